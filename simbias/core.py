@@ -1,0 +1,222 @@
+"""Every noun of simbias.  Nothing is computed here; read this file first.
+
+Axis letters used in every shape of the package:
+
+    b member   t time      n sample   d input     k output
+    m neuron   p feature   c cell     s seed
+
+A *member* is one network trained on one dataset.  Networks, datasets and flow
+states are pytrees of arrays written for ONE member; the member axis is added in one
+place, `simbias.ensemble.lane`.
+"""
+
+import dataclasses
+import enum
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import equinox as eqx
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
+
+Scalar = Float[Array, ""]
+CellValue = int | float | bool | str
+
+
+class Dataset(eqx.Module):
+    """A sample from a law, with what is known about that law.
+
+    `weight` is 0 for padding and 1 otherwise; every loss and measure is a mean
+    weighted by it, so samples of different size share one compiled program.
+    `mean` is E[y | x], the target without its noise.  `features` are the directions
+    the law was built from, simplest first.  `test` is a second, independent sample of
+    the same law (its own `test` is None).
+    """
+
+    x: Float[Array, "n d"]
+    y: Float[Array, "n k"]
+    weight: Float[Array, " n"]
+    mean: Float[Array, "n k"]
+    features: Float[Array, "p d"]
+    test: "Dataset | None" = None
+
+
+class AbstractNetwork(eqx.Module):
+    """A function of one input.  Its inexact-array leaves are what is trained."""
+
+    @abstractmethod
+    def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
+        """Output for one input."""
+
+
+class Loss(Protocol):
+    """Mean loss over the samples: (prediction, target, weight) -> scalar.
+
+    The factor in front (½ or 1) and the 1/n set the clock of every flow.
+    """
+
+    __name__: str
+
+    def __call__(
+        self,
+        prediction: Float[Array, "n k"],
+        target: Float[Array, "n k"],
+        weight: Float[Array, " n"],
+    ) -> Float[Array, ""]:
+        """Weighted mean over samples."""
+        ...
+
+
+class AbstractMeasure(eqx.Module):
+    """A number, or a small array, computed from the weights at one time.
+
+    `dims` names the axes of what `__call__` returns, in order; a scalar has none.
+    A measure that needs the history is not a measure: it belongs to `analysis`.
+    """
+
+    dims: eqx.AbstractClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def __call__(self, network: Any, data: Dataset) -> Array:
+        """Value of the measure for one network on one dataset."""
+
+
+class Status(enum.IntEnum):
+    """Why a member is where it is.  Stored as CF flag values."""
+
+    RUNNING = 0
+    REACHED_TIME = 1
+    CONVERGED = 2
+    MAX_STEPS = 3
+    NONFINITE = 4
+    STEP_TOO_SMALL = 5
+    CAPACITY = 6
+
+    @property
+    def message(self) -> str:
+        """What happened, in one sentence."""
+        return _MESSAGES[self]
+
+    @property
+    def is_failure(self) -> bool:
+        """True if the member ended before its time for a reason of numerics."""
+        return self not in (Status.RUNNING, Status.REACHED_TIME, Status.CONVERGED)
+
+
+_MESSAGES = {
+    Status.RUNNING: "Not finished.",
+    Status.REACHED_TIME: "Reached the final time.",
+    Status.CONVERGED: "Came to rest before the final time.",
+    Status.MAX_STEPS: "Used all its steps; raise `max_steps` or loosen `rtol`.",
+    Status.NONFINITE: "A weight, the loss or the field became NaN or infinite.",
+    Status.STEP_TOO_SMALL: "The step fell below the spacing of floating point times.",
+    Status.CAPACITY: "More events at once than the flow has room for.",
+}
+
+
+class FlowState(eqx.Module):
+    """Where one member is.
+
+    `stats` counts what was done: `accepted` and `rejected` steps, `evaluations` of
+    the field, and what else the flow counts.  `memory` belongs to the flow.
+    """
+
+    network: PyTree
+    time: Float[Array, ""]
+    status: Int[Array, ""]
+    stats: dict[str, Int[Array, ""]]
+    memory: PyTree
+
+
+class AbstractFlow(eqx.Module):
+    """How weights move in time: θ' = −∇L or an optimiser standing for it.
+
+    `step` makes one attempt, never passes the time `until`, reaches it exactly when
+    it can, and is the identity once the status is not RUNNING.  It does not decide
+    that the final time is reached; the engine does.
+    """
+
+    @abstractmethod
+    def init(
+        self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
+    ) -> FlowState:
+        """State at time 0."""
+
+    @abstractmethod
+    def step(
+        self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
+    ) -> FlowState:
+        """One attempted step."""
+
+
+class AbstractStop(eqx.Module):
+    """A rule that ends a member as CONVERGED, looked at whenever it is recorded."""
+
+    @abstractmethod
+    def __call__(self, network: Any, data: Dataset) -> Bool[Array, ""]:
+        """True if the member may rest."""
+
+
+Make = Callable[..., tuple[Dataset, AbstractNetwork]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    """A question, ready to run: what is drawn, how it moves, what is written down.
+
+    Args:
+        name: name of the file in `simbias.experiments`, or your own.
+        make: `(key, **cell) -> (Dataset, AbstractNetwork)`, a pure function.
+        cell: values of the arguments of `make`.  A tuple is an axis of the grid, in
+            this order; anything else is held fixed.  A key `flow.FIELD` varies a
+            field of the flow instead.
+        seeds: number of members per cell; their seeds are 0, 1, ….
+        flow: how weights move.
+        loss: what they descend; fixes the unit of time.
+        times: when to record, increasing, in units of the flow's clock; the last one
+            is the final time.  0 records the initial network.
+        measures: recorded at each of `times`.
+        final: recorded once, at the end (for measures with large axes).
+        stop: ends a member early as CONVERGED; its later records repeat the last.
+        dtype: "float64" or "float32"; draws are made in float64 and then cast.
+        root: seed of the root key.
+    """
+
+    name: str
+    make: Make
+    cell: Mapping[str, CellValue | tuple[CellValue, ...]]
+    seeds: int
+    flow: AbstractFlow
+    loss: Loss
+    times: tuple[float, ...]
+    measures: Mapping[str, AbstractMeasure]
+    final: Mapping[str, AbstractMeasure] = dataclasses.field(default_factory=dict)
+    stop: AbstractStop | None = None
+    dtype: str = "float64"
+    root: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    """What a paper says, as a number with a band, and what was seen.
+
+    `holds` is None when the run cannot tell (a member missing, a grid too small).
+    """
+
+    statement: str
+    observed: float
+    low: float
+    high: float
+    source: str
+
+    @property
+    def holds(self) -> bool | None:
+        """True if low ≤ observed ≤ high, None if `observed` is NaN."""
+        if self.observed != self.observed:
+            return None
+        return self.low <= self.observed <= self.high
+
+    @property
+    def verdict(self) -> str:
+        """`holds`, `fails` or `undecided`."""
+        return {True: "holds", False: "fails", None: "undecided"}[self.holds]

@@ -1,0 +1,202 @@
+"""From an experiment's `cell` to members: validated cells, identities, keys, shapes."""
+
+import dataclasses
+import difflib
+import hashlib
+import inspect
+import itertools
+import json
+import math
+import typing
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from simbias.core import CellValue, Dataset, Experiment, Make
+
+FLOW_PREFIX = "flow."
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """One point of the grid.
+
+    `arguments` are all keyword arguments of `make`, defaults included; `flow` the
+    fields of the flow that this cell replaces; `identity` depends on `arguments` only,
+    so that cells which differ in the flow alone train the same networks on the same
+    data.
+    """
+
+    arguments: Mapping[str, CellValue]
+    flow: Mapping[str, CellValue]
+    identity: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Grid:
+    """Axes (name -> values, in order) and cells, the last axis varying fastest."""
+
+    axes: Mapping[str, tuple[CellValue, ...]]
+    cells: tuple[Cell, ...]
+
+
+def make_grid(experiment: Experiment) -> Grid:
+    """Every cell of an experiment, checked.
+
+    Raises:
+        ValueError: for an unknown key, a value of the wrong type or not finite, an
+            empty or duplicated axis.  The message names the key as `cell.KEY`.
+    """
+    parameters = make_parameters(experiment.make)
+    flow_fields = {f.name for f in dataclasses.fields(experiment.flow)}
+    fixed: dict[str, CellValue] = {}
+    axes: dict[str, tuple[CellValue, ...]] = {}
+    for key, value in experiment.cell.items():
+        annotation = _annotation(key, parameters, flow_fields)
+        if isinstance(value, tuple):
+            axes[key] = _axis(key, value, annotation)
+        else:
+            fixed[key] = checked_value(f"cell.{key}", value, annotation)
+    cells = []
+    for point in itertools.product(*axes.values()):
+        values = fixed | dict(zip(axes, point, strict=True))
+        flow = {
+            k.removeprefix(FLOW_PREFIX): v
+            for k, v in values.items()
+            if k.startswith(FLOW_PREFIX)
+        }
+        arguments = {}
+        for name, parameter in parameters.items():
+            value = values.get(name, parameter.default)
+            if value is inspect.Parameter.empty:
+                raise ValueError(
+                    f"`cell.{name}` is required by {experiment.name} and missing. "
+                    f"Example: cell={{'{name}': …}}."
+                )
+            arguments[name] = value
+        cells.append(Cell(arguments, flow, _identity(arguments)))
+    return Grid(axes, tuple(cells))
+
+
+def make_parameters(make: Make) -> dict[str, inspect.Parameter]:
+    """Keyword-only parameters of `make`: what a cell may hold."""
+    parameters = inspect.signature(make).parameters
+    return {
+        name: p for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY
+    }
+
+
+def member_key(root: int, cell: Cell, seed: int) -> PRNGKeyArray:
+    """fold_in(fold_in(root, cell identity), seed).
+
+    Depends on the cell's own values and the seed alone: adding cells or seeds to a
+    grid leaves every existing member as it was.
+    """
+    key = jax.random.fold_in(jax.random.key(root), jnp.uint32(cell.identity))
+    return jax.random.fold_in(key, jnp.uint32(seed))
+
+
+def bucket(n: int) -> int:
+    """Padded sample size: n rounded up to a quarter of its power of two, at least 8.
+
+    A fixed function of n, so that what a member computes does not depend on the other
+    sizes of the grid; at most a quarter is padding.
+    """
+    unit = max(8, 2 ** (max(n - 1, 1).bit_length() - 1) // 4)
+    return -(-n // unit) * unit
+
+
+def padded(data: Dataset, n: int) -> Dataset:
+    """The sample with rows of weight 0 appended up to n rows (test left as it is)."""
+    extra = n - data.x.shape[0]
+    grow = lambda v: jnp.pad(v, [(0, extra)] + [(0, 0)] * (v.ndim - 1))
+    return dataclasses.replace(
+        data,
+        x=grow(data.x),
+        y=grow(data.y),
+        weight=grow(data.weight),
+        mean=grow(data.mean),
+    )
+
+
+def checked_value(name: str, value: Any, annotation: Any) -> CellValue:
+    """The value as its annotation says, or a ValueError that names it."""
+    origin = typing.get_origin(annotation)
+    if origin is Literal:
+        choices = typing.get_args(annotation)
+        if value not in choices or isinstance(value, bool):
+            raise ValueError(
+                f"`{name}` must be one of {', '.join(map(repr, choices))}, "
+                f"got {value!r}.{_suggest(value, choices)}"
+            )
+        return value
+    if annotation is bool:
+        if not isinstance(value, bool):
+            raise ValueError(f"`{name}` must be true or false, got {value!r}.")
+        return value
+    if annotation in (int, float):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise ValueError(f"`{name}` must be a number, got {value!r}.")
+        if not math.isfinite(value):
+            raise ValueError(f"`{name}` must be finite, got {value}.")
+        if annotation is float:
+            return float(value)
+        if value != int(value):
+            raise ValueError(f"`{name}` must be an integer, got {value}.")
+        return int(value)
+    if annotation is str and not isinstance(value, str):
+        raise ValueError(f"`{name}` must be a string, got {value!r}.")
+    return value
+
+
+def suggestion(word: str, known: typing.Iterable[str]) -> str:
+    """' Did you mean …?' or the list of what is known."""
+    known = list(known)
+    close = difflib.get_close_matches(word, known, n=1)
+    if close:
+        return f" Did you mean `{close[0]}`?"
+    return f" Known: {', '.join(known)}."
+
+
+def _annotation(key: str, parameters: Mapping, flow_fields: set[str]) -> Any:
+    if key.startswith(FLOW_PREFIX):
+        field = key.removeprefix(FLOW_PREFIX)
+        if field not in flow_fields:
+            raise ValueError(
+                f"`cell.{key}` is not a field of the flow."
+                + suggestion(field, flow_fields)
+            )
+        return float
+    if key not in parameters:
+        raise ValueError(
+            f"`cell.{key}` is not known here." + suggestion(key, parameters)
+        )
+    return parameters[key].annotation
+
+
+def _axis(key: str, values: tuple, annotation: Any) -> tuple[CellValue, ...]:
+    if not values:
+        raise ValueError(
+            f"`cell.{key}` is an empty grid. Give at least one value, "
+            f"e.g. cell={{'{key}': (50, 100)}}."
+        )
+    checked = tuple(checked_value(f"cell.{key}", v, annotation) for v in values)
+    twice = [v for i, v in enumerate(checked) if v in checked[:i]]
+    if twice:
+        raise ValueError(f"`cell.{key}` holds {twice[0]!r} more than once.")
+    return checked
+
+
+def _identity(arguments: Mapping[str, CellValue]) -> int:
+    text = json.dumps(dict(sorted(arguments.items())))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
+
+
+def _suggest(value: Any, choices: tuple) -> str:
+    if not isinstance(value, str):
+        return ""
+    close = difflib.get_close_matches(value, map(str, choices), n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""

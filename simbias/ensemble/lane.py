@@ -1,0 +1,179 @@
+"""One member in motion, and the only place where the member axis is added.
+
+`start` and `advance` are written for one member.  `advance_all` gives them the member
+axis: one after another on a CPU (a member's weights stay in cache, and a lane that
+waits costs nothing), side by side on an accelerator.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax.custom_batching import custom_vmap
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from simbias.core import (
+    AbstractFlow,
+    AbstractMeasure,
+    AbstractNetwork,
+    AbstractStop,
+    Dataset,
+    FlowState,
+    Loss,
+    Status,
+)
+
+Layout = Literal["in turn", "side by side"]
+
+# A time counts as reached within rounding of a sum of steps.
+_REACHED = 1 - 1e-12
+
+
+class Recorder(eqx.Module):
+    """What is written down, and when: the same for every member, so all static."""
+
+    loss: Loss = eqx.field(static=True)
+    times: tuple[float, ...] = eqx.field(static=True)
+    measures: Mapping[str, AbstractMeasure]
+    stop: AbstractStop | None
+
+
+class Lane(eqx.Module):
+    """A member: its flow, data, state, and records so far (NaN where not reached)."""
+
+    flow: AbstractFlow
+    data: Dataset
+    state: FlowState
+    cursor: Int[Array, ""]
+    records: dict[str, Float[Array, "t ..."]]
+
+
+def start(
+    recorder: Recorder,
+    flow: AbstractFlow,
+    network: AbstractNetwork,
+    data: Dataset,
+    key: PRNGKeyArray,
+) -> Lane:
+    """The member at time 0, recorded there if 0 is one of the times."""
+    state = flow.init(network, data, recorder.loss, key)
+    records = {}
+    for name, measure in recorder.measures.items():
+        value = jax.eval_shape(measure, network, data)
+        shape = (len(recorder.times), *value.shape)
+        records[name] = jnp.full(shape, jnp.nan, _record_dtype(value.dtype))
+    lane = Lane(flow, data, state, jnp.int32(0), records)
+    if recorder.times[0] > 0:
+        return lane
+    return dataclasses.replace(
+        lane, **_parts(_recorded(recorder, data, _moving(lane)))
+    )
+
+
+def advance(recorder: Recorder, lane: Lane, attempts: Int[Array, ""]) -> Lane:
+    """At most `attempts` attempted steps, recording at each time that is reached."""
+    flow, data = lane.flow, lane.data
+    times = jnp.asarray(recorder.times, jnp.float64)
+    record_when = _record_when(recorder)
+
+    def is_moving(carry):
+        moving, i = carry
+        return (i < attempts) & (moving[0].status == Status.RUNNING)
+
+    def move(carry):
+        (state, cursor, records), i = carry
+        until = times[cursor]
+        state = flow.step(state, data, recorder.loss, until)
+        at_rest = state.status == Status.CONVERGED
+        is_due = (state.time >= until * _REACHED) & (state.status == Status.RUNNING)
+        moving = record_when(is_due | at_rest, data, (state, cursor, records))
+        return moving, i + 1
+
+    moving, _ = jax.lax.while_loop(is_moving, move, (_moving(lane), jnp.int32(0)))
+    return dataclasses.replace(lane, **_parts(moving))
+
+
+def advance_all(
+    recorder: Recorder,
+    lanes: Lane,
+    attempts: Int[Array, ""],
+    layout: Layout,
+) -> Lane:
+    """`advance` for lanes stacked along a leading member axis."""
+    one = lambda lane: advance(recorder, lane, attempts)
+    if layout == "in turn":
+        return jax.lax.map(one, lanes)
+    return jax.vmap(one)(lanes)
+
+
+def _moving(lane: Lane) -> tuple:
+    return lane.state, lane.cursor, lane.records
+
+
+def _parts(moving: tuple) -> dict:
+    return dict(zip(("state", "cursor", "records"), moving, strict=True))
+
+
+def _record_dtype(dtype: jnp.dtype) -> jnp.dtype:
+    # Counts and truth values are stored as floats, so that "not reached" is NaN.
+    return dtype if jnp.issubdtype(dtype, jnp.floating) else jnp.dtype(jnp.float32)
+
+
+def _recorded(recorder: Recorder, data: Dataset, moving: tuple) -> tuple:
+    """Write one row, then decide whether the member is finished."""
+    state, cursor, records = moving
+    rows = {}
+    for name, measure in recorder.measures.items():
+        value = measure(state.network, data).astype(records[name].dtype)
+        rows[name] = records[name].at[cursor].set(value)
+    status = state.status
+    is_running = status == Status.RUNNING
+    if recorder.stop is not None:
+        rests = recorder.stop(state.network, data)
+        status = jnp.where(is_running & rests, jnp.int32(Status.CONVERGED), status)
+    is_last = cursor + 1 >= len(recorder.times)
+    status = jnp.where(
+        is_last & (status == Status.RUNNING), jnp.int32(Status.REACHED_TIME), status
+    )
+    return dataclasses.replace(state, status=status), cursor + 1, rows
+
+
+def _record_when(recorder: Recorder):
+    """`_recorded` if due, else nothing, without paying for it in every step.
+
+    Under vmap a `cond` with a batched predicate computes both branches every time;
+    here it becomes one `cond` on "is any member due".
+    """
+
+    def one(is_due, data, moving):
+        return jax.lax.cond(
+            is_due, lambda v: _recorded(recorder, data, v), lambda v: v, moving
+        )
+
+    record_when = custom_vmap(one)
+
+    @record_when.def_vmap
+    def _(axis_size, in_batched, is_due, data, moving):
+        axes = jax.tree.map(lambda is_batched: 0 if is_batched else None, in_batched)
+        spread = lambda v, is_batched: (
+            v if is_batched else jnp.broadcast_to(v, (axis_size, *v.shape))
+        )
+        is_due = spread(is_due, in_batched[0])
+        moving = jax.tree.map(spread, moving, in_batched[2])
+
+        def all_due(moving):
+            new = jax.vmap(
+                lambda data, v: _recorded(recorder, data, v), in_axes=(axes[1], 0)
+            )(data, moving)
+            choose = lambda a, b: jnp.where(
+                is_due.reshape(is_due.shape + (1,) * (a.ndim - 1)), a, b
+            )
+            return jax.tree.map(choose, new, moving)
+
+        out = jax.lax.cond(jnp.any(is_due), all_due, lambda v: v, moving)
+        return out, jax.tree.map(lambda _: True, out)
+
+    return record_when

@@ -1,0 +1,267 @@
+"""What a run will do, settled before it starts: members, shapes, sizes in memory."""
+
+import dataclasses
+import functools
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from simbias.core import AbstractNetwork, Dataset, Experiment
+from simbias.ensemble.grid import Cell, Grid, bucket, make_grid, member_key, padded
+from simbias.ensemble.lane import Lane, Recorder, start
+
+
+@dataclasses.dataclass(frozen=True)
+class Field:
+    """One recorded array: its own axes, their sizes and coordinates, its dtype."""
+
+    dims: tuple[str, ...]
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    coords: Mapping[str, np.ndarray]
+
+
+@dataclasses.dataclass(frozen=True)
+class Group:
+    """Members of one shape, which share one compiled program.
+
+    `spans` hold their numbers in the run, `lane` describes one without its values, and
+    `cost` is what one evaluation of the field costs, up to a factor.
+    """
+
+    spans: tuple[range, ...]
+    lane: Lane
+    cost: float
+
+    @property
+    def size(self) -> int:
+        """Number of members."""
+        return sum(map(len, self.spans))
+
+    @property
+    def members(self) -> Iterator[int]:
+        """Numbers of the members."""
+        return itertools.chain.from_iterable(self.spans)
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """Members of a run are numbered cell by cell, the seed varying fastest."""
+
+    experiment: Experiment
+    grid: Grid
+    recorder: Recorder
+    groups: tuple[Group, ...]
+    trajectories: Mapping[str, Field]
+    final: Mapping[str, Field]
+    stats: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of members."""
+        return len(self.grid.cells) * self.experiment.seeds
+
+    def cell(self, member: int) -> Cell:
+        """Cell of a member."""
+        return self.grid.cells[member // self.experiment.seeds]
+
+    def seed(self, member: int) -> int:
+        """Seed of a member."""
+        return member % self.experiment.seeds
+
+    def coordinates(self) -> dict[str, np.ndarray]:
+        """Value of every grid axis, and the seed, for each member."""
+        repeat = self.experiment.seeds
+        columns = {
+            axis: np.repeat([_value(c, axis) for c in self.grid.cells], repeat)
+            for axis in self.grid.axes
+        }
+        return columns | {"seed": np.tile(np.arange(repeat), len(self.grid.cells))}
+
+
+def make_plan(experiment: Experiment) -> Plan:
+    """Check an experiment and settle its shapes, without computing anything.
+
+    Raises:
+        ValueError: naming the field that is wrong.
+    """
+    _check(experiment)
+    grid = make_grid(experiment)
+    recorder = Recorder(
+        experiment.loss, experiment.times, dict(experiment.measures), experiment.stop
+    )
+    by_shape: dict[Any, list[range]] = {}
+    lanes: dict[Any, Lane] = {}
+    costs: dict[Any, float] = {}
+    final: list[dict[str, Field]] = []
+    trajectories: list[dict[str, Field]] = []
+    described: dict[Any, Any] = {}
+    for index, cell in enumerate(grid.cells):
+        sizes = tuple(
+            (k, v) for k, v in cell.arguments.items() if not isinstance(v, float)
+        )
+        # Values are checked for every cell, shapes traced once per set of sizes.
+        data, network = _draw_shapes(experiment, cell)
+        if sizes not in described:
+            described[sizes] = _start_shapes(experiment, recorder, cell, data, network)
+            lane = described[sizes]
+            trajectories.append(_fields(recorder.measures, network, lane.data))
+            final.append(_fields(experiment.final, network, lane.data))
+        lane = described[sizes]
+        shape = jax.tree.structure(lane), tuple(
+            (v.shape, str(v.dtype)) for v in jax.tree.leaves(lane)
+        )
+        first = index * experiment.seeds
+        span = range(first, first + experiment.seeds)
+        by_shape.setdefault(shape, []).append(span)
+        lanes[shape] = lane
+        costs[shape] = float(lane.data.x.shape[0] * _parameters(network))
+    groups = [
+        Group(tuple(spans), lanes[shape], costs[shape])
+        for shape, spans in by_shape.items()
+    ]
+    # The dearest first: what is left for the end is then short.
+    groups.sort(key=lambda g: -g.cost)
+    lane = groups[0].lane
+    return Plan(
+        experiment,
+        grid,
+        recorder,
+        tuple(groups),
+        _widest(trajectories),
+        _widest(final),
+        tuple(lane.state.stats),
+    )
+
+
+def draw(
+    experiment: Experiment, arguments: Mapping, key: jax.Array
+) -> tuple[Dataset, AbstractNetwork]:
+    """One member's padded data and initial network, drawn in float64, then cast."""
+    data, network = experiment.make(key, **arguments)
+    data = padded(data, bucket(data.x.shape[0]))
+    dtype = jnp.dtype(experiment.dtype)
+    cast = lambda v: v.astype(dtype) if eqx.is_inexact_array(v) else v
+    return jax.tree.map(cast, data), jax.tree.map(cast, network)
+
+
+def member_flow(experiment: Experiment, cell: Cell) -> Any:
+    """The flow of a cell: its fields replaced, its numbers turned into arrays."""
+    flow = dataclasses.replace(experiment.flow, **cell.flow)
+    return jax.tree.map(
+        lambda v: jnp.asarray(v, jnp.float64) if isinstance(v, float) else v, flow
+    )
+
+
+def bytes_per_lane(lane: Lane) -> int:
+    """Memory of one lane in a round: its arrays twice, and four n × m temporaries."""
+    arrays = sum(math.prod(v.shape) * v.dtype.itemsize for v in jax.tree.leaves(lane))
+    n = lane.data.x.shape[0]
+    if lane.data.test is not None:
+        n = max(n, lane.data.test.x.shape[0])
+    itemsize = lane.data.x.dtype.itemsize
+    widest = max(v.shape[0] for v in jax.tree.leaves(lane.state.network) if v.shape)
+    return 2 * arrays + 4 * n * widest * itemsize
+
+
+def bytes_of_result(plan: Plan) -> int:
+    """Memory of everything that is recorded."""
+    rows = len(plan.experiment.times)
+    per_member = sum(
+        f.dtype.itemsize * math.prod(f.shape) * rows
+        for f in plan.trajectories.values()
+    ) + sum(f.dtype.itemsize * math.prod(f.shape) for f in plan.final.values())
+    return plan.size * (per_member + 8 * (len(plan.stats) + 3))
+
+
+def _draw_shapes(experiment: Experiment, cell: Cell) -> tuple[Any, Any]:
+    key = member_key(experiment.root, cell, 0)
+    return eqx.filter_eval_shape(
+        functools.partial(draw, experiment, cell.arguments), key
+    )
+
+
+def _start_shapes(
+    experiment: Experiment, recorder: Recorder, cell: Cell, data: Any, network: Any
+) -> Lane:
+    flow = member_flow(experiment, cell)
+    key = member_key(experiment.root, cell, 0)
+    return eqx.filter_eval_shape(start, recorder, flow, network, data, key)
+
+
+def _fields(measures: Mapping, network: Any, data: Any) -> dict[str, Field]:
+    fields = {}
+    for name, measure in measures.items():
+        value = eqx.filter_eval_shape(measure, network, data)
+        if len(value.shape) != len(measure.dims):
+            raise ValueError(
+                f"measure `{name}` names the axes {measure.dims} but returns "
+                f"an array of shape {value.shape}."
+            )
+        dtype = np.dtype(value.dtype)
+        if dtype.kind != "f":
+            dtype = np.dtype(np.float32)
+        coords = {k: np.asarray(v) for k, v in measure.coords().items()}
+        fields[name] = Field(tuple(measure.dims), value.shape, dtype, coords)
+    return fields
+
+
+def _widest(fields: list[dict[str, Field]]) -> dict[str, Field]:
+    """Fields large enough for every shape of the grid."""
+    out = {}
+    for name, first in fields[0].items():
+        shapes = [f[name].shape for f in fields]
+        shape = tuple(max(sizes) for sizes in zip(*shapes, strict=True))
+        out[name] = dataclasses.replace(first, shape=shape)
+    return out
+
+
+def _parameters(network: Any) -> int:
+    return sum(
+        math.prod(v.shape)
+        for v in jax.tree.leaves(network)
+        if jnp.issubdtype(v.dtype, jnp.inexact)
+    )
+
+
+def _value(cell: Cell, axis: str) -> Any:
+    if axis.startswith("flow."):
+        return cell.flow[axis.removeprefix("flow.")]
+    return cell.arguments[axis]
+
+
+def _check(experiment: Experiment) -> None:
+    times = experiment.times
+    if not isinstance(experiment.seeds, int) or experiment.seeds < 1:
+        raise ValueError(
+            f"`seeds` must be a positive integer, got {experiment.seeds}. "
+            "Example: seeds=20."
+        )
+    if not times or not all(math.isfinite(t) and t >= 0 for t in times):
+        raise ValueError(
+            f"`times` must be finite, not negative and not empty, got {times}. "
+            "Example: times=(0.0, 1.0, 10.0)."
+        )
+    if any(b <= a for a, b in zip(times, times[1:], strict=False)) or times[-1] <= 0:
+        raise ValueError(
+            f"`times` must increase and end after 0, got {times}. "
+            "Example: times=(0.0, 1.0, 10.0)."
+        )
+    if experiment.dtype not in ("float32", "float64"):
+        raise ValueError(
+            f'`dtype` must be "float32" or "float64", got {experiment.dtype!r}.'
+        )
+    for name in (*experiment.measures, *experiment.final):
+        if not name.isidentifier():
+            raise ValueError(f"measure name `{name}` must be a Python identifier.")
+    twice = set(experiment.measures) & set(experiment.final)
+    if twice:
+        raise ValueError(
+            f"`final` and `measures` both hold `{sorted(twice)[0]}`; rename one."
+        )

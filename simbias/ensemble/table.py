@@ -1,0 +1,77 @@
+"""Results of a run in memory: plain arrays whose first axis is the member."""
+
+import dataclasses
+
+import numpy as np
+
+from simbias.core import Status
+from simbias.ensemble.engine import Outcome
+from simbias.ensemble.plan import Plan
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """An array with one row per member; `dims` names the axes after the first."""
+
+    dims: tuple[str, ...]
+    values: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """Columns in three groups.  Not reached is NaN, with status RUNNING; never 0."""
+
+    members: dict[str, Column]
+    trajectories: dict[str, Column]
+    final: dict[str, Column]
+
+    def groups(self) -> dict[str, dict[str, Column]]:
+        """The groups by name."""
+        return {
+            "members": self.members,
+            "trajectories": self.trajectories,
+            "final": self.final,
+        }
+
+    def is_done(self) -> np.ndarray:
+        """One truth value per member."""
+        return self.members["status"].values != Status.RUNNING
+
+    def put(self, outcome: Outcome) -> None:
+        """Write one member's row."""
+        row = outcome.member
+        for name, column in self.trajectories.items():
+            _put(column.values[row], outcome.records[name])
+        for name, column in self.final.items():
+            _put(column.values[row], outcome.final[name])
+        for name, value in outcome.stats.items():
+            self.members[name].values[row] = value
+        self.members["end_time"].values[row] = outcome.time
+        self.members["status"].values[row] = outcome.status
+
+
+def empty_table(plan: Plan) -> Table:
+    """A table in which nobody has started."""
+    size, rows = plan.size, len(plan.experiment.times)
+    members = {
+        "status": Column((), np.full(size, Status.RUNNING, np.int32)),
+        "end_time": Column((), np.full(size, np.nan)),
+    }
+    for name in plan.stats:
+        members[name] = Column((), np.full(size, -1, np.int64))
+    trajectories = {
+        name: Column(
+            ("time", *f.dims), np.full((size, rows, *f.shape), np.nan, f.dtype)
+        )
+        for name, f in plan.trajectories.items()
+    }
+    final = {
+        name: Column(f.dims, np.full((size, *f.shape), np.nan, f.dtype))
+        for name, f in plan.final.items()
+    }
+    return Table(members, trajectories, final)
+
+
+def _put(row: np.ndarray, value: np.ndarray) -> None:
+    # A smaller shape (another width, say) fills the front; the rest stays NaN.
+    row[tuple(slice(s) for s in value.shape)] = value

@@ -1,0 +1,35 @@
+"""The two-layer network, the object of most of the theory."""
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float
+
+from simbias.core import AbstractNetwork
+from simbias.networks.activations import Activation
+
+
+class TwoLayer(AbstractNetwork):
+    """f(x) = Σⱼ aⱼ φ(wⱼ·x + bⱼ), with aⱼ ∈ ℝᵏ and no factor in front.
+
+    The 1/√m of the theory is part of the initial law (`two_layer_init`), not of the
+    function.  `b` is None for a network without hidden bias.  There is no output bias.
+    """
+
+    w: Float[Array, "m d"]
+    a: Float[Array, "m k"]
+    b: Float[Array, " m"] | None = None
+    activation: Activation = eqx.field(static=True, default=jax.nn.relu)
+
+    def __check_init__(self):
+        if self.a.ndim != 2 or self.a.shape[0] != self.w.shape[0]:
+            raise ValueError(
+                "`a` must have shape (m, k) with one row per row of `w`, got "
+                f"a {self.a.shape} and w {self.w.shape}. Example: a=a[:, None]."
+            )
+
+    def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
+        """Output for one input."""
+        h = self.w @ x
+        if self.b is not None:
+            h = h + self.b
+        return self.activation(h) @ self.a

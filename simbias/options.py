@@ -1,0 +1,155 @@
+"""Overrides of an experiment: from a mapping, a TOML file, or the command line.
+
+All three use the same keys:
+
+    preset = "quick"          seeds = 20            dtype = "float64"
+    times = [0, 1, 10]        final_time = 1e3      root = 0
+    [cell]  n = [50, 100]     [flow]  name = "descent"  rate = 0.1
+
+`cell.KEY` is any argument of the experiment's `make`; a list is an axis of the grid.
+`flow.name` picks a flow, the other keys of `flow` are its fields.
+"""
+
+import dataclasses
+import pathlib
+import tomllib
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from simbias.core import AbstractFlow, Experiment
+from simbias.ensemble.grid import checked_value, make_parameters, suggestion
+from simbias.registry import flows
+
+_NUMERIC = (int, float, bool, str)
+TOP_KEYS = ("seeds", "dtype", "root", "times", "final_time", "cell", "flow")
+
+
+def read_toml(path: pathlib.Path) -> dict[str, Any]:
+    """A TOML file of overrides.
+
+    Raises:
+        ValueError: if it cannot be read or parsed.
+    """
+    try:
+        with path.open("rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise ValueError(f"`--config`: cannot read {path}: {error.strerror}.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"`--config`: {path} is not TOML: {error}.") from error
+
+
+def overridden(experiment: Experiment, overrides: Mapping[str, Any]) -> Experiment:
+    """The experiment with some of its fields replaced.
+
+    Raises:
+        ValueError: for an unknown key or a wrong type, naming the key.
+    """
+    for key in overrides:
+        if key not in TOP_KEYS:
+            raise ValueError(f"`{key}` is not known here.{suggestion(key, TOP_KEYS)}")
+    changes: dict[str, Any] = {}
+    for key, kind in (("seeds", int), ("root", int)):
+        if key in overrides:
+            changes[key] = checked_value(key, overrides[key], kind)
+    if "dtype" in overrides:
+        kinds = Literal["float32", "float64"]
+        changes["dtype"] = checked_value("dtype", overrides["dtype"], kinds)
+    if "times" in overrides:
+        changes["times"] = _times(overrides["times"])
+    if "final_time" in overrides:
+        final = checked_value("final_time", overrides["final_time"], float)
+        changes["times"] = rescaled(changes.get("times", experiment.times), final)
+    if "cell" in overrides:
+        cell = _table("cell", overrides["cell"])
+        changes["cell"] = {**experiment.cell, **_cell(cell)}
+    if "flow" in overrides:
+        changes["flow"] = _flow(experiment.flow, _table("flow", overrides["flow"]))
+    changed = dataclasses.replace(experiment, **changes)
+    known = make_parameters(experiment.make)
+    for key in changed.cell:
+        if key not in known and not key.startswith("flow."):
+            raise ValueError(f"`cell.{key}` is not known here.{suggestion(key, known)}")
+    return changed
+
+
+def rescaled(times: tuple[float, ...], final: float) -> tuple[float, ...]:
+    """The same number of times, the last one at `final`.
+
+    Raises:
+        ValueError: unless `final` is positive.
+    """
+    if not final > 0:
+        raise ValueError(f"`final_time` must be positive, got {final}. Example: 1e3.")
+    return tuple(float(t) for t in np.asarray(times) * (final / times[-1]))
+
+
+def flow_fields(kind: type[AbstractFlow]) -> dict[str, tuple[Any, Any]]:
+    """Fields of a flow that a user may write: name -> (type, default).
+
+    A field is offered if its type is a number, a string, a choice of these, or None.
+    """
+    hints = typing.get_type_hints(kind)
+    return {
+        f.name: (hints[f.name], f.default)
+        for f in dataclasses.fields(kind)
+        if f.init and _is_plain(hints[f.name])
+    }
+
+
+def _is_plain(kind: Any) -> bool:
+    origin = typing.get_origin(kind)
+    if origin is Literal:
+        return True
+    if origin in (types.UnionType, typing.Union):
+        return all(_is_plain(k) or k is type(None) for k in typing.get_args(kind))
+    return kind in _NUMERIC
+
+
+def _flow(current: AbstractFlow, table: Mapping[str, Any]) -> AbstractFlow:
+    table = dict(table)
+    name = table.pop("name", None)
+    if name is not None:
+        known = flows()
+        name = checked_value("flow.name", name, Literal[tuple(known)])  # pyright: ignore
+        if known[name] is not type(current):
+            current = known[name]()
+    fields = flow_fields(type(current))
+    changes = {}
+    for key, value in table.items():
+        if key not in fields:
+            raise ValueError(
+                f"`flow.{key}` is not known to {type(current).__name__}."
+                + suggestion(key, ("name", *fields))
+            )
+        changes[key] = _field(f"flow.{key}", value, fields[key][0])
+    return dataclasses.replace(current, **changes)
+
+
+def _field(name: str, value: Any, kind: Any) -> Any:
+    if typing.get_origin(kind) in (types.UnionType, typing.Union):
+        kinds = [k for k in typing.get_args(kind) if k is not type(None)]
+        if value is None:
+            return None
+        return checked_value(name, value, kinds[0])
+    return checked_value(name, value, kind)
+
+
+def _cell(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
+
+
+def _times(value: Any) -> tuple[float, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise ValueError(f"`times` must be a list of numbers, got {value!r}.")
+    return tuple(float(checked_value("times", v, float)) for v in value)
+
+
+def _table(name: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"`{name}` must be a table, got {value!r}.")
+    return value

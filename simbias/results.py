@@ -1,0 +1,90 @@
+"""A stored or finished run as an xarray Dataset.
+
+Dimensions: the axes of the grid, in order; `seed`; `time` for trajectories; and each
+measure's own axes.  Attributes hold the configuration.
+"""
+
+import json
+import os
+import pathlib
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from simbias.configuration import configuration, provenance
+from simbias.core import Status
+from simbias.ensemble.plan import Plan
+from simbias.ensemble.table import Table
+from simbias.store.layout import open_store
+
+
+def attributes(plan: Plan) -> dict[str, Any]:
+    """What a stored run carries besides its arrays."""
+    fields = {**plan.trajectories, **plan.final}
+    coords = {k: v for f in fields.values() for k, v in f.coords.items()}
+    return {
+        "configuration": configuration(plan.experiment),
+        "axes": {k: list(v) for k, v in plan.grid.axes.items()},
+        "coords": {k: np.asarray(v).tolist() for k, v in coords.items()},
+        **provenance(),
+    }
+
+
+def to_xarray(table: Table, attributes: dict[str, Any]) -> xr.Dataset:
+    """Columns with a member axis -> variables over the grid."""
+    stored = attributes["configuration"]
+    axes = {k: np.asarray(v) for k, v in attributes["axes"].items()}
+    lead = {k: len(v) for k, v in axes.items()} | {"seed": stored["seeds"]}
+    variables = {}
+    for columns in table.groups().values():
+        for name, column in columns.items():
+            shape = (*lead.values(), *column.values.shape[1:])
+            variables[name] = ((*lead, *column.dims), column.values.reshape(shape))
+    ds = xr.Dataset(variables)
+    ds = ds.assign_coords(axes | {"seed": np.arange(stored["seeds"])})
+    ds = ds.assign_coords(time=("time", np.asarray(stored["times"])))
+    for name, values in attributes["coords"].items():
+        if name in ds.dims:
+            ds = ds.assign_coords({name: np.asarray(values)})
+    ds["status"].attrs = {
+        "flag_values": [int(s) for s in Status],
+        "flag_meanings": " ".join(s.name for s in Status),
+    }
+    ds["time"].attrs = {"long_name": "time", "units": f"1 ({stored['loss']} clock)"}
+    ds.attrs = {
+        "experiment": stored["name"],
+        "configuration": json.dumps(stored),
+        "versions": json.dumps(attributes["versions"]),
+        "device": attributes["device"],
+    }
+    return ds
+
+
+def open_result(path: str | os.PathLike) -> xr.Dataset:
+    """A run from disk, finished or not: the folder of the run or its `run.zarr`.
+
+    Raises:
+        ValueError: if it is not a simbias run.
+    """
+    path = pathlib.Path(path)
+    if (path / "run.zarr").exists():
+        path = path / "run.zarr"
+    store = open_store(path)
+    return to_xarray(store.read(), dict(store.group.attrs))
+
+
+def is_finished(ds: xr.Dataset) -> xr.DataArray:
+    """True where a member ended well (not failed, not missing)."""
+    return ds["status"].isin([Status.REACHED_TIME, Status.CONVERGED])
+
+
+def is_failed(ds: xr.Dataset) -> xr.DataArray:
+    """True where a member ended for a reason of numerics."""
+    return ds["status"].isin([int(s) for s in Status if s.is_failure])
+
+
+def cell_of(ds: xr.Dataset) -> dict[str, Any]:
+    """The values that were held fixed, by name (the axes are coordinates)."""
+    cell = json.loads(ds.attrs["configuration"])["cell"]
+    return {k: v for k, v in cell.items() if not isinstance(v, list)}
