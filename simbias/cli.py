@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from simbias import options
 from simbias.configuration import configuration, provenance
-from simbias.core import Claim, Experiment, Status
+from simbias.core import Claim, Experiment, Real, Status
 from simbias.ensemble.grid import make_parameters, suggestion
 from simbias.registry import experiments, flows
 from simbias.results import is_failed, is_finished, open_result
@@ -212,7 +212,8 @@ def _options_class(experiment: Experiment) -> type:
     for key, parameter in make_parameters(experiment.make).items():
         value = experiment.cell.get(key, parameter.default)
         value = value if isinstance(value, tuple) else (value,)
-        kind = tuple[parameter.annotation, ...]  # pyright: ignore
+        annotation = float if parameter.annotation == Real else parameter.annotation
+        kind = tuple[annotation, ...]  # pyright: ignore
         cells.append((key, kind, dataclasses.field(default=value)))
     fields = []
     for key, (kind, default) in options.flow_fields(type(experiment.flow)).items():

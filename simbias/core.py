@@ -14,13 +14,15 @@ import dataclasses
 import enum
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import equinox as eqx
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
-Scalar = Float[Array, ""]
 CellValue = int | float | bool | str
+# A number that may be traced: floats of a cell are, so that a sweep compiles once.
+Real = float | Float[Array, ""]
 
 
 class Dataset(eqx.Module):
@@ -49,22 +51,11 @@ class AbstractNetwork(eqx.Module):
         """Output for one input."""
 
 
-class Loss(Protocol):
-    """Mean loss over the samples: (prediction, target, weight) -> scalar.
-
-    The factor in front (½ or 1) and the 1/n set the clock of every flow.
-    """
-
-    __name__: str
-
-    def __call__(
-        self,
-        prediction: Float[Array, "n k"],
-        target: Float[Array, "n k"],
-        weight: Float[Array, " n"],
-    ) -> Float[Array, ""]:
-        """Weighted mean over samples."""
-        ...
+# (prediction, target, weight) -> mean over the samples.  The factor in front (½ or 1)
+# and the 1/n set the clock of every flow.
+Loss = Callable[
+    [Float[Array, "n k"], Float[Array, "n k"], Float[Array, " n"]], Float[Array, ""]
+]
 
 
 class AbstractMeasure(eqx.Module):
@@ -79,6 +70,10 @@ class AbstractMeasure(eqx.Module):
     @abstractmethod
     def __call__(self, network: Any, data: Dataset) -> Array:
         """Value of the measure for one network on one dataset."""
+
+    def coords(self) -> dict[str, np.ndarray]:
+        """Coordinates of the axes that have some: name of the axis -> values."""
+        return {}
 
 
 class Status(enum.IntEnum):

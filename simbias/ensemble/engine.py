@@ -66,6 +66,8 @@ def run_members(
 
     Closing the iterator stops the stations after their current round.
     """
+    if not members:
+        return
     devices = list(devices or jax.local_devices())
     progress = progress or Progress()
     queues = [

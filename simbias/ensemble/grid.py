@@ -8,14 +8,14 @@ import itertools
 import json
 import math
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from simbias.core import CellValue, Dataset, Experiment, Make
+from simbias.core import CellValue, Dataset, Experiment, Make, Real
 
 FLOW_PREFIX = "flow."
 
@@ -105,8 +105,8 @@ def bucket(n: int) -> int:
     A fixed function of n, so that what a member computes does not depend on the other
     sizes of the grid; at most a quarter is padding.
     """
-    unit = max(8, 2 ** (max(n - 1, 1).bit_length() - 1) // 4)
-    return -(-n // unit) * unit
+    unit = 2 ** max(n - 1, 8).bit_length() // 8
+    return max(8, -(-n // unit) * unit)
 
 
 def padded(data: Dataset, n: int) -> Dataset:
@@ -124,8 +124,9 @@ def padded(data: Dataset, n: int) -> Dataset:
 
 def checked_value(name: str, value: Any, annotation: Any) -> CellValue:
     """The value as its annotation says, or a ValueError that names it."""
-    origin = typing.get_origin(annotation)
-    if origin is Literal:
+    if annotation == Real:
+        annotation = float
+    if typing.get_origin(annotation) is Literal:
         choices = typing.get_args(annotation)
         if value not in choices or isinstance(value, bool):
             raise ValueError(
@@ -152,7 +153,7 @@ def checked_value(name: str, value: Any, annotation: Any) -> CellValue:
     return value
 
 
-def suggestion(word: str, known: typing.Iterable[str]) -> str:
+def suggestion(word: str, known: Iterable[str]) -> str:
     """' Did you mean …?' or the list of what is known."""
     known = list(known)
     close = difflib.get_close_matches(word, known, n=1)

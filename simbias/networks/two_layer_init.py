@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from simbias.core import Real
 from simbias.networks.activations import ACTIVATIONS
 from simbias.networks.two_layer import TwoLayer
 
@@ -28,7 +29,7 @@ def balanced(
     m: int,
     d: int,
     k: int = 1,
-    scale: float = 1e-3,
+    scale: Real = 1e-3,
     activation: str = "relu",
     has_bias: bool = False,
 ) -> TwoLayer:
@@ -49,7 +50,7 @@ def dominated(
     m: int,
     d: int,
     k: int = 1,
-    scale: float = 1e-3,
+    scale: Real = 1e-3,
     activation: str = "relu",
     has_bias: bool = False,
 ) -> TwoLayer:
@@ -73,7 +74,7 @@ def unbalanced(
     m: int,
     d: int,
     k: int = 1,
-    scale: float = 1e-3,
+    scale: Real = 1e-3,
     activation: str = "relu",
     has_bias: bool = False,
 ) -> TwoLayer:
@@ -89,7 +90,7 @@ def standard(
     m: int,
     d: int,
     k: int = 1,
-    scale: float = 1.0,
+    scale: Real = 1.0,
     activation: str = "relu",
     has_bias: bool = False,
 ) -> TwoLayer:
@@ -128,7 +129,7 @@ def _directions(key: PRNGKeyArray, m: int, k: int) -> Float[Array, "m k"]:
 def _scaled(
     v: Float[Array, "m e"],
     a: Float[Array, "m k"],
-    factor: Float[Array, ""] | float,
+    factor: Real,
     d: int,
     activation: str,
 ) -> TwoLayer:

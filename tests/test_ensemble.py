@@ -1,0 +1,211 @@
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from small import Norms, Risk, RiskBelow, small
+
+from simbias.core import Status
+from simbias.ensemble.engine import Progress, exact_numerics, run_members
+from simbias.ensemble.grid import bucket, make_grid, member_key, padded
+from simbias.ensemble.lane import advance_all, start
+from simbias.ensemble.plan import draw, make_plan, member_flow
+from simbias.simulate import simulate, solve
+
+
+def outcomes(experiment, members=None, **options):
+    plan = make_plan(experiment)
+    members = set(range(plan.size)) if members is None else members
+    return {o.member: o for o in run_members(plan, members, **options)}
+
+
+def same(a, b):
+    assert jax.tree.structure(a) == jax.tree.structure(b)
+    for left, right in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+def test_a_member_of_an_ensemble_equals_the_member_alone():
+    every = outcomes(small())
+    for member in (0, 5, 11):
+        same(vars(outcomes(small(), {member})[member]), vars(every[member]))
+
+
+def test_a_member_does_not_depend_on_the_number_of_lanes_or_on_refilling():
+    one, many = outcomes(small(), lanes=1), outcomes(small(), lanes=7)
+    for member, outcome in one.items():
+        same(vars(outcome), vars(many[member]))
+
+
+def test_a_member_does_not_depend_on_the_other_cells_or_on_the_number_of_seeds():
+    ds = simulate(small())
+    alone = simulate(small(cell={"n": 20, "scale": 0.5}, seeds=5))
+    np.testing.assert_array_equal(
+        ds["risk"].sel(n=20, scale=0.5), alone["risk"].isel(seed=slice(3))
+    )
+
+
+def test_side_by_side_and_in_turn_agree_to_rounding():
+    experiment = small(seeds=4, cell={"n": 20, "scale": 0.5})
+    plan = make_plan(experiment)
+    cell = plan.cell(0)
+    with exact_numerics():
+        lanes = []
+        for seed in range(4):
+            data, network = draw(experiment, cell.arguments, member_key(0, cell, seed))
+            flow = member_flow(experiment, cell)
+            lanes.append(
+                start(plan.recorder, flow, network, data, jax.random.key(seed))
+            )
+        lanes = jax.tree.map(lambda *v: jnp.stack(v), *lanes)
+        turn, side = (
+            eqx.filter_jit(advance_all)(plan.recorder, lanes, jnp.int32(1000), layout)
+            for layout in ("in turn", "side by side")
+        )
+    np.testing.assert_array_equal(turn.state.status, side.state.status)
+    # Batched products are summed in another order.
+    np.testing.assert_allclose(
+        turn.records["risk"], side.records["risk"], rtol=1e-12, atol=1e-15
+    )
+
+
+def test_splitting_a_run_into_rounds_changes_nothing():
+    experiment = small(cell={"n": 20, "scale": 0.5}, seeds=1)
+    plan = make_plan(experiment)
+    cell = plan.cell(0)
+    with exact_numerics():
+        data, network = draw(experiment, cell.arguments, member_key(0, cell, 0))
+        flow = member_flow(experiment, cell)
+        lane = start(plan.recorder, flow, network, data, jax.random.key(0))
+        lanes = jax.tree.map(lambda v: v[None], lane)
+        step = eqx.filter_jit(advance_all)
+        whole = step(plan.recorder, lanes, jnp.int32(50), "in turn")
+        parts = lanes
+        for attempts in (1, 7, 20, 50):
+            parts = step(plan.recorder, parts, jnp.int32(attempts), "in turn")
+    same(jax.device_get(whole), jax.device_get(parts))
+
+
+def test_one_program_is_compiled_per_shape():
+    progress = Progress()
+    # n = 6 and 7 share a bucket, and floats never need a program of their own.
+    experiment = small(cell={"n": (6, 7, 20), "scale": (0.1, 0.2, 0.5)})
+    outcomes(experiment, progress=progress)
+    assert progress.compiled == 2
+
+
+def test_a_diverging_member_ends_alone_and_changes_nobody():
+    ds = simulate(small(cell={"n": 6, "scale": (0.5, 1e200)}))
+    assert (ds["status"].sel(scale=0.5) == Status.REACHED_TIME).all()
+    assert (ds["status"].sel(scale=1e200) == Status.NONFINITE).all()
+    alone = simulate(small(cell={"n": 6, "scale": 0.5}))
+    np.testing.assert_array_equal(ds["risk"].sel(scale=0.5), alone["risk"])
+
+
+def test_cells_that_differ_in_the_flow_alone_share_data_and_start():
+    cell = {"n": 6, "scale": 0.5, "flow.rate": (0.1, 0.01)}
+    ds = simulate(small(cell=cell))
+    start_risk = ds["risk"].sel(time=0)
+    np.testing.assert_array_equal(*start_risk.transpose("flow.rate", "seed"))
+
+
+def test_a_member_at_rest_keeps_its_last_record():
+    ds = simulate(small(stop=RiskBelow(1e9)))
+    assert (ds["status"] == Status.CONVERGED).all()
+    assert (ds["risk"] == ds["risk"].isel(time=0)).all()
+    assert (ds["end_time"] == 0).all()
+
+
+def test_what_a_failed_member_did_not_reach_is_nan():
+    ds = simulate(small(cell={"n": 6, "scale": 1e200}))
+    assert (ds["status"] == Status.NONFINITE).all()
+    assert ds["risk"].sel(time=5).isnull().all()
+
+
+def test_widths_may_differ_within_a_run():
+    ds = simulate(small(cell={"m": (4, 8)}))
+    assert ds["norms"].sizes["neuron"] == 8
+    assert ds["norms"].sel(m=4).isnull().sum() == 4 * 3
+    assert not ds["norms"].sel(m=8).isnull().any()
+
+
+def test_draws_are_the_same_in_both_precisions():
+    double = simulate(small(times=(0.0, 1.0)))
+    single = simulate(small(times=(0.0, 1.0), dtype="float32"))
+    assert single["risk"].dtype == np.float32
+    # One rounding of every number to 24 bits.
+    np.testing.assert_allclose(double["risk"], single["risk"], rtol=1e-5)
+
+
+def test_solve_gives_the_trajectory_of_the_member():
+    experiment = small(cell={"n": 8, "scale": 0.5}, seeds=1)
+    plan = make_plan(experiment)
+    cell = plan.cell(0)
+    with exact_numerics():
+        key_draw, _ = jax.random.split(member_key(0, cell, 0))
+        data, network = draw(experiment, cell.arguments, key_draw)
+    out = solve(
+        network,
+        data,
+        experiment.flow,
+        experiment.loss,
+        experiment.times,
+        {"risk": Risk(), "norms": Norms()},
+    )
+    assert out.status == Status.REACHED_TIME
+    ds = simulate(experiment)
+    np.testing.assert_allclose(out.records["risk"], ds["risk"][0], rtol=1e-12)
+    assert out.records["norms"].shape == (3, 8)
+
+
+def test_solve_refuses_mixed_dtypes():
+    experiment = small(cell={"n": 8}, seeds=1)
+    cell = make_plan(experiment).cell(0)
+    data, network = draw(experiment, cell.arguments, member_key(0, cell, 0))
+    data = jax.tree.map(lambda v: v.astype(jnp.float32), data)
+    with pytest.raises(ValueError, match="share one dtype"):
+        solve(network, data, experiment.flow, experiment.loss, (1.0,), {})
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 16, 17, 100, 127, 128, 129, 1000])
+def test_padding_costs_at_most_a_quarter(n):
+    assert n <= bucket(n) <= max(8, 1.25 * n)
+
+
+def test_padding_changes_no_risk():
+    cell = make_plan(small(cell={"n": 6})).cell(0)
+    data, network = small().make(member_key(0, cell, 0), **cell.arguments)
+    assert Risk()(network, padded(data, 16)) == pytest.approx(Risk()(network, data))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"cell": {"nn": 5}}, r"`cell.nn` is not known.*Did you mean `n`"),
+        ({"cell": {"n": ()}}, r"`cell.n` is an empty grid"),
+        ({"cell": {"n": (5, 5)}}, r"`cell.n` holds 5 more than once"),
+        ({"cell": {"n": "five"}}, r"`cell.n` must be a number, got 'five'"),
+        ({"cell": {"n": 5.5}}, r"`cell.n` must be an integer, got 5.5"),
+        ({"cell": {"n": True}}, r"`cell.n` must be a number, got True"),
+        ({"cell": {"sigma": float("nan")}}, r"`cell.sigma` must be finite"),
+        ({"cell": {"m": 0}}, r"`m` must be a positive integer, got 0"),
+        ({"cell": {"flow.rat": 1.0}}, r"`cell.flow.rat` is not a field of the flow"),
+        ({"seeds": 0}, r"`seeds` must be a positive integer"),
+        ({"times": ()}, r"`times` must be finite, not negative and not empty"),
+        ({"times": (0.0,)}, r"`times` must increase and end after 0"),
+        ({"times": (1.0, 1.0)}, r"`times` must increase"),
+        ({"times": (-1.0, 1.0)}, r"`times` must be finite, not negative"),
+        ({"dtype": "float16"}, r"`dtype` must be"),
+        ({"seeds": 10**11}, r"too large: .* members need about"),
+    ],
+)
+def test_bad_input_is_named_before_anything_runs(changes, message):
+    with pytest.raises(ValueError, match=message):
+        simulate(small(**changes))
+
+
+def test_the_grid_is_in_the_order_it_was_given():
+    grid = make_grid(small())
+    assert list(grid.axes) == ["n", "scale"]
+    points = [(c.arguments["n"], c.arguments["scale"]) for c in grid.cells]
+    assert points == [(6, 0.1), (6, 0.5), (20, 0.1), (20, 0.5)]

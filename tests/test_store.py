@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+import xarray as xr
+import zarr
+from small import small
+
+from simbias.core import Status
+from simbias.ensemble import engine
+from simbias.results import cell_of, is_failed, is_finished, open_result
+from simbias.simulate import simulate
+
+
+def test_what_is_read_is_what_was_returned(tmp_path):
+    ds = simulate(small(), store=tmp_path / "run.zarr")
+    xr.testing.assert_identical(open_result(tmp_path), ds)
+    assert list(ds["risk"].dims) == ["n", "scale", "seed", "time"]
+    assert list(ds["norms"].dims) == ["n", "scale", "seed", "neuron"]
+    assert is_finished(ds).all()
+    assert not is_failed(ds).any()
+
+
+def test_a_finished_run_is_not_computed_again(tmp_path, monkeypatch):
+    ds = simulate(small(), store=tmp_path / "run.zarr")
+
+    def refuse(*_):
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr(engine, "_drive", refuse)
+    xr.testing.assert_identical(simulate(small(), store=tmp_path / "run.zarr"), ds)
+
+
+def test_an_interrupted_run_is_readable_and_ends_with_the_same_bits(
+    tmp_path, monkeypatch
+):
+    whole = simulate(small())
+    harvest = engine._harvest
+    seen = []
+
+    def interrupted(*arguments):
+        seen.append(1)
+        if len(seen) > 4:
+            raise KeyboardInterrupt
+        return harvest(*arguments)
+
+    monkeypatch.setattr(engine, "_harvest", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        simulate(small(), store=tmp_path / "run.zarr")
+    part = open_result(tmp_path)
+    done = is_finished(part)
+    assert 0 < done.sum() < whole["status"].size
+    assert (part["status"].values[~done.values] == Status.RUNNING).all()
+    assert part["risk"].where(~done).isnull().all()
+    np.testing.assert_array_equal(
+        part["risk"].values[done.values], whole["risk"].values[done.values]
+    )
+    monkeypatch.setattr(engine, "_harvest", harvest)
+    xr.testing.assert_identical(simulate(small(), store=tmp_path / "run.zarr"), whole)
+
+
+def test_another_configuration_is_refused_with_the_differences(tmp_path):
+    ds = simulate(small(), store=tmp_path / "run.zarr")
+    with pytest.raises(ValueError, match=r"seeds: 3 -> 4"):
+        simulate(small(seeds=4), store=tmp_path / "run.zarr")
+    xr.testing.assert_identical(open_result(tmp_path), ds)
+
+
+def test_a_flipped_bit_is_an_error_and_not_data(tmp_path):
+    simulate(small(), store=tmp_path / "run.zarr")
+    chunks = tmp_path / "run.zarr" / "trajectories" / "risk" / "c"
+    chunk = next(p for p in chunks.rglob("*") if p.is_file())
+    raw = bytearray(chunk.read_bytes())
+    raw[len(raw) // 2] ^= 1
+    chunk.write_bytes(bytes(raw))
+    with pytest.raises(Exception, match=r"(?i)checksum|corrupt|decompress"):
+        open_result(tmp_path)
+
+
+def test_a_folder_that_is_not_a_run_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="is not a simbias run"):
+        open_result(tmp_path)
+    zarr.create_group(tmp_path / "other.zarr")
+    with pytest.raises(ValueError, match="expected format 'simbias-1'"):
+        open_result(tmp_path / "other.zarr")
+
+
+def test_values_held_fixed_are_found_again(tmp_path):
+    ds = simulate(small(cell={"n": (6, 20), "scale": 0.5}))
+    assert cell_of(ds) == {"scale": 0.5}
