@@ -1,0 +1,1 @@
+"""What is computed from stored results: thresholds, intervals, bands."""

@@ -41,9 +41,9 @@ class Table:
         """Write one member's row."""
         row = outcome.member
         for name, column in self.trajectories.items():
-            _put(column.values[row], outcome.records[name])
+            _put(column, row, outcome.records[name])
         for name, column in self.final.items():
-            _put(column.values[row], outcome.final[name])
+            _put(column, row, outcome.final[name])
         for name, value in outcome.stats.items():
             self.members[name].values[row] = value
         self.members["end_time"].values[row] = outcome.time
@@ -72,6 +72,6 @@ def empty_table(plan: Plan) -> Table:
     return Table(members, trajectories, final)
 
 
-def _put(row: np.ndarray, value: np.ndarray) -> None:
+def _put(column: Column, row: int, value: np.ndarray) -> None:
     # A smaller shape (another width, say) fills the front; the rest stays NaN.
-    row[tuple(slice(s) for s in value.shape)] = value
+    column.values[(row, *(slice(s) for s in value.shape))] = value

@@ -1,0 +1,1 @@
+"""Numbers computed from the weights at one time, one per file."""

@@ -1,0 +1,39 @@
+"""Checks of sizes and numbers that name the field.
+
+Traced numbers pass unchecked: the engine traces floats only after every cell of the
+grid has been checked with its real values.
+"""
+
+import math
+from typing import Any
+
+import jax
+
+
+def positive_integer(name: str, value: Any) -> None:
+    """Raise ValueError unless `value` is an integer above 0."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(
+            f"`{name}` must be a positive integer, got {value!r}. Example: {name}=100."
+        )
+
+
+def not_negative(name: str, value: Any) -> None:
+    """Raise ValueError unless `value` is finite and at least 0."""
+    if isinstance(value, jax.core.Tracer):
+        return
+    if not (math.isfinite(value) and value >= 0):
+        raise ValueError(
+            f"`{name}` must be finite and not negative, got {value}. "
+            f"Example: {name}=0.3."
+        )
+
+
+def positive(name: str, value: Any) -> None:
+    """Raise ValueError unless `value` is finite and above 0."""
+    if isinstance(value, jax.core.Tracer):
+        return
+    if not (math.isfinite(value) and value > 0):
+        raise ValueError(
+            f"`{name}` must be finite and positive, got {value}. Example: {name}=1e-3."
+        )

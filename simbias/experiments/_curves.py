@@ -1,0 +1,33 @@
+"""A result of several axes as curves over one of them."""
+
+from collections.abc import Iterator
+
+import xarray as xr
+
+from simbias.results import cell_of
+
+
+def curves(ds: xr.Dataset, axis: str) -> Iterator[tuple[str, xr.Dataset]]:
+    """(label, part over `axis` and `seed`) for every point of the other grid axes.
+
+    A value that was held fixed becomes an axis of length 1.
+    """
+    if axis not in ds.dims:
+        ds = ds.expand_dims({axis: [cell_of(ds)[axis]]})
+    others = [d for d in ds["status"].dims if d not in (axis, "seed")]
+    if not others:
+        yield "", ds
+        return
+    stacked = ds.stack(curve=others)
+    for i in range(stacked.sizes["curve"]):
+        part = stacked.isel(curve=i)
+        label = ", ".join(f"{k} = {part[k].item()}" for k in others)
+        part = part.assign_coords({k: part[k].item() for k in others})
+        yield label, part.drop_vars("curve").transpose(axis, "seed", ...)
+
+
+def value(ds: xr.Dataset, name: str) -> float:
+    """A value of the cell, whether it was an axis (now one point) or held fixed."""
+    if name in ds.coords and ds[name].ndim == 0:
+        return ds[name].item()
+    return cell_of(ds)[name]

@@ -1,0 +1,9 @@
+"""When to record."""
+
+import numpy as np
+
+
+def log_times(first: float, final: float, count: int) -> tuple[float, ...]:
+    """0, then `count` times from `first` to `final`, evenly spaced in the logarithm."""
+    spaced = np.geomspace(first, final, count)
+    return (0.0, *(float(f"{t:.4g}") for t in spaced[:-1]), float(final))

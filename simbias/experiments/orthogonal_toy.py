@@ -1,0 +1,132 @@
+"""Two orthogonal points: plateau, one sign, plateau, and the least-norm interpolator.
+
+From a small balanced start the neurons with aⱼ > 0 fit the positive point, those with
+aⱼ < 0 the negative one, each after a time set by the initial scale; the limit is the
+interpolator of least ½‖θ‖².
+
+Reference: Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939, theorem 1
+and the published notebook (m = 60, scale 1e-6/√(md)).
+"""
+
+from typing import Any
+
+import jax
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.datasets.orthogonal_toy import orthogonal_toy
+from simbias.experiments._times import log_times
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.losses import half_mse
+from simbias.measures.effective_width import EffectiveWidth
+from simbias.measures.group_sums import GroupSums
+from simbias.measures.parameter_norm import ParameterNorm
+from simbias.measures.train_risk import TrainRisk
+from simbias.networks.two_layer_init import balanced
+
+PAPER = "Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939, theorem 1"
+HALF_NORM = 5**-0.5 + 2 * 5**-0.5  # Σ over the signs of |y|/‖x‖
+POSITIVE, NEGATIVE = (0.4, 0.2), (0.4, -0.8)
+
+
+def make(
+    key: PRNGKeyArray, *, m: int = 60, scale: Real = 1e-6
+) -> tuple[Dataset, AbstractNetwork]:
+    """The two points with a constant input, and a balanced network."""
+    return orthogonal_toy(key), balanced(key, m=m, d=2, scale=scale)
+
+
+_PRESETS: dict[str, dict[str, Any]] = {
+    "smoke": {"cell": {"m": 60}, "seeds": 4, "times": log_times(1, 100, 40)},
+    "quick": {
+        "cell": {"m": 60, "scale": (1e-6, 1e-3)},
+        "seeds": 20,
+        "times": log_times(1, 400, 80),
+    },
+    "paper": {
+        "cell": {"m": 60, "scale": (1e-6, 1e-4, 1e-2)},
+        "seeds": 200,
+        "times": log_times(1, 1000, 120),
+    },
+}
+
+
+def experiment(preset: str = "quick", **cell: Any) -> Experiment:
+    """The experiment; keyword arguments replace values of the cell."""
+    chosen = dict(_PRESETS[preset])
+    return Experiment(
+        name="orthogonal_toy",
+        make=make,
+        cell={"scale": 1e-6, **chosen.pop("cell"), **cell},
+        flow=Descent(rate=0.01),
+        loss=half_mse,
+        measures={
+            "train_risk": TrainRisk(),
+            "parameter_norm": ParameterNorm(),
+            "group_sums": GroupSums(),
+            "effective_width": EffectiveWidth(),
+        },
+        **chosen,
+    )
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Loss and ½‖θ‖² over time, one line per member."""
+    with style():
+        whole = blank(9, 3.6)
+        loss, norm = whole.subplots(1, 2)
+        others = [d for d in ds["status"].dims if d != "seed"]
+        flat = ds.stack(cell=others) if others else ds.expand_dims("cell")
+        for i in range(flat.sizes["cell"]):
+            part, colour = flat.isel(cell=i), COLOURS[i % len(COLOURS)]
+            label = ", ".join(f"{k} = {part[k].item():g}" for k in others)
+            for axes, name in ((loss, "train_risk"), (norm, "parameter_norm")):
+                values = part[name].transpose("time", "seed").values
+                lines = axes.plot(ds["time"], values, lw=0.6, color=colour)
+                lines[0].set_label(label or None)
+        loss.set_title("mean squared error")
+        norm.set_title(f"½‖θ‖²; dotted: least norm, {HALF_NORM:.6f}")
+        norm.axhline(HALF_NORM, color="black", linestyle=":", linewidth=1)
+        for axes in (loss, norm):
+            axes.set_xlabel("time")
+        if others:
+            loss.legend()
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """The least-norm interpolator; from the smallest start of the grid."""
+    if "scale" in ds.dims:
+        ds = ds.isel(scale=int(np.argmin(ds["scale"].values)))
+    last = ds.isel(time=-1)
+    farthest = lambda v, to: float(v.values.flat[np.argmax(np.abs(v.values - to))])
+    sums = last["group_sums"]
+    out = [
+        Claim(
+            "mean squared error, largest", float(last["train_risk"].max()), 0, 1e-6, PAPER
+        ),
+        Claim(
+            "½‖θ‖², member farthest from the law",
+            farthest(last["parameter_norm"], HALF_NORM),
+            1.341640,
+            1.341642,
+            PAPER,
+        ),
+    ]
+    for group, law in (("positive", POSITIVE), ("negative", NEGATIVE)):
+        for i, expected in enumerate(law):
+            seen = farthest(sums.sel(group=group).isel(input=i), expected)
+            out.append(
+                Claim(
+                    f"coordinate {i + 1} of Σ aⱼwⱼ over the {group} neurons, farthest",
+                    seen,
+                    expected - 1e-4,
+                    expected + 1e-4,
+                    PAPER,
+                )
+            )
+    return out

@@ -1,0 +1,128 @@
+"""Three points that no width interpolates: early alignment ends at least squares.
+
+All neurons with aⱼ > 0 turn to one direction in which all three points are active; the
+others die.  What is left is one affine function, so the network ends at the
+least-squares line with a loss above 0, however wide it is.
+
+Reference: Boursier & Flammarion (2024), arXiv:2401.10791, section 5.  The published
+script takes the mean squared error without ½, m = 20,000 and scale 1e-3.
+"""
+
+from typing import Any
+
+import jax
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.datasets.three_points import INPUTS, TARGETS, three_points
+from simbias.experiments._times import log_times
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.losses import half_mse
+from simbias.measures.effective_width import EffectiveWidth
+from simbias.measures.group_sums import GroupSums
+from simbias.measures.negative_live_mass import NegativeLiveMass
+from simbias.measures.train_risk import TrainRisk
+from simbias.networks.two_layer_init import balanced
+
+PAPER = "Boursier & Flammarion (2024), arXiv:2401.10791, section 5"
+DERIVED = "least squares on the three points; " + PAPER
+
+
+def make(
+    key: PRNGKeyArray, *, m: int = 100, scale: Real = 1e-3
+) -> tuple[Dataset, AbstractNetwork]:
+    """The three points with a constant input, and a balanced network."""
+    return three_points(key), balanced(key, m=m, d=2, scale=scale)
+
+
+_PRESETS: dict[str, dict[str, Any]] = {
+    "smoke": {"cell": {"m": 100}, "seeds": 3, "times": log_times(1, 300, 20)},
+    "quick": {"cell": {"m": (30, 300)}, "seeds": 20, "times": log_times(1, 1000, 40)},
+    "paper": {
+        "cell": {"m": (100, 1000, 20_000)},
+        "seeds": 100,
+        "times": log_times(1, 4000, 60),
+    },
+}
+
+
+def experiment(preset: str = "quick", **cell: Any) -> Experiment:
+    """The experiment; keyword arguments replace values of the cell."""
+    chosen = dict(_PRESETS[preset])
+    return Experiment(
+        name="three_points",
+        make=make,
+        cell={"scale": 1e-3, **chosen.pop("cell"), **cell},
+        flow=Descent(rate=0.05),
+        loss=half_mse,
+        measures={
+            "train_risk": TrainRisk(),
+            "group_sums": GroupSums(),
+            "negative_live_mass": NegativeLiveMass(),
+            "effective_width": EffectiveWidth(),
+        },
+        **chosen,
+    )
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """The loss on its way to least squares, and the function at the end."""
+    with style():
+        whole = blank(9, 3.6)
+        loss, line = whole.subplots(1, 2)
+        flat = ds.stack(member=[d for d in ds["status"].dims])
+        loss.plot(ds["time"], flat["train_risk"].transpose("time", ...), lw=0.6, c="C0")
+        loss.axhline(0.175043, color="black", linestyle=":", linewidth=1)
+        loss.set_xscale("symlog", linthresh=1)
+        loss.set_xlabel("time")
+        loss.set_title("mean squared error; dotted: least squares, 0.175043")
+        grid = np.linspace(-1, 1, 101)
+        final = flat["group_sums"].isel(time=-1).sel(group="positive").transpose("member", ...)
+        for slope, intercept in final.values:
+            line.plot(grid, np.maximum(slope * grid + intercept, 0), lw=0.6, c="C0")
+        line.plot(INPUTS, TARGETS, "o", color=COLOURS[1])
+        line.set_xlabel("x")
+        line.set_title("the networks at the end, and the sample")
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """The least-squares line, reached from every start at every width."""
+    last = ds.isel(time=-1)
+    slope = last["group_sums"].sel(group="positive").isel(input=0)
+    intercept = last["group_sums"].sel(group="positive").isel(input=1)
+    farthest = lambda v, to: float(v.values.flat[np.argmax(np.abs(v.values - to))])
+    return [
+        Claim(
+            "mean squared error (no ½), member farthest from the law",
+            farthest(last["train_risk"], 0.175043),
+            0.17504,
+            0.17505,
+            DERIVED,
+        ),
+        Claim(
+            "slope of the function, member farthest from the law",
+            farthest(slope, -0.06154),
+            -0.0617,
+            -0.0614,
+            DERIVED,
+        ),
+        Claim(
+            "intercept of the function, member farthest from the law",
+            farthest(intercept, 0.64359),
+            0.6434,
+            0.6438,
+            DERIVED,
+        ),
+        Claim(
+            "largest share of the mass in live neurons with a < 0",
+            float(last["negative_live_mass"].max()),
+            0.0,
+            0.0,
+            PAPER,
+        ),
+    ]

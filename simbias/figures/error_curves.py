@@ -1,0 +1,62 @@
+"""Train and test error against the sample size, with the laws they should follow."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+
+from simbias.figures.style import COLOURS
+
+Law = Mapping[str, xr.DataArray]
+
+
+def error_curves(
+    axes: Axes,
+    error: xr.DataArray,
+    *,
+    noise_variance: float,
+    laws: Law | None = None,
+    title: str = "",
+    label: str = "",
+    colour: str = COLOURS[0],
+) -> None:
+    """Median and band over seeds of `error` against `n`, σ² as a line and a tick.
+
+    Args:
+        axes: where to draw.
+        error: over (n, seed); NaN for members that failed.
+        noise_variance: σ².
+        laws: label -> values over n, drawn as broken lines.
+        title: of the panel.
+        label: of the curve.
+        colour: of the curve and its band.
+    """
+    n = error["n"].values
+    low, middle, high = error.quantile([0.1, 0.5, 0.9], dim="seed").values
+    axes.fill_between(n, low, high, color=colour, alpha=0.2, linewidth=0)
+    axes.plot(n, middle, "o-", color=colour, markersize=4, label=label)
+    axes.axhline(noise_variance, color="black", linestyle=":", linewidth=1)
+    axes.annotate(
+        "σ²",
+        (1, noise_variance),
+        xycoords=("axes fraction", "data"),
+        xytext=(3, 0),
+        textcoords="offset points",
+        verticalalignment="center",
+    )
+    for (name, law), style in zip((laws or {}).items(), ("--", "-."), strict=False):
+        finite = np.isfinite(law.values)
+        axes.plot(
+            n[finite],
+            law.values[finite],
+            style,
+            color="#555555",
+            linewidth=1,
+            label=name,
+        )
+    axes.set_xscale("log")
+    axes.set_xticks(n, [f"{v:g}" for v in n])
+    axes.minorticks_off()
+    axes.set_xlabel("samples n")
+    axes.set_title(title)

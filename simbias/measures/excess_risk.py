@@ -1,0 +1,28 @@
+"""Squared distance to the law's own mean, on the test sample."""
+
+from typing import Any, ClassVar
+
+from jaxtyping import Array, Float
+
+from simbias.core import AbstractMeasure, Dataset
+from simbias.losses import mse
+from simbias.measures._sample import outputs, second_sample
+
+
+class ExcessRisk(AbstractMeasure):
+    """(1/n') Σᵢ |f(xᵢ) − E[y | xᵢ]|² on the test inputs; no ½.
+
+    Test risk minus the variance of the noise, without the noise's own fluctuation: 0
+    for the best possible predictor.
+    """
+
+    dims: ClassVar[tuple[str, ...]] = ()
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
+        """Excess risk; any network.
+
+        Raises:
+            ValueError: if the data have no test sample.
+        """
+        test = second_sample(data)
+        return mse(outputs(network, test.x), test.mean, test.weight)

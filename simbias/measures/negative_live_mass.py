@@ -1,0 +1,33 @@
+"""Whether neurons of both signs take part."""
+
+from typing import Any, ClassVar
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from simbias.core import AbstractMeasure, Dataset
+from simbias.measures._neurons import is_active, mass_shares, single_output
+
+
+class NegativeLiveMass(AbstractMeasure):
+    """Share of neurons with aⱼ < 0 in the mass |aⱼ|‖wⱼ‖ of the live neurons.
+
+    Live: wⱼ·xᵢ + bⱼ > 0 on at least one training sample.  0 if only neurons with
+    aⱼ ≥ 0 are live, 1 if only neurons with aⱼ < 0 are, NaN if none is.
+    One output only.
+    """
+
+    dims: ClassVar[tuple[str, ...]] = ()
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
+        """Share in [0, 1].
+
+        Raises:
+            ValueError: if the network has several outputs.
+        """
+        is_negative = single_output(network) < 0
+        is_live = jnp.any(is_active(network, data), axis=0)
+        mass = jnp.where(is_live, mass_shares(network), 0)
+        total = jnp.sum(mass)
+        negative = jnp.sum(jnp.where(is_negative, mass, 0))
+        return jnp.where(total > 0, negative / jnp.where(total > 0, total, 1), jnp.nan)

@@ -1,0 +1,29 @@
+"""Mean squared error on the test sample."""
+
+from typing import Any, ClassVar
+
+from jaxtyping import Array, Float
+
+from simbias.core import AbstractMeasure, Dataset
+from simbias.losses import mse
+from simbias.measures._sample import outputs, second_sample
+
+
+class TestRisk(AbstractMeasure):
+    """(1/n') Σᵢ |f(xᵢ) − yᵢ|² on the test sample, noise included.
+
+    No ½, whatever the loss: the best possible value is the variance σ² of the noise.
+    """
+
+    dims: ClassVar[tuple[str, ...]] = ()
+    # The name begins like a test; pytest would collect it.
+    __test__: ClassVar[bool] = False
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
+        """Test MSE; any network.
+
+        Raises:
+            ValueError: if the data have no test sample.
+        """
+        test = second_sample(data)
+        return mse(outputs(network, test.x), test.y, test.weight)

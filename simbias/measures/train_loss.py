@@ -1,0 +1,24 @@
+"""A loss on the training sample."""
+
+from typing import Any, ClassVar
+
+import equinox as eqx
+from jaxtyping import Array, Float
+
+from simbias.core import AbstractMeasure, Dataset, Loss
+from simbias.losses import half_mse
+from simbias.measures._sample import outputs
+
+
+class TrainLoss(AbstractMeasure):
+    """L(θ), with the factors of the loss that is given: ½ and 1/n are its own.
+
+    The value that decreases along the flow when `loss` is the one it descends.
+    """
+
+    loss: Loss = eqx.field(static=True, default=half_mse)
+    dims: ClassVar[tuple[str, ...]] = ()
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
+        """Loss on the training sample; any network."""
+        return self.loss(outputs(network, data.x), data.y, data.weight)

@@ -1,0 +1,22 @@
+"""Mean squared error on the training sample."""
+
+from typing import Any, ClassVar
+
+from jaxtyping import Array, Float
+
+from simbias.core import AbstractMeasure, Dataset
+from simbias.losses import mse
+from simbias.measures._sample import outputs
+
+
+class TrainRisk(AbstractMeasure):
+    """(1/n) Σᵢ |f(xᵢ) − yᵢ|² on the training sample, the train MSE of the papers.
+
+    No ½, whatever the loss: with noise of variance σ² the line to compare with is σ².
+    """
+
+    dims: ClassVar[tuple[str, ...]] = ()
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
+        """Train MSE; any network."""
+        return mse(outputs(network, data.x), data.y, data.weight)
