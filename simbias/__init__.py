@@ -1,0 +1,40 @@
+"""simbias: many small neural networks at once, exactly, to see what training prefers.
+
+    from simbias.experiments import threshold
+    ds = simbias.simulate(threshold.experiment(n=(12, 50, 200)), progress=True)
+
+The nouns are in `simbias.core`; datasets, networks, flows, measures and experiments
+are one per file in the folders of those names.
+"""
+
+from simbias.core import (
+    AbstractFlow,
+    AbstractMeasure,
+    AbstractNetwork,
+    AbstractStop,
+    Claim,
+    Dataset,
+    Experiment,
+    FlowState,
+    Status,
+)
+from simbias.ensemble.engine import exact_numerics
+from simbias.results import open_result
+from simbias.simulate import Trajectory, simulate, solve
+
+__all__ = [
+    "AbstractFlow",
+    "AbstractMeasure",
+    "AbstractNetwork",
+    "AbstractStop",
+    "Claim",
+    "Dataset",
+    "Experiment",
+    "FlowState",
+    "Status",
+    "Trajectory",
+    "exact_numerics",
+    "open_result",
+    "simulate",
+    "solve",
+]

@@ -20,7 +20,7 @@ from tqdm import tqdm
 from simbias import options
 from simbias.configuration import configuration, provenance
 from simbias.core import Claim, Experiment, Real, Status
-from simbias.ensemble.grid import make_parameters, suggestion
+from simbias.ensemble.grid import make_grid, make_parameters, suggestion
 from simbias.registry import experiments, flows
 from simbias.results import is_failed, is_finished, open_result
 from simbias.simulate import simulate
@@ -74,6 +74,7 @@ def _run(arguments: list[str]) -> int:
     name, rest = _named(arguments, "run")
     module = experiments()[name]
     preset, experiment, rest = _resolved(module, rest)
+    make_grid(experiment)  # a wrong value in the file is named before tyro sees it
     parsed = tyro.cli(
         _options_class(experiment),
         args=rest,
@@ -87,7 +88,7 @@ def _run(arguments: list[str]) -> int:
     try:
         ds = simulate(
             experiment,
-            store=_parent_made(out) / "run.zarr",
+            store=out / "run.zarr",
             lanes=parsed.lanes,
             progress=True,
         )
@@ -147,7 +148,7 @@ def _check(arguments: list[str]) -> int:
             raise ValueError(f"`{name}` is not an experiment.{suggestion(name, known)}")
     documents = []
     for name in parsed.names or known:
-        store = parsed.out and _parent_made(parsed.out / name) / "run.zarr"
+        store = parsed.out and parsed.out / name / "run.zarr"
         experiment = known[name].experiment(parsed.preset)
         ds = simulate(experiment, store=store, progress=True)
         claims = known[name].claims(ds)
@@ -268,11 +269,6 @@ def _refuse_foreign(out: pathlib.Path) -> None:
         raise ValueError(
             f"`--out`: {out} holds something that is not a run; nothing was written."
         )
-
-
-def _parent_made(out: pathlib.Path) -> pathlib.Path:
-    out.mkdir(parents=True, exist_ok=True)
-    return out
 
 
 def _draw(module: Any, ds: xr.Dataset, out: pathlib.Path) -> None:

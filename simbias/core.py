@@ -50,6 +50,11 @@ class AbstractNetwork(eqx.Module):
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Output for one input."""
 
+    @property
+    def has_kinks(self) -> bool:
+        """True if the gradient in the weights jumps, as that of a ReLU network."""
+        return False
+
 
 # (prediction, target, weight) -> mean over the samples.  The factor in front (½ or 1)
 # and the 1/n set the clock of every flow.
@@ -209,7 +214,7 @@ class Claim:
         """True if low ≤ observed ≤ high, None if `observed` is NaN."""
         if self.observed != self.observed:
             return None
-        return self.low <= self.observed <= self.high
+        return bool(self.low <= self.observed <= self.high)
 
     @property
     def verdict(self) -> str:

@@ -16,7 +16,6 @@ from simbias.configuration import configuration, provenance
 from simbias.core import Status
 from simbias.ensemble.plan import Plan
 from simbias.ensemble.table import Table
-from simbias.store.layout import open_store
 
 
 def attributes(plan: Plan) -> dict[str, Any]:
@@ -67,6 +66,9 @@ def open_result(path: str | os.PathLike) -> xr.Dataset:
     Raises:
         ValueError: if it is not a simbias run.
     """
+    # Imported here: zarr is not needed to run in memory.
+    from simbias.store.layout import open_store
+
     path = pathlib.Path(path)
     if (path / "run.zarr").exists():
         path = path / "run.zarr"

@@ -25,6 +25,7 @@ LAYERS = [
     {"registry"},
     {"options"},
     {"cli", "__init__"},
+    {"__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 ONLY_IN = {

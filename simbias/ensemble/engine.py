@@ -99,6 +99,8 @@ def run_members(
     try:
         for _ in range(len(members)):
             outcome = outcomes.get()
+            if isinstance(outcome, Exception):
+                raise RuntimeError("a member could not be computed") from outcome
             if isinstance(outcome, BaseException):
                 raise outcome
             yield outcome

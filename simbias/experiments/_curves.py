@@ -1,6 +1,7 @@
 """A result of several axes as curves over one of them."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import xarray as xr
 
@@ -26,7 +27,7 @@ def curves(ds: xr.Dataset, axis: str) -> Iterator[tuple[str, xr.Dataset]]:
         yield label, part.drop_vars("curve").transpose(axis, "seed", ...)
 
 
-def value(ds: xr.Dataset, name: str) -> float:
+def value(ds: xr.Dataset, name: str) -> Any:
     """A value of the cell, whether it was an axis (now one point) or held fixed."""
     if name in ds.coords and ds[name].ndim == 0:
         return ds[name].item()

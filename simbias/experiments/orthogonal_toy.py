@@ -41,16 +41,16 @@ def make(
 
 
 _PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {"cell": {"m": 60}, "seeds": 4, "times": log_times(1, 100, 40)},
+    "smoke": {"cell": {"m": 60}, "seeds": 4, "times": log_times(1.0, 100.0, 40)},
     "quick": {
         "cell": {"m": 60, "scale": (1e-6, 1e-3)},
         "seeds": 20,
-        "times": log_times(1, 400, 80),
+        "times": log_times(1.0, 400.0, 80),
     },
     "paper": {
         "cell": {"m": 60, "scale": (1e-6, 1e-4, 1e-2)},
         "seeds": 200,
-        "times": log_times(1, 1000, 120),
+        "times": log_times(1.0, 1000.0, 120),
     },
 }
 
@@ -77,7 +77,7 @@ def experiment(preset: str = "quick", **cell: Any) -> Experiment:
 def figure(ds: xr.Dataset) -> Figure:
     """Loss and ½‖θ‖² over time, one line per member."""
     with style():
-        whole = blank(9, 3.6)
+        whole = blank(9.0, 3.6)
         loss, norm = whole.subplots(1, 2)
         others = [d for d in ds["status"].dims if d != "seed"]
         flat = ds.stack(cell=others) if others else ds.expand_dims("cell")
@@ -107,7 +107,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     sums = last["group_sums"]
     out = [
         Claim(
-            "mean squared error, largest", float(last["train_risk"].max()), 0, 1e-6, PAPER
+            "mean squared error, largest", float(last["train_risk"].max()), 0.0, 1e-6, PAPER
         ),
         Claim(
             "½‖θ‖², member farthest from the law",

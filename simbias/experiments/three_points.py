@@ -40,12 +40,12 @@ def make(
 
 
 _PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {"cell": {"m": 100}, "seeds": 3, "times": log_times(1, 300, 20)},
-    "quick": {"cell": {"m": (30, 300)}, "seeds": 20, "times": log_times(1, 1000, 40)},
+    "smoke": {"cell": {"m": 100}, "seeds": 3, "times": log_times(1.0, 300.0, 20)},
+    "quick": {"cell": {"m": (30, 300)}, "seeds": 20, "times": log_times(1.0, 1000.0, 40)},
     "paper": {
         "cell": {"m": (100, 1000, 20_000)},
         "seeds": 100,
-        "times": log_times(1, 4000, 60),
+        "times": log_times(1.0, 4000.0, 60),
     },
 }
 
@@ -72,7 +72,7 @@ def experiment(preset: str = "quick", **cell: Any) -> Experiment:
 def figure(ds: xr.Dataset) -> Figure:
     """The loss on its way to least squares, and the function at the end."""
     with style():
-        whole = blank(9, 3.6)
+        whole = blank(9.0, 3.6)
         loss, line = whole.subplots(1, 2)
         flat = ds.stack(member=[d for d in ds["status"].dims])
         loss.plot(ds["time"], flat["train_risk"].transpose("time", ...), lw=0.6, c="C0")

@@ -18,7 +18,7 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
-from simbias.analysis.threshold import threshold
+from simbias.analysis.threshold import Threshold, threshold
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.gaussian_teacher import InputLaw, Teacher, gaussian_teacher
 from simbias.experiments._curves import curves, value
@@ -86,12 +86,12 @@ _PRESETS: dict[str, dict[str, Any]] = {
     "smoke": {
         "cell": {"n": (12, 60, 300), "m": 100, "n_test": 500},
         "seeds": 4,
-        "times": log_times(1, 1000, 12),
+        "times": log_times(1.0, 1000.0, 12),
     },
     "quick": {
         "cell": {"n": (12, 25, 50, 100, 200, 400, 800), "m": 200},
         "seeds": 20,
-        "times": log_times(1, 4000, 30),
+        "times": log_times(1.0, 4000.0, 30),
     },
     "paper": {
         "cell": {
@@ -101,7 +101,7 @@ _PRESETS: dict[str, dict[str, Any]] = {
             "n_test": 10_000,
         },
         "seeds": 1000,
-        "times": log_times(1, 10_000, 40),
+        "times": log_times(1.0, 10_000.0, 40),
         "dtype": "float32",
     },
 }
@@ -154,15 +154,15 @@ def figure(ds: xr.Dataset) -> Figure:
         for i, (label, part) in enumerate(parts):
             _errors(train, part, "train_risk", label, i, "train error (MSE)")
             _errors(test, part, "test_risk", label, i, "test error (MSE)")
-            n_star = threshold(interpolates(part))
-            if n_star.is_bracketed:
+            n_star = _n_star(part)
+            if n_star is not None and n_star.is_bracketed:
                 colour = COLOURS[i % len(COLOURS)]
                 train.axvspan(n_star.low, n_star.high, color=colour, alpha=0.1, lw=0)
                 train.axvline(n_star.estimate, color=colour, linewidth=0.8)
                 train.set_title(f"train error (MSE), n* = {n_star.estimate:.3g}")
         test.legend()
-        panels = np.atleast_1d(bottom.subplots(1, len(sizes), sharey=True))
-        cosine_histograms(panels, parts[0][1]["cosine_histogram"])
+        panels = bottom.subplots(1, len(sizes), sharey=True, squeeze=False)[0]
+        cosine_histograms(list(panels), parts[0][1]["cosine_histogram"])
         top.suptitle(_caption(ds), fontsize="medium")
     return whole
 
@@ -185,7 +185,7 @@ def _claims_of_curve(ds: xr.Dataset) -> list[Claim]:
     excess = ds["excess_risk"].isel(time=-1).median("seed").values
     train = ds["train_risk"].isel(time=-1).median("seed").values / variance
     test = ds["test_risk"].isel(time=-1).median("seed").values / variance
-    n_star = threshold(interpolates(ds))
+    n_star = _n_star(ds)
     figure_1 = f"{PAPER}, figure 1"
     return [
         Claim(
@@ -211,7 +211,7 @@ def _claims_of_curve(ds: xr.Dataset) -> list[Claim]:
         ),
         Claim(
             "threshold n* (half of the members interpolate) inside the grid",
-            n_star.estimate,
+            np.nan if n_star is None else n_star.estimate,
             float(n[0]),
             float(n[-1]),
             f"{PAPER}, optimisation threshold",
@@ -233,12 +233,17 @@ def _claims_of_curve(ds: xr.Dataset) -> list[Claim]:
     ]
 
 
+def _n_star(ds: xr.Dataset) -> Threshold | None:
+    """n* of a grid of at least two sizes."""
+    return threshold(interpolates(ds)) if ds.sizes["n"] > 1 else None
+
+
 def _errors(
     axes: Any, part: xr.Dataset, name: str, label: str, i: int, title: str
 ) -> None:
     d, variance = value(part, "d"), value(part, "sigma") ** 2
     which = 0 if name == "train_risk" else 1
-    n = part["n"].values
+    n = part["n"].values.astype(float)
     laws = {
         "least squares per sign, 1 ∓ 2d/n": two_group_law(n, d, variance)[which],
         "least squares, 1 ∓ d/n": ols_law(n, d, variance)[which],

@@ -5,7 +5,7 @@ import jax
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractNetwork
-from simbias.networks.activations import Activation
+from simbias.networks.activations import Activation, negative_slope
 
 
 class TwoLayer(AbstractNetwork):
@@ -26,6 +26,17 @@ class TwoLayer(AbstractNetwork):
                 "`a` must have shape (m, k) with one row per row of `w`, got "
                 f"a {self.a.shape} and w {self.w.shape}. Example: a=a[:, None]."
             )
+
+    @property
+    def has_kinks(self) -> bool:
+        """True for ReLU and leaky ReLU."""
+        slope = negative_slope(self.activation)
+        return slope is not None and slope < 1
+
+    @property
+    def negative_slope(self) -> float | None:
+        """Slope of the activation for h < 0 if it is piecewise linear, else None."""
+        return negative_slope(self.activation)
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Output for one input."""

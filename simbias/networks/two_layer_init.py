@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from simbias.checks import positive, positive_integer
 from simbias.core import Real
 from simbias.networks.activations import ACTIVATIONS
 from simbias.networks.two_layer import TwoLayer
@@ -38,6 +39,7 @@ def balanced(
     |aⱼ|² − ‖wⱼ‖² = 0 for every neuron, and stays 0 under the exact flow of a
     homogeneous network.
     """
+    _check(m, d, k, scale)
     key_w, key_a = jax.random.split(key)
     v = _normal(key_w, (m, d + has_bias))
     a = jnp.linalg.norm(v, axis=1, keepdims=True) * _directions(key_a, m, k)
@@ -61,6 +63,7 @@ def dominated(
     Reference: Boursier & Flammarion (2024), arXiv:2410.02348, assumption on the
     initialisation and its example.
     """
+    _check(m, d, k, scale)
     key_w, key_radius, key_a = jax.random.split(key, 3)
     size = d + has_bias
     radius = jax.random.uniform(key_radius, (m, 1), jnp.float64) ** (1 / size)
@@ -79,6 +82,7 @@ def unbalanced(
     has_bias: bool = False,
 ) -> TwoLayer:
     """w̃ⱼ ~ N(0, I) and ãⱼ ~ N(0, I), independent of each other."""
+    _check(m, d, k, scale)
     key_w, key_a = jax.random.split(key)
     v, a = _normal(key_w, (m, d + has_bias)), _normal(key_a, (m, k))
     return _scaled(v, a, scale / jnp.sqrt(m), d, activation)
@@ -99,6 +103,7 @@ def standard(
     The law of LeCun up to a factor 3 in variance.  It has its own powers of m, so no
     further 1/√m is applied.
     """
+    _check(m, d, k, scale)
     key_w, key_a = jax.random.split(key)
     v = _uniform(key_w, (m, d + has_bias)) / jnp.sqrt(d)
     a = _uniform(key_a, (m, k)) / jnp.sqrt(m)
@@ -111,6 +116,12 @@ INITIAL_LAWS: dict[str, Initial] = {
     "unbalanced": unbalanced,
     "standard": standard,
 }
+
+
+def _check(m: int, d: int, k: int, scale: Real) -> None:
+    for name, value in (("m", m), ("d", d), ("k", k)):
+        positive_integer(name, value)
+    positive("scale", scale)
 
 
 def _normal(key: PRNGKeyArray, shape: tuple[int, ...]) -> Array:

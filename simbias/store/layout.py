@@ -57,6 +57,7 @@ class Store:
 def create_store(path: pathlib.Path, table: Table, attributes: dict[str, Any]) -> Store:
     """A new store in which nobody has started."""
     block = _block(table)
+    path.parent.mkdir(parents=True, exist_ok=True)
     root = zarr.create_group(path, zarr_format=3)
     for group, columns in table.groups().items():
         for name, column in columns.items():

@@ -1,0 +1,186 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from simbias import cli
+from simbias.results import is_finished, open_result
+
+SMALL = ["--cell.n", "8", "30", "--cell.m", "10", "--cell.n-test", "20", "--seeds", "2"]
+SMALL += ["--times", "0", "5", "20"]
+
+
+def run(*arguments):
+    try:
+        cli.main(list(arguments))
+    except SystemExit as leaving:
+        return leaving.code or 0
+    return 0
+
+
+def test_list_names_every_experiment(capsys):
+    assert run("list") == 0
+    assert "threshold " in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_run_leaves_a_store_a_figure_claims_and_the_configuration(tmp_path, capsys):
+    out = tmp_path / "run"
+    assert run("run", "threshold", *SMALL, "--out", str(out)) == 0
+    assert {p.name for p in out.iterdir()} == {
+        "run.zarr",
+        "figure.png",
+        "claims.json",
+        "config.json",
+    }
+    ds = open_result(out)
+    assert dict(ds["status"].sizes) == {"n": 2, "seed": 2}
+    assert is_finished(ds).all()
+    claims = json.loads((out / "claims.json").read_text())
+    assert claims["members"] == claims["finished"] == 4
+    assert {"statement", "observed", "low", "high", "source", "verdict"} <= set(
+        claims["claims"][0]
+    )
+    config = json.loads((out / "config.json").read_text())
+    assert config["configuration"]["cell"]["n"] == [8, 30]
+    assert config["configuration"]["flow"]["type"]
+    # The figure again, from what is stored.
+    (out / "figure.png").unlink()
+    assert run("figure", str(out)) == 0
+    assert (out / "figure.png").stat().st_size > 10_000
+    # Another configuration into the same folder: refused, nothing touched.
+    before = {p: p.stat().st_mtime_ns for p in out.rglob("*")}
+    assert run("run", "threshold", *SMALL, "--root", "1", "--out", str(out)) == 2
+    assert "root: 0 -> 1" in capsys.readouterr().err
+    assert before == {p: p.stat().st_mtime_ns for p in out.rglob("*")}
+
+
+def test_a_toml_file_has_the_keys_of_the_command_line(tmp_path):
+    file = tmp_path / "small.toml"
+    file.write_text(
+        'preset = "smoke"\nseeds = 1\ntimes = [1.0]\n'
+        '[cell]\nn = 8\nm = 4\nn_test = 10\nactivation = "gelu"\n'
+        '[flow]\nname = "descent"\noptimiser = "adam"\nrate = 0.01\n'
+    )
+    out = tmp_path / "run"
+    assert (
+        run(
+            "run", "threshold", "--config", str(file), "--out", str(out), "--seeds", "2"
+        )
+        == 0
+    )
+    config = json.loads((out / "config.json").read_text())["configuration"]
+    assert config["cell"]["activation"] == "gelu"
+    assert config["cell"]["n"] == 8
+    assert config["flow"]["optimiser"] == "adam"
+    assert config["flow"]["rate"] == 0.01
+    assert config["seeds"] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sedes = 3", "`sedes` is not known here. Did you mean `seeds`?"),
+        ('seeds = "3"', "`seeds` must be a number"),
+        ("seeds = 2.5", "`seeds` must be an integer"),
+        ("[cell]\nnn = 3", "`cell.nn` is not known here"),
+        ("[cell]\nn = nan", "`cell.n` must be finite"),
+        ("[cell]\nn = []", "`cell.n` is an empty grid"),
+        ("[flow]\nrat = 0.1", "`flow.rat` is not known to"),
+        ('[flow]\nname = "sgdd"', "`flow.name` must be one of"),
+        ("[flow]\nname = 3", "`flow.name` must be one of"),
+        ("cell = 3", "`cell` must be a table"),
+        ("times = 3", "`times` must be a list"),
+        ("seeds = ", "is not TOML"),
+        ('preset = "big"', "`preset` must be one of"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_the_key(tmp_path, capsys, text, message):
+    file = tmp_path / "wrong.toml"
+    file.write_text(text)
+    out = tmp_path / "run"
+    assert run("run", "threshold", "--config", str(file), "--out", str(out)) == 2
+    assert message in capsys.readouterr().err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["rum"], "Did you mean `run`?"),
+        (["run"], "needs the name of an experiment"),
+        (["run", "treshold"], "Did you mean `threshold`?"),
+        (["run", "threshold", "--cell.nn", "5"], "--cell.nn"),
+        (["run", "threshold", "--seeds", "x"], "--seeds"),
+        (["run", "threshold", "--seeds", "0"], "`seeds`"),
+        (["run", "threshold", "--seeds", "100000000000"], "too large"),
+        (["run", "threshold", "--cell.n", "0"], "`n` must be a positive integer"),
+        (["run", "threshold", "--cell.n", "-5"], "`n` must be a positive integer"),
+        (["run", "threshold", "--cell.m", "0"], "`m` must be a positive integer"),
+        (["run", "threshold", "--cell.n", "5", "5"], "more than once"),
+        (["run", "threshold", "--cell.n"], "empty grid"),
+        (["run", "threshold", "--cell.sigma", "nan"], "`cell.sigma` must be finite"),
+        (["run", "threshold", "--cell.sigma", "-1"], "`sigma` must be"),
+        (["run", "threshold", "--final-time", "0"], "`final_time` must be positive"),
+        (["run", "threshold", "--times", "1", "1"], "`times` must increase"),
+        (["run", "threshold", "--preset", "big"], "`preset` must be one of"),
+        (["run", "threshold", "--config", "none.toml"], "cannot read none.toml"),
+        (["run", "threshold", "--cell.activation", "relx"], "relx"),
+        (["run", "threshold", "--flow.name", "sgdd"], "`flow.name` must be one of"),
+        (
+            ["run", "threshold", "--flow.name", "descent", "--flow.rate", "-1"],
+            "`rate` must be",
+        ),
+        (["run", "threshold", "--lanes", "0"], "`lanes` must be"),
+        (["figure"], "needs the folder of a run"),
+        (["figure", "nowhere"], "is not a simbias run"),
+        (["check", "treshold"], "Did you mean `threshold`?"),
+    ],
+)
+def test_bad_input_exits_with_2_names_the_field_and_writes_nothing(
+    tmp_path, monkeypatch, capsys, arguments, message
+):
+    monkeypatch.chdir(tmp_path)
+    assert run(*arguments) == 2
+    assert message in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path, capsys):
+    (tmp_path / "thesis.tex").write_text("mine")
+    assert run("run", "threshold", *SMALL, "--out", str(tmp_path)) == 2
+    assert "holds something that is not a run" in capsys.readouterr().err
+    assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_check_prints_claims_as_json(capsys):
+    run("check", "three_points", "--preset", "smoke", "--json", "-")
+    (document,) = json.loads(capsys.readouterr().out)
+    assert document["experiment"] == "three_points"
+    assert {c["verdict"] for c in document["claims"]} == {"holds"}
+
+
+@pytest.mark.slow
+def test_interrupting_leaves_a_readable_store(tmp_path):
+    out = tmp_path / "run"
+    command = [sys.executable, "-m", "simbias", "run", "threshold", "--out", str(out)]
+    command += ["--cell.n", "8", "--cell.m", "50", "--seeds", "4000"]
+    command += ["--times", "0", "50"]
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, env={**os.environ, "JAX_PLATFORMS": "cpu"}
+    )
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and process.poll() is None:
+        time.sleep(1)
+        if (out / "run.zarr" / "members" / "status" / "c").exists():
+            break
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"the same command continues from there" in err
+    done = is_finished(open_result(out))
+    assert 0 < done.sum() < 4000

@@ -1,0 +1,49 @@
+"""Contracts that every file of a folder keeps."""
+
+import pytest
+from matplotlib.figure import Figure
+
+from simbias.core import Claim, Experiment
+from simbias.ensemble.plan import make_plan
+from simbias.registry import component, experiments, flows, modules
+
+EXPERIMENTS = sorted(experiments())
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("preset", ["smoke", "quick", "paper"])
+def test_every_experiment_can_be_planned_at_every_preset(name, preset):
+    experiment = experiments()[name].experiment(preset)
+    assert isinstance(experiment, Experiment)
+    assert experiment.name == name
+    assert make_plan(experiment).size > 0
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_says_what_it_shows_and_whose_it_is(name):
+    text = experiments()[name].__doc__
+    assert len(text.splitlines()[0]) < 100
+    assert "Reference:" in text
+
+
+def test_flows_are_named_after_their_files():
+    import simbias.flows
+
+    assert list(flows()) == sorted(modules(simbias.flows))
+    for name, module in modules(simbias.flows).items():
+        assert component(module).__name__.lower() == name.replace("_", "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_runs_small_and_draws_its_figure(name):
+    from simbias.simulate import simulate
+
+    module = experiments()[name]
+    ds = simulate(module.experiment("smoke"))
+    assert isinstance(module.figure(ds), Figure)
+    claims = module.claims(ds)
+    assert claims
+    assert all(isinstance(c, Claim) for c in claims)
+    # An experiment whose own claims fail at its smallest size teaches nothing.
+    assert [c.statement for c in claims if c.verdict != "holds"] == []
