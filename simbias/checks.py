@@ -7,7 +7,7 @@ grid has been checked with its real values.
 import math
 from typing import Any
 
-import jax
+from jax.core import Tracer
 
 
 def positive_integer(name: str, value: Any) -> None:
@@ -20,7 +20,7 @@ def positive_integer(name: str, value: Any) -> None:
 
 def not_negative(name: str, value: Any) -> None:
     """Raise ValueError unless `value` is finite and at least 0."""
-    if isinstance(value, jax.core.Tracer):
+    if isinstance(value, Tracer):
         return
     if not (math.isfinite(value) and value >= 0):
         raise ValueError(
@@ -31,7 +31,7 @@ def not_negative(name: str, value: Any) -> None:
 
 def positive(name: str, value: Any) -> None:
     """Raise ValueError unless `value` is finite and above 0."""
-    if isinstance(value, jax.core.Tracer):
+    if isinstance(value, Tracer):
         return
     if not (math.isfinite(value) and value > 0):
         raise ValueError(

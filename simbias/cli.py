@@ -28,6 +28,7 @@ from simbias.simulate import simulate
 Preset = Literal["smoke", "quick", "paper"]
 PRESETS = typing.get_args(Preset)
 BAD_INPUT, INTERRUPTED = 2, 130
+NO_CACHE = "--no-compile-cache"
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -35,6 +36,10 @@ def main(arguments: list[str] | None = None) -> None:
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     matplotlib.use("Agg")
     jax.config.update("jax_enable_x64", True)
+    if NO_CACHE in arguments:
+        arguments.remove(NO_CACHE)
+    else:
+        _cache_programs()
     commands = {"list": _list, "run": _run, "figure": _figure, "check": _check}
     try:
         name = arguments[0] if arguments else "--help"
@@ -60,7 +65,18 @@ usage: simbias COMMAND …
   figure DIR                   draw the figure of a finished run again
   check [NAME …]               run experiments and print the table of their claims
 
-`simbias run NAME --help` lists every option of that experiment."""
+`simbias run NAME --help` lists every option of that experiment.
+
+Compiled programs are kept in a folder of yours (JAX_COMPILATION_CACHE_DIR, or
+XDG_CACHE_HOME/simbias, or ~/.cache/simbias); --no-compile-cache does without."""
+
+
+def _cache_programs() -> None:
+    if "JAX_COMPILATION_CACHE_DIR" in os.environ:
+        return
+    base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    jax.config.update("jax_compilation_cache_dir", str(pathlib.Path(base) / "simbias"))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
 
 
 def _list(arguments: list[str]) -> int:

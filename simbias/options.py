@@ -38,7 +38,9 @@ def read_toml(path: pathlib.Path) -> dict[str, Any]:
         with path.open("rb") as file:
             return tomllib.load(file)
     except OSError as error:
-        raise ValueError(f"`--config`: cannot read {path}: {error.strerror}.") from error
+        raise ValueError(
+            f"`--config`: cannot read {path}: {error.strerror}."
+        ) from error
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"`--config`: {path} is not TOML: {error}.") from error
 

@@ -1,6 +1,14 @@
 """Numerics of the tests: 64 bits, no silent promotion of rank or type."""
 
-import jax
+import os
+import tempfile
+
+# One cache of compiled programs for this run and the processes it starts.
+_CACHE = tempfile.TemporaryDirectory(prefix="simbias-tests-")
+os.environ["JAX_COMPILATION_CACHE_DIR"] = _CACHE.name
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.3"
+
+import jax  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_rank_promotion", "raise")

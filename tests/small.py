@@ -1,4 +1,4 @@
-"""The smallest experiment that has everything: for tests of the engine and the store."""
+"""The smallest experiment that has everything, for tests of engine and store."""
 
 import dataclasses
 from typing import ClassVar
@@ -44,14 +44,16 @@ class PlainDescent(AbstractFlow):
         )
         is_running = state.status == Status.RUNNING
         goes = is_running & is_finite
-        network = jax.tree.map(
-            lambda a, b: jnp.where(goes, a, b), moved, state.network
-        )
+        network = jax.tree.map(lambda a, b: jnp.where(goes, a, b), moved, state.network)
         count = state.stats["accepted"] + goes.astype(jnp.int32)
         fails = is_running & ~is_finite
         status = jnp.where(fails, jnp.int32(Status.NONFINITE), state.status)
         return FlowState(
-            network, count.astype(jnp.float64) * self.rate, status, {"accepted": count}, state.memory
+            network,
+            count.astype(jnp.float64) * self.rate,
+            status,
+            {"accepted": count},
+            state.memory,
         )
 
 

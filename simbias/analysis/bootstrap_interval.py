@@ -1,78 +1,67 @@
-"""Interval of a statistic over seeds, by resampling them."""
+"""Interval for a statistic of the seeds."""
 
-import dataclasses
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-import scipy.stats
 from jaxtyping import Float
+from scipy.stats import bootstrap
 
-
-@dataclasses.dataclass(frozen=True)
-class BootstrapInterval:
-    """A statistic, its interval, and how the interval was made.
-
-    `method` is `BCa`, `percentile` (BCa is undefined: no jackknife spread, or every
-    resample on one side) or `none` (fewer than two members; the ends are NaN).
-    """
-
-    estimate: float
-    low: float
-    high: float
-    method: str
-    n_used: int
-    n_missing: int
+from simbias.analysis._interval import Interval, check_level
 
 
 def bootstrap_interval(
     values: Float[np.ndarray, " s"],
-    statistic: Callable[..., np.ndarray] = np.median,
+    statistic: Callable[..., Any] = np.median,
     *,
     level: float = 0.95,
-    resamples: int = 2000,
-    rng_seed: int = 0,
-) -> BootstrapInterval:
-    """Bias-corrected and accelerated interval, else the percentile one.
+    resamples: int = 4999,
+    root: int = 0,
+) -> Interval:
+    """Bootstrap over seeds: BCa, or percentiles where BCa is undefined.
+
+    BCa corrects for bias and skewness; it is NaN when the resamples or the jackknife
+    are degenerate (many equal values).  `method` of the result says which one it is:
+    `BCa`, `percentile`, or `constant` if all values are equal, when the interval is
+    that one value and says nothing about the law.
 
     Args:
-        values: one number per seed; those that are NaN or infinite are left out and
-            counted.
-        statistic: called with `axis`, as `np.median` or `np.mean`.
-        level: coverage aimed at.
-        resamples: draws of seeds with replacement.
-        rng_seed: of the draws.
+        values: one per seed.
+        statistic: `(values, axis) -> number`, e.g. `np.mean`.
+        level: confidence.
+        resamples: number of bootstrap samples.
+        root: seed of the resampling.
 
     Raises:
-        ValueError: if the level is not in (0, 1).
+        ValueError: for fewer than two values, or one that is not finite: a failed
+            member is counted by the caller, not dropped here.
 
     Reference: Efron (1987), J. Am. Stat. Assoc. 82, 171.
     """
-    if not 0 < level < 1:
+    check_level(level)
+    if len(values) < 2 or not np.all(np.isfinite(values)):
         raise ValueError(
-            f"`level` must lie in (0, 1), got {level}. Example: level=0.95."
+            "`values` must be at least two finite numbers, one per seed, got "
+            f"{len(values)} with {np.sum(~np.isfinite(values))} not finite. "
+            "Count failed members first and report them."
         )
-    used = values[np.isfinite(values)]
-    counts = {"n_used": len(used), "n_missing": len(values) - len(used)}
-    if len(used) == 0:
-        return BootstrapInterval(np.nan, np.nan, np.nan, "none", **counts)
-    estimate = float(statistic(used, axis=0))
-    if len(used) == 1:
-        return BootstrapInterval(estimate, np.nan, np.nan, "none", **counts)
-
-    def interval(method, **kwargs):
-        return scipy.stats.bootstrap(
-            (used,), statistic, confidence_level=level, method=method, **kwargs
-        )
-
-    # Where BCa is undefined SciPy divides by zero and says so twice; its NaN suffices.
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        rng = np.random.default_rng(rng_seed)
-        result = interval("BCa", n_resamples=resamples, rng=rng)
-    method = "BCa"
-    if not np.all(np.isfinite(result.confidence_interval)):
-        method = "percentile"
-        result = interval(method, n_resamples=0, bootstrap_result=result)
-    low, high = (float(end) for end in result.confidence_interval)
-    return BootstrapInterval(estimate, low, high, method, **counts)
+    estimate = float(statistic(values, axis=0))
+    if np.all(values == values[0]):
+        return Interval(estimate, estimate, estimate, level, "constant")
+    for method in ("BCa", "percentile"):
+        with warnings.catch_warnings():
+            # Degeneracy is what the fallback is for.
+            warnings.simplefilter("ignore")
+            interval = bootstrap(
+                (values,),
+                statistic,
+                confidence_level=level,
+                n_resamples=resamples,
+                vectorized=True,
+                method=method,
+                rng=np.random.default_rng(root),
+            ).confidence_interval
+        if np.isfinite(interval.low) and np.isfinite(interval.high):
+            break
+    return Interval(estimate, float(interval.low), float(interval.high), level, method)

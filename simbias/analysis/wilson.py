@@ -1,37 +1,37 @@
-"""Interval of a probability from successes and trials."""
+"""Interval for a rate."""
 
-import scipy.stats
+from scipy.stats import binomtest
+
+from simbias.analysis._interval import Interval, check_level
 
 
-def wilson(successes: int, trials: int, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval: all p with |k − tp| ≤ z √(t p (1 − p)).
+def wilson(successes: int, trials: int, *, level: float = 0.95) -> Interval:
+    """Wilson's score interval for a probability, from k successes in n trials.
 
-    Unlike k/t ± z √(…), it stays inside [0, 1] and has a width at k = 0 and k = t.
+    (k + z²/2 ± z √(k(n − k)/n + z²/4)) / (n + z²), z the two-sided normal quantile.
+    It stays in [0, 1] and is not empty at k = 0 or k = n.
 
     Args:
-        successes: k, how many members did it.
-        trials: t, how many were asked; leave failed members out of both.
-        level: coverage aimed at.
-
-    Returns:
-        Lower and upper end; (0, 1) without any trial.
+        successes: k.
+        trials: n, failed members not included: report those beside it.
+        level: confidence.
 
     Raises:
-        ValueError: unless 0 ≤ successes ≤ trials and 0 < level < 1.
+        ValueError: unless 0 ≤ k ≤ n and n ≥ 1.
 
     Reference: Wilson (1927), J. Am. Stat. Assoc. 22, 209.
     """
-    if not 0 <= successes <= trials:
+    check_level(level)
+    if trials < 1 or not 0 <= successes <= trials:
         raise ValueError(
-            "`successes` must lie between 0 and `trials`, got "
-            f"successes={successes}, trials={trials}. Example: wilson(7, 20)."
+            "`successes` must lie in 0 … `trials`, and `trials` be positive, got "
+            f"{successes} of {trials}."
         )
-    if not 0 < level < 1:
-        raise ValueError(
-            f"`level` must lie in (0, 1), got {level}. Example: level=0.95."
-        )
-    if trials == 0:
-        return 0.0, 1.0
-    test = scipy.stats.binomtest(successes, trials)
-    interval = test.proportion_ci(level, method="wilson")
-    return float(interval.low), float(interval.high)
+    interval = binomtest(successes, trials).proportion_ci(level, method="wilson")
+    return Interval(
+        successes / trials,
+        float(interval.low),
+        float(interval.high),
+        level,
+        "Wilson score",
+    )

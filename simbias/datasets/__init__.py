@@ -1,0 +1,1 @@
+"""Laws of data: one function (key, *, sizes, numbers) -> Dataset per file."""

@@ -1,6 +1,6 @@
 """A linear teacher with noise on isotropic inputs."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 import jax
 import jax.numpy as jnp
@@ -8,6 +8,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.checks import not_negative, positive_integer
 from simbias.core import Dataset, Real
+from simbias.datasets._checks import one_of
 
 InputLaw = Literal["gaussian", "sphere", "rademacher"]
 Teacher = Literal["linear", "sparse"]
@@ -24,19 +25,19 @@ def gaussian_teacher(
     inputs: InputLaw = "gaussian",
     n_test: int = 2000,
 ) -> Dataset:
-    """y = β*·x + σ η, η ~ N(0, 1), with E[x xᵀ] = I and a law of x symmetric about 0.
+    """Linear law y = β*·x + σ η, η ~ N(0, 1); E[x xᵀ] = I and x has the law of −x.
 
     The paper fixes neither β* nor the law of x.  Here ‖β*‖ = 1, so that the signal has
     variance 1 and σ² is the noise-to-signal ratio.
 
     Args:
-        key: random key; the test sample does not depend on `n`, nor the noise on
-            `inputs`.
+        key: random key.  A larger `n` adds rows and changes none; the test sample does
+            not depend on `n`, the noise not on `inputs`.
         n: training samples.
         d: input dimension.
         sigma: standard deviation of the noise.
         teacher: "linear": β* = (1, …, 1)/√d; "sparse": the first `sparsity`
-            coordinates equal, the others 0.
+            coordinates are 1/√sparsity, the others 0.
         sparsity: number of non-zero coordinates of a sparse teacher.
         inputs: "gaussian" N(0, I); "sphere" uniform on the sphere of radius √d;
             "rademacher" independent signs.
@@ -46,18 +47,22 @@ def gaussian_teacher(
         The sample; `features` holds β*.
 
     Raises:
-        ValueError: for a size or σ out of range.
+        ValueError: for a size or σ out of range, or an unknown name.
 
     Reference: Boursier & Flammarion (2024), arXiv:2410.02348, linear data model.
     """
-    for name, value in (("n", n), ("d", d), ("n_test", n_test)):
+    for name, value in (("n", n), ("d", d), ("n_test", n_test), ("sparsity", sparsity)):
         positive_integer(name, value)
     not_negative("sigma", sigma)
-    positive_integer("sparsity", sparsity)
+    one_of("teacher", teacher, get_args(Teacher))
+    one_of("inputs", inputs, get_args(InputLaw))
     if sparsity > d:
-        raise ValueError(f"`sparsity` must be at most d = {d}, got {sparsity}.")
+        raise ValueError(
+            f"`sparsity` must be at most d, got sparsity={sparsity} and d={d}. "
+            f"Example: sparsity={d}."
+        )
     support = d if teacher == "linear" else sparsity
-    beta = jnp.where(jnp.arange(d) < support, support**-0.5, 0.0)
+    beta = (jnp.arange(d) < support).astype(jnp.float64) * support**-0.5
     key_train, key_test = jax.random.split(key)
     test = _sample(key_test, n_test, beta, sigma, inputs, None)
     return _sample(key_train, n, beta, sigma, inputs, test)

@@ -1,40 +1,103 @@
-"""Orthogonal inputs with a linear, noisy teacher."""
+"""Orthogonal inputs, n ≤ d: every set of labels can be fitted sample by sample."""
+
+from typing import Literal, get_args
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks import not_negative, positive_integer
-from simbias.core import Dataset, Real
+from simbias.checks import positive_integer
+from simbias.core import Dataset
+from simbias.datasets._checks import one_of
+
+Labels = Literal["teacher", "random"]
 
 
 def orthogonal(
-    key: PRNGKeyArray, *, n: int = 10, d: int = 20, sigma: Real = 1.0
+    key: PRNGKeyArray,
+    *,
+    n: int = 75,
+    d: int = 150,
+    labels: Labels = "teacher",
+    neurons: int = 6,
+    n_test: int = 500,
 ) -> Dataset:
-    """xᵢ·xₖ = d δᵢₖ, yᵢ ~ N(0, σ²) independent of xᵢ: nothing to learn but the labels.
+    """Gaussian inputs made orthogonal, xᵢ·xₖ = d δᵢₖ.
+
+        teacher:  y = p^(−½) Σⱼ (−1)ʲ (vⱼ·x)₊,   vⱼ uniform on the unit sphere, j < p
+        random:   y ~ N(0, 1), independent of x
+
+    Each xᵢ alone is uniform on the sphere of radius √d, and so are the test inputs,
+    which are independent: no sample larger than d is orthogonal.
 
     Args:
-        key: random key.
+        key: random key; the test sample does not depend on `n`.
         n: training samples, at most d.
         d: input dimension.
-        sigma: standard deviation of the targets.
+        labels: "teacher" or "random"; neither has noise on top.
+        neurons: number p of neurons of the teacher.
+        n_test: test samples.
 
     Returns:
-        The sample; `features` are the inputs over their length, largest |y| first.
+        The sample; `mean` is 0 for random labels.  `features` are the directions of
+        the two group sums Σ yᵢxᵢ over yᵢ > 0 and over yᵢ < 0, the longer sum first
+        (that sign is fitted first); a sum over no sample is a row of zeros.
 
     Raises:
-        ValueError: for a size out of range, or n > d.
+        ValueError: for a size out of range, n > d, or an unknown name.
 
-    Reference: Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939.
+    Reference: Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939; sizes
+    and number of teacher neurons from the code that accompanies it.
     """
-    positive_integer("n", n)
-    positive_integer("d", d)
-    not_negative("sigma", sigma)
+    for name, value in (("n", n), ("d", d), ("neurons", neurons), ("n_test", n_test)):
+        positive_integer(name, value)
+    one_of("labels", labels, get_args(Labels))
     if n > d:
-        raise ValueError(f"`n` must be at most d = {d} for orthogonal inputs, got {n}.")
-    key_x, key_y = jax.random.split(key)
-    q, _ = jnp.linalg.qr(jax.random.normal(key_x, (d, n), jnp.float64))
-    y = sigma * jax.random.normal(key_y, (n, 1), jnp.float64)
-    x = q.T * d**0.5
-    order = jnp.argsort(-jnp.abs(y[:, 0]))
-    return Dataset(x, y, jnp.ones(n, jnp.float64), y, q.T[order])
+        raise ValueError(
+            f"`n` must be at most d for orthogonal inputs, got n={n} and d={d}. "
+            f"Example: d={2 * n}."
+        )
+    key_x, key_y, key_x_test, key_y_test, key_teacher = jax.random.split(key, 5)
+    v = _on_sphere(key_teacher, neurons, d)
+    x = _orthonormal(key_x, n, d) * d**0.5
+    x_test = _on_sphere(key_x_test, n_test, d) * d**0.5
+    y, mean = _labels(key_y, x, v, labels)
+    y_test, mean_test = _labels(key_y_test, x_test, v, labels)
+    features = _group_directions(x, y)
+    one, one_test = jnp.ones(n, jnp.float64), jnp.ones(n_test, jnp.float64)
+    test = Dataset(x_test, y_test, one_test, mean_test, features)
+    return Dataset(x, y, one, mean, features, test)
+
+
+def _orthonormal(key: PRNGKeyArray, n: int, d: int) -> Float[Array, "n d"]:
+    q, r = jnp.linalg.qr(jax.random.normal(key, (d, n), jnp.float64))
+    # The signs of a Householder factor are not random: without this the first
+    # coordinate of the first input would always be negative.
+    return (q * jnp.sign(jnp.diag(r))[None, :]).T
+
+
+def _on_sphere(key: PRNGKeyArray, n: int, d: int) -> Float[Array, "n d"]:
+    v = jax.random.normal(key, (n, d), jnp.float64)
+    return v / jnp.linalg.norm(v, axis=1, keepdims=True)
+
+
+def _labels(
+    key: PRNGKeyArray, x: Float[Array, "n d"], v: Float[Array, "p d"], labels: Labels
+) -> tuple[Float[Array, "n 1"], Float[Array, "n 1"]]:
+    if labels == "random":
+        y = jax.random.normal(key, (x.shape[0], 1), jnp.float64)
+        return y, jnp.zeros_like(y)
+    p = v.shape[0]
+    output = jnp.where(jnp.arange(p) % 2 == 0, p**-0.5, -(p**-0.5))
+    y = (jax.nn.relu(x @ v.T) @ output)[:, None]
+    return y, y
+
+
+def _group_directions(
+    x: Float[Array, "n d"], y: Float[Array, "n 1"]
+) -> Float[Array, "2 d"]:
+    sums = jnp.stack([jnp.maximum(y[:, 0], 0), jnp.minimum(y[:, 0], 0)]) @ x
+    length = jnp.linalg.norm(sums, axis=1)
+    order = jnp.argsort(-length)
+    positive = jnp.where(length > 0, length, 1.0)
+    return (sums / positive[:, None])[order]

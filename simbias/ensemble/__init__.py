@@ -1,0 +1,1 @@
+"""Thousands of members at once: grid, plan, lane, engine, table."""

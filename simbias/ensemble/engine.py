@@ -230,13 +230,12 @@ def _drive_group(
     attempts = _FIRST_ATTEMPTS
     while not stopping.is_set():
         for i in range(width):
-            if places[i] is None:
-                places[i] = _next(waiting)
-                if places[i] is not None:
-                    lane = programs.begin(places[i])
-                    if lanes is None:
-                        lanes = _idle(lane, width)
-                    lanes = programs.place(i, lane, lanes)
+            if places[i] is None and (member := _next(waiting)) is not None:
+                places[i] = member
+                lane = programs.begin(member)
+                if lanes is None:
+                    lanes = _idle(lane, width)
+                lanes = programs.place(i, lane, lanes)
         if lanes is None or all(p is None for p in places):
             return
         began = time.perf_counter()
@@ -277,7 +276,7 @@ def _harvest(member: int, lane: Lane, final: dict[str, jax.Array]) -> Outcome:
         float(end),
         {k: int(v) for k, v in stats.items()},
         records,
-        final,
+        {k: np.asarray(v) for k, v in final.items()},
         network,
     )
 

@@ -84,9 +84,7 @@ def make_grid(experiment: Experiment) -> Grid:
 def make_parameters(make: Make) -> dict[str, inspect.Parameter]:
     """Keyword-only parameters of `make`: what a cell may hold."""
     parameters = inspect.signature(make).parameters
-    return {
-        name: p for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY
-    }
+    return {name: p for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
 
 
 def member_key(root: int, cell: Cell, seed: int) -> PRNGKeyArray:
@@ -122,7 +120,7 @@ def padded(data: Dataset, n: int) -> Dataset:
     )
 
 
-def checked_value(name: str, value: Any, annotation: Any) -> CellValue:
+def checked_value(name: str, value: Any, annotation: Any) -> Any:
     """The value as its annotation says, or a ValueError that names it."""
     if annotation == Real:
         annotation = float

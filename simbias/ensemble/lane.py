@@ -68,9 +68,7 @@ def start(
     lane = Lane(flow, data, state, jnp.int32(0), records)
     if recorder.times[0] > 0:
         return lane
-    return dataclasses.replace(
-        lane, **_parts(_recorded(recorder, data, _moving(lane)))
-    )
+    return dataclasses.replace(lane, **_parts(_recorded(recorder, data, _moving(lane))))
 
 
 def advance(recorder: Recorder, lane: Lane, attempts: Int[Array, ""]) -> Lane:

@@ -114,8 +114,9 @@ def make_plan(experiment: Experiment) -> Plan:
             trajectories.append(_fields(recorder.measures, network, lane.data))
             final.append(_fields(experiment.final, network, lane.data))
         lane = described[sizes]
-        shape = jax.tree.structure(lane), tuple(
-            (v.shape, str(v.dtype)) for v in jax.tree.leaves(lane)
+        shape = (
+            jax.tree.structure(lane),
+            tuple((v.shape, str(v.dtype)) for v in jax.tree.leaves(lane)),
         )
         first = index * experiment.seeds
         span = range(first, first + experiment.seeds)
@@ -174,8 +175,7 @@ def bytes_of_result(plan: Plan) -> int:
     """Memory of everything that is recorded."""
     rows = len(plan.experiment.times)
     per_member = sum(
-        f.dtype.itemsize * math.prod(f.shape) * rows
-        for f in plan.trajectories.values()
+        f.dtype.itemsize * math.prod(f.shape) * rows for f in plan.trajectories.values()
     ) + sum(f.dtype.itemsize * math.prod(f.shape) for f in plan.final.values())
     return plan.size * (per_member + 8 * (len(plan.stats) + 3))
 

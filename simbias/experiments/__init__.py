@@ -1,0 +1,1 @@
+"""One phenomenon per file: `experiment()`, `figure(ds)`, `claims(ds)`."""

@@ -10,7 +10,6 @@ and the published notebook (m = 60, scale 1e-6/√(md)).
 
 from typing import Any
 
-import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
@@ -20,7 +19,7 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.orthogonal_toy import orthogonal_toy
 from simbias.experiments._times import log_times
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.descent import Descent
+from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures.effective_width import EffectiveWidth
 from simbias.measures.group_sums import GroupSums
@@ -62,7 +61,7 @@ def experiment(preset: str = "quick", **cell: Any) -> Experiment:
         name="orthogonal_toy",
         make=make,
         cell={"scale": 1e-6, **chosen.pop("cell"), **cell},
-        flow=Descent(rate=0.01),
+        flow=ReluFlow(rtol=1e-8),
         loss=half_mse,
         measures={
             "train_risk": TrainRisk(),
@@ -107,7 +106,11 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     sums = last["group_sums"]
     out = [
         Claim(
-            "mean squared error, largest", float(last["train_risk"].max()), 0.0, 1e-6, PAPER
+            "mean squared error, largest",
+            float(last["train_risk"].max()),
+            0.0,
+            1e-6,
+            PAPER,
         ),
         Claim(
             "½‖θ‖², member farthest from the law",

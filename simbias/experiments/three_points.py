@@ -10,7 +10,6 @@ script takes the mean squared error without ½, m = 20,000 and scale 1e-3.
 
 from typing import Any
 
-import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
@@ -20,7 +19,7 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.three_points import INPUTS, TARGETS, three_points
 from simbias.experiments._times import log_times
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.descent import Descent
+from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures.effective_width import EffectiveWidth
 from simbias.measures.group_sums import GroupSums
@@ -41,7 +40,11 @@ def make(
 
 _PRESETS: dict[str, dict[str, Any]] = {
     "smoke": {"cell": {"m": 100}, "seeds": 3, "times": log_times(1.0, 300.0, 20)},
-    "quick": {"cell": {"m": (30, 300)}, "seeds": 20, "times": log_times(1.0, 1000.0, 40)},
+    "quick": {
+        "cell": {"m": (30, 300)},
+        "seeds": 20,
+        "times": log_times(1.0, 1000.0, 40),
+    },
     "paper": {
         "cell": {"m": (100, 1000, 20_000)},
         "seeds": 100,
@@ -57,7 +60,7 @@ def experiment(preset: str = "quick", **cell: Any) -> Experiment:
         name="three_points",
         make=make,
         cell={"scale": 1e-3, **chosen.pop("cell"), **cell},
-        flow=Descent(rate=0.05),
+        flow=ReluFlow(rtol=1e-7),
         loss=half_mse,
         measures={
             "train_risk": TrainRisk(),
@@ -81,7 +84,12 @@ def figure(ds: xr.Dataset) -> Figure:
         loss.set_xlabel("time")
         loss.set_title("mean squared error; dotted: least squares, 0.175043")
         grid = np.linspace(-1, 1, 101)
-        final = flat["group_sums"].isel(time=-1).sel(group="positive").transpose("member", ...)
+        final = (
+            flat["group_sums"]
+            .isel(time=-1)
+            .sel(group="positive")
+            .transpose("member", ...)
+        )
         for slope, intercept in final.values:
             line.plot(grid, np.maximum(slope * grid + intercept, 0), lw=0.6, c="C0")
         line.plot(INPUTS, TARGETS, "o", color=COLOURS[1])

@@ -1,0 +1,1 @@
+"""Labelled results to matplotlib; nothing is computed here."""

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterator
 
 import matplotlib as mpl
+from cycler import cycler
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
@@ -11,7 +12,7 @@ from matplotlib.figure import Figure
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
 _STYLE = {
-    "axes.prop_cycle": mpl.cycler(color=COLOURS),
+    "axes.prop_cycle": cycler(color=COLOURS),
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.titlesize": "medium",
@@ -29,7 +30,7 @@ _STYLE = {
 @contextlib.contextmanager
 def style() -> Iterator[None]:
     """The look, for the figures made inside."""
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(_STYLE):  # pyright: ignore
         yield
 
 

@@ -1,0 +1,1 @@
+"""How weights move, one flow per file."""

@@ -1,124 +1,236 @@
-"""Gradient descent and its relatives, through optax."""
+"""Gradient descent and its relatives, by optax."""
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
-from simbias.checks import positive_integer
-from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
+from simbias.checks import not_negative, positive, positive_integer
+from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Status
+from simbias.flows._objective import (
+    Sample,
+    choose,
+    clock,
+    is_finite,
+    loss_of,
+    precision,
+    split,
+    where_status,
+)
 
 Optimiser = Literal["gd", "momentum", "adam", "adamw"]
 
+# Constants of each optimiser, with the values most papers leave them at.
+_CONSTANTS: dict[Optimiser, dict[str, float]] = {
+    "gd": {},
+    "momentum": {"decay": 0.9},
+    "adam": {"decay": 0.9, "beta2": 0.999, "epsilon": 1e-8},
+    "adamw": {"decay": 0.9, "beta2": 0.999, "epsilon": 1e-8, "weight_decay": 1e-2},
+}
+# A time counts as reached within rounding, as it does for the engine.
+_REACHED = 1 - 1e-12
+
 
 class Descent(AbstractFlow):
-    """θ ← θ − rate · (direction of the optimiser); its clock is steps × rate.
+    """θ ← θ − rate · u, with u the gradient or what an optimiser makes of it.
 
-    "gd" is Euler's method for the gradient flow with step `rate`, so its time is that
-    of the flow.  For momentum, Adam and AdamW the same clock counts rate, not distance.
-    With `batch` the gradient is that of `batch` random samples, drawn anew in every
-    step without replacement; None is the full sample.  A record at time t is of the
-    first step with steps × rate ≥ t.
+    The clock is steps × rate for every optimiser.  For "gd" that is the time of the
+    gradient flow, of which it is Euler's method; "momentum" moves 1/(1 − decay) times
+    as far in the same time, and for "adam" and "adamw" it is the distance that a weight
+    whose gradient keeps its sign has moved.  A record at time t is of the first step
+    with steps × rate ≥ t, up to rounding: the time may pass `until`, by less than rate.
+
+    With `batch` the gradient is that of a mini-batch ("gd" is then SGD).  The samples
+    are shuffled at the start of every epoch and each is used once in it; the last batch
+    is smaller if `batch` does not divide n, and a batch above n is the full sample.
+    Padding is never drawn.
+
+    A step that makes the loss, a weight or the optimiser's memory NaN or infinite is
+    undone and ends the member as NONFINITE.  `evaluations` counts gradients, of a
+    mini-batch as of the full sample.
 
     Args:
         rate: learning rate; may differ per member.
-        optimiser: "gd", "momentum", "adam" or "adamw".
-        batch: size of a mini-batch, None for the full sample.
-        decay: of the momentum; (β₁ of Adam is optax's default).
-        weight_decay: of AdamW.
-        max_steps: a member that needs more ends as MAX_STEPS.
+        optimiser: "gd", "momentum" (u ← g + decay · u), "adam" or "adamw".
+        batch: samples in a mini-batch; None is the full sample.
+        decay: of "momentum" (None: 0.9), and β₁ of Adam (None: 0.9).
+        beta2: β₂ of Adam (None: 0.999).
+        epsilon: ε of Adam (None: 1e-8); gradients much smaller than it move little.
+        weight_decay: of "adamw", times the rate (None: 0.01).
+        max_steps: a member that needs more steps ends as MAX_STEPS.
     """
 
-    rate: Real = 0.1
+    rate: float = 0.1
     optimiser: Optimiser = eqx.field(static=True, default="gd")
     batch: int | None = eqx.field(static=True, default=None)
-    decay: float = eqx.field(static=True, default=0.9)
-    weight_decay: float = eqx.field(static=True, default=1e-2)
+    decay: float | None = None
+    beta2: float | None = None
+    epsilon: float | None = None
+    weight_decay: float | None = None
     max_steps: int = eqx.field(static=True, default=1_000_000_000)
 
     def __check_init__(self):
-        if isinstance(self.rate, float) and not 0 < self.rate < float("inf"):
-            raise ValueError(
-                f"`rate` must be finite and positive, got {self.rate}. "
-                "Example: rate=0.1."
-            )
+        positive("rate", self.rate)
+        positive_integer("max_steps", self.max_steps)
         if self.batch is not None:
             positive_integer("batch", self.batch)
-        positive_integer("max_steps", self.max_steps)
+        if self.optimiser not in _CONSTANTS:
+            raise ValueError(
+                f"`optimiser` must be one of {tuple(_CONSTANTS)}, "
+                f'got {self.optimiser!r}. SGD is optimiser="gd" with a `batch`.'
+            )
+        for name in _CONSTANTS["adamw"]:
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if name not in _CONSTANTS[self.optimiser]:
+                raise ValueError(
+                    f'`{name}` is no constant of "{self.optimiser}", got {value}. '
+                    "Leave it out or change `optimiser`."
+                )
+            not_negative(name, value)
+            if name in ("decay", "beta2") and isinstance(value, float) and value >= 1:
+                raise ValueError(
+                    f"`{name}` must be below 1, got {value}. Example: {name}=0.9."
+                )
 
     def init(
-        self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
+        self,
+        network: Any,
+        data: Dataset,
+        loss: Loss,  # noqa: ARG002
+        key: PRNGKeyArray,
     ) -> FlowState:
         """State at time 0."""
-        if self.batch is not None and self.batch > data.x.shape[0]:
-            raise ValueError(
-                f"`batch` must be at most the {data.x.shape[0]} samples, "
-                f"got {self.batch}."
-            )
-        weights, _ = eqx.partition(network, eqx.is_inexact_array)
+        params, _ = split(network)
         zero = jnp.int32(0)
+        batches = None
+        if self.batch is not None:
+            batches = _Batches(key, jnp.arange(data.x.shape[0], dtype=jnp.int32))
+        memory = _Memory(self._transform(params).init(params), batches)
         stats = {"accepted": zero, "rejected": zero, "evaluations": zero}
-        memory = self._transform(jnp.float64).init(weights), key
-        return FlowState(network, jnp.float64(0), zero, stats, memory)
+        status = jnp.int32(Status.RUNNING)
+        return FlowState(network, jnp.zeros((), clock()), status, stats, memory)
 
     def step(
         self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
     ) -> FlowState:
-        """One step, if the time is before `until`; the last finite network is kept."""
-        weights, rest = eqx.partition(state.network, eqx.is_inexact_array)
-        optimiser_state, key = state.memory
+        """One step, unless the time is `until` or past it."""
+        params, static = split(state.network)
         count = state.stats["accepted"]
+        sample, batches = (data.x, data.y, data.weight), state.memory.batches
+        order = None
+        if self.batch is not None:
+            sample, order = _drawn(batches, sample, self.batch, count)
+        value, gradient = jax.value_and_grad(loss_of)(params, static, loss, sample)
+        # optax divides by 1 − β^count, a float to an integer.
+        with jax.numpy_dtype_promotion("standard"):
+            updates, optimiser = self._transform(params).update(
+                gradient, state.memory.optimiser, params
+            )
+        new = optax.apply_updates(params, updates)
 
-        def objective(weights):
-            network = eqx.combine(weights, rest)
-            x, y, weight = self._samples(data, jax.random.fold_in(key, count))
-            return loss(jax.vmap(network)(x), y, weight)
+        is_running = state.status == Status.RUNNING
+        is_running &= state.time < until.astype(state.time.dtype) * _REACHED
+        goes = is_running & (count < self.max_steps)
+        # A memory that overflows to ∞ would stop Adam without a trace.
+        is_sound = is_finite((value, new, optimiser))
+        moves = goes & is_sound
+        status = where_status(is_running & ~goes, Status.MAX_STEPS, state.status)
+        status = where_status(goes & ~is_sound, Status.NONFINITE, status)
+        stats = {
+            "accepted": count + moves.astype(jnp.int32),
+            "rejected": state.stats["rejected"] + (goes & ~moves).astype(jnp.int32),
+            "evaluations": state.stats["evaluations"] + goes.astype(jnp.int32),
+        }
+        # A product, not a sum: a million additions of 0.1 are not 100,000.
+        time = stats["accepted"].astype(clock()) * self.rate
+        if self.batch is not None:
+            batches = batches._replace(order=choose(moves, order, batches.order))
+        memory = _Memory(choose(moves, optimiser, state.memory.optimiser), batches)
+        network = eqx.combine(choose(moves, new, params), static)
+        return FlowState(network, time, status, stats, memory)
 
-        gradient = jax.grad(objective)(weights)
-        dtype = jnp.result_type(*jax.tree.leaves(weights))
-        transform = self._transform(dtype)
-        updates, moved = transform.update(gradient, optimiser_state, weights)
-        new = optax.apply_updates(weights, updates)
-        is_running = (state.status == Status.RUNNING) & (state.time < until)
-        is_finite = jnp.array(True)
-        for leaf in jax.tree.leaves(new):
-            is_finite &= jnp.all(jnp.isfinite(leaf))
-        is_spent = count >= self.max_steps
-        goes = is_running & is_finite & ~is_spent
-        choose = lambda a, b: jnp.where(goes, a, b)
-        weights = jax.tree.map(choose, new, weights)
-        optimiser_state = jax.tree.map(choose, moved, optimiser_state)
-        status = jnp.where(
-            is_running & is_spent, jnp.int32(Status.MAX_STEPS), state.status
-        )
-        status = jnp.where(
-            is_running & ~is_finite, jnp.int32(Status.NONFINITE), status
-        )
-        count = count + goes.astype(jnp.int32)
-        stats = {**state.stats, "accepted": count, "evaluations": count}
-        # The product, not a sum: a million additions of 0.1 are not 100,000.
-        time = jnp.where(goes, count * jnp.asarray(self.rate, jnp.float64), state.time)
-        memory = optimiser_state, key
-        return FlowState(eqx.combine(weights, rest), time, status, stats, memory)
+    def _transform(self, params: PyTree) -> optax.GradientTransformation:
+        cast = lambda v: jnp.asarray(v, precision(params))
+        constants = {
+            name: cast(default if getattr(self, name) is None else getattr(self, name))
+            for name, default in _CONSTANTS[self.optimiser].items()
+        }
+        return _TRANSFORMS[self.optimiser](cast(self.rate), **constants)
 
-    def _samples(self, data: Dataset, key: PRNGKeyArray):
-        if self.batch is None:
-            return data.x, data.y, data.weight
-        # The largest of random numbers, padding never among them.
-        draw = jax.random.uniform(key, data.weight.shape, jnp.float32)
-        draw = jnp.where(data.weight > 0, draw, -1.0)
-        _, rows = jax.lax.top_k(draw, self.batch)
-        return data.x[rows], data.y[rows], data.weight[rows]
 
-    def _transform(self, dtype: Any) -> optax.GradientTransformation:
-        rate = jnp.asarray(self.rate, dtype)
-        if self.optimiser == "gd":
-            return optax.sgd(rate)
-        if self.optimiser == "momentum":
-            return optax.sgd(rate, momentum=self.decay)
-        if self.optimiser == "adam":
-            return optax.adam(rate)
-        return optax.adamw(rate, weight_decay=self.weight_decay)
+_MiniBatch = tuple[Float[Array, "q d"], Float[Array, "q k"], Float[Array, " q"]]
+
+
+class _Batches(NamedTuple):
+    """The key of the shuffles, and the samples in the order of this epoch."""
+
+    key: PRNGKeyArray
+    order: Int[Array, " n"]
+
+
+class _Memory(NamedTuple):
+    optimiser: PyTree
+    batches: _Batches | None
+
+
+def _drawn(
+    batches: _Batches, sample: Sample, batch: int, count: Int[Array, ""]
+) -> tuple[_MiniBatch, Int[Array, " n"]]:
+    """Mini-batch number `count`, and its epoch's order; rows past the end weigh 0."""
+    x, y, weight = sample
+    is_real = weight > 0
+    size = jnp.sum(is_real, dtype=jnp.int32)
+    per_epoch = (size + batch - 1) // batch
+    epoch, index = count // per_epoch, count % per_epoch
+    key = jax.random.fold_in(batches.key, epoch)
+    order = jax.lax.cond(
+        index == 0, lambda: _shuffled(key, is_real), lambda: batches.order
+    )
+    places = index * batch + jnp.arange(batch, dtype=jnp.int32)
+    rows = order[jnp.minimum(places, order.shape[0] - 1)]
+    kept = jnp.where(places < size, weight[rows], 0)
+    return (x[rows], y[rows], kept), order
+
+
+def _shuffled(key: PRNGKeyArray, is_real: Bool[Array, " n"]) -> Int[Array, " n"]:
+    """The real rows in random order, then the padding."""
+    # Draw i depends on i alone, not on how many rows of padding follow.
+    draw = jax.random.uniform(key, is_real.shape, jnp.float32)
+    return jnp.argsort(jnp.where(is_real, draw, 2)).astype(jnp.int32)
+
+
+def _gd(rate: Float[Array, ""]) -> optax.GradientTransformation:
+    return optax.sgd(rate)
+
+
+def _momentum(
+    rate: Float[Array, ""], decay: Float[Array, ""]
+) -> optax.GradientTransformation:
+    return optax.sgd(rate, momentum=decay)
+
+
+def _adam(
+    rate: Float[Array, ""],
+    decay: Float[Array, ""],
+    beta2: Float[Array, ""],
+    epsilon: Float[Array, ""],
+) -> optax.GradientTransformation:
+    return optax.adam(rate, b1=decay, b2=beta2, eps=epsilon)
+
+
+def _adamw(
+    rate: Float[Array, ""],
+    decay: Float[Array, ""],
+    beta2: Float[Array, ""],
+    epsilon: Float[Array, ""],
+    weight_decay: Float[Array, ""],
+) -> optax.GradientTransformation:
+    return optax.adamw(rate, b1=decay, b2=beta2, eps=epsilon, weight_decay=weight_decay)
+
+
+_TRANSFORMS = {"gd": _gd, "momentum": _momentum, "adam": _adam, "adamw": _adamw}

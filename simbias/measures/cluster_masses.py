@@ -37,7 +37,9 @@ class ClusterMasses(AbstractMeasure):
         del data
         shares = cluster_shares(network, self.angle, self.share)
         kept = min(self.count, shares.shape[0])
-        return jnp.pad(jax.lax.top_k(shares, kept)[0], (0, self.count - kept))
+        heaviest = jax.lax.top_k(shares, kept)[0]
+        padded = jnp.pad(heaviest, (0, self.count - kept))
+        return jnp.where(jnp.isnan(shares[0]), jnp.nan, padded)
 
     def coords(self) -> dict[str, np.ndarray]:
         """Rank of the cluster, from 1."""

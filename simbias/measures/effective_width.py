@@ -17,8 +17,8 @@ class EffectiveWidth(AbstractMeasure):
     more coordinate of wⱼ, and the sign of aⱼ plays no part.  Neurons lighter than
     share/m take no part in the linkage.  NaN for a network of zeros.
 
-    Limit: before alignment a wide network in two dimensions covers the whole circle
-    with gaps below the angle, and single linkage then sees one cluster.
+    Limits before alignment: 0 if the mass is spread over more than 1/share directions;
+    1 if they are so dense (wide, two dimensions) that they link all around.
     """
 
     angle: float = eqx.field(static=True, default=1.0)

@@ -1,0 +1,1 @@
+"""Networks and their initial laws: a pytree and the functions that draw it."""

@@ -90,7 +90,8 @@ def open_store(path: pathlib.Path) -> Store:
         raise ValueError(f"`{path}` is not a simbias run: {error}.") from error
     if stored != FORMAT:
         raise ValueError(
-            f"`{path}` is not a simbias run: expected format {FORMAT!r}, got {stored!r}."
+            f"`{path}` is not a simbias run: expected format {FORMAT!r}, "
+            f"got {stored!r}."
         )
     return Store(root, int(root.attrs["block"]))  # pyright: ignore
 
@@ -114,11 +115,11 @@ def check_same(store: Store, configuration: dict[str, Any]) -> None:
 def _read_group(root: zarr.Group, name: str) -> dict[str, Column]:
     if name not in root:
         return {}
-    group = root[name]
+    group: Any = root[name]
     columns = {}
-    for key, array in sorted(group.arrays()):  # pyright: ignore
-        dims = tuple(array.metadata.dimension_names)[1:]
-        columns[key] = Column(dims, np.array(array[:]))
+    for key, array in sorted(group.arrays()):
+        _, *dims = array.metadata.dimension_names
+        columns[key] = Column(tuple(dims), np.array(array[:]))
     return columns
 
 

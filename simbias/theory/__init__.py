@@ -1,0 +1,1 @@
+"""Closed forms and oracles: truth for the tests, lines for the figures."""

@@ -1,18 +1,51 @@
-"""Errors of least squares fitted to each sign of the teacher: the plateau's law."""
+"""Least squares fitted to each sign of a direction: the plateau and its law.
 
+Where neurons have gathered around ±β*, those with aⱼ > 0 see the samples with
+β*·x > 0, the others the rest, and each group is a linear model of its half.
+"""
+
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Float
+
+from simbias.core import Dataset
+from simbias.theory._least_squares import least_squares
 
 Law = tuple[Float[np.ndarray, " c"], Float[np.ndarray, " c"]]
 
 
+def two_group_fit(
+    data: Dataset, direction: Float[Array, " d"]
+) -> Float[Array, "2 d k"]:
+    """Least squares on S₊ = {i: u·xᵢ > 0} and on S₋ = {i: u·xᵢ < 0}.
+
+    h(x) = b₊·x where u·x > 0, b₋·x where u·x < 0
+
+    The groups are disjoint, so fitting them jointly is fitting each.  A group of fewer
+    than d samples gets the solution of least norm.
+
+    Args:
+        data: the sample.
+        direction: u, the direction that splits it; β* for the law below.
+
+    Returns:
+        b₊ and b₋, in this order.
+
+    Reference: two-neuron limit of Boursier & Flammarion (2024), arXiv:2410.02348.
+    """
+    side = data.x @ direction
+    groups = [jnp.where(s, data.weight, 0) for s in (side > 0, side < 0)]
+    return jnp.stack([least_squares(data.x, data.y, group) for group in groups])
+
+
 def two_group_law(n: Float[np.ndarray, " c"], d: int, noise_variance: float) -> Law:
-    """Expected train and test error of h(x) = (b₊·x)₊ − (−b₋·x)₊.
+    """Expected train and test error of `two_group_fit`, split by the teacher β*.
 
     train σ²(1 − 2d/n),   test σ²(1 + 2d/(n − 2d − 2))
 
-    b± is least squares on the samples with ±β*·x > 0, each with n/2 samples and d
-    parameters.  For x ~ N(0, I); NaN where n ≤ 2d + 2.
+    This is `ols_law` for n/2 samples, the mean size of a group.  The train law is exact
+    for every law of x; the test law is for x ~ N(0, I), and below the truth because
+    group sizes vary: by 0.8 % at n = 50, d = 5, and by 0.1 % at n = 100.
 
     Args:
         n: sample sizes.
@@ -20,30 +53,33 @@ def two_group_law(n: Float[np.ndarray, " c"], d: int, noise_variance: float) -> 
         noise_variance: σ².
 
     Returns:
-        Mean squared errors without ½: (train, test).
+        Mean squared errors without ½: (train, test); NaN where n ≤ 2d + 2.
 
-    Reference: two applications of the law of `ols_law` with n/2 samples; the two-neuron
-    limit is that of Boursier & Flammarion (2024), arXiv:2410.02348.
+    Reference: two-neuron limit of Boursier & Flammarion (2024), arXiv:2410.02348; the
+    law is that of `ols_law`, since x xᵀ does not tell x from −x.
     """
-    return _law(np.asarray(n, float), 2 * d, noise_variance)
+    return ols_law(np.asarray(n, float) / 2, d, noise_variance)
 
 
 def ols_law(n: Float[np.ndarray, " c"], d: int, noise_variance: float) -> Law:
-    """Expected train and test error of ordinary least squares, Gaussian inputs.
+    """Expected train and test error of ordinary least squares on n samples.
 
-    train σ²(1 − d/n),   test σ²(1 + d/(n − d − 1));   NaN where n ≤ d + 1.
+    train σ²(1 − d/n),   test σ²(1 + d/(n − d − 1))
 
-    Reference: mean of the inverse Wishart law.
+    Args:
+        n: sample sizes.
+        d: input dimension.
+        noise_variance: σ².
+
+    Returns:
+        Mean squared errors without ½: (train, test); NaN where n ≤ d + 1.
+
+    Reference: n − d degrees of freedom; for x ~ N(0, I), E tr (XᵀX)⁻¹ = d/(n − d − 1),
+    the mean of the inverse Wishart law.
     """
-    return _law(np.asarray(n, float), d, noise_variance, 1)
-
-
-def _law(
-    n: Float[np.ndarray, " c"], p: int, noise_variance: float, lost: int = 2
-) -> Law:
-    free = n - p - lost
+    n = np.asarray(n, float)
+    free = n - d - 1
     is_defined = free > 0
-    nan = np.full_like(n, np.nan)
-    train = np.where(is_defined, noise_variance * (1 - p / n), nan)
-    excess = np.divide(p, free, out=nan.copy(), where=is_defined)
-    return train, noise_variance * (1 + excess)
+    share = np.divide(d, n, out=np.full_like(n, np.nan), where=is_defined)
+    excess = np.divide(d, free, out=np.full_like(n, np.nan), where=is_defined)
+    return noise_variance * (1 - share), noise_variance * (1 + excess)

@@ -1,0 +1,139 @@
+"""The result of every definition of a threshold, and what they share."""
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Bool, Float
+
+from simbias.analysis._interval import check_level
+
+# Resamples looked at together: bounds the memory at any number of seeds.
+_CHUNK = 100
+
+Sizes = Float[np.ndarray, " n"]
+Curve = Float[np.ndarray, "n s"]
+Estimate = Callable[[Float[np.ndarray, "r n s"]], Float[np.ndarray, " r"]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Threshold:
+    """Where a curve crosses, how well that is known, and what failures could change.
+
+    `estimate` is NaN unless `is_bracketed`, that is unless the crossing lies inside the
+    grid; `low` and `high` then say on which side of the grid it lies (0 and inf where
+    nothing is known).  Members without a value are left out of `estimate` and counted
+    in `n_failed`; `if_failed_succeed` and `if_failed_fail` are the estimates with all
+    of them counted one way or the other.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    level: float
+    is_bracketed: bool
+    n_failed: int
+    if_failed_succeed: float
+    if_failed_fail: float
+    method: str
+    slope: float = float("nan")
+
+    def describe(self) -> str:
+        """One sentence."""
+        if self.is_bracketed:
+            text = (
+                f"n* = {self.estimate:.4g}, {100 * self.level:.3g}% interval "
+                f"[{self.low:.4g}, {self.high:.4g}] ({self.method})"
+            )
+        elif self.low > 0:
+            text = f"n* is not bracketed: above {self.low:.4g} ({self.method})"
+        elif np.isfinite(self.high):
+            text = f"n* is not bracketed: below {self.high:.4g} ({self.method})"
+        else:
+            text = f"n* is not bracketed ({self.method})"
+        if self.n_failed:
+            ends = sorted((self.if_failed_succeed, self.if_failed_fail))
+            text += f"; {self.n_failed} failed members left out, "
+            if np.all(np.isfinite(ends)):
+                text += f"n* between {ends[0]:.4g} and {ends[1]:.4g} however they count"
+            else:
+                text += "counted one way or the other it is not bracketed"
+        return text + "."
+
+
+def curve(values: xr.DataArray, dim: str) -> tuple[Sizes, Curve]:
+    """Sizes in increasing order, and the values over (size, seed) as float64.
+
+    Raises:
+        ValueError: naming what is wrong with the axes.
+    """
+    if set(values.dims) != {dim, "seed"}:
+        raise ValueError(
+            f"the values must have the dimensions ({dim!r}, 'seed'), got "
+            f"{values.dims}. Choose one of each other "
+            "axis first, e.g. values.isel(time=-1)."
+        )
+    values = values.transpose(dim, "seed").sortby(dim)
+    sizes = values[dim].values.astype(np.float64)
+    if len(sizes) < 2 or sizes[0] <= 0 or np.any(np.diff(sizes) <= 0):
+        raise ValueError(
+            f"the grid of `{dim}` must hold at least two different positive sizes, got "
+            f"{sizes.tolist()}."
+        )
+    return sizes, values.values.astype(np.float64)
+
+
+def over_seeds(
+    estimate: Estimate, values: Curve, *, level: float, resamples: int, root: int
+) -> tuple[float, float]:
+    """Percentile interval from resampled seeds.
+
+    Whole seeds are drawn, each with its values at all sizes: right whether or not a
+    seed means the same draw at every size.
+    """
+    check_level(level)
+    if resamples < 1:
+        raise ValueError(
+            f"`resamples` must be a positive integer, got {resamples}. "
+            "Example: resamples=2000."
+        )
+    rng = np.random.default_rng(root)
+    seeds = values.shape[1]
+    found = []
+    for first in range(0, resamples, _CHUNK):
+        draws = rng.integers(seeds, size=(min(_CHUNK, resamples - first), seeds))
+        found.append(estimate(np.moveaxis(values[:, draws], 0, 1)))
+    tail = (1 - level) / 2
+    estimates = np.concatenate(found)
+    # NaN: no finished seed of some size was drawn.
+    estimates = estimates[~np.isnan(estimates)]
+    # Not interpolated: some estimates are infinite, and some live on the grid.
+    low, high = np.quantile(estimates, [tail, 1 - tail], method="inverted_cdf")
+    return float(low), float(high)
+
+
+def split_failed(values: Curve, dim: str, sizes: Sizes) -> Bool[np.ndarray, "n s"]:
+    """Members without a value.
+
+    Raises:
+        ValueError: if a size has nothing else.
+    """
+    is_failed = ~np.isfinite(values)
+    is_empty = is_failed.all(axis=1)
+    if is_empty.any():
+        raise ValueError(
+            f"no member has a result at {dim} = {sizes[is_empty].tolist()}; leave "
+            "those sizes out, e.g. with .sel, and say so."
+        )
+    return is_failed
+
+
+def medians(values: Float[np.ndarray, "... s"]) -> Float[np.ndarray, "..."]:
+    """Median over the last axis of what is not NaN; NaN where there is nothing."""
+    ordered = np.sort(values, axis=-1)  # NaN last
+    count = np.sum(~np.isnan(values), axis=-1, keepdims=True)
+    middle = [np.maximum(count - 1, 0) // 2, count // 2]
+    middle[1] = np.minimum(middle[1], values.shape[-1] - 1)
+    low, high = (np.take_along_axis(ordered, i, axis=-1)[..., 0] for i in middle)
+    return (low + high) / 2

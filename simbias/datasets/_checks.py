@@ -1,0 +1,12 @@
+"""A check of names, for laws that come in several variants."""
+
+from collections.abc import Sequence
+
+
+def one_of(name: str, value: str, choices: Sequence[str]) -> None:
+    """Raise ValueError unless `value` is one of the choices."""
+    if value not in choices:
+        raise ValueError(
+            f"`{name}` must be one of {', '.join(choices)}, got {value!r}. "
+            f'Example: {name}="{choices[0]}".'
+        )

@@ -1,0 +1,309 @@
+"""Neurons that meet data hyperplanes during a step, one event after the other."""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from simbias.flows._cubic import first_root, rough_root
+from simbias.flows._frozen import Sample
+from simbias.flows._pins import (
+    dual_basis,
+    escape_speeds,
+    is_pinned,
+    pinned_normals,
+    project,
+)
+from simbias.flows._rows import on_some_rows, with_flips
+from simbias.flows._single_neuron import Point, displacement, mix, point
+from simbias.flows._subgradient import box_least_norm
+
+
+class Pins(eqx.Module):
+    """Hyperplanes that neurons are held on (slides), in p slots per neuron.
+
+    `sample` is −1 in an empty slot.  `inactive` and `active` are the speeds of
+    `escape_speeds`.  `excursion` is how far, in w·x/|x|, the neuron would have gone by
+    now had it been let go: it is released when that matters.
+    """
+
+    sample: Int[Array, "c p"]
+    dual: Float[Array, "c p e"]
+    inactive: Float[Array, "c p"]
+    active: Float[Array, "c p"]
+    excursion: Float[Array, "c p"]
+
+
+class Course(eqx.Module):
+    """The rest of a step for every neuron, from its last event to the end.
+
+    `begin` is when it starts, as a fraction of the step.  `early` and `late` are the
+    moments M at the ends of the whole step under the present pattern and frozen
+    residuals.  `shift` sums what the events changed in w, `lag` the same times the
+    fraction of the step that was left.
+    """
+
+    begin: Float[Array, " c"]
+    start: Point
+    end: Point
+    is_active: Bool[Array, "c n"]
+    pins: Pins
+    early: Float[Array, "c k e"]
+    late: Float[Array, "c k e"]
+    shift: Float[Array, " c"]
+    lag: Float[Array, " c"]
+    crossings: Int[Array, " c"]
+    pinned: Int[Array, " c"]
+    released: Int[Array, " c"]
+    is_full: Bool[Array, " c"]
+    is_pending: Bool[Array, " c"]
+
+
+class Step(NamedTuple):
+    """What all neurons share during a step."""
+
+    sample: Sample
+    before: Float[Array, "n k"]
+    after: Float[Array, "n k"]
+    length: Float[Array, ""]
+    slope: float
+
+
+MAX_EVENTS = 64
+
+
+def follow_events(course: Course, step: Step, rows: int) -> Course:
+    """Carry every neuron through its events, `rows` of those that may have any at once.
+
+    Expects a `course` that is the whole step; `is_pending` is filled in here.
+    """
+    is_pending = _may_meet(course, step)
+    course = eqx.tree_at(lambda c: c.is_pending, course, is_pending)
+
+    def body(course):
+        treat = lambda some: _next_event(some, step)
+        return on_some_rows(treat, course, course.is_pending, rows)[0]
+
+    return jax.lax.while_loop(lambda c: jnp.any(c.is_pending), body, course)
+
+
+def _next_event(course: Course, step: Step) -> Course:
+    found, k, begin, there = _first_meeting(course, step)
+    meeting = _decide(course, step, k, begin, there)
+    new = _redirected(course, step, begin, there, meeting)
+    is_pending = _may_meet(new, step) & (new.crossings + new.pinned < MAX_EVENTS)
+    new = eqx.tree_at(lambda c: c.is_pending, new, is_pending)
+    old = eqx.tree_at(lambda c: c.is_pending, course, jnp.zeros_like(found))
+    pick = lambda a, b: jnp.where(found.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
+    return jax.tree.map(pick, new, old)
+
+
+def _may_meet(course: Course, step: Step) -> Bool[Array, " c"]:
+    """Whether a w·x ends on the wrong side, or might dip there in between.
+
+    To dip it must move towards 0 first and away from it last, and start or end nearer
+    to it than w·x/|x| can stray from the line between its ends: h²/8 max|w''|, taken as
+    h/8 of the change of w' with a margin of a half.
+    """
+    start, end = course.start, course.end
+    left = (1 - course.begin) * step.length
+    h0, h1, v0, v1 = _along_normals((start.w, end.w, start.dw, end.dw), step.sample)
+    limit = rounding_of(end.w)
+    change = jnp.sqrt(jnp.sum((end.dw - start.dw) ** 2, axis=1))
+    reach = (1.5 / 8 * left * change)[:, None]
+    is_off = jnp.where(course.is_active, h1 < -limit, h1 > limit)
+    low, high = (
+        jnp.minimum(jnp.abs(h0), jnp.abs(h1)),
+        jnp.maximum(jnp.abs(h0), jnp.abs(h1)),
+    )
+    turns = jnp.where(course.is_active, (v0 < 0) & (v1 > 0), (v0 > 0) & (v1 < 0))
+    # Pinned pairs are at 0 at both ends.
+    return jnp.any(is_off | (turns & (low < reach) & (high > limit)), axis=1)
+
+
+def _first_meeting(
+    course: Course, step: Step
+) -> tuple[Bool[Array, " c"], Int[Array, " c"], Float[Array, " c"], Point]:
+    """Earliest zero of a w·x on the rest of the step, by cubic Hermite interpolation.
+
+    Returns:
+        Whether there is one, its sample, its time as a fraction of the step, and the
+        weights there (without velocities' use: they are those of the start).
+    """
+    start, end = course.start, course.end
+    left = ((1 - course.begin) * step.length)[:, None]
+    normal = step.sample.unit
+    h0, h1, v0, v1 = _along_normals(
+        (start.w, end.w, left * start.dw, left * end.dw), step.sample
+    )
+    rounding = rounding_of(end.w)
+    side = jnp.where(course.is_active, 1, -1).astype(rounding.dtype)
+    is_free = ~is_pinned(course.pins.sample, normal.shape[0])
+    hit, rough = rough_root(side * h0, side * v0, side * h1, side * v1, rounding)
+    hit &= is_free
+    found = jnp.any(hit, axis=1)
+    k = jnp.argmin(jnp.where(hit, rough, jnp.inf), axis=1).astype(jnp.int32)
+    take = lambda v: jnp.take_along_axis(v, k[:, None], axis=1)[:, 0]
+    u = first_root(*(take(side * v) for v in (h0, v0, h1, v1)))
+    begin = course.begin + (1 - course.begin) * u
+    u = u[:, None]
+    b0, b1 = (1 + 2 * u) * (1 - u) ** 2, u**2 * (3 - 2 * u)
+    c0, c1 = left * u * (1 - u) ** 2, left * u**2 * (u - 1)
+    w = b0 * start.w + c0 * start.dw + b1 * end.w + c1 * end.dw
+    a = b0 * start.a + c0 * start.da + b1 * end.a + c1 * end.da
+    return found, k, begin, Point(w, a, start.dw, start.da)
+
+
+class _Meeting(NamedTuple):
+    """What is decided where a neuron meets a hyperplane; s = the p pins and k."""
+
+    sample: Int[Array, "c s"]
+    is_used: Bool[Array, "c s"]
+    gain: Int[Array, "c s"]
+    is_kept: Bool[Array, "c p"]
+    is_pinned: Bool[Array, " c"]
+
+
+def _decide(
+    course: Course,
+    step: Step,
+    k: Int[Array, " c"],
+    begin: Float[Array, " c"],
+    there: Point,
+) -> _Meeting:
+    """Cross or slide, by the least subgradient over k and all pins.
+
+    A concave kink (the speed of w·x grows on activation) is always crossed; only the
+    pins are decided anew, with k on its new side.
+    """
+    pins, data = course.pins, step.sample
+    sample = jnp.concatenate([pins.sample, k[:, None]], axis=1)
+    is_used = sample >= 0
+    sample = jnp.maximum(sample, 0)
+    normals = jnp.where(is_used[:, :, None], data.unit[sample], 0)
+    jump = _jumps(there.a, sample, begin, step)
+    was_active = jnp.take_along_axis(course.is_active, k[:, None], axis=1)[:, 0]
+    moment = mix(begin, course.early, course.late)
+    drive = jnp.sum(there.a[:, :, None] * moment, axis=1)
+    normal = normals[:, -1]
+    to_self = project(normal, normals[:, :-1], pins.dual)
+    eps = jnp.finfo(drive.dtype).eps
+    is_independent = jnp.sum(to_self**2, axis=1) > eps**0.75
+    can_slide = (jump[:, -1] < 0) & is_independent
+    # k counts as inactive if it can slide, as crossed if not.
+    change = jnp.where(was_active, -1.0, jnp.where(can_slide, 0.0, 1.0))
+    change = change.astype(drive.dtype)
+    drive = drive + (change * jump[:, -1])[:, None] * normal
+    is_free = is_used.at[:, -1].set(can_slide)
+    verdict = box_least_norm(normals, drive, jnp.maximum(-jump, 0), is_free)
+    goes_on = can_slide & (verdict[:, -1] == jnp.where(was_active, -1, 1))
+    crosses = ~can_slide | goes_on
+    gain = (is_used & (verdict > 0)).astype(jnp.int32)
+    here = jnp.where(was_active, -1, jnp.where(crosses, 1, 0)).astype(jnp.int32)
+    return _Meeting(
+        sample=sample,
+        is_used=is_used,
+        gain=gain.at[:, -1].set(here),
+        is_kept=is_used[:, :-1] & (verdict[:, :-1] == 0),
+        is_pinned=~crosses,
+    )
+
+
+def _redirected(
+    course: Course,
+    step: Step,
+    begin: Float[Array, " c"],
+    there: Point,
+    meeting: _Meeting,
+) -> Course:
+    """The rest of the step after the event.
+
+    The end moves by the difference of two integrations of the one neuron, with the
+    new and the old moments: what the frozen step knows better than they is kept.
+    """
+    data, pins, sample = step.sample, course.pins, meeting.sample
+    gain = meeting.gain.astype(data.length.dtype)
+    weight = gain * (1 - step.slope) * data.length[sample]
+    unit = data.unit[sample]
+    swing = lambda r: jnp.sum(
+        (weight[:, :, None] * r[sample])[:, :, :, None] * unit[:, :, None, :], axis=1
+    )
+    early, late = course.early - swing(step.before), course.late - swing(step.after)
+    old_normals = pinned_normals(data.unit, pins.sample)
+    new_sample = jnp.where(meeting.is_kept, pins.sample, -1)
+    is_full = meeting.is_pinned & jnp.all(new_sample >= 0, axis=1)
+    room = (
+        jnp.arange(new_sample.shape[1])[None, :] == jnp.argmin(new_sample, 1)[:, None]
+    )
+    takes = room & (meeting.is_pinned & ~is_full)[:, None]
+    new_sample = jnp.where(takes, sample[:, -1:], new_sample)
+    normals = pinned_normals(data.unit, new_sample)
+    dual = dual_basis(normals)
+    left = (1 - begin) * step.length
+    old = displacement(
+        there, mix(begin, course.early, course.late), course.late, left,
+        old_normals, pins.dual,
+    )  # fmt: skip
+    new = displacement(there, mix(begin, early, late), late, left, normals, dual)
+    w1 = project(course.end.w + new[0] - old[0], normals, dual)
+    a1 = course.end.a + new[1] - old[1]
+    w0 = project(there.w, normals, dual)
+    now = mix(begin, early, late)
+    shift = jnp.sqrt(jnp.sum((new[0] - old[0]) ** 2, axis=1))
+    jump = _jumps(there.a, jnp.maximum(new_sample, 0), begin, step)
+    drive = jnp.sum(there.a[:, :, None] * now, axis=1)
+    inactive, active, _ = escape_speeds(drive, jump, dual)
+    is_active = with_flips(course.is_active, sample, meeting.gain)
+    released = jnp.sum(meeting.is_used[:, :-1] & ~meeting.is_kept, axis=1)
+    return Course(
+        begin=begin,
+        start=point(w0, there.a, now, normals, dual),
+        end=point(w1, a1, late, normals, dual),
+        is_active=is_active,
+        pins=Pins(
+            sample=new_sample,
+            dual=dual,
+            inactive=inactive,
+            active=active,
+            excursion=jnp.where(meeting.is_kept, pins.excursion, 0),
+        ),
+        early=early,
+        late=late,
+        shift=course.shift + shift,
+        lag=course.lag + shift * (1 - begin),
+        crossings=course.crossings + (~meeting.is_pinned).astype(jnp.int32),
+        pinned=course.pinned + meeting.is_pinned.astype(jnp.int32),
+        released=course.released + released.astype(jnp.int32),
+        is_full=course.is_full | is_full,
+        is_pending=course.is_pending,
+    )
+
+
+def rounding_of(w: Float[Array, "c e"]) -> Float[Array, "c 1"]:
+    """Values of w·x/|x| below this have no sign."""
+    size = jnp.sqrt(jnp.sum(w**2, axis=1, keepdims=True))
+    return 32 * jnp.finfo(w.dtype).eps * size
+
+
+def _along_normals(
+    vectors: tuple[Float[Array, "c e"], ...], sample: Sample
+) -> list[Float[Array, "c n"]]:
+    return [
+        jnp.matmul(v, sample.unit.T, precision=jax.lax.Precision.HIGHEST)
+        for v in vectors
+    ]
+
+
+def _jumps(
+    a: Float[Array, "c k"],
+    sample: Int[Array, "c s"],
+    begin: Float[Array, " c"],
+    step: Step,
+) -> Float[Array, "c s"]:
+    """Velocity gained along the unit normal when a sample turns active."""
+    t = begin[:, None, None]
+    residual = (1 - t) * step.before[sample] + t * step.after[sample]
+    force = -jnp.sum(a[:, None, :] * residual, axis=2)
+    return (1 - step.slope) * force * step.sample.length[sample]

@@ -1,0 +1,233 @@
+"""One attempted step of the exact flow of a ReLU network."""
+
+from typing import NamedTuple
+
+import diffrax
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from simbias.flows._crossings import (
+    MAX_EVENTS,
+    Course,
+    Pins,
+    Point,
+    Step,
+    follow_events,
+    rounding_of,
+)
+from simbias.flows._explicit import error_order, is_chained
+from simbias.flows._frozen import Rates, Sample, frozen_rates
+from simbias.flows._pins import pinned_normals, project
+from simbias.flows._releases import Held, release
+
+# Powers of the step in the errors of one event, and of what it does to the others.
+_EVENT_ORDER, _COUPLING_ORDER = 3, 2
+# A step whose events do not stand is tried again at about half its length.
+_HALVE = 1.8
+
+
+class Method(NamedTuple):
+    """What the user chose."""
+
+    solver: diffrax.AbstractERK
+    rtol: Float[Array, ""]
+    slope: float
+    rows: int
+
+
+class Position(eqx.Module):
+    """Weights, the side of every hyperplane they are on, and the field there."""
+
+    w: Float[Array, "m e"]
+    a: Float[Array, "m k"]
+    is_active: Bool[Array, "m n"]
+    pins: Pins
+    rates: Rates
+
+
+class Attempt(NamedTuple):
+    """Where the step ends, its error in units of the tolerance, and its events."""
+
+    position: Position
+    error: Float[Array, ""]
+    crossings: Int[Array, ""]
+    pinned: Int[Array, ""]
+    released: Int[Array, ""]
+    is_full: Bool[Array, ""]
+
+
+def first_position(
+    w: Float[Array, "m e"],
+    a: Float[Array, "m k"],
+    sample: Sample,
+    slope: float,
+    capacity: int,
+) -> Position:
+    """No neuron is pinned; h = 0 counts as inactive."""
+    m, e = w.shape
+    empty = jnp.zeros((m, capacity), w.dtype)
+    pins = Pins(
+        sample=jnp.full((m, capacity), -1, jnp.int32),
+        dual=jnp.zeros((m, capacity, e), w.dtype),
+        inactive=empty,
+        active=empty,
+        excursion=empty,
+    )
+    is_active = _products(w, sample) > 0
+    return Position(w, a, is_active, pins, _rates(w, a, is_active, pins, sample, slope))
+
+
+def attempt_step(
+    position: Position, sample: Sample, length: Float[Array, ""], method: Method
+) -> Attempt:
+    """Integrate with the pattern frozen, then put right what met a hyperplane.
+
+    1. A Runge-Kutta step of the frozen field gives r(t) and a course for every neuron.
+    2. Neurons that meet hyperplanes follow their events under that r(t).
+    3. The field anew: what the events changed in r moves all neurons a little (δr
+       grows about linearly from each event to the end, hence the factor κ/2).
+    4. Pins that no longer hold are released.
+    """
+    slope = method.slope
+    end, error, late = _frozen_step(position, sample, length, method)
+    size = jnp.sqrt(jnp.sum(position.w**2, axis=1) + jnp.sum(position.a**2, axis=1))
+    share = lambda w, a: (
+        jnp.sqrt(jnp.sum(w**2, axis=1) + jnp.sum(a**2, axis=1))
+        / jnp.where(size > 0, size, 1)
+    )
+    course = _course(position, end, late)
+    step = Step(sample, position.rates.residual, late.residual, length, slope)
+    course = follow_events(course, step, method.rows)
+
+    w, a, pins = course.end.w, course.end.a, course.pins
+    rates = _rates(w, a, course.is_active, pins, sample, slope)
+    weight = jnp.sqrt(jnp.sum(a**2, axis=1))
+    total = jnp.sum(weight * course.shift)
+    has_events = total > 0
+    kappa = jnp.sum(weight * course.lag) / jnp.where(has_events, total, 1)
+    half = jnp.where(has_events, kappa / 2 * length, 0)
+    dw, da = half * (rates.w - course.end.dw), half * (rates.a - course.end.da)
+    w, a = w + dw, a + da
+
+    h = _products(w, sample)
+    limit = rounding_of(w)
+    is_off = jnp.where(course.is_active, h < -limit, h > limit)
+    flipped = course.is_active != position.is_active
+    is_endless = course.crossings + course.pinned >= MAX_EVENTS
+    is_undone = jnp.any(is_off & flipped & ~is_endless[:, None])
+    is_active = jnp.where(is_off & is_endless[:, None], h > 0, course.is_active)
+
+    held = Held(w, a, rates.moment, is_active, pins, jnp.zeros(w.shape[:1], jnp.int32))
+    held = release(
+        held, sample, rates.residual, length, slope, method.rtol * size, method.rows
+    )
+    moved = share(end.w - position.w, end.a - position.a)
+    kink = share(course.shift[:, None], jnp.zeros_like(a)) * moved ** (_EVENT_ORDER - 1)
+    kink = kink + jnp.where(is_endless, moved, 0)
+    order = error_order(method.solver)
+    relative = lambda v: jnp.sqrt(jnp.mean(v**2)) / method.rtol
+    scaled = jnp.maximum(
+        relative(share(error.w, error.a)),
+        jnp.maximum(
+            relative(kink) ** (order / _EVENT_ORDER),
+            relative(share(dw, da)) ** (order / _COUPLING_ORDER),
+        ),
+    )
+    scaled = jnp.where(is_undone, jnp.maximum(scaled, _HALVE**order), scaled)
+    count = lambda v: jnp.sum(v).astype(jnp.int32)
+    return Attempt(
+        position=_arrived(held, rates.residual, sample),
+        error=scaled,
+        crossings=count(course.crossings),
+        pinned=count(course.pinned),
+        released=count(course.released) + count(held.released),
+        is_full=jnp.any(course.is_full),
+    )
+
+
+def _frozen_step(
+    position: Position, sample: Sample, length: Float[Array, ""], method: Method
+) -> tuple[Rates, Rates, Rates]:
+    """The end, the solver's estimate of its error, and the frozen field there.
+
+    The moments and residuals ride along as if they were to be integrated: a method
+    that ends with an evaluation at its end point hands them over for nothing.
+    """
+    solver, pins = method.solver, position.pins
+    normals = pinned_normals(sample.unit, pins.sample)
+    factor = _factor(position.is_active, method.slope, position.w.dtype)
+    field = lambda y: frozen_rates(y.w, y.a, factor, normals, pins.dual, sample)
+    term = diffrax.ODETerm(lambda _, y, __: field(y))
+    zeros = jax.tree.map(jnp.zeros_like, position.rates)
+    y0 = zeros._replace(w=position.w, a=position.a)
+    memory = (False, position.rates) if is_chained(solver) else None
+    end, error, _, memory, _ = solver.step(
+        term, jnp.zeros_like(length), length, y0, None, memory, made_jump=False
+    )
+    late = field(end) if memory is None else memory[1]
+    return end, error, late
+
+
+def _course(
+    position: Position,
+    end: Rates,
+    late: Rates,
+) -> Course:
+    """A whole step for every neuron, before any event."""
+    w0, w1 = position.w, end.w
+    none = jnp.zeros(w0.shape[:1], w0.dtype)
+    zero = jnp.zeros(w0.shape[:1], jnp.int32)
+    return Course(
+        begin=none,
+        start=Point(w0, position.a, position.rates.w, position.rates.a),
+        end=Point(w1, end.a, late.w, late.a),
+        is_active=position.is_active,
+        pins=position.pins,
+        early=position.rates.moment,
+        late=late.moment,
+        shift=none,
+        lag=none,
+        crossings=zero,
+        pinned=zero,
+        released=zero,
+        is_full=jnp.zeros(w0.shape[:1], bool),
+        is_pending=jnp.zeros(w0.shape[:1], bool),
+    )
+
+
+def _arrived(held: Held, residual: Float[Array, "n k"], sample: Sample) -> Position:
+    normals = pinned_normals(sample.unit, held.pins.sample)
+    drive = jnp.sum(held.a[:, :, None] * held.moment, axis=1)
+    rates = Rates(
+        w=project(drive, normals, held.pins.dual),
+        a=jnp.sum(held.moment * held.w[:, None, :], axis=2),
+        moment=held.moment,
+        residual=residual,
+    )
+    return Position(held.w, held.a, held.is_active, held.pins, rates)
+
+
+def _rates(
+    w: Float[Array, "m e"],
+    a: Float[Array, "m k"],
+    is_active: Bool[Array, "m n"],
+    pins: Pins,
+    sample: Sample,
+    slope: float,
+) -> Rates:
+    normals = pinned_normals(sample.unit, pins.sample)
+    factor = _factor(is_active, slope, w.dtype)
+    return frozen_rates(w, a, factor, normals, pins.dual, sample)
+
+
+def _factor(
+    is_active: Bool[Array, "m n"], slope: float, dtype: jnp.dtype
+) -> Float[Array, "m n"]:
+    return jnp.where(is_active, jnp.ones((), dtype), jnp.asarray(slope, dtype))
+
+
+def _products(w: Float[Array, "m e"], sample: Sample) -> Float[Array, "m n"]:
+    """w·x/|x|."""
+    return jnp.matmul(w, sample.unit.T, precision=jax.lax.Precision.HIGHEST)

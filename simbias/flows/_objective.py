@@ -1,0 +1,54 @@
+"""What every flow does with a network: split it, measure its loss, look for NaN."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, PyTree
+
+from simbias.core import Loss, Status
+
+# x "n d", y "n k", weight "n": the sample, or a mini-batch of it.
+Sample = tuple[Float[Array, "n d"], Float[Array, "n k"], Float[Array, " n"]]
+
+
+def split(network: Any) -> tuple[PyTree, PyTree]:
+    """The trained leaves (inexact arrays), and the rest."""
+    return eqx.partition(network, eqx.is_inexact_array)
+
+
+def loss_of(
+    params: PyTree, rest: PyTree, loss: Loss, sample: Sample
+) -> Float[Array, ""]:
+    """L(θ), the loss of the network on the sample."""
+    x, y, weight = sample
+    return loss(jax.vmap(eqx.combine(params, rest))(x), y, weight)
+
+
+def precision(params: PyTree) -> jnp.dtype:
+    """Type of the trained leaves."""
+    return jnp.result_type(*jax.tree.leaves(params))
+
+
+def clock() -> jnp.dtype:
+    """Type of a time: the widest there is, so that t + h ≠ t for float32 weights."""
+    return jnp.result_type(float)
+
+
+def is_finite(tree: PyTree) -> Bool[Array, ""]:
+    """True if no inexact leaf holds a NaN or an infinity."""
+    leaves = jax.tree.leaves(eqx.filter(tree, eqx.is_inexact_array))
+    return jnp.all(jnp.stack([jnp.all(jnp.isfinite(leaf)) for leaf in leaves]))
+
+
+def choose(condition: Bool[Array, ""], yes: PyTree, no: PyTree) -> PyTree:
+    """Leaf by leaf, one tree or the other."""
+    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
+
+
+def where_status(
+    condition: Bool[Array, ""], status: Status, otherwise: Int[Array, ""]
+) -> Int[Array, ""]:
+    """A status if the condition holds."""
+    return jnp.where(condition, jnp.int32(status), otherwise)

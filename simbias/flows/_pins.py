@@ -1,0 +1,66 @@
+"""Neurons held on data hyperplanes: projection, and the speed of leaving."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from simbias.flows._small_systems import solve_small
+
+
+def pinned_normals(
+    unit: Float[Array, "n e"], pins: Int[Array, "c p"]
+) -> Float[Array, "c p e"]:
+    """Unit normals of the hyperplanes a neuron is pinned to; 0 where pins are −1."""
+    return jnp.where((pins >= 0)[:, :, None], unit[jnp.maximum(pins, 0)], 0)
+
+
+def dual_basis(normals: Float[Array, "c p e"]) -> Float[Array, "c p e"]:
+    """uₛ in the span of the normals with uₛ·xₜ = δₛₜ; 0 where the normal is 0."""
+    size = normals.shape[1]
+    gram = jnp.sum(normals[:, :, None, :] * normals[:, None, :, :], axis=3)
+    is_empty = jnp.sum(normals**2, axis=2) == 0
+    eye = jnp.eye(size, dtype=normals.dtype)[None]
+    return solve_small(jnp.where(is_empty[:, :, None], eye, gram), normals)
+
+
+def project(
+    vector: Float[Array, "c e"],
+    normals: Float[Array, "c p e"],
+    dual: Float[Array, "c p e"],
+) -> Float[Array, "c e"]:
+    """Nearest vector with v·xₛ = 0 for all pins: v − Σₛ (uₛ·v) xₛ."""
+    part = jnp.sum(dual * vector[:, None, :], axis=2)
+    return vector - jnp.sum(part[:, :, None] * normals, axis=1)
+
+
+def escape_speeds(
+    drive: Float[Array, "c e"],
+    jump: Float[Array, "c p"],
+    dual: Float[Array, "c p e"],
+) -> tuple[Float[Array, "c p"], Float[Array, "c p"], Float[Array, "c p"]]:
+    """Speed of w·xₛ on either side of a pin when it alone is let go.
+
+    With q = 1/|u|² the squared distance of xₛ from the span of the other normals,
+
+        inactive side  q (u·D),    active side  q (u·D + j).
+
+    The pin holds while the first is ≥ 0 and the second ≤ 0.
+
+    Args:
+        drive: D, velocity of the weights with all pinned samples inactive, unprojected.
+        jump: j, velocity gained along xₛ on activation (< 0 at a convex kink).
+        dual: from `dual_basis`.
+
+    Returns:
+        Speed on the inactive side, on the active side, and q (0 for an empty pin).
+    """
+    length = jnp.sum(dual**2, axis=2)
+    is_pin = length > 0
+    room = jnp.where(is_pin, 1 / jnp.where(is_pin, length, 1), 0)
+    inactive = room * jnp.sum(dual * drive[:, None, :], axis=2)
+    return inactive, inactive + room * jump, room
+
+
+def is_pinned(pins: Int[Array, "c p"], n: int) -> Bool[Array, "c n"]:
+    """Pairs (neuron, sample) that are pinned."""
+    hit = pins[:, :, None] == jnp.arange(n, dtype=pins.dtype)[None, None, :]
+    return jnp.any(hit, axis=1)

@@ -1,0 +1,155 @@
+"""Neurons that leave the hyperplanes they slide on."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from simbias.flows._crossings import Pins
+from simbias.flows._frozen import Sample
+from simbias.flows._pins import dual_basis, escape_speeds, pinned_normals, project
+from simbias.flows._rows import on_some_rows, with_flips
+from simbias.flows._subgradient import box_least_norm
+
+
+class Held(NamedTuple):
+    """Every neuron at the end of a step, with the moment of the field there."""
+
+    w: Float[Array, "c e"]
+    a: Float[Array, "c k"]
+    moment: Float[Array, "c k e"]
+    is_active: Bool[Array, "c n"]
+    pins: Pins
+    released: Int[Array, " c"]
+
+
+def release(
+    held: Held,
+    sample: Sample,
+    residual: Float[Array, "n k"],
+    length: Float[Array, ""],
+    slope: float,
+    tolerance: Float[Array, " c"],
+    rows: int,
+) -> Held:
+    """Let go of the pins that no longer hold.
+
+    A pin whose escape speed says "leave" is first kept, and the distance it would have
+    gone is added up, back to zero if the speed turns round: residuals that tremble in
+    the last digits of the tolerance do not set neurons free and catch them again.  Once
+    that distance exceeds the tolerance the neuron is put there, and the box-constrained
+    subgradient over all its pins says which of them it leaves, and to which side.
+
+    Args:
+        held: the neurons; `pins` still carries the speeds at the start of the step.
+        sample: the data.
+        residual: r at the end of the step.
+        length: of the step.
+        slope: negative slope of the activation.
+        tolerance: how far each neuron may be from where it should be.
+        rows: how many neurons are let go at a time.
+    """
+    held, is_due = _excursions(held, sample, residual, length, slope, tolerance)
+
+    def body(carry):
+        held, is_due = carry
+        treat = lambda some: _let_go(some, sample, residual, length, slope)
+        held, is_treated = on_some_rows(treat, held, is_due, rows)
+        return held, is_due & ~is_treated
+
+    held, _ = jax.lax.while_loop(lambda c: jnp.any(c[1]), body, (held, is_due))
+    return held
+
+
+def _excursions(
+    held: Held,
+    sample: Sample,
+    residual: Float[Array, "n k"],
+    length: Float[Array, ""],
+    slope: float,
+    tolerance: Float[Array, " c"],
+) -> tuple[Held, Bool[Array, " c"]]:
+    pins = held.pins
+    jump = _jumps(held.a, pins.sample, residual, sample, slope)
+    drive = jnp.sum(held.a[:, :, None] * held.moment, axis=1)
+    inactive, active, room = escape_speeds(drive, jump, pins.dual)
+    up = _travelled(pins.excursion, pins.active, active, length)
+    down = _travelled(-pins.excursion, -pins.inactive, -inactive, length)
+    leaves_up = (active > 0) & (active >= -inactive)
+    is_up = (pins.excursion > 0) | ((pins.excursion == 0) & leaves_up)
+    is_down = (pins.excursion < 0) | ((pins.excursion == 0) & ~leaves_up)
+    excursion = jnp.where(is_up, up, jnp.where(is_down, -down, 0))
+    leaves = jnp.where(excursion > 0, active > 0, inactive < 0) & (room > 0)
+    is_far = jnp.abs(excursion) > tolerance[:, None] * jnp.sqrt(room)
+    is_due = jnp.any(leaves & is_far & (excursion != 0), axis=1)
+    pins = Pins(pins.sample, pins.dual, inactive, active, excursion)
+    return held._replace(pins=pins), is_due
+
+
+def _travelled(
+    distance: Float[Array, "c p"],
+    before: Float[Array, "c p"],
+    after: Float[Array, "c p"],
+    length: Float[Array, ""],
+) -> Float[Array, "c p"]:
+    """Distance after a step at a speed linear in time; a rest ends when it is > 0."""
+    sets_off = (distance <= 0) & (before < 0)
+    gap = jnp.where(after > before, after - before, 1)
+    part = jnp.where(sets_off, jnp.maximum(after, 0) ** 2 / gap, before + after)
+    return jnp.maximum(jnp.maximum(distance, 0) + length / 2 * part, 0)
+
+
+def _let_go(
+    held: Held,
+    sample: Sample,
+    residual: Float[Array, "n k"],
+    length: Float[Array, ""],
+    slope: float,
+) -> Held:
+    pins = held.pins
+    normals = pinned_normals(sample.unit, pins.sample)
+    is_pin = pins.sample >= 0
+    jump = _jumps(held.a, pins.sample, residual, sample, slope)
+    drive = jnp.sum(held.a[:, :, None] * held.moment, axis=1)
+    verdict = box_least_norm(normals, drive, jnp.maximum(-jump, 0), is_pin)
+    # A kink that has turned concave cannot hold: to the side of the greater speed.
+    is_concave = is_pin & (jump > 0)
+    side = jnp.where(pins.active >= -pins.inactive, 1, -1)
+    verdict = jnp.where(is_concave, side, verdict)
+    stays = is_pin & (verdict == 0)
+    leaves = is_pin & (verdict != 0)
+    gains = (leaves & (verdict > 0)).astype(held.w.dtype)
+    index = jnp.maximum(pins.sample, 0)
+    weight = gains * (1 - slope) * sample.length[index]
+    pull = (weight[:, :, None] * residual[index])[:, :, :, None]
+    moment = held.moment - jnp.sum(pull * normals[:, :, None, :], axis=1)
+    kept = jnp.where(stays, pins.sample, -1)
+    new_normals = pinned_normals(sample.unit, kept)
+    dual = dual_basis(new_normals)
+    # It has been leaving for a while: catch up with the distance noted.
+    new_drive = jnp.sum(held.a[:, :, None] * moment, axis=1)
+    ahead = project(new_drive, new_normals, dual) - project(drive, normals, pins.dual)
+    speed = jnp.sum(normals * ahead[:, None, :], axis=2)
+    goes_along = leaves & (speed * pins.excursion > 0)
+    time = jnp.where(goes_along, pins.excursion / jnp.where(goes_along, speed, 1), 0)
+    time = jnp.max(jnp.minimum(time, length), axis=1)
+    w = project(held.w + time[:, None] * ahead, new_normals, dual)
+    jump = jnp.where(stays, jump, 0)
+    inactive, active, _ = escape_speeds(new_drive, jump, dual)
+    is_active = with_flips(held.is_active, index, jnp.where(leaves, verdict, 0))
+    pins = Pins(kept, dual, inactive, active, jnp.where(stays, pins.excursion, 0))
+    released = held.released + jnp.sum(leaves, axis=1).astype(jnp.int32)
+    return Held(w, held.a, moment, is_active, pins, released)
+
+
+def _jumps(
+    a: Float[Array, "c k"],
+    pins: Int[Array, "c p"],
+    residual: Float[Array, "n k"],
+    sample: Sample,
+    slope: float,
+) -> Float[Array, "c p"]:
+    index = jnp.maximum(pins, 0)
+    force = -jnp.sum(a[:, None, :] * residual[index], axis=2)
+    return jnp.where(pins >= 0, (1 - slope) * force * sample.length[index], 0)

@@ -1,0 +1,359 @@
+"""Gradient flow of a smooth network, by the Runge–Kutta methods of diffrax."""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import diffrax
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
+
+from simbias.checks import positive, positive_integer
+from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Status
+from simbias.flows._objective import (
+    Sample,
+    choose,
+    clock,
+    is_finite,
+    loss_of,
+    precision,
+    split,
+    where_status,
+)
+
+# A step of fewer roundings of the time than this is no step.
+_ROUNDINGS = 10
+# Within this many roundings before `until` a step is taken to be meant for it.
+_CLIP = 100
+
+
+class GradientFlow(AbstractFlow):
+    """θ' = −∇L(θ), for networks whose gradient is continuous.
+
+    Steps are adapted as by `diffrax.PIDController`, to a root mean square of
+    error / (atol + rtol |θ|) below 1; given `dt0` they are, bit for bit, the steps of
+    `diffrax.diffeqsolve` to the same time.  A step cut short by a record does not
+    shorten the next.  An attempt that overflows is rejected; when the step falls below
+    the rounding of times up to `until`, the member ends as NONFINITE if the last
+    attempt overflowed, else as STEP_TOO_SMALL.  The network is always the last finite.
+
+    `evaluations` counts ∇L: one to begin, two more if `dt0` is chosen, and in every
+    attempt one per stage, less the stage that the method keeps from the step before
+    (Tsit5: 6, Dopri8: 13).  An implicit stage counts once, whatever its Newton
+    iterations and Jacobian cost.
+
+    Args:
+        solver: an explicit Runge–Kutta method of diffrax (`Tsit5()`, `Dopri8()`, …),
+            `Euler()`, or an implicit one for stiff problems.  `Kvaerno5()` keeps one
+            Jacobian per step and may shrink its steps for that; with `root_finder=
+            diffrax.with_stepsize_controller_tols(optimistix.Chord)()` it does not.
+        rtol: relative tolerance.
+        atol: absolute tolerance.  None is rtol/1000 times the mean size of the initial
+            weights, so that a small initial scale is resolved as well as a large one.
+        dt0: first step; None chooses it (Hairer, Nørsett & Wanner, section II.4).  If
+            `is_adaptive` is False, every step.
+        is_adaptive: False steps to dt0, 2 dt0, … and to the recorded times.
+        rest: ends a member as CONVERGED once ‖Δθ‖ < rest · Δt · ‖θ‖ in a step: in a
+            unit of time the weights move by less than this share of their norm.  A
+            saddle point other than 0 looks the same.  None never ends it.
+        max_steps: a member that needs more attempts ends as MAX_STEPS.
+        allow_kinks: True integrates a ReLU network as if it were smooth, to measure
+            what that does.
+    """
+
+    solver: diffrax.AbstractSolver = eqx.field(static=True, default=diffrax.Tsit5())
+    rtol: float = 1e-6
+    atol: float | None = None
+    dt0: float | None = None
+    is_adaptive: bool = eqx.field(static=True, default=True)
+    rest: float | None = None
+    max_steps: int = eqx.field(static=True, default=100_000)
+    allow_kinks: bool = eqx.field(static=True, default=False)
+
+    def __check_init__(self):
+        for name in ("rtol", "atol", "dt0", "rest"):
+            if getattr(self, name) is not None:
+                positive(name, getattr(self, name))
+        positive_integer("max_steps", self.max_steps)
+        _check_solver(self.solver, self.is_adaptive)
+        if not self.is_adaptive and self.dt0 is None:
+            raise ValueError(
+                "`dt0` must be given when `is_adaptive` is False: it is the step. "
+                "Example: dt0=0.01."
+            )
+
+    def init(
+        self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
+    ) -> FlowState:
+        """State at time 0; NONFINITE unless the weights, the loss and ∇L are finite.
+
+        Raises:
+            ValueError: if the network has kinks and `allow_kinks` is False.
+        """
+        del key
+        if network.has_kinks and not self.allow_kinks:
+            raise ValueError(
+                "GradientFlow needs a network with a continuous gradient, got one with "
+                "kinks (ReLU or leaky ReLU): its ∇L jumps on every hyperplane w·x = 0 "
+                "of a sample x, neurons slide along these, and an adaptive step "
+                'shrinks without end. Use the flow "descent" with a small rate, '
+                '"relu_flow" for the exact flow, or a smooth activation such as gelu.'
+            )
+        params, static = split(network)
+        sample = (data.x, data.y, data.weight)
+        value, gradient = jax.value_and_grad(loss_of)(params, static, loss, sample)
+        is_sane = is_finite((params, value, gradient))
+        status = where_status(~is_sane, Status.NONFINITE, jnp.int32(Status.RUNNING))
+        is_chosen = self.is_adaptive and self.dt0 is None
+        stats = {
+            "accepted": jnp.int32(0),
+            "rejected": jnp.int32(0),
+            "evaluations": jnp.int32(3 if is_chosen else 1),
+        }
+        memory = self._begin(_field(static, loss), params, gradient, sample)
+        return FlowState(network, jnp.zeros((), clock()), status, stats, memory)
+
+    def step(
+        self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
+    ) -> FlowState:
+        """One attempt; `until` must be finite."""
+        params, static = split(state.network)
+        sample = (data.x, data.y, data.weight)
+        until = until.astype(state.time.dtype)
+        attempt = _adaptive_attempt if self.is_adaptive else _constant_attempt
+        new = attempt(self, _field(static, loss), params, sample, state, until)
+
+        attempts = state.stats["accepted"] + state.stats["rejected"]
+        is_running = (state.status == Status.RUNNING) & (until > state.time)
+        goes = is_running & (attempts < self.max_steps)
+        tries = goes & new.is_tried
+        moves = tries & new.is_kept
+        status = jnp.where(goes, new.status, state.status)
+        status = where_status(is_running & ~goes, Status.MAX_STEPS, status)
+        if self.rest is not None:
+            dt = new.time - state.time
+            is_at_rest = moves & _is_slow(params, new.params, self.rest * dt)
+            status = where_status(is_at_rest, Status.CONVERGED, status)
+        cost = _stages(self.solver, state.memory.solver)
+        stats = {
+            "accepted": state.stats["accepted"] + moves.astype(jnp.int32),
+            "rejected": state.stats["rejected"] + (tries & ~moves).astype(jnp.int32),
+            "evaluations": state.stats["evaluations"] + jnp.where(tries, cost, 0),
+        }
+        return FlowState(
+            eqx.combine(choose(moves, new.params, params), static),
+            jnp.where(moves, new.time, state.time),
+            status,
+            stats,
+            choose(tries, new.memory, state.memory),
+        )
+
+    def _begin(
+        self,
+        term: diffrax.ODETerm,
+        params: PyTree,
+        gradient: PyTree,
+        sample: Sample,
+    ) -> "_Memory":
+        dtype = precision(params)
+        zero, rtol = jnp.zeros((), dtype), jnp.asarray(self.rtol, dtype)
+        atol = 1e-3 * rtol * _mean_size(params) if self.atol is None else self.atol
+        # Weights that are all 0 still need a scale that is not.
+        atol = jnp.maximum(jnp.asarray(atol, dtype), jnp.finfo(dtype).tiny)
+        solver = self.solver.init(term, zero, zero, params, sample)
+        if isinstance(self.solver, diffrax.AbstractImplicitSolver):
+            # diffrax computes the field at the start anew for every member of a batch
+            # in which one is at its first step; here the two differ by a tolerance.
+            solver = (jnp.array(False), jax.tree.map(jnp.negative, gradient))
+        first = None if self.dt0 is None else jnp.asarray(self.dt0, dtype)
+        controller = None
+        if self.is_adaptive:
+            order = self.solver.error_order(term)
+            pid = diffrax.PIDController(rtol, atol)
+            first, (*controller, _) = pid.init(
+                term, zero, zero, params, first, sample, self.solver.func, order
+            )
+            # Where the norms overflow there is no choice; the value is Hairer's least.
+            first = jnp.where(jnp.isfinite(first) & (first > 0), first, 1e-6)
+        tnext = first if self.dt0 is None else self.dt0
+        return _Memory(
+            tnext=jnp.asarray(tnext, clock()),
+            was_kept=jnp.array(True),
+            has_overflowed=jnp.array(False),
+            atol=atol,
+            solver=solver,
+            controller=controller,
+        )
+
+
+class _Memory(eqx.Module):
+    """What an attempt needs from those before it.
+
+    `tnext` is where the next step wants to end, before `until` cuts it.
+    """
+
+    tnext: Float[Array, ""]
+    was_kept: Bool[Array, ""]
+    has_overflowed: Bool[Array, ""]
+    atol: Float[Array, ""]
+    solver: PyTree
+    controller: PyTree
+
+
+class _Attempt(NamedTuple):
+    """What would be, and whether it was tried at all and is to be kept."""
+
+    params: PyTree
+    time: Float[Array, ""]
+    memory: _Memory
+    is_tried: Bool[Array, ""]
+    is_kept: Bool[Array, ""]
+    status: Int[Array, ""]
+
+
+def _adaptive_attempt(
+    flow: GradientFlow,
+    term: diffrax.ODETerm,
+    params: PyTree,
+    sample: Sample,
+    state: FlowState,
+    until: Float[Array, ""],
+) -> _Attempt:
+    """The body of `diffrax.diffeqsolve`, with `until` in the place of its end."""
+    memory, time, dtype = state.memory, state.time, precision(params)
+    pid = diffrax.PIDController(jnp.asarray(flow.rtol, dtype), memory.atol)
+    solver = _with_tolerances(flow.solver, pid)
+    is_clipped = memory.tnext > until * (1 - _CLIP * jnp.finfo(until.dtype).eps)
+    clip = jnp.where(memory.was_kept, until, time + 0.5 * (until - time))
+    tnext = jnp.where(is_clipped, clip, memory.tnext)
+    # ∇L does not depend on time, so a step may start at 0 in the type of the weights.
+    dt = (tnext - time).astype(dtype)
+    new, error, _, solver_state, _ = solver.step(
+        term, jnp.zeros_like(dt), dt, params, sample, memory.solver, made_jump=False
+    )
+    overflows = ~is_finite((new, error, solver_state))
+    # An infinite weight would make error / |θ| a NaN, and that the next step.
+    seen = choose(overflows, params, new)
+    error = jax.tree.map(lambda v: jnp.where(overflows, jnp.inf, v), error)
+    order: Any = flow.solver.error_order(term)
+    is_kept, end, proposal, _, (*controller, _), _ = pid.adapt_step_size(
+        time, tnext, params, seen, sample, error, order, (*memory.controller, False)
+    )
+    is_kept, end = jnp.asarray(is_kept), jnp.asarray(end)
+    uncut = jnp.maximum(proposal, tnext + (memory.tnext - time))
+    proposal = jnp.where(is_clipped & is_kept, uncut, proposal)
+
+    rounding = jnp.finfo(until.dtype).eps * until
+    is_too_small = memory.tnext - time < _ROUNDINGS * rounding
+    status = where_status(
+        is_too_small, Status.STEP_TOO_SMALL, jnp.int32(Status.RUNNING)
+    )
+    status = where_status(
+        is_too_small & memory.has_overflowed, Status.NONFINITE, status
+    )
+    memory = _Memory(
+        tnext=proposal,
+        was_kept=is_kept,
+        has_overflowed=overflows,
+        atol=memory.atol,
+        solver=choose(is_kept, solver_state, memory.solver),
+        controller=controller,
+    )
+    return _Attempt(new, end, memory, ~is_too_small, is_kept, status)
+
+
+def _constant_attempt(
+    flow: GradientFlow,
+    term: diffrax.ODETerm,
+    params: PyTree,
+    sample: Sample,
+    state: FlowState,
+    until: Float[Array, ""],
+) -> _Attempt:
+    """A step to the next multiple of dt0, or to `until`."""
+    memory, time = state.memory, state.time
+    rounding = jnp.finfo(until.dtype).eps * until
+    step = jnp.asarray(flow.dt0, until.dtype)
+    # A product, not a sum: the times do not drift, and h is dt0 to the last bit.
+    slack = _ROUNDINGS / 3 * rounding
+    tnext = step * (jnp.floor((time + slack) / step) + 1)
+    tnext = jnp.where(tnext > until - slack, until, tnext)
+    dt = jnp.where(jnp.abs(tnext - time - step) <= slack, step, tnext - time)
+    dt = dt.astype(precision(params))
+    new, _, _, solver_state, _ = flow.solver.step(
+        term, jnp.zeros_like(dt), dt, params, sample, memory.solver, made_jump=False
+    )
+    is_too_small = step < _ROUNDINGS * rounding
+    is_kept = is_finite((new, solver_state))
+    status = where_status(~is_kept, Status.NONFINITE, jnp.int32(Status.RUNNING))
+    status = where_status(is_too_small, Status.STEP_TOO_SMALL, status)
+    solver_state = choose(is_kept, solver_state, memory.solver)
+    memory = dataclasses.replace(memory, solver=solver_state)
+    return _Attempt(new, tnext, memory, ~is_too_small, is_kept, status)
+
+
+def _field(static: PyTree, loss: Loss) -> diffrax.ODETerm:
+    def field(t: Any, params: PyTree, sample: Sample) -> PyTree:
+        del t
+        gradient = jax.grad(loss_of)(params, static, loss, sample)
+        return jax.tree.map(jnp.negative, gradient)
+
+    return diffrax.ODETerm(field)
+
+
+def _check_solver(solver: diffrax.AbstractSolver, is_adaptive: bool) -> None:
+    is_implicit = isinstance(solver, diffrax.AbstractESDIRK)
+    has_error = isinstance(solver, diffrax.AbstractERK) or is_implicit
+    if not (has_error or isinstance(solver, diffrax.Euler)):
+        raise ValueError(
+            "`solver` must be an explicit Runge–Kutta method of diffrax, one of its "
+            f"Kvaerno methods or Euler, got {type(solver).__name__}. "
+            "Example: solver=diffrax.Tsit5()."
+        )
+    if is_adaptive and not has_error:
+        raise ValueError(
+            f"`solver` {type(solver).__name__} estimates no error. Use a constant "
+            "step, is_adaptive=False with dt0=0.01, or solver=diffrax.Heun()."
+        )
+    if is_implicit and not is_adaptive:
+        raise ValueError(
+            f"`solver` {type(solver).__name__} needs is_adaptive=True: when its "
+            "equations do not converge, the step must shrink."
+        )
+
+
+def _with_tolerances(
+    solver: diffrax.AbstractSolver, pid: diffrax.PIDController
+) -> diffrax.AbstractSolver:
+    """An implicit solver whose root finder takes the tolerances of the steps."""
+    if not isinstance(solver, diffrax.AbstractImplicitSolver):
+        return solver
+    tolerances = lambda s: (s.root_finder.rtol, s.root_finder.atol, s.root_finder.norm)
+    return eqx.tree_at(tolerances, solver, (pid.rtol, pid.atol, pid.norm))
+
+
+def _stages(solver: Any, solver_state: PyTree) -> Int[Array, ""]:
+    """Evaluations of ∇L in an attempt."""
+    if isinstance(solver, diffrax.Euler):
+        return jnp.int32(1)
+    stages = solver.tableau.num_stages
+    if not solver.tableau.fsal:
+        return jnp.int32(stages)
+    is_first, _ = solver_state
+    return stages - 1 + is_first.astype(jnp.int32)
+
+
+def _mean_size(params: PyTree) -> Float[Array, ""]:
+    # Not a root mean square: that of 1e200 would be infinite.
+    return jnp.mean(jnp.abs(ravel_pytree(params)[0]))
+
+
+def _is_slow(old: PyTree, new: PyTree, share: Float[Array, ""]) -> Bool[Array, ""]:
+    """‖new − old‖ < share · ‖new‖, where rounding does not hide it."""
+    before, after = ravel_pytree(old)[0], ravel_pytree(new)[0]
+    share = share.astype(after.dtype)
+    moved, size = jnp.linalg.norm(after - before), jnp.linalg.norm(after)
+    is_visible = share > _CLIP * jnp.finfo(after.dtype).eps
+    return is_visible & (moved < share * size)

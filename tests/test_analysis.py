@@ -1,0 +1,375 @@
+import numpy as np
+import pytest
+import xarray as xr
+from scipy.optimize import brentq, minimize, minimize_scalar
+from scipy.special import expit, log_expit
+from scipy.stats import chi2, norm, t
+from sklearn.linear_model import LogisticRegression
+
+from simbias.analysis._logistic import fit_logistic, profile_interval
+from simbias.analysis._threshold import over_seeds
+from simbias.analysis.bootstrap_interval import bootstrap_interval
+from simbias.analysis.largest_interpolated import largest_interpolated
+from simbias.analysis.median_crossing import median_crossing
+from simbias.analysis.quantile_band import quantile_band
+from simbias.analysis.threshold import threshold
+from simbias.analysis.wilson import wilson
+
+SIZES = np.array([50, 100, 200, 400, 800, 1600])
+
+
+def grid(values, sizes=SIZES):
+    return xr.DataArray(values, dims=("n", "seed"), coords={"n": sizes})
+
+
+def counted(*successes, seeds=20, sizes=SIZES):
+    """Members of which so many succeed at each size."""
+    return grid(np.arange(seeds)[None, :] < np.array(successes)[:, None], sizes)
+
+
+def planted(rng, n_star, slope, sizes=SIZES, seeds=20):
+    p = expit(slope * np.log(sizes / n_star))
+    return grid(rng.random((len(sizes), seeds)) < p[:, None], sizes)
+
+
+MIXED = counted(20, 17, 11, 4, 1, 0)
+QUASI = counted(20, 20, 7, 0, 0, 0)
+PURE = counted(20, 20, 20, 0, 0, 0)
+
+
+# Intervals.
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 20), (7, 20), (20, 20)])
+def test_wilson_is_the_root_of_the_score_equation(k, n):
+    found = wilson(k, n, level=0.9)
+    z = norm.ppf(0.95)
+    for p in (found.low, found.high):
+        # |k/n − p| = z √(p(1−p)/n); the end p = k/n = 0 or 1 solves it too.
+        gap = (k / n - p) ** 2 - z**2 * p * (1 - p) / n
+        assert abs(gap) < 1e-12
+    assert found.low <= found.estimate == k / n <= found.high
+    assert found.high - found.low > 0.1
+
+
+@pytest.mark.parametrize(("k", "n"), [(3, 0), (5, 4), (-1, 4)])
+def test_wilson_refuses_counts_that_cannot_be(k, n):
+    with pytest.raises(ValueError, match="`successes`"):
+        wilson(k, n)
+
+
+def test_the_bootstrap_of_a_mean_agrees_with_students_interval():
+    values = np.random.default_rng(0).normal(size=200)
+    found = bootstrap_interval(values, np.mean)
+    low, high = t.interval(0.95, 199, values.mean(), values.std(ddof=1) / 200**0.5)
+    assert found.method == "BCa"
+    assert found.estimate == values.mean()
+    # Monte Carlo error of a 2.5 % quantile from 4999 draws: 0.04 standard errors.
+    np.testing.assert_allclose([found.low, found.high], [low, high], atol=0.01)
+
+
+def test_the_bootstrap_falls_back_on_percentiles_and_says_so():
+    # Nearly every resample has median 0, where the BCa correction is undefined.
+    found = bootstrap_interval(np.array([0.0] * 19 + [1.0]))
+    assert found.method == "percentile"
+    assert (found.low, found.estimate, found.high) == (0, 0, 0)
+
+
+def test_the_bootstrap_of_equal_values_says_that_they_are_constant():
+    found = bootstrap_interval(np.full(5, 3.0))
+    assert (found.low, found.high, found.method) == (3, 3, "constant")
+
+
+@pytest.mark.parametrize("values", [[1.0], [1.0, np.nan, 2.0]])
+def test_the_bootstrap_does_not_drop_a_failure(values):
+    with pytest.raises(ValueError, match="`values`"):
+        bootstrap_interval(np.array(values))
+
+
+def test_a_band_is_the_quantiles_of_what_is_there_and_counts_what_is_not():
+    values = np.random.default_rng(0).normal(size=(6, 2, 20))
+    values[0, 0, :3] = np.nan, np.inf, -np.inf
+    values[1] = np.nan
+    ds = xr.DataArray(values, dims=("n", "d", "seed"), coords={"n": SIZES})
+    band = quantile_band(ds)
+    np.testing.assert_array_equal(band["failed"][:2], [[3, 0], [20, 20]])
+    np.testing.assert_array_equal(band["count"] + band["failed"], 20)
+    assert np.all(np.isnan(band["median"][1]))
+    expected = np.quantile(values[0, 0, 3:], [0.1, 0.5, 0.9])
+    found = [band[name][0, 0] for name in ("low", "median", "high")]
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
+    assert band["median"].dims == ("n", "d")
+    with pytest.raises(ValueError, match="`dim`"):
+        quantile_band(ds, dim="time")
+
+
+def test_resampled_seeds_give_the_interval_of_a_mean():
+    values = np.random.default_rng(0).normal(size=(3, 400))
+    mean = lambda drawn: drawn.mean(axis=(1, 2))
+    found = over_seeds(mean, values, level=0.9, resamples=4000, root=0)
+    error = values.mean(axis=0).std() / 400**0.5
+    expected = values.mean() + norm.ppf([0.05, 0.95]) * error
+    # Monte Carlo error of a 5 % quantile from 4000 draws: 0.03 standard errors.
+    np.testing.assert_allclose(found, expected, atol=0.1 * error)
+
+
+# The logistic fit.
+
+
+def test_the_fit_is_that_of_scikit_learn():
+    x = np.repeat(np.log(SIZES), 20)[:, None]
+    model = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000)
+    model.fit(x - 5, MIXED.values.ravel())
+    slope, offset = model.coef_[0, 0], model.intercept_[0]
+    found = threshold(MIXED, resamples=10)
+    # What its solver's tolerance leaves.
+    np.testing.assert_allclose(found.slope, slope, rtol=1e-5)
+    np.testing.assert_allclose(np.log(found.estimate), 5 - offset / slope, rtol=1e-6)
+    assert "maximum likelihood" in found.method
+
+
+@pytest.mark.parametrize("successes", [QUASI, PURE])
+def test_the_fit_of_separated_counts_maximises_the_penalised_likelihood(successes):
+    k, trials, x = successes.sum("seed").values, np.full(6, 20), np.log(SIZES) - 5.5
+
+    def negative(theta):
+        eta = theta[0] + theta[1] * x
+        likelihood = np.sum(k * log_expit(eta) + (trials - k) * log_expit(-eta))
+        w = trials * expit(eta) * expit(-eta)
+        design = np.stack([np.ones(6), x], axis=1)
+        information = design.T @ (w[:, None] * design)
+        return -likelihood - np.linalg.slogdet(information)[1] / 2
+
+    options = {"xatol": 1e-9, "fatol": 1e-13, "maxiter": 4000}
+    best = minimize(negative, [0.0, -5.0], method="Nelder-Mead", options=options).x
+    log_size, slope = fit_logistic(SIZES * 1.0, k[None] * 1.0, trials[None] * 1.0)
+    # The square root of the tolerance of the other search.
+    np.testing.assert_allclose(slope[0], best[1], rtol=1e-5)
+    np.testing.assert_allclose(log_size[0], 5.5 - best[0] / best[1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("successes", [MIXED, QUASI])
+def test_the_profile_interval_ends_where_the_likelihood_ratio_says(successes):
+    k, trials, x = successes.sum("seed").values, np.full(6, 20), np.log(SIZES)
+
+    def best(centre):
+        def negative(log_slope):
+            z = -np.exp(log_slope) * (x - centre)
+            return -np.sum(k * log_expit(z) + (trials - k) * log_expit(-z))
+
+        return -minimize_scalar(negative, bounds=(-4, 12), method="bounded").fun
+
+    fine = np.linspace(np.log(100), np.log(400), 4001)
+    peak = max(best(c) for c in fine[::10])
+    level = lambda c: 2 * (peak - best(c)) - chi2.ppf(0.95, 1)
+    inside = fine[::10][np.argmax([best(c) for c in fine[::10]])]
+    low, high = profile_interval(
+        SIZES * 1.0, k[None] * 1.0, trials[None] * 1.0, is_rising=False, level=0.95
+    )
+    # Two steps of its grid, of which it takes a hundred to a doubling.
+    resolution = 2 * np.log(2) / 100
+    start = brentq(level, np.log(60), inside)
+    np.testing.assert_allclose(np.log(low), start, atol=resolution)
+    if successes is MIXED:
+        end = brentq(level, inside, np.log(900))
+        np.testing.assert_allclose(np.log(high), end, atol=resolution)
+
+
+# The threshold.
+
+
+# −3: several sizes are mixed; −15: one at most.
+@pytest.mark.parametrize("slope", [-3.0, -15.0])
+def test_a_planted_threshold_lies_in_its_interval_as_often_as_promised(slope):
+    rng = np.random.default_rng(0)
+    hits = 0
+    for _ in range(100):
+        n_star = np.exp(rng.uniform(np.log(120), np.log(480)))
+        found = threshold(planted(rng, n_star, slope), resamples=300)
+        assert found.is_bracketed
+        hits += found.low <= n_star <= found.high
+    # A 95 % interval holds the truth fewer than 88 times of 100 with probability 0.2 %.
+    assert hits >= 88
+
+
+def test_the_interval_shrinks_like_the_root_of_the_number_of_seeds():
+    rng = np.random.default_rng(0)
+    widths = []
+    for seeds in (50, 800):
+        found = threshold(planted(rng, 300, -3.0, seeds=seeds), resamples=500)
+        widths.append(np.log(found.high / found.low))
+        assert found.low < found.estimate < found.high
+    # 4 for a sixteenfold sample; the widths are themselves known to 10 % or so.
+    assert 2.7 < widths[0] / widths[1] < 6
+
+
+def test_the_gap_of_the_grid_is_all_that_pure_sizes_tell():
+    found = threshold(PURE)
+    assert found.is_bracketed
+    assert 200 < found.estimate < 400
+    # Ends at the gap, within the three per cent that 20 members leave beyond it.
+    np.testing.assert_allclose([found.low, found.high], [200, 400], rtol=0.03)
+    assert found.low <= 200 < 400 <= found.high
+    assert "Firth" in found.method
+
+
+def test_success_that_rises_has_the_threshold_of_failure_that_falls():
+    for successes in (MIXED, QUASI):
+        one, other = threshold(successes), threshold(~successes)
+        np.testing.assert_allclose(other.estimate, one.estimate, rtol=1e-9)
+        np.testing.assert_allclose(other.slope, -one.slope, rtol=1e-9)
+        np.testing.assert_allclose([other.low, other.high], [one.low, one.high])
+
+
+def test_a_threshold_scales_with_the_sizes_and_ignores_their_order():
+    base = threshold(MIXED)
+    scaled = MIXED.assign_coords(n=SIZES * 7).isel(n=[3, 0, 5, 1, 4, 2])
+    found = threshold(scaled.transpose("seed", "n"))
+    expected = 7 * np.array([base.estimate, base.low, base.high])
+    np.testing.assert_allclose([found.estimate, found.low, found.high], expected)
+
+
+@pytest.mark.parametrize(
+    ("successes", "low", "high", "words"),
+    [
+        ((20, 20, 20, 20, 20, 20), 1600, np.inf, "above 1600"),
+        ((20, 19, 18, 17, 16, 11), 1600, np.inf, "above 1600"),
+        ((0, 0, 0, 0, 0, 0), 0, 50, "below 50"),
+        ((9, 5, 0, 0, 0, 0), 0, 50, "below 50"),
+        ((2, 2, 4, 6, 7, 9), 1600, np.inf, "above 1600"),
+        ((20, 10, 0, 0, 10, 20), 0, np.inf, "not bracketed"),
+    ],
+)
+def test_a_threshold_off_the_grid_is_not_bracketed(successes, low, high, words):
+    found = threshold(counted(*successes))
+    assert not found.is_bracketed
+    assert np.isnan(found.estimate)
+    assert (found.low, found.high) == (low, high)
+    assert "not bracketed" in found.describe()
+    assert words in found.describe()
+
+
+def test_failed_members_are_counted_and_bound_the_estimate():
+    values = MIXED.astype(float).values
+    values[1, :4], values[2, -5:] = np.nan, np.nan
+    found = threshold(grid(values))
+    assert found.n_failed == 9
+    assert found.if_failed_fail < found.estimate < found.if_failed_succeed
+    lost = threshold(grid(np.nan_to_num(values, nan=0.0)))
+    assert found.if_failed_fail == lost.estimate
+    assert "9 failed members" in found.describe()
+    assert threshold(MIXED).if_failed_fail == threshold(MIXED).estimate
+
+
+def test_failures_that_could_move_it_off_the_grid_are_said():
+    values = counted(20, 20, 20, 20, 20, 0).astype(float).values
+    values[-1, :11] = np.nan
+    found = threshold(grid(values))
+    assert found.is_bracketed
+    assert np.isnan(found.if_failed_succeed)
+    assert "not bracketed" in found.describe()
+
+
+def test_a_threshold_is_one_sentence():
+    found = threshold(MIXED)
+    assert found.describe() == (
+        f"n* = {found.estimate:.4g}, 95% interval [{found.low:.4g}, {found.high:.4g}] "
+        "(logistic fit by maximum likelihood, seeds resampled)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (MIXED.expand_dims(d=[5]), "dimensions"),
+        (MIXED.isel(seed=0), "dimensions"),
+        (MIXED.isel(n=[0]), "at least two"),
+        (MIXED.assign_coords(n=SIZES - 50), "positive"),
+        (MIXED.assign_coords(n=[50, 50, 200, 400, 800, 1600]), "different"),
+        (MIXED * 0.5, "is_success"),
+        (MIXED.where(MIXED["n"] != 400), r"n = \[400\.0\]"),
+    ],
+)
+def test_a_threshold_of_something_else_is_refused(values, words):
+    with pytest.raises(ValueError, match=words):
+        threshold(values)
+
+
+@pytest.mark.parametrize("options", [{"level": 1.0}, {"resamples": 0}])
+def test_a_wrong_option_is_named(options):
+    with pytest.raises(ValueError, match=f"`{next(iter(options))}`"):
+        threshold(MIXED, **options)
+
+
+# The definitions by medians.
+
+
+def noisy_line(rng, n_star, seeds=21):
+    """Values whose median rises through 1 at n*, linear in ln n."""
+    noise = rng.normal(size=(6, seeds))
+    return grid(1 + np.log(SIZES / n_star)[:, None] + 0.3 * noise)
+
+
+def test_a_median_linear_in_log_n_crosses_where_it_should():
+    line = np.repeat(np.log(SIZES)[:, None], 5, axis=1)
+    line[:, 1], line[:, 3] = line[:, 2] - 1, line[:, 2] + 9
+    found = median_crossing(grid(line), np.log(317.0))
+    np.testing.assert_allclose(found.estimate, 317, rtol=1e-12)
+
+
+def test_a_planted_median_crossing_lies_in_its_interval_as_often_as_promised():
+    rng = np.random.default_rng(0)
+    hits = 0
+    for _ in range(100):
+        n_star = np.exp(rng.uniform(np.log(120), np.log(700)))
+        found = median_crossing(noisy_line(rng, n_star), 1.0, resamples=200)
+        hits += found.low <= n_star <= found.high
+    # As above.
+    assert hits >= 88
+
+
+def test_the_largest_interpolated_size_is_the_last_below():
+    medians = np.array([0, 0, 0.5, 0, 2, 3])
+    found = largest_interpolated(grid(np.repeat(medians[:, None], 5, axis=1)), 0.1)
+    assert (found.estimate, found.low, found.high) == (400, 400, 800)
+    assert found.is_bracketed
+
+
+def test_the_interval_of_the_largest_interpolated_size_holds_the_crossing():
+    rng = np.random.default_rng(0)
+    hits = 0
+    for _ in range(100):
+        n_star = np.exp(rng.uniform(np.log(120), np.log(700)))
+        found = largest_interpolated(noisy_line(rng, n_star), 1.0, resamples=100)
+        hits += found.low <= n_star <= found.high
+    # As above; it is wider, for it ends on the grid.
+    assert hits >= 88
+
+
+@pytest.mark.parametrize("definition", [median_crossing, largest_interpolated])
+@pytest.mark.parametrize(
+    ("offset", "low", "high"), [(10.0, 0, 50), (-10.0, 1600, np.inf)]
+)
+def test_a_median_that_stays_on_one_side_is_not_bracketed(
+    definition, offset, low, high
+):
+    found = definition(noisy_line(np.random.default_rng(0), 300) + offset, 1.0)
+    assert not found.is_bracketed
+    assert np.isnan(found.estimate)
+    assert (found.low, found.high) == (low, high)
+
+
+@pytest.mark.parametrize("definition", [median_crossing, largest_interpolated])
+def test_failed_members_bound_a_median_too(definition):
+    values = noisy_line(np.random.default_rng(0), 300)
+    clean = definition(values, 1.0)
+    assert clean.n_failed == 0
+    assert clean.if_failed_fail == clean.estimate == clean.if_failed_succeed
+    values[2:4, :12] = [[np.nan], [np.inf]]
+    found = definition(values, 1.0)
+    assert found.n_failed == 24
+    assert found.if_failed_fail <= found.estimate <= found.if_failed_succeed
+    assert found.if_failed_fail < found.if_failed_succeed
+    # 12 of 21 hold the median: the crossing moves to the sizes beside them.
+    assert found.if_failed_fail <= 200
+    assert found.if_failed_succeed >= 400

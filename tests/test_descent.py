@@ -1,0 +1,322 @@
+"""Descent against optax in a plain loop, the gradient flow, and its own contract."""
+
+import dataclasses
+
+import diffrax
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+
+from simbias.core import AbstractNetwork, Dataset, Status
+from simbias.flows.descent import Descent
+from simbias.flows.gradient_flow import GradientFlow
+from simbias.losses import half_mse
+from simbias.networks.two_layer_init import balanced
+
+KEY = jax.random.key(0)
+N, D, M = 12, 3, 6
+
+OPTIMISERS = {
+    "gd": (Descent(rate=0.05), optax.sgd(0.05)),
+    "momentum": (
+        Descent(rate=0.05, optimiser="momentum", decay=0.8),
+        optax.sgd(0.05, momentum=0.8),
+    ),
+    "adam": (Descent(rate=0.01, optimiser="adam"), optax.adam(0.01)),
+    "adamw": (
+        Descent(rate=0.01, optimiser="adamw", weight_decay=0.3, epsilon=1e-3),
+        optax.adamw(0.01, weight_decay=0.3, eps=1e-3),
+    ),
+}
+
+
+def sample(n=N, padding=0):
+    key_x, key_y = jax.random.split(jax.random.key(1))
+    x = jax.random.normal(key_x, (n, D), jnp.float64)
+    noise = jax.random.normal(key_y, (n, 1), jnp.float64)
+    y = jnp.sum(x, axis=1, keepdims=True) + 0.3 * noise
+    pad = lambda v: jnp.pad(v, ((0, padding), (0, 0)))
+    weight = jnp.pad(jnp.ones(n), (0, padding))
+    return Dataset(pad(x), pad(y), weight, pad(y), jnp.ones((1, D)))
+
+
+def network(activation="relu", seed=0, scale=2.0):
+    key = jax.random.key(seed)
+    return balanced(key, m=M, d=D, scale=scale, activation=activation)
+
+
+def traced(flow):
+    """The flow as the engine hands it over: its floats are arrays."""
+    array = lambda v: jnp.asarray(v, jnp.float64) if isinstance(v, float) else v
+    return jax.tree.map(array, flow)
+
+
+@eqx.filter_jit
+def evolve(flow, net, data, until, loss=half_mse, key=KEY):
+    return jax.lax.while_loop(
+        lambda s: (s.status == Status.RUNNING) & (s.time < until * (1 - 1e-12)),
+        lambda s: flow.step(s, data, loss, until),
+        flow.init(net, data, loss, key),
+    )
+
+
+def run(flow, net, data, time, loss=half_mse, key=KEY):
+    return evolve(traced(flow), net, data, jnp.float64(time), loss, key)
+
+
+def weights(net):
+    params = eqx.filter(net, eqx.is_inexact_array)
+    return np.concatenate([np.ravel(v) for v in jax.tree.leaves(params)])
+
+
+def distance(a, b):
+    return np.linalg.norm(weights(a) - weights(b)) / np.linalg.norm(weights(b))
+
+
+def assert_same_bits(a, b):
+    for u, v in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
+        np.testing.assert_array_equal(np.asarray(u), np.asarray(v))
+
+
+def stack(trees):
+    return jax.tree.map(lambda *v: jnp.stack(v), *trees)
+
+
+# --- the optimisers -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", OPTIMISERS)
+def test_members_side_by_side_equal_a_plain_optax_loop(name):
+    flow, transform = OPTIMISERS[name]
+    data, steps = sample(), 40
+    nets = [network(seed=i) for i in range(3)]
+    until = jnp.float64(steps * flow.rate)
+    one = lambda net: evolve(traced(flow), net, data, until)
+    together = jax.vmap(one)(stack(nets))
+    np.testing.assert_array_equal(together.stats["accepted"], steps)
+
+    @jax.jit
+    def plain_step(params, state):
+        def objective(params):
+            f = jnp.maximum(data.x @ params[0].T, 0) @ params[1]
+            return jnp.mean((f - data.y) ** 2) / 2
+
+        # optax divides a float by an integer power.
+        with jax.numpy_dtype_promotion("standard"):
+            updates, state = transform.update(
+                jax.grad(objective)(params), state, params
+            )
+        return optax.apply_updates(params, updates), state
+
+    for i, net in enumerate(nets):
+        params = (net.w, net.a)
+        state = transform.init(params)
+        for _ in range(steps):
+            params, state = plain_step(params, state)
+        # Rounding of the products, amplified over forty steps.
+        np.testing.assert_allclose(together.network.w[i], params[0], rtol=1e-9)
+        np.testing.assert_allclose(together.network.a[i], params[1], rtol=1e-9)
+
+
+def test_the_error_of_gd_against_the_flow_falls_like_the_rate():
+    net, data, time = network("tanh"), sample(), 2.0
+    flow = GradientFlow(rtol=1e-11)
+    exact = run(flow, net, data, time)
+    errors = [
+        distance(run(Descent(rate=r), net, data, time).network, exact.network)
+        for r in (0.02, 0.01, 0.005)
+    ]
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert np.all(np.abs(orders - 1) < 0.1)
+
+
+def test_gd_is_eulers_method_to_the_bit():
+    net, data, rate = network("tanh"), sample(), 0.1
+    gd = run(Descent(rate=rate), net, data, 30 * rate)
+    euler = run(
+        GradientFlow(solver=diffrax.Euler(), dt0=rate, is_adaptive=False),
+        net,
+        data,
+        30 * rate,
+    )
+    assert_same_bits(gd.network, euler.network)
+    assert float(gd.time) == float(euler.time)
+
+
+def test_members_may_differ_in_rate_and_equal_themselves_alone():
+    net, data, rates = network(), sample(), (0.01, 0.02, 0.1)
+    flows = stack([traced(Descent(rate=r)) for r in rates])
+    together = jax.vmap(lambda flow: evolve(flow, net, data, jnp.float64(1.0)))(flows)
+    np.testing.assert_array_equal(together.stats["accepted"], [100, 50, 10])
+    for i, rate in enumerate(rates):
+        alone = run(Descent(rate=rate), net, data, 1.0)
+        member = jax.tree.map(lambda v, i=i: v[i], together)
+        # A product of matrices is rounded differently in a batch of another size.
+        assert distance(member.network, alone.network) < 1e-12
+
+
+@pytest.mark.parametrize("batch", [None, 5])
+def test_padding_changes_nothing_but_rounding(batch):
+    flow = Descent(rate=0.05, batch=batch)
+    plain, padded = (
+        run(flow, network(), sample(padding=p), 2.0).network for p in (0, 20)
+    )
+    # Sums over 12 and 32 rows are rounded in a different order.
+    assert distance(padded, plain) < 1e-12
+
+
+# --- mini-batches ---------------------------------------------------------------------
+
+
+class Slope(AbstractNetwork):
+    """f(x) = θ x."""
+
+    theta: jax.Array
+
+    def __call__(self, x):
+        return self.theta * x
+
+
+def total(prediction, target, weight):
+    """Its gradient is the sum of the targets of the batch."""
+    kept = jnp.where(weight > 0, weight * jnp.sum(prediction * target, axis=1), 0)
+    return -jnp.sum(kept)
+
+
+def batches_seen(batch, n, padding, steps, key=KEY):
+    """Which samples each step used: sample i adds 2^i to θ."""
+    pad = lambda v: jnp.pad(v, ((0, padding), (0, 0)), constant_values=1.0)
+    y = pad(2.0 ** jnp.arange(n, dtype=jnp.float64)[:, None])
+    weight = jnp.pad(jnp.ones(n), (0, padding))
+    data = Dataset(jnp.ones_like(y), y, weight, y, jnp.ones((1, 1)))
+    flow = traced(Descent(rate=1.0, batch=batch))
+    state = flow.init(Slope(jnp.zeros((1,))), data, total, key)
+    step = eqx.filter_jit(flow.step)
+    seen = []
+    for _ in range(steps):
+        old, state = state, step(state, data, total, jnp.float64(steps))
+        bits = int(state.network.theta[0] - old.network.theta[0])
+        seen.append({i for i in range(n + 1) if bits >> i & 1})
+    assert int(state.stats["evaluations"]) == steps
+    return seen
+
+
+def test_every_epoch_uses_each_real_sample_once_in_an_order_of_its_own():
+    seen = batches_seen(batch=4, n=10, padding=6, steps=9)
+    epochs = [seen[i : i + 3] for i in range(0, 9, 3)]
+    for epoch in epochs:
+        assert [len(batch) for batch in epoch] == [4, 4, 2]
+        assert set().union(*epoch) == set(range(10))
+    assert epochs[0] != epochs[1] != epochs[2] != epochs[0]
+
+
+def test_batches_depend_on_the_key_and_not_on_the_padding():
+    seen = batches_seen(batch=4, n=10, padding=6, steps=6)
+    assert batches_seen(batch=4, n=10, padding=0, steps=6) == seen
+    other = batches_seen(batch=4, n=10, padding=6, steps=6, key=jax.random.key(5))
+    assert other != seen
+
+
+def test_a_batch_above_the_sample_is_the_sample():
+    everything = set(range(5))
+    assert batches_seen(batch=8, n=5, padding=3, steps=2) == [everything] * 2
+    assert batches_seen(batch=100, n=5, padding=3, steps=2) == [everything] * 2
+
+
+# --- the contract of `step` -----------------------------------------------------------
+
+
+def test_the_time_is_steps_times_rate_and_a_record_waits_for_the_first_at_or_past_it():
+    net, data = network(), sample()
+    for rate, until, steps in ((0.1, 0.3, 3), (0.1, 0.31, 4), (0.1, 5.0, 50)):
+        state = run(Descent(rate=rate), net, data, until)
+        assert int(state.stats["accepted"]) == steps
+        assert float(state.time) == steps * rate
+
+
+def test_step_is_the_identity_once_finished_or_at_until():
+    flow, data = traced(Descent(rate=0.1, optimiser="momentum", batch=4)), sample()
+    state = evolve(flow, network(), data, jnp.float64(1.0))
+    step = eqx.filter_jit(flow.step)
+    values = lambda s: (
+        s.network,
+        s.time,
+        s.status,
+        s.stats,
+        s.memory.optimiser,
+        s.memory.batches.order,
+    )
+    until = jnp.float64(1.0)
+    assert_same_bits(values(step(state, data, half_mse, until)), values(state))
+    for status in set(Status) - {Status.RUNNING}:
+        ended = dataclasses.replace(state, status=jnp.int32(status))
+        after = step(ended, data, half_mse, jnp.float64(2.0))
+        assert_same_bits(values(after), values(ended))
+
+
+@pytest.mark.parametrize("batch", [None, 5])
+def test_a_divergence_ends_the_member_with_its_last_finite_network(batch):
+    state = run(Descent(rate=10.0, batch=batch), network(), sample(), 1e6)
+    assert state.status == Status.NONFINITE
+    assert 0 < float(state.time) < 1e4
+    assert np.isfinite(weights(state.network)).all()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
+def test_a_start_that_is_not_finite_ends_within_a_step(value):
+    net = network()
+    net = dataclasses.replace(net, w=net.w.at[0, 0].set(value), a=abs(net.a))
+    data = dataclasses.replace(sample(), x=abs(sample().x))
+    state = run(Descent(), net, data, 10.0)
+    assert state.status == Status.NONFINITE
+    assert int(state.stats["accepted"]) == 0
+
+
+def test_adam_ends_when_its_memory_overflows_instead_of_standing_still():
+    cast = lambda tree: jax.tree.map(lambda v: v.astype(jnp.float32), tree)
+    net, data = cast(network("identity")), cast(sample())
+    # f ~ 1e12, its square and the gradient are finite, the gradient's square is not.
+    net = dataclasses.replace(net, w=net.w * 1e12)
+    state = run(Descent(optimiser="adam"), net, data, 10.0)
+    assert state.status == Status.NONFINITE
+
+
+def test_max_steps_bounds_the_steps_and_spares_who_arrives_with_the_last():
+    net, data = network(), sample()
+    enough = run(Descent(rate=0.1, max_steps=10), net, data, 1.0)
+    assert enough.status == Status.RUNNING
+    short = run(Descent(rate=0.1, max_steps=9), net, data, 1.0)
+    assert short.status == Status.MAX_STEPS
+    assert int(short.stats["accepted"]) == 9
+
+
+def test_float32_weights_stay_float32():
+    cast = lambda tree: jax.tree.map(lambda v: v.astype(jnp.float32), tree)
+    flow = Descent(rate=0.01, optimiser="adamw", batch=4)
+    state = run(flow, cast(network()), cast(sample()), 0.5)
+    exact = run(flow, network(), sample(), 0.5)
+    assert state.network.w.dtype == jnp.float32
+    assert state.time.dtype == jnp.float64
+    # Fifty steps of float32 rounding.
+    assert distance(state.network, exact.network) < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"rate": 0.0}, "rate"),
+        ({"rate": float("nan")}, "rate"),
+        ({"batch": 0}, "batch"),
+        ({"max_steps": 0}, "max_steps"),
+        ({"decay": 0.9}, "decay"),
+        ({"optimiser": "momentum", "decay": -0.1}, "decay"),
+        ({"optimiser": "adam", "beta2": 1.0}, "beta2"),
+        ({"optimiser": "adam", "weight_decay": 0.1}, "weight_decay"),
+    ],
+)
+def test_a_flow_that_cannot_run_says_which_field_is_wrong(fields, message):
+    with pytest.raises(ValueError, match=message):
+        Descent(**fields)
