@@ -52,7 +52,9 @@ def evolve(flow, state, data, until, loss=half_mse):
     )
 
 
-begin = eqx.filter_jit(lambda *arguments: arguments[0].init(*arguments[1:], KEY))
+@eqx.filter_jit
+def begin(flow, net, data, loss):
+    return flow.init(net, data, loss, KEY)
 
 
 def run(flow, net, data, time, loss=half_mse):

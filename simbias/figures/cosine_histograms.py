@@ -23,6 +23,5 @@ def cosine_histograms(axes: Sequence[Axes], share: xr.DataArray) -> None:
         panel.set_title(f"n = {n:g}")
         panel.set_xlim(-1.05, 1.05)
         panel.set_xticks([-1, 0, 1])
-        panel.set_ylim(0, 1)
         panel.set_xlabel("cos(wⱼ, OLS)")
     axes[0].set_ylabel("share of neurons")

@@ -33,9 +33,9 @@ class GradientFlow(AbstractFlow):
     """θ' = −∇L(θ), for networks whose gradient is continuous.
 
     Steps are adapted as by `diffrax.PIDController`, to a root mean square of
-    error / (atol + rtol |θ|) below 1; given `dt0` they are, bit for bit, the steps of
-    `diffrax.diffeqsolve` to the same time.  A step cut short by a record does not
-    shorten the next.  An attempt that overflows is rejected; when the step falls below
+    error / (atol + rtol |θ|) below 1; given `dt0`, and up to the first record, they are
+    bit for bit the steps of `diffrax.diffeqsolve`.  A step cut short by a record does
+    not shorten the next.  An attempt that overflows is rejected; when the step falls below
     the rounding of times up to `until`, the member ends as NONFINITE if the last
     attempt overflowed, else as STEP_TOO_SMALL.  The network is always the last finite.
 
