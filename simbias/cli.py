@@ -175,7 +175,7 @@ def _check(arguments: list[str]) -> int:
         print(json.dumps(documents, indent=1))
     elif parsed.json:
         _write_json(pathlib.Path(parsed.json), documents)
-    failed = [c for d in documents for c in d["claims"] if c["verdict"] != "holds"]
+    failed = [c for d in documents for c in d["claims"] if c["verdict"] == "fails"]
     return 1 if failed else 0
 
 

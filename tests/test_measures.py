@@ -32,6 +32,8 @@ from simbias.measures.group_sums import GroupSums
 from simbias.measures.negative_live_mass import NegativeLiveMass
 from simbias.measures.neuron_cosine import NeuronCosine
 from simbias.measures.parameter_norm import ParameterNorm
+from simbias.measures.pattern_classes import PatternClasses
+from simbias.measures.sliding_fraction import SlidingFraction
 from simbias.measures.test_risk import TestRisk
 from simbias.measures.train_loss import TrainLoss
 from simbias.measures.train_risk import TrainRisk
@@ -539,3 +541,19 @@ def test_a_measure_of_signs_refuses_several_outputs(measure):
 def test_a_field_that_cannot_be_meant_is_refused_by_name(make, field):
     with pytest.raises(ValueError, match=f"`{field}`"):
         make()
+
+
+def test_a_neuron_slides_where_it_lies_on_the_hyperplane_of_a_real_sample():
+    data = padded(points([[1, 0], [0, 1], [3, 4]], [1, 1, 1]), 8)
+    net = neurons([[0, 2], [4, -3], [1, 1], [1e-6, 1], [1e-12, 1]], [1] * 5)
+    np.testing.assert_allclose(value(SlidingFraction(), net, data), 3 / 5)
+    wide = SlidingFraction(tolerance=1e-5)
+    np.testing.assert_allclose(value(wide, net, data), 4 / 5)
+
+
+def test_classes_tell_apart_pattern_pins_and_sign_but_not_size():
+    data = points([[1, 0], [0, 1]], [1, 1])
+    w = [[1, 1], [2, 1], [0, 1], [0, 3], [-1, 1], [1, 1]]
+    net = neurons(w, [1, 5, 1, 1, 1, -1])
+    assert value(PatternClasses(), net, data) == 4
+    assert value(ActivationPatterns(), net, data) == 2

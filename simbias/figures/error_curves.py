@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
+from simbias.analysis.quantile_band import quantile_band
 from simbias.figures.style import COLOURS
 
 Law = Mapping[str, xr.DataArray]
@@ -32,10 +33,9 @@ def error_curves(
         label: of the curve.
         colour: of the curve and its band.
     """
-    n = error["n"].values
-    low, middle, high = error.quantile([0.1, 0.5, 0.9], dim="seed").values
-    axes.fill_between(n, low, high, color=colour, alpha=0.2, linewidth=0)
-    axes.plot(n, middle, "o-", color=colour, markersize=4, label=label)
+    n, band = error["n"].values, quantile_band(error)
+    axes.fill_between(n, band["low"], band["high"], color=colour, alpha=0.2, lw=0)
+    axes.plot(n, band["median"], "o-", color=colour, markersize=4, label=label)
     axes.axhline(noise_variance, color="black", linestyle=":", linewidth=1)
     axes.annotate(
         "σ²",

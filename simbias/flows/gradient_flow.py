@@ -35,8 +35,8 @@ class GradientFlow(AbstractFlow):
     Steps are adapted as by `diffrax.PIDController`, to a root mean square of
     error / (atol + rtol |θ|) below 1; given `dt0`, and up to the first record, they are
     bit for bit the steps of `diffrax.diffeqsolve`.  A step cut short by a record does
-    not shorten the next.  An attempt that overflows is rejected; when the step falls below
-    the rounding of times up to `until`, the member ends as NONFINITE if the last
+    not shorten the next.  An attempt that overflows is rejected; when the step falls
+    below the rounding of times up to `until`, the member ends as NONFINITE if the last
     attempt overflowed, else as STEP_TOO_SMALL.  The network is always the last finite.
 
     `evaluations` counts ∇L: one to begin, two more if `dt0` is chosen, and in every

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from simbias.checks import positive, positive_integer
-from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Status
+from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
 from simbias.flows._event_step import (
     Attempt,
     Method,
@@ -60,12 +60,12 @@ class ReluFlow(AbstractFlow):
     sides; Dieci & Lopez (2012), J. Comput. Appl. Math. 236.
     """
 
-    rtol: float = 1e-5
+    rtol: Real = 1e-5
     solver: diffrax.AbstractERK = eqx.field(
         static=True, default=diffrax.Tsit5(scan_kind="lax")
     )
-    dt0: float | None = None
-    rest: float | None = None
+    dt0: Real | None = None
+    rest: Real | None = None
     max_steps: int = eqx.field(static=True, default=1_000_000)
     max_pins: int | None = eqx.field(static=True, default=None)
     rows: int | None = eqx.field(static=True, default=None)
@@ -251,7 +251,7 @@ def _is_at_rest(
     position: Position,
     sample: Sample,
     prediction: Float[Array, "n k"],
-    rest: Float[Array, ""] | float,
+    rest: Real,
 ) -> Bool[Array, ""]:
     """|θ'| against Σᵢ |rᵢ||xᵢ| over active samples, and L against that of f = 0."""
     rates, w, a = position.rates, position.w, position.a
