@@ -77,9 +77,9 @@ print(exact.stats)
 # %%
 figure, panels = plt.subplots(1, 2, figsize=(10, 3.5), constrained_layout=True)
 flows = {
-    "exact flow": exact,
     "gradient descent, rate 0.3": follow(Descent(rate=0.3)),
     "gradient descent, rate 0.03": follow(Descent(rate=0.03)),
+    "exact flow": exact,
 }
 for panel in panels:
     for name, trajectory in flows.items():

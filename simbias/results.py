@@ -50,7 +50,7 @@ def to_xarray(table: Table, attributes: dict[str, Any]) -> xr.Dataset:
         "flag_values": [int(s) for s in Status],
         "flag_meanings": " ".join(s.name for s in Status),
     }
-    ds["time"].attrs = {"long_name": "time", "units": f"1 ({stored['loss']} clock)"}
+    ds["time"].attrs = {"long_name": "time", "loss": stored["loss"]}
     ds.attrs = {
         "experiment": stored["name"],
         "configuration": json.dumps(stored),

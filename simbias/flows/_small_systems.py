@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 # Longer eliminations are looped: unrolled they are slow to compile.
-_UNROLLED = 8
+_UNROLLED = 4
 
 
 def solve_small(

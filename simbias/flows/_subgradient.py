@@ -59,18 +59,18 @@ def box_least_norm(
         return jnp.where(low, -1, jnp.where(high, 1, jnp.where(back, 0, side)))
 
     def body(carry):
-        side, new, count = carry
+        side, _, count = carry
+        new = wish(side)
         differs = new != side
         last = size - 1 - jnp.argmax(differs[:, ::-1], axis=1)
         is_last = jnp.arange(size)[None, :] == last[:, None]
         moves = differs & (is_last | (count < _BLOCK_PIVOTS))
-        side = jnp.where(moves, new, side)
-        return side, wish(side), count + 1
+        return jnp.where(moves, new, side), jnp.any(differs), count + 1
 
     def is_open(carry):
-        side, new, count = carry
-        return jnp.any(side != new) & (count < _PIVOTS)
+        _, differs, count = carry
+        return differs & (count < _PIVOTS)
 
     start = jnp.where(is_free, 0, -1)
-    side, _, _ = jax.lax.while_loop(is_open, body, (start, wish(start), 0))
+    side, _, _ = jax.lax.while_loop(is_open, body, (start, jnp.any(is_free), 0))
     return side

@@ -1,0 +1,213 @@
+"""Error of a gradient flow against field evaluations, on trajectories known otherwise.
+
+Which method reaches a given error with the fewest evaluations of the field?
+
+    python benchmarks/work_precision.py --problem FILE.npz --method euler --h 0.01
+    python benchmarks/work_precision.py --problem FILE.npz --rtol 1e-5
+    python benchmarks/work_precision.py --folder FOLDER
+
+A problem holds X (n, d), y (n,), W0 (m, d), a0 (m,), times (T,), W (T, m, d), a (T, m),
+loss_name ("half_mse" or "logistic") and slope.  With --problem one JSON object per time
+goes to the file named by --json (- is the standard output); without it, every method
+runs on every problem of the folder and the diagrams go to benchmarks/results/.
+
+The error at a time is, per neuron, |(w, a) − (w, a)_ref| / |(w, a)_ref|.
+"""
+
+import argparse
+import dataclasses
+import json
+import pathlib
+import sys
+import time
+
+import diffrax
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from simbias import losses
+from simbias.core import AbstractFlow, Dataset, Status
+from simbias.flows.gradient_flow import GradientFlow
+from simbias.flows.relu_flow import ReluFlow
+from simbias.networks.activations import LeakyRelu
+from simbias.networks.two_layer import TwoLayer
+
+RESULTS = pathlib.Path(__file__).parent / "results"
+# What the diagram shows: for Euler the step, for the others rtol.
+SWEEPS = {
+    "relu_flow": (1e-3, 1e-4, 1e-5, 1e-6, 1e-7),
+    "diffrax_tsit5": (1e-3, 1e-4, 1e-5),
+    "euler": (1e-1, 1e-2, 2e-3),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    """A start, and where the flow is known to be at some times."""
+
+    name: str
+    data: Dataset
+    network: TwoLayer
+    loss: object
+    times: np.ndarray
+    reference: np.ndarray  # t m (d + 1)
+
+
+def load(path: pathlib.Path) -> Problem:
+    with np.load(path) as z:
+        x, y = jnp.asarray(z["X"]), jnp.asarray(z["y"])[:, None]
+        slope = float(z["slope"])
+        activation = jax.nn.relu if slope == 0 else LeakyRelu(slope)
+        return Problem(
+            name=path.stem,
+            data=Dataset(x, y, jnp.ones(len(x)), y, jnp.zeros((0, x.shape[1]))),
+            network=TwoLayer(
+                jnp.asarray(z["W0"]),
+                jnp.asarray(z["a0"])[:, None],
+                activation=activation,
+            ),
+            loss=getattr(losses, str(z["loss_name"])),
+            times=np.asarray(z["times"], float),
+            reference=np.concatenate([z["W"], z["a"][:, :, None]], axis=2),
+        )
+
+
+def flow_of(method: str, rtol: float, step: float | None) -> AbstractFlow:
+    """The flow of a name; diffrax_tsit5 and gradient_flow take ReLU for smooth."""
+    if method == "relu_flow":
+        return ReluFlow(rtol=jnp.asarray(rtol))
+    if method == "euler":
+        if step is None:
+            raise ValueError("`--h` must be given with --method euler, e.g. --h 0.01.")
+        return GradientFlow(
+            solver=diffrax.Euler(),
+            dt0=step,
+            is_adaptive=False,
+            allow_kinks=True,
+            max_steps=10**9,
+        )
+    solver = diffrax.Tsit5(scan_kind="lax")
+    return GradientFlow(solver=solver, rtol=rtol, allow_kinks=True, max_steps=10**9)
+
+
+@eqx.filter_jit
+def advance(flow, state, data, loss, until):
+    running = lambda s: (s.status == Status.RUNNING) & (s.time < until)
+    return jax.lax.while_loop(running, lambda s: flow.step(s, data, loss, until), state)
+
+
+def records(problem: Problem, method: str, rtol: float, step: float | None):
+    """One record per time; `seconds` since the start, without compiling."""
+    flow = flow_of(method, rtol, step)
+    start = lambda: flow.init(
+        problem.network, problem.data, problem.loss, jax.random.key(0)
+    )
+    move = lambda s, t: advance(
+        flow, s, problem.data, problem.loss, jnp.asarray(float(t))
+    )
+    jax.block_until_ready(move(start(), 0.0).time)
+    balance = _balance(problem.network)
+    state, begin = start(), time.perf_counter()
+    for i, until in enumerate(problem.times):
+        state = jax.block_until_ready(move(state, until))
+        seconds = time.perf_counter() - begin
+        net, stats = state.network, {k: int(v) for k, v in state.stats.items()}
+        reference = problem.reference[i]
+        both = np.concatenate([net.w, net.a], axis=1)
+        error = np.linalg.norm(both - reference, axis=1)
+        error = error / np.linalg.norm(reference, axis=1)
+        prediction = jax.vmap(net)(problem.data.x)
+        data = problem.data
+        drift = np.abs(_balance(net) - balance) / np.sum(both**2, axis=1)
+        yield {
+            "problem": problem.name,
+            "method": method,
+            "rtol": rtol if method != "euler" else None,
+            "h": step,
+            "time": float(until),
+            "status": Status(int(state.status)).name,
+            "evaluations": stats["evaluations"],
+            "accepted": stats["accepted"],
+            "rejected": stats["rejected"],
+            "events": sum(stats.get(k, 0) for k in ("crossings", "pins", "releases")),
+            "crossings": stats.get("crossings", 0),
+            "pins": stats.get("pins", 0),
+            "releases": stats.get("releases", 0),
+            "error_median": float(np.median(error)),
+            "error_q90": float(np.quantile(error, 0.9)),
+            "error_max": float(np.max(error)),
+            "loss": float(problem.loss(prediction, data.y, data.weight)),
+            "balance_drift": float(np.max(drift)),
+            "seconds": seconds,
+        }
+
+
+def _balance(net: TwoLayer) -> np.ndarray:
+    return np.asarray(jnp.sum(net.a**2, axis=1) - jnp.sum(net.w**2, axis=1))
+
+
+def draw(folder: pathlib.Path) -> None:
+    """Worst median error over the times against evaluations, a panel per problem."""
+    import matplotlib.pyplot as plt
+
+    paths = sorted(folder.glob("*.npz"))
+    if not paths:
+        raise FileNotFoundError(f"`--folder` must hold *.npz problems, got {folder}.")
+    RESULTS.mkdir(exist_ok=True)
+    columns = min(3, len(paths))
+    rows = -(-len(paths) // columns)
+    figure, axes = plt.subplots(
+        rows, columns, figsize=(4 * columns, 3.2 * rows), squeeze=False
+    )
+    with open(RESULTS / "work_precision.jsonl", "w") as file:
+        for axis, path in zip(axes.flat, paths, strict=False):
+            problem = load(path)
+            for method, values in SWEEPS.items():
+                points = []
+                for value in values:
+                    is_step = method == "euler"
+                    found = list(
+                        records(problem, method, value, value if is_step else None)
+                    )
+                    file.writelines(json.dumps(line) + "\n" for line in found)
+                    worst = max(line["error_median"] for line in found)
+                    points.append((found[-1]["evaluations"], worst))
+                axis.loglog(*zip(*points, strict=True), "o-", label=method)
+            axis.set_title(problem.name)
+            axis.set_xlabel("evaluations of the field")
+            axis.set_ylabel("median error")
+    axes.flat[0].legend()
+    figure.tight_layout()
+    figure.savefig(RESULTS / "work_precision.png", dpi=150)
+
+
+def main() -> None:
+    jax.config.update("jax_enable_x64", True)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--problem", type=pathlib.Path)
+    parser.add_argument(
+        "--folder", type=pathlib.Path, default=pathlib.Path("tests/reference")
+    )
+    methods = ("relu_flow", "gradient_flow", "euler", "diffrax_tsit5")
+    parser.add_argument("--method", choices=methods, default="relu_flow")
+    parser.add_argument("--rtol", type=float, default=1e-5)
+    parser.add_argument("--h", type=float)
+    parser.add_argument("--json", default="-")
+    options = parser.parse_args()
+    if options.problem is None:
+        draw(options.folder)
+        return
+    found = records(load(options.problem), options.method, options.rtol, options.h)
+    if options.json == "-":
+        for line in found:
+            sys.stdout.write(json.dumps(line) + "\n")
+            sys.stdout.flush()
+    else:
+        with open(options.json, "w") as file:
+            file.writelines(json.dumps(line) + "\n" for line in found)
+
+
+if __name__ == "__main__":
+    main()
