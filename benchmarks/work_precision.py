@@ -35,6 +35,7 @@ from simbias.networks.activations import LeakyRelu
 from simbias.networks.two_layer import TwoLayer
 
 RESULTS = pathlib.Path(__file__).parent / "results"
+REFERENCE = pathlib.Path(__file__).parent.parent / "tests" / "reference"
 # What the diagram shows: for Euler the step, for the others rtol.
 SWEEPS = {
     "relu_flow": (1e-3, 1e-4, 1e-5, 1e-6, 1e-7),
@@ -177,7 +178,7 @@ def draw(folder: pathlib.Path) -> None:
                 axis.loglog(*zip(*points, strict=True), "o-", label=method)
             axis.set_title(problem.name)
             axis.set_xlabel("evaluations of the field")
-            axis.set_ylabel("median error")
+            axis.set_ylabel("median error, worst time")
     axes.flat[0].legend()
     figure.tight_layout()
     figure.savefig(RESULTS / "work_precision.png", dpi=150)
@@ -187,15 +188,24 @@ def main() -> None:
     jax.config.update("jax_enable_x64", True)
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--problem", type=pathlib.Path)
-    parser.add_argument(
-        "--folder", type=pathlib.Path, default=pathlib.Path("tests/reference")
-    )
+    parser.add_argument("--folder", type=pathlib.Path, default=REFERENCE)
     methods = ("relu_flow", "gradient_flow", "euler", "diffrax_tsit5")
     parser.add_argument("--method", choices=methods, default="relu_flow")
     parser.add_argument("--rtol", type=float, default=1e-5)
     parser.add_argument("--h", type=float)
     parser.add_argument("--json", default="-")
+    parser.add_argument("--smallest", action="store_true", help="a run for CI")
     options = parser.parse_args()
+    if options.smallest:
+        options.problem, options.rtol = REFERENCE / "three_points.npz", 1e-3
+    for name in ("problem", "folder"):
+        path = getattr(options, name)
+        if path is not None and not path.exists():
+            parser.error(f"--{name}: {path} does not exist")
+    if options.method == "euler" and not (options.h and options.h > 0):
+        parser.error("--h: euler needs a positive step, e.g. --h 0.01")
+    if not options.rtol > 0:
+        parser.error(f"--rtol must be positive, got {options.rtol}")
     if options.problem is None:
         draw(options.folder)
         return
