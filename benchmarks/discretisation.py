@@ -41,9 +41,9 @@ METHODS = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--n", type=int, nargs="+", default=[10, 15, 22, 33, 50])
+    parser.add_argument("--n", type=int, nargs="+", default=[5, 8, 12, 18, 27])
     parser.add_argument("--m", type=int, default=100)
-    parser.add_argument("--seeds", type=int, default=50)
+    parser.add_argument("--seeds", type=int, default=40)
     parser.add_argument("--time", type=float, default=1000.0)
     parser.add_argument("--json", default="-")
     parser.add_argument("--smallest", action="store_true")
@@ -77,9 +77,7 @@ def compare(options: argparse.Namespace) -> list[dict]:
         rows.append(
             {
                 "method": name,
-                "n_star": n_star.estimate,
-                "low": n_star.low,
-                "high": n_star.high,
+                "n_star": n_star.describe(),
                 "share_interpolating": verdict.mean("seed").values.tolist(),
                 "share_of_verdicts_changed": changed.values.tolist(),
                 "median_train_risk": ds["train_risk"][..., -1]

@@ -28,6 +28,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from simbias import losses
+from simbias.configuration import provenance
 from simbias.core import AbstractFlow, Dataset, Status
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.flows.relu_flow import ReluFlow
@@ -163,6 +164,7 @@ def draw(folder: pathlib.Path) -> None:
         rows, columns, figsize=(4 * columns, 3.2 * rows), squeeze=False
     )
     with open(RESULTS / "work_precision.jsonl", "w") as file:
+        file.write(json.dumps(provenance()) + "\n")
         for axis, path in zip(axes.flat, paths, strict=False):
             problem = load(path)
             for method, values in SWEEPS.items():
