@@ -5,6 +5,7 @@ The options of `run` are read off the experiment that is named: its grid, its fl
 
 import dataclasses
 import json
+import math
 import os
 import pathlib
 import sys
@@ -172,7 +173,7 @@ def _check(arguments: list[str]) -> int:
         if parsed.json != "-":
             _print_claims(name, ds, claims)
     if parsed.json == "-":
-        print(json.dumps(documents, indent=1))
+        print(json.dumps(documents, indent=1, allow_nan=False))
     elif parsed.json:
         _write_json(pathlib.Path(parsed.json), documents)
     failed = [c for d in documents for c in d["claims"] if c["verdict"] == "fails"]
@@ -197,12 +198,13 @@ def _resolved(module: Any, rest: list[str]) -> tuple[str, Experiment, list[str]]
     preset, rest = _taken(rest, "--preset")
     config, rest = _taken(rest, "--config")
     table = options.read_toml(pathlib.Path(config)) if config else {}
-    named = preset or table.pop("preset", None) or "quick"
-    table.pop("preset", None)
-    if named not in PRESETS:
-        raise ValueError(
-            f"`preset` must be one of {', '.join(PRESETS)}, got {named!r}."
-        )
+    in_file = table.pop("preset", None)
+    named = preset or in_file or "quick"
+    for given in filter(None, (in_file, named)):
+        if given not in PRESETS:
+            raise ValueError(
+                f"`preset` must be one of {', '.join(PRESETS)}, got {given!r}."
+            )
     experiment = options.overridden(module.experiment(named), table)
     flow, rest = _taken(rest, "--flow.name")
     if flow:
@@ -299,9 +301,19 @@ def _claims_document(
         "preset": preset,
         **_counts(ds),
         "claims": [
-            {**dataclasses.asdict(claim), "verdict": claim.verdict} for claim in claims
+            {
+                **{k: _json_ready(v) for k, v in dataclasses.asdict(claim).items()},
+                "verdict": claim.verdict,
+            }
+            for claim in claims
         ],
     }
+
+
+def _json_ready(value: Any) -> Any:
+    """JSON knows neither NaN nor infinity: both become null."""
+    is_number = isinstance(value, float)
+    return None if is_number and not math.isfinite(value) else value
 
 
 def _counts(ds: xr.Dataset) -> dict[str, int]:
@@ -331,7 +343,7 @@ def _print_claims(name: str, ds: xr.Dataset, claims: list[Claim]) -> None:
 
 
 def _write_json(path: pathlib.Path, document: Any) -> None:
-    path.write_text(json.dumps(document, indent=1) + "\n")
+    path.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n")
 
 
 def _no_more(command: str, arguments: list[str]) -> None:

@@ -60,7 +60,7 @@ def simulate(
         ValueError: for a wrong field (named), a grid that does not fit in memory, or a
             store of another configuration.  Nothing has been written then.
     """
-    if lanes is not None and lanes < 1:
+    if lanes is not None and (not isinstance(lanes, int) or lanes < 1):
         raise ValueError(f"`lanes` must be a positive integer, got {lanes}.")
     with exact_numerics():
         plan = make_plan(experiment)
@@ -127,6 +127,10 @@ def solve(
     Raises:
         ValueError: if network and data have different dtypes.
     """
+    if not times or any(b <= a for a, b in zip((-1e-300, *times), times, strict=False)):
+        raise ValueError(
+            f"`times` must increase from 0 or later, got {times}. Example: (0.0, 1.0)."
+        )
     dtypes = {
         str(v.dtype)
         for v in jax.tree.leaves((network, data))

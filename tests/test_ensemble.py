@@ -7,9 +7,16 @@ from small import Norms, Risk, RiskBelow, small
 
 from simbias.core import Status
 from simbias.ensemble.engine import Progress, exact_numerics, run_members
-from simbias.ensemble.grid import bucket, make_grid, member_key, padded
+from simbias.ensemble.grid import (
+    bucket,
+    checked_value,
+    make_grid,
+    member_key,
+    padded,
+)
 from simbias.ensemble.lane import advance_all, start
 from simbias.ensemble.plan import draw, make_plan, member_flow
+from simbias.flows.descent import Descent
 from simbias.simulate import simulate, solve
 
 
@@ -197,11 +204,32 @@ def test_padding_changes_no_risk():
         ({"times": (-1.0, 1.0)}, r"`times` must be finite, not negative"),
         ({"dtype": "float16"}, r"`dtype` must be"),
         ({"seeds": 10**11}, r"too large: .* members need about"),
+        ({"seeds": True}, r"`seeds` must be a positive integer, got True"),
+        ({"cell": {"n": 10**12}}, r"`cell.n` must be at most"),
+        ({"cell": {"n": 2**31 - 1}}, r"too large: .* members need about"),
+        ({"root": -1}, r"`root` must be from 0 to"),
+        ({"root": 2**70}, r"`root` must be from 0 to"),
+        ({"measures": {"status": Risk()}}, r"cannot be called `status`"),
+        ({"measures": {"n": Risk()}}, r"cannot be called `n`"),
+        ({"measures": {"neuron": Norms()}}, r"cannot be called `neuron`"),
+        ({"measures": {"accepted": Risk()}}, r"already counts `accepted`"),
     ],
 )
 def test_bad_input_is_named_before_anything_runs(changes, message):
     with pytest.raises(ValueError, match=message):
         simulate(small(**changes))
+
+
+def test_a_wrong_value_on_an_axis_of_the_flow_is_found_before_anything_runs():
+    with pytest.raises(ValueError, match="`rate` must be"):
+        make_plan(small(flow=Descent(), cell={"flow.rate": (0.1, -0.2)}))
+
+
+def test_numbers_of_numpy_are_numbers_and_a_list_is_not():
+    assert type(checked_value("cell.n", np.int64(5), int)) is int
+    assert type(checked_value("cell.sigma", np.float32(1), float)) is float
+    with pytest.raises(ValueError, match="or a tuple of numbers for an axis"):
+        checked_value("cell.n", [5, 6], int)
 
 
 def test_the_grid_is_in_the_order_it_was_given():

@@ -13,11 +13,14 @@ from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from simbias.core import CellValue, Dataset, Experiment, Make, Real
 
 FLOW_PREFIX = "flow."
+# Sizes and counts are 32-bit integers in XLA.
+_LARGEST = 2**31 - 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,6 +140,13 @@ def checked_value(name: str, value: Any, annotation: Any) -> Any:
             raise ValueError(f"`{name}` must be true or false, got {value!r}.")
         return value
     if annotation in (int, float):
+        if isinstance(value, (np.integer, np.floating)):
+            value = value.item()
+        if isinstance(value, (list, set, range, np.ndarray)):
+            raise ValueError(
+                f"`{name}` must be a number, or a tuple of numbers for an axis, "
+                f"got {value!r}."
+            )
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise ValueError(f"`{name}` must be a number, got {value!r}.")
         if not math.isfinite(value):
@@ -145,6 +155,8 @@ def checked_value(name: str, value: Any, annotation: Any) -> Any:
             return float(value)
         if value != int(value):
             raise ValueError(f"`{name}` must be an integer, got {value}.")
+        if abs(value) > _LARGEST:
+            raise ValueError(f"`{name}` must be at most {_LARGEST:,}, got {value:,}.")
         return int(value)
     if annotation is str and not isinstance(value, str):
         raise ValueError(f"`{name}` must be a string, got {value!r}.")

@@ -16,6 +16,9 @@ from simbias.core import AbstractNetwork, Dataset, Experiment
 from simbias.ensemble.grid import Cell, Grid, bucket, make_grid, member_key, padded
 from simbias.ensemble.lane import Lane, Recorder, start
 
+# Names the result uses for itself.
+_RESERVED = ("status", "end_time", "seed", "time", "member")
+
 
 @dataclasses.dataclass(frozen=True)
 class Field:
@@ -108,6 +111,7 @@ def make_plan(experiment: Experiment) -> Plan:
         )
         # Values are checked for every cell, shapes traced once per set of sizes.
         data, network = _draw_shapes(experiment, cell)
+        member_flow(experiment, cell)
         if sizes not in described:
             described[sizes] = _start_shapes(experiment, recorder, cell, data, network)
             lane = described[sizes]
@@ -130,6 +134,11 @@ def make_plan(experiment: Experiment) -> Plan:
     # The dearest first: what is left for the end is then short.
     groups.sort(key=lambda g: -g.cost)
     lane = groups[0].lane
+    clash = {*lane.state.stats} & {*experiment.measures, *experiment.final}
+    if clash:
+        raise ValueError(
+            f"the flow already counts `{clash.pop()}`; rename the measure."
+        )
     return Plan(
         experiment,
         grid,
@@ -238,11 +247,16 @@ def _value(cell: Cell, axis: str) -> Any:
 
 def _check(experiment: Experiment) -> None:
     times = experiment.times
-    if not isinstance(experiment.seeds, int) or experiment.seeds < 1:
+    seeds = experiment.seeds
+    if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
         raise ValueError(
             f"`seeds` must be a positive integer, got {experiment.seeds}. "
             "Example: seeds=20."
         )
+    if not isinstance(times, tuple) or not all(
+        isinstance(t, (int, float)) and not isinstance(t, bool) for t in times
+    ):
+        raise ValueError(f"`times` must be a tuple of numbers, got {times!r}.")
     if not times or not all(math.isfinite(t) and t >= 0 for t in times):
         raise ValueError(
             f"`times` must be finite, not negative and not empty, got {times}. "
@@ -257,9 +271,19 @@ def _check(experiment: Experiment) -> None:
         raise ValueError(
             f'`dtype` must be "float32" or "float64", got {experiment.dtype!r}.'
         )
-    for name in (*experiment.measures, *experiment.final):
-        if not name.isidentifier():
-            raise ValueError(f"measure name `{name}` must be a Python identifier.")
+    if isinstance(experiment.root, bool) or not 0 <= experiment.root < 2**32:
+        raise ValueError(f"`root` must be from 0 to 2³² − 1, got {experiment.root}.")
+    if not callable(experiment.loss):
+        raise ValueError(f"`loss` must be a function, got {experiment.loss!r}.")
+    measures = {**experiment.measures, **experiment.final}
+    taken = {*_RESERVED, *experiment.cell}
+    taken |= {dim for measure in measures.values() for dim in measure.dims}
+    for name in measures:
+        if not name.isidentifier() or name in taken:
+            raise ValueError(
+                f"a measure cannot be called `{name}`: it must be a Python identifier "
+                "and not the name of an axis or of a column of the members."
+            )
     twice = set(experiment.measures) & set(experiment.final)
     if twice:
         raise ValueError(

@@ -11,10 +11,11 @@ from simbias.results import cell_of
 def curves(ds: xr.Dataset, axis: str) -> Iterator[tuple[str, xr.Dataset]]:
     """(label, part over `axis` and `seed`) for every point of the other grid axes.
 
-    A value that was held fixed becomes an axis of length 1.
+    A value that was held fixed becomes an axis of length 1; the axis is sorted.
     """
     if axis not in ds.dims:
         ds = ds.expand_dims({axis: [cell_of(ds)[axis]]})
+    ds = ds.sortby(axis)
     others = [d for d in ds["status"].dims if d not in (axis, "seed")]
     if not others:
         yield "", ds

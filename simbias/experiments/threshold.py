@@ -4,6 +4,9 @@ Two-layer networks from a small initialisation, trained on y = β*·x + σ η.  
 samples they interpolate and generalise badly; with many they end at a stationary point
 close to the least-squares line, with a train error just below σ² although m ≫ n.
 
+Everything here is read at the final time.  In between, members leave saddles one after
+another, late and slowly: n* grows with the final time, and so it is part of each claim.
+
 The paper fixes neither the law of x nor β*, σ and λ; ours are x ~ N(0, I),
 β* = (1, …, 1)/√d, σ = 0.3, and balanced neurons with λ = 1e-3.
 
@@ -183,59 +186,35 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 def _claims_of_curve(ds: xr.Dataset) -> list[Claim]:
     n, variance = ds["n"].values, value(ds, "sigma") ** 2
+    last = ds.isel(time=-1)
     share = interpolates(ds).mean("seed").values
-    excess = ds["excess_risk"].isel(time=-1).median("seed").values
-    train = ds["train_risk"].isel(time=-1).median("seed").values / variance
-    test = ds["test_risk"].isel(time=-1).median("seed").values / variance
-    n_star = _n_star(ds)
+    excess = last["excess_risk"].median("seed").values
+    train, test = (
+        float(last[name].median("seed")[-1]) / variance if variance > 0 else np.nan
+        for name in ("train_risk", "test_risk")
+    )
     # The members' own noise has a variance known to √(2/(n · seeds)) only: with few of
     # them the distance from σ² says nothing of the networks.
     if (2 / (n[-1] * ds.sizes["seed"])) ** 0.5 > NOISE_KNOWN_TO:
-        train, test = np.full_like(train, np.nan), np.full_like(test, np.nan)
-    figure_1 = f"{PAPER}, figure 1"
+        train = test = np.nan
+    n_star, drop = _n_star(ds), float(excess[0] / excess[-1])
+    if len(n) < 2 or variance == 0:
+        # One size has no two ends, and without noise nothing is to be interpolated.
+        share, drop = np.full_like(share, np.nan), np.nan
+    found = np.nan if n_star is None else float(n_star.estimate)
+    interval = "" if n_star is None else f" [{n_star.low:.4g}, {n_star.high:.4g}]"
+    when, figure_1 = f"at t = {float(ds['time'][-1]):g}", f"{PAPER}, figure 1"
+    rows: list[tuple[str, float, float, float]] = [
+        (f"interpolate at n = {n[0]}, share", float(share[0]), 0.9, 1.0),
+        (f"interpolate at n = {n[-1]}, share", float(share[-1]), 0.0, 0.0),
+        ("median excess risk, smallest n over largest", drop, 20.0, np.inf),
+        (f"n*{interval} inside the grid", found, float(n[0]), float(n[-1])),
+        (f"train error over σ² at n = {n[-1]}, just below 1", train, 0.9, 1.0),
+        (f"test error over σ² at n = {n[-1]}, just above 1", test, 1.0, 1.2),
+    ]
     return [
-        Claim(
-            f"share of members that interpolate at n = {n[0]}",
-            share[0],
-            0.9,
-            1.0,
-            figure_1,
-        ),
-        Claim(
-            f"share of members that interpolate at n = {n[-1]}",
-            share[-1],
-            0.0,
-            0.0,
-            figure_1,
-        ),
-        Claim(
-            "median excess risk at the smallest n over that at the largest",
-            excess[0] / excess[-1],
-            20.0,
-            np.inf,
-            figure_1,
-        ),
-        Claim(
-            "threshold n* (half of the members interpolate) inside the grid",
-            np.nan if n_star is None else n_star.estimate,
-            float(n[0]),
-            float(n[-1]),
-            f"{PAPER}, optimisation threshold",
-        ),
-        Claim(
-            f"train error over σ² at n = {n[-1]}: just below 1",
-            train[-1],
-            0.9,
-            1.0,
-            figure_1,
-        ),
-        Claim(
-            f"test error over σ² at n = {n[-1]}: just above 1",
-            test[-1],
-            1.0,
-            1.2,
-            figure_1,
-        ),
+        Claim(f"{statement}, {when}", observed, low, high, figure_1)
+        for statement, observed, low, high in rows
     ]
 
 
@@ -269,6 +248,7 @@ def _errors(
 def _caption(ds: xr.Dataset) -> str:
     seeds, missing = ds.sizes["seed"], int((~is_finished(ds)).sum())
     return (
-        f"two-layer networks on a noisy linear teacher, {seeds} seeds per size, "
+        "two-layer networks on a noisy linear teacher, "
+        f"t = {ds['time'].values[-1]:g}, {seeds} seeds per size, "
         f"{missing} of {ds['status'].size} members failed or missing"
     )

@@ -216,9 +216,10 @@ def _slope(network: Any) -> float:
     slope = getattr(network, "negative_slope", None)
     if slope is None or slope >= 1:
         raise ValueError(
-            "ReluFlow needs a two-layer network with relu or leaky_relu activation, "
-            f"got {type(network).__name__} whose negative slope is {slope}. Use "
-            "GradientFlow for a smooth network."
+            "`flow`: relu_flow (ReluFlow) is for two-layer networks with relu or "
+            f"leaky_relu activation, got a {type(network).__name__} without kinks. "
+            "Use gradient_flow (GradientFlow) or descent (Descent) for it; on the "
+            "command line, --flow.name gradient_flow."
         )
     return slope
 
