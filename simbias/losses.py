@@ -26,7 +26,7 @@ def mse(prediction: Prediction, target: Prediction, weight: Weight) -> Value:
 
     No ½: times are half those of `half_mse`.
     """
-    return _mean(jnp.sum((prediction - target) ** 2, axis=1), weight)
+    return _mean(jnp.sum((_kept(prediction, weight) - target) ** 2, axis=1), weight)
 
 
 def logistic(prediction: Prediction, target: Prediction, weight: Weight) -> Value:
@@ -34,25 +34,32 @@ def logistic(prediction: Prediction, target: Prediction, weight: Weight) -> Valu
 
     −ℓ'(0) = ½, so early growth is half as fast as under `exponential`.
     """
-    return _mean(jnp.sum(jax.nn.softplus(-target * prediction), axis=1), weight)
+    margin = target * _kept(prediction, weight)
+    return _mean(jnp.sum(jax.nn.softplus(-margin), axis=1), weight)
 
 
 def exponential(prediction: Prediction, target: Prediction, weight: Weight) -> Value:
     """(1/n) Σᵢ exp(−yᵢ f(xᵢ)), labels y ∈ {−1, +1}; outputs are summed."""
-    return _mean(jnp.sum(jnp.exp(-target * prediction), axis=1), weight)
+    margin = target * _kept(prediction, weight)
+    return _mean(jnp.sum(jnp.exp(-margin), axis=1), weight)
 
 
 def hinge(prediction: Prediction, target: Prediction, weight: Weight) -> Value:
     """(1/n) Σᵢ max(0, 1 − yᵢ f(xᵢ)), labels y ∈ {−1, +1}; outputs are summed."""
-    return _mean(jnp.sum(jax.nn.relu(1 - target * prediction), axis=1), weight)
+    margin = target * _kept(prediction, weight)
+    return _mean(jnp.sum(jax.nn.relu(1 - margin), axis=1), weight)
 
 
 def cross_entropy(prediction: Prediction, target: Prediction, weight: Weight) -> Value:
     """−(1/n) Σᵢ Σ_k y_ik ln softmax(f(xᵢ))_k; targets are one-hot or probabilities."""
-    return _mean(-jnp.sum(target * jax.nn.log_softmax(prediction), axis=1), weight)
+    log_share = jax.nn.log_softmax(_kept(prediction, weight))
+    return _mean(-jnp.sum(target * log_share, axis=1), weight)
+
+
+def _kept(prediction: Prediction, weight: Weight) -> Prediction:
+    # A padded row that overflows must not reach the gradient as 0·inf = nan.
+    return jnp.where((weight > 0)[:, None], prediction, 0)
 
 
 def _mean(per_sample: Float[Array, " n"], weight: Weight) -> Value:
-    # where, not a product: a padded row that overflows must not turn into 0·inf = nan.
-    kept = jnp.where(weight > 0, per_sample * weight, 0)
-    return jnp.sum(kept) / jnp.sum(weight)
+    return jnp.sum(per_sample * weight) / jnp.sum(weight)

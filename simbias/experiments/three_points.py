@@ -80,7 +80,7 @@ def figure(ds: xr.Dataset) -> Figure:
         flat = ds.stack(member=[d for d in ds["status"].dims])
         loss.plot(ds["time"], flat["train_risk"].transpose("time", ...), lw=0.6, c="C0")
         loss.axhline(0.175043, color="black", linestyle=":", linewidth=1)
-        loss.set_xscale("symlog", linthresh=1)
+        loss.set_xscale("log")
         loss.set_xlabel("time")
         loss.set_title("mean squared error; dotted: least squares, 0.175043")
         grid = np.linspace(-1, 1, 101)
@@ -93,6 +93,7 @@ def figure(ds: xr.Dataset) -> Figure:
         for slope, intercept in final.values:
             line.plot(grid, np.maximum(slope * grid + intercept, 0), lw=0.6, c="C0")
         line.plot(INPUTS, TARGETS, "o", color=COLOURS[1])
+        line.set_xticks([-1, -0.5, 0, 0.5, 1])
         line.set_xlabel("x")
         line.set_title("the networks at the end, and the sample")
     return whole

@@ -168,6 +168,8 @@ def figure(ds: xr.Dataset) -> Figure:
         test.legend()
         panels = bottom.subplots(1, len(sizes), sharey=True, squeeze=False)[0]
         cosine_histograms(list(panels), parts[0][1]["cosine_histogram"])
+        if len(parts) > 1:
+            bottom.suptitle(parts[0][0], fontsize="medium")
         top.suptitle(_caption(ds), fontsize="medium")
     return whole
 
@@ -234,6 +236,8 @@ def _errors(
         "least squares per sign, 1 ∓ 2d/n": two_group_law(n, d, variance)[which],
         "least squares, 1 ∓ d/n": ols_law(n, d, variance)[which],
     }
+    if i > 0:  # of several curves the first names the laws
+        laws = {f"_{name}": law for name, law in laws.items()}
     error_curves(
         axes,
         part[name].isel(time=-1),
