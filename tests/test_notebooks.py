@@ -10,7 +10,8 @@ SOURCES = sorted(FOLDER.glob("*.py"))
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.stem)
-def test_the_notebook_runs(path, tmp_path):
+def test_the_notebook_runs(path, tmp_path, monkeypatch):
+    monkeypatch.delenv("MPLBACKEND", raising=False)  # figures go into the notebook
     jupytext = pytest.importorskip("jupytext")
     nbclient = pytest.importorskip("nbclient")
     notebook = jupytext.read(path)
