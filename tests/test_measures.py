@@ -484,6 +484,8 @@ def test_negative_live_mass_leaves_out_the_dead():
     only_positive = neurons([[1, 0], [-1, 0]], [3, -7])
     assert value(NegativeLiveMass(), only_positive, data) == 0
     assert np.isnan(value(NegativeLiveMass(), neurons([[-1, 0]], [1]), data))
+    on_the_edge = neurons([[1, 0], [3e-15, -1]], [3, -7])
+    assert value(NegativeLiveMass(), on_the_edge, data) == 0
 
 
 def test_activation_patterns_agree_with_numpy():

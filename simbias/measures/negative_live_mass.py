@@ -6,13 +6,15 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
-from simbias.measures._neurons import is_active, mass_shares, single_output
+from simbias.measures._neurons import mass_shares, single_output
+from simbias.measures._patterns import sides
 
 
 class NegativeLiveMass(AbstractMeasure):
     """Share of neurons with aⱼ < 0 in the mass |aⱼ|‖wⱼ‖ of the live neurons.
 
-    Live: wⱼ·xᵢ + bⱼ > 0 on at least one training sample.  0 if only neurons with
+    Live: vⱼ·xᵢ > 1e-9 ‖vⱼ‖‖xᵢ‖ on at least one training sample, vⱼ = (wⱼ, bⱼ); a neuron
+    that rests on a hyperplane to rounding is not live.  0 if only neurons with
     aⱼ ≥ 0 are live, 1 if only neurons with aⱼ < 0 are, NaN if none is.
     One output only.
     """
@@ -26,7 +28,7 @@ class NegativeLiveMass(AbstractMeasure):
             ValueError: if the network has several outputs.
         """
         is_negative = single_output(network) < 0
-        is_live = jnp.any(is_active(network, data), axis=0)
+        is_live = jnp.any(sides(network, data, 1e-9) > 0, axis=0)
         mass = jnp.where(is_live, mass_shares(network), 0)
         total = jnp.sum(mass)
         negative = jnp.sum(jnp.where(is_negative, mass, 0))
