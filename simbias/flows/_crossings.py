@@ -12,11 +12,10 @@ from simbias.flows._frozen import Sample
 from simbias.flows._pins import (
     dual_basis,
     escape_speeds,
-    is_pinned,
     pinned_normals,
     project,
 )
-from simbias.flows._rows import on_some_rows, with_flips
+from simbias.flows._rows import holds, least_and_place, on_some_rows, with_flips
 from simbias.flows._single_neuron import Point, displacement, mix, point
 from simbias.flows._subgradient import box_least_norm
 
@@ -140,11 +139,11 @@ def _first_meeting(
     )
     rounding = rounding_of(end.w)
     side = jnp.where(course.is_active, 1, -1).astype(rounding.dtype)
-    is_free = ~is_pinned(course.pins.sample, normal.shape[0])
+    is_free = ~holds(course.pins.sample, normal.shape[0])
     hit, rough = rough_root(side * h0, side * v0, side * h1, side * v1, rounding)
     hit &= is_free
-    found = jnp.any(hit, axis=1)
-    k = jnp.argmin(jnp.where(hit, rough, jnp.inf), axis=1).astype(jnp.int32)
+    least, k = least_and_place(jnp.where(hit, rough, jnp.inf))
+    found = jnp.isfinite(least)
     take = lambda v: jnp.take_along_axis(v, k[:, None], axis=1)[:, 0]
     u = first_root(*(take(side * v) for v in (h0, v0, h1, v1)))
     begin = course.begin + (1 - course.begin) * u

@@ -18,7 +18,13 @@ from simbias.flows._crossings import (
     rounding_of,
 )
 from simbias.flows._explicit import error_order, is_chained
-from simbias.flows._frozen import Rates, Sample, frozen_rates
+from simbias.flows._frozen import (
+    Rates,
+    Sample,
+    frozen_field,
+    neurons_first,
+    neurons_last,
+)
 from simbias.flows._pins import pinned_normals, project
 from simbias.flows._releases import Held, release
 
@@ -155,19 +161,19 @@ def _frozen_step(
     The moments and residuals ride along as if they were to be integrated: a method
     that ends with an evaluation at its end point hands them over for nothing.
     """
-    solver, pins = method.solver, position.pins
-    normals = pinned_normals(sample.unit, pins.sample)
-    factor = _factor(position.is_active, method.slope, position.w.dtype)
-    field = lambda y: frozen_rates(y.w, y.a, factor, normals, pins.dual, sample)
-    term = diffrax.ODETerm(lambda _, y, __: field(y))
-    zeros = jax.tree.map(jnp.zeros_like, position.rates)
-    y0 = zeros._replace(w=position.w, a=position.a)
-    memory = (False, position.rates) if is_chained(solver) else None
+    solver, pins, last = method.solver, position.pins, neurons_last(position.rates)
+    field = frozen_field(
+        position.is_active, method.slope, pins.sample, pins.dual, sample
+    )
+    term = diffrax.ODETerm(lambda _, y, __: field(y.w, y.a))
+    y0 = jax.tree.map(jnp.zeros_like, last)
+    y0 = y0._replace(w=position.w.T, a=position.a.T)
+    memory = (False, last) if is_chained(solver) else None
     end, error, _, memory, _ = solver.step(
         term, jnp.zeros_like(length), length, y0, None, memory, made_jump=False
     )
-    late = field(end) if memory is None else memory[1]
-    return end, error, late
+    late = field(end.w, end.a) if memory is None else memory[1]
+    return neurons_first(end), neurons_first(error), neurons_first(late)
 
 
 def _course(
@@ -217,15 +223,8 @@ def _rates(
     sample: Sample,
     slope: float,
 ) -> Rates:
-    normals = pinned_normals(sample.unit, pins.sample)
-    factor = _factor(is_active, slope, w.dtype)
-    return frozen_rates(w, a, factor, normals, pins.dual, sample)
-
-
-def _factor(
-    is_active: Bool[Array, "m n"], slope: float, dtype: jnp.dtype
-) -> Float[Array, "m n"]:
-    return jnp.where(is_active, jnp.ones((), dtype), jnp.asarray(slope, dtype))
+    field = frozen_field(is_active, slope, pins.sample, pins.dual, sample)
+    return neurons_first(field(w.T, a.T))
 
 
 def _products(w: Float[Array, "m e"], sample: Sample) -> Float[Array, "m n"]:

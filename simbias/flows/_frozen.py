@@ -5,10 +5,10 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from simbias.core import Dataset, Loss
-from simbias.flows._pins import project
+from simbias.flows._pins import pinned_normals
 
 
 class Sample(eqx.Module):
@@ -27,12 +27,12 @@ class Sample(eqx.Module):
 
 
 class Rates(NamedTuple):
-    """Velocities, and what they are made of."""
+    """Velocities w', a', and what they are made of: moments M and residuals r."""
 
-    w: Float[Array, "m e"]
-    a: Float[Array, "m k"]
-    moment: Float[Array, "m k e"]
-    residual: Float[Array, "n k"]
+    w: Float[Array, "..."]
+    a: Float[Array, "..."]
+    moment: Float[Array, "..."]
+    residual: Float[Array, "..."]
 
 
 def extended_sample(data: Dataset, loss: Loss, has_bias: bool) -> Sample:
@@ -48,40 +48,72 @@ def extended_sample(data: Dataset, loss: Loss, has_bias: bool) -> Sample:
     return Sample(x, unit, length, data.y, data.weight, loss)
 
 
-def frozen_rates(
-    w: Float[Array, "m e"],
-    a: Float[Array, "m k"],
-    factor: Float[Array, "m n"],
-    normals: Float[Array, "m p e"],
-    dual: Float[Array, "m p e"],
-    sample: Sample,
-) -> Rates:
+class FrozenField(eqx.Module):
     """Field of the flow with the activation pattern held fixed.
 
         fᵢ = xᵢ·Σⱼ Sⱼᵢ wⱼ aⱼᵀ,  Mⱼ = −Σᵢ Sⱼᵢ rᵢ xᵢᵀ,  wⱼ' = P Mⱼᵀ aⱼ,  aⱼ' = Mⱼ wⱼ
 
     With S given, f needs no m × n array of activations: two products with S are all.
+    Neurons and samples are the last axis here: sums over the short axes then run along
+    the processor's vectors, which halves the time of an evaluation.
 
-    Args:
-        w: hidden weights (with the bias as last coordinate).
-        a: output weights.
+    Attributes:
         factor: S, 1 where active and the negative slope elsewhere (pins too).
         normals: of the pins, see `pinned_normals`.
         dual: their `dual_basis`.
         sample: the data.
     """
-    (m, e), k, n = w.shape, a.shape[1], sample.x.shape[0]
-    product = (a[:, :, None] * w[:, None, :]).reshape(m, k * e)
-    summed = _matmul(factor.T, product).reshape(n, k, e)
-    residual = sample.residual(jnp.sum(summed * sample.x[:, None, :], axis=2))
-    pulls = (residual[:, :, None] * sample.x[:, None, :]).reshape(n, k * e)
-    moment = -_matmul(factor, pulls).reshape(m, k, e)
-    drive = jnp.sum(a[:, :, None] * moment, axis=1)
+
+    factor: Float[Array, "m n"]
+    normals: Float[Array, "p e m"]
+    dual: Float[Array, "p e m"]
+    sample: Sample
+
+    def __call__(self, w: Float[Array, "e m"], a: Float[Array, "k m"]) -> "Rates":
+        """Rates, with neurons last."""
+        (e, m), (k, n), x = w.shape, self.sample.y.T.shape, self.sample.x.T
+        product = (a[:, None, :] * w[None, :, :]).reshape(k * e, m)
+        summed = _matmul(product, self.factor).reshape(k, e, n)
+        prediction = jnp.sum(summed * x[None, :, :], axis=1)
+        residual = self.sample.residual(prediction.T).T
+        pulls = (residual[:, None, :] * x[None, :, :]).reshape(k * e, n)
+        moment = -_matmul(pulls, self.factor.T).reshape(k, e, m)
+        drive = jnp.sum(a[:, None, :] * moment, axis=0)
+        part = jnp.sum(self.dual * drive[None, :, :], axis=1)
+        return Rates(
+            w=drive - jnp.sum(part[:, None, :] * self.normals, axis=0),
+            a=jnp.sum(moment * w[None, :, :], axis=1),
+            moment=moment,
+            residual=residual,
+        )
+
+
+def frozen_field(
+    is_active: Bool[Array, "m n"],
+    slope: float,
+    pinned: Int[Array, "m p"],
+    dual: Float[Array, "m p e"],
+    sample: Sample,
+) -> FrozenField:
+    """The field for an activation pattern and pins (their samples, their duals)."""
+    dtype = sample.x.dtype
+    factor = jnp.where(is_active, jnp.ones((), dtype), jnp.asarray(slope, dtype))
+    normals = pinned_normals(sample.unit, pinned)
+    last = lambda v: jnp.moveaxis(v, 0, -1)
+    return FrozenField(factor, last(normals), last(dual), sample)
+
+
+def neurons_last(rates: Rates) -> Rates:
+    """From the layout of the weights to that of the field."""
     return Rates(
-        w=project(drive, normals, dual),
-        a=jnp.sum(moment * w[:, None, :], axis=2),
-        moment=moment,
-        residual=residual,
+        rates.w.T, rates.a.T, jnp.moveaxis(rates.moment, 0, -1), rates.residual.T
+    )
+
+
+def neurons_first(rates: Rates) -> Rates:
+    """From the layout of the field to that of the weights."""
+    return Rates(
+        rates.w.T, rates.a.T, jnp.moveaxis(rates.moment, -1, 0), rates.residual.T
     )
 
 

@@ -1,7 +1,7 @@
 """Neurons held on data hyperplanes: projection, and the speed of leaving."""
 
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float, Int
 
 from simbias.flows._small_systems import solve_small
 
@@ -58,9 +58,3 @@ def escape_speeds(
     room = jnp.where(is_pin, 1 / jnp.where(is_pin, length, 1), 0)
     inactive = room * jnp.sum(dual * drive[:, None, :], axis=2)
     return inactive, inactive + room * jump, room
-
-
-def is_pinned(pins: Int[Array, "c p"], n: int) -> Bool[Array, "c n"]:
-    """Pairs (neuron, sample) that are pinned."""
-    hit = pins[:, :, None] == jnp.arange(n, dtype=pins.dtype)[None, None, :]
-    return jnp.any(hit, axis=1)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Int, PyTree
+from jaxtyping import Array, Bool, Float, Int, PyTree
 
 
 def on_some_rows(
@@ -35,12 +35,33 @@ def on_some_rows(
     return jax.tree.map(put, tree, some), is_treated
 
 
+def least_and_place(
+    value: Float[Array, "c n"],
+) -> tuple[Float[Array, " c"], Int[Array, " c"]]:
+    """The least of each row, and where it is (any place if there are several).
+
+    Two plain reductions: a fifth of what `argmin` costs on a CPU.
+    """
+    place = jax.lax.broadcasted_iota(jnp.int32, value.shape, 1)
+    least = jnp.min(value, axis=1, keepdims=True)
+    return least[:, 0], jnp.max(jnp.where(value == least, place, 0), axis=1)
+
+
+def holds(slots: Int[Array, "c s"], n: int) -> Bool[Array, "c n"]:
+    """Which of 0 … n − 1 are in a row's slots."""
+    place = jnp.arange(n, dtype=slots.dtype)[None, :]
+    # Slot by slot, all in one fused pass; `any` over a third axis is ten times slower.
+    found = jnp.zeros((slots.shape[0], n), bool)
+    for slot in range(slots.shape[1]):
+        found |= slots[:, slot, None] == place
+    return found
+
+
 def with_flips(
     is_active: Bool[Array, "c n"], sample: Int[Array, "c s"], gain: Int[Array, "c s"]
 ) -> Bool[Array, "c n"]:
     """Activation pattern after some samples turned on (gain 1) or off (−1)."""
     n = is_active.shape[1]
-    hit = sample[:, :, None] == jnp.arange(n, dtype=sample.dtype)[None, None, :]
-    turns_on = jnp.any(hit & (gain > 0)[:, :, None], axis=1)
-    turns_off = jnp.any(hit & (gain < 0)[:, :, None], axis=1)
+    turns_on = holds(jnp.where(gain > 0, sample, -1), n)
+    turns_off = holds(jnp.where(gain < 0, sample, -1), n)
     return (is_active | turns_on) & ~turns_off
