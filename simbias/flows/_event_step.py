@@ -17,7 +17,6 @@ from simbias.flows._crossings import (
     follow_events,
     rounding_of,
 )
-from simbias.flows._explicit import error_order, is_chained
 from simbias.flows._frozen import (
     Rates,
     Sample,
@@ -27,6 +26,7 @@ from simbias.flows._frozen import (
 )
 from simbias.flows._pins import pinned_normals, project
 from simbias.flows._releases import Held, release
+from simbias.flows._smooth_step import Stiffness, smooth_step
 
 # Powers of the step in the errors of one event, and of what it does to the others.
 _EVENT_ORDER, _COUPLING_ORDER = 3, 2
@@ -58,6 +58,9 @@ class Attempt(NamedTuple):
 
     position: Position
     error: Float[Array, ""]
+    order: Float[Array, ""]
+    evaluations: Int[Array, ""]
+    stiffness: Stiffness | None
     crossings: Int[Array, ""]
     pinned: Int[Array, ""]
     released: Int[Array, ""]
@@ -86,18 +89,27 @@ def first_position(
 
 
 def attempt_step(
-    position: Position, sample: Sample, length: Float[Array, ""], method: Method
+    position: Position,
+    sample: Sample,
+    length: Float[Array, ""],
+    method: Method,
+    stiffness: Stiffness | None,
 ) -> Attempt:
     """Integrate with the pattern frozen, then put right what met a hyperplane.
 
-    1. A Runge-Kutta step of the frozen field gives r(t) and a course for every neuron.
+    1. A Runge–Kutta step of the frozen field gives r(t) and a course for every neuron.
     2. Neurons that meet hyperplanes follow their events under that r(t).
     3. The field anew: what the events changed in r moves all neurons a little (δr
        grows about linearly from each event to the end, hence the factor κ/2).
     4. Pins that no longer hold are released.
     """
     slope = method.slope
-    end, error, late = _frozen_step(position, sample, length, method)
+    pinned, dual = position.pins.sample, position.pins.dual
+    field = frozen_field(position.is_active, slope, pinned, dual, sample)
+    rate = neurons_last(position.rates)
+    y0 = jax.tree.map(jnp.zeros_like, rate)._replace(w=position.w.T, a=position.a.T)
+    smooth = smooth_step(field, y0, rate, length, method.solver, stiffness)
+    end, error, late = map(neurons_first, smooth[:3])
     size = jnp.sqrt(jnp.sum(position.w**2, axis=1) + jnp.sum(position.a**2, axis=1))
     share = lambda w, a: (
         jnp.sqrt(jnp.sum(w**2, axis=1) + jnp.sum(a**2, axis=1))
@@ -114,6 +126,10 @@ def attempt_step(
     has_events = total > 0
     kappa = jnp.sum(weight * course.lag) / jnp.where(has_events, total, 1)
     half = jnp.where(has_events, kappa / 2 * length, 0)
+    if smooth.stiffness is not None:
+        # What decays fast follows at once, and comes to rest at δθ' / ρ.
+        decay = jnp.where(smooth.stiffness.is_stiff, smooth.stiffness.radius, 0)
+        half = half / (1 + decay * half)
     dw, da = half * (rates.w - course.end.dw), half * (rates.a - course.end.da)
     w, a = w + dw, a + da
 
@@ -132,7 +148,7 @@ def attempt_step(
     moved = share(end.w - position.w, end.a - position.a)
     kink = share(course.shift[:, None], jnp.zeros_like(a)) * moved ** (_EVENT_ORDER - 1)
     kink = kink + jnp.where(is_endless, moved, 0)
-    order = error_order(method.solver)
+    order = smooth.order
     relative = lambda v: jnp.sqrt(jnp.mean(v**2)) / method.rtol
     scaled = jnp.maximum(
         relative(share(error.w, error.a)),
@@ -146,34 +162,14 @@ def attempt_step(
     return Attempt(
         position=_arrived(held, rates.residual, sample),
         error=scaled,
+        order=order,
+        evaluations=smooth.evaluations,
+        stiffness=smooth.stiffness,
         crossings=count(course.crossings),
         pinned=count(course.pinned),
         released=count(course.released) + count(held.released),
         is_full=jnp.any(course.is_full),
     )
-
-
-def _frozen_step(
-    position: Position, sample: Sample, length: Float[Array, ""], method: Method
-) -> tuple[Rates, Rates, Rates]:
-    """The end, the solver's estimate of its error, and the frozen field there.
-
-    The moments and residuals ride along as if they were to be integrated: a method
-    that ends with an evaluation at its end point hands them over for nothing.
-    """
-    solver, pins, last = method.solver, position.pins, neurons_last(position.rates)
-    field = frozen_field(
-        position.is_active, method.slope, pins.sample, pins.dual, sample
-    )
-    term = diffrax.ODETerm(lambda _, y, __: field(y.w, y.a))
-    y0 = jax.tree.map(jnp.zeros_like, last)
-    y0 = y0._replace(w=position.w.T, a=position.a.T)
-    memory = (False, last) if is_chained(solver) else None
-    end, error, _, memory, _ = solver.step(
-        term, jnp.zeros_like(length), length, y0, None, memory, made_jump=False
-    )
-    late = field(end.w, end.a) if memory is None else memory[1]
-    return neurons_first(end), neurons_first(error), neurons_first(late)
 
 
 def _course(

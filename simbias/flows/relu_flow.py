@@ -17,9 +17,9 @@ from simbias.flows._event_step import (
     attempt_step,
     first_position,
 )
-from simbias.flows._explicit import error_order, is_chained, stages
 from simbias.flows._frozen import Sample, extended_sample
 from simbias.flows._objective import choose, clock, is_finite, where_status
+from simbias.flows._smooth_step import Stiffness, unknown_stiffness
 
 _ROUNDINGS = 10
 _CLIP = 100
@@ -55,6 +55,8 @@ class ReluFlow(AbstractFlow):
         max_pins: hyperplanes one neuron can slide on at once; None is as many as there
             can be, up to 32.  A member that needs more ends as CAPACITY.
         rows: neurons whose events are followed at a time; changes speed only.
+        stabilise: steps that stability bounds are left to Runge–Kutta–Chebyshev,
+            whose number of evaluations grows with the root of their length.
 
     Reference: Filippov (1988), Differential equations with discontinuous righthand
     sides; Dieci & Lopez (2012), J. Comput. Appl. Math. 236.
@@ -69,6 +71,7 @@ class ReluFlow(AbstractFlow):
     max_steps: int = eqx.field(static=True, default=1_000_000)
     max_pins: int | None = eqx.field(static=True, default=None)
     rows: int | None = eqx.field(static=True, default=None)
+    stabilise: bool = eqx.field(static=True, default=True)
 
     def __check_init__(self):
         for name in ("rtol", "dt0", "rest"):
@@ -107,6 +110,7 @@ class ReluFlow(AbstractFlow):
             position=position,
             controller=(one, one),
             has_overflowed=jnp.array(False),
+            stiffness=unknown_stiffness(w, a) if self.stabilise else None,
         )
         return FlowState(network, jnp.zeros((), clock()), status, stats, memory)
 
@@ -126,13 +130,18 @@ class ReluFlow(AbstractFlow):
         method = Method(
             self.solver, jnp.asarray(self.rtol, dtype), _slope(network), rows
         )
-        new = attempt_step(memory.position, sample, length, method)
+        new = attempt_step(memory.position, sample, length, method, memory.stiffness)
         overflows = ~is_finite((new.position, new.error))
         error = jnp.where(overflows, jnp.inf, new.error)
-        order = error_order(self.solver)
         is_kept, proposal, controller = _controlled(
-            error, length, order, memory.controller
+            error, length, new.order, memory.controller
         )
+        if new.stiffness is not None and memory.stiffness is not None:
+            proposal = jnp.minimum(proposal, new.stiffness.longest())
+            # Errors of one method say nothing of the other's.
+            stays = new.stiffness.is_stiff == memory.stiffness.is_stiff
+            one = jnp.ones_like(error)
+            controller = choose(stays, controller, (one, one))
         proposal = proposal.astype(time.dtype)
         longer = jnp.maximum(proposal, memory.length)
         proposal = jnp.where(is_clipped & is_kept, longer, proposal)
@@ -159,25 +168,20 @@ class ReluFlow(AbstractFlow):
             )
         memory = choose(
             tries,
-            ReluMemory(proposal, position, controller, overflows),
+            ReluMemory(proposal, position, controller, overflows, new.stiffness),
             memory,
         )
         return FlowState(
             network,
             jnp.where(moves, tnext, time),
             status,
-            _counted(state.stats, new, tries, moves, self._evaluations()),
+            _counted(state.stats, new, tries, moves),
             memory,
         )
 
     def _capacity(self, sample: Sample) -> int:
         n, e = sample.x.shape
         return min(n, e, 32 if self.max_pins is None else self.max_pins)
-
-    def _evaluations(self) -> int:
-        # One at the end of the step with the old pattern, one with the new: the
-        # method's own last stage does for the first.
-        return stages(self.solver) + 2 - is_chained(self.solver)
 
 
 class ReluMemory(eqx.Module):
@@ -187,12 +191,13 @@ class ReluMemory(eqx.Module):
     position: Position
     controller: tuple[Float[Array, ""], Float[Array, ""]]
     has_overflowed: Bool[Array, ""]
+    stiffness: Stiffness | None
 
 
 def _controlled(
     error: Float[Array, ""],
     length: Float[Array, ""],
-    order: int,
+    order: Float[Array, ""],
     controller: tuple[Float[Array, ""], Float[Array, ""]],
 ) -> tuple[
     Bool[Array, ""], Float[Array, ""], tuple[Float[Array, ""], Float[Array, ""]]
@@ -278,13 +283,12 @@ def _counted(
     new: Attempt,
     tries: Bool[Array, ""],
     moves: Bool[Array, ""],
-    evaluations: int,
 ) -> dict[str, Int[Array, ""]]:
     plus = lambda condition, count: jnp.where(condition, count, 0).astype(jnp.int32)
     return {
         "accepted": stats["accepted"] + plus(moves, 1),
         "rejected": stats["rejected"] + plus(tries & ~moves, 1),
-        "evaluations": stats["evaluations"] + plus(tries, evaluations),
+        "evaluations": stats["evaluations"] + plus(tries, new.evaluations),
         "crossings": stats["crossings"] + plus(moves, new.crossings),
         "pins": stats["pins"] + plus(moves, new.pinned),
         "releases": stats["releases"] + plus(moves, new.released),

@@ -1,0 +1,103 @@
+"""The stabilised method: order, stability, and when it takes over."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from simbias.core import Dataset, Status
+from simbias.flows._chebyshev import (
+    MAX_STAGES,
+    chebyshev_step,
+    error_estimate,
+    largest_stretch,
+    stages_for,
+)
+from simbias.flows.relu_flow import ReluFlow
+from simbias.losses import half_mse
+from simbias.networks.two_layer import TwoLayer
+from simbias.simulate import solve
+
+
+def integrated(rates, length, end):
+    """y' = −rates·y from 1, in equal steps."""
+    field = lambda y: -rates * y
+    y = jnp.ones_like(rates)
+    stages = stages_for(jnp.max(rates) * length)
+    for _ in range(round(end / length)):
+        y = chebyshev_step(field, y, field(y), jnp.asarray(length), stages)
+    return y
+
+
+def test_error_falls_with_the_square_of_the_step():
+    rates = jnp.asarray([1.0, 40.0])
+    errors = [
+        abs(float(integrated(rates, h, 2.0)[0]) - np.exp(-2.0))
+        for h in (0.2, 0.1, 0.05)
+    ]
+    assert errors[0] / errors[1] == pytest.approx(4, rel=0.2)
+    assert errors[1] / errors[2] == pytest.approx(4, rel=0.3)
+
+
+@pytest.mark.parametrize("stretch", [0.1, 3.0, 20.0, 300.0, 0.999 * largest_stretch()])
+def test_the_number_of_stages_is_stable_for_every_rate_up_to_the_largest(stretch):
+    rates = jnp.linspace(0.0, stretch, 2001)
+    stages = stages_for(jnp.asarray(stretch))
+    field = lambda y: -rates * y
+    ones = jnp.ones_like(rates)
+    factor = chebyshev_step(field, ones, field(ones), jnp.asarray(1.0), stages)
+    assert int(stages) <= MAX_STAGES
+    assert np.all(np.abs(factor) <= 1 + 1e-12)
+    assert float(factor[0]) == 1.0
+
+
+def test_the_error_estimate_is_of_third_order():
+    field = lambda y: -(y**2)
+    estimates = []
+    for h in (0.2, 0.1, 0.05):
+        y, h = jnp.asarray(1.0), jnp.asarray(h)
+        new = chebyshev_step(field, y, field(y), h, jnp.int32(5))
+        estimates.append(float(error_estimate(y, new, field(y), field(new), h)))
+    assert estimates[0] / estimates[1] == pytest.approx(8, rel=0.3)
+    assert estimates[1] / estimates[2] == pytest.approx(8, rel=0.3)
+
+
+def stiff_problem():
+    """Neurons that stay active everywhere: least squares with rates 50 and 0.02."""
+    x = jnp.asarray([[10.0, 10.0], [10.0, 10.2], [10.2, 10.0]])
+    y = jnp.asarray([[3.0], [3.5], [2.5]])
+    data = Dataset(x, y, jnp.ones(3), y, jnp.zeros((0, 2)))
+    return data, TwoLayer(jnp.asarray([[0.1, 0.1]]), jnp.asarray([[1.0]]))
+
+
+def test_the_stabilised_method_takes_over_and_agrees():
+    data, network = stiff_problem()
+    found = {}
+    for stabilise in (True, False):
+        flow = ReluFlow(rtol=1e-7, stabilise=stabilise)
+        found[stabilise] = solve(network, data, flow, half_mse, (1.0, 60.0), {})
+        assert found[stabilise].status == Status.REACHED_TIME
+    fast, slow = found[True], found[False]
+    assert fast.stats["evaluations"] < slow.stats["evaluations"] / 3
+    np.testing.assert_allclose(fast.network.w, slow.network.w, rtol=1e-5)
+    np.testing.assert_allclose(fast.network.a, slow.network.a, rtol=1e-5)
+
+
+def test_lanes_of_both_methods_side_by_side_give_what_each_gives_alone():
+    data, stiff = stiff_problem()
+    other = dataclasses.replace(stiff, w=jnp.asarray([[1e-3, -1e-3]]))
+    flow = ReluFlow(rtol=1e-6)
+
+    def run(network):
+        state = flow.init(network, data, half_mse, jax.random.key(0))
+        step = lambda s: flow.step(s, data, half_mse, jnp.asarray(5.0))
+        return jax.lax.fori_loop(0, 150, lambda _, s: step(s), state)
+
+    both = jax.tree.map(lambda *v: jnp.stack(v), stiff, other)
+    together = jax.jit(jax.vmap(run))(both)
+    for i, network in enumerate((stiff, other)):
+        alone = jax.jit(run)(network)
+        np.testing.assert_allclose(together.network.w[i], alone.network.w, rtol=1e-9)
+        assert int(together.stats["evaluations"][i]) == int(alone.stats["evaluations"])
