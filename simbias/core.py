@@ -44,7 +44,12 @@ class Dataset(eqx.Module):
 
 
 class AbstractNetwork(eqx.Module):
-    """A function of one input.  Its inexact-array leaves are what is trained."""
+    """A function of one input.  Its inexact-array leaves are what is trained.
+
+    A network may have a method `value_and_gradient(loss, x, y, weight)`, the loss on a
+    sample and its gradient as a network of the same shape; flows use it in place of
+    autodiff.
+    """
 
     @abstractmethod
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:

@@ -1,12 +1,16 @@
 import math
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.stats import norm
 
+from simbias import tiling
+from simbias.losses import half_mse, logistic
 from simbias.networks.activations import ACTIVATIONS, LeakyRelu, negative_slope
+from simbias.networks.two_layer import TwoLayer
 from simbias.networks.two_layer_init import (
     INITIAL_LAWS,
     balanced,
@@ -98,3 +102,27 @@ def test_vectors_in_the_ball_are_uniform():
 def test_wrong_sizes_are_named(law, wrong):
     with pytest.raises(ValueError, match=f"`{next(iter(wrong))}` must be"):
         INITIAL_LAWS[law](KEY, **{"m": 3, "d": 2, **wrong})
+
+
+@pytest.mark.parametrize("name", sorted(ACTIVATIONS))
+@pytest.mark.parametrize(("k", "has_bias"), [(1, False), (1, True), (3, False)])
+@pytest.mark.parametrize("whole", [8 * 2**20, 64])
+def test_gradient_by_hand_is_that_of_autodiff(name, k, has_bias, whole, monkeypatch):
+    # With 64 bytes the 37 neurons are cut into tiles of 16, the last one filled up.
+    monkeypatch.setattr(tiling, "_WHOLE_BYTES", whole)
+    monkeypatch.setattr(tiling, "_TILE_BYTES", 64)
+    rng = np.random.default_rng(0)
+    draw = lambda *shape: jnp.asarray(rng.standard_normal(shape))
+    bias = draw(37) if has_bias else None
+    network = TwoLayer(draw(37, 4), draw(37, k), bias, ACTIVATIONS[name])
+    x, y, weight = draw(9, 4), draw(9, k), jnp.asarray([1.0] * 7 + [0.0] * 2)
+    y = y if k == 3 else jnp.sign(y)
+    for loss in (half_mse, logistic):
+        of = lambda net: loss(jax.vmap(net)(x), y, weight)  # noqa: B023
+        value, gradient = eqx.filter_value_and_grad(of)(network)
+        by_hand = network.value_and_gradient(loss, x, y, weight)
+        np.testing.assert_allclose(by_hand[0], value, rtol=1e-13)
+        for mine, theirs in zip(
+            jax.tree.leaves(by_hand[1]), jax.tree.leaves(gradient), strict=True
+        ):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-11, atol=1e-13)

@@ -9,6 +9,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.core import Dataset, Loss
 from simbias.flows._pins import pinned_normals
+from simbias.tiling import tiles
 
 
 class Sample(eqx.Module):
@@ -58,26 +59,30 @@ class FrozenField(eqx.Module):
     the processor's vectors, which halves the time of an evaluation.
 
     Attributes:
-        factor: S, 1 where active and the negative slope elsewhere (pins too).
+        pattern: S, 1 where active and the negative slope elsewhere (pins too), in
+            tiles of neurons; as truth values if there are several tiles, which then
+            become numbers one at a time, in the cache.
         normals: of the pins, see `pinned_normals`.
         dual: their `dual_basis`.
         sample: the data.
+        slope: the negative slope.
     """
 
-    factor: Float[Array, "m n"]
+    pattern: Float[Array, "t c n"] | Bool[Array, "t c n"]
     normals: Float[Array, "p e m"]
     dual: Float[Array, "p e m"]
     sample: Sample
+    slope: float = eqx.field(static=True)
 
     def __call__(self, w: Float[Array, "e m"], a: Float[Array, "k m"]) -> "Rates":
         """Rates, with neurons last."""
         (e, m), (k, n), x = w.shape, self.sample.y.T.shape, self.sample.x.T
         product = (a[:, None, :] * w[None, :, :]).reshape(k * e, m)
-        summed = _matmul(product, self.factor).reshape(k, e, n)
+        summed = self._sum_over_neurons(product).reshape(k, e, n)
         prediction = jnp.sum(summed * x[None, :, :], axis=1)
         residual = self.sample.residual(prediction.T).T
         pulls = (residual[:, None, :] * x[None, :, :]).reshape(k * e, n)
-        moment = -_matmul(pulls, self.factor.T).reshape(k, e, m)
+        moment = -self._sum_over_samples(pulls, m).reshape(k, e, m)
         drive = jnp.sum(a[:, None, :] * moment, axis=0)
         part = jnp.sum(self.dual * drive[None, :, :], axis=1)
         return Rates(
@@ -86,6 +91,32 @@ class FrozenField(eqx.Module):
             moment=moment,
             residual=residual,
         )
+
+    def _sum_over_neurons(self, values: Float[Array, "q m"]) -> Float[Array, "q n"]:
+        count, width, n = self.pattern.shape
+        if count == 1:
+            return _matmul(values, self.pattern[0])
+        q, m = values.shape
+        values = jnp.pad(values, ((0, 0), (0, count * width - m)))
+        pieces = jnp.moveaxis(values.reshape(q, count, width), 1, 0)
+        add = lambda total, tile: (
+            total + _matmul(tile[0], _factor(tile[1], self.slope, values.dtype)),
+            None,
+        )
+        zero = jnp.zeros((q, n), values.dtype)
+        return jax.lax.scan(add, zero, (pieces, self.pattern))[0]
+
+    def _sum_over_samples(
+        self, values: Float[Array, "q n"], m: int
+    ) -> Float[Array, "q m"]:
+        if self.pattern.shape[0] == 1:
+            return _matmul(values, self.pattern[0].T)
+        q, dtype = values.shape[0], values.dtype
+        pieces = jax.lax.map(
+            lambda tile: _matmul(values, _factor(tile, self.slope, dtype).T),
+            self.pattern,
+        )
+        return jnp.moveaxis(pieces, 0, 1).reshape(q, -1)[:, :m]
 
 
 def frozen_field(
@@ -96,11 +127,21 @@ def frozen_field(
     sample: Sample,
 ) -> FrozenField:
     """The field for an activation pattern and pins (their samples, their duals)."""
-    dtype = sample.x.dtype
-    factor = jnp.where(is_active, jnp.ones((), dtype), jnp.asarray(slope, dtype))
+    (m, n), dtype = is_active.shape, sample.x.dtype
+    count, width = tiles(n, m, dtype.itemsize)
+    pattern = jnp.pad(is_active, ((0, count * width - m), (0, 0)))
+    pattern = pattern.reshape(count, width, n)
+    if count == 1:
+        pattern = _factor(pattern, slope, dtype)
     normals = pinned_normals(sample.unit, pinned)
     last = lambda v: jnp.moveaxis(v, 0, -1)
-    return FrozenField(factor, last(normals), last(dual), sample)
+    return FrozenField(pattern, last(normals), last(dual), sample, slope)
+
+
+def _factor(
+    is_active: Bool[Array, "*s"], slope: float, dtype: jnp.dtype
+) -> Float[Array, "*s"]:
+    return jnp.where(is_active, jnp.ones((), dtype), jnp.asarray(slope, dtype))
 
 
 def neurons_last(rates: Rates) -> Rates:

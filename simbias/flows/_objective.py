@@ -26,6 +26,17 @@ def loss_of(
     return loss(jax.vmap(eqx.combine(params, rest))(x), y, weight)
 
 
+def value_and_gradient(
+    params: PyTree, rest: PyTree, loss: Loss, sample: Sample
+) -> tuple[Float[Array, ""], PyTree]:
+    """L(θ) and ∇L(θ): the network's own where it has one, else by autodiff."""
+    by_hand = getattr(eqx.combine(params, rest), "value_and_gradient", None)
+    if by_hand is None:
+        return jax.value_and_grad(loss_of)(params, rest, loss, sample)
+    value, gradient = by_hand(loss, *sample)
+    return value, split(gradient)[0]
+
+
 def precision(params: PyTree) -> jnp.dtype:
     """Type of the trained leaves."""
     return jnp.result_type(*jax.tree.leaves(params))

@@ -15,9 +15,9 @@ from simbias.flows._objective import (
     choose,
     clock,
     is_finite,
-    loss_of,
     precision,
     split,
+    value_and_gradient,
     where_status,
 )
 
@@ -125,7 +125,7 @@ class Descent(AbstractFlow):
         order = None
         if self.batch is not None:
             sample, order = _drawn(batches, sample, self.batch, count)
-        value, gradient = jax.value_and_grad(loss_of)(params, static, loss, sample)
+        value, gradient = value_and_gradient(params, static, loss, sample)
         # optax divides by 1 − β^count, a float to an integer.
         with jax.numpy_dtype_promotion("standard"):
             updates, optimiser = self._transform(params).update(

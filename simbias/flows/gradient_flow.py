@@ -17,9 +17,9 @@ from simbias.flows._objective import (
     choose,
     clock,
     is_finite,
-    loss_of,
     precision,
     split,
+    value_and_gradient,
     where_status,
 )
 
@@ -103,7 +103,7 @@ class GradientFlow(AbstractFlow):
             )
         params, static = split(network)
         sample = (data.x, data.y, data.weight)
-        value, gradient = jax.value_and_grad(loss_of)(params, static, loss, sample)
+        value, gradient = value_and_gradient(params, static, loss, sample)
         is_sane = is_finite((params, value, gradient))
         status = where_status(~is_sane, Status.NONFINITE, jnp.int32(Status.RUNNING))
         is_chosen = self.is_adaptive and self.dt0 is None
@@ -297,7 +297,7 @@ def _constant_attempt(
 def _field(static: PyTree, loss: Loss) -> diffrax.ODETerm:
     def field(t: Any, params: PyTree, sample: Sample) -> PyTree:
         del t
-        gradient = jax.grad(loss_of)(params, static, loss, sample)
+        _, gradient = value_and_gradient(params, static, loss, sample)
         return jax.tree.map(jnp.negative, gradient)
 
     return diffrax.ODETerm(field)

@@ -2,9 +2,11 @@
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from simbias.core import AbstractNetwork
+from simbias.core import AbstractNetwork, Loss
+from simbias.networks._two_layer_gradient import two_layer_gradient
 from simbias.networks.activations import Activation, negative_slope
 
 
@@ -44,3 +46,23 @@ class TwoLayer(AbstractNetwork):
         if self.b is not None:
             h = h + self.b
         return self.activation(h) @ self.a
+
+    def value_and_gradient(
+        self,
+        loss: Loss,
+        x: Float[Array, "n d"],
+        y: Float[Array, "n k"],
+        weight: Float[Array, " n"],
+    ) -> tuple[Float[Array, ""], "TwoLayer"]:
+        """Loss on a sample and its gradient, several times as fast as autodiff."""
+        w = self.w
+        if self.b is not None:
+            w = jnp.concatenate([w, self.b[:, None]], axis=1)
+            x = jnp.concatenate([x, jnp.ones_like(x[:, :1])], axis=1)
+        is_homogeneous = self.negative_slope is not None
+        value, dw, da = two_layer_gradient(
+            w, self.a, self.activation, is_homogeneous, loss, x, y, weight
+        )
+        d = self.w.shape[1]
+        db = None if self.b is None else dw[:, d]
+        return value, TwoLayer(dw[:, :d], da, db, self.activation)

@@ -1,0 +1,94 @@
+"""Loss of a two-layer network and its gradient, by hand and in tiles of neurons."""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from simbias.core import Loss
+from simbias.networks.activations import Activation
+from simbias.tiling import tiles
+
+
+def two_layer_gradient(
+    w: Float[Array, "m e"],
+    a: Float[Array, "m k"],
+    activation: Activation,
+    is_homogeneous: bool,
+    loss: Loss,
+    x: Float[Array, "n e"],
+    y: Float[Array, "n k"],
+    weight: Float[Array, " n"],
+) -> tuple[Float[Array, ""], Float[Array, "m e"], Float[Array, "m k"]]:
+    """L, ∂L/∂w and ∂L/∂a of f(x) = Σⱼ aⱼ φ(wⱼ·x).
+
+        rᵢ = ∂L/∂f(xᵢ),   Gᵢⱼ = φ'(wⱼ·xᵢ) rᵢ·aⱼ
+        ∂L/∂wⱼ = Σᵢ Gᵢⱼ xᵢ,   ∂L/∂aⱼ = Σᵢ φ(wⱼ·xᵢ) rᵢ
+
+    With one output and φ(h) = h φ'(h) the second sum is wⱼ·Σᵢ φ'(wⱼ·xᵢ) rᵢ xᵢ, of which
+    the first is aⱼ times.  Neurons are the last axis, so that every sum runs along the
+    processor's vectors; large n × m are cut into tiles that stay in its cache, at the
+    price of computing w·x twice.
+
+    Args:
+        w: hidden weights; a hidden bias is one more column, with 1 in `x`.
+        a: output weights.
+        activation: φ.
+        is_homogeneous: whether φ(h) = h φ'(h), as of ReLU.
+        loss: of (f, y, weight).
+        x: inputs.
+        y: targets.
+        weight: of the samples.
+    """
+    m, k, n = w.shape[0], a.shape[1], x.shape[0]
+    count, width = tiles(n, m, w.dtype.itemsize)
+    is_shared = is_homogeneous and k == 1
+    wt, at = _cut(w.T, count, width), _cut(a.T, count, width)
+
+    def outputs(tile):
+        v, b = tile
+        return activation(_matmul(x, v)), b
+
+    def forward(total, tile):
+        z, b = outputs(tile)
+        return total + _matmul(z, b.T), None
+
+    def backward(tile, residual):
+        v, b = tile
+        z, pull = jax.vjp(activation, _matmul(x, v))
+        if is_shared:
+            (gate,) = pull(jnp.broadcast_to(residual, z.shape))
+            moment = _matmul(x.T, gate)
+            return b * moment, jnp.sum(v * moment, axis=0, keepdims=True)
+        (gate,) = pull(_matmul(residual, b))
+        return _matmul(x.T, gate), _matmul(residual.T, z)
+
+    zero = jnp.zeros((n, k), w.dtype)
+    if count == 1:
+        tile = (wt[0], at[0])
+        prediction, _ = forward(zero, tile)
+    else:
+        prediction, _ = jax.lax.scan(forward, zero, (wt, at))
+    value, residual = jax.value_and_grad(loss)(prediction, y, weight)
+    if count == 1:
+        dw, da = backward((wt[0], at[0]), residual)
+        return value, dw.T, da.T
+    _, (dw, da) = jax.lax.scan(
+        lambda _, tile: (None, backward(tile, residual)), None, (wt, at)
+    )
+    return value, _joined(dw, m), _joined(da, m)
+
+
+def _cut(rows: Float[Array, "q m"], count: int, width: int) -> Float[Array, "t q c"]:
+    """Tiles of columns; neurons of weight 0 fill the last."""
+    q, m = rows.shape
+    rows = jnp.pad(rows, ((0, 0), (0, count * width - m)))
+    return jnp.moveaxis(rows.reshape(q, count, width), 1, 0)
+
+
+def _joined(pieces: Float[Array, "t q c"], m: int) -> Float[Array, "m q"]:
+    count, q, width = pieces.shape
+    return jnp.moveaxis(pieces, 1, 2).reshape(count * width, q)[:m]
+
+
+def _matmul(left: Array, right: Array) -> Array:
+    return jnp.matmul(left, right, precision=jax.lax.Precision.HIGHEST)
