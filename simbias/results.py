@@ -64,16 +64,17 @@ def open_result(path: str | os.PathLike) -> xr.Dataset:
     """A run from disk, finished or not: the folder of the run or its `run.zarr`.
 
     Raises:
-        ValueError: if it is not a simbias run.
+        ValueError: if it is not a simbias run, or if some of it is damaged.
     """
     # Imported here: zarr is not needed to run in memory.
     from simbias.store.layout import open_store
+    from simbias.store.work import read_so_far
 
     path = pathlib.Path(path)
     if (path / "run.zarr").exists():
         path = path / "run.zarr"
     store = open_store(path)
-    return to_xarray(store.read(), dict(store.group.attrs))
+    return to_xarray(read_so_far(store), store.attributes)
 
 
 def is_finished(ds: xr.Dataset) -> xr.DataArray:

@@ -6,7 +6,8 @@ import pytest
 from small import Norms, Risk, RiskBelow, small
 
 from simbias.core import Status
-from simbias.ensemble.engine import Progress, exact_numerics, run_members
+from simbias.ensemble.engine import exact_numerics, run_members
+from simbias.ensemble.events import Progress
 from simbias.ensemble.grid import (
     bucket,
     checked_value,

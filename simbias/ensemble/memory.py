@@ -2,7 +2,11 @@
 
 import os
 
-from simbias.ensemble.plan import Plan, bytes_of_result, bytes_per_lane
+import jax
+
+from simbias.ensemble.plan import Group, Plan, bytes_of_result, bytes_per_lane
+
+_MAX_LANES = 4096
 
 
 def check_memory(plan: Plan) -> None:
@@ -20,6 +24,15 @@ def check_memory(plan: Plan) -> None:
             f"member in flight {_gigabytes(lane)}) and this machine has "
             f"{_gigabytes(present)}. Use fewer seeds, cells, `times` or measures."
         )
+
+
+def lanes_that_fit(group: Group, device: jax.Device) -> int:
+    """One at a time on a CPU, as many as half the memory holds elsewhere."""
+    if device.platform == "cpu":
+        return 1
+    limit = (device.memory_stats() or {}).get("bytes_limit", 8 << 30)
+    fits = int(limit / 2 // bytes_per_lane(group.lane))
+    return max(1, min(group.size, fits, _MAX_LANES))
 
 
 def physical_memory() -> int | None:
