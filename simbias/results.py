@@ -18,14 +18,18 @@ from simbias.ensemble.plan import Plan
 from simbias.ensemble.table import Table
 
 
-def attributes(plan: Plan) -> dict[str, Any]:
-    """What a stored run carries besides its arrays."""
+def attributes(plan: Plan, recipe: dict[str, Any] | None = None) -> dict[str, Any]:
+    """What a stored run carries besides its arrays.
+
+    `recipe` is how the command line finds the experiment again, None for your own.
+    """
     fields = {**plan.trajectories, **plan.final}
     coords = {k: v for f in fields.values() for k, v in f.coords.items()}
     return {
         "configuration": configuration(plan.experiment),
         "axes": {k: list(v) for k, v in plan.grid.axes.items()},
         "coords": {k: np.asarray(v).tolist() for k, v in coords.items()},
+        "recipe": recipe,
         **provenance(),
     }
 

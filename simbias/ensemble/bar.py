@@ -1,8 +1,13 @@
 """The progress bar: members done and failed, and whether programs are compiling."""
 
+import time
+
 from tqdm.auto import tqdm
 
 from simbias.ensemble.events import Event, Outcome, Progress
+
+# The bar moves when something happens, and its clock at least this often.
+_REDRAW_SECONDS = 10.0
 
 
 class Bar:
@@ -11,6 +16,7 @@ class Bar:
     def __init__(self, title: str, total: int, *, is_drawn: bool):
         self.progress = Progress()
         self._failed = 0
+        self._note, self._drawn = "", time.monotonic()
         self._bar = tqdm(total=total, unit="member", disable=not is_drawn, desc=title)
 
     def __enter__(self) -> "Bar":
@@ -28,5 +34,7 @@ class Bar:
             note += ", compiling"
         self._bar.set_postfix_str(note, refresh=False)
         self._bar.update(finished - self._bar.n)
-        if event is None:
+        is_late = time.monotonic() - self._drawn > _REDRAW_SECONDS
+        if note != self._note or is_late:
             self._bar.refresh()
+            self._note, self._drawn = note, time.monotonic()

@@ -9,7 +9,6 @@ its lane was saved and restored in between.
 
 import contextlib
 import dataclasses
-import os
 import queue
 import threading
 import time
@@ -30,7 +29,7 @@ from simbias.ensemble.events import (
     to_host,
 )
 from simbias.ensemble.lane import Lane
-from simbias.ensemble.memory import lanes_that_fit
+from simbias.ensemble.memory import lanes_that_fit, station_devices
 from simbias.ensemble.plan import Plan
 from simbias.ensemble.programs import Programs, idle
 
@@ -234,15 +233,6 @@ def exact_numerics() -> Iterator[None]:
     """64-bit types and full-precision products, for the calling thread only."""
     with jax.enable_x64(True), jax.default_matmul_precision("highest"):
         yield
-
-
-def station_devices(devices: list[jax.Device], members: int) -> list[jax.Device]:
-    """The device of each station: one per core of a CPU, else one per device."""
-    if devices[0].platform != "cpu":
-        return devices
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
-    count = max(cores or os.cpu_count() or 1, len(devices))
-    return [devices[i % len(devices)] for i in range(min(count, max(members, 1)))]
 
 
 def _snapshot(places: list[int | None], lanes: Lane) -> Snapshot:

@@ -12,7 +12,8 @@ import jax
 import numpy as np
 
 from simbias.ensemble.bar import Bar
-from simbias.ensemble.engine import Stations, station_devices
+from simbias.ensemble.engine import Stations
+from simbias.ensemble.memory import station_devices
 from simbias.ensemble.plan import Plan
 from simbias.ensemble.programs import Programs
 from simbias.ensemble.table import Table, empty_table, put_rows
