@@ -97,7 +97,9 @@ def load_state(path: pathlib.Path, run: str) -> State:
         rows = arrays[f"lanes/{i}"]
         count = sum(key.startswith(f"lanes/{i}/") for key in arrays)
         leaves = [arrays[f"lanes/{i}/{k}"] for k in range(count)]
-        lanes |= {int(r): [v[at] for v in leaves] for at, r in enumerate(rows)}
+        lanes |= {
+            int(r): [np.asarray(v[at]) for v in leaves] for at, r in enumerate(rows)
+        }
         i += 1
     columns = {
         k: v for k, v in arrays.items() if k != "done" and not k.startswith("lanes/")

@@ -96,10 +96,12 @@ def work(
 
 
 def finish(store: Store) -> None:
-    """Remove what only unfinished runs need."""
-    shutil.rmtree(store.work, ignore_errors=True)
+    """Remove what only unfinished runs need, the folder that says so last."""
     for leftover in store.path.rglob("*.partial"):
         leftover.unlink(missing_ok=True)
+    for leftover in store.path.parent.glob(f".{store.path.name}.*.partial"):
+        shutil.rmtree(leftover, ignore_errors=True)
+    shutil.rmtree(store.work, ignore_errors=True)
 
 
 def complete(store: Store) -> Table | None:
@@ -110,7 +112,11 @@ def complete(store: Store) -> Table | None:
             f"{store.path / what}; block {block} is computed again.", stacklevel=2
         )
         store.forget(block)
-    return table if table.is_done().all() else None
+    if not table.is_done().all():
+        return None
+    if store.work.exists():
+        finish(store)
+    return table
 
 
 def read_so_far(store: Store) -> Table:
