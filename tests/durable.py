@@ -8,8 +8,10 @@ import os
 import pathlib
 import random
 import signal
+import subprocess
 import sys
 import time
+import traceback
 
 from small import small
 
@@ -35,6 +37,21 @@ def run(path, experiment=LONG, **options):
         work.work(plan, store, **{"checkpoint_seconds": 0.0, **options})
 
 
+def program(store, *way):
+    """This file as a program, with the same cache of compiled programs."""
+    here = pathlib.Path(__file__)
+    subprocess.run(
+        [sys.executable, str(here), str(store), *way],
+        check=True,
+        timeout=300,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(here.parent.parent),
+            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        },
+    )
+
+
 def forked(act):
     """Process id of a copy of this process that does something and leaves."""
     pid = os.fork()
@@ -45,6 +62,8 @@ def forked(act):
             code = 0
         except SystemExit as leaving:
             code = leaving.code
+        except Exception:
+            traceback.print_exc()
         finally:
             os._exit(code)
     return pid
@@ -121,13 +140,62 @@ def killed_between(path):
     assert exit_code(forked(lambda: run(path))) == 0
 
 
+def logged(path, who):
+    """A run that writes down which members this process computes."""
+    harvest = engine.harvest
+
+    def noted(member, *rest):
+        with pathlib.Path(f"{path}.{who}").open("a") as file:
+            file.write(f"{member}\n")
+        return harvest(member, *rest)
+
+    engine.harvest = noted
+    run(path)
+
+
+def together(path):
+    """Two at once; one of them begins late and has a clock that is years behind."""
+
+    def late():
+        time.time = lambda: 1e6
+        logged(path, "late")
+
+    pids = [forked(lambda: logged(path, "first")), forked(late)]
+    assert [exit_code(pid) for pid in pids] == [0, 0]
+
+
+def asleep(path):
+    """One falls asleep at work, another takes over, and the first one wakes up."""
+    Leases.__init__.__kwdefaults__.update(beat_seconds=0.05, stale_seconds=0.5)
+    reader, writer = os.pipe()
+
+    def sleepy():
+        receive = Blocks.receive
+
+        def noted(self, event):
+            receive(self, event)
+            os.write(writer, b"x")
+
+        Blocks.receive = noted
+        logged(path, "first")
+
+    first = forked(sleepy)
+    os.read(reader, 1)
+    os.kill(first, signal.SIGSTOP)
+    assert list((pathlib.Path(path) / "work" / "leases").iterdir())
+    assert exit_code(forked(lambda: logged(path, "late"))) == 0
+    os.kill(first, signal.SIGCONT)
+    assert exit_code(first) == 0
+
+
 def main():
     path, way, *rest = sys.argv[1:]
     engine._ROUND_SECONDS = 0.01
+    ways = {"between": killed_between, "together": together, "asleep": asleep}
     if way == "random":
         killed_at_random(path, int(rest[0]))
     else:
-        killed_between(path)
+        ways[way](path)
 
 
 if __name__ == "__main__":

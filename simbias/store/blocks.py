@@ -102,10 +102,16 @@ class Blocks:
         """Save every block in flight that changed since it was saved."""
         for block, opened in list(self._open.items()):
             done = np.flatnonzero(opened.done & (opened.members >= 0))
-            if not opened.is_saved and (done.size or opened.lanes):
-                lanes = opened.lanes
-                save_state(self._state(block), self._run, opened.table, done, lanes)
-                opened.is_saved = True
+            if opened.is_saved or not (done.size or opened.lanes):
+                continue
+            state, table, lanes = self._state(block), opened.table, opened.lanes
+            try:
+                save_state(state, self._run, table, done, lanes)
+            except OSError:
+                # While this process slept, another may have finished the run.
+                if not self._store.is_committed(block):
+                    raise
+            opened.is_saved = True
 
     def _claim(self, block: int) -> None:
         store = self._store

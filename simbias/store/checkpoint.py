@@ -63,17 +63,19 @@ def save_state(
     buffer.write(_header(run, path.name))
     np.savez(buffer, allow_pickle=False, **arrays)  # pyright: ignore
     body = buffer.getvalue()
-    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with partial.open("wb") as file:
             file.write(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)
+        sync(path.parent)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         partial.unlink(missing_ok=True)
-    sync(path.parent)
 
 
 def load_state(path: pathlib.Path, run: str) -> State:

@@ -72,18 +72,30 @@ class Store:
         return (self.path / STATUS / "c" / str(block)).exists()
 
     def commit(self, block: int, table: Table) -> None:
-        """Write a block, all of whose members are done; the status last."""
-        first = block * self.block
+        """Write a block, all of whose members are done; the status last.
+
+        Raises:
+            OSError: naming the array that could not be written.
+        """
         for name, column in _columns(table):
-            # Also where nothing but NaN was recorded: a chunk that is not there is
-            # a chunk that was lost.
-            with zarr.config.set({"array.write_empty_chunks": True}):
-                array: Any = self.group[name]
-            array[first : first + self.block] = column.values
-            chunks = self.path / name / "c"
-            one = chunks / str(block)
-            for path in (one, *one.rglob("*"), chunks):
-                sync(path)
+            try:
+                self._write(name, block, column.values)
+            except OSError as error:
+                if self.is_committed(block):
+                    return  # by another process, while this one slept
+                path = str(self.path / name)
+                raise OSError(error.errno, error.strerror, path) from error
+
+    def _write(self, name: str, block: int, values: np.ndarray) -> None:
+        # Also where nothing but NaN was recorded: a chunk that is not there is a chunk
+        # that was lost.
+        with zarr.config.set({"array.write_empty_chunks": True}):
+            array: Any = self.group[name]
+        array[block * self.block : (block + 1) * self.block] = values
+        chunks = self.path / name / "c"
+        one = chunks / str(block)
+        for path in (one, *one.rglob("*"), chunks):
+            sync(path)
 
     def forget(self, block: int) -> None:
         """Undo a commit, so that the block is computed again."""
