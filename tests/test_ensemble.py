@@ -3,7 +3,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from small import Norms, Risk, RiskBelow, small
+from small import Norms, PlainDescent, Risk, RiskBelow, small
 
 from simbias.core import Status
 from simbias.ensemble.engine import exact_numerics, run_members
@@ -16,7 +16,8 @@ from simbias.ensemble.grid import (
     padded,
 )
 from simbias.ensemble.lane import advance_all, start
-from simbias.ensemble.plan import draw, make_plan, member_flow
+from simbias.ensemble.plan import bytes_per_lane, draw, make_plan, member_flow
+from simbias.ensemble.programs import Programs, idle
 from simbias.flows.descent import Descent
 from simbias.simulate import simulate, solve
 
@@ -100,6 +101,20 @@ def test_one_program_is_compiled_per_shape():
     experiment = small(cell={"n": (6, 7, 20), "scale": (0.1, 0.2, 0.5)})
     outcomes(experiment, progress=progress)
     assert progress.compiled == 2
+
+
+@pytest.mark.parametrize("flow", [PlainDescent(), Descent(optimiser="adam")])
+def test_the_memory_of_a_lane_is_within_a_quarter_of_what_is_reserved(flow):
+    width, cell = 8, {"n": 100, "m": 200, "d": 5}
+    plan = make_plan(small(cell=cell, flow=flow, seeds=1))
+    with exact_numerics():
+        programs = Programs(plan, "gpu", Progress())
+        lanes = idle(programs.begin(0), width)
+        lowered = programs._advance.lower(jnp.int32(8), lanes)
+        used = lowered.compile().compiled.memory_analysis()
+    # The lanes are donated: what comes out lies where they lay.
+    reserved = used.argument_size_in_bytes + used.temp_size_in_bytes
+    assert bytes_per_lane(plan.groups[0].lane) * width == pytest.approx(reserved, 0.25)
 
 
 def test_a_diverging_member_ends_alone_and_changes_nobody():
