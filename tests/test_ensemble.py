@@ -19,6 +19,7 @@ from simbias.ensemble.lane import advance_all, start
 from simbias.ensemble.plan import bytes_per_lane, draw, make_plan, member_flow
 from simbias.ensemble.programs import Programs, idle
 from simbias.flows.descent import Descent
+from simbias.networks.two_layer_init import balanced
 from simbias.simulate import simulate, solve
 
 
@@ -103,10 +104,15 @@ def test_one_program_is_compiled_per_shape():
     assert progress.compiled == 2
 
 
+def smooth(key, *, n: int, m: int):
+    data, _ = small().make(key, n=n, d=5)
+    return data, balanced(key, m=m, d=5, scale=0.1, activation="tanh")
+
+
 @pytest.mark.parametrize("flow", [PlainDescent(), Descent(optimiser="adam")])
 def test_the_memory_of_a_lane_is_within_a_quarter_of_what_is_reserved(flow):
-    width, cell = 8, {"n": 100, "m": 200, "d": 5}
-    plan = make_plan(small(cell=cell, flow=flow, seeds=1))
+    width, cell = 8, {"n": 100, "m": 200}
+    plan = make_plan(small(make=smooth, cell=cell, flow=flow, seeds=1))
     with exact_numerics():
         programs = Programs(plan, "gpu", Progress())
         lanes = idle(programs.begin(0), width)

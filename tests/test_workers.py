@@ -13,7 +13,8 @@ import xarray as xr
 from durable import LONG
 
 from simbias import cli
-from simbias.results import open_result
+from simbias.core import Status
+from simbias.results import is_finished, open_result
 from simbias.simulate import simulate
 from simbias.store import lease
 from simbias.store.lease import Leases
@@ -157,13 +158,31 @@ def test_workers_of_the_command_line_share_a_run_that_grows_and_resumes(
     assert config["configuration"]["seeds"] == 20
 
 
+@pytest.mark.slow
+def test_jobs_of_submitit_finish_a_run_that_was_only_prepared(tmp_path, monkeypatch):
+    pytest.importorskip("submitit")
+    paths = [str(pathlib.Path(__file__).parent.parent), os.environ.get("PYTHONPATH")]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
+    out = str(tmp_path / "run")
+    assert (
+        command("run", *DESCENT, "--seeds", "12", "--workers", "0", "--out", out) == 0
+    )
+    assert (open_result(out)["status"] == Status.RUNNING).all()
+    options = ["--cluster", "local", "--workers", "2", "--cpus", "1", "--wait"]
+    assert command("submit", out, *options) == 0
+    assert is_finished(open_result(out)).all()
+    assert not (tmp_path / "run" / "figure.png").exists()
+    assert command("resume", out) == 0
+    assert (tmp_path / "run" / "figure.png").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["resume", "nowhere"], "is not a simbias run"),
         (["worker", "mine", "--share", "3/2"], "`--share` must be like 1/4"),
         (["worker", "mine"], "made by a program of your own"),
-        (["run", *DESCENT, "--workers", "0"], "`workers` must be positive"),
+        (["run", *DESCENT, "--workers", "-1"], "`workers` must not be negative"),
         (["run", *DESCENT, "--out", "/proc/x"], "`--out`: cannot write to /proc/x"),
     ],
 )

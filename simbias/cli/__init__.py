@@ -1,4 +1,4 @@
-"""Command line: simbias list | run | resume | worker | figure | check.
+"""Command line: simbias list | run | resume | worker | submit | figure | check.
 
 The options of `run` are read off the experiment that is named: its grid, its flow.
 """
@@ -14,6 +14,7 @@ import matplotlib
 from simbias.cli._check import check, figure
 from simbias.cli._run import BAD_INPUT, resume, run, worker
 from simbias.cli._shown import no_more, say
+from simbias.cli._submit import submit
 from simbias.ensemble.grid import suggestion
 from simbias.registry import experiments
 
@@ -37,6 +38,7 @@ def main(arguments: list[str] | None = None) -> None:
         "run": run,
         "resume": resume,
         "worker": worker,
+        "submit": submit,
         "figure": figure,
         "check": check,
     }
@@ -65,6 +67,7 @@ usage: simbias COMMAND …
   run NAME [--preset …] …      simulate, draw the figure, check the claims
   resume DIR                   go on with a run that was stopped, from its folder alone
   worker DIR                   help with a run; any number, on any machines
+  submit DIR                   workers as jobs of a cluster (Slurm)
   figure DIR                   draw the figure of a finished run again
   check [NAME …]               run experiments and print the table of their claims
 

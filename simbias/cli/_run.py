@@ -68,7 +68,7 @@ class ResumeOptions:
 def resume(arguments: list[str]) -> int:
     """Go on with a run that was stopped."""
     parsed = tyro.cli(ResumeOptions, args=arguments, prog="simbias resume")
-    out, store = _found(parsed.folder)
+    out, store = found_run(parsed.folder)
     return _complete(_recipe(store), out, parsed.lanes, parsed.workers)
 
 
@@ -93,7 +93,7 @@ def worker(arguments: list[str]) -> int:
     """Help with a run."""
     parsed = tyro.cli(WorkerOptions, args=arguments, prog="simbias worker")
     take_share(parsed.share)
-    out, store = _found(parsed.folder)
+    out, store = found_run(parsed.folder)
     recipe = _recipe(store)
     plan = _plan(recipe, parsed.lanes)
     store = prepare(store.path, plan, attributes(plan, recipe))
@@ -106,8 +106,8 @@ def _complete(
     recipe: Recipe, out: pathlib.Path, lanes: int | None, workers: int | None
 ) -> int:
     """A run from wherever it is to its claims."""
-    if workers is not None and workers < 1:
-        raise ValueError(f"`workers` must be positive, got {workers}. Example: 2.")
+    if workers is not None and workers < 0:
+        raise ValueError(f"`workers` must not be negative, got {workers}. Example: 2.")
     name, preset = recipe["experiment"], recipe["preset"]
     module = experiments()[name]
     plan = _plan(recipe, lanes)
@@ -116,6 +116,12 @@ def _complete(
     store = prepare(out / "run.zarr", plan, described)
     document = {"preset": preset, "configuration": described["configuration"]}
     write_json(out / "config.json", {**document, **provenance()})
+    if workers == 0:
+        say(
+            f"{out} is ready. Start any number of: simbias worker {out}\n"
+            f"When they are done: simbias resume {out}"
+        )
+        return 0
     command = f"simbias resume {shlex.quote(str(out))}"
     with _resumable(out, command + (f" --workers {workers}" if workers else "")) as end:
         while (table := complete(store)) is None:
@@ -164,8 +170,12 @@ def _plan(recipe: Recipe, lanes: int | None) -> Plan:
     return planned(experiment, lanes)
 
 
-def _found(folder: pathlib.Path) -> tuple[pathlib.Path, Store]:
-    """The folder of a run and its store; either may be given."""
+def found_run(folder: pathlib.Path) -> tuple[pathlib.Path, Store]:
+    """The folder of a run and its store; either may be given.
+
+    Raises:
+        ValueError: if it is not a run.
+    """
     if folder.name == "run.zarr":
         folder = folder.parent
     return folder, open_store(folder / "run.zarr")
