@@ -66,6 +66,14 @@ def test_a_lease_has_one_owner_at_a_time(two):
     assert other.holder("7") == other.owner
 
 
+def test_leases_do_without_hard_links(two, monkeypatch):
+    def refused(*_):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(os, "link", refused)
+    test_a_lease_has_one_owner_at_a_time(two)
+
+
 def test_an_owner_whose_heart_beats_is_not_taken_for_dead(two):
     one, other = two
     one.claim("7")

@@ -279,7 +279,9 @@ def _block(table: Table, cells: int, first: Mapping[str, Any]) -> int:
 
 
 def sync(path: pathlib.Path) -> None:
-    """A file or a folder to the disk."""
+    """A file or a folder to the disk, where the system knows how."""
+    if os.name == "nt":
+        return
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

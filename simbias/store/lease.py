@@ -74,7 +74,7 @@ class Leases:
         try:
             partial.parent.mkdir(parents=True, exist_ok=True)
             partial.write_text(self.owner)
-            os.link(partial, self._lease(name))
+            _appear(partial, self._lease(name))
         except FileExistsError:
             return False
         finally:
@@ -139,6 +139,17 @@ class Leases:
 
     def _heartbeat(self, owner: str) -> pathlib.Path:
         return self._folder / "owners" / owner
+
+
+def _appear(partial: pathlib.Path, path: pathlib.Path) -> None:
+    """A file under its name, all at once, unless there is one."""
+    try:
+        os.link(partial, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        with path.open("x") as file:
+            file.write(partial.read_text())
 
 
 def heartbeats(folder: pathlib.Path) -> list[dict]:

@@ -96,7 +96,13 @@ def work(
 
 
 def finish(store: Store) -> None:
-    """Remove what only unfinished runs need, the folder that says so last."""
+    """Remove what only unfinished runs need, the folder that says so last.
+
+    Does nothing if the store has grown meanwhile, and others are at it.
+    """
+    store = open_store(store.path)
+    if len(store.committed()) < store.attributes["extents"][-1]["blocks"]:
+        return
     for leftover in store.path.rglob("*.partial"):
         leftover.unlink(missing_ok=True)
     for leftover in store.path.parent.glob(f".{store.path.name}.*.partial"):
