@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import time
 
@@ -13,6 +14,7 @@ import xarray as xr
 from durable import LONG
 
 from simbias import cli
+from simbias.cli import _pool
 from simbias.core import Status
 from simbias.results import is_finished, open_result
 from simbias.simulate import simulate
@@ -167,7 +169,9 @@ def test_workers_of_the_command_line_share_a_run_that_grows_and_resumes(
 
 
 @pytest.mark.slow
-def test_jobs_of_submitit_finish_a_run_that_was_only_prepared(tmp_path, monkeypatch):
+def test_jobs_of_submitit_finish_a_run_that_was_only_prepared(
+    tmp_path, monkeypatch, capsys
+):
     pytest.importorskip("submitit")
     paths = [str(pathlib.Path(__file__).parent.parent), os.environ.get("PYTHONPATH")]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
@@ -176,6 +180,9 @@ def test_jobs_of_submitit_finish_a_run_that_was_only_prepared(tmp_path, monkeypa
         command("run", *DESCENT, "--seeds", "12", "--workers", "0", "--out", out) == 0
     )
     assert (open_result(out)["status"] == Status.RUNNING).all()
+    if shutil.which("srun") is None:
+        assert command("submit", out) == 2
+        assert "there is no `srun` here" in capsys.readouterr().err
     options = ["--cluster", "local", "--workers", "2", "--cpus", "1", "--wait"]
     assert command("submit", out, *options) == 0
     assert is_finished(open_result(out)).all()
@@ -202,3 +209,16 @@ def test_what_cannot_be_resumed_or_shared_is_said(
         simulate(durable.small(cell={"n": 6}, seeds=1), store="mine/run.zarr")
     assert command(*arguments) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_worker_that_fails_is_reported_with_the_way_to_go_on(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(
+        _pool, "_start", lambda *_: subprocess.Popen(["sh", "-c", "exit 3"])
+    )
+    out = str(tmp_path / "run")
+    assert command("run", *DESCENT, "--workers", "2", "--out", out) == 2
+    err = capsys.readouterr().err
+    assert "2 of 2 workers failed, the first with exit code 3" in err
+    assert f"simbias resume {out} --workers 2" in err

@@ -56,7 +56,8 @@ def main(arguments: list[str] | None = None) -> None:
         say(f"simbias: error: {error}")
         sys.exit(BAD_INPUT)
     except OSError as error:
-        say(f"simbias: error: {error.strerror}: {error.filename}")
+        what = f"{error.strerror}: {error.filename}" if error.errno else error
+        say(f"simbias: error: {what}")
         sys.exit(BAD_INPUT)
 
 

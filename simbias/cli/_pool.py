@@ -26,7 +26,7 @@ def run_workers(
     Raises:
         KeyboardInterrupt, SystemExit: after a signal, when every worker has saved what
             it had in flight.
-        RuntimeError: if a worker failed.
+        ChildProcessError: if a worker failed.
     """
     members = np.bincount(store.rows() // store.block)
     with (
@@ -46,7 +46,7 @@ def run_workers(
         interrupt.raise_noted()
     failed = [worker for worker in workers if worker.returncode != 0]
     if failed:
-        raise RuntimeError(
+        raise ChildProcessError(
             f"{len(failed)} of {count} workers failed, the first with exit code "
             f"{failed[0].returncode}"
         )

@@ -3,6 +3,7 @@
 import dataclasses
 import importlib
 import pathlib
+import shutil
 from typing import Annotated, Any, Literal
 
 import tyro
@@ -78,6 +79,11 @@ def submit(arguments: list[str]) -> int:
             "it, let jobs of your own call `simbias worker`."
         ) from None
     out, _ = found_run(parsed.folder)
+    if parsed.cluster == "slurm" and shutil.which("srun") is None:
+        raise ValueError(
+            "`--cluster slurm`: there is no `srun` here. Submit from a node of the "
+            "cluster, or try it out with --cluster local."
+        )
     executor = submitit.AutoExecutor(folder=out / "jobs", cluster=parsed.cluster)
     executor.update_parameters(
         name="simbias",
