@@ -7,10 +7,14 @@ import pytest
 import xarray as xr
 from small import small
 
+from simbias.core import Status
 from simbias.ensemble import engine
-from simbias.results import open_result
+from simbias.ensemble.engine import exact_numerics
+from simbias.ensemble.plan import make_plan
+from simbias.results import attributes, open_result
 from simbias.simulate import simulate
 from simbias.store.extents import extent, member_rows
+from simbias.store.work import prepare, work
 
 
 def files(path):
@@ -56,6 +60,21 @@ def test_a_wider_network_widens_the_arrays_of_a_store(tmp_path):
     larger = small(cell={"n": 6, "m": (4, 9)})
     xr.testing.assert_identical(simulate(larger, store=store), simulate(larger))
     assert {p: raw for p, raw in chunks(store).items() if p in before} == before
+
+
+def test_who_works_while_a_store_grows_does_its_part_and_leaves_the_rest(tmp_path):
+    path = tmp_path / "run.zarr"
+    before, after = small(cell={"n": 6, "m": 4}), small(cell={"n": 6, "m": (4, 9)})
+    with exact_numerics():
+        plan, larger = make_plan(before), make_plan(after)
+    store = prepare(path, plan, attributes(plan))
+    prepare(path, larger, attributes(larger))
+    work(plan, store)
+    assert (path / "work").exists()
+    part = open_result(path)
+    np.testing.assert_array_equal(part["risk"].sel(m=4), simulate(before)["risk"])
+    assert (part["status"].sel(m=9) == Status.RUNNING).all()
+    xr.testing.assert_identical(simulate(after, store=path), simulate(after))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The progress bar: members done and failed, and whether programs are compiling."""
+"""The progress bar: members done and failed, compiling, stopping."""
 
 import time
 
@@ -32,6 +32,8 @@ class Bar:
         note = f"failed={self._failed}"
         if self.progress.compiling:
             note += ", compiling"
+        if self.progress.is_stopping:
+            note += ", stopping after this round"
         self._bar.set_postfix_str(note, refresh=False)
         self._bar.update(finished - self._bar.n)
         is_late = time.monotonic() - self._drawn > _REDRAW_SECONDS

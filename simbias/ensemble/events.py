@@ -63,6 +63,7 @@ class Progress:
     attempts: int = 0
     compiled: int = 0
     compiling: int = 0
+    is_stopping: bool = False
 
 
 class Members:

@@ -91,7 +91,9 @@ class Store:
         # that was lost.
         with zarr.config.set({"array.write_empty_chunks": True}):
             array: Any = self.group[name]
-        array[block * self.block : (block + 1) * self.block] = values
+        # The array may have grown wider since this process opened the store.
+        rows = slice(block * self.block, (block + 1) * self.block)
+        array[(rows, *map(slice, values.shape[1:]))] = values
         chunks = self.path / name / "c"
         one = chunks / str(block)
         for path in (one, *one.rglob("*"), chunks):

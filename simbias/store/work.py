@@ -167,9 +167,10 @@ def _run(
             for event in stations.events():
                 if event is not None:
                     blocks.receive(event)
-                bar.show(blocks.finished, event)
                 if interrupt.signal is not None:
                     stations.stop()
+                    bar.progress.is_stopping = True
+                bar.show(blocks.finished, event)
                 pause = stations.snapshot_seconds or 0.0
                 if time.monotonic() - saved >= pause:
                     began = time.monotonic()
