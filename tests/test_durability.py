@@ -205,6 +205,13 @@ def test_a_state_that_is_torn_or_of_another_run_is_not_read(tmp_path):
 def test_damaged_metadata_is_named(tmp_path):
     store = tmp_path / "run.zarr"
     simulate(small(cell={"n": 6}, seeds=1), store=store)
+    one = store / "trajectories" / "risk" / "zarr.json"
+    one.write_text("{")
+    with pytest.raises(ValueError, match=f"{one} is missing or damaged"):
+        open_result(store)
+    one.unlink()
+    with pytest.raises(ValueError, match=f"{one} is missing or damaged"):
+        open_result(store)
     (store / "zarr.json").write_text("{")
     with pytest.raises(ValueError, match=r"zarr.json is damaged"):
         open_result(store)

@@ -18,7 +18,7 @@ import numpy as np
 
 from simbias.ensemble.events import Leaves
 from simbias.ensemble.table import Table
-from simbias.store.layout import sync
+from simbias.store._disk import sync
 
 FORMAT = "simbias-state-1"
 _GRID = ("cell", "seeds")

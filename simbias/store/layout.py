@@ -28,6 +28,7 @@ from zarr.codecs import ZstdCodec
 
 from simbias.core import Status
 from simbias.ensemble.table import Column, Table
+from simbias.store._disk import sync
 from simbias.store.extents import extent, member_rows
 
 FORMAT = "simbias-2"
@@ -90,7 +91,7 @@ class Store:
         # Also where nothing but NaN was recorded: a chunk that is not there is a chunk
         # that was lost.
         with zarr.config.set({"array.write_empty_chunks": True}):
-            array: Any = self.group[name]
+            array = self._array(name)
         # The array may have grown wider since this process opened the store.
         rows = slice(block * self.block, (block + 1) * self.block)
         array[(rows, *map(slice, values.shape[1:]))] = values
@@ -129,16 +130,22 @@ class Store:
         return Table(**groups), wrong
 
     def _names(self) -> list[str]:
-        return [
-            f"{group}/{key}"
-            for group in ("members", "trajectories", "final")
-            if group in self.group
-            for key, _ in sorted(self.group[group].arrays())  # pyright: ignore
-        ]
+        extents: Any = self.group.attrs["extents"]
+        order = ("members", "trajectories", "final")
+        return sorted(
+            extents[-1]["shapes"], key=lambda n: (order.index(n.split("/")[0]), n)
+        )
+
+    def _array(self, name: str) -> Any:
+        try:
+            return self.group[name]
+        except (KeyError, ValueError) as error:
+            path = self.path / name / "zarr.json"
+            raise ValueError(f"{path} is missing or damaged: {error!r}.") from error
 
     def _column(self, name: str, wrong: dict[int, str]) -> Column:
         """A whole array; blocks that cannot be read are added to `wrong`."""
-        array: Any = self.group[name]
+        array = self._array(name)
         _, *dims = array.metadata.dimension_names
         for block in self.committed():
             for chunk in self._chunks(name, array, block):
@@ -278,17 +285,6 @@ def _block(table: Table, cells: int, first: Mapping[str, Any]) -> int:
     share = math.ceil(cells * first["seeds"] / _BLOCKS)
     wanted = min(max(share, _SMALLEST_BLOCK), _LARGEST_BLOCK)
     return max(1, min(wanted, _BLOCK_BYTES // max(row, 1)))
-
-
-def sync(path: pathlib.Path) -> None:
-    """A file or a folder to the disk, where the system knows how."""
-    if os.name == "nt":
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _flags() -> dict[str, Any]:
