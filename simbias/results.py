@@ -18,14 +18,18 @@ from simbias.ensemble.plan import Plan
 from simbias.ensemble.table import Table
 
 
-def attributes(plan: Plan) -> dict[str, Any]:
-    """What a stored run carries besides its arrays."""
+def attributes(plan: Plan, recipe: dict[str, Any] | None = None) -> dict[str, Any]:
+    """What a stored run carries besides its arrays.
+
+    `recipe` is how the command line finds the experiment again, None for your own.
+    """
     fields = {**plan.trajectories, **plan.final}
     coords = {k: v for f in fields.values() for k, v in f.coords.items()}
     return {
         "configuration": configuration(plan.experiment),
         "axes": {k: list(v) for k, v in plan.grid.axes.items()},
         "coords": {k: np.asarray(v).tolist() for k, v in coords.items()},
+        "recipe": recipe,
         **provenance(),
     }
 
@@ -64,16 +68,17 @@ def open_result(path: str | os.PathLike) -> xr.Dataset:
     """A run from disk, finished or not: the folder of the run or its `run.zarr`.
 
     Raises:
-        ValueError: if it is not a simbias run.
+        ValueError: if it is not a simbias run, or if some of it is damaged.
     """
     # Imported here: zarr is not needed to run in memory.
     from simbias.store.layout import open_store
+    from simbias.store.work import read_so_far
 
     path = pathlib.Path(path)
     if (path / "run.zarr").exists():
         path = path / "run.zarr"
     store = open_store(path)
-    return to_xarray(store.read(), dict(store.group.attrs))
+    return to_xarray(read_so_far(store), store.attributes)
 
 
 def is_finished(ds: xr.Dataset) -> xr.DataArray:

@@ -3,7 +3,6 @@
 import dataclasses
 import os
 import pathlib
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +11,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from tqdm.auto import tqdm
 
 from simbias.core import (
     AbstractFlow,
@@ -24,15 +22,13 @@ from simbias.core import (
     Loss,
     Status,
 )
-from simbias.ensemble.engine import Progress, exact_numerics, run_members
+from simbias.ensemble.bar import Bar
+from simbias.ensemble.engine import exact_numerics, run_members
 from simbias.ensemble.lane import Recorder, advance, start
 from simbias.ensemble.memory import check_memory
 from simbias.ensemble.plan import Plan, make_plan
 from simbias.ensemble.table import empty_table
 from simbias.results import attributes, to_xarray
-
-# Finished members wait at most this long before they are written.
-_FLUSH_SECONDS = 5.0
 
 
 def simulate(
@@ -48,7 +44,10 @@ def simulate(
     Args:
         experiment: what to run.
         store: folder of a zarr store.  A store of the same configuration is
-            continued: members that are there are not computed again.
+            continued, and grows if the grid is larger: members that are there are not
+            computed again, and those in flight go on where they were.  Several
+            processes, on any machines that see the folder, may call this at once and
+            share the work.
         lanes: members in flight per station; chosen from the memory if not given.
         devices: where to run; all local devices if not given.
         progress: draw a progress bar.
@@ -59,43 +58,56 @@ def simulate(
     Raises:
         ValueError: for a wrong field (named), a grid that does not fit in memory, or a
             store of another configuration.  Nothing has been written then.
+        KeyboardInterrupt, SystemExit: after Ctrl-C or SIGTERM; with a store, members
+            in flight are saved first, and the same call goes on from there.
+        OSError: if the store cannot be written.
+    """
+    plan = planned(experiment, lanes)
+    if store is not None:
+        return _in_store(plan, pathlib.Path(store), lanes, devices, progress)
+    table = empty_table(plan)
+    with Bar(experiment.name, plan.size, is_drawn=progress) as bar:
+        every = run_members(
+            plan,
+            set(range(plan.size)),
+            lanes=lanes,
+            devices=devices,
+            progress=bar.progress,
+        )
+        for count, outcome in enumerate(every, start=1):
+            table.put(outcome, outcome.member)
+            bar.show(count, outcome)
+    return to_xarray(table, attributes(plan))
+
+
+def planned(experiment: Experiment, lanes: int | None = None) -> Plan:
+    """The plan of an experiment that is sound and fits in memory.
+
+    Raises:
+        ValueError: naming the field that is wrong.
     """
     if lanes is not None and (not isinstance(lanes, int) or lanes < 1):
         raise ValueError(f"`lanes` must be a positive integer, got {lanes}.")
     with exact_numerics():
         plan = make_plan(experiment)
     check_memory(plan)
-    described = attributes(plan)
-    table, sink = empty_table(plan), None
-    if store is not None:
-        # Imported here: zarr is not needed to run in memory.
-        from simbias.store.layout import check_same, create_store, open_store
+    return plan
 
-        path = pathlib.Path(store)
-        if path.exists():
-            sink = open_store(path)
-            check_same(sink, described["configuration"])
-            table = sink.read()
-        else:
-            sink = create_store(path, table, described)
-    missing = {int(m) for m in np.flatnonzero(~table.is_done())}
-    bar = _Bar(plan, len(missing), is_drawn=progress)
-    unwritten: list[int] = []
-    flushed = time.monotonic()
-    try:
-        for outcome in run_members(
-            plan, missing, lanes=lanes, devices=devices, progress=bar.progress
-        ):
-            table.put(outcome)
-            unwritten.append(outcome.member)
-            bar.tick(outcome.status)
-            if sink is not None and time.monotonic() - flushed > _FLUSH_SECONDS:
-                sink.write(table, unwritten)
-                unwritten, flushed = [], time.monotonic()
-    finally:
-        if sink is not None and unwritten:
-            sink.write(table, unwritten)
-        bar.close()
+
+def _in_store(
+    plan: Plan,
+    path: pathlib.Path,
+    lanes: int | None,
+    devices: list[jax.Device] | None,
+    progress: bool,
+) -> xr.Dataset:
+    # Imported here: zarr is not needed to run in memory.
+    from simbias.store.work import complete, prepare, work
+
+    described = attributes(plan)
+    store = prepare(path, plan, described)
+    while (table := complete(store)) is None:
+        work(plan, store, lanes=lanes, devices=devices, progress=progress)
     return to_xarray(table, described)
 
 
@@ -161,26 +173,3 @@ def solve(
 def _solve(recorder, flow, network, data, key):
     lane = start(recorder, flow, network, data, key)
     return advance(recorder, lane, jnp.int32(2**31 - 1))
-
-
-class _Bar:
-    """Members done and failed."""
-
-    def __init__(self, plan: Plan, missing: int, *, is_drawn: bool):
-        self.progress = Progress()
-        self._failed = 0
-        self._bar = tqdm(
-            total=plan.size,
-            initial=plan.size - missing,
-            unit="member",
-            disable=not is_drawn,
-            desc=plan.experiment.name,
-        )
-
-    def tick(self, status: Status) -> None:
-        self._failed += status.is_failure
-        self._bar.set_postfix(failed=self._failed, refresh=False)
-        self._bar.update()
-
-    def close(self) -> None:
-        self._bar.close()

@@ -187,6 +187,6 @@ def test_interrupting_leaves_a_readable_store(tmp_path):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert b"the same command continues from there" in err
+    assert f"simbias resume {out}".encode() in err
     done = is_finished(open_result(out))
     assert 0 < done.sum() < 4000

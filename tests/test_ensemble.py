@@ -3,10 +3,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from small import Norms, Risk, RiskBelow, small
+from small import Norms, PlainDescent, Risk, RiskBelow, small
 
 from simbias.core import Status
-from simbias.ensemble.engine import Progress, exact_numerics, run_members
+from simbias.ensemble.engine import exact_numerics, run_members
+from simbias.ensemble.events import Progress
 from simbias.ensemble.grid import (
     bucket,
     checked_value,
@@ -15,8 +16,10 @@ from simbias.ensemble.grid import (
     padded,
 )
 from simbias.ensemble.lane import advance_all, start
-from simbias.ensemble.plan import draw, make_plan, member_flow
+from simbias.ensemble.plan import bytes_per_lane, draw, make_plan, member_flow
+from simbias.ensemble.programs import Programs, idle
 from simbias.flows.descent import Descent
+from simbias.networks.two_layer_init import balanced
 from simbias.simulate import simulate, solve
 
 
@@ -99,6 +102,25 @@ def test_one_program_is_compiled_per_shape():
     experiment = small(cell={"n": (6, 7, 20), "scale": (0.1, 0.2, 0.5)})
     outcomes(experiment, progress=progress)
     assert progress.compiled == 2
+
+
+def smooth(key, *, n: int, m: int):
+    data, _ = small().make(key, n=n, d=5)
+    return data, balanced(key, m=m, d=5, scale=0.1, activation="tanh")
+
+
+@pytest.mark.parametrize("flow", [PlainDescent(), Descent(optimiser="adam")])
+def test_the_memory_of_a_lane_is_within_a_quarter_of_what_is_reserved(flow):
+    width, cell = 8, {"n": 100, "m": 200}
+    plan = make_plan(small(make=smooth, cell=cell, flow=flow, seeds=1))
+    with exact_numerics():
+        programs = Programs(plan, "gpu", Progress())
+        lanes = idle(programs.begin(0), width)
+        lowered = programs._advance.lower(jnp.int32(8), lanes)
+        used = lowered.compile().compiled.memory_analysis()
+    # The lanes are donated: what comes out lies where they lay.
+    reserved = used.argument_size_in_bytes + used.temp_size_in_bytes
+    assert bytes_per_lane(plan.groups[0].lane) * width == pytest.approx(reserved, 0.25)
 
 
 def test_a_diverging_member_ends_alone_and_changes_nobody():

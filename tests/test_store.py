@@ -25,7 +25,7 @@ def test_a_finished_run_is_not_computed_again(tmp_path, monkeypatch):
     def refuse(*_):
         raise AssertionError("computed again")
 
-    monkeypatch.setattr(engine, "_drive", refuse)
+    monkeypatch.setattr(engine.Stations, "_drive", refuse)
     xr.testing.assert_identical(simulate(small(), store=tmp_path / "run.zarr"), ds)
 
 
@@ -33,7 +33,7 @@ def test_an_interrupted_run_is_readable_and_ends_with_the_same_bits(
     tmp_path, monkeypatch
 ):
     whole = simulate(small())
-    harvest = engine._harvest
+    harvest = engine.harvest
     seen = []
 
     def interrupted(*arguments):
@@ -42,7 +42,7 @@ def test_an_interrupted_run_is_readable_and_ends_with_the_same_bits(
             raise KeyboardInterrupt
         return harvest(*arguments)
 
-    monkeypatch.setattr(engine, "_harvest", interrupted)
+    monkeypatch.setattr(engine, "harvest", interrupted)
     with pytest.raises(KeyboardInterrupt):
         simulate(small(), store=tmp_path / "run.zarr")
     part = open_result(tmp_path)
@@ -53,14 +53,14 @@ def test_an_interrupted_run_is_readable_and_ends_with_the_same_bits(
     np.testing.assert_array_equal(
         part["risk"].values[done.values], whole["risk"].values[done.values]
     )
-    monkeypatch.setattr(engine, "_harvest", harvest)
+    monkeypatch.setattr(engine, "harvest", harvest)
     xr.testing.assert_identical(simulate(small(), store=tmp_path / "run.zarr"), whole)
 
 
 def test_another_configuration_is_refused_with_the_differences(tmp_path):
     ds = simulate(small(), store=tmp_path / "run.zarr")
-    with pytest.raises(ValueError, match=r"seeds: 3 -> 4"):
-        simulate(small(seeds=4), store=tmp_path / "run.zarr")
+    with pytest.raises(ValueError, match=r"root: 0 -> 1"):
+        simulate(small(root=1), store=tmp_path / "run.zarr")
     xr.testing.assert_identical(open_result(tmp_path), ds)
 
 
@@ -79,7 +79,7 @@ def test_a_folder_that_is_not_a_run_is_refused(tmp_path):
     with pytest.raises(ValueError, match="is not a simbias run"):
         open_result(tmp_path)
     zarr.create_group(tmp_path / "other.zarr")
-    with pytest.raises(ValueError, match="expected format 'simbias-1'"):
+    with pytest.raises(ValueError, match="expected format 'simbias-2'"):
         open_result(tmp_path / "other.zarr")
 
 

@@ -2,7 +2,11 @@
 
 import os
 
-from simbias.ensemble.plan import Plan, bytes_of_result, bytes_per_lane
+import jax
+
+from simbias.ensemble.plan import Group, Plan, bytes_of_result, bytes_per_lane
+
+_MAX_LANES = 4096
 
 
 def check_memory(plan: Plan) -> None:
@@ -16,10 +20,43 @@ def check_memory(plan: Plan) -> None:
     if present is not None and needed > present:
         raise ValueError(
             f"`cell` × `seeds` is too large: {plan.size} members need about "
-            f"{_gigabytes(needed)} (results {_gigabytes(bytes_of_result(plan))}, one "
-            f"member in flight {_gigabytes(lane)}) and this machine has "
-            f"{_gigabytes(present)}. Use fewer seeds, cells, `times` or measures."
+            f"{_size(needed)} (results {_size(bytes_of_result(plan))}, one "
+            f"member in flight {_size(lane)}) and this machine has "
+            f"{_size(present)}. Use fewer seeds, cells, `times` or measures."
         )
+
+
+def lanes_that_fit(group: Group, device: jax.Device) -> int:
+    """One at a time on a CPU, as many as half the memory holds elsewhere."""
+    if device.platform == "cpu":
+        return 1
+    limit = (device.memory_stats() or {}).get("bytes_limit", 8 << 30)
+    fits = int(limit / 2 // bytes_per_lane(group.lane))
+    return max(1, min(group.size, fits, _MAX_LANES))
+
+
+def describe_memory(plan: Plan, lanes: int | None = None) -> str:
+    """One line: members, lanes, and what they need."""
+    devices = station_devices(jax.local_devices(), plan.size)
+    width = max(lanes or lanes_that_fit(group, devices[0]) for group in plan.groups)
+    flight = len(devices) * max(
+        bytes_per_lane(group.lane) * (lanes or lanes_that_fit(group, devices[0]))
+        for group in plan.groups
+    )
+    return (
+        f"{plan.experiment.name}: {plan.size:,} members of {len(plan.groups)} shapes; "
+        f"{len(devices) * width:,} in flight at a time, about {_size(flight)}; "
+        f"results {_size(bytes_of_result(plan))}"
+    )
+
+
+def station_devices(devices: list[jax.Device], members: int) -> list[jax.Device]:
+    """The device of each station: one per core of a CPU, else one per device."""
+    if devices[0].platform != "cpu":
+        return devices
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+    count = max(cores or os.cpu_count() or 1, len(devices))
+    return [devices[i % len(devices)] for i in range(min(count, max(members, 1)))]
 
 
 def physical_memory() -> int | None:
@@ -30,5 +67,8 @@ def physical_memory() -> int | None:
         return None
 
 
-def _gigabytes(size: int) -> str:
-    return f"{size / 2**30:.3g} GiB"
+def _size(size: int) -> str:
+    for unit, scale in (("GiB", 30), ("MiB", 20)):
+        if size >= 2**scale:
+            return f"{size / 2**scale:.3g} {unit}"
+    return f"{size / 1024:.3g} KiB"

@@ -170,14 +170,20 @@ def member_flow(experiment: Experiment, cell: Cell) -> Any:
 
 
 def bytes_per_lane(lane: Lane) -> int:
-    """Memory of one lane in a round: its arrays twice, and four n × m temporaries."""
+    """Memory of one lane in a round: its arrays, and what one attempt needs beside.
+
+    For the gradient that is two numbers per sample and neuron, five for a flow that
+    follows kinks; for the measures, which look at the test sample as well, one and a
+    fifth.  For two-layer networks this is within a quarter of what XLA reserves, except
+    for descent on a network with kinks, which needs three of the five.
+    """
     arrays = sum(math.prod(v.shape) * v.dtype.itemsize for v in jax.tree.leaves(lane))
     n = lane.data.x.shape[0]
-    if lane.data.test is not None:
-        n = max(n, lane.data.test.x.shape[0])
-    itemsize = lane.data.x.dtype.itemsize
+    n_test = 0 if lane.data.test is None else lane.data.test.x.shape[0]
     widest = max(v.shape[0] for v in jax.tree.leaves(lane.state.network) if v.shape)
-    return 2 * arrays + 4 * n * widest * itemsize
+    per_sample = 5 if lane.state.network.has_kinks else 2
+    numbers = max(per_sample * n, 6 * (n + n_test) // 5) * widest
+    return arrays + numbers * lane.data.x.dtype.itemsize
 
 
 def bytes_of_result(plan: Plan) -> int:

@@ -1,11 +1,12 @@
 """Results of a run in memory: plain arrays whose first axis is the member."""
 
 import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 
 from simbias.core import Status
-from simbias.ensemble.engine import Outcome
+from simbias.ensemble.events import Outcome
 from simbias.ensemble.plan import Plan
 
 
@@ -37,9 +38,8 @@ class Table:
         """One truth value per member."""
         return self.members["status"].values != Status.RUNNING
 
-    def put(self, outcome: Outcome) -> None:
-        """Write one member's row."""
-        row = outcome.member
+    def put(self, outcome: Outcome, row: int) -> None:
+        """Write one member's row, the status last."""
         for name, column in self.trajectories.items():
             _put(column, row, outcome.records[name])
         for name, column in self.final.items():
@@ -50,9 +50,10 @@ class Table:
         self.members["status"].values[row] = outcome.status
 
 
-def empty_table(plan: Plan) -> Table:
-    """A table in which nobody has started."""
-    size, rows = plan.size, len(plan.experiment.times)
+def empty_table(plan: Plan, size: int | None = None) -> Table:
+    """A table in which nobody has started, of `size` rows or one for every member."""
+    size = plan.size if size is None else size
+    rows = len(plan.experiment.times)
     members = {
         "status": Column((), np.full(size, Status.RUNNING, np.int32)),
         "end_time": Column((), np.full(size, np.nan)),
@@ -72,6 +73,14 @@ def empty_table(plan: Plan) -> Table:
     return Table(members, trajectories, final)
 
 
+def put_rows(table: Table, rows: np.ndarray, values: Mapping[str, np.ndarray]) -> None:
+    """Write rows of every column; `values` is keyed by `group/name`."""
+    for group, columns in table.groups().items():
+        for name, column in columns.items():
+            value = values[f"{group}/{name}"]
+            column.values[(rows, *map(slice, value.shape[1:]))] = value
+
+
 def _put(column: Column, row: int, value: np.ndarray) -> None:
     # A smaller shape (another width, say) fills the front; the rest stays NaN.
-    column.values[(row, *(slice(s) for s in value.shape))] = value
+    column.values[(row, *map(slice, value.shape))] = value

@@ -1,0 +1,93 @@
+"""Command line: simbias list | run | resume | worker | submit | figure | check.
+
+The options of `run` are read off the experiment that is named: its grid, its flow.
+"""
+
+import os
+import pathlib
+import sys
+import warnings
+
+import jax
+import matplotlib
+
+from simbias.cli._check import check, figure
+from simbias.cli._run import BAD_INPUT, resume, run, worker
+from simbias.cli._shown import no_more, say
+from simbias.cli._submit import submit
+from simbias.ensemble.grid import suggestion
+from simbias.registry import experiments
+
+NO_CACHE = "--no-compile-cache"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Entry point; exit code 2 for bad input, 1 for a claim that fails.
+
+    130 after Ctrl-C and 143 after SIGTERM, with everything in flight saved.
+    """
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    matplotlib.use("Agg")
+    jax.config.update("jax_enable_x64", True)
+    if NO_CACHE in arguments:
+        arguments.remove(NO_CACHE)
+    else:
+        _cache_programs()
+    commands = {
+        "list": _list,
+        "run": run,
+        "resume": resume,
+        "worker": worker,
+        "submit": submit,
+        "figure": figure,
+        "check": check,
+    }
+    try:
+        name = arguments[0] if arguments else "--help"
+        if name in ("-h", "--help"):
+            print(_USAGE)
+            return
+        if name not in commands:
+            raise ValueError(f"`{name}` is not a command.{suggestion(name, commands)}")
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: say(f"simbias: {message}")
+            sys.exit(commands[name](arguments[1:]))
+    except ValueError as error:
+        say(f"simbias: error: {error}")
+        sys.exit(BAD_INPUT)
+    except OSError as error:
+        what = f"{error.strerror}: {error.filename}" if error.errno else error
+        say(f"simbias: error: {what}")
+        sys.exit(BAD_INPUT)
+
+
+_USAGE = """\
+usage: simbias COMMAND …
+
+  list                         the experiments and what each one shows
+  run NAME [--preset …] …      simulate, draw the figure, check the claims
+  resume DIR                   go on with a run that was stopped, from its folder alone
+  worker DIR                   help with a run; any number, on any machines
+  submit DIR                   workers as jobs of a cluster (Slurm)
+  figure DIR                   draw the figure of a finished run again
+  check [NAME …]               run experiments and print the table of their claims
+
+`simbias run NAME --help` lists every option of that experiment.
+
+Compiled programs are kept in a folder of yours (JAX_COMPILATION_CACHE_DIR, or
+XDG_CACHE_HOME/simbias, or ~/.cache/simbias); --no-compile-cache does without."""
+
+
+def _cache_programs() -> None:
+    if "JAX_COMPILATION_CACHE_DIR" in os.environ:
+        return
+    base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    jax.config.update("jax_compilation_cache_dir", str(pathlib.Path(base) / "simbias"))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
+
+
+def _list(arguments: list[str]) -> int:
+    no_more("list", arguments)
+    for name, module in experiments().items():
+        print(f"{name:16s} {module.__doc__.splitlines()[0]}")
+    return 0

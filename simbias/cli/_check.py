@@ -1,0 +1,74 @@
+"""`simbias figure` and `simbias check`."""
+
+import dataclasses
+import json
+import pathlib
+from typing import Annotated
+
+import tyro
+
+from simbias.cli._options import Preset
+from simbias.cli._shown import (
+    claims_document,
+    draw,
+    no_more,
+    print_claims,
+    write_json,
+)
+from simbias.ensemble.grid import suggestion
+from simbias.registry import experiments
+from simbias.results import open_result
+from simbias.simulate import simulate
+
+
+def figure(arguments: list[str]) -> int:
+    """Draw the figure of a run again, from what is stored."""
+    if not arguments or arguments[0].startswith("-"):
+        raise ValueError("`simbias figure` needs the folder of a run, e.g. runs/NAME.")
+    no_more("figure", arguments[1:])
+    out = pathlib.Path(arguments[0])
+    ds = open_result(out)
+    name = ds.attrs["experiment"]
+    if name not in experiments():
+        raise ValueError(f"{out} holds `{name}`, which is not an experiment here.")
+    draw(experiments()[name], ds, out)
+    print(out / "figure.png")
+    return 0
+
+
+@dataclasses.dataclass(frozen=True)
+class CheckOptions:
+    """Run experiments and print the table of their claims; exit 1 if one fails."""
+
+    names: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
+    """Experiments; all of them if none is named."""
+    preset: Preset = "quick"
+    """How large a run."""
+    json: str | None = None
+    """Write the claims as JSON to this file, or to standard output if `-`."""
+    out: pathlib.Path | None = None
+    """Keep the runs in folders of this one."""
+
+
+def check(arguments: list[str]) -> int:
+    """Run experiments and print their claims."""
+    parsed = tyro.cli(CheckOptions, args=arguments, prog="simbias check")
+    known = experiments()
+    for name in parsed.names:
+        if name not in known:
+            raise ValueError(f"`{name}` is not an experiment.{suggestion(name, known)}")
+    documents = []
+    for name in parsed.names or known:
+        store = parsed.out and parsed.out / name / "run.zarr"
+        experiment = known[name].experiment(parsed.preset)
+        ds = simulate(experiment, store=store, progress=True)
+        claims = known[name].claims(ds)
+        documents.append(claims_document(name, parsed.preset, ds, claims))
+        if parsed.json != "-":
+            print_claims(name, ds, claims)
+    if parsed.json == "-":
+        print(json.dumps(documents, indent=1, allow_nan=False))
+    elif parsed.json:
+        write_json(pathlib.Path(parsed.json), documents)
+    failed = [c for d in documents for c in d["claims"] if c["verdict"] == "fails"]
+    return 1 if failed else 0

@@ -1,0 +1,128 @@
+"""The options of `run`, read off the experiment that is named."""
+
+import dataclasses
+import pathlib
+import typing
+from typing import Any, Literal
+
+from simbias import options
+from simbias.core import Experiment, Real
+from simbias.ensemble.grid import make_parameters, suggestion
+from simbias.registry import experiments, flows
+
+Preset = Literal["smoke", "quick", "paper"]
+PRESETS = typing.get_args(Preset)
+
+
+def named(arguments: list[str], command: str) -> tuple[str, list[str]]:
+    """The experiment that is named, and the other arguments."""
+    known = experiments()
+    if not arguments or arguments[0].startswith("-"):
+        raise ValueError(
+            f"`simbias {command}` needs the name of an experiment: {', '.join(known)}."
+        )
+    if arguments[0] not in known:
+        raise ValueError(
+            f"`{arguments[0]}` is not an experiment.{suggestion(arguments[0], known)}"
+        )
+    return arguments[0], arguments[1:]
+
+
+def resolved(rest: list[str]) -> tuple[str, list[dict[str, Any]], list[str]]:
+    """The preset and the file, which decide what the other options are.
+
+    Returns:
+        The preset, the overrides so far, in order, and the other arguments.
+    """
+    preset, rest = taken(rest, "--preset")
+    config, rest = taken(rest, "--config")
+    table = options.read_toml(pathlib.Path(config)) if config else {}
+    in_file = table.pop("preset", None)
+    named = preset or in_file or "quick"
+    for given in filter(None, (in_file, named)):
+        if given not in PRESETS:
+            raise ValueError(
+                f"`preset` must be one of {', '.join(PRESETS)}, got {given!r}."
+            )
+    steps = [table]
+    flow, rest = taken(rest, "--flow.name")
+    if flow:
+        steps.append({"flow": {"name": flow}})
+    return named, steps, rest
+
+
+def experiment_of(module: Any, preset: str, steps: list[dict[str, Any]]) -> Experiment:
+    """The experiment of a preset with overrides, one after another."""
+    experiment = module.experiment(preset)
+    for step in steps:
+        experiment = options.overridden(experiment, step)
+    return experiment
+
+
+def taken(arguments: list[str], option: str) -> tuple[str | None, list[str]]:
+    """The value of `--option VALUE` or `--option=VALUE`, and the other arguments."""
+    for i, word in enumerate(arguments):
+        if word == option:
+            if i + 1 == len(arguments):
+                raise ValueError(f"`{option}` needs a value.")
+            return arguments[i + 1], arguments[:i] + arguments[i + 2 :]
+        if word.startswith(option + "="):
+            value = word.removeprefix(option + "=")
+            return value, arguments[:i] + arguments[i + 1 :]
+    return None, arguments
+
+
+def options_class(experiment: Experiment) -> type:
+    """The options of `run`, with the experiment's own values as defaults."""
+    cells = []
+    for key, parameter in make_parameters(experiment.make).items():
+        value = experiment.cell.get(key, parameter.default)
+        value = value if isinstance(value, tuple) else (value,)
+        annotation = float if parameter.annotation == Real else parameter.annotation
+        kind = tuple[annotation, ...]  # pyright: ignore
+        cells.append((key, kind, dataclasses.field(default=value)))
+    fields = []
+    for key, (kind, default) in options.flow_fields(type(experiment.flow)).items():
+        value = getattr(experiment.flow, key, default)
+        fields.append((key, kind, dataclasses.field(default=value)))
+    cell = dataclasses.make_dataclass("Cell", cells, frozen=True)
+    cell.__doc__ = "Several values make an axis of the grid."
+    flow = dataclasses.make_dataclass("Flow", fields, frozen=True)
+    flow.__doc__ = (
+        f"Fields of {type(experiment.flow).__name__}; "
+        f"--flow.name picks another flow ({', '.join(flows())})."
+    )
+    top = [
+        ("cell", cell, dataclasses.field(default_factory=cell)),
+        ("flow", flow, dataclasses.field(default_factory=flow)),
+        ("seeds", int, dataclasses.field(default=experiment.seeds)),
+        ("times", tuple[float, ...], dataclasses.field(default=experiment.times)),
+        ("final_time", float | None, dataclasses.field(default=None)),
+        ("dtype", Literal["float32", "float64"], experiment.dtype),
+        ("root", int, dataclasses.field(default=experiment.root)),
+        ("lanes", int | None, dataclasses.field(default=None)),
+        ("workers", int | None, dataclasses.field(default=None)),
+        ("out", pathlib.Path | None, dataclasses.field(default=None)),
+    ]
+    run = dataclasses.make_dataclass("Run", top, frozen=True)
+    run.__doc__ = "Options."
+    return run
+
+
+def overrides(parsed: Any, experiment: Experiment) -> dict[str, Any]:
+    """What was asked for; one value for a fixed key stays a fixed key."""
+    cell = {}
+    for key, values in vars(parsed.cell).items():
+        is_axis = isinstance(experiment.cell.get(key), tuple)
+        cell[key] = list(values) if is_axis or len(values) != 1 else values[0]
+    overrides = {
+        "cell": cell,
+        "flow": vars(parsed.flow),
+        "seeds": parsed.seeds,
+        "times": parsed.times,
+        "dtype": parsed.dtype,
+        "root": parsed.root,
+    }
+    if parsed.final_time is not None:
+        overrides["final_time"] = parsed.final_time
+    return overrides

@@ -1,0 +1,207 @@
+"""`simbias run`, `resume` and `worker`: one run in one folder."""
+
+import dataclasses
+import os
+import pathlib
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import tyro
+
+from simbias.cli._options import (
+    experiment_of,
+    named,
+    options_class,
+    overrides,
+    resolved,
+)
+from simbias.cli._pool import run_workers, take_share
+from simbias.cli._shown import claims_document, draw, print_claims, say, write_json
+from simbias.configuration import provenance
+from simbias.ensemble.grid import make_grid
+from simbias.ensemble.memory import describe_memory
+from simbias.ensemble.plan import Plan
+from simbias.registry import experiments
+from simbias.results import attributes, to_xarray
+from simbias.simulate import planned
+from simbias.store.interrupt import TERMINATED
+from simbias.store.layout import Store, open_store
+from simbias.store.work import complete, prepare, work
+
+BAD_INPUT, INTERRUPTED = 2, 130
+Recipe = dict[str, Any]
+
+
+def run(arguments: list[str]) -> int:
+    """Simulate, draw the figure, check the claims."""
+    name, rest = named(arguments, "run")
+    module = experiments()[name]
+    preset, steps, rest = resolved(rest)
+    experiment = experiment_of(module, preset, steps)
+    make_grid(experiment)  # a wrong value in the file is named before tyro sees it
+    parsed = tyro.cli(
+        options_class(experiment),
+        args=rest,
+        prog=f"simbias run {name}",
+        description=module.__doc__,
+    )
+    steps = [*steps, overrides(parsed, experiment)]
+    out = parsed.out or pathlib.Path("runs") / f"{name}-{preset}"
+    recipe = {"experiment": name, "preset": preset, "overrides": steps}
+    return _complete(recipe, out, parsed.lanes, parsed.workers)
+
+
+@dataclasses.dataclass(frozen=True)
+class ResumeOptions:
+    """Go on with a run that was stopped, from its folder alone."""
+
+    folder: Annotated[pathlib.Path, tyro.conf.Positional]
+    """The folder of the run."""
+    lanes: int | None = None
+    """Members in flight per station."""
+    workers: int | None = None
+    """Processes on this machine; they share its cores."""
+
+
+def resume(arguments: list[str]) -> int:
+    """Go on with a run that was stopped."""
+    parsed = tyro.cli(ResumeOptions, args=arguments, prog="simbias resume")
+    out, store = found_run(parsed.folder)
+    return _complete(_recipe(store), out, parsed.lanes, parsed.workers)
+
+
+@dataclasses.dataclass(frozen=True)
+class WorkerOptions:
+    """Help with a run until it is finished; any number, on any machines.
+
+    Workers come and go as they like: what a dead one was at is taken over.
+    """
+
+    folder: Annotated[pathlib.Path, tyro.conf.Positional]
+    """The folder of the run, which every worker must see."""
+    lanes: int | None = None
+    """Members in flight per station."""
+    share: str | None = None
+    """Of the cores, as 1/4, 2/4, …: for several workers on one machine."""
+    quiet: bool = False
+    """No progress bar."""
+
+
+def worker(arguments: list[str]) -> int:
+    """Help with a run."""
+    parsed = tyro.cli(WorkerOptions, args=arguments, prog="simbias worker")
+    take_share(parsed.share)
+    out, store = found_run(parsed.folder)
+    recipe = _recipe(store)
+    plan = _plan(recipe, parsed.lanes)
+    store = prepare(store.path, plan, attributes(plan, recipe))
+    with _resumable(out, f"simbias worker {shlex.quote(str(out))}") as ending:
+        work(plan, store, lanes=parsed.lanes, progress=not parsed.quiet)
+    return ending.code
+
+
+def _complete(
+    recipe: Recipe, out: pathlib.Path, lanes: int | None, workers: int | None
+) -> int:
+    """A run from wherever it is to its claims."""
+    if workers is not None and workers < 0:
+        raise ValueError(f"`workers` must not be negative, got {workers}. Example: 2.")
+    name, preset = recipe["experiment"], recipe["preset"]
+    module = experiments()[name]
+    plan = _plan(recipe, lanes)
+    described = attributes(plan, recipe)
+    _make_folder(out)
+    store = prepare(out / "run.zarr", plan, described)
+    document = {"preset": preset, "configuration": described["configuration"]}
+    write_json(out / "config.json", {**document, **provenance()})
+    if workers == 0:
+        say(
+            f"{out} is ready. Start any number of: simbias worker {out}\n"
+            f"When they are done: simbias resume {out}"
+        )
+        return 0
+    command = f"simbias resume {shlex.quote(str(out))}"
+    with _resumable(out, command + (f" --workers {workers}" if workers else "")) as end:
+        while (table := complete(store)) is None:
+            say(describe_memory(plan, lanes))
+            if workers is None:
+                work(plan, store, lanes=lanes, progress=True)
+            else:
+                run_workers(plan, store, out, workers, lanes)
+        ds = to_xarray(table, described)
+        claims = module.claims(ds)
+        write_json(out / "claims.json", claims_document(name, preset, ds, claims))
+        draw(module, ds, out)
+        print_claims(name, ds, claims)
+        print(f"\n{out / 'figure.png'}")
+    return end.code
+
+
+@dataclasses.dataclass
+class _Ending:
+    code: int = 0
+
+
+@contextmanager
+def _resumable(out: pathlib.Path, command: str) -> Iterator[_Ending]:
+    """Say how to go on, whatever stops a run; the exit code is that of its signal."""
+    ending = _Ending()
+    how = f"What is done so far is in {out}. To go on from there:\n\n  {command}\n"
+    try:
+        yield ending
+    except KeyboardInterrupt:
+        say(f"\nStopped. {how}")
+        ending.code = INTERRUPTED
+    except SystemExit as leaving:
+        if leaving.code != TERMINATED:
+            raise
+        say(f"\nTerminated. {how}")
+        ending.code = TERMINATED
+    except (OSError, RuntimeError):
+        say(f"\nStopped by an error. {how}")
+        raise
+
+
+def _plan(recipe: Recipe, lanes: int | None) -> Plan:
+    module = experiments()[recipe["experiment"]]
+    experiment = experiment_of(module, recipe["preset"], recipe["overrides"])
+    return planned(experiment, lanes)
+
+
+def found_run(folder: pathlib.Path) -> tuple[pathlib.Path, Store]:
+    """The folder of a run and its store; either may be given.
+
+    Raises:
+        ValueError: if it is not a run.
+    """
+    if folder.name == "run.zarr":
+        folder = folder.parent
+    return folder, open_store(folder / "run.zarr")
+
+
+def _recipe(store: Store) -> Recipe:
+    recipe = store.attributes["recipe"]
+    if recipe is None or recipe["experiment"] not in experiments():
+        raise ValueError(
+            f"`{store.path}` was made by a program of your own: run that program "
+            "again, on as many machines as you like; `simulate` goes on from there."
+        )
+    return recipe
+
+
+def _make_folder(out: pathlib.Path) -> None:
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"`--out`: {out} is a file, not a folder.")
+    try:
+        if out.is_dir() and os.listdir(out) and not (out / "run.zarr").exists():
+            raise ValueError(
+                f"`--out`: {out} holds something that is not a run; nothing was "
+                "written."
+            )
+        out.mkdir(parents=True, exist_ok=True)
+        if not os.access(out, os.W_OK):
+            raise PermissionError(None, "Permission denied")
+    except OSError as error:
+        raise ValueError(f"`--out`: cannot write to {out}: {error.strerror}.") from None

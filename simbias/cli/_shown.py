@@ -1,0 +1,86 @@
+"""What a finished run shows: its figure, and its claims as a table or as JSON."""
+
+import dataclasses
+import json
+import math
+import pathlib
+import sys
+from typing import Any
+
+import xarray as xr
+from tqdm import tqdm
+
+from simbias.core import Claim, Status
+from simbias.results import is_failed, is_finished
+
+
+def draw(module: Any, ds: xr.Dataset, out: pathlib.Path) -> None:
+    """`figure.png` of a run."""
+    module.figure(ds).savefig(out / "figure.png", dpi=150)
+
+
+def claims_document(
+    name: str, preset: str, ds: xr.Dataset, claims: list[Claim]
+) -> dict[str, Any]:
+    """The claims of a run, with what was seen, as JSON-ready data."""
+    return {
+        "experiment": name,
+        "preset": preset,
+        **_counts(ds),
+        "claims": [
+            {
+                **{k: _json_ready(v) for k, v in dataclasses.asdict(claim).items()},
+                "verdict": claim.verdict,
+            }
+            for claim in claims
+        ],
+    }
+
+
+def _json_ready(value: Any) -> Any:
+    """JSON knows neither NaN nor infinity: both become null."""
+    is_number = isinstance(value, float)
+    return None if is_number and not math.isfinite(value) else value
+
+
+def _counts(ds: xr.Dataset) -> dict[str, int]:
+    return {
+        "members": int(ds["status"].size),
+        "finished": int(is_finished(ds).sum()),
+        "failed": int(is_failed(ds).sum()),
+    }
+
+
+def print_claims(name: str, ds: xr.Dataset, claims: list[Claim]) -> None:
+    """The claims of a run as lines of text."""
+    counts = _counts(ds)
+    failures = ", ".join(
+        f"{int((ds['status'] == s).sum())} {s.name}"
+        for s in Status
+        if s.is_failure and bool((ds["status"] == s).any())
+    )
+    tqdm.write(
+        f"\n{name}: {counts['finished']} of {counts['members']} members finished"
+        + (f" (failed: {failures})" if failures else "")
+    )
+    for claim in claims:
+        tqdm.write(
+            f"  {claim.verdict:9s} {claim.statement}: {claim.observed:.6g} "
+            f"(expected {claim.low:.6g} … {claim.high:.6g}; {claim.source})"
+        )
+
+
+def write_json(path: pathlib.Path, document: Any) -> None:
+    """A JSON file."""
+    path.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n")
+
+
+def no_more(command: str, arguments: list[str]) -> None:
+    """Refuse arguments that a command does not have."""
+    if arguments:
+        raise ValueError(f"`simbias {command}` takes no `{arguments[0]}`.")
+
+
+def say(text: str) -> None:
+    """A line for the person, not for a pipe."""
+    tqdm.write(text, file=sys.stderr)

@@ -1,0 +1,104 @@
+"""`simbias submit`: workers as jobs of a cluster, by submitit."""
+
+import dataclasses
+import importlib
+import pathlib
+import shutil
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from simbias.cli._run import found_run
+from simbias.cli._shown import say
+
+
+@dataclasses.dataclass(frozen=True)
+class SubmitOptions:
+    """Start workers of a run as jobs; needs `pip install simbias[slurm]`."""
+
+    folder: Annotated[pathlib.Path, tyro.conf.Positional]
+    """The folder of the run, which every node must see."""
+    cluster: Literal["slurm", "local"] = "slurm"
+    """`local` starts the jobs on this machine, to try it out."""
+    workers: int = 4
+    """Jobs; each is one worker."""
+    minutes: int = 60
+    """Time limit of a job; one that reaches it saves its work and is queued again."""
+    cpus: int = 4
+    """Cores of a job."""
+    gpus: int = 0
+    """Accelerators of a job."""
+    partition: str | None = None
+    """Partition of the cluster."""
+    wait: bool = False
+    """Wait for the jobs."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Work:
+    """What a job does."""
+
+    folder: str
+
+    def __call__(self) -> None:
+        """Work until the run is finished.
+
+        Raises:
+            RuntimeError: if the worker fails.
+        """
+        # Imported here: a job begins with this function.
+        from simbias.cli import main
+
+        try:
+            main(["worker", self.folder, "--quiet"])
+        except SystemExit as leaving:
+            if leaving.code:
+                raise RuntimeError(
+                    f"the worker ended with code {leaving.code}"
+                ) from leaving
+
+    def checkpoint(self) -> Any:
+        """The same again, for a job that ran out of time or was preempted."""
+        submitit = importlib.import_module("submitit")
+        return submitit.helpers.DelayedSubmission(self)
+
+
+def submit(arguments: list[str]) -> int:
+    """Start workers of a run as jobs."""
+    parsed = tyro.cli(SubmitOptions, args=arguments, prog="simbias submit")
+    for name in ("workers", "minutes", "cpus"):
+        if getattr(parsed, name) < 1:
+            raise ValueError(
+                f"`{name}` must be positive, got {getattr(parsed, name)}. Example: 4."
+            )
+    try:
+        submitit = importlib.import_module("submitit")
+    except ImportError:
+        raise ValueError(
+            "`simbias submit` needs submitit: pip install 'simbias[slurm]'. Without "
+            "it, let jobs of your own call `simbias worker`."
+        ) from None
+    out, _ = found_run(parsed.folder)
+    if parsed.cluster == "slurm" and shutil.which("srun") is None:
+        raise ValueError(
+            "`--cluster slurm`: there is no `srun` here. Submit from a node of the "
+            "cluster, or try it out with --cluster local."
+        )
+    executor = submitit.AutoExecutor(folder=out / "jobs", cluster=parsed.cluster)
+    executor.update_parameters(
+        name="simbias",
+        timeout_min=parsed.minutes,
+        cpus_per_task=parsed.cpus,
+        gpus_per_node=parsed.gpus,
+        **({"slurm_partition": parsed.partition} if parsed.partition else {}),
+    )
+    with executor.batch():
+        jobs = [executor.submit(Work(str(out))) for _ in range(parsed.workers)]
+    say(
+        f"Jobs {', '.join(job.job_id for job in jobs)}; what they print is in "
+        f"{out / 'jobs'}. When they are done: simbias resume {out}"
+    )
+    if parsed.wait:
+        for job in jobs:
+            job.result()
+    return 0

@@ -1,0 +1,165 @@
+"""The blocks of a store as one process works on them: claimed, filled, committed."""
+
+import collections
+import pathlib
+import threading
+import warnings
+
+import numpy as np
+
+from simbias.ensemble.events import Leaves, Outcome, Snapshot, Task, fits
+from simbias.ensemble.plan import Plan
+from simbias.ensemble.table import Table, empty_table, put_rows
+from simbias.store.checkpoint import load_state, run_hash, save_state
+from simbias.store.layout import Store
+from simbias.store.lease import Leases
+
+
+class _Open:
+    """A block that this process has claimed; rows are those of the block, from 0."""
+
+    def __init__(self, members: np.ndarray, table: Table):
+        self.members = members
+        self.table = table
+        self.done = members < 0
+        self.lanes: dict[int, Leaves] = {}
+        self.is_saved = True
+
+    def is_complete(self) -> bool:
+        return bool(self.done.all())
+
+
+class Blocks:
+    """A source of members, and where their outcomes go.
+
+    Stations call `take` from their threads; everything else belongs to one thread.
+    """
+
+    def __init__(self, plan: Plan, store: Store, leases: Leases):
+        self.finished = 0
+        self._plan = plan
+        self._store = store
+        self._leases = leases
+        self._run = run_hash(store.attributes)
+        self._rows = store.rows()
+        self._numbers = np.full(int(self._rows.max()) + store.block, -1)
+        self._numbers[self._rows] = np.arange(plan.size)
+        self._group = np.empty(len(plan.grid.cells), int)
+        for i, group in enumerate(plan.groups):
+            for span in group.spans:
+                self._group[span.start // plan.experiment.seeds] = i
+        self._guard = threading.Lock()
+        self._open: dict[int, _Open] = {}
+        self._waiting = [collections.deque[Task]() for _ in plan.groups]
+        self._candidates = [collections.deque[int]() for _ in plan.groups]
+
+    def missing(self) -> bool:
+        """True if blocks are not written yet; those are then tried again."""
+        blocks = self._rows // self._store.block
+        committed = self._store.committed()
+        left = ~np.isin(blocks, list(committed))
+        self.finished = int((~left).sum())
+        groups = self._group[np.arange(self._plan.size) // self._plan.experiment.seeds]
+        for i, candidates in enumerate(self._candidates):
+            mine = np.unique(blocks[left & (groups == i)])
+            candidates.clear()
+            if mine.size:
+                # Each owner begins elsewhere, so that two seldom want the same one.
+                first = int(self._leases.owner[:8], 16) % mine.size
+                candidates.extend(np.roll(mine, -first).tolist())
+        return bool(left.any())
+
+    def take(self, group: int) -> Task | None:
+        """The next member of a group, from a block that is claimed for it."""
+        with self._guard:
+            waiting, candidates = self._waiting[group], self._candidates[group]
+            while candidates and not waiting:
+                self._claim(candidates.popleft())
+            return waiting.popleft() if waiting else None
+
+    def receive(self, event: Outcome | Snapshot) -> None:
+        """Note what a station hands over; a block that is complete is written."""
+        if isinstance(event, Snapshot):
+            for member, leaves in event.lanes.items():
+                block, row = divmod(int(self._rows[member]), self._store.block)
+                self._open[block].lanes[row] = leaves
+                self._open[block].is_saved = False
+            return
+        block, row = divmod(int(self._rows[event.member]), self._store.block)
+        opened = self._open[block]
+        opened.table.put(event, row)
+        opened.done[row] = True
+        opened.lanes.pop(row, None)
+        opened.is_saved = False
+        self.finished += 1
+        if opened.is_complete():
+            self._commit(block, opened)
+        self._leases.note["pending"] = sum(
+            int((o.done & (o.members >= 0)).sum()) for o in list(self._open.values())
+        )
+
+    def checkpoint(self) -> None:
+        """Save every block in flight that changed since it was saved."""
+        for block, opened in list(self._open.items()):
+            done = np.flatnonzero(opened.done & (opened.members >= 0))
+            if opened.is_saved or not (done.size or opened.lanes):
+                continue
+            state, table, lanes = self._state(block), opened.table, opened.lanes
+            try:
+                save_state(state, self._run, table, done, lanes)
+            except OSError:
+                # While this process slept, another may have finished the run.
+                if not self._store.is_committed(block):
+                    raise
+            opened.is_saved = True
+
+    def _claim(self, block: int) -> None:
+        store = self._store
+        if block in self._open or store.is_committed(block):
+            return
+        if not self._leases.claim(str(block)):
+            return
+        if store.is_committed(block):
+            self._leases.release(str(block))
+            return
+        first = block * store.block
+        members = self._numbers[first : first + store.block]
+        opened = _Open(members, empty_table(self._plan, store.block))
+        self._restore(opened, self._state(block))
+        self._open[block] = opened
+        if opened.is_complete():
+            self._commit(block, opened)
+            return
+        for row in np.flatnonzero(~opened.done):
+            member = int(members[row])
+            task = Task(member, opened.lanes.get(int(row)))
+            self._waiting[self._group_of(member)].append(task)
+
+    def _restore(self, opened: _Open, path: pathlib.Path) -> None:
+        """Take over what an earlier owner of the block has saved."""
+        try:
+            state = load_state(path, self._run)
+        except FileNotFoundError:
+            return
+        except (ValueError, OSError) as error:
+            warnings.warn(f"{error}; its block starts again.", stacklevel=2)
+            return
+        put_rows(opened.table, state.done, state.columns)
+        opened.done[state.done] = True
+        self.finished += state.done.size
+        for row, leaves in state.lanes.items():
+            group = self._plan.groups[self._group_of(int(opened.members[row]))]
+            if fits(group.lane, leaves):
+                opened.lanes[row] = leaves
+
+    def _commit(self, block: int, opened: _Open) -> None:
+        self._store.commit(block, opened.table)
+        self._state(block).unlink(missing_ok=True)
+        self._leases.release(str(block))
+        del self._open[block]
+
+    def _group_of(self, member: int) -> int:
+        return int(self._group[member // self._plan.experiment.seeds])
+
+    def _state(self, block: int) -> pathlib.Path:
+        return self._store.work / "states" / str(block)

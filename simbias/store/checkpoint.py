@@ -1,0 +1,123 @@
+"""One file per block that is not finished: its members that are, and lanes in flight.
+
+The file appears all at once (written aside, synced, renamed, folder synced) and begins
+with the SHA-256 of the rest, which names the run it belongs to.  A file that is torn,
+flipped, empty or of another run is reported and not read: the block then starts again.
+"""
+
+import dataclasses
+import hashlib
+import io
+import json
+import os
+import pathlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from simbias.ensemble.events import Leaves
+from simbias.ensemble.table import Table
+from simbias.store._disk import sync
+
+FORMAT = "simbias-state-1"
+_GRID = ("cell", "seeds")
+
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    """Rows are those of the block, from 0; `columns` hold the rows in `done`."""
+
+    done: np.ndarray
+    columns: dict[str, np.ndarray]
+    lanes: dict[int, Leaves]
+
+
+def run_hash(attributes: Mapping[str, Any]) -> str:
+    """Hash of what decides the bits of a member, apart from its cell and seed."""
+    configuration = {
+        k: v for k, v in attributes["configuration"].items() if k not in _GRID
+    }
+    versions = {k: v for k, v in attributes["versions"].items() if k != "python"}
+    text = json.dumps([configuration, versions, attributes["device"]], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def save_state(
+    path: pathlib.Path,
+    run: str,
+    table: Table,
+    done: np.ndarray,
+    lanes: Mapping[int, Leaves],
+) -> None:
+    """Write the state of a block; `done` and the keys of `lanes` are rows of it."""
+    arrays = {"done": done}
+    for group, columns in table.groups().items():
+        for name, column in columns.items():
+            arrays[f"{group}/{name}"] = column.values[done]
+    for i, rows in enumerate(_alike(lanes)):
+        arrays[f"lanes/{i}"] = np.asarray(rows)
+        for k, leaves in enumerate(zip(*(lanes[r] for r in rows), strict=True)):
+            arrays[f"lanes/{i}/{k}"] = np.stack(leaves)
+    buffer = io.BytesIO()
+    buffer.write(_header(run, path.name))
+    np.savez(buffer, allow_pickle=False, **arrays)  # pyright: ignore
+    body = buffer.getvalue()
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with partial.open("wb") as file:
+            file.write(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+        sync(path.parent)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def load_state(path: pathlib.Path, run: str) -> State:
+    """The state of a block.
+
+    Raises:
+        ValueError: if the file is damaged, or belongs to another run or block.
+        FileNotFoundError: if there is none.
+    """
+    digest, _, body = path.read_bytes().partition(b"\n")
+    if hashlib.sha256(body).hexdigest().encode() != digest:
+        raise ValueError(f"{path} is damaged: its checksum does not match")
+    header = _header(run, path.name)
+    if not body.startswith(header):
+        raise ValueError(f"{path} belongs to another run, or to other versions")
+    with np.load(io.BytesIO(body[len(header) :]), allow_pickle=False) as file:
+        arrays = dict(file)
+    lanes: dict[int, Leaves] = {}
+    i = 0
+    while f"lanes/{i}" in arrays:
+        rows = arrays[f"lanes/{i}"]
+        count = sum(key.startswith(f"lanes/{i}/") for key in arrays)
+        leaves = [arrays[f"lanes/{i}/{k}"] for k in range(count)]
+        lanes |= {
+            int(r): [np.asarray(v[at]) for v in leaves] for at, r in enumerate(rows)
+        }
+        i += 1
+    columns = {
+        k: v for k, v in arrays.items() if k != "done" and not k.startswith("lanes/")
+    }
+    return State(arrays["done"], columns, lanes)
+
+
+def _header(run: str, block: str) -> bytes:
+    header = {"format": FORMAT, "run": run, "block": block}
+    return json.dumps(header).encode() + b"\n"
+
+
+def _alike(lanes: Mapping[int, Leaves]) -> list[list[int]]:
+    """Rows whose lanes have the same shapes, which are stacked to be fewer arrays."""
+    alike: dict[Any, list[int]] = {}
+    for row, leaves in lanes.items():
+        shapes = tuple((v.shape, str(v.dtype)) for v in leaves)
+        alike.setdefault(shapes, []).append(row)
+    return list(alike.values())

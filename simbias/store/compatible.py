@@ -1,0 +1,58 @@
+"""Whether a store and what is asked of it go together."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from simbias.configuration import differences
+from simbias.store.extents import extent, holds, is_same
+from simbias.store.layout import Store
+
+# The grid may grow; everything else decides the bits.
+_GROWS = ("cell", "seeds")
+
+
+def check_compatible(store: Store, attributes: Mapping[str, Any]) -> bool:
+    """True if the store must grow first.
+
+    Raises:
+        ValueError: with one line per difference, if the configuration differs in more
+            than a larger grid, or if something is left to compute and the versions or
+            the kind of device are others.
+    """
+    stored = store.attributes
+    theirs, ours = stored["configuration"], attributes["configuration"]
+    lines = differences(_fixed(ours), _fixed(theirs))
+    new = extent(ours)
+    old = extent(theirs)
+    if not holds(new, old):
+        lines += differences(new["cell"], old["cell"], "cell")
+        lines += differences(new["seeds"], old["seeds"], "seeds")
+    if lines:
+        raise ValueError(
+            "the run that is already there has another configuration; nothing was "
+            "written. A store may grow (more seeds, more values in `cell`), not shrink "
+            "or change. Choose another folder, or delete that one. Differences "
+            "(stored -> asked for):\n  " + "\n  ".join(lines)
+        )
+    grows = not is_same(new, old)
+    blocks = stored["extents"][-1]["blocks"]
+    if not grows and len(store.committed()) == blocks:
+        return False
+    lines = differences(_bits(attributes), _bits(stored))
+    if lines:
+        raise ValueError(
+            "the run that is already there was computed by other versions or on "
+            "another kind of device, which may differ in the last bits; nothing was "
+            "written. Go on with those, or choose another folder. Differences "
+            "(stored -> here):\n  " + "\n  ".join(lines)
+        )
+    return grows
+
+
+def _fixed(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in configuration.items() if k not in _GROWS}
+
+
+def _bits(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    versions = {k: v for k, v in attributes["versions"].items() if k != "python"}
+    return {**versions, "device": attributes["device"]}

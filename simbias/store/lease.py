@@ -1,0 +1,196 @@
+"""Who works on what: leases in a folder that several processes and machines share.
+
+A lease is a file that appears all at once, or not, and names its owner.  Every owner
+has one more file with a count that it raises now and then, its heartbeat.  An owner
+whose count does not change while an observer watches it for `stale_seconds` of the
+observer's own monotonic clock is taken for dead, and its leases may be taken.  No two
+clocks are ever compared.  An owner on the observer's own machine whose process is gone
+is dead at once.
+
+A lease saves work and keeps nothing correct: two owners of one block, which is possible
+if one of them was only asleep, write equal bytes.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import socket
+import threading
+import time
+import uuid
+
+BEAT_SECONDS = 10.0
+STALE_SECONDS = 60.0
+
+
+class Leases:
+    """The leases of one process, as a context: leaving it gives them all back."""
+
+    def __init__(
+        self,
+        folder: pathlib.Path,
+        *,
+        beat_seconds: float = BEAT_SECONDS,
+        stale_seconds: float = STALE_SECONDS,
+    ):
+        self.owner = uuid.uuid4().hex
+        self.note: dict[str, int] = {}
+        self._folder = folder
+        self._beat_seconds = beat_seconds
+        self._stale_seconds = stale_seconds
+        self._held: set[str] = set()
+        # Owner -> its count, and when on this clock it was first seen.
+        self._seen: dict[str, tuple[object, float]] = {}
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._beat, daemon=True)
+        self._count = 0
+
+    def __enter__(self) -> "Leases":
+        for name in ("leases", "owners"):
+            (self._folder / name).mkdir(parents=True, exist_ok=True)
+        self._write_heartbeat()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._ending.set()
+        self._thread.join()
+        for name in list(self._held):
+            self.release(name)
+        with contextlib.suppress(OSError):
+            self._heartbeat(self.owner).unlink(missing_ok=True)
+
+    def claim(self, name: str) -> bool:
+        """Take a lease that nobody has, or whose owner is dead."""
+        if name in self._held:
+            return True
+        holder = self.holder(name)
+        if holder is not None:
+            if not self._is_dead(holder):
+                return False
+            self._bury(name, holder)
+        partial = self._folder / "leases" / f"{name}.{self.owner}.partial"
+        try:
+            partial.parent.mkdir(parents=True, exist_ok=True)
+            partial.write_text(self.owner)
+            _appear(partial, self._lease(name))
+        except FileExistsError:
+            return False
+        finally:
+            partial.unlink(missing_ok=True)
+        self._held.add(name)
+        return True
+
+    def release(self, name: str) -> None:
+        """Give a lease back, unless somebody else has it by now."""
+        self._held.discard(name)
+        with contextlib.suppress(OSError):
+            if self.holder(name) == self.owner:
+                self._lease(name).unlink(missing_ok=True)
+
+    def holder(self, name: str) -> str | None:
+        """The owner of a lease."""
+        try:
+            return self._lease(name).read_text()
+        except OSError:
+            return None
+
+    def _is_dead(self, owner: str) -> bool:
+        try:
+            text = self._heartbeat(owner).read_text()
+            beat = json.loads(text)
+        except (OSError, ValueError):
+            text, beat = None, {}
+        if _is_gone(beat):
+            return True
+        now = time.monotonic()
+        count = beat.get("count")
+        if owner not in self._seen or self._seen[owner][0] != count:
+            self._seen[owner] = (count, now)
+            return False
+        return now - self._seen[owner][1] >= self._stale_seconds
+
+    def _bury(self, name: str, holder: str) -> None:
+        """Remove the lease of a dead owner, and only that one."""
+        grave = self._folder / "leases" / f"{name}.{self.owner}.partial"
+        with contextlib.suppress(OSError):
+            os.rename(self._lease(name), grave)
+            if grave.read_text() != holder:
+                # Another observer was faster, and this is its lease.
+                os.link(grave, self._lease(name))
+        grave.unlink(missing_ok=True)
+
+    def _beat(self) -> None:
+        while not self._ending.wait(self._beat_seconds):
+            with contextlib.suppress(OSError):
+                self._write_heartbeat()
+
+    def _write_heartbeat(self) -> None:
+        self._count += 1
+        beat = {"count": self._count, **_process(), **self.note}
+        path = self._heartbeat(self.owner)
+        partial = path.with_suffix(".partial")
+        partial.write_text(json.dumps(beat))
+        os.replace(partial, path)
+
+    def _lease(self, name: str) -> pathlib.Path:
+        return self._folder / "leases" / name
+
+    def _heartbeat(self, owner: str) -> pathlib.Path:
+        return self._folder / "owners" / owner
+
+
+def _appear(partial: pathlib.Path, path: pathlib.Path) -> None:
+    """A file under its name, all at once, unless there is one."""
+    try:
+        os.link(partial, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        with path.open("x") as file:
+            file.write(partial.read_text())
+
+
+def heartbeats(folder: pathlib.Path) -> list[dict]:
+    """The last heartbeat of every owner."""
+    out = []
+    for path in sorted((folder / "owners").glob("*")):
+        with contextlib.suppress(OSError, ValueError):
+            if path.suffix != ".partial":
+                out.append(json.loads(path.read_text()))
+    return out
+
+
+def _process() -> dict[str, object]:
+    pid = os.getpid()
+    return {"machine": _machine(), "process": pid, "began": _began(pid)}
+
+
+def _is_gone(beat: dict) -> bool:
+    """True if the process was one of this machine and is not there any more."""
+    machine = _machine()
+    if machine is None or beat.get("machine") != machine:
+        return False
+    began = _began(int(beat["process"]))
+    return began is None or began != beat.get("began")
+
+
+def _machine() -> str | None:
+    """This boot of this machine, and this table of processes in it."""
+    try:
+        boot = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{socket.gethostname()} {boot} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return None
+
+
+def _began(pid: int) -> str | None:
+    """When a process began, in ticks since the boot; None if there is none."""
+    try:
+        text = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    # The name, in brackets, may hold anything; the state follows it.
+    fields = text.rpartition(")")[2].split()
+    return None if fields[0] in ("Z", "X") else fields[19]

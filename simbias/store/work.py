@@ -1,0 +1,199 @@
+"""A run in a store: made ready, worked on by any number of processes, read back."""
+
+import contextlib
+import pathlib
+import shutil
+import time
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+from simbias.ensemble.bar import Bar
+from simbias.ensemble.engine import Stations
+from simbias.ensemble.memory import station_devices
+from simbias.ensemble.plan import Plan
+from simbias.ensemble.programs import Programs
+from simbias.ensemble.table import Table, empty_table, put_rows
+from simbias.store.blocks import Blocks
+from simbias.store.checkpoint import load_state, run_hash
+from simbias.store.compatible import check_compatible
+from simbias.store.interrupt import Interrupt
+from simbias.store.layout import Store, create_store, grow_store, open_store
+from simbias.store.lease import Leases
+
+# Lanes in flight are saved this often, or less often where saving them takes long:
+# at most a twentieth of the time goes there.
+CHECKPOINT_SECONDS = 30.0
+_SHARE = 20
+# How often to look whether blocks that others hold are done, or free again.
+_POLL_SECONDS = 1.0
+
+
+def prepare(path: pathlib.Path, plan: Plan, attributes: Mapping[str, Any]) -> Store:
+    """The store of a run: made, or made larger, or found as it should be.
+
+    Raises:
+        ValueError: if it is something else, or a run that may not be continued here.
+    """
+    if not path.exists():
+        create_store(path, empty_table(plan, 1), attributes)
+    store = open_store(path)
+    if check_compatible(store, attributes):
+        with Leases(store.work) as leases:
+            while not leases.claim("grow"):
+                time.sleep(_POLL_SECONDS)
+            store = open_store(path)
+            if check_compatible(store, attributes):
+                grow_store(store, empty_table(plan, 1), attributes)
+        store = open_store(path)
+    return store
+
+
+def work(
+    plan: Plan,
+    store: Store,
+    *,
+    lanes: int | None = None,
+    devices: list[jax.Device] | None = None,
+    progress: bool = False,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+) -> None:
+    """Compute what is missing, beside whoever else does, until nothing is.
+
+    Raises:
+        KeyboardInterrupt, SystemExit: after SIGINT and SIGTERM; what was in flight is
+            saved then.
+        OSError: if the store cannot be written.
+    """
+    devices = list(devices or jax.local_devices())
+    with (
+        Interrupt() as interrupt,
+        Leases(store.work) as leases,
+        Bar(plan.experiment.name, plan.size, is_drawn=progress) as bar,
+    ):
+        blocks = Blocks(plan, store, leases)
+        programs = Programs(plan, devices[0].platform, bar.progress)
+        while blocks.missing():
+            bar.show(blocks.finished)
+            stations = Stations(
+                programs,
+                blocks,
+                station_devices(devices, plan.size - blocks.finished),
+                lanes=lanes,
+                progress=bar.progress,
+                snapshot_seconds=checkpoint_seconds,
+            )
+            _run(stations, blocks, bar, interrupt, checkpoint_seconds)
+            if not blocks.missing():
+                break
+            # Others are at the rest: done by them, or taken over when they are dead.
+            _pause(interrupt)
+        bar.show(blocks.finished)
+    finish(store)
+
+
+def finish(store: Store) -> None:
+    """Remove what only unfinished runs need, the folder that says so last.
+
+    Does nothing if the store has grown meanwhile, and others are at it.
+    """
+    store = open_store(store.path)
+    if len(store.committed()) < store.attributes["extents"][-1]["blocks"]:
+        return
+    for leftover in store.path.rglob("*.partial"):
+        leftover.unlink(missing_ok=True)
+    for leftover in store.path.parent.glob(f".{store.path.name}.*.partial"):
+        shutil.rmtree(leftover, ignore_errors=True)
+    shutil.rmtree(store.work, ignore_errors=True)
+
+
+def complete(store: Store) -> Table | None:
+    """Everything, if nothing is missing or damaged; what is damaged is given up."""
+    table, wrong = store.read()
+    for block, what in wrong.items():
+        warnings.warn(
+            f"{store.path / what}; block {block} is computed again.", stacklevel=2
+        )
+        store.forget(block)
+    if not table.is_done().all():
+        return None
+    if store.work.exists():
+        finish(store)
+    return table
+
+
+def read_so_far(store: Store) -> Table:
+    """What is stored, members of unfinished blocks included.
+
+    Raises:
+        ValueError: if a block is damaged.
+    """
+    table, wrong = store.read()
+    if wrong:
+        raise ValueError(
+            f"{store.path}: {'; '.join(wrong.values())}. "
+            "Running it again (`simbias resume`) computes these blocks again."
+        )
+    rows = store.rows()
+    members = {int(row): member for member, row in enumerate(rows)}
+    run = run_hash(store.attributes)
+    committed = store.committed()
+    for path in (store.work / "states").glob("*"):
+        if not path.name.isdigit() or int(path.name) in committed:
+            continue
+        # A state that cannot be read is data that is not there yet.
+        with contextlib.suppress(ValueError, OSError):
+            state = load_state(path, run)
+            first = int(path.name) * store.block
+            found = np.array([members[first + int(row)] for row in state.done], int)
+            put_rows(table, found, state.columns)
+    return table
+
+
+def _run(
+    stations: Stations,
+    blocks: Blocks,
+    bar: Bar,
+    interrupt: Interrupt,
+    checkpoint_seconds: float,
+) -> None:
+    """One pass of the stations; however it ends, what is in flight is saved."""
+    saved = time.monotonic()
+    with stations:
+        try:
+            for event in stations.events():
+                if event is not None:
+                    blocks.receive(event)
+                if interrupt.signal is not None:
+                    stations.stop()
+                    bar.progress.is_stopping = True
+                bar.show(blocks.finished, event)
+                pause = stations.snapshot_seconds or 0.0
+                if time.monotonic() - saved >= pause:
+                    began = time.monotonic()
+                    blocks.checkpoint()
+                    saved = time.monotonic()
+                    stations.snapshot_seconds = max(
+                        checkpoint_seconds, _SHARE * (saved - began)
+                    )
+        except BaseException:
+            # The error that is raised is the first one, whatever follows from it.
+            with contextlib.suppress(OSError):
+                for event in stations.drain():
+                    blocks.receive(event)
+            with contextlib.suppress(OSError):
+                blocks.checkpoint()
+            raise
+        if interrupt.signal is not None:
+            blocks.checkpoint()
+            interrupt.raise_noted()
+
+
+def _pause(interrupt: Interrupt) -> None:
+    until = time.monotonic() + _POLL_SECONDS
+    while time.monotonic() < until:
+        interrupt.raise_noted()
+        time.sleep(0.05)

@@ -1,0 +1,146 @@
+"""A store may grow: more seeds, more values of the grid; nothing else."""
+
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+from small import small
+
+from simbias.core import Status
+from simbias.ensemble import engine
+from simbias.ensemble.engine import exact_numerics
+from simbias.ensemble.plan import make_plan
+from simbias.results import attributes, open_result
+from simbias.simulate import simulate
+from simbias.store.extents import extent, member_rows
+from simbias.store.work import prepare, work
+
+
+def files(path):
+    return {p: p.read_bytes() for p in path.rglob("*") if p.is_file()}
+
+
+def chunks(path):
+    return {p: p.read_bytes() for p in path.rglob("c/**/*") if p.is_file()}
+
+
+def computed(monkeypatch):
+    """Members that the engine computes from now on."""
+    seen = []
+    harvest = engine.harvest
+
+    def noted(member, *rest):
+        seen.append(member)
+        return harvest(member, *rest)
+
+    monkeypatch.setattr(engine, "harvest", noted)
+    return seen
+
+
+def test_more_seeds_and_values_are_computed_and_nothing_else(tmp_path, monkeypatch):
+    store = tmp_path / "run.zarr"
+    cell = {"n": (6, 7), "scale": 0.5}
+    simulate(small(cell=cell, seeds=2), store=store)
+    before = chunks(store)
+    seen = computed(monkeypatch)
+    # A value before the others, one that was fixed made an axis, and more seeds.
+    larger = small(cell={"n": (3, 7, 6), "scale": (0.1, 0.5)}, seeds=3)
+    ds = simulate(larger, store=store)
+    assert len(seen) == 3 * 2 * 3 - 2 * 2
+    assert {p: raw for p, raw in chunks(store).items() if p in before} == before
+    xr.testing.assert_identical(ds, simulate(larger))
+    xr.testing.assert_identical(open_result(store), ds)
+
+
+def test_a_wider_network_widens_the_arrays_of_a_store(tmp_path):
+    store = tmp_path / "run.zarr"
+    simulate(small(cell={"n": 6, "m": (4,)}), store=store)
+    before = chunks(store)
+    larger = small(cell={"n": 6, "m": (4, 9)})
+    xr.testing.assert_identical(simulate(larger, store=store), simulate(larger))
+    assert {p: raw for p, raw in chunks(store).items() if p in before} == before
+
+
+def test_who_works_while_a_store_grows_does_its_part_and_leaves_the_rest(tmp_path):
+    path = tmp_path / "run.zarr"
+    before, after = small(cell={"n": 6, "m": 4}), small(cell={"n": 6, "m": (4, 9)})
+    with exact_numerics():
+        plan, larger = make_plan(before), make_plan(after)
+    store = prepare(path, plan, attributes(plan))
+    prepare(path, larger, attributes(larger))
+    work(plan, store)
+    assert (path / "work").exists()
+    part = open_result(path)
+    np.testing.assert_array_equal(part["risk"].sel(m=4), simulate(before)["risk"])
+    assert (part["status"].sel(m=9) == Status.RUNNING).all()
+    xr.testing.assert_identical(simulate(after, store=path), simulate(after))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seeds": 2}, r"seeds: 3 -> 2"),
+        ({"cell": {"n": 6, "scale": (0.1, 0.5)}}, r"cell.n: \[6, 20\] -> \[6\]"),
+        ({"cell": {"n": (6, 20)}}, r"cell.scale: \[0.1, 0.5\] -> \(absent\)"),
+        ({"times": (0.0, 1.0)}, r"times: \[0.0, 1.0, 5.0\] -> \[0.0, 1.0\]"),
+        ({"dtype": "float32"}, r"dtype: float64 -> float32"),
+        ({"root": 1, "seeds": 9}, r"root: 0 -> 1"),
+        ({"measures": {}}, r"measures.risk: .* -> \(absent\)"),
+    ],
+)
+def test_anything_else_is_refused_with_the_differences(finished, changes, message):
+    path, ds = finished
+    before = files(path)
+    with pytest.raises(ValueError, match=message):
+        simulate(small(**changes), store=path)
+    assert files(path) == before
+    xr.testing.assert_identical(open_result(path), ds)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    path = tmp_path_factory.mktemp("finished") / "run.zarr"
+    return path, simulate(small(), store=path)
+
+
+def test_other_versions_may_be_read_and_not_continued(finished, monkeypatch):
+    path, ds = finished
+    document = json.loads((path / "zarr.json").read_text())
+    document["attributes"]["versions"]["jax"] = "0.0.1"
+    text = (path / "zarr.json").read_text()
+    (path / "zarr.json").write_text(json.dumps(document))
+    try:
+        np.testing.assert_array_equal(simulate(small(), store=path)["risk"], ds["risk"])
+        with pytest.raises(ValueError, match=r"jax: 0.0.1 -> \d"):
+            simulate(small(seeds=4), store=path)
+    finally:
+        (path / "zarr.json").write_text(text)
+
+
+def test_rows_stay_where_they_are_whatever_is_added():
+    grids = [
+        {"cell": {"n": [6, 20], "scale": 0.5}, "seeds": 2},
+        {"cell": {"n": [20, 6], "scale": [0.1, 0.5]}, "seeds": 2},
+        {"cell": {"n": [20, 6, 50], "scale": [0.1, 0.5]}, "seeds": 5},
+    ]
+    rows = member_rows([extent(g) for g in grids], 8, ["n"])
+    first, second, third = (
+        dict(zip(members(extent(g)), r.tolist(), strict=True))
+        for g, r in zip(grids, rows, strict=True)
+    )
+    assert first.items() <= second.items() <= third.items()
+    assert sorted(first.values()) == list(range(4))
+    # Every extent begins a new block, and no row is dealt twice.
+    assert min(set(second.values()) - set(first.values())) == 8
+    assert min(set(third.values()) - set(second.values())) == 16
+    assert len(set(third.values())) == len(third) == 30
+
+
+def members(grid):
+    return [
+        (n, scale, seed)
+        for n in grid["cell"]["n"]
+        for scale in grid["cell"]["scale"]
+        for seed in range(grid["seeds"])
+    ]

@@ -1,0 +1,224 @@
+"""Any number of processes share a store: no member is lost, none is done twice."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+
+import durable
+import numpy as np
+import pytest
+import xarray as xr
+from durable import LONG
+
+from simbias import cli
+from simbias.cli import _pool
+from simbias.core import Status
+from simbias.results import is_finished, open_result
+from simbias.simulate import simulate
+from simbias.store import lease
+from simbias.store.lease import Leases
+
+
+def computed(store, who):
+    path = pathlib.Path(f"{store}.{who}")
+    return [int(line) for line in path.read_text().split()] if path.exists() else []
+
+
+@pytest.mark.slow
+def test_two_share_a_run_and_no_clock_is_compared(tmp_path):
+    store = tmp_path / "run.zarr"
+    durable.program(store, "together")
+    xr.testing.assert_identical(open_result(store), simulate(LONG))
+    first, late = computed(store, "first"), computed(store, "late")
+    assert first
+    assert late
+    assert sorted(first + late) == list(range(36))
+
+
+@pytest.mark.slow
+def test_what_a_sleeper_held_is_taken_over_and_its_waking_up_changes_nothing(tmp_path):
+    store = tmp_path / "run.zarr"
+    durable.program(store, "asleep")
+    xr.testing.assert_identical(open_result(store), simulate(LONG))
+    first, late = computed(store, "first"), computed(store, "late")
+    assert set(first + late) == set(range(36))
+    assert len(set(first)) == len(first) < 36
+
+
+@pytest.fixture
+def two(tmp_path):
+    often = {"beat_seconds": 0.02, "stale_seconds": 0.3}
+    with Leases(tmp_path, **often) as one, Leases(tmp_path, **often) as other:
+        yield one, other
+
+
+def test_a_lease_has_one_owner_at_a_time(two):
+    one, other = two
+    assert one.claim("7")
+    assert one.claim("7")
+    assert not other.claim("7")
+    assert other.claim("8")
+    one.release("7")
+    assert other.claim("7")
+    # Nobody gives back what is another's.
+    one.release("7")
+    assert other.holder("7") == other.owner
+
+
+def test_leases_do_without_hard_links(two, monkeypatch):
+    def refused(*_):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(os, "link", refused)
+    test_a_lease_has_one_owner_at_a_time(two)
+
+
+def test_an_owner_whose_heart_beats_is_not_taken_for_dead(two):
+    one, other = two
+    one.claim("7")
+    for _ in range(10):
+        assert not other.claim("7")
+        time.sleep(0.06)
+
+
+def test_an_owner_whose_heart_stands_still_is_dead_whatever_the_clocks_say(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(lease.Leases, "_beat", lambda self: None)
+    monkeypatch.setattr(time, "time", lambda: 0.0)
+    with (
+        Leases(tmp_path) as one,
+        Leases(tmp_path, stale_seconds=0.3) as other,
+        Leases(tmp_path, stale_seconds=0.3) as third,
+    ):
+        one.claim("7")
+        for path in tmp_path.rglob("*"):
+            os.utime(path, (4e9, 4e9))
+        # However old it looks, it is watched for a while first.
+        assert not other.claim("7")
+        assert not third.claim("7")
+        time.sleep(0.4)
+        assert other.claim("7")
+        # Of two that saw it die, one has it.
+        assert not third.claim("7")
+        assert other.holder("7") == other.owner
+        # It wakes up: what is not its own any more it leaves alone.
+        one.release("7")
+        assert other.holder("7") == other.owner
+
+
+def test_only_the_lease_of_the_dead_is_removed(two):
+    one, other = two
+    one.claim("7")
+    other._bury("7", "somebody who died")
+    assert one.holder("7") == one.owner
+
+
+def test_a_process_of_this_machine_that_is_gone_is_dead_at_once(two, tmp_path):
+    one, _ = two
+    process = subprocess.Popen(["true"])
+    process.wait()
+    beat = {"count": 1, **lease._process(), "process": process.pid}
+    (tmp_path / "owners" / "gone").write_text(json.dumps(beat))
+    (tmp_path / "leases" / "7").write_text("gone")
+    if beat["machine"] is not None:
+        assert one.claim("7")
+    # A number that is in use again belongs to another process.
+    beat |= {"process": os.getpid(), "began": "0"}
+    (tmp_path / "owners" / "before").write_text(json.dumps(beat))
+    (tmp_path / "leases" / "8").write_text("before")
+    if beat["machine"] is not None:
+        assert one.claim("8")
+
+
+DESCENT = ["three_points", "--preset", "smoke", "--flow.name", "descent"]
+DESCENT += ["--times", "0", "5", "--cell.m", "20"]
+
+
+def command(*arguments):
+    try:
+        cli.main(list(arguments))
+    except SystemExit as leaving:
+        return leaving.code or 0
+    return 0
+
+
+@pytest.mark.slow
+def test_workers_of_the_command_line_share_a_run_that_grows_and_resumes(
+    tmp_path, capfd, monkeypatch
+):
+    monkeypatch.setenv("PYTHONPATH", str(pathlib.Path(__file__).parent.parent))
+    one, two = str(tmp_path / "one"), str(tmp_path / "two")
+    assert command("run", *DESCENT, "--seeds", "20", "--out", one) == 0
+    options = ["--workers", "2", "--out", two]
+    assert command("run", *DESCENT, "--seeds", "12", *options) == 0
+    err = capfd.readouterr().err
+    assert "three_points: 12 members of 1 shapes;" in err
+    # The configuration alone says how to go on, with more seeds and without.
+    assert command("run", *DESCENT, "--seeds", "20", "--out", two) == 0
+    assert command("resume", two) == 0
+    assert command("worker", two, "--quiet") == 0
+    left, right = open_result(one), open_result(two)
+    for name in left:
+        np.testing.assert_array_equal(left[name], right[name])
+    config = json.loads((tmp_path / "two" / "config.json").read_text())
+    assert config["configuration"]["seeds"] == 20
+
+
+@pytest.mark.slow
+def test_jobs_of_submitit_finish_a_run_that_was_only_prepared(
+    tmp_path, monkeypatch, capsys
+):
+    pytest.importorskip("submitit")
+    paths = [str(pathlib.Path(__file__).parent.parent), os.environ.get("PYTHONPATH")]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
+    out = str(tmp_path / "run")
+    assert (
+        command("run", *DESCENT, "--seeds", "12", "--workers", "0", "--out", out) == 0
+    )
+    assert (open_result(out)["status"] == Status.RUNNING).all()
+    if shutil.which("srun") is None:
+        assert command("submit", out) == 2
+        assert "there is no `srun` here" in capsys.readouterr().err
+    options = ["--cluster", "local", "--workers", "2", "--cpus", "1", "--wait"]
+    assert command("submit", out, *options) == 0
+    assert is_finished(open_result(out)).all()
+    assert not (tmp_path / "run" / "figure.png").exists()
+    assert command("resume", out) == 0
+    assert (tmp_path / "run" / "figure.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["resume", "nowhere"], "is not a simbias run"),
+        (["worker", "mine", "--share", "3/2"], "`--share` must be like 1/4"),
+        (["worker", "mine"], "made by a program of your own"),
+        (["run", *DESCENT, "--workers", "-1"], "`workers` must not be negative"),
+        (["run", *DESCENT, "--out", "/proc/x"], "`--out`: cannot write to /proc/x"),
+    ],
+)
+def test_what_cannot_be_resumed_or_shared_is_said(
+    tmp_path, monkeypatch, capsys, arguments, message
+):
+    monkeypatch.chdir(tmp_path)
+    if "mine" in arguments:
+        simulate(durable.small(cell={"n": 6}, seeds=1), store="mine/run.zarr")
+    assert command(*arguments) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_worker_that_fails_is_reported_with_the_way_to_go_on(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(
+        _pool, "_start", lambda *_: subprocess.Popen(["sh", "-c", "exit 3"])
+    )
+    out = str(tmp_path / "run")
+    assert command("run", *DESCENT, "--workers", "2", "--out", out) == 2
+    err = capsys.readouterr().err
+    assert "2 of 2 workers failed, the first with exit code 3" in err
+    assert f"simbias resume {out} --workers 2" in err
