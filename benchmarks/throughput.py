@@ -54,6 +54,8 @@ CASES = {
 }
 # Steps of all members are worth about this many multiplications.
 _WORK = 4e9
+# A loop in Python takes about this many steps.
+_PYTHON_STEPS = 2000
 _TORCH = importlib.util.find_spec("torch") is not None
 
 
@@ -260,7 +262,7 @@ def diffrax_by_hand(over_members):
 
 def numpy_loop(arrays, steps):
     members = len(arrays["x"])
-    some = fewer(members, 8)
+    some = fewer(members, steps)
 
     def run():
         ends = []
@@ -283,7 +285,7 @@ def torch_script(arrays, steps):
     import torch
 
     members = len(arrays["x"])
-    some, tensor = fewer(members, 2), torch.from_numpy
+    some, tensor = fewer(members, steps), torch.from_numpy
 
     class Net(torch.nn.Module):
         def __init__(self, w, a):
@@ -330,9 +332,9 @@ def torch_ensemble(arrays, steps):
     return Run(run)
 
 
-def fewer(members: int, divisor: int) -> int:
+def fewer(members: int, steps: int) -> int:
     """Members of a loop in Python: all cost the same, so some will do."""
-    return max(min(members, members // divisor), 1)
+    return min(members, max(_PYTHON_STEPS // steps, 1))
 
 
 # --- end to end -----------------------------------------------------------------------
