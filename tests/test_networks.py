@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from simbias.networks.activations import ACTIVATIONS, LeakyRelu, negative_slope
+from simbias.networks.two_layer import TwoLayer
 from simbias.networks.two_layer_init import (
     INITIAL_LAWS,
     balanced,
@@ -25,6 +26,26 @@ def test_the_output_is_the_sum_over_neurons():
         net.a[j] * math.tanh(float(net.w[j] @ x + net.b[j])) for j in range(5)
     )
     np.testing.assert_allclose(net(x), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("activation", ["relu", "leaky_relu"])
+@pytest.mark.parametrize("has_bias", [False, True])
+def test_one_output_of_a_kinked_network_is_that_of_the_first_of_two(
+    activation, has_bias
+):
+    one = balanced(KEY, m=5, d=3, scale=1.0, activation=activation, has_bias=has_bias)
+    two = TwoLayer(one.w, jnp.tile(one.a, (1, 2)), one.b, one.activation)
+    x = jax.random.normal(jax.random.key(1), (20, 3), jnp.float64)
+
+    def gradients(net):
+        total = lambda net: jnp.sum(jax.vmap(net)(x)[:, 0] ** 2)
+        return jax.grad(total)(net)
+
+    np.testing.assert_allclose(jax.vmap(one)(x)[:, 0], jax.vmap(two)(x)[:, 0])
+    g, h = gradients(one), gradients(two)
+    # Sums of 20 numbers of order one in another order.
+    np.testing.assert_allclose(g.w, h.w, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(g.a[:, 0], h.a[:, 0], rtol=1e-12, atol=1e-13)
 
 
 @pytest.mark.parametrize(

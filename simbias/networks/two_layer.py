@@ -2,6 +2,7 @@
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractNetwork
@@ -43,4 +44,18 @@ class TwoLayer(AbstractNetwork):
         h = self.w @ x
         if self.b is not None:
             h = h + self.b
+        if self.has_kinks and self.a.shape[1] == 1:
+            return self._gated(h, x)
         return self.activation(h) @ self.a
+
+    def _gated(self, h: Float[Array, " m"], x: Float[Array, " d"]) -> Float[Array, "1"]:
+        """The same, as x·Σⱼ Sⱼ aⱼwⱼ with Sⱼ = φ'(hⱼ).
+
+        A sample then needs one array of neurons, S, which has no derivative, instead
+        of the activations and their gradient: twice as fast for many samples.
+        """
+        gate = jnp.where(h > 0, 1, jnp.asarray(self.negative_slope, h.dtype))
+        out = (gate @ (self.a * self.w)) @ x
+        if self.b is not None:
+            out = out + gate @ (self.a[:, 0] * self.b)
+        return out[None]
