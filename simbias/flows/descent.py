@@ -46,8 +46,8 @@ class Descent(AbstractFlow):
     whose gradient keeps its sign has moved.  A record at time t is of the first step
     with steps × rate ≥ t, up to rounding: the time may pass `until`, by less than rate.
 
-    With a `schedule` step k has the rate rate · schedule(k), and the clock is the sum of
-    the rates taken so far.
+    With a `schedule` step k has the rate rate · schedule(k), and the clock is the sum
+    of the rates taken so far.
 
     With `batch` the gradient is that of a mini-batch ("gd" is then SGD).  The samples
     are shuffled at the start of every epoch and each is used once in it; the last batch
