@@ -10,6 +10,7 @@ import pytest
 
 from simbias.core import Dataset, Status
 from simbias.datasets.xor_clusters import xor_clusters
+from simbias.experiments import condensation
 from simbias.experiments import xor_clusters as wide
 from simbias.experiments import xor_four_neurons as four
 from simbias.losses import logistic
@@ -18,7 +19,9 @@ from simbias.measures.direction_groups import DirectionGroups
 from simbias.measures.embedding_distance import EmbeddingDistance
 from simbias.measures.neuron_weights import NeuronWeights
 from simbias.networks.two_layer import TwoLayer
+from simbias.networks.two_layer_init import balanced
 from simbias.simulate import solve
+from simbias.theory.early_limit import early_limit
 from simbias.theory.extremal_vectors import extremal_vectors
 from simbias.theory.xor_certificate import xor_certificate
 
@@ -199,3 +202,39 @@ def test_descent_gives_the_published_scales_of_the_wide_network():
     )
     scales = np.sqrt(np.sum(run.records["weights"][..., :2] ** 2, axis=(1, 2)))
     np.testing.assert_allclose(scales, reference["scales"], rtol=1e-12)
+
+
+# The early limit
+
+
+@pytest.mark.parametrize("extremum", ["cell", "kink"])
+def test_the_early_limit_is_that_of_eulers_method_for_one_neuron_at_a_time(extremum):
+    data = condensation.sample(extremum)
+    net = balanced(KEY, m=30, d=2, scale=1.0)
+    limit = early_limit(data, logistic, net.w, net.a[:, 0])
+    # The largest and the second rate are the extrema of |G|.
+    assert limit.fastest == pytest.approx(condensation.rates(extremum)[0], rel=1e-9)
+    assert 0 < limit.prominent().sum() < 30
+    # Euler's method for ln‖w‖ and the angle; on a hyperplane it chatters by one step.
+    x, pull = np.asarray(data.x), np.asarray(data.y)[:, 0] / (2 * len(data.x))
+    sign = np.sign(np.asarray(net.a)[:, 0])
+    angle = np.arctan2(*np.asarray(net.w).T[::-1])
+    grown, step, time = np.zeros(30), 4e-3, 250.0
+    for _ in range(round(time / step)):
+        u = np.stack([np.cos(angle), np.sin(angle)])
+        drive = sign * (np.where(x @ u > 0, pull[:, None], 0).T @ x).T
+        grown += step * np.sum(drive * u, axis=0)
+        angle += step * (drive[1] * u[0] - drive[0] * u[1])
+    turn = u[0] * limit.direction[:, 1] - u[1] * limit.direction[:, 0]
+    np.testing.assert_allclose(turn, 0, atol=step)
+    size = np.linalg.norm(net.w, axis=1) * np.exp(grown - limit.rate * time)
+    np.testing.assert_allclose(size, limit.amplitude, rtol=5 * step)
+
+
+def test_a_start_that_is_not_balanced_or_not_in_the_plane_is_refused():
+    data, net = condensation.sample("cell"), balanced(KEY, m=3, d=2)
+    with pytest.raises(ValueError, match="`a` must be balanced"):
+        early_limit(data, logistic, net.w, 2 * net.a[:, 0])
+    wide = Dataset(jnp.ones((4, 3)), data.y[:4], jnp.ones(4), data.y[:4], jnp.eye(3))
+    with pytest.raises(ValueError, match="`data` must have two inputs"):
+        early_limit(wide, logistic, net.w, net.a[:, 0])
