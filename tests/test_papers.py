@@ -7,22 +7,30 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from simbias.core import Dataset, Status
+from simbias.datasets.hinted import hinted
+from simbias.datasets.orthogonally_separable import orthogonally_separable
+from simbias.datasets.symmetric_separable import symmetric_separable
 from simbias.datasets.xor_clusters import xor_clusters
 from simbias.experiments import condensation
 from simbias.experiments import xor_clusters as wide
 from simbias.experiments import xor_four_neurons as four
-from simbias.losses import logistic
+from simbias.losses import log_logistic, logistic
 from simbias.measures.angular_deviation import AngularDeviation
 from simbias.measures.direction_groups import DirectionGroups
 from simbias.measures.embedding_distance import EmbeddingDistance
+from simbias.measures.linearity_defect import LinearityDefect
+from simbias.measures.margin import Margin
 from simbias.measures.neuron_weights import NeuronWeights
 from simbias.networks.two_layer import TwoLayer
 from simbias.networks.two_layer_init import balanced
 from simbias.simulate import solve
+from simbias.stops.margin_above import MarginAbove
 from simbias.theory.early_limit import early_limit
 from simbias.theory.extremal_vectors import extremal_vectors
+from simbias.theory.max_margin import max_margin
 from simbias.theory.xor_certificate import xor_certificate
 
 KEY = jax.random.key(0)
@@ -219,7 +227,7 @@ def test_the_early_limit_is_that_of_eulers_method_for_one_neuron_at_a_time(extre
     x, pull = np.asarray(data.x), np.asarray(data.y)[:, 0] / (2 * len(data.x))
     sign = np.sign(np.asarray(net.a)[:, 0])
     angle = np.arctan2(*np.asarray(net.w).T[::-1])
-    grown, step, time = np.zeros(30), 4e-3, 250.0
+    grown, step, time = np.zeros(30), 5e-3, 125.0
     for _ in range(round(time / step)):
         u = np.stack([np.cos(angle), np.sin(angle)])
         drive = sign * (np.where(x @ u > 0, pull[:, None], 0).T @ x).T
@@ -238,3 +246,98 @@ def test_a_start_that_is_not_balanced_or_not_in_the_plane_is_refused():
     wide = Dataset(jnp.ones((4, 3)), data.y[:4], jnp.ones(4), data.y[:4], jnp.eye(3))
     with pytest.raises(ValueError, match="`data` must have two inputs"):
         early_limit(wide, logistic, net.w, net.a[:, 0])
+
+
+# Margins
+
+
+def separable(points, labels):
+    x, y = jnp.asarray(points, jnp.float64), jnp.asarray(labels, jnp.float64)[:, None]
+    return Dataset(x, y, jnp.ones(len(x)), y, jnp.eye(x.shape[1]))
+
+
+@pytest.mark.parametrize("label", [None, 1.0, -1.0])
+@pytest.mark.parametrize("law", [symmetric_separable, orthogonally_separable])
+def test_the_largest_margin_is_that_of_sequential_programming(law, label):
+    data = law(KEY, n=12, d=4)
+    found = max_margin(data, label)
+    x, y = np.asarray(data.x), np.asarray(data.y)[:, 0]
+    rows = y[:, None] * x if label is None else x[y == label]
+    other = minimize(
+        lambda u: u @ u / 2,
+        rows.mean(0) / np.min(rows @ rows.mean(0) + 10),
+        jac=lambda u: u,
+        method="SLSQP",
+        constraints={
+            "type": "ineq",
+            "fun": lambda u: rows @ u - 1,
+            "jac": lambda _: rows,
+        },
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    assert other.success
+    np.testing.assert_allclose(found.u, other.x, atol=1e-6)
+    # Karush, Kuhn and Tucker: feasible, and tight on the support vectors.
+    slack = rows @ found.u - 1
+    assert slack.min() > -1e-12
+    support = found.support if label is None else found.support[y == label]
+    np.testing.assert_allclose(slack[support > 0], 0, atol=1e-12)
+    assert found.margin == pytest.approx(1 / np.linalg.norm(found.u))
+
+
+def test_data_that_no_hyperplane_separates_have_no_margin():
+    with pytest.raises(ValueError, match="`data` must be linearly separable"):
+        max_margin(separable([[1, 0], [-1, 0], [0, 1], [0, -1]], [1, 1, -1, -1]))
+    with pytest.raises(ValueError, match="`label` must occur"):
+        max_margin(separable([[1, 0]], [1]), -1.0)
+
+
+def test_the_hinted_points_have_the_margin_they_say():
+    found = max_margin(hinted(KEY, hint=20.0, margin=0.1))
+    assert found.margin == pytest.approx(0.1)
+    np.testing.assert_allclose(found.u, [10, 0], atol=1e-12)
+
+
+def test_symmetric_data_are_their_own_mirror_image_and_keep_the_margin():
+    data = symmetric_separable(KEY, n=40, d=3, margin=0.3)
+    np.testing.assert_array_equal(data.x[20:], -data.x[:20])
+    np.testing.assert_array_equal(data.y[20:], -data.y[:20])
+    assert float(jnp.min(data.y[:, 0] * data.x[:, 0])) >= 0.3
+    with pytest.raises(ValueError, match="`n` must be even"):
+        symmetric_separable(KEY, n=5)
+
+
+def test_orthogonally_separable_inputs_are_acute_in_a_class_and_obtuse_across():
+    data = orthogonally_separable(KEY, n=30, d=4)
+    same = np.asarray(data.y @ data.y.T) > 0
+    np.testing.assert_array_equal(np.asarray(data.x @ data.x.T) > 0, same)
+
+
+def test_the_logarithm_of_the_loss_is_that_and_goes_on_where_the_loss_underflows():
+    f, y = jnp.array([[0.3], [-2.0], [50.0]]), jnp.array([[1.0], [-1.0], [1.0]])
+    weight = jnp.array([1.0, 1.0, 0.0])
+    expected = jnp.log(logistic(f, y, weight))
+    np.testing.assert_allclose(log_logistic(f, y, weight), expected, rtol=1e-14)
+    # Far out ln L = −min margin + ln(1/n) and the gradient is that of the minimum.
+    far, one = jnp.array([[2000.0], [-1000.0], [3000.0]]), jnp.ones(3)
+    np.testing.assert_allclose(log_logistic(far, y, one), -1000 - np.log(3), rtol=1e-14)
+    gradient = jax.grad(log_logistic)(far, y, one)
+    np.testing.assert_allclose(gradient, [[0.0], [1.0], [0.0]], atol=1e-12)
+
+
+def test_margin_and_defect_of_one_and_of_two_opposite_neurons():
+    data = separable([[2.0, 1.0], [-1.0, 3.0]], [1, -1])
+    one = neurons([[1.0, 0.0]], [1.0])
+    two = neurons([[1.0, 0.0], [-1.0, 0.0]], [1.0, -1.0])
+    assert float(Margin()(two, data)) == 1.0
+    assert float(Margin()(one, data)) == 0.0
+    assert float(LinearityDefect()(two, data)) == 0.0
+    # f = (2, 0) and f(−x) = (0, 1): rms(2, 1)/rms(2, 0).
+    assert float(LinearityDefect()(one, data)) == pytest.approx(math.sqrt(5) / 2)
+
+
+def test_a_member_rests_once_its_margin_is_large_enough():
+    data = separable([[2.0, 1.0], [-1.0, 3.0]], [1, -1])
+    two = neurons([[1.0, 0.0], [-1.0, 0.0]], [1.0, -1.0])
+    assert bool(MarginAbove(1.0)(two, data))
+    assert not bool(MarginAbove(1.1)(two, data))
