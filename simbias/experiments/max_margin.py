@@ -166,7 +166,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             0.01,
         ),
         (
-            "least increment of the smoothed margin once separated",
+            "symmetric: least increment of the smoothed margin",
             _min(map(_increment, symmetric)),
             -1e-6,
             np.inf,

@@ -188,7 +188,8 @@ def _neurons(axes: Any, cell: xr.Dataset) -> None:
         label = None if i else "extrema of G"
         axes.axvline(at, color="black", linestyle=":", linewidth=0.8, label=label)
     axes.set_yscale("log")
-    axes.set_xlim(-1, 1)
+    axes.set_xlim(-1.03, 1.03)
+    axes.set_xticks([-1, -0.5, 0, 0.5, 1])
     axes.set_xlabel("angle / π")
     axes.legend(loc="lower left")
 
