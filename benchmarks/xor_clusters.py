@@ -8,12 +8,16 @@ neuron, and both networks go on; the distance of their outputs until the end.
 
     python benchmarks/xor_clusters.py FOLDER [--json FILE|-]
     python benchmarks/xor_clusters.py --smallest
+    python benchmarks/xor_clusters.py --figure FILE.png
+
+The last draws the four-neuron run under the published descent and the exact flow.
 
 FOLDER holds runB_2_pi2.npz and runB_2_pi3.npz, with X (n, 2), y (n,), W0 (m, 2), a0,
 W, a and `scales` (epochs + 1).  The published code took 143 s per run on two cores.
 """
 
 import argparse
+import dataclasses
 import json
 import pathlib
 import time
@@ -21,17 +25,20 @@ import time
 import jax
 import jax.numpy as jnp
 import numpy as np
+from matplotlib.figure import Figure
 
 from simbias.configuration import provenance
 from simbias.core import AbstractFlow, Dataset
 from simbias.experiments import xor_clusters as paper
+from simbias.experiments import xor_four_neurons as four
+from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import logistic
 from simbias.measures.direction_groups import DirectionGroups
 from simbias.measures.neuron_weights import NeuronWeights
 from simbias.measures.train_loss import TrainLoss
 from simbias.networks.two_layer import TwoLayer
-from simbias.simulate import solve
+from simbias.simulate import simulate, solve
 
 PUBLISHED_SECONDS = 143.0
 METHODS = {
@@ -50,9 +57,13 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=pathlib.Path)
     parser.add_argument("--json", default="-")
     parser.add_argument("--smallest", action="store_true")
+    parser.add_argument("--figure", type=pathlib.Path)
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
     rows = []
+    if options.figure is not None:
+        beside().savefig(options.figure, dpi=150)
+        return
     if options.smallest:
         rows += compare("smallest", drawn(m=32, n=32), times=(0.0, 1.0, 60.0, 70.0))
     elif options.folder is None:
@@ -69,6 +80,34 @@ def main() -> None:
         print(text)
     else:
         pathlib.Path(options.json).write_text(text + "\n")
+
+
+def beside() -> Figure:
+    """Scales and angles of the four neurons: descent broken, the exact flow solid."""
+    one = four.experiment("smoke")
+    runs = {"exact flow": one.flow, "published descent": four.published_descent()}
+    with style():
+        figure = blank(9.0, 3.8)
+        left, right = figure.subplots(1, 2)
+        for (name, flow), line in zip(runs.items(), ("-", "--"), strict=True):
+            ds = simulate(dataclasses.replace(one, flow=flow)).isel(seed=0)
+            for axes, values in (
+                (left, four.scales_of(ds)),
+                (right, four.angles_of(ds)),
+            ):
+                rows = abs(values).transpose("neuron", "time").values
+                for k, row in enumerate(rows):
+                    label = name if k == 0 else None
+                    axes.plot(ds["time"], row, line, lw=0.9, c=COLOURS[k], label=label)
+        for axes, title in ((left, "scale ‖wₖ‖"), (right, "angle with its own axis")):
+            axes.set_title(title)
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            axes.set_xlim(10, 1e4)
+            axes.set_xlabel("time, the sum of the rates")
+        right.set_ylim(1e-7, 1e-1)
+        left.legend()
+    return figure
 
 
 def drawn(m: int, n: int) -> dict[str, np.ndarray]:
