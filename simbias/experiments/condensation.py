@@ -91,10 +91,10 @@ _PRESETS: dict[str, dict[str, Any]] = {
     "paper": {
         "cell": {
             "extremum": ("cell", "kink"),
-            "kappa": (0.5, 1.0, 1.5, 3.0),
-            "m": (50, 500, 5000),
-            "r": (0.1, 0.01, 1e-3, 1e-4, 1e-5),
-            "draw": tuple(range(50)),
+            "kappa": (0.5, 1.0, 3.0),
+            "m": (50, 2000),
+            "r": (0.1, 0.01, 1e-3, 1e-4),
+            "draw": (0, 1, 2, 3, 4),
         },
     },
 }

@@ -79,8 +79,8 @@ _PRESETS: dict[str, dict[str, Any]] = {
     "smoke": {"cell": {"points": _POINTS, "m": 20, "n": 8, "d": 2}, "seeds": 1},
     "quick": {"cell": {"points": _POINTS, "draw": (0, 1), "m": (20, 100)}, "seeds": 1},
     "paper": {
-        "cell": {"points": _POINTS, "draw": tuple(range(20)), "m": (20, 100, 1000)},
-        "seeds": 5,
+        "cell": {"points": _POINTS, "draw": (0, 1, 2, 3, 4), "m": (20, 1000)},
+        "seeds": 20,
     },
 }
 

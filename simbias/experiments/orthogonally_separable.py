@@ -62,8 +62,8 @@ _PRESETS: dict[str, dict[str, Any]] = {
     "smoke": {"cell": {"m": 20}, "seeds": 2},
     "quick": {"cell": {"draw": (0, 1, 2), "m": (20, 100)}, "seeds": 2},
     "paper": {
-        "cell": {"draw": tuple(range(20)), "m": (20, 200, 2000), "d": (5, 50)},
-        "seeds": 10,
+        "cell": {"draw": (0, 1, 2, 3, 4), "m": (20, 2000), "d": (5, 50)},
+        "seeds": 20,
     },
 }
 
