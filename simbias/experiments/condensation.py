@@ -93,7 +93,7 @@ _PRESETS: dict[str, dict[str, Any]] = {
             "extremum": ("cell", "kink"),
             "kappa": (0.5, 1.0, 3.0),
             "m": (50, 2000),
-            "r": (0.1, 0.01, 1e-3, 1e-4),
+            "r": (0.01, 1e-3, 1e-4),
             "draw": (0, 1, 2, 3, 4),
         },
     },

@@ -65,7 +65,7 @@ def make(
 
 _ANGLES = (math.pi / 2, math.pi / 3)
 _PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {"cell": {"angle": _ANGLES, "m": 256, "n": 128}, "seeds": 1},
+    "smoke": {"cell": {"angle": _ANGLES, "m": 64, "n": 128}, "seeds": 1},
     "quick": {"cell": {"angle": _ANGLES, "m": 1024}, "seeds": 3},
     "paper": {"cell": {"angle": _ANGLES, "m": (256, 4096, 65_536)}, "seeds": 100},
 }
@@ -144,7 +144,7 @@ def _claims_of_cell(ds: xr.Dataset, where: str) -> list[Claim]:
         deviation = worst(ds["axis_deviation"].isel(time=-1))
         rows.append(("95 % of the neurons within, largest (rad)", deviation, 0, 0.01))
     return [
-        Claim(f"{text}, {where}", float(seen), low, high, f"{PAPER}, figure 2")
+        Claim(f"{text}, {where}", float(seen), float(low), high, f"{PAPER}, figure 2")
         for text, seen, low, high in rows
     ]
 
