@@ -37,6 +37,7 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.xor_clusters import xor_clusters
 from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._curves import value
+from simbias.experiments._early_errors import ERRORS, distances
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import logistic
@@ -149,7 +150,6 @@ def second_phase(extremum: Extremum, kappa: float, r: float) -> float:
     return float(log / rates(extremum)[0])
 
 
-_ERRORS = ("prominent", "others", "others_late", "spread")
 _AXES = ("extremum", "kappa", "m", "r", "draw")
 
 
@@ -164,7 +164,7 @@ def errors(ds: xr.Dataset) -> xr.Dataset:
     held = {k: [value(ds, k)] for k in _AXES if k not in ds.dims}
     ds = ds.isel(seed=0).expand_dims(held)
     weights = ds["neuron_weights"].transpose(*_AXES, "time", ...).values
-    found = np.full((len(_ERRORS), *weights.shape[:5]), np.nan)
+    found = np.full((len(ERRORS), *weights.shape[:5]), np.nan)
     for member in np.ndindex(*weights.shape[:5]):
         extremum: Any = ds["extremum"].values[member[0]]
         of = extremum, float(ds["kappa"][member[1]]), float(ds["r"][member[3]])
@@ -175,8 +175,8 @@ def errors(ds: xr.Dataset) -> xr.Dataset:
         if path.shape[1] and all(len(row) for row in rows):
             start, early, late = (path[row[0]] for row in rows)
             limit = _limit(extremum, start)
-            found[(slice(None), *member)] = _distances(limit, start, early, late, first)
-    variables = {k: (_AXES, v) for k, v in zip(_ERRORS, found, strict=True)}
+            found[(slice(None), *member)] = distances(limit, start, early, late, first)
+    variables = {k: (_AXES, v) for k, v in zip(ERRORS, found, strict=True)}
     return xr.Dataset(variables, {k: ds[k].values for k in _AXES})
 
 
@@ -186,44 +186,13 @@ def _limit(extremum: Extremum, start: np.ndarray) -> EarlyLimit:
         return early_limit(sample(extremum), logistic, w, a)
 
 
-def _distances(
-    limit: EarlyLimit,
-    start: np.ndarray,
-    early: np.ndarray,
-    late: np.ndarray,
-    time: float,
-) -> tuple[float, ...]:
-    is_prominent = limit.prominent()
-    toward = np.column_stack([limit.direction, np.sign(start[:, 2])])
-    size = limit.amplitude * np.exp(limit.fastest * time)
-    target = (size[:, None] * toward)[is_prominent]
-    scale = float(np.linalg.norm(target))
-    norm = lambda v: float(np.linalg.norm(v))
-    return (
-        norm(early[is_prominent] - target) / scale,
-        norm(early[~is_prominent]) / scale,
-        norm(late[~is_prominent]) / norm(late[is_prominent]),
-        _spread(late[is_prominent, :2], limit.direction[is_prominent]),
-    )
-
-
-def _spread(w: np.ndarray, direction: np.ndarray) -> float:
-    widest = 0.0
-    for one in np.unique(direction.round(9), axis=0):
-        mine = w[(direction.round(9) == one).all(axis=1)]
-        mean = mine.sum(axis=0)
-        turn = mine[:, 0] * mean[1] - mine[:, 1] * mean[0]
-        widest = max(widest, float(np.abs(np.arctan2(turn, mine @ mean)).max()))
-    return widest
-
-
 def exponents(found: xr.Dataset) -> xr.Dataset:
     """Slope in ln r of the ln of each error, median over the starts; NaN for one r."""
     logs = np.log(found.median("draw"))
     if found.sizes["r"] < 2:
         return logs.isel(r=0, drop=True) * np.nan
     fit = logs.assign_coords(r=np.log(found["r"])).polyfit("r", 1)
-    slopes = {k: fit[f"{k}_polyfit_coefficients"].sel(degree=1) for k in _ERRORS}
+    slopes = {k: fit[f"{k}_polyfit_coefficients"].sel(degree=1) for k in ERRORS}
     return xr.Dataset(slopes).drop_vars("degree")
 
 
