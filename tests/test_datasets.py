@@ -11,6 +11,7 @@ import pytest
 import simbias.datasets
 from simbias.core import Dataset
 from simbias.datasets.gaussian_teacher import gaussian_teacher
+from simbias.datasets.hinted import hinted
 from simbias.datasets.orthogonal import orthogonal
 from simbias.datasets.orthogonal_toy import orthogonal_toy
 from simbias.datasets.stewart_1d import KNOTS, VALUES, stewart_1d
@@ -81,7 +82,7 @@ def test_a_law_draws_the_same_sample_traced_or_not(law):
 
 @every_law
 def test_two_samples_of_a_random_law_differ(law):
-    fixed = {orthogonal_toy, three_points}
+    fixed = {hinted, orthogonal_toy, three_points}
     other = law(jax.random.key(1))
     assert leaves_equal(draw(law), other) == (law in fixed)
 

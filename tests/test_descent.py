@@ -237,6 +237,32 @@ def test_the_time_is_steps_times_rate_and_a_record_waits_for_the_first_at_or_pas
         assert float(state.time) == steps * rate
 
 
+def falling(step):
+    return 1 / (1 + step.astype(jnp.float64))
+
+
+def test_a_schedule_multiplies_the_rate_and_the_clock_is_the_sum_of_the_rates():
+    net, data = network(), sample()
+    rates = 0.2 / np.arange(1, 5)
+    # One step of each rate, one after another.
+    expected = net
+    for rate in rates:
+        expected = run(Descent(rate=rate), expected, data, rate).network
+    flow = Descent(rate=0.2, schedule=falling)
+    state = run(flow, net, data, np.cumsum(rates)[-1])
+    assert int(state.stats["accepted"]) == 4
+    assert float(state.time) == pytest.approx(rates.sum(), rel=1e-15)
+    assert distance(state.network, expected) < 1e-14
+
+
+def test_a_constant_schedule_is_none():
+    constant = Descent(rate=0.1, schedule=jnp.ones_like, optimiser="adam")
+    net, data = network(), sample()
+    a = run(constant, net, data, 1.0).network
+    b = run(Descent(rate=0.1, optimiser="adam"), net, data, 1.0).network
+    assert distance(a, b) < 1e-14
+
+
 def test_step_is_the_identity_once_finished_or_at_until():
     flow, data = traced(Descent(rate=0.1, optimiser="momentum", batch=4)), sample()
     state = evolve(flow, network(), data, jnp.float64(1.0))

@@ -1,5 +1,6 @@
 """Gradient descent and its relatives, by optax."""
 
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import equinox as eqx
@@ -9,7 +10,7 @@ import optax
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from simbias.checks import not_negative, positive, positive_integer
-from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Status
+from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
 from simbias.flows._objective import (
     Sample,
     choose,
@@ -22,6 +23,8 @@ from simbias.flows._objective import (
 )
 
 Optimiser = Literal["gd", "momentum", "adam", "adamw"]
+# Number of the step, from 0 -> factor of the rate.
+Schedule = Callable[[Int[Array, ""]], Float[Array, ""]]
 
 # Constants of each optimiser, with the values most papers leave them at.
 _CONSTANTS: dict[Optimiser, dict[str, float]] = {
@@ -43,6 +46,9 @@ class Descent(AbstractFlow):
     whose gradient keeps its sign has moved.  A record at time t is of the first step
     with steps × rate ≥ t, up to rounding: the time may pass `until`, by less than rate.
 
+    With a `schedule` step k has the rate rate · schedule(k), and the clock is the sum
+    of the rates taken so far.
+
     With `batch` the gradient is that of a mini-batch ("gd" is then SGD).  The samples
     are shuffled at the start of every epoch and each is used once in it; the last batch
     is smaller if `batch` does not divide n, and a batch above n is the full sample.
@@ -54,6 +60,7 @@ class Descent(AbstractFlow):
 
     Args:
         rate: learning rate; may differ per member.
+        schedule: factor of the rate by step, a named function; None is 1 throughout.
         optimiser: "gd", "momentum" (u ← g + decay · u), "adam" or "adamw".
         batch: samples in a mini-batch; None is the full sample.
         decay: of "momentum" (None: 0.9), and β₁ of Adam (None: 0.9).
@@ -64,6 +71,7 @@ class Descent(AbstractFlow):
     """
 
     rate: float = 0.1
+    schedule: Schedule | None = eqx.field(static=True, default=None)
     optimiser: Optimiser = eqx.field(static=True, default="gd")
     batch: int | None = eqx.field(static=True, default=None)
     decay: float | None = None
@@ -110,7 +118,7 @@ class Descent(AbstractFlow):
         batches = None
         if self.batch is not None:
             batches = _Batches(key, jnp.arange(data.x.shape[0], dtype=jnp.int32))
-        memory = _Memory(self._transform(params).init(params), batches)
+        memory = _Memory(self._transform(params, self.rate).init(params), batches)
         stats = {"accepted": zero, "rejected": zero, "evaluations": zero}
         status = jnp.int32(Status.RUNNING)
         return FlowState(network, jnp.zeros((), clock()), status, stats, memory)
@@ -126,9 +134,10 @@ class Descent(AbstractFlow):
         if self.batch is not None:
             sample, order = _drawn(batches, sample, self.batch, count)
         value, gradient = value_and_gradient(params, static, loss, sample)
+        rate = self._rate(count)
         # optax divides by 1 − β^count, a float to an integer.
         with jax.numpy_dtype_promotion("standard"):
-            updates, optimiser = self._transform(params).update(
+            updates, optimiser = self._transform(params, rate).update(
                 gradient, state.memory.optimiser, params
             )
         new = optax.apply_updates(params, updates)
@@ -146,21 +155,29 @@ class Descent(AbstractFlow):
             "rejected": state.stats["rejected"] + (goes & ~moves).astype(jnp.int32),
             "evaluations": state.stats["evaluations"] + goes.astype(jnp.int32),
         }
-        # A product, not a sum: a million additions of 0.1 are not 100,000.
-        time = stats["accepted"].astype(clock()) * self.rate
+        if self.schedule is None:
+            # A product, not a sum: a million additions of 0.1 are not 100,000.
+            time = stats["accepted"].astype(clock()) * self.rate
+        else:
+            time = jnp.where(moves, state.time + rate, state.time)
         if self.batch is not None:
             batches = batches._replace(order=choose(moves, order, batches.order))
         memory = _Memory(choose(moves, optimiser, state.memory.optimiser), batches)
         network = eqx.combine(choose(moves, new, params), static)
         return FlowState(network, time, status, stats, memory)
 
-    def _transform(self, params: PyTree) -> optax.GradientTransformation:
+    def _rate(self, count: Int[Array, ""]) -> Real:
+        if self.schedule is None:
+            return self.rate
+        return self.schedule(count).astype(clock()) * self.rate
+
+    def _transform(self, params: PyTree, rate: Real) -> optax.GradientTransformation:
         cast = lambda v: jnp.asarray(v, precision(params))
         constants = {
             name: cast(default if getattr(self, name) is None else getattr(self, name))
             for name, default in _CONSTANTS[self.optimiser].items()
         }
-        return _TRANSFORMS[self.optimiser](cast(self.rate), **constants)
+        return _TRANSFORMS[self.optimiser](cast(rate), **constants)
 
 
 _MiniBatch = tuple[Float[Array, "q d"], Float[Array, "q k"], Float[Array, " q"]]

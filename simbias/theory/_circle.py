@@ -17,7 +17,7 @@ def critical_on_circle(
     """
     if x.shape[0] == 0:
         return np.zeros((0, 2)), np.zeros(0, int), np.zeros(0, int)
-    kink, drive = _arcs(x, pull)
+    kink, drive = arcs(x, pull)
     width = (np.roll(kink, -1) - kink) % (2 * np.pi)
     slope_after = np.sum(drive * _tangent(kink), axis=1)
     slope_before_next = np.sum(drive * _tangent(kink + width), axis=1)
@@ -44,10 +44,10 @@ def critical_on_circle(
     return direction, kind, np.ones_like(kind)
 
 
-def _arcs(
+def arcs(
     x: Float[np.ndarray, "n 2"], pull: Float[np.ndarray, " n"]
 ) -> tuple[Float[np.ndarray, " c"], Float[np.ndarray, "c 2"]]:
-    """Angles of the kinks, and D on the arc that begins at each."""
+    """Angles of the kinks in [0, 2π), and D on the arc that begins at each."""
     normal = np.arctan2(x[:, 1], x[:, 0])
     part = pull[:, None] * x
     angle = np.concatenate([normal - np.pi / 2, normal + np.pi / 2]) % (2 * np.pi)

@@ -1,0 +1,300 @@
+"""Condensation: how precisely, and how fast in r, neurons follow their early limit.
+
+A balanced network σθ₀ with σ = r^(1+κ) is looked at at T₁ = (1/λ) ln(r/σ), when its
+fastest neurons have grown to the scale r.  Those of the prominent set P, which the
+landscape G leads to its largest |G| = λ, are then at r u*ⱼ, and all others at o(r); so
+the network has few directions, whatever its width.  From the scale r to a constant
+scale ε the clusters stay together.
+
+`theory.early_limit` gives λ, P and u* of every member exactly, so that o(r) is a
+number: here the exponents of both errors in r are fitted.  With λ₂ the rate of the
+fastest of the others, counting the parts that the theorem leaves out gives
+
+    |u − r u*|/r ~ r^min(κ, 2) in P,   |u|/r ~ r^{κ(1 − λ₂/λ)} elsewhere
+
+if the extremum of G lies inside a cell.  Where it lies on a hyperplane of the data,
+neurons slide onto it in finite time and then grow exactly like e^{λt}: only the
+interaction of the neurons is left, and the first exponent is 2 for every κ.
+
+The start θ₀ has its own seed, `draw`, so that all r are compared on the same starts.
+
+Reference: Tsoy & Konstantinov (2024), arXiv:2405.17299, theorems of the first phase;
+the exponents are ours.
+"""
+
+import functools
+import itertools
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.datasets.xor_clusters import xor_clusters
+from simbias.ensemble.engine import exact_numerics
+from simbias.experiments._curves import value
+from simbias.experiments._early_errors import ERRORS, distances
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.relu_flow import ReluFlow
+from simbias.losses import logistic
+from simbias.measures.effective_width import EffectiveWidth
+from simbias.measures.neuron_weights import NeuronWeights
+from simbias.networks.two_layer_init import balanced
+from simbias.theory.early_limit import EarlyLimit, early_limit
+from simbias.theory.extremal_vectors import extremal_vectors
+
+PAPER = "Tsoy & Konstantinov (2024), arXiv:2405.17299"
+DERIVED = f"orders of the terms left out by the theorem of {PAPER}"
+# The scale at which the second phase is looked at.
+EPSILON = 0.3
+Extremum = Literal["cell", "kink"]
+# Seed of the sample whose largest |G| lies inside a cell, or on a hyperplane.
+_SAMPLES: dict[str, int] = {"cell": 2, "kink": 6}
+_WHERE = {"cell": "inside a cell", "kink": "on a hyperplane"}
+
+
+def sample(extremum: Extremum) -> Dataset:
+    """16 points in four loose clusters at 60°, the same for every member."""
+    key = jax.random.key(_SAMPLES[extremum])
+    return xor_clusters(key, n=16, angle=np.pi / 3, sigma=0.3, clip=0.6)
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    r: Real,
+    kappa: Real = 1.5,
+    m: int = 100,
+    extremum: Extremum = "cell",
+    draw: int = 0,
+) -> tuple[Dataset, AbstractNetwork]:
+    """The fixed sample, and the balanced network number `draw` of scale r^(1 + κ)."""
+    del key
+    scale = jnp.asarray(r, jnp.float64) ** (1 + jnp.asarray(kappa, jnp.float64))
+    return sample(extremum), balanced(jax.random.key(draw), m=m, d=2, scale=scale)
+
+
+_PRESETS: dict[str, dict[str, Any]] = {
+    "smoke": {"cell": {"m": 30, "r": (0.01, 0.003, 0.001), "draw": (0, 1)}},
+    "quick": {
+        "cell": {
+            "extremum": ("cell", "kink"),
+            "kappa": (0.5, 1.5),
+            "m": (30, 120),
+            "r": (0.01, 0.003, 1e-3, 3e-4),
+            "draw": (0, 1, 2),
+        },
+    },
+    "paper": {
+        "cell": {
+            "extremum": ("cell", "kink"),
+            "kappa": (0.5, 1.0, 3.0),
+            "m": (50, 2000),
+            "r": (0.01, 1e-3, 1e-4),
+            "draw": (0, 1, 2, 3, 4),
+        },
+    },
+}
+
+
+def experiment(preset: str = "quick", **cell: Any) -> Experiment:
+    """The experiment; keyword arguments replace values of the cell.
+
+    The times are the ends of both phases of every cell of the grid: claims are open
+    for cells that are added afterwards.
+    """
+    cell = {"extremum": "cell", "kappa": 1.5, **_PRESETS[preset]["cell"], **cell}
+    as_tuple = lambda v: v if isinstance(v, tuple) else (v,)
+    times = {0.0}
+    for of in itertools.product(
+        *(as_tuple(cell[k]) for k in ("extremum", "kappa", "r"))
+    ):
+        times |= {first_phase(*of), second_phase(*of)}
+    return Experiment(
+        name="condensation",
+        make=make,
+        cell=cell,
+        flow=ReluFlow(rtol=1e-9),
+        loss=logistic,
+        times=tuple(sorted(times)),
+        measures={
+            "neuron_weights": NeuronWeights(),
+            "effective_width": EffectiveWidth(share=1e-2),
+        },
+        seeds=1,
+    )
+
+
+@functools.cache
+def rates(extremum: Extremum) -> tuple[float, float]:
+    """λ and λ₂, the two largest values of |G| at which neurons grow, for logistic."""
+    with exact_numerics():
+        found = extremal_vectors(sample(extremum))
+    # The values are those of half_mse; −ℓ'(0) = ½.
+    grown = np.unique(np.abs(found.value[found.kind * found.value > 0] / 2).round(12))
+    return float(grown[-1]), float(grown[-2])
+
+
+def first_phase(extremum: Extremum, kappa: float, r: float) -> float:
+    """T₁ = (1/λ) ln(r/σ)."""
+    return float(kappa * np.log(1 / r) / rates(extremum)[0])
+
+
+def second_phase(extremum: Extremum, kappa: float, r: float) -> float:
+    """T₂ = (1/λ) ln(ε/σ)."""
+    log = kappa * np.log(1 / r) + np.log(EPSILON / r)
+    return float(log / rates(extremum)[0])
+
+
+_AXES = ("extremum", "kappa", "m", "r", "draw")
+
+
+def errors(ds: xr.Dataset) -> xr.Dataset:
+    """Distances from the early limit, over the grid; NaN if not recorded.
+
+    `prominent` is ‖u − r u*‖ over P and `others` ‖u‖ over the rest, both at T₁ and
+    relative to ‖r u*‖; `others_late` is ‖u‖ over the rest relative to that over P at
+    T₂, and `spread` the largest angle in radians of a neuron of P with the mean of its
+    cluster at T₂.
+    """
+    held = {k: [value(ds, k)] for k in _AXES if k not in ds.dims}
+    ds = ds.isel(seed=0).expand_dims(held)
+    weights = ds["neuron_weights"].transpose(*_AXES, "time", ...).values
+    found = np.full((len(ERRORS), *weights.shape[:5]), np.nan)
+    for member in np.ndindex(*weights.shape[:5]):
+        extremum: Any = ds["extremum"].values[member[0]]
+        of = extremum, float(ds["kappa"][member[1]]), float(ds["r"][member[3]])
+        first, second = first_phase(*of), second_phase(*of)
+        rows = [np.flatnonzero(ds["time"].values == t) for t in (0.0, first, second)]
+        path = weights[member]
+        path = path[:, np.isfinite(path[-1, :, 0])]
+        if path.shape[1] and all(len(row) for row in rows):
+            start, early, late = (path[row[0]] for row in rows)
+            limit = _limit(extremum, start)
+            found[(slice(None), *member)] = distances(limit, start, early, late, first)
+    variables = {k: (_AXES, v) for k, v in zip(ERRORS, found, strict=True)}
+    return xr.Dataset(variables, {k: ds[k].values for k in _AXES})
+
+
+def _limit(extremum: Extremum, start: np.ndarray) -> EarlyLimit:
+    with exact_numerics():
+        w, a = jnp.asarray(start[:, :2]), jnp.asarray(start[:, 2])
+        return early_limit(sample(extremum), logistic, w, a)
+
+
+def exponents(found: xr.Dataset) -> xr.Dataset:
+    """Slope in ln r of the ln of each error, median over the starts; NaN for one r."""
+    logs = np.log(found.median("draw"))
+    if found.sizes["r"] < 2:
+        return logs.isel(r=0, drop=True) * np.nan
+    fit = logs.assign_coords(r=np.log(found["r"])).polyfit("r", 1)
+    slopes = {k: fit[f"{k}_polyfit_coefficients"].sel(degree=1) for k in ERRORS}
+    return xr.Dataset(slopes).drop_vars("degree")
+
+
+def expected(extremum: Extremum, kappa: float) -> dict[str, float]:
+    """Exponents of the terms left out by the theorem; none for a spread of 0."""
+    largest, second = rates(extremum)
+    slow = 1 - second / largest
+    laws = {
+        "prominent": min(kappa, 2.0) if extremum == "cell" else 2.0,
+        "others": kappa * slow,
+        "others_late": (1 + kappa) * slow,
+    }
+    return laws | ({"spread": 1 + kappa} if extremum == "cell" else {})
+
+
+_NAMES = {
+    "prominent": "|u − r u*|/r in P at T₁",
+    "others": "|u|/r of the others at T₁",
+    "others_late": "others over P at scale ε",
+    "spread": "angle inside a cluster at scale ε",
+}
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Both errors of the first phase against r, one row per kind of extremum."""
+    found = errors(ds)
+    r = found["r"].values
+    with style():
+        rows = found.sizes["extremum"]
+        whole = blank(9.0, 3.4 * rows)
+        panels = whole.subplots(rows, 2, squeeze=False, sharex=True)
+        for i, extremum in enumerate(found["extremum"].values):
+            for axes, name in zip(panels[i], ("prominent", "others"), strict=True):
+                axes.set_title(f"{_NAMES[name]}, extremum {_WHERE[extremum]}")
+                for j, kappa in enumerate(found["kappa"].values):
+                    law = expected(extremum, kappa)[name]
+                    colour = COLOURS[j % len(COLOURS)]
+                    part = found[name].sel(extremum=extremum, kappa=kappa)
+                    for k, m in enumerate(found["m"].values):
+                        mark = "osD^v"[k % 5]
+                        axes.plot(
+                            r,
+                            part.sel(m=m).median("draw"),
+                            mark,
+                            ms=5,
+                            fillstyle="none",
+                            color=colour,
+                            label=f"κ = {kappa:g}, m = {m}",
+                        )
+                    top = float(part.median(["draw", "m"]).max())
+                    axes.plot(
+                        r,
+                        top * (r / r.max()) ** law,
+                        ":",
+                        color=colour,
+                        label=f"r^{law:.3g}",
+                    )
+                axes.set_xscale("log")
+                axes.set_yscale("log")
+        for axes in panels[-1]:
+            axes.set_xlabel("scale r")
+        panels[0, 0].legend()
+        panels[0, 1].legend()
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """The exponents of every error at every width, and the number of directions."""
+    found = errors(ds)
+    slopes = exponents(found)
+    out = []
+    for extremum, kappa, m in itertools.product(
+        *(found[k].values for k in ("extremum", "kappa", "m"))
+    ):
+        at = {"extremum": extremum, "kappa": kappa, "m": m}
+        for name, law in expected(extremum, float(kappa)).items():
+            text = (
+                f"exponent in r of {_NAMES[name]}, {extremum}, κ = {kappa:g}, m = {m}"
+            )
+            seen = float(slopes[name].sel(at))
+            out.append(Claim(text, seen, law - 0.05, law + 0.05, DERIVED))
+    out.append(_few_directions(ds, found))
+    return out
+
+
+def _few_directions(ds: xr.Dataset, found: xr.Dataset) -> Claim:
+    """At scale ε, for the smallest r and the largest κ of the grid."""
+    width = ds["effective_width"]
+    for name, extreme in (("r", np.argmin), ("kappa", np.argmax)):
+        if name in width.dims:
+            width = width.isel({name: int(extreme(ds[name].values))})
+    r, kappa = float(found["r"].min()), float(found["kappa"].max())
+    counts = [
+        (width.sel(extremum=of) if "extremum" in width.dims else width).sel(
+            time=second_phase(of, kappa, r), method="nearest"
+        )
+        for of in found["extremum"].values
+    ]
+    values = np.concatenate([np.ravel(c.values) for c in counts])
+    seen = float(values[np.argmax(np.abs(values - 2))])
+    text = (
+        f"directions at scale ε, any width, farthest from 2, r = {r:g}, κ = {kappa:g}"
+    )
+    is_small = r <= 0.01
+    return Claim(text, seen if is_small else np.nan, 2.0, 2.0, PAPER)
