@@ -53,9 +53,9 @@ CASES = {
     "wide": (1000, 10_000, 5, 2),
 }
 # Steps of all members are worth about this many multiplications.
-_WORK = 4e9
+_WORK = 1.5e9
 # A loop in Python takes about this many steps.
-_PYTHON_STEPS = 2000
+_PYTHON_STEPS = 1000
 _TORCH = importlib.util.find_spec("torch") is not None
 
 

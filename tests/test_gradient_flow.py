@@ -497,3 +497,13 @@ def test_has_kinks_is_true_for_relu_and_leaky_relu_alone():
 def test_a_flow_that_cannot_run_says_which_field_is_wrong(fields, message):
     with pytest.raises(ValueError, match=message):
         GradientFlow(**fields)
+
+
+def test_one_huge_weight_does_not_loosen_the_control_of_the_others():
+    net, data = network(), sample()
+    huge = eqx.tree_at(lambda n: n.w, net, net.w.at[0, 0].set(1e30))
+    state = run(GradientFlow(), huge, data, 5.0)
+    start = half_mse(jax.vmap(huge)(data.x), data.y, data.weight)
+    end = half_mse(jax.vmap(state.network)(data.x), data.y, data.weight)
+    # A gradient flow's loss never grows; a member that cannot go on must say so.
+    assert end <= start * (1 + 1e-9)

@@ -50,8 +50,9 @@ class GradientFlow(AbstractFlow):
             Jacobian per step and may shrink its steps for that; with `root_finder=
             diffrax.with_stepsize_controller_tols(optimistix.Chord)()` it does not.
         rtol: relative tolerance.
-        atol: absolute tolerance.  None is rtol/1000 times the mean size of the initial
-            weights, so that a small initial scale is resolved as well as a large one.
+        atol: absolute tolerance.  None is rtol/1000 times the median size of the
+            initial weights, so that a small initial scale is resolved as well as a
+            large one.
         dt0: first step; None chooses it (Hairer, Nørsett & Wanner, section II.4).  If
             `is_adaptive` is False, every step.
         is_adaptive: False steps to dt0, 2 dt0, … and to the recorded times.
@@ -159,7 +160,7 @@ class GradientFlow(AbstractFlow):
     ) -> "_Memory":
         dtype = precision(params)
         zero, rtol = jnp.zeros((), dtype), jnp.asarray(self.rtol, dtype)
-        atol = 1e-3 * rtol * _mean_size(params) if self.atol is None else self.atol
+        atol = 1e-3 * rtol * _median_size(params) if self.atol is None else self.atol
         # Weights that are all 0 still need a scale that is not.
         atol = jnp.maximum(jnp.asarray(atol, dtype), jnp.finfo(dtype).tiny)
         solver = self.solver.init(term, zero, zero, params, sample)
@@ -345,9 +346,14 @@ def _stages(solver: Any, solver_state: PyTree) -> Int[Array, ""]:
     return stages - 1 + is_first.astype(jnp.int32)
 
 
-def _mean_size(params: PyTree) -> Float[Array, ""]:
-    # Not a root mean square: that of 1e200 would be infinite.
-    return jnp.mean(jnp.abs(ravel_pytree(params)[0]))
+def _median_size(params: PyTree) -> Float[Array, ""]:
+    """Of the weights that are not 0.
+
+    Not a mean: one weight of 1e30 would leave the others without error control.
+    """
+    size = jnp.abs(ravel_pytree(params)[0])
+    median = jnp.nanmedian(jnp.where(size > 0, size, jnp.nan))
+    return jnp.where(jnp.isnan(median), 0, median)
 
 
 def _is_slow(old: PyTree, new: PyTree, share: Float[Array, ""]) -> Bool[Array, ""]:
