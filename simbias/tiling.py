@@ -1,9 +1,11 @@
-"""How to cut work over neurons so that it stays in the cache of a processor core."""
+"""How to cut work over neurons and samples so that it fits cache and memory."""
 
 # An n × m array up to this size is best handled whole; beyond it, a tile of this size
 # and the few arrays computed from it stay in the second-level cache.
 _WHOLE_BYTES = 8 * 2**20
 _TILE_BYTES = 2**20
+# Measures look at this many rows of a sample at a time.
+ROWS = 1024
 
 
 def tiles(n: int, m: int, itemsize: int) -> tuple[int, int]:

@@ -559,3 +559,13 @@ def test_classes_tell_apart_pattern_pins_and_sign_but_not_size():
     net = neurons(w, [1, 5, 1, 1, 1, -1])
     assert value(PatternClasses(), net, data) == 4
     assert value(ActivationPatterns(), net, data) == 2
+
+
+def test_a_large_sample_is_looked_at_in_chunks():
+    rng, n = np.random.default_rng(0), 2500
+    x, y = jnp.asarray(rng.normal(size=(n, 3))), jnp.asarray(rng.normal(size=(n, 1)))
+    data = Dataset(x, y, jnp.ones(n), y, jnp.zeros((0, 3)))
+    w, a = rng.normal(size=(7, 3)), rng.normal(size=(7, 1))
+    net = TwoLayer(jnp.asarray(w), jnp.asarray(a))
+    expected = np.mean((np.maximum(np.asarray(x) @ w.T, 0) @ a - np.asarray(y)) ** 2)
+    np.testing.assert_allclose(TrainRisk()(net, data), expected, rtol=1e-12)

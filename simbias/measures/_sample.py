@@ -6,11 +6,17 @@ import jax
 from jaxtyping import Array, Float
 
 from simbias.core import Dataset
+from simbias.tiling import ROWS
 
 
 def outputs(network: Any, x: Float[Array, "n d"]) -> Float[Array, "n k"]:
-    """f(xᵢ) for every row of x."""
-    return jax.vmap(network)(x)
+    """f(xᵢ) for every row of x.
+
+    In chunks: the activations of a large sample are never all in memory.
+    """
+    if x.shape[0] <= ROWS:
+        return jax.vmap(network)(x)
+    return jax.lax.map(network, x, batch_size=ROWS)
 
 
 def second_sample(data: Dataset) -> Dataset:
