@@ -20,6 +20,11 @@ from simbias.networks._two_layer_gradient import two_layer_gradient
 from simbias.networks.activations import ACTIVATIONS
 from simbias.networks.two_layer import TwoLayer
 
+# JAX 0.12 says so, and that programs should move to another library.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:The Pallas Triton backend is deprecated:DeprecationWarning"
+)
+
 INTERPRETED = functools.partial(fused_gradient, interpret=True)
 RELU = jax.nn.relu
 

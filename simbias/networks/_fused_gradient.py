@@ -13,7 +13,8 @@ the matrix units.  What a program of the grid sums is of fixed length, and the p
 sums are added afterwards: the order does not depend on the other members.
 
 Not measured: these kernels were never run on a GPU, and their block sizes are a guess.
-They are tested in Pallas' interpreter, and that they lower for CUDA.
+They are tested in Pallas' interpreter, and that they lower for CUDA.  JAX 0.12 calls
+Pallas' Triton backend deprecated; without it the plain form is used.
 """
 
 import functools
