@@ -15,15 +15,22 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import Loss
-from simbias.networks._fused_gradient import Gradient, fused_gradient
+from simbias.networks._fused_gradient import (
+    Gradient,
+    fused_gradient,
+    largest_array,
+)
 from simbias.networks._two_layer_gradient import two_layer_gradient
 from simbias.networks.activations import Activation
 
 # Below this n × m a tile is mostly padding, and starting a kernel costs more than it.
 LEAST_PAIRS = 2**14
-# Loops over inputs and outputs are unrolled; beyond this, matrix products are better.
-MOST_INPUTS = 32
+# Loops over inputs and outputs are unrolled.  With more of them, loading a number takes
+# as long as the arrays that are saved.
+MOST_INPUTS = 16
 MOST_OUTPUTS = 8
+# Triton counts the numbers of all members of a batch in 32 bits; room for 4096 members.
+MOST_NUMBERS = 2**31 // 4096
 
 
 def fastest_gradient(
@@ -46,8 +53,14 @@ def fastest_gradient(
         w, a, activation, is_homogeneous, loss, x, y, weight
     )
     (m, e), k, n = w.shape, a.shape[1], x.shape[0]
-    is_small = n * m < LEAST_PAIRS or e > MOST_INPUTS or k > MOST_OUTPUTS
-    if is_small or not works_on_gpu(activation, is_homogeneous, str(w.dtype), e, k):
+    is_suitable = (
+        n * m >= LEAST_PAIRS
+        and e <= MOST_INPUTS
+        and k <= MOST_OUTPUTS
+        and largest_array(n, m, e, k) <= MOST_NUMBERS
+    )
+    case = (activation, is_homogeneous, str(w.dtype), e, k)
+    if not is_suitable or not works_on_gpu(*case):
         return plain(w, a, x, y, weight)
 
     @jax.custom_jvp
@@ -103,7 +116,7 @@ def _gap(
 ) -> float:
     """Largest relative difference of the two forms, for two members side by side."""
     rng = np.random.default_rng(0)
-    n, m = 133, 1031  # more than a block, more than a chunk
+    n, m = 133, 2055  # more than a block, more than a chunk
     shapes = ((2, m, e), (2, m, k), (2, n, e), (2, n, k), (2, n))
     arguments = [rng.standard_normal(shape).astype(dtype) for shape in shapes]
     loss = lambda f, y, weight: jnp.sum(weight[:, None] * (f - y) ** 2)

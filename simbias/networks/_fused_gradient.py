@@ -12,9 +12,10 @@ thread; w·x is written as e multiplications and additions, because e is too sma
 the matrix units.  What a program of the grid sums is of fixed length, and the partial
 sums are added afterwards: the order does not depend on the other members.
 
-Not measured: these kernels were never run on a GPU, and their block sizes are a guess.
-They are tested in Pallas' interpreter, and that they lower for CUDA.  JAX 0.12 calls
-Pallas' Triton backend deprecated; without it the plain form is used.
+Not measured: these kernels were never run on a GPU.  They are tested in Pallas'
+interpreter, and that they lower for CUDA.  Compiled for Hopper without one (Triton 3.9,
+ptxas), they use neither shared memory nor barriers, and registers suffice.  JAX 0.12
+calls Pallas' Triton backend deprecated; without it the plain form is used.
 """
 
 import functools
@@ -31,12 +32,14 @@ from simbias.networks.activations import Activation
 
 Gradient = tuple[Float[Array, ""], Float[Array, "m e"], Float[Array, "m k"]]
 
-# Of a tile: rows that are summed at once, and columns at most (one per thread).
+# Of a tile: rows that are summed at once, and columns (one per thread), at most.
 _ROWS = 16
 _COLUMNS = 128
 _THREADS_PER_WARP = 32
+# 32-bit registers of a thread for the inputs and outputs of these rows, of the 255.
+_REGISTERS = 128
 # Rows that one program sums, at most.
-_CHUNK = 1024
+_CHUNK = 2048
 
 
 def fused_gradient(
@@ -80,6 +83,13 @@ def fused_gradient(
     return value, dw[:, :m].T, da[0][:, :m].T
 
 
+def largest_array(n: int, m: int, e: int, k: int) -> int:
+    """Numbers in the largest array that the kernels read or write."""
+    samples, neurons = _Cut(n), _Cut(m)
+    forward = samples.padded * max(e, k * neurons.chunks)
+    return max(forward, neurons.padded * max(e, k) * samples.chunks)
+
+
 class _Cut:
     """How an axis is cut: in blocks where it is kept, in chunks where it is summed."""
 
@@ -108,9 +118,10 @@ def _forward(
 ) -> Float[Array, "k n"]:
     """Outputs of the network."""
     e, k = xt.shape[0], at.shape[0]
+    height = _height(e + k, xt.dtype)
 
     def kernel(x_ref, w_ref, a_ref, f_ref):
-        here, chunk, rows = _place(samples, neurons)
+        here, chunk, rows = _place(samples, neurons, height)
         x = _vectors(x_ref, e, here)
 
         def add(step, f):
@@ -119,7 +130,7 @@ def _forward(
             a = _vectors(a_ref, k, there)
             return tuple(f[q] + _sum(z * a[q][:, None]) for q in range(k))
 
-        f = _repeat(neurons, add, (_zeros(samples, xt.dtype),) * k)
+        f = _repeat(neurons.chunk // height, add, (_zeros(samples, xt.dtype),) * k)
         for q in range(k):
             f_ref[chunk, q, here] = f[q]
 
@@ -141,9 +152,10 @@ def _backward(
 ) -> list[Float[Array, "_ m"]]:
     """D and A; with one sum for both, D without its factor aⱼ, and no A."""
     e, k = xt.shape[0], at.shape[0]
+    height = _height(e + k, xt.dtype)
 
     def kernel(x_ref, r_ref, w_ref, a_ref, d_ref, *s_ref):
-        here, chunk, rows = _place(neurons, samples)
+        here, chunk, rows = _place(neurons, samples, height)
         w = _vectors(w_ref, e, here)
         a = [] if is_shared else _vectors(a_ref, k, here)
 
@@ -159,7 +171,9 @@ def _backward(
             return tuple(s + _sum(v) for s, v in zip(sums, terms, strict=True))
 
         count = e if is_shared else e + k
-        sums = _repeat(samples, add, (_zeros(neurons, wt.dtype),) * count)
+        sums = _repeat(
+            samples.chunk // height, add, (_zeros(neurons, wt.dtype),) * count
+        )
         for c in range(e):
             d_ref[chunk, c, here] = sums[c]
         for q in range(count - e):
@@ -190,15 +204,20 @@ def _call(
     )
 
 
-def _place(kept: _Cut, summed: _Cut) -> tuple:
+def _height(vectors: int, dtype: jnp.dtype) -> int:
+    """Rows of a tile: a power of two, fewer the more numbers belong to a row."""
+    fits = _REGISTERS // (vectors * (dtype.itemsize // 4))
+    return min(_ROWS, 1 << (max(fits, 1).bit_length() - 1))
+
+
+def _place(kept: _Cut, summed: _Cut, height: int) -> tuple:
     """Of this program: its columns, its chunk, and the rows of a step."""
     chunk = pl.program_id(1)
     here = pl.ds(pl.program_id(0) * kept.block, kept.block)
-    return here, chunk, lambda i: pl.ds(chunk * summed.chunk + i * _ROWS, _ROWS)
+    return here, chunk, lambda i: pl.ds(chunk * summed.chunk + i * height, height)
 
 
-def _repeat(summed: _Cut, add: Callable, start: tuple) -> tuple:
-    steps = summed.chunk // _ROWS
+def _repeat(steps: int, add: Callable, start: tuple) -> tuple:
     return jax.lax.fori_loop(np.int32(0), np.int32(steps), add, start)
 
 
