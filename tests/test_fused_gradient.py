@@ -153,9 +153,11 @@ def test_where_kernels_are_not_used():
     off = lambda w, a: dataclasses.replace(relu(w, a), may_fuse=False)
     assert kernels(lowered("cuda", off)) == 0
     assert kernels(lowered("cuda", relu, n=10, m=(LEAST_PAIRS - 1) // 10)) == 0
-    w, a, *rest = problem(n=300, m=700, d=MOST_INPUTS + 1)
-    run = jax.jit(relu_gradient(fastest_gradient))
-    assert kernels(text_for("cuda", run, w, a, *rest)) == 0
+    for n, m, d in ((300, 700, MOST_INPUTS + 1), (20_000, 50_000, 4)):
+        shapes = ((m, d), (m, 1), (n, d), (n, 1), (n,))
+        arguments = [jax.ShapeDtypeStruct(shape, jnp.float32) for shape in shapes]
+        run = jax.jit(relu_gradient(fastest_gradient))
+        assert kernels(text_for("cuda", run, *arguments)) == 0
 
 
 @pytest.mark.usefixtures("with_kernels")
