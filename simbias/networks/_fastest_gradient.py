@@ -54,7 +54,8 @@ def fastest_gradient(
     )
     (m, e), k, n = w.shape, a.shape[1], x.shape[0]
     is_suitable = (
-        n * m >= LEAST_PAIRS
+        w.dtype == a.dtype == x.dtype
+        and n * m >= LEAST_PAIRS
         and e <= MOST_INPUTS
         and k <= MOST_OUTPUTS
         and largest_array(n, m, e, k) <= MOST_NUMBERS
