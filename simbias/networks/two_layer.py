@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractNetwork, Loss
+from simbias.networks._fastest_gradient import fastest_gradient
 from simbias.networks._two_layer_gradient import two_layer_gradient
 from simbias.networks.activations import Activation, negative_slope
 
@@ -15,12 +16,15 @@ class TwoLayer(AbstractNetwork):
 
     The 1/√m of the theory is part of the initial law (`two_layer_init`), not of the
     function.  `b` is None for a network without hidden bias.  There is no output bias.
+    `may_fuse` lets `value_and_gradient` use the kernels of `_fused_gradient` on a GPU;
+    `dataclasses.replace(network, may_fuse=False)` switches them off.
     """
 
     w: Float[Array, "m d"]
     a: Float[Array, "m k"]
     b: Float[Array, " m"] | None = None
     activation: Activation = eqx.field(static=True, default=jax.nn.relu)
+    may_fuse: bool = eqx.field(static=True, default=True)
 
     def __check_init__(self):
         if self.a.ndim != 2 or self.a.shape[0] != self.w.shape[0]:
@@ -60,9 +64,10 @@ class TwoLayer(AbstractNetwork):
             w = jnp.concatenate([w, self.b[:, None]], axis=1)
             x = jnp.concatenate([x, jnp.ones_like(x[:, :1])], axis=1)
         is_homogeneous = self.negative_slope is not None
-        value, dw, da = two_layer_gradient(
+        gradient = fastest_gradient if self.may_fuse else two_layer_gradient
+        value, dw, da = gradient(
             w, self.a, self.activation, is_homogeneous, loss, x, y, weight
         )
         d = self.w.shape[1]
         db = None if self.b is None else dw[:, d]
-        return value, TwoLayer(dw[:, :d], da, db, self.activation)
+        return value, TwoLayer(dw[:, :d], da, db, self.activation, self.may_fuse)
