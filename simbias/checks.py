@@ -5,6 +5,7 @@ grid has been checked with its real values.
 """
 
 import math
+from numbers import Real
 from typing import Any
 
 from jax.core import Tracer
@@ -22,9 +23,9 @@ def not_negative(name: str, value: Any) -> None:
     """Raise ValueError unless `value` is finite and at least 0."""
     if isinstance(value, Tracer):
         return
-    if not (math.isfinite(value) and value >= 0):
+    if not (is_number(value) and math.isfinite(value) and value >= 0):
         raise ValueError(
-            f"`{name}` must be finite and not negative, got {value}. "
+            f"`{name}` must be finite and not negative, got {value!r}. "
             f"Example: {name}=0.3."
         )
 
@@ -33,7 +34,14 @@ def positive(name: str, value: Any) -> None:
     """Raise ValueError unless `value` is finite and above 0."""
     if isinstance(value, Tracer):
         return
-    if not (math.isfinite(value) and value > 0):
+    if not (is_number(value) and math.isfinite(value) and value > 0):
         raise ValueError(
-            f"`{name}` must be finite and positive, got {value}. Example: {name}=1e-3."
+            f"`{name}` must be finite and positive, got {value!r}. "
+            f"Example: {name}=1e-3."
         )
+
+
+def is_number(value: Any) -> bool:
+    """True for a real number, or an array that holds one; not for a truth value."""
+    is_scalar = isinstance(value, Real) or getattr(value, "shape", None) == ()
+    return is_scalar and not isinstance(value, bool)

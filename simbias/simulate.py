@@ -1,6 +1,7 @@
 """The verbs: `simulate` a whole experiment, `solve` one member."""
 
 import dataclasses
+import math
 import os
 import pathlib
 from collections.abc import Mapping
@@ -26,7 +27,7 @@ from simbias.ensemble.bar import Bar
 from simbias.ensemble.engine import exact_numerics, run_members
 from simbias.ensemble.lane import Recorder, advance, start
 from simbias.ensemble.memory import check_memory
-from simbias.ensemble.plan import Plan, make_plan
+from simbias.ensemble.plan import Plan, check_fit, make_plan
 from simbias.ensemble.table import empty_table
 from simbias.results import attributes, to_xarray
 
@@ -137,11 +138,14 @@ def solve(
     """Train one network, for notebooks and tests; the arrays decide the dtype.
 
     Raises:
-        ValueError: if network and data have different dtypes.
+        ValueError: for wrong times, or network and data that do not fit.
     """
-    if not times or any(b <= a for a, b in zip((-1e-300, *times), times, strict=False)):
+    times = tuple(float(t) for t in times)
+    increases = all(b > a for a, b in zip((-1e-300, *times), times, strict=False))
+    if not times or not increases or not math.isfinite(times[-1]):
         raise ValueError(
-            f"`times` must increase from 0 or later, got {times}. Example: (0.0, 1.0)."
+            "`times` must be finite and increase from 0 or later, got "
+            f"{times[:5]}. Example: (0.0, 1.0)."
         )
     dtypes = {
         str(v.dtype)
@@ -153,9 +157,10 @@ def solve(
             f"`network` and `data` must share one dtype, got {sorted(dtypes)}. "
             "Draw both inside `simbias.exact_numerics()`."
         )
+    check_fit(network, data)
     with exact_numerics():
         key = jax.random.key(0) if key is None else key
-        recorder = Recorder(loss, tuple(times), dict(measures), stop)
+        recorder = Recorder(loss, times, dict(measures), stop)
         lane = _solve(recorder, flow, network, data, key)
         records = {k: np.asarray(v) for k, v in lane.records.items()}
         state = lane.state

@@ -43,8 +43,10 @@ def describe_memory(plan: Plan, lanes: int | None = None) -> str:
         bytes_per_lane(group.lane) * (lanes or lanes_that_fit(group, devices[0]))
         for group in plan.groups
     )
+    count = len(plan.groups)
+    shapes = "one shape" if count == 1 else f"{count} shapes"
     return (
-        f"{plan.experiment.name}: {plan.size:,} members of {len(plan.groups)} shapes; "
+        f"{plan.experiment.name}: {plan.size:,} members of {shapes}; "
         f"{len(devices) * width:,} in flight at a time, about {_size(flight)}; "
         f"results {_size(bytes_of_result(plan))}"
     )

@@ -209,9 +209,34 @@ def bytes_of_result(plan: Plan) -> int:
 
 def _draw_shapes(experiment: Experiment, cell: Cell) -> tuple[Any, Any]:
     key = member_key(experiment.root, cell, 0)
-    return eqx.filter_eval_shape(
+    data, network = eqx.filter_eval_shape(
         functools.partial(draw, experiment, cell.arguments), key
     )
+    check_fit(network, data)
+    return data, network
+
+
+def check_fit(network: Any, data: Any) -> None:
+    """Refuse a network that cannot be trained on a sample.
+
+    Raises:
+        ValueError: for an empty sample, or sizes of inputs or outputs that differ.
+    """
+    if data.x.shape[0] == 0:
+        raise ValueError("the sample is empty: `data.x` has no rows.")
+    x = jax.ShapeDtypeStruct(data.x.shape[1:], data.x.dtype)
+    try:
+        found = eqx.filter_eval_shape(network, x).shape
+    except TypeError as error:
+        raise ValueError(
+            f"the network does not take inputs of {data.x.shape[1]} coordinates, as "
+            f"`data.x` has: {str(error).splitlines()[0]}"
+        ) from error
+    if found != data.y.shape[1:]:
+        raise ValueError(
+            f"the network has outputs of shape {found}, and the targets `data.y` of "
+            f"shape {data.y.shape[1:]}."
+        )
 
 
 def _start_shapes(

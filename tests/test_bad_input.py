@@ -1,0 +1,57 @@
+"""What `solve` and the exact flow refuse, by name."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from simbias.core import Dataset
+from simbias.flows.relu_flow import ReluFlow
+from simbias.losses import half_mse, hinge
+from simbias.networks.two_layer import TwoLayer
+from simbias.simulate import solve
+
+NAN, INF = float("nan"), float("inf")
+
+
+def sample(n=5, d=2, k=1):
+    rng = np.random.default_rng(0)
+    x, y = jnp.asarray(rng.normal(size=(n, d))), jnp.asarray(rng.normal(size=(n, k)))
+    return Dataset(x, y, jnp.ones(n), y, jnp.zeros((0, d)))
+
+
+def network(m=4, d=2, k=1):
+    rng = np.random.default_rng(1)
+    return TwoLayer(jnp.asarray(rng.normal(size=(m, d))), jnp.ones((m, k)))
+
+
+@pytest.mark.parametrize(
+    "times", [(0.0, NAN), (NAN,), (INF,), (0.0, NAN, 5.0), (), (1.0, 1.0), (-1.0,)]
+)
+def test_times_must_be_finite_and_increase(times):
+    with pytest.raises(ValueError, match="`times`"):
+        solve(network(), sample(), ReluFlow(), half_mse, times, {})
+
+
+@pytest.mark.parametrize(
+    ("net", "data", "message"),
+    [
+        (network(), sample(d=1), "inputs of 1 coordinates"),
+        (network(), sample(k=3), "outputs of shape"),
+        (network(k=3), sample(), "outputs of shape"),
+        (network(), sample(n=0), "empty"),
+    ],
+)
+def test_network_and_data_must_fit(net, data, message):
+    with pytest.raises(ValueError, match=message):
+        solve(net, data, ReluFlow(), half_mse, (1.0,), {})
+
+
+def test_a_loss_with_kinks_of_its_own_is_refused():
+    with pytest.raises(ValueError, match="hinge"):
+        solve(network(), sample(), ReluFlow(), hinge, (1.0,), {})
+
+
+@pytest.mark.parametrize("values", [{"rtol": NAN}, {"rtol": 0.0}, {"rest": -1.0}])
+def test_options_of_the_flow_are_checked_by_name(values):
+    with pytest.raises(ValueError, match=next(iter(values))):
+        ReluFlow(**values)
