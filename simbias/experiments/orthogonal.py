@@ -1,0 +1,197 @@
+"""Orthogonal data: how many neurons are left, from a few to 2ⁿ at the start.
+
+One neuron that is active on all positive samples, and one on all negative ones, are
+enough for the interpolator of least norm, and the flow from a small start finds them if
+they are there: for that m must be of the order of 2ⁿ.  With fewer neurons several have
+to share a sign.  How many is an open question; here it is counted, against m and λ.
+
+`width` counts directions (2°) with more than 1 % of the mass.  Neurons that miss only
+a small label rival the winner and are lost only like λ^(2(1 − ρ)): see `oracle`.
+The published run has n = 75, d = 150 and labels of a teacher; the preset `paper` has
+that size.
+
+Reference: Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939, theorem 1;
+the count for m = poly(n) is an open question of Boursier & Flammarion (2024).
+"""
+
+from typing import Any
+
+import jax
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.datasets.orthogonal import Labels, orthogonal
+from simbias.ensemble.engine import exact_numerics
+from simbias.experiments._curves import curves, value
+from simbias.experiments._draws import drawn
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.relu_flow import ReluFlow
+from simbias.losses import half_mse
+from simbias.measures.effective_width import EffectiveWidth
+from simbias.measures.effective_width_entropy import EffectiveWidthEntropy
+from simbias.measures.parameter_norm import ParameterNorm
+from simbias.measures.train_risk import TrainRisk
+from simbias.networks.two_layer_init import balanced
+from simbias.theory.minimum_norm import minimum_norm
+
+PAPER = "Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939, theorem 1"
+
+# Of the mass: what a direction must hold to be counted.
+SHARE = 1e-2
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    n: int = 8,
+    d: int = 16,
+    m: int = 200,
+    labels: Labels = "random",
+    scale: Real = 1e-40,
+) -> tuple[Dataset, AbstractNetwork]:
+    """Orthogonal inputs of norm √d, and a balanced network."""
+    key_data, key_network = jax.random.split(key)
+    data = orthogonal(key_data, n=n, d=d, labels=labels, n_test=1)
+    return data, balanced(key_network, m=m, d=d, scale=scale)
+
+
+_PRESETS: dict[str, dict[str, Any]] = {
+    "smoke": {"cell": {"n": 3, "d": 4, "m": 64, "scale": 1e-40}, "seeds": 4},
+    "quick": {
+        "cell": {"m": (16, 64, 256, 1024), "scale": (1e-6, 1e-40)},
+        "seeds": 10,
+    },
+    "paper": {
+        "cell": {
+            "n": 75,
+            "d": 150,
+            "labels": "teacher",
+            "m": (200, 1000, 5000, 20_000),
+            "scale": (1e-6, 1e-20, 1e-40),
+        },
+        "seeds": 20,
+    },
+}
+
+
+def experiment(preset: str = "quick", **cell: Any) -> Experiment:
+    """The experiment; keyword arguments replace values of the cell."""
+    chosen = dict(_PRESETS[preset])
+    return Experiment(
+        name="orthogonal",
+        make=make,
+        cell={"n": 8, "d": 16, "labels": "random", **chosen.pop("cell"), **cell},
+        flow=ReluFlow(rtol=1e-5),
+        loss=half_mse,
+        times=(0.0, 50.0, 100.0, 200.0, 400.0, 800.0, 1600.0),
+        measures={
+            "train_risk": TrainRisk(),
+            "parameter_norm": ParameterNorm(),
+            "width": EffectiveWidth(angle=2.0, share=SHARE),
+            "width_entropy": EffectiveWidthEntropy(),
+        },
+        **chosen,
+    )
+
+
+def oracle(ds: xr.Dataset) -> xr.Dataset:
+    """What theorem 1 says of every member, over the axes of the grid and the seeds.
+
+    `excess`: ½‖θ‖² at the end over the least; `signs`: how many the labels have;
+    `rival`: expected mass of a rival.
+
+    A neuron that misses only the smallest sample of its sign grows at ρ times the rate
+    of the fastest, ρ² = 1 − min y²/Σy²; when the fastest fits the sign, its mass is of
+    the order λ^(2(1 − ρ)) of that.  The larger one of the two signs; 0 if each sign has
+    one sample.
+    """
+    axes = [str(k) for k in ds["status"].dims]
+    last = ds["parameter_norm"].isel(time=-1).transpose(*axes)
+    found = np.full((3, *last.shape), np.nan)
+    for i in np.ndindex(*last.shape):
+        if np.isfinite(last.values[i]):
+            cell = {k: ds[k].values[j].item() for k, j in zip(axes, i, strict=True)}
+            data, _ = drawn(ds, experiment("smoke"), cell, cell.pop("seed"))
+            with exact_numerics():
+                least = float(minimum_norm(data).half_squared_norm)
+            scale = cell.get("scale") or value(ds, "scale")
+            signs = len(np.unique(np.sign(np.asarray(data.y))))
+            found[(slice(None), *i)] = (
+                last.values[i] / least,
+                signs,
+                _rival(data, scale),
+            )
+    return xr.Dataset(
+        {
+            k: (axes, v)
+            for k, v in zip(("excess", "signs", "rival"), found, strict=True)
+        },
+        {k: ds[k].values for k in axes},
+    )
+
+
+def _rival(data: Dataset, scale: float) -> float:
+    y = np.asarray(data.y)[:, 0]
+    groups = [g for g in (y[y > 0], y[y < 0]) if len(g) > 1]
+    rho = [float(np.sqrt(1 - np.min(g**2) / (g @ g))) for g in groups]
+    return max((scale ** (2 * (1 - r)) for r in rho), default=0.0)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Directions left and norm against m, one line per initial scale."""
+    ds = ds.merge(oracle(ds))
+    with style():
+        whole = blank(9.0, 3.8)
+        left, right = whole.subplots(1, 2)
+        for i, (label, part) in enumerate(curves(ds, "m")):
+            m, colour = part["m"].values, COLOURS[i % len(COLOURS)]
+            ends = part["width"].isel(time=-1), part["excess"]
+            for axes, seen in zip((left, right), ends, strict=True):
+                seen = seen.transpose("m", "seed")
+                axes.plot(m, seen.values, ".", ms=4, alpha=0.5, color=colour)
+                middle = seen.median("seed").values
+                axes.plot(m, middle, lw=1, color=colour, label=label or None)
+        left.set_title("directions with more than 1 % of the mass; line: median")
+        right.set_title("½‖θ‖² over the least")
+        left.axhline(2, color="black", linestyle=":", linewidth=1)
+        right.axhline(1, color="black", linestyle=":", linewidth=1)
+        for axes in (left, right):
+            axes.set_xscale("log")
+            axes.set_xlabel("neurons m")
+        if len(left.get_legend_handles_labels()[0]):
+            left.legend()
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """Theorem 1, at the smallest λ and the largest m, if that exceeds 4·2ⁿ."""
+    ds = ds.merge(oracle(ds))
+    for name, pick in (("m", np.argmax), ("scale", np.argmin)):
+        if name in ds["status"].dims:
+            ds = ds.isel({name: int(pick(ds[name].values))})
+    n, m, scale = (value(ds, name) for name in ("n", "m", "scale"))
+    is_wide = m >= 4 * 2**n
+    where = f"n = {n}, m = {m}, λ = {scale:g}"
+    last = ds.isel(time=-1)
+    # The theorem wants λ small enough for the sample at hand.
+    more = last["width"] - last["signs"]
+    few = more.where(last["rival"] < SHARE, drop=True)
+    few = few if few.size else more * np.nan
+    rows = [
+        ("mean squared error, largest", last["train_risk"], 0.0, 1e-6),
+        ("½‖θ‖² over that of the least norm, largest", last["excess"], 0.999, 1.01),
+        ("directions beyond one per sign, if rivals are < 1 %, most", few, 0.0, 0.0),
+    ]
+    return [
+        Claim(
+            f"{text}, {where}",
+            float(seen.max(skipna=False)) if is_wide else float("nan"),
+            low,
+            high,
+            PAPER,
+        )
+        for text, seen, low, high in rows
+    ]
