@@ -12,9 +12,9 @@ from typing import Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jax.custom_batching import custom_vmap
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from simbias.branching import when
 from simbias.core import (
     AbstractFlow,
     AbstractMeasure,
@@ -75,7 +75,7 @@ def advance(recorder: Recorder, lane: Lane, attempts: Int[Array, ""]) -> Lane:
     """At most `attempts` attempted steps, recording at each time that is reached."""
     flow, data = lane.flow, lane.data
     times = jnp.asarray(recorder.times, jnp.float64)
-    record_when = _record_when(recorder)
+    record_when = when(lambda data, moving: _recorded(recorder, data, moving))
 
     def is_moving(carry):
         moving, i = carry
@@ -137,41 +137,3 @@ def _recorded(recorder: Recorder, data: Dataset, moving: tuple) -> tuple:
         is_last & (status == Status.RUNNING), jnp.int32(Status.REACHED_TIME), status
     )
     return dataclasses.replace(state, status=status), cursor + 1, rows
-
-
-def _record_when(recorder: Recorder):
-    """`_recorded` if due, else nothing, without paying for it in every step.
-
-    Under vmap a `cond` with a batched predicate computes both branches every time;
-    here it becomes one `cond` on "is any member due".
-    """
-
-    def one(is_due, data, moving):
-        return jax.lax.cond(
-            is_due, lambda v: _recorded(recorder, data, v), lambda v: v, moving
-        )
-
-    record_when = custom_vmap(one)
-
-    @record_when.def_vmap
-    def _(axis_size, in_batched, is_due, data, moving):
-        axes = jax.tree.map(lambda is_batched: 0 if is_batched else None, in_batched)
-        spread = lambda v, is_batched: (
-            v if is_batched else jnp.broadcast_to(v, (axis_size, *v.shape))
-        )
-        is_due = spread(is_due, in_batched[0])
-        moving = jax.tree.map(spread, moving, in_batched[2])
-
-        def all_due(moving):
-            new = jax.vmap(
-                lambda data, v: _recorded(recorder, data, v), in_axes=(axes[1], 0)
-            )(data, moving)
-            choose = lambda a, b: jnp.where(
-                is_due.reshape(is_due.shape + (1,) * (a.ndim - 1)), a, b
-            )
-            return jax.tree.map(choose, new, moving)
-
-        out = jax.lax.cond(jnp.any(is_due), all_due, lambda v: v, moving)
-        return out, jax.tree.map(lambda _: True, out)
-
-    return record_when

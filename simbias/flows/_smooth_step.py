@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from simbias.branching import when
 from simbias.flows._chebyshev import (
     ERROR_ORDER,
     chebyshev_step,
@@ -79,12 +80,19 @@ def smooth_step(
     """
     if stiffness is None:
         return _ordinary(field, y0, rate, length, solver, None)
-    new = jax.lax.cond(
-        stiffness.is_stiff,
-        lambda: _stabilised(field, y0, rate, length, stiffness),
-        lambda: _ordinary(field, y0, rate, length, solver, stiffness),
-    )
-    assert new.stiffness is not None
+    here = field, y0, rate, length, stiffness
+
+    def by_solver(here, _):
+        field, y0, rate, length, stiffness = here
+        return _ordinary(field, y0, rate, length, solver, stiffness)
+
+    def by_chebyshev(here, _):
+        return _stabilised(*here)
+
+    shapes = jax.eval_shape(by_chebyshev, here, None)
+    new = jax.tree.map(lambda v: jnp.zeros(v.shape, v.dtype), shapes)
+    new = when(by_solver)(~stiffness.is_stiff, here, new)
+    new = when(by_chebyshev)(stiffness.is_stiff, here, new)
     return new._replace(stiffness=_revised(new.stiffness, length))
 
 
