@@ -3,7 +3,10 @@
 Dimensions 2, 3, 5, 10; 5 to 200 samples; regression on noise (half_mse) or random
 labels (logistic); ReLU and leaky ReLU; initial scales 1e-3 to 1; rtol 1e-4.  A run that
 does not reach its end is counted by its status; the smallest step and the largest
-number of evaluations are reported.
+number of evaluations are reported, and by how many tolerances the difference
+|a|² − |w|² of a neuron, which the flow keeps, drifts in relation to their sum.  One
+stiff problem (5 samples, rates far apart) is followed to time 1000 for the drift alone,
+at several tolerances, with and without stabilised steps.
 
     python benchmarks/random_problems.py [--json FILE|-] [--smallest]
 """
@@ -27,6 +30,7 @@ from simbias.networks.two_layer import TwoLayer
 KEY = jax.random.key(0)
 LOSSES = {"half_mse": half_mse, "logistic": logistic}
 MOST, NEURONS = 200, 60
+RTOL = 1e-4
 
 
 def main() -> None:
@@ -45,6 +49,12 @@ def main() -> None:
         "smallest_mean_step": min(row["mean_step"] for row in rows),
         "most_evaluations": max(row["evaluations"] for row in rows),
         "losses_that_grew": sum(row["loss_end"] > row["loss_start"] for row in rows),
+        "largest_drift_over_rtol": max(row["drift_over_rtol"] for row in rows),
+        "stiff": [
+            stiff(rtol, is_stabilised, 10 * until)
+            for rtol in ((1e-4,) if options.smallest else (1e-3, 1e-4, 1e-5, 1e-6))
+            for is_stabilised in ((True,) if options.smallest else (True, False))
+        ],
     }
     document = {**summary, **provenance(), "rows": rows}
     text = json.dumps(document).replace("}, {", "},\n {")
@@ -76,7 +86,7 @@ def solved(seed: int, until: float) -> dict:
     x, y, w, a = map(jnp.asarray, (x, y, w, a[:, None]))
     data = Dataset(x, y, weight, y, jnp.zeros((0, d)))
     network = TwoLayer(w, a, activation=LeakyRelu(slope) if slope else jax.nn.relu)
-    flow, loss = ReluFlow(rtol=1e-4), LOSSES[name]
+    flow, loss = ReluFlow(rtol=RTOL), LOSSES[name]
     state = run(flow, network, data, loss, until)
     value = lambda net: float(loss(jax.vmap(net)(x), y, weight))
     return {
@@ -91,8 +101,39 @@ def solved(seed: int, until: float) -> dict:
         "mean_step": float(state.time) / max(int(state.stats["accepted"]), 1),
         "loss_start": value(network),
         "loss_end": value(state.network),
+        "drift_over_rtol": drift(network, state.network) / RTOL,
         **{k: int(v) for k, v in state.stats.items()},
     }
+
+
+def stiff(rtol: float, is_stabilised: bool, until: float) -> dict:
+    """Drift on a problem whose rates lie far apart."""
+    rng = np.random.default_rng(5)
+    n, m, d = 5, 12, 3
+    x = 4 * rng.standard_normal((n, d))
+    y = x @ rng.standard_normal(d) / 4 + 0.5 * rng.standard_normal(n)
+    w = 0.3 / np.sqrt(m) * rng.standard_normal((m, d))
+    a = np.linalg.norm(w, axis=1) * rng.choice([-1.0, 1.0], m)
+    x, y, w, a = map(jnp.asarray, (x, y[:, None], w, a[:, None]))
+    data = Dataset(x, y, jnp.ones(n), y, jnp.zeros((0, d)))
+    network = TwoLayer(w, a, activation=jax.nn.relu)
+    flow = ReluFlow(rtol=rtol, stabilise=is_stabilised)
+    state = run(flow, network, data, half_mse, until)
+    return {
+        "rtol": rtol,
+        "is_stabilised": is_stabilised,
+        "until": until,
+        "status": Status(int(state.status)).name,
+        "evaluations": int(state.stats["evaluations"]),
+        "drift_over_rtol": drift(network, state.network) / rtol,
+    }
+
+
+def drift(start: TwoLayer, end: TwoLayer) -> float:
+    """Largest change of |a|² − |w|² over |a|² + |w|² at the end."""
+    square = lambda v: np.sum(np.asarray(v) ** 2, axis=1)
+    change = (square(end.a) - square(end.w)) - (square(start.a) - square(start.w))
+    return float(np.max(np.abs(change) / (square(end.a) + square(end.w))))
 
 
 @eqx.filter_jit

@@ -395,7 +395,7 @@ def end_to_end(members: int, repeats: int) -> list[dict]:
 
 def lockstep(experiment):
     """All members, padded to one size, in one vmapped batch until the last is done."""
-    from simbias.ensemble.grid import member_key, padded
+    from simbias.ensemble.grid import member_keys, padded
     from simbias.ensemble.plan import make_plan, member_flow
 
     plan, most = make_plan(experiment), max(experiment.cell["n"])
@@ -403,8 +403,8 @@ def lockstep(experiment):
     pairs = []
     for member in range(plan.size):
         cell = plan.cell(member)
-        key = member_key(experiment.root, cell, plan.seed(member))
-        data, network = experiment.make(jax.random.split(key)[0], **cell.arguments)
+        key, _ = member_keys(experiment.root, cell, plan.seed(member))
+        data, network = experiment.make(key, **cell.arguments)
         pairs.append((padded(data, most), network))
     data, network = jax.tree.map(lambda *v: jnp.stack(v), *pairs)
 

@@ -1,9 +1,11 @@
 """How to cut work over neurons and samples so that it fits cache and memory."""
 
-# An n × m array up to this size is best handled whole; beyond it, a tile of this size
-# and the few arrays computed from it stay in the second-level cache.
-_WHOLE_BYTES = 8 * 2**20
-_TILE_BYTES = 2**20
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+# An n × m array up to this size is handled whole, a larger one in tiles of this size:
+# they and what is computed from them stay in the cache.
+_TILE_BYTES = 4 * 2**20
 # Measures look at this many rows of a sample at a time.
 ROWS = 1024
 
@@ -16,8 +18,23 @@ def tiles(n: int, m: int, itemsize: int) -> tuple[int, int]:
         m: neurons.
         itemsize: bytes of a number.
     """
-    if n * m * itemsize <= _WHOLE_BYTES:
+    if n * m * itemsize <= _TILE_BYTES:
         return 1, m
     width = max(_TILE_BYTES // (n * itemsize), 16)
     count = -(-m // width)
     return count, -(-m // count)
+
+
+def columns_cut(
+    rows: Float[Array, "q m"], count: int, width: int
+) -> Float[Array, "t q c"]:
+    """`count` tiles of `width` columns each; zeros fill the last."""
+    q, m = rows.shape
+    rows = jnp.pad(rows, ((0, 0), (0, count * width - m)))
+    return jnp.moveaxis(rows.reshape(q, count, width), 1, 0)
+
+
+def columns_joined(pieces: Float[Array, "t q c"], m: int) -> Float[Array, "q m"]:
+    """The first m columns of tiles side by side."""
+    q = pieces.shape[1]
+    return jnp.moveaxis(pieces, 0, 1).reshape(q, -1)[:, :m]

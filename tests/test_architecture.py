@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).parent.parent / "simbias"
 
 # Low to high; names on one line are siblings and do not import each other.
 LAYERS = [
-    {"branching", "checks", "core", "tiling"},
+    {"branching", "checks", "core", "precision", "tiling"},
     {"losses"},
     {"datasets", "networks", "flows", "measures", "stops", "theory"},
     {"ensemble"},

@@ -16,7 +16,8 @@ from simbias.ensemble.grid import (
     padded,
 )
 from simbias.ensemble.lane import advance_all, start
-from simbias.ensemble.plan import bytes_per_lane, draw, make_plan, member_flow
+from simbias.ensemble.memory import bytes_per_lane
+from simbias.ensemble.plan import draw, make_plan, member_flow
 from simbias.ensemble.programs import Programs, idle
 from simbias.flows.descent import Descent
 from simbias.networks.two_layer_init import balanced

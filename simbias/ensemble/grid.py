@@ -100,6 +100,12 @@ def member_key(root: int, cell: Cell, seed: int) -> PRNGKeyArray:
     return jax.random.fold_in(key, jnp.uint32(seed))
 
 
+def member_keys(root: int, cell: Cell, seed: int) -> tuple[PRNGKeyArray, PRNGKeyArray]:
+    """Keys of one member: for its data and network, and for its flow."""
+    key_draw, key_flow = jax.random.split(member_key(root, cell, seed))
+    return key_draw, key_flow
+
+
 def bucket(n: int) -> int:
     """Padded sample size: n rounded up to a quarter of its power of two, at least 8.
 

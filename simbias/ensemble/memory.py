@@ -1,10 +1,14 @@
 """What a run will need in memory, before it starts."""
 
+import math
 import os
 
 import jax
 
-from simbias.ensemble.plan import Group, Plan, bytes_of_result, bytes_per_lane
+from simbias.ensemble.lane import Lane
+from simbias.ensemble.plan import Group, Plan
+from simbias.flows.relu_flow import ReluFlow
+from simbias.tiling import ROWS, tiles
 
 _MAX_LANES = 4096
 
@@ -67,6 +71,42 @@ def physical_memory() -> int | None:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return None
+
+
+def bytes_per_lane(lane: Lane) -> int:
+    """Memory of one lane in a round: its arrays, and what one attempt needs beside.
+
+    For two-layer networks within a quarter of what XLA reserves.  Per sample and
+    neuron an attempt of the exact flow needs eight numbers (under six when n × m is cut
+    into tiles), a gradient two or, with kinks, three (only of one tile), a measure one
+    and a fifth for the rows of a sample it looks at together.
+    """
+    arrays = sum(math.prod(v.shape) * v.dtype.itemsize for v in jax.tree.leaves(lane))
+    n = lane.data.x.shape[0]
+    itemsize = lane.data.x.dtype.itemsize
+    widest = max(v.shape[0] for v in jax.tree.leaves(lane.state.network) if v.shape)
+    count, tile = tiles(n, widest, itemsize)
+    if isinstance(lane.flow, ReluFlow):
+        attempt = (16 if count == 1 else 11) * n * widest // 2
+    else:
+        attempt = (3 if lane.state.network.has_kinks else 2) * n * tile
+    n_test = 0 if lane.data.test is None else lane.data.test.x.shape[0]
+    measures = 6 * (_rows_together(n) + _rows_together(n_test)) * widest // 5
+    return arrays + max(attempt, measures) * itemsize
+
+
+def bytes_of_result(plan: Plan) -> int:
+    """Memory of everything that is recorded."""
+    rows = len(plan.experiment.times)
+    per_member = sum(
+        f.dtype.itemsize * math.prod(f.shape) * rows for f in plan.trajectories.values()
+    ) + sum(f.dtype.itemsize * math.prod(f.shape) for f in plan.final.values())
+    return plan.size * (per_member + 8 * (len(plan.stats) + 3))
+
+
+def _rows_together(n: int) -> int:
+    """Rows of a sample that are in memory: chunks, and what is left over."""
+    return n if n <= ROWS else ROWS + n % ROWS
 
 
 def _size(size: int) -> str:

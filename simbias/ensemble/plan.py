@@ -15,8 +15,6 @@ import numpy as np
 from simbias.core import AbstractNetwork, Dataset, Experiment
 from simbias.ensemble.grid import Cell, Grid, bucket, make_grid, member_key, padded
 from simbias.ensemble.lane import Lane, Recorder, start
-from simbias.flows.relu_flow import ReluFlow
-from simbias.tiling import ROWS, tiles
 
 # Names the result uses for itself.
 _RESERVED = ("status", "end_time", "seed", "time", "member")
@@ -169,42 +167,6 @@ def member_flow(experiment: Experiment, cell: Cell) -> Any:
     return jax.tree.map(
         lambda v: jnp.asarray(v, jnp.float64) if isinstance(v, float) else v, flow
     )
-
-
-def bytes_per_lane(lane: Lane) -> int:
-    """Memory of one lane in a round: its arrays, and what one attempt needs beside.
-
-    For two-layer networks within a quarter of what XLA reserves.  Per sample and
-    neuron an attempt of the exact flow needs eight numbers (under six when n × m is cut
-    into tiles), a gradient two or, with kinks, three (only of one tile), a measure one
-    and a fifth for the rows of a sample it looks at together.
-    """
-    arrays = sum(math.prod(v.shape) * v.dtype.itemsize for v in jax.tree.leaves(lane))
-    n = lane.data.x.shape[0]
-    itemsize = lane.data.x.dtype.itemsize
-    widest = max(v.shape[0] for v in jax.tree.leaves(lane.state.network) if v.shape)
-    count, tile = tiles(n, widest, itemsize)
-    if isinstance(lane.flow, ReluFlow):
-        attempt = (16 if count == 1 else 11) * n * widest // 2
-    else:
-        attempt = (3 if lane.state.network.has_kinks else 2) * n * tile
-    n_test = 0 if lane.data.test is None else lane.data.test.x.shape[0]
-    measures = 6 * (_rows_together(n) + _rows_together(n_test)) * widest // 5
-    return arrays + max(attempt, measures) * itemsize
-
-
-def _rows_together(n: int) -> int:
-    """Rows of a sample that are in memory: chunks, and what is left over."""
-    return n if n <= ROWS else ROWS + n % ROWS
-
-
-def bytes_of_result(plan: Plan) -> int:
-    """Memory of everything that is recorded."""
-    rows = len(plan.experiment.times)
-    per_member = sum(
-        f.dtype.itemsize * math.prod(f.shape) * rows for f in plan.trajectories.values()
-    ) + sum(f.dtype.itemsize * math.prod(f.shape) for f in plan.final.values())
-    return plan.size * (per_member + 8 * (len(plan.stats) + 3))
 
 
 def _draw_shapes(experiment: Experiment, cell: Cell) -> tuple[Any, Any]:

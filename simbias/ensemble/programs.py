@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from simbias.core import Status
 from simbias.ensemble.events import Leaves, Progress, from_host
-from simbias.ensemble.grid import member_key
+from simbias.ensemble.grid import member_keys
 from simbias.ensemble.lane import Lane, Layout, advance_all, start
 from simbias.ensemble.plan import Plan, draw, member_flow
 
@@ -59,8 +59,7 @@ class Programs:
                 lambda key, floats: draw(plan.experiment, {**sizes, **floats}, key)
             ),
         )
-        key = member_key(plan.experiment.root, cell, plan.seed(member))
-        key_draw, key_flow = jax.random.split(key)
+        key_draw, key_flow = member_keys(plan.experiment.root, cell, plan.seed(member))
         floats = {k: jnp.asarray(v, jnp.float64) for k, v in floats.items()}
         data, network = self._once(program, (key_draw, floats), tuple(sizes.items()))
         flow = member_flow(plan.experiment, cell)

@@ -5,12 +5,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import jax
 import xarray as xr
 
 from simbias.core import AbstractNetwork, Dataset, Experiment
 from simbias.ensemble.engine import exact_numerics
-from simbias.ensemble.grid import make_grid, member_key
+from simbias.ensemble.grid import make_grid, member_keys
 
 
 def drawn(
@@ -29,6 +28,5 @@ def drawn(
     one = dataclasses.replace(experiment, cell={**fixed, **cell})
     only = make_grid(one).cells[0]
     with exact_numerics():
-        # The engine keeps the second key for the flow.
-        key, _ = jax.random.split(member_key(stored["root"], only, seed))
+        key, _ = member_keys(stored["root"], only, seed)
         return one.make(key, **only.arguments)

@@ -7,68 +7,20 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from simbias.flows._course import Course, Pins, Step
 from simbias.flows._cubic import first_root, rough_root
 from simbias.flows._frozen import Sample
 from simbias.flows._pins import (
     dual_basis,
     escape_speeds,
+    jumps,
     pinned_normals,
     project,
 )
 from simbias.flows._rows import holds, least_and_place, on_some_rows, with_flips
 from simbias.flows._single_neuron import Point, displacement, mix, point
 from simbias.flows._subgradient import box_least_norm
-
-
-class Pins(eqx.Module):
-    """Hyperplanes that neurons are held on (slides), in p slots per neuron.
-
-    `sample` is −1 in an empty slot.  `inactive` and `active` are the speeds of
-    `escape_speeds`.  `excursion` is how far, in w·x/|x|, the neuron would have gone by
-    now had it been let go: it is released when that matters.
-    """
-
-    sample: Int[Array, "c p"]
-    dual: Float[Array, "c p e"]
-    inactive: Float[Array, "c p"]
-    active: Float[Array, "c p"]
-    excursion: Float[Array, "c p"]
-
-
-class Course(eqx.Module):
-    """The rest of a step for every neuron, from its last event to the end.
-
-    `begin` is when it starts, as a fraction of the step.  `early` and `late` are the
-    moments M at the ends of the whole step under the present pattern and frozen
-    residuals.  `shift` sums what the events changed in w, `lag` the same times the
-    fraction of the step that was left.
-    """
-
-    begin: Float[Array, " c"]
-    start: Point
-    end: Point
-    is_active: Bool[Array, "c n"]
-    pins: Pins
-    early: Float[Array, "c k e"]
-    late: Float[Array, "c k e"]
-    shift: Float[Array, " c"]
-    lag: Float[Array, " c"]
-    crossings: Int[Array, " c"]
-    pinned: Int[Array, " c"]
-    released: Int[Array, " c"]
-    is_full: Bool[Array, " c"]
-    is_pending: Bool[Array, " c"]
-
-
-class Step(NamedTuple):
-    """What all neurons share during a step."""
-
-    sample: Sample
-    before: Float[Array, "n k"]
-    after: Float[Array, "n k"]
-    length: Float[Array, ""]
-    slope: float
-
+from simbias.precision import matmul
 
 MAX_EVENTS = 64
 
@@ -182,7 +134,7 @@ def _decide(
     is_used = sample >= 0
     sample = jnp.maximum(sample, 0)
     normals = jnp.where(is_used[:, :, None], data.unit[sample], 0)
-    jump = _jumps(there.a, sample, begin, step)
+    jump = _jumps_at(there.a, sample, begin, step)
     was_active = jnp.take_along_axis(course.is_active, k[:, None], axis=1)[:, 0]
     moment = mix(begin, course.early, course.late)
     drive = jnp.sum(there.a[:, :, None] * moment, axis=1)
@@ -251,7 +203,7 @@ def _redirected(
     w0 = project(there.w, normals, dual)
     now = mix(begin, early, late)
     shift = jnp.sqrt(jnp.sum((new[0] - old[0]) ** 2, axis=1))
-    jump = _jumps(there.a, jnp.maximum(new_sample, 0), begin, step)
+    jump = _jumps_at(there.a, jnp.maximum(new_sample, 0), begin, step)
     drive = jnp.sum(there.a[:, :, None] * now, axis=1)
     inactive, active, _ = escape_speeds(drive, jump, dual)
     is_active = with_flips(course.is_active, sample, meeting.gain)
@@ -289,20 +241,15 @@ def rounding_of(w: Float[Array, "c e"]) -> Float[Array, "c 1"]:
 def _along_normals(
     vectors: tuple[Float[Array, "c e"], ...], sample: Sample
 ) -> list[Float[Array, "c n"]]:
-    return [
-        jnp.matmul(v, sample.unit.T, precision=jax.lax.Precision.HIGHEST)
-        for v in vectors
-    ]
+    return [matmul(v, sample.unit.T) for v in vectors]
 
 
-def _jumps(
+def _jumps_at(
     a: Float[Array, "c k"],
     sample: Int[Array, "c s"],
     begin: Float[Array, " c"],
     step: Step,
 ) -> Float[Array, "c s"]:
-    """Velocity gained along the unit normal when a sample turns active."""
     t = begin[:, None, None]
     residual = (1 - t) * step.before[sample] + t * step.after[sample]
-    force = -jnp.sum(a[:, None, :] * residual, axis=2)
-    return (1 - step.slope) * force * step.sample.length[sample]
+    return jumps(a, residual, step.sample.length[sample], step.slope)

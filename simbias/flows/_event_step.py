@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import diffrax
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
@@ -11,7 +10,6 @@ from jaxtyping import Array, Bool, Float, Int
 from simbias.flows._crossings import (
     MAX_EVENTS,
     Course,
-    Pins,
     Point,
     Step,
     follow_events,
@@ -25,6 +23,7 @@ from simbias.flows._frozen import (
     neurons_last,
 )
 from simbias.flows._pins import pinned_normals, project
+from simbias.flows._position import Position, products, rates_at
 from simbias.flows._releases import Held, release
 from simbias.flows._smooth_step import Stiffness, smooth_step
 
@@ -43,16 +42,6 @@ class Method(NamedTuple):
     rows: int
 
 
-class Position(eqx.Module):
-    """Weights, the side of every hyperplane they are on, and the field there."""
-
-    w: Float[Array, "m e"]
-    a: Float[Array, "m k"]
-    is_active: Bool[Array, "m n"]
-    pins: Pins
-    rates: Rates
-
-
 class Attempt(NamedTuple):
     """Where the step ends, its error in units of the tolerance, and its events."""
 
@@ -65,27 +54,6 @@ class Attempt(NamedTuple):
     pinned: Int[Array, ""]
     released: Int[Array, ""]
     is_full: Bool[Array, ""]
-
-
-def first_position(
-    w: Float[Array, "m e"],
-    a: Float[Array, "m k"],
-    sample: Sample,
-    slope: float,
-    capacity: int,
-) -> Position:
-    """No neuron is pinned; h = 0 counts as inactive."""
-    m, e = w.shape
-    empty = jnp.zeros((m, capacity), w.dtype)
-    pins = Pins(
-        sample=jnp.full((m, capacity), -1, jnp.int32),
-        dual=jnp.zeros((m, capacity, e), w.dtype),
-        inactive=empty,
-        active=empty,
-        excursion=empty,
-    )
-    is_active = _products(w, sample) > 0
-    return Position(w, a, is_active, pins, _rates(w, a, is_active, pins, sample, slope))
 
 
 def attempt_step(
@@ -120,7 +88,7 @@ def attempt_step(
     course = follow_events(course, step, method.rows)
 
     w, a, pins = course.end.w, course.end.a, course.pins
-    rates = _rates(w, a, course.is_active, pins, sample, slope)
+    rates = rates_at(w, a, course.is_active, pins, sample, slope)
     weight = jnp.sqrt(jnp.sum(a**2, axis=1))
     total = jnp.sum(weight * course.shift)
     has_events = total > 0
@@ -133,7 +101,7 @@ def attempt_step(
     dw, da = half * (rates.w - course.end.dw), half * (rates.a - course.end.da)
     w, a = w + dw, a + da
 
-    h = _products(w, sample)
+    h = products(w, sample)
     limit = rounding_of(w)
     is_off = jnp.where(course.is_active, h < -limit, h > limit)
     flipped = course.is_active != position.is_active
@@ -209,20 +177,3 @@ def _arrived(held: Held, residual: Float[Array, "n k"], sample: Sample) -> Posit
         residual=residual,
     )
     return Position(held.w, held.a, held.is_active, held.pins, rates)
-
-
-def _rates(
-    w: Float[Array, "m e"],
-    a: Float[Array, "m k"],
-    is_active: Bool[Array, "m n"],
-    pins: Pins,
-    sample: Sample,
-    slope: float,
-) -> Rates:
-    field = frozen_field(is_active, slope, pins.sample, pins.dual, sample)
-    return neurons_first(field(w.T, a.T))
-
-
-def _products(w: Float[Array, "m e"], sample: Sample) -> Float[Array, "m n"]:
-    """w·x/|x|."""
-    return jnp.matmul(w, sample.unit.T, precision=jax.lax.Precision.HIGHEST)

@@ -9,7 +9,8 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.core import Dataset, Loss
 from simbias.flows._pins import pinned_normals
-from simbias.tiling import tiles
+from simbias.precision import matmul
+from simbias.tiling import columns_cut, columns_joined, tiles
 
 
 class Sample(eqx.Module):
@@ -95,28 +96,25 @@ class FrozenField(eqx.Module):
     def _sum_over_neurons(self, values: Float[Array, "q m"]) -> Float[Array, "q n"]:
         count, width, n = self.pattern.shape
         if count == 1:
-            return _matmul(values, self.pattern[0])
-        q, m = values.shape
-        values = jnp.pad(values, ((0, 0), (0, count * width - m)))
-        pieces = jnp.moveaxis(values.reshape(q, count, width), 1, 0)
+            return matmul(values, self.pattern[0])
+        pieces = columns_cut(values, count, width)
         add = lambda total, tile: (
-            total + _matmul(tile[0], _factor(tile[1], self.slope, values.dtype)),
+            total + matmul(tile[0], _factor(tile[1], self.slope, values.dtype)),
             None,
         )
-        zero = jnp.zeros((q, n), values.dtype)
+        zero = jnp.zeros((values.shape[0], n), values.dtype)
         return jax.lax.scan(add, zero, (pieces, self.pattern))[0]
 
     def _sum_over_samples(
         self, values: Float[Array, "q n"], m: int
     ) -> Float[Array, "q m"]:
         if self.pattern.shape[0] == 1:
-            return _matmul(values, self.pattern[0].T)
-        q, dtype = values.shape[0], values.dtype
+            return matmul(values, self.pattern[0].T)
         pieces = jax.lax.map(
-            lambda tile: _matmul(values, _factor(tile, self.slope, dtype).T),
+            lambda tile: matmul(values, _factor(tile, self.slope, values.dtype).T),
             self.pattern,
         )
-        return jnp.moveaxis(pieces, 0, 1).reshape(q, -1)[:, :m]
+        return columns_joined(pieces, m)
 
 
 def frozen_field(
@@ -156,7 +154,3 @@ def neurons_first(rates: Rates) -> Rates:
     return Rates(
         rates.w.T, rates.a.T, jnp.moveaxis(rates.moment, -1, 0), rates.residual.T
     )
-
-
-def _matmul(left: Array, right: Array) -> Array:
-    return jnp.matmul(left, right, precision=jax.lax.Precision.HIGHEST)

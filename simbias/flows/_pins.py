@@ -32,6 +32,19 @@ def project(
     return vector - jnp.sum(part[:, :, None] * normals, axis=1)
 
 
+def jumps(
+    a: Float[Array, "c k"],
+    residual: Float[Array, "c s k"],
+    length: Float[Array, "c s"],
+    slope: float,
+) -> Float[Array, "c s"]:
+    """Velocity gained along the unit normal when a sample turns active.
+
+    j = −(1 − s) |x| a·r;  < 0 at a convex kink, on which a neuron can slide.
+    """
+    return -(1 - slope) * length * jnp.sum(a[:, None, :] * residual, axis=2)
+
+
 def escape_speeds(
     drive: Float[Array, "c e"],
     jump: Float[Array, "c p"],

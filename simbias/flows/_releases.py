@@ -8,7 +8,13 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._crossings import Pins
 from simbias.flows._frozen import Sample
-from simbias.flows._pins import dual_basis, escape_speeds, pinned_normals, project
+from simbias.flows._pins import (
+    dual_basis,
+    escape_speeds,
+    jumps,
+    pinned_normals,
+    project,
+)
 from simbias.flows._rows import on_some_rows, with_flips
 from simbias.flows._subgradient import box_least_norm
 
@@ -71,7 +77,7 @@ def _excursions(
     tolerance: Float[Array, " c"],
 ) -> tuple[Held, Bool[Array, " c"]]:
     pins = held.pins
-    jump = _jumps(held.a, pins.sample, residual, sample, slope)
+    jump = _jumps_of_pins(held, residual, sample, slope)
     drive = jnp.sum(held.a[:, :, None] * held.moment, axis=1)
     inactive, active, room = escape_speeds(drive, jump, pins.dual)
     up = _travelled(pins.excursion, pins.active, active, length)
@@ -110,7 +116,7 @@ def _let_go(
     pins = held.pins
     normals = pinned_normals(sample.unit, pins.sample)
     is_pin = pins.sample >= 0
-    jump = _jumps(held.a, pins.sample, residual, sample, slope)
+    jump = _jumps_of_pins(held, residual, sample, slope)
     drive = jnp.sum(held.a[:, :, None] * held.moment, axis=1)
     verdict = box_least_norm(normals, drive, jnp.maximum(-jump, 0), is_pin)
     # A kink that has turned concave cannot hold: to the side of the greater speed.
@@ -143,13 +149,10 @@ def _let_go(
     return Held(w, held.a, moment, is_active, pins, released)
 
 
-def _jumps(
-    a: Float[Array, "c k"],
-    pins: Int[Array, "c p"],
-    residual: Float[Array, "n k"],
-    sample: Sample,
-    slope: float,
+def _jumps_of_pins(
+    held: Held, residual: Float[Array, "n k"], sample: Sample, slope: float
 ) -> Float[Array, "c p"]:
+    pins = held.pins.sample
     index = jnp.maximum(pins, 0)
-    force = -jnp.sum(a[:, None, :] * residual[index], axis=2)
-    return jnp.where(pins >= 0, (1 - slope) * force * sample.length[index], 0)
+    jump = jumps(held.a, residual[index], sample.length[index], slope)
+    return jnp.where(pins >= 0, jump, 0)

@@ -21,8 +21,8 @@ from simbias.flows._chebyshev import (
     largest_stretch,
     stages_for,
 )
-from simbias.flows._explicit import error_order, is_chained, stages
 from simbias.flows._frozen import FrozenField, Rates
+from simbias.flows._solvers import error_order, is_chained, stages
 
 # Between ordinary steps of ρh up to about 3 (7 evaluations) and stabilised ones of the
 # same length (6 evaluations) there is nothing to choose.

@@ -22,6 +22,7 @@ from simbias.flows._objective import (
     value_and_gradient,
     where_status,
 )
+from simbias.flows._solvers import check_solver, stages_taken, with_tolerances
 
 # A step of fewer roundings of the time than this is no step.
 _ROUNDINGS = 10
@@ -78,7 +79,7 @@ class GradientFlow(AbstractFlow):
             if getattr(self, name) is not None:
                 positive(name, getattr(self, name))
         positive_integer("max_steps", self.max_steps)
-        _check_solver(self.solver, self.is_adaptive)
+        check_solver(self.solver, self.is_adaptive)
         if not self.is_adaptive and self.dt0 is None:
             raise ValueError(
                 "`dt0` must be given when `is_adaptive` is False: it is the step. "
@@ -137,7 +138,7 @@ class GradientFlow(AbstractFlow):
             dt = new.time - state.time
             is_at_rest = moves & _is_slow(params, new.params, self.rest * dt)
             status = where_status(is_at_rest, Status.CONVERGED, status)
-        cost = _stages(self.solver, state.memory.solver)
+        cost = stages_taken(self.solver, state.memory.solver)
         stats = {
             "accepted": state.stats["accepted"] + moves.astype(jnp.int32),
             "rejected": state.stats["rejected"] + (tries & ~moves).astype(jnp.int32),
@@ -225,7 +226,7 @@ def _adaptive_attempt(
     """The body of `diffrax.diffeqsolve`, with `until` in the place of its end."""
     memory, time, dtype = state.memory, state.time, precision(params)
     pid = diffrax.PIDController(jnp.asarray(flow.rtol, dtype), memory.atol)
-    solver = _with_tolerances(flow.solver, pid)
+    solver = with_tolerances(flow.solver, pid)
     is_clipped = memory.tnext > until * (1 - _CLIP * jnp.finfo(until.dtype).eps)
     clip = jnp.where(memory.was_kept, until, time + 0.5 * (until - time))
     tnext = jnp.where(is_clipped, clip, memory.tnext)
@@ -302,48 +303,6 @@ def _field(static: PyTree, loss: Loss) -> diffrax.ODETerm:
         return jax.tree.map(jnp.negative, gradient)
 
     return diffrax.ODETerm(field)
-
-
-def _check_solver(solver: diffrax.AbstractSolver, is_adaptive: bool) -> None:
-    is_implicit = isinstance(solver, diffrax.AbstractESDIRK)
-    has_error = isinstance(solver, diffrax.AbstractERK) or is_implicit
-    if not (has_error or isinstance(solver, diffrax.Euler)):
-        raise ValueError(
-            "`solver` must be an explicit Runge–Kutta method of diffrax, one of its "
-            f"Kvaerno methods or Euler, got {type(solver).__name__}. "
-            "Example: solver=diffrax.Tsit5()."
-        )
-    if is_adaptive and not has_error:
-        raise ValueError(
-            f"`solver` {type(solver).__name__} estimates no error. Use a constant "
-            "step, is_adaptive=False with dt0=0.01, or solver=diffrax.Heun()."
-        )
-    if is_implicit and not is_adaptive:
-        raise ValueError(
-            f"`solver` {type(solver).__name__} needs is_adaptive=True: when its "
-            "equations do not converge, the step must shrink."
-        )
-
-
-def _with_tolerances(
-    solver: diffrax.AbstractSolver, pid: diffrax.PIDController
-) -> diffrax.AbstractSolver:
-    """An implicit solver whose root finder takes the tolerances of the steps."""
-    if not isinstance(solver, diffrax.AbstractImplicitSolver):
-        return solver
-    tolerances = lambda s: (s.root_finder.rtol, s.root_finder.atol, s.root_finder.norm)
-    return eqx.tree_at(tolerances, solver, (pid.rtol, pid.atol, pid.norm))
-
-
-def _stages(solver: Any, solver_state: PyTree) -> Int[Array, ""]:
-    """Evaluations of ∇L in an attempt."""
-    if isinstance(solver, diffrax.Euler):
-        return jnp.int32(1)
-    stages = solver.tableau.num_stages
-    if not solver.tableau.fsal:
-        return jnp.int32(stages)
-    is_first, _ = solver_state
-    return stages - 1 + is_first.astype(jnp.int32)
 
 
 def _median_size(params: PyTree) -> Float[Array, ""]:

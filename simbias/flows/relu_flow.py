@@ -13,12 +13,11 @@ from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
 from simbias.flows._event_step import (
     Attempt,
     Method,
-    Position,
     attempt_step,
-    first_position,
 )
 from simbias.flows._frozen import Sample, extended_sample
 from simbias.flows._objective import choose, clock, is_finite, where_status
+from simbias.flows._position import Position, first_length, first_position, is_at_rest
 from simbias.flows._smooth_step import Stiffness, unknown_stiffness
 from simbias.losses import hinge
 
@@ -26,8 +25,6 @@ _ROUNDINGS = 10
 # A tolerance below this many roundings would take their noise for events.
 _LEAST_RTOL = 1000
 _CLIP = 100
-# Share of its size by which the fastest neurons move in the first step.
-_FIRST = 1e-2
 
 
 class ReluFlow(AbstractFlow):
@@ -117,7 +114,7 @@ class ReluFlow(AbstractFlow):
         position = first_position(w, a, sample, slope, self._capacity(sample))
         is_sane = is_finite((w, a, position.rates))
         status = where_status(~is_sane, Status.NONFINITE, jnp.int32(Status.RUNNING))
-        length = _first_length(position) if self.dt0 is None else self.dt0
+        length = first_length(position) if self.dt0 is None else self.dt0
         stats = _zero_stats(evaluations=1)
         one = jnp.ones((), w.dtype)
         memory = ReluMemory(
@@ -178,7 +175,7 @@ class ReluFlow(AbstractFlow):
         network = _with_weights(network, position.w, position.a)
         if self.rest is not None:
             prediction = jax.vmap(network)(data.x)
-            rests = _is_at_rest(position, sample, prediction, self.rest)
+            rests = is_at_rest(position, sample, prediction, self.rest)
             status = where_status(
                 moves & rests & ~new.is_full, Status.CONVERGED, status
             )
@@ -258,34 +255,6 @@ def _with_weights(network: Any, w: Float[Array, "m e"], a: Float[Array, "m k"]) 
     return eqx.tree_at(
         lambda net: (net.w, net.b, net.a), network, (w[:, :d], w[:, d], a)
     )
-
-
-def _first_length(position: Position) -> Float[Array, ""]:
-    rates, square = position.rates, lambda v: jnp.sum(v**2, axis=1)
-    size = square(position.w) + square(position.a)
-    speed = square(rates.w) + square(rates.a)
-    share = jnp.where(size > 0, speed / jnp.where(size > 0, size, 1), 0)
-    rate = jnp.sqrt(jnp.max(share))
-    return _FIRST / jnp.where(rate > 0, rate, _FIRST)
-
-
-def _is_at_rest(
-    position: Position,
-    sample: Sample,
-    prediction: Float[Array, "n k"],
-    rest: Real,
-) -> Bool[Array, ""]:
-    """|θ'| against Σᵢ |rᵢ||xᵢ| over active samples, and L against that of f = 0."""
-    rates, w, a = position.rates, position.w, position.a
-    limit = jnp.asarray(rest, w.dtype) ** 2
-    square = jnp.sum(rates.w**2) + jnp.sum(rates.a**2)
-    pull = jnp.sqrt(jnp.sum(rates.residual**2, axis=1)) * sample.length
-    unsigned = jnp.sum(jnp.where(position.is_active, pull[None, :], 0), axis=1)
-    size = jnp.sum(w**2, axis=1) + jnp.sum(a**2, axis=1)
-    is_still = square <= limit * jnp.sum(unsigned**2 * size)
-    start = sample.loss(jnp.zeros_like(sample.y), sample.y, sample.weight)
-    loss = sample.loss(prediction, sample.y, sample.weight)
-    return is_still | (loss <= limit * start)
 
 
 def _zero_stats(evaluations: int) -> dict[str, Int[Array, ""]]:

@@ -6,7 +6,8 @@ from jaxtyping import Array, Float
 
 from simbias.core import Loss
 from simbias.networks.activations import Activation
-from simbias.tiling import tiles
+from simbias.precision import matmul
+from simbias.tiling import columns_cut, columns_joined, tiles
 
 
 def two_layer_gradient(
@@ -42,25 +43,25 @@ def two_layer_gradient(
     m, k, n = w.shape[0], a.shape[1], x.shape[0]
     count, width = tiles(n, m, w.dtype.itemsize)
     is_shared = is_homogeneous and k == 1
-    wt, at = _cut(w.T, count, width), _cut(a.T, count, width)
+    wt, at = (columns_cut(v.T, count, width) for v in (w, a))
 
     def outputs(tile):
         v, b = tile
-        return activation(_matmul(x, v)), b
+        return activation(matmul(x, v)), b
 
     def forward(total, tile):
         z, b = outputs(tile)
-        return total + _matmul(z, b.T), None
+        return total + matmul(z, b.T), None
 
     def backward(tile, residual):
         v, b = tile
-        z, pull = jax.vjp(activation, _matmul(x, v))
+        z, pull = jax.vjp(activation, matmul(x, v))
         if is_shared:
             (gate,) = pull(jnp.broadcast_to(residual, z.shape))
-            moment = _matmul(x.T, gate)
+            moment = matmul(x.T, gate)
             return b * moment, jnp.sum(v * moment, axis=0, keepdims=True)
-        (gate,) = pull(_matmul(residual, b))
-        return _matmul(x.T, gate), _matmul(residual.T, z)
+        (gate,) = pull(matmul(residual, b))
+        return matmul(x.T, gate), matmul(residual.T, z)
 
     zero = jnp.zeros((n, k), w.dtype)
     if count == 1:
@@ -75,20 +76,4 @@ def two_layer_gradient(
     _, (dw, da) = jax.lax.scan(
         lambda _, tile: (None, backward(tile, residual)), None, (wt, at)
     )
-    return value, _joined(dw, m), _joined(da, m)
-
-
-def _cut(rows: Float[Array, "q m"], count: int, width: int) -> Float[Array, "t q c"]:
-    """Tiles of columns; neurons of weight 0 fill the last."""
-    q, m = rows.shape
-    rows = jnp.pad(rows, ((0, 0), (0, count * width - m)))
-    return jnp.moveaxis(rows.reshape(q, count, width), 1, 0)
-
-
-def _joined(pieces: Float[Array, "t q c"], m: int) -> Float[Array, "m q"]:
-    count, q, width = pieces.shape
-    return jnp.moveaxis(pieces, 1, 2).reshape(count * width, q)[:m]
-
-
-def _matmul(left: Array, right: Array) -> Array:
-    return jnp.matmul(left, right, precision=jax.lax.Precision.HIGHEST)
+    return value, columns_joined(dw, m).T, columns_joined(da, m).T

@@ -1,0 +1,73 @@
+"""What every neuron carries through the events of a step."""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from simbias.flows._frozen import Sample
+from simbias.flows._single_neuron import Point
+
+
+class Pins(eqx.Module):
+    """Hyperplanes that neurons are held on (slides), in p slots per neuron.
+
+    `sample` is −1 in an empty slot.  `inactive` and `active` are the speeds of
+    `escape_speeds`.  `excursion` is how far, in w·x/|x|, the neuron would have gone by
+    now had it been let go: it is released when that matters.
+    """
+
+    sample: Int[Array, "c p"]
+    dual: Float[Array, "c p e"]
+    inactive: Float[Array, "c p"]
+    active: Float[Array, "c p"]
+    excursion: Float[Array, "c p"]
+
+
+def no_pins(w: Float[Array, "c e"], capacity: int) -> Pins:
+    """Empty slots."""
+    c, e = w.shape
+    empty = jnp.zeros((c, capacity), w.dtype)
+    return Pins(
+        sample=jnp.full((c, capacity), -1, jnp.int32),
+        dual=jnp.zeros((c, capacity, e), w.dtype),
+        inactive=empty,
+        active=empty,
+        excursion=empty,
+    )
+
+
+class Course(eqx.Module):
+    """The rest of a step for every neuron, from its last event to the end.
+
+    `begin` is when it starts, as a fraction of the step.  `early` and `late` are the
+    moments M at the ends of the whole step under the present pattern and frozen
+    residuals.  `shift` sums what the events changed in w, `lag` the same times the
+    fraction of the step that was left.
+    """
+
+    begin: Float[Array, " c"]
+    start: Point
+    end: Point
+    is_active: Bool[Array, "c n"]
+    pins: Pins
+    early: Float[Array, "c k e"]
+    late: Float[Array, "c k e"]
+    shift: Float[Array, " c"]
+    lag: Float[Array, " c"]
+    crossings: Int[Array, " c"]
+    pinned: Int[Array, " c"]
+    released: Int[Array, " c"]
+    is_full: Bool[Array, " c"]
+    is_pending: Bool[Array, " c"]
+
+
+class Step(NamedTuple):
+    """What all neurons share during a step."""
+
+    sample: Sample
+    before: Float[Array, "n k"]
+    after: Float[Array, "n k"]
+    length: Float[Array, ""]
+    slope: float

@@ -1,0 +1,72 @@
+"""What is asked of the methods of diffrax."""
+
+from typing import Any
+
+import diffrax
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Int, PyTree
+
+
+def error_order(solver: diffrax.AbstractERK) -> int:
+    """Power of the step in the error estimate."""
+    order = solver.error_order(diffrax.ODETerm(lambda _, y, __: y))
+    assert isinstance(order, int)
+    return order
+
+
+def stages(solver: diffrax.AbstractERK) -> int:
+    """Evaluations in one step."""
+    return solver.tableau.num_stages - is_chained(solver)  # pyright: ignore
+
+
+def is_chained(solver: diffrax.AbstractERK) -> bool:
+    """True if the last evaluation is at the end of the step."""
+    return solver.tableau.fsal  # pyright: ignore
+
+
+def check_solver(solver: diffrax.AbstractSolver, is_adaptive: bool) -> None:
+    """Refuse methods without what the steps need.
+
+    Raises:
+        ValueError: naming one that has it.
+    """
+    is_implicit = isinstance(solver, diffrax.AbstractESDIRK)
+    has_error = isinstance(solver, diffrax.AbstractERK) or is_implicit
+    if not (has_error or isinstance(solver, diffrax.Euler)):
+        raise ValueError(
+            "`solver` must be an explicit Runge–Kutta method of diffrax, one of its "
+            f"Kvaerno methods or Euler, got {type(solver).__name__}. "
+            "Example: solver=diffrax.Tsit5()."
+        )
+    if is_adaptive and not has_error:
+        raise ValueError(
+            f"`solver` {type(solver).__name__} estimates no error. Use a constant "
+            "step, is_adaptive=False with dt0=0.01, or solver=diffrax.Heun()."
+        )
+    if is_implicit and not is_adaptive:
+        raise ValueError(
+            f"`solver` {type(solver).__name__} needs is_adaptive=True: when its "
+            "equations do not converge, the step must shrink."
+        )
+
+
+def with_tolerances(
+    solver: diffrax.AbstractSolver, pid: diffrax.PIDController
+) -> diffrax.AbstractSolver:
+    """An implicit solver whose root finder takes the tolerances of the steps."""
+    if not isinstance(solver, diffrax.AbstractImplicitSolver):
+        return solver
+    tolerances = lambda s: (s.root_finder.rtol, s.root_finder.atol, s.root_finder.norm)
+    return eqx.tree_at(tolerances, solver, (pid.rtol, pid.atol, pid.norm))
+
+
+def stages_taken(solver: Any, solver_state: PyTree) -> Int[Array, ""]:
+    """Evaluations of ∇L in an attempt."""
+    if isinstance(solver, diffrax.Euler):
+        return jnp.int32(1)
+    stages = solver.tableau.num_stages
+    if not solver.tableau.fsal:
+        return jnp.int32(stages)
+    is_first, _ = solver_state
+    return stages - 1 + is_first.astype(jnp.int32)
