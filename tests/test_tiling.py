@@ -17,7 +17,7 @@ def test_tiles_hold_all_neurons_and_stay_small():
     for n, m in ((1, 1), (1000, 10_000), (100_000, 37), (10_000_000, 3)):
         count, width = tiles(n, m, 8)
         assert count * width >= m > (count - 1) * width
-        assert count == 1 or width == 16 or n * width * 8 <= tiling._TILE_BYTES
+        assert count == 1 or width <= 16 or n * width * 8 <= tiling._TILE_BYTES
 
 
 def test_columns_are_cut_and_joined():
@@ -52,8 +52,11 @@ def test_a_branch_is_taken_by_the_members_it_is_for():
     carry = (jnp.arange(3.0), jnp.arange(3))
     for some in (conditions, jnp.zeros(3, bool)):
         out = jax.vmap(when(change), in_axes=(0, None, 0))(some, 10.0, carry)
-        np.testing.assert_array_equal(out[0], carry[0] + 10 * some)
-        np.testing.assert_array_equal(out[1], carry[1] - some)
+        taken = np.asarray(some)
+        np.testing.assert_array_equal(out[0], np.arange(3) + 10 * taken)
+        np.testing.assert_array_equal(out[1], np.arange(3) - taken)
     # One condition for all members, and carries of their own.
-    out = jax.vmap(when(change), in_axes=(None, 0, 0))(True, jnp.ones(3), carry)
+    out = jax.vmap(when(change), in_axes=(None, 0, 0))(
+        jnp.array(True), jnp.ones(3), carry
+    )
     np.testing.assert_array_equal(out[0], carry[0] + 1)
