@@ -234,7 +234,7 @@ def test_a_sweep_over_the_noise_scales_one_draw_of_it():
 # orthogonal
 
 
-@pytest.mark.parametrize("labels", ["teacher", "random"])
+@pytest.mark.parametrize("labels", ["teacher", "random", "signs"])
 def test_inputs_are_orthogonal_and_of_length_root_d(labels):
     data = draw(orthogonal, n=9, d=12, labels=labels)
     np.testing.assert_allclose(data.x @ data.x.T, 12 * np.eye(9), atol=1e-13 * 12)
@@ -268,6 +268,12 @@ def test_teacher_labels_are_a_relu_network_shared_with_the_test_sample():
 def test_the_default_teacher_gives_labels_of_both_signs():
     y = draw(orthogonal).y
     assert 0.2 < float(jnp.mean(y > 0)) < 0.8
+
+
+def test_signs_are_of_size_one_with_equal_odds():
+    y = np.asarray(draw(orthogonal, labels="signs", n_test=20_000, d=3, n=2).test.y)
+    assert set(np.unique(y)) == {-1.0, 1.0}
+    assert abs(y.mean()) < 4 / np.sqrt(y.size)
 
 
 def test_random_labels_are_standard_normal_with_mean_zero():

@@ -10,7 +10,7 @@ from simbias.checks import positive_integer
 from simbias.core import Dataset
 from simbias.datasets._checks import one_of
 
-Labels = Literal["teacher", "random"]
+Labels = Literal["teacher", "random", "signs"]
 
 
 def orthogonal(
@@ -26,6 +26,7 @@ def orthogonal(
 
         teacher:  y = p^(−½) Σⱼ (−1)ʲ (vⱼ·x)₊,   vⱼ uniform on the unit sphere, j < p
         random:   y ~ N(0, 1), independent of x
+        signs:    y = ±1 with equal odds, independent of x
 
     Each xᵢ alone is uniform on the sphere of radius √d, and so are the test inputs,
     which are independent: no sample larger than d is orthogonal.
@@ -34,14 +35,15 @@ def orthogonal(
         key: random key; the test sample does not depend on `n`.
         n: training samples, at most d.
         d: input dimension.
-        labels: "teacher" or "random"; neither has noise on top.
+        labels: "teacher", "random" or "signs"; none has noise on top.
         neurons: number p of neurons of the teacher.
         n_test: test samples.
 
     Returns:
-        The sample; `mean` is 0 for random labels.  `features` are the directions of
-        the two group sums Σ yᵢxᵢ over yᵢ > 0 and over yᵢ < 0, the longer sum first
-        (that sign is fitted first); a sum over no sample is a row of zeros.
+        The sample; `mean` is 0 for labels that are independent of x.  `features` are
+        the directions of the two group sums Σ yᵢxᵢ over yᵢ > 0 and over yᵢ < 0, the
+        longer sum first (that sign is fitted first); a sum over no sample is a row of
+        zeros.
 
     Raises:
         ValueError: for a size out of range, n > d, or an unknown name.
@@ -86,6 +88,9 @@ def _labels(
 ) -> tuple[Float[Array, "n 1"], Float[Array, "n 1"]]:
     if labels == "random":
         y = jax.random.normal(key, (x.shape[0], 1), jnp.float64)
+        return y, jnp.zeros_like(y)
+    if labels == "signs":
+        y = jax.random.rademacher(key, (x.shape[0], 1), jnp.float64)
         return y, jnp.zeros_like(y)
     p = v.shape[0]
     output = jnp.where(jnp.arange(p) % 2 == 0, p**-0.5, -(p**-0.5))

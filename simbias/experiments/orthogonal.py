@@ -59,7 +59,11 @@ def make(
 
 
 _PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {"cell": {"n": 3, "d": 4, "m": 64, "scale": 1e-40}, "seeds": 4},
+    # With labels of one size, λ is small enough for the theorem.
+    "smoke": {
+        "cell": {"n": 3, "d": 4, "m": 64, "labels": "signs", "scale": 1e-40},
+        "seeds": 4,
+    },
     "quick": {
         "cell": {"m": (16, 64, 256, 1024), "scale": (1e-6, 1e-40)},
         "seeds": 10,

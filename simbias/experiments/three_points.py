@@ -4,11 +4,10 @@ All neurons with aⱼ > 0 turn to one direction in which all three points are ac
 others die.  What is left is one affine function, so the network ends at the
 least-squares line with a loss above 0, however wide it is.
 
-Found: "the neurons with aⱼ < 0 die" is a statement about λ → 0.  At λ = 1e-3 three of
-the 40 members of the quick preset keep one such neuron alive; each started within
-0.13° of Σ yᵢxᵢ, shrank along it and was still alive when the others had reached least
-squares, where nothing pulls any more.  Its share of the mass is below 4e-14, and the
-claim of exactly 0 fails for that preset, as it should.
+"The neurons with aⱼ < 0 die" is a statement about λ → 0.  One that starts close enough
+to Σ yᵢxᵢ shrinks along it, and if it is still alive when the others have reached least
+squares, nothing pulls any more.  In the quick preset (λ = 1e-3) that happens: the
+largest share of the mass in such neurons is tiny but not 0, and the claim fails there.
 
 Reference: Boursier & Flammarion (2024), arXiv:2401.10791, section 5.  The published
 script takes the mean squared error without ½, m = 20,000 and scale 1e-3.
