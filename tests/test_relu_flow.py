@@ -261,7 +261,7 @@ def test_balance_is_conserved_and_the_loss_never_rises(loss):
         values.append(float(loss(jax.vmap(net)(data.x), data.y, data.weight)))
     assert np.all(np.diff(values) <= rtol * np.array(values[1:]))
     w, a = np.asarray(net.w), np.asarray(net.a)[:, 0]
-    assert np.max(np.abs(a**2 - (w**2).sum(1)) / (a**2 + (w**2).sum(1))) < 10 * rtol
+    assert np.max(np.abs(a**2 - (w**2).sum(1)) / (a**2 + (w**2).sum(1))) < 1e-9
 
 
 def test_order_of_neurons_and_of_samples_does_not_matter():

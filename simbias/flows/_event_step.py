@@ -113,6 +113,8 @@ def attempt_step(
     held = release(
         held, sample, rates.residual, length, slope, method.rtol * size, method.rows
     )
+    w, a = _rebalanced(held.w, held.a, position)
+    held = held._replace(w=w, a=a)
     moved = share(end.w - position.w, end.a - position.a)
     kink = share(course.shift[:, None], jnp.zeros_like(a)) * moved ** (_EVENT_ORDER - 1)
     kink = kink + jnp.where(is_endless, moved, 0)
@@ -138,6 +140,23 @@ def attempt_step(
         released=count(course.released) + count(held.released),
         is_full=jnp.any(course.is_full),
     )
+
+
+def _rebalanced(
+    w: Float[Array, "m e"], a: Float[Array, "m k"], before: Position
+) -> tuple[Float[Array, "m e"], Float[Array, "m k"]]:
+    """Put |a|² − |w|² of every neuron back to what it was, which the flow keeps.
+
+    (1 + δ)w and (1 − δ)a, to first order the nearest point with that value.  No sign of
+    w·x changes, and a·w only by δ²: nothing that was computed at (w, a) is touched.
+
+    Reference: Hairer, Lubich & Wanner (2006), Geometric numerical integration, IV.4.
+    """
+    square = lambda v: jnp.sum(v**2, axis=1)
+    change = square(a) - square(w) - (square(before.a) - square(before.w))
+    size = square(a) + square(w)
+    delta = (change / (2 * jnp.where(size > 0, size, 1)))[:, None]
+    return (1 + delta) * w, (1 - delta) * a
 
 
 def _course(

@@ -13,8 +13,9 @@ class Balancedness(AbstractMeasure):
     """|aⱼ|² − ‖wⱼ‖² for every neuron; a hidden bias is one more coordinate of wⱼ.
 
     Constant in time under the exact gradient flow of a homogeneous network (identity,
-    ReLU, leaky ReLU) for any loss, so its drift is the error of the integrator.  Not
-    conserved for tanh or GELU; for φ(h) = h² it is 2|aⱼ|² − ‖wⱼ‖² that is.
+    ReLU, leaky ReLU) for any loss, so its drift tells of the integrator (not of
+    `ReluFlow`, which projects back to it after every step).  Not conserved for tanh or
+    GELU; for φ(h) = h² it is 2|aⱼ|² − ‖wⱼ‖² that is.
 
     Reference: Du, Hu & Lee (2018), arXiv:1806.00900, theorem 2.1.
     """
