@@ -106,18 +106,22 @@ def _sample(
     margin: Real,
     test: Dataset | None,
 ) -> Dataset:
-    key_y, key_slab, key_place, key_noise, key_blur = jax.random.split(key, 5)
     d = q.shape[0]
-    y = jax.random.rademacher(key_y, (n,), jnp.float64)
-    which = jax.random.uniform(key_slab, (n, d), jnp.float64)
-    place = jax.random.uniform(key_place, (n, d), jnp.float64, minval=-1, maxval=1)
+    # One draw for everything: a row is the same whatever the number of rows.
+    u = jax.random.uniform(key, (n, 2 * d + 3), jnp.float64)
+    which, place, others = u[:, :d], 2 * u[:, d : 2 * d] - 1, u[:, 2 * d :]
+    y = 2 * (others[:, 0] < 0.5).astype(jnp.float64) - 1
     gamma = jnp.asarray(margin, jnp.float64)
-    first = _coordinates(kinds[0], y, which[:, :1], place[:, :1], gamma)
-    others = _coordinates(kinds[1], y, which[:, 1:], place[:, 1:], gamma)
-    is_noise = jax.random.uniform(key_noise, (n, 1), jnp.float64) < noise
-    blur = jax.random.uniform(key_blur, (n, 1), jnp.float64, minval=-1, maxval=1)
-    first = jnp.where(is_noise, gamma * blur, first)
-    x = jnp.matmul(jnp.concatenate([first, others], axis=1), q, precision="highest")
+    z = jnp.concatenate(
+        [
+            _coordinates(kinds[0], y, which[:, :1], place[:, :1], gamma),
+            _coordinates(kinds[1], y, which[:, 1:], place[:, 1:], gamma),
+        ],
+        axis=1,
+    )
+    blurred = gamma * (2 * others[:, 1] - 1)
+    z = z.at[:, 0].set(jnp.where(others[:, 2] < noise, blurred, z[:, 0]))
+    x = jnp.matmul(z, q, precision="highest")
     weight = jnp.ones(n, jnp.float64)
     return Dataset(x, y[:, None], weight, y[:, None], q, test)
 

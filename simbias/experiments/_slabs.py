@@ -15,16 +15,18 @@ from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._curves import value
 from simbias.figures.style import COLOURS
 from simbias.losses import logistic
-from simbias.measures.decision_plane import DecisionPlane
-from simbias.measures.feature_dependence import FeatureDependence
-from simbias.measures.logit_histogram import LogitHistogram
-from simbias.measures.randomised_accuracy import RandomisedAccuracy
-from simbias.measures.randomised_auc import RandomisedAuc
-from simbias.measures.randomised_logits import RandomisedLogits
+from simbias.measures.randomised_scores import RandomisedScores
 from simbias.measures.train_accuracy import TrainAccuracy
 from simbias.measures.train_loss import TrainLoss
 from simbias.networks.mlp_init import softmax_pair
 
+# Attacks are larger than the margin of one coordinate, 0.1, and smaller than that of
+# all fifty together, 0.7.
+ATTACK = 0.3
+# The radius of the published universal perturbations.
+MOVE = 0.5
+# Half the gap between slabs, and the distance of the linear coordinate from 0.
+MARGIN = 0.1
 PAPER = "Shah et al. (2020), arXiv:2006.07710"
 Law = Literal["LMS-5", "LMS-7", "MS-5-7", "MS-5", "MS-7"]
 # Slabs of the first coordinate, and of the others.
@@ -41,7 +43,7 @@ NAMES = {"nothing": "as it is", "simple": "S-randomised", "complex": "Sᶜ-rando
 def sample(
     law: Law, *, draw: int, d: int, n: int, n_test: int, noise: Real = 0.0
 ) -> Dataset:
-    """The sample number `draw`."""
+    """The sample number `draw`; `noise` is that of a linear coordinate, if any."""
     simple, others = _SLABS[law]
     return slabs(
         jax.random.key(draw),
@@ -49,7 +51,7 @@ def sample(
         d=d,
         simple=simple,
         others=others,
-        noise=noise,
+        noise=noise if simple == 2 else 0.0,
         n_test=n_test,
     )
 
@@ -79,18 +81,7 @@ def measures() -> dict[str, AbstractMeasure]:
     return {
         "train_loss": TrainLoss(logistic),
         "train_accuracy": TrainAccuracy(),
-        "auc": RandomisedAuc(),
-        "accuracy": RandomisedAccuracy(),
-    }
-
-
-def final_measures() -> dict[str, AbstractMeasure]:
-    """What is recorded at the end."""
-    return {
-        "logit_histogram": LogitHistogram(),
-        "feature_dependence": FeatureDependence(),
-        "decision_plane": DecisionPlane(),
-        "logits": RandomisedLogits(),
+        "scores": RandomisedScores(),
     }
 
 
@@ -119,17 +110,33 @@ def auc_rows(cell: xr.Dataset) -> list[tuple[str, str, float]]:
     Of the seeds the worst: the one farthest from ½ if S is randomised, else the least.
     NaN if a member has not learned the training sample.
     """
-    auc = cell["auc"].isel(time=-1).transpose("randomised", "seed")
+    auc = cell["scores"].sel(score="auc").isel(time=-1)
     together = ensemble_auc(cell["logits"], labels_of(cell))
     rows = []
     for name, label in NAMES.items():
-        seen = auc.sel(randomised=name).values
-        worst = seen[np.argmax(np.abs(seen - 0.5))] if name == "simple" else seen.min()
+        worst = farthest(auc.sel(randomised=name), 0.5 if name == "simple" else 1.0)
         ensemble = together.sel(randomised=name).item()
         rows.append((name, f"AUC, {label}", worst))
         rows.append((name, f"AUC of the ensemble of seeds, {label}", ensemble))
     kept = is_learned(cell)
     return [(n, text, float(v) if kept else np.nan) for n, text, v in rows]
+
+
+def binomial_band(cell: xr.Dataset, at: float) -> tuple[float, float]:
+    """`at` ∓ four standard errors of a share of the test sample."""
+    half = 4 * (at * (1 - at) / value(cell, "n_test")) ** 0.5
+    return at - half, at + half
+
+
+def within_reach(radius: float) -> float:
+    """Share of a linear coordinate that such a perturbation takes across 0."""
+    return (radius - MARGIN) / (1 - MARGIN)
+
+
+def farthest(values: xr.DataArray, at: float) -> float:
+    """The value that is farthest from what is expected."""
+    seen = np.ravel(values.values)
+    return float(seen[np.argmax(np.abs(seen - at))])
 
 
 def chance_band(cell: xr.Dataset) -> tuple[float, float]:
@@ -138,51 +145,61 @@ def chance_band(cell: xr.Dataset) -> tuple[float, float]:
     return 0.5 - half, 0.5 + half
 
 
-def draw_way(axes: Any, cell: xr.Dataset) -> None:
-    """Training accuracy and the three AUC by time, one line per seed."""
-    lines = [("train_accuracy", None, "training accuracy", "black")]
-    lines += [
-        ("auc", name, f"AUC, {label}", colour)
-        for (name, label), colour in zip(NAMES.items(), COLOURS, strict=False)
+def draw_way(axes: Any, cell: xr.Dataset, score: str = "auc") -> None:
+    """Training accuracy and the three test scores by time, one line per seed."""
+    time = cell["time"].values
+    # Zero has no place on a logarithmic axis.
+    time = np.where(time > 0, time, time[1] / 2)
+    text = "AUC" if score == "auc" else "accuracy"
+    lines = [
+        (
+            cell["scores"].sel(score=score, randomised=part),
+            f"{text}, {label}",
+            colour,
+            "-",
+        )
+        for (part, label), colour in zip(NAMES.items(), COLOURS, strict=False)
     ]
-    for name, part, label, colour in lines:
-        values = cell[name] if part is None else cell[name].sel(randomised=part)
+    lines.append((cell["train_accuracy"], "training accuracy", "black", ":"))
+    for values, label, colour, line in lines:
         drawn = axes.plot(
-            cell["time"], values.transpose("time", "seed"), lw=1.0, color=colour
+            time, values.transpose("time", "seed"), line, lw=1.1, color=colour
         )
         drawn[0].set_label(label)
-        if part is None:
-            for line in drawn:
-                line.set(linestyle=":", zorder=3)
+    axes.set_xscale("log")
     axes.set_ylim(0.4, 1.03)
     axes.set_xlabel("time, updates × rate")
 
 
+def draw_shares(axes: Any, cell: xr.Dataset) -> None:
+    """Share of the variance by coordinate, one mark per seed; the first in black."""
+    share = cell["feature_dependence"].sel(dependence="variance_share")
+    for seed in range(cell.sizes["seed"]):
+        values = share.isel(seed=seed).values
+        number = np.arange(len(values))
+        axes.plot(number, values, "o", ms=3, color=COLOURS[seed % len(COLOURS)])
+        axes.plot(0, values[0], "s", ms=5, color="black", fillstyle="none")
+    axes.set_ylim(-0.03, 1.1)
+    axes.set_xlabel("coordinate (square: the first)")
+
+
 def draw_logits(axes: Any, cell: xr.Dataset) -> None:
     """Logits of both classes: as they are (filled) and with S randomised (lines)."""
-    shares = cell["logit_histogram"].mean("seed")
-    logit = shares["logit"].values
-    width = logit[1] - logit[0]
-    for label, colour in zip(("negative", "positive"), COLOURS[:2], strict=True):
-        part = shares.sel(label=label)
-        axes.bar(
-            logit,
-            part.sel(randomised="nothing"),
-            width,
-            color=colour,
-            alpha=0.35,
-            label=f"{label}, as it is",
-        )
-        axes.step(
-            logit,
-            part.sel(randomised="simple"),
-            where="mid",
-            color=colour,
-            linestyle="--" if label == "negative" else "-",
-            label=f"{label}, S-randomised",
-        )
+    labels = labels_of(cell)
+    logits = cell["logits"].isel(seed=0)
+    bins = np.linspace(-1, 1, 61) * float(abs(logits).max())
+    for sign, name, colour in (
+        (-1, "negative", COLOURS[0]),
+        (1, "positive", COLOURS[1]),
+    ):
+        of = logits.isel(sample=labels == sign)
+        plain, mixed = (of.sel(randomised=k).values for k in ("nothing", "simple"))
+        axes.hist(plain, bins, color=colour, alpha=0.35, label=f"{name}, as it is")
+        line = "--" if sign < 0 else "-"
+        text = f"{name}, S-randomised"
+        axes.hist(mixed, bins, histtype="step", color=colour, ls=line, label=text)
     axes.set_xlabel("logit")
-    axes.set_ylabel("share of the class")
+    axes.set_ylabel("test samples")
 
 
 def draw_plane(axes: Any, cell: xr.Dataset) -> None:

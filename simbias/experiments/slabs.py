@@ -4,10 +4,12 @@ In LMS-5 the first coordinate is linear and the others have five slabs; in MS-5-
 first has five slabs and the others seven.  Every coordinate classifies alone, and all
 of them together do so with a far larger margin.  Yet SGD finds a network that depends
 on the first alone: with it randomised the area under the ROC curve is ½, with all the
-others randomised it stays 1.  An ensemble of such networks is no better.
+others randomised it stays 1.  An ensemble of such networks is no better, and one
+universal perturbation along the first coordinate breaks them all.
 
 Reference: Shah et al. (2020), The pitfalls of simplicity bias in neural networks,
-arXiv:2006.07710, sections 3 and 4, and notebooks 01 and 04 of its repository.
+arXiv:2006.07710, sections 3 and 4, and notebooks 01, 04 and 06 of
+its repository.
 """
 
 from typing import Any
@@ -19,38 +21,46 @@ from matplotlib.figure import Figure
 from simbias.core import Claim, Experiment
 from simbias.experiments._curves import curves
 from simbias.experiments._slabs import (
+    MOVE,
     PAPER,
     auc_rows,
+    binomial_band,
     chance_band,
     draw_logits,
     draw_plane,
     draw_way,
-    final_measures,
+    farthest,
     is_learned,
     make,
     measures,
+    within_reach,
 )
 from simbias.figures.style import blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import logistic
+from simbias.measures.decision_plane import DecisionPlane
+from simbias.measures.feature_dependence import FeatureDependence
+from simbias.measures.randomised_logits import RandomisedLogits
+from simbias.measures.universal_perturbation import UniversalPerturbation
 from simbias.stops.train_accuracy_above import TrainAccuracyAbove
 
 RATE = 0.1
 _PRESETS: dict[str, dict[str, Any]] = {
     "smoke": {
-        "cell": {"d": 10, "n": 4000, "n_test": 2000},
+        "cell": {"d": 10, "n": 4096, "n_test": 1024, "depth": 1},
         "seeds": 2,
-        "updates": (250, 4000),
+        "last": 2000,
     },
-    "quick": {
-        "cell": {"law": ("LMS-5", "MS-5-7"), "d": 20, "n": 40_000, "n_test": 5000},
-        "seeds": 3,
-        "updates": (250, 30_000),
-    },
+    "quick": {"cell": {"law": ("LMS-5", "MS-5-7")}, "seeds": 3, "last": 30_000},
     "paper": {
-        "cell": {"law": ("LMS-5", "MS-5-7")},
+        "cell": {
+            "law": ("LMS-5", "MS-5-7"),
+            "depth": (1, 2),
+            "m": (100, 200, 300),
+            "draw": (0, 1, 2),
+        },
         "seeds": 3,
-        "updates": (250, 40_000),
+        "last": 100_000,
     },
 }
 
@@ -58,7 +68,9 @@ _PRESETS: dict[str, dict[str, Any]] = {
 def experiment(preset: str = "quick", **cell: Any) -> Experiment:
     """The experiment; keyword arguments replace values of the cell."""
     chosen = dict(_PRESETS[preset])
-    every, last = chosen.pop("updates")
+    last = chosen.pop("last")
+    # Every 50 updates where LMS-5 learns, then every 500, where MS-5-7 does.
+    updates = (*range(0, 500, 50), *range(500, last + 1, 500))
     held = {"law": "LMS-5", "d": 50, "n": 100_000, "n_test": 10_000, "noise": 0.0}
     return Experiment(
         name="slabs",
@@ -66,9 +78,14 @@ def experiment(preset: str = "quick", **cell: Any) -> Experiment:
         cell={**held, "m": 100, "depth": 2, "draw": 0, **chosen.pop("cell"), **cell},
         flow=Descent(rate=RATE, batch=256, weight_decay=5e-5),
         loss=logistic,
-        times=tuple(RATE * k for k in range(0, last + 1, every)),
+        times=tuple(RATE * k for k in updates),
         measures=measures(),
-        final=final_measures(),
+        final={
+            "logits": RandomisedLogits(),
+            "feature_dependence": FeatureDependence(),
+            "decision_plane": DecisionPlane(),
+            "moved": UniversalPerturbation(radius=MOVE),
+        },
         stop=TrainAccuracyAbove(1 - 1e-4),
         dtype="float32",
         **chosen,
@@ -97,28 +114,61 @@ def figure(ds: xr.Dataset) -> Figure:
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """The three AUC of every law, of each network and of their ensemble."""
+    """AUC of every network and of their ensemble; what a universal attack does."""
     out = []
     for label, part in curves(ds, "law"):
         for i in range(part.sizes["law"]):
             cell = part.isel(law=i)
             law = cell["law"].item()
+            # Without a simple coordinate only the first claim has a meaning.
+            is_control = law in ("MS-5", "MS-7")
+            kept_auc = (0.999, 1.0)
+            bands = {
+                "nothing": kept_auc,
+                "simple": chance_band(cell),
+                "complex": kept_auc,
+            }
+            rows = [
+                (text, seen, *bands[randomised], PAPER)
+                for randomised, text, seen in auc_rows(cell)
+                if randomised == "nothing" or not is_control
+            ]
+            if not is_control:
+                rows += _rest_rows(cell)
+            if law in _MOVED:
+                rows += _attack_rows(cell, law)
             where = law + (f", {label}" if label else "")
-            bands = {"nothing": (0.999, 1.0), "complex": (0.999, 1.0)}
-            bands["simple"] = chance_band(cell)
-            for randomised, text, seen in auc_rows(cell):
-                if law in ("MS-5", "MS-7") and randomised != "nothing":
-                    continue  # a control without a simple coordinate
-                low, high = bands[randomised]
-                out.append(Claim(f"{where}: {text}", seen, low, high, PAPER))
-            out.append(_share_of_first(cell, law, where))
+            kept = is_learned(cell)
+            out += [
+                Claim(f"{where}: {text}", seen if kept else np.nan, low, high, source)
+                for text, seen, low, high, source in rows
+            ]
     return out
 
 
-def _share_of_first(cell: xr.Dataset, law: str, where: str) -> Claim:
-    """What the AUC cannot show: how much of the variance is due to S."""
+_Row = tuple[str, float, float, float, str]
+# Accuracy if all inputs move by `MOVE` along the simple coordinate: half of the class
+# within reach; the negative slab on the far side, one in sixteen samples.
+_MOVED = {"LMS-5": 1 - within_reach(MOVE) / 2, "LMS-7": 1 - within_reach(MOVE) / 2}
+_MOVED["MS-5-7"] = 1 / 16
+
+
+def _rest_rows(cell: xr.Dataset) -> list[_Row]:
+    """What the AUC does not show: how much of the variance is due to the rest."""
     shares = cell["feature_dependence"].sel(dependence="variance_share")
-    rest = shares.isel(feature=slice(1, None)).max("feature").values.max()
-    seen = float(rest) if is_learned(cell) and law[:2] == "LM" else np.nan
-    text = f"{where}: largest share of Var f of a complex coordinate"
-    return Claim(text, seen, 0.0, 0.05, "ours")
+    rest = shares.isel(feature=slice(1, None)).max()
+    return [
+        ("largest share of Var f of a complex coordinate", float(rest), 0, 0.01, "ours")
+    ]
+
+
+def _attack_rows(cell: xr.Dataset, law: str) -> list[_Row]:
+    moved = cell["moved"].transpose("attack", "seed")
+    at = _MOVED[law]
+    seen = farthest(moved.sel(attack="accuracy"), at)
+    share = float(moved.sel(attack="simple_share").min())
+    source = f"{PAPER}, notebook 06" + ("" if law[0] == "M" else "; value of the law")
+    return [
+        (f"accuracy after one move of {MOVE}", seen, *binomial_band(cell, at), source),
+        ("share of the move in S, least", share, 0.95, 1.0, source),
+    ]

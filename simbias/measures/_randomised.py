@@ -40,7 +40,7 @@ def three_logits(network: Any, data: Dataset, simple: int) -> Float[Array, "3 n"
         test.x - inside + inside_there,
         there - inside_there + inside,
     )
-    return jnp.stack([logit(network, x) for x in inputs])
+    return logit(network, jnp.concatenate(inputs)).reshape(3, -1)
 
 
 def logit(network: Any, x: Float[Array, "n d"]) -> Float[Array, " n"]:
@@ -93,6 +93,8 @@ def dependence(network: Any, data: Dataset) -> Float[Array, "p 2"]:
 
 def orthonormal(directions: Float[Array, "s d"]) -> Float[Array, "s d"]:
     """Orthonormal rows with the same span."""
+    if directions.shape[0] == 1:
+        return directions / jnp.linalg.norm(directions)
     return jnp.linalg.qr(directions.T)[0].T
 
 
@@ -108,8 +110,8 @@ def area_under_curve(
     ranked = score[order]
     negative = jnp.where(is_positive, 0, weight).astype(wide)
     below = jnp.concatenate([jnp.zeros(1, wide), jnp.cumsum(negative[order])])
-    less = below[jnp.searchsorted(ranked, score, side="left", method="sort")]
-    not_more = below[jnp.searchsorted(ranked, score, side="right", method="sort")]
+    less = below[jnp.searchsorted(ranked, score, side="left")]
+    not_more = below[jnp.searchsorted(ranked, score, side="right")]
     positive = jnp.where(is_positive, weight, 0).astype(wide)
     pairs = jnp.sum(positive) * jnp.sum(negative)
     won = jnp.sum(positive * (less + not_more)) / 2

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from simbias.checks import positive, positive_integer
 from simbias.core import AbstractMeasure, Dataset
-from simbias.measures._randomised import dependence, logit
+from simbias.measures._randomised import dependence, logit, orthonormal
 from simbias.measures._sample import second_sample
 
 
@@ -48,8 +48,8 @@ class DecisionPlane(AbstractMeasure):
         share = jnp.nan_to_num(dependence(network, data)[:, 1])
         is_complex = jnp.arange(share.shape[0], dtype=jnp.int32) > 0
         other = jnp.argmax(jnp.where(is_complex, share, -1))
-        unit = lambda v: v / jnp.linalg.norm(v)
-        first, second = unit(data.features[0]), unit(data.features[other])
+        first = orthonormal(data.features[:1])[0]
+        second = orthonormal(data.features[other][None, :])[0]
         x, weight = test.x[: self.rows], test.weight[: self.rows]
         along = lambda v: (x @ v)[:, None] * v[None, :]
         rest = x - along(first) - along(second)

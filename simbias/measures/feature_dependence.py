@@ -12,10 +12,10 @@ from simbias.measures._randomised import dependence
 class FeatureDependence(AbstractMeasure):
     """1 − AUC, and E(f(x) − f(xⱼ))² / 2 Var f, with xⱼ randomised in feature j alone.
 
-    The part of x along feature j is that of another test sample; see `RandomisedAuc`.
-    The second number is 0 exactly if f does not depend on the feature, also where the
-    AUC does not show it.  For independent features it is Sobol's total index, 1 if f
-    depends on nothing else.  NaN for a constant f.
+    The part of x along feature j is that of another test sample, as for
+    `RandomisedScores`.  The second number is 0 exactly if f does not depend on the
+    feature, also where the AUC does not show it.  For independent features it is
+    Sobol's total index, 1 if f depends on nothing else.  NaN for a constant f.
 
     Reference: Shah et al. (2020), arXiv:2006.07710, section 3, for the AUC.
     """

@@ -14,7 +14,7 @@ from simbias.measures._randomised import RANDOMISED, three_logits
 class RandomisedLogits(AbstractMeasure):
     """f on every test input: as it is, S-randomised, Sᶜ-randomised.
 
-    See `RandomisedAuc` for S.  The permutation is fixed, so that logits of several
+    See `RandomisedScores` for S.  The permutation is fixed, so that logits of several
     networks on one dataset belong to the same inputs and may be averaged.  Large:
     record it at the end.
     """

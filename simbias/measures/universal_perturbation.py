@@ -53,7 +53,7 @@ class UniversalPerturbation(AbstractMeasure):
         )
         length = jnp.linalg.norm(gradient, axis=1, keepdims=True)
         rows = gradient / jnp.where(length > 0, length, 1)
-        rows = rows * (test.weight[: self.rows] > 0)[:, None]
+        rows = jnp.where((test.weight[: self.rows] > 0)[:, None], rows, 0)
         v = jnp.linalg.eigh(rows.T @ rows)[1][:, -1]
 
         def accuracy(sign: Float[Array, ""]) -> Float[Array, ""]:

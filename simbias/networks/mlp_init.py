@@ -30,12 +30,16 @@ def torch_default(
     for name, value in (("d", d), ("m", m), ("depth", depth), ("k", k)):
         positive_integer(name, value)
     sizes = (d, *[m] * depth, k)
-    layers = [
-        _layer(layer_key, a, b)
-        for layer_key, a, b in zip(
-            jax.random.split(key, depth + 1), sizes, sizes[1:], strict=False
-        )
-    ]
+    shapes = [(b, a + 1) for a, b in zip(sizes, sizes[1:], strict=False)]
+    # One draw for all layers: a program compiles as many draws as there are.
+    u = jax.random.uniform(
+        key, (sum(b * e for b, e in shapes),), jnp.float64, minval=-1, maxval=1
+    )
+    layers, start = [], 0
+    for b, e in shapes:
+        layer = u[start : start + b * e].reshape(b, e) * (e - 1) ** -0.5
+        layers.append((layer[:, :-1], layer[:, -1]))
+        start += b * e
     weights, biases = zip(*layers, strict=True)
     return Mlp(weights, biases, ACTIVATIONS[activation])
 
@@ -63,17 +67,6 @@ def softmax_pair(
     weights = (*pair.weights[:-1], _halved(pair.weights[-1]))
     biases = (*pair.biases[:-1], _halved(pair.biases[-1]))
     return Mlp(weights, biases, pair.activation, factor=math.sqrt(2))
-
-
-def _layer(
-    key: PRNGKeyArray, inputs: int, outputs: int
-) -> tuple[Float[Array, "b a"], Float[Array, " b"]]:
-    key_w, key_b = jax.random.split(key)
-    uniform = lambda key, shape: jax.random.uniform(
-        key, shape, jnp.float64, minval=-1, maxval=1
-    )
-    scale = inputs**-0.5
-    return scale * uniform(key_w, (outputs, inputs)), scale * uniform(key_b, (outputs,))
 
 
 def _halved(pair: Float[Array, "2 ..."]) -> Float[Array, "1 ..."]:
