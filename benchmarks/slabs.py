@@ -5,7 +5,7 @@
 Adam: updates until the training sample is learned, and the three AUC.
 `long`: LMS-5 for 20,000 updates, without a stop: is the rest learned later?
 
-    python benchmarks/slabs.py published sweep long [--json FILE|-]
+    python benchmarks/slabs.py [--parts published sweep long] [--json FILE|-]
     python benchmarks/slabs.py --smallest
 """
 
@@ -34,29 +34,20 @@ OPTIMISERS = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", choices=["published", "sweep", "long", []])
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--json", default="-")
     parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()
     document: dict[str, Any] = dict(provenance())
     if options.smallest:
-        rows = [experiment_row(slabs, "smoke")]
-        document["published"] = rows
-    elif not options.parts:
-        parser.error("name a part, or give --smallest")
-    for part in options.parts:
-        document[part] = list(PARTS[part]())
-        write(document, options.json)
-    if options.smallest:
-        write(document, options.json)
-
-
-def write(document: dict[str, Any], where: str) -> None:
+        document["published"] = [experiment_row(slabs, "smoke")]
+    else:
+        document |= {part: list(PARTS[part]()) for part in options.parts}
     text = json.dumps(document, indent=1, ensure_ascii=False)
-    if where == "-":
+    if options.json == "-":
         print(text)
     else:
-        pathlib.Path(where).write_text(text + "\n")
+        pathlib.Path(options.json).write_text(text + "\n")
 
 
 def published() -> Iterator[dict[str, Any]]:

@@ -161,9 +161,10 @@ def draw_way(axes: Any, cell: xr.Dataset, score: str = "auc") -> None:
         for (part, label), colour in zip(NAMES.items(), COLOURS, strict=False)
     ]
     lines.append((cell["train_accuracy"], "training accuracy", "black", ":"))
-    for values, label, colour, line in lines:
+    # Curves that lie on each other stay visible.
+    for width, (values, label, colour, line) in zip((3, 1, 1.2, 1), lines, strict=True):
         drawn = axes.plot(
-            time, values.transpose("time", "seed"), line, lw=1.1, color=colour
+            time, values.transpose("time", "seed"), line, lw=width, color=colour
         )
         drawn[0].set_label(label)
     axes.set_xscale("log")

@@ -5,7 +5,10 @@ the margin, so that no linear classifier passes 95 %; each of the other 49 coord
 of seven slabs, tells the class without error.  SGD fits the training sample, and the
 network still depends on the linear coordinate alone: what it needs the others for does
 not generalise, and its test accuracy is that of the linear classifier.  Without a
-linear coordinate (MS-7) the same network learns a slab.
+linear coordinate (MS-7) the same network learns one of the slab coordinates, exactly.
+
+The published runs end at a training accuracy of 0.995; here every run has the same
+length, and the claims on noisy data are read off at the first record of 0.995.
 
 Reference: Shah et al. (2020), The pitfalls of simplicity bias in neural networks,
 arXiv:2006.07710, section 5, and notebook 03 of its repository.
@@ -26,7 +29,6 @@ from simbias.experiments._slabs import (
     draw_shares,
     draw_way,
     farthest,
-    is_learned,
     make,
     measures,
 )
@@ -35,16 +37,17 @@ from simbias.flows.descent import Descent
 from simbias.losses import logistic
 from simbias.measures.decision_plane import DecisionPlane
 from simbias.measures.feature_dependence import FeatureDependence
-from simbias.stops.train_accuracy_above import TrainAccuracyAbove
 
 RATE = 0.1
+# Training accuracy at which the published runs on noisy data end.
+LEARNED = 0.995
 _PRESETS: dict[str, dict[str, Any]] = {
     "smoke": {
         "cell": {"d": 10, "n": 2048, "n_test": 1024, "m": 100},
         "seeds": 1,
-        "last": 5000,
+        "last": 1500,
     },
-    "quick": {"cell": {"law": ("LMS-7", "MS-7")}, "seeds": 2, "last": 30_000},
+    "quick": {"cell": {"law": ("LMS-7", "MS-7")}, "seeds": 2, "last": 25_000},
     "paper": {
         "cell": {
             "law": ("LMS-7", "MS-7"),
@@ -78,7 +81,6 @@ def experiment(preset: str = "quick", **cell: Any) -> Experiment:
             "feature_dependence": FeatureDependence(),
             "decision_plane": DecisionPlane(),
         },
-        stop=TrainAccuracyAbove(0.995),
         dtype="float32",
         **chosen,
     )
@@ -116,20 +118,33 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             cell = part.isel(law=i)
             law = cell["law"].item()
             where = law + (f", {label}" if label else "")
-            accuracy = cell["scores"].sel(score="accuracy").isel(time=-1)
-            if law[0] == "L":
+            is_noisy = law[0] == "L"
+            at = first_learned(cell, LEARNED if is_noisy else 1 - 1e-4)
+            accuracy = at["scores"].sel(score="accuracy")
+            if is_noisy:
                 rows = _noisy_rows(cell, accuracy)
                 where = f"noisy {where}"
             else:
-                least = float(accuracy.sel(randomised="nothing").min())
+                end = cell["scores"].sel(score="accuracy").isel(time=-1)
+                least = float(end.sel(randomised="nothing").min())
                 rows = [("test accuracy", least, 0.999, 1.0, PAPER)]
             rows.append(_one_coordinate(cell))
-            kept = is_learned(cell)
+            kept = bool(at["is_learned"].all())
             out += [
                 Claim(f"{where}: {text}", seen if kept else np.nan, low, high, source)
                 for text, seen, low, high, source in rows
             ]
     return out
+
+
+def first_learned(cell: xr.Dataset, level: float) -> xr.Dataset:
+    """Every member at its first record with this training accuracy, as published runs.
+
+    `is_learned` is false where there is none.
+    """
+    reached = cell["train_accuracy"] >= level
+    first = cell[["scores", "train_accuracy"]].isel(time=reached.argmax("time"))
+    return first.assign(is_learned=reached.any("time"))
 
 
 _Row = tuple[str, float, float, float, str]
