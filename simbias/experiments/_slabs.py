@@ -211,5 +211,5 @@ def draw_plane(axes: Any, cell: xr.Dataset) -> None:
     axes.pcolormesh(x, y, values, cmap="RdBu_r", vmin=0, vmax=1, alpha=0.7)
     axes.contour(x, y, values, levels=[0.5], colors="black", linewidths=1)
     axes.grid(visible=False)
-    axes.set_xlabel("simple coordinate")
-    axes.set_ylabel("complex one of most influence")
+    axes.set_xlabel("first coordinate (S)")
+    axes.set_ylabel("one of Sᶜ with most influence")
