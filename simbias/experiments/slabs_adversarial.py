@@ -40,12 +40,8 @@ _PRESETS: dict[str, dict[str, Any]] = {
     },
     "quick": {"cell": {"training": ("plain", "l2", "linf")}, "seeds": 1, "last": 3000},
     "paper": {
-        "cell": {
-            "training": ("plain", "l2", "linf"),
-            "depth": (1, 2),
-            "m": (100, 200, 300),
-        },
-        "seeds": 3,
+        "cell": {"training": ("plain", "l2", "linf"), "depth": (1, 2)},
+        "seeds": 5,
         "last": 20_000,
     },
 }
