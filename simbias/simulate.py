@@ -157,8 +157,8 @@ def solve(
             f"`network` and `data` must share one dtype, got {sorted(dtypes)}. "
             "Draw both inside `simbias.exact_numerics()`."
         )
-    check_fit(network, data)
     with exact_numerics():
+        check_fit(network, data)
         key = jax.random.key(0) if key is None else key
         recorder = Recorder(loss, times, dict(measures), stop)
         lane = _solve(recorder, flow, network, data, key)

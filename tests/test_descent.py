@@ -26,6 +26,18 @@ OPTIMISERS = {
         optax.sgd(0.05, momentum=0.8),
     ),
     "adam": (Descent(rate=0.01, optimiser="adam"), optax.adam(0.01)),
+    "gd, decayed": (
+        Descent(rate=0.05, weight_decay=0.3),
+        optax.chain(optax.add_decayed_weights(0.3), optax.sgd(0.05)),
+    ),
+    "momentum, decayed": (
+        Descent(rate=0.05, optimiser="momentum", weight_decay=0.3),
+        optax.chain(optax.add_decayed_weights(0.3), optax.sgd(0.05, momentum=0.9)),
+    ),
+    "adam, decayed": (
+        Descent(rate=0.01, optimiser="adam", weight_decay=0.3),
+        optax.chain(optax.add_decayed_weights(0.3), optax.adam(0.01)),
+    ),
     "adamw": (
         Descent(rate=0.01, optimiser="adamw", weight_decay=0.3, epsilon=1e-3),
         optax.adamw(0.01, weight_decay=0.3, eps=1e-3),
@@ -340,7 +352,7 @@ def test_float32_weights_stay_float32():
         ({"decay": 0.9}, "decay"),
         ({"optimiser": "momentum", "decay": -0.1}, "decay"),
         ({"optimiser": "adam", "beta2": 1.0}, "beta2"),
-        ({"optimiser": "adam", "weight_decay": 0.1}, "weight_decay"),
+        ({"optimiser": "adam", "weight_decay": -0.1}, "weight_decay"),
     ],
 )
 def test_a_flow_that_cannot_run_says_which_field_is_wrong(fields, message):

@@ -66,7 +66,9 @@ class Descent(AbstractFlow):
         decay: of "momentum" (None: 0.9), and β₁ of Adam (None: 0.9).
         beta2: β₂ of Adam (None: 0.999).
         epsilon: ε of Adam (None: 1e-8); gradients much smaller than it move little.
-        weight_decay: of "adamw", times the rate (None: 0.01).
+        weight_decay: λ.  For "adamw" θ also moves by −rate · λθ (None: 0.01).  For the
+            others λθ is added to the gradient, as by a loss with (λ/2)‖θ‖² and by
+            torch's SGD and Adam (None: nothing is added).
         max_steps: a member that needs more steps ends as MAX_STEPS.
     """
 
@@ -94,7 +96,7 @@ class Descent(AbstractFlow):
             value = getattr(self, name)
             if value is None:
                 continue
-            if name not in _CONSTANTS[self.optimiser]:
+            if name not in _CONSTANTS[self.optimiser] and name != "weight_decay":
                 raise ValueError(
                     f'`{name}` is no constant of "{self.optimiser}", got {value}. '
                     "Leave it out or change `optimiser`."
@@ -134,6 +136,9 @@ class Descent(AbstractFlow):
         if self.batch is not None:
             sample, order = _drawn(batches, sample, self.batch, count)
         value, gradient = value_and_gradient(params, static, loss, sample)
+        if self.weight_decay is not None and self.optimiser != "adamw":
+            decay = jnp.asarray(self.weight_decay, precision(params))
+            gradient = jax.tree.map(lambda g, p: g + decay * p, gradient, params)
         rate = self._rate(count)
         # optax divides by 1 − β^count, a float to an integer.
         with jax.numpy_dtype_promotion("standard"):

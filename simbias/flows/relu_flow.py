@@ -235,8 +235,8 @@ def _slope(network: Any) -> float:
     if slope is None or slope >= 1:
         raise ValueError(
             "`flow`: relu_flow (ReluFlow) is for two-layer networks with relu or "
-            f"leaky_relu activation, got a {type(network).__name__} without kinks. "
-            "Use gradient_flow (GradientFlow) or descent (Descent) for it; on the "
+            f"leaky_relu activation, not for this {type(network).__name__}. Use "
+            "descent (Descent) or, without kinks, gradient_flow (GradientFlow); on the "
             "command line, --flow.name gradient_flow."
         )
     return slope

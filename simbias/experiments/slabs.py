@@ -1,0 +1,172 @@
+"""A network looks at the simplest of fifty coordinates that all tell the class.
+
+In LMS-5 the first coordinate is linear and the others have five slabs; in MS-5-7 the
+first has five slabs and the others seven.  Every coordinate classifies alone, and all
+of them together do so with a far larger margin.  Yet SGD finds a network that depends
+on the first alone: with it randomised the area under the ROC curve is ½, with all the
+others randomised it stays 1.  An ensemble of such networks is no better, and one
+universal perturbation along the first coordinate breaks them all.
+
+Reference: Shah et al. (2020), The pitfalls of simplicity bias in neural networks,
+arXiv:2006.07710, sections 3 and 4, and notebooks 01, 04 and 06 of
+its repository.
+"""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+
+from simbias.core import Claim, Experiment
+from simbias.experiments._curves import curves
+from simbias.experiments._slabs import (
+    MOVE,
+    PAPER,
+    auc_rows,
+    binomial_band,
+    chance_band,
+    draw_logits,
+    draw_plane,
+    draw_way,
+    farthest,
+    is_learned,
+    make,
+    measures,
+    within_reach,
+)
+from simbias.figures.style import blank, style
+from simbias.flows.descent import Descent
+from simbias.losses import logistic
+from simbias.measures.decision_plane import DecisionPlane
+from simbias.measures.feature_dependence import FeatureDependence
+from simbias.measures.randomised_logits import RandomisedLogits
+from simbias.measures.universal_perturbation import UniversalPerturbation
+from simbias.stops.train_accuracy_above import TrainAccuracyAbove
+
+RATE = 0.1
+_PRESETS: dict[str, dict[str, Any]] = {
+    "smoke": {
+        "cell": {"d": 10, "n": 4096, "n_test": 1024, "depth": 1},
+        "seeds": 2,
+        "last": 2000,
+    },
+    "quick": {"cell": {"law": ("LMS-5", "MS-5-7")}, "seeds": 3, "last": 30_000},
+    "paper": {
+        "cell": {
+            "law": ("LMS-5", "MS-5-7"),
+            "depth": (1, 2),
+            "m": (100, 200, 300),
+        },
+        "seeds": 5,
+        "last": 100_000,
+    },
+}
+
+
+def experiment(preset: str = "quick", **cell: Any) -> Experiment:
+    """The experiment; keyword arguments replace values of the cell."""
+    chosen = dict(_PRESETS[preset])
+    last = chosen.pop("last")
+    # Every 50 updates where LMS-5 learns, then every 500, where MS-5-7 does.
+    updates = (*range(0, 500, 50), *range(500, last + 1, 500))
+    held = {"law": "LMS-5", "d": 50, "n": 100_000, "n_test": 10_000, "noise": 0.0}
+    return Experiment(
+        name="slabs",
+        make=make,
+        cell={**held, "m": 100, "depth": 2, "draw": 0, **chosen.pop("cell"), **cell},
+        flow=Descent(rate=RATE, batch=256, weight_decay=5e-5),
+        loss=logistic,
+        times=tuple(RATE * k for k in updates),
+        measures=measures(),
+        final={
+            "logits": RandomisedLogits(),
+            "feature_dependence": FeatureDependence(),
+            "decision_plane": DecisionPlane(),
+            "moved": UniversalPerturbation(radius=MOVE),
+        },
+        stop=TrainAccuracyAbove(1 - 1e-4),
+        dtype="float32",
+        **chosen,
+    )
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """The way, the logits at the end, and the decision boundary; a row per law."""
+    label, part = next(curves(ds, "law"))
+    with style():
+        rows = part.sizes["law"]
+        whole = blank(12.0, 3.4 * rows + 0.3)
+        panels = whole.subplots(rows, 3, squeeze=False)
+        for i in range(rows):
+            cell = part.isel(law=i)
+            draw_way(panels[i, 0], cell)
+            draw_logits(panels[i, 1], cell)
+            draw_plane(panels[i, 2], cell)
+            title = cell["law"].item() + (f", {label}" if label else "")
+            panels[i, 0].set_title(title)
+            panels[i, 1].set_title("test logits")
+            panels[i, 2].set_title("P(f > 0)")
+        panels[0, 0].legend(loc="center right")
+        panels[0, 1].legend()
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """AUC of every network and of their ensemble; what a universal attack does."""
+    out = []
+    for label, part in curves(ds, "law"):
+        for i in range(part.sizes["law"]):
+            cell = part.isel(law=i)
+            law = cell["law"].item()
+            # Without a simple coordinate only the first claim has a meaning.
+            is_control = law in ("MS-5", "MS-7")
+            kept_auc = (0.999, 1.0)
+            bands = {
+                "nothing": kept_auc,
+                "simple": chance_band(cell),
+                "complex": kept_auc,
+            }
+            rows = [
+                (text, seen, *bands[randomised], PAPER)
+                for randomised, text, seen in auc_rows(cell)
+                if randomised == "nothing" or not is_control
+            ]
+            if not is_control:
+                rows += _rest_rows(cell)
+            if law in _MOVED:
+                rows += _attack_rows(cell, law)
+            where = law + (f", {label}" if label else "")
+            kept = is_learned(cell)
+            out += [
+                Claim(f"{where}: {text}", seen if kept else np.nan, low, high, source)
+                for text, seen, low, high, source in rows
+            ]
+    return out
+
+
+_Row = tuple[str, float, float, float, str]
+# Accuracy if all inputs move by `MOVE` along the simple coordinate: half of the class
+# within reach; the negative slab on the far side, one in sixteen samples.
+_MOVED = {"LMS-5": 1 - within_reach(MOVE) / 2, "LMS-7": 1 - within_reach(MOVE) / 2}
+_MOVED["MS-5-7"] = 1 / 16
+
+
+def _rest_rows(cell: xr.Dataset) -> list[_Row]:
+    """What the AUC does not show: how much of the variance is due to the rest."""
+    shares = cell["feature_dependence"].sel(dependence="variance_share")
+    rest = float(shares.isel(feature=slice(1, None)).max())
+    text = "largest share of Var f of a complex coordinate"
+    return [(text, rest, 0.0, 0.01, "ours")]
+
+
+def _attack_rows(cell: xr.Dataset, law: str) -> list[_Row]:
+    moved = cell["moved"].transpose("attack", "seed")
+    at = _MOVED[law]
+    seen = farthest(moved.sel(attack="accuracy"), at)
+    share = float(moved.sel(attack="simple_share").min())
+    source = f"{PAPER}, notebook 06" + ("" if law[0] == "M" else "; value of the law")
+    return [
+        (f"accuracy after one move of {MOVE}", seen, *binomial_band(cell, at), source),
+        ("share of the move in S, least", share, 0.95, 1.0, source),
+    ]

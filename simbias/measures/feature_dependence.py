@@ -1,0 +1,35 @@
+"""How much the output depends on each feature alone."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Array, Float
+
+from simbias.core import AbstractMeasure, Dataset
+from simbias.measures._randomised import dependence
+
+
+class FeatureDependence(AbstractMeasure):
+    """1 − AUC, and E(f(x) − f(xⱼ))² / 2 Var f, with xⱼ randomised in feature j alone.
+
+    The part of x along feature j is that of another test sample, as for
+    `RandomisedScores`.  The second number is 0 exactly if f does not depend on the
+    feature, also where the AUC does not show it.  For independent features it is
+    Sobol's total index, 1 if f depends on nothing else.  NaN for a constant f.
+
+    Reference: Shah et al. (2020), arXiv:2006.07710, section 3, for the AUC.
+    """
+
+    dims: ClassVar[tuple[str, ...]] = ("feature", "dependence")
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "p 2"]:
+        """Columns: loss of AUC below 1, share of the variance.
+
+        Raises:
+            ValueError: without a test sample, or for several outputs.
+        """
+        return dependence(network, data)
+
+    def coords(self) -> dict[str, np.ndarray]:
+        """Names of the columns."""
+        return {"dependence": np.array(["auc_loss", "variance_share"])}

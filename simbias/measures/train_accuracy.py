@@ -1,0 +1,21 @@
+"""Share of the training samples that are classified."""
+
+from typing import Any, ClassVar
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from simbias.core import AbstractMeasure, Dataset
+from simbias.measures._sample import outputs
+
+
+class TrainAccuracy(AbstractMeasure):
+    """Share of the training samples with f > 0 exactly where y > 0, for all outputs."""
+
+    dims: ClassVar[tuple[str, ...]] = ()
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
+        """Accuracy; any network."""
+        is_right = jnp.all((outputs(network, data.x) > 0) == (data.y > 0), axis=1)
+        right = jnp.sum(jnp.where(is_right, data.weight, 0))
+        return right / jnp.sum(data.weight)

@@ -1,0 +1,73 @@
+"""Initial laws of the fully connected network."""
+
+import math
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from simbias.checks import positive_integer
+from simbias.networks.activations import ACTIVATIONS
+from simbias.networks.mlp import Mlp
+
+
+def torch_default(
+    key: PRNGKeyArray,
+    *,
+    d: int,
+    m: int = 100,
+    depth: int = 2,
+    k: int = 1,
+    activation: str = "relu",
+) -> Mlp:
+    """`depth` hidden layers of width m; every weight and bias ~ U(±1/√inputs).
+
+    The law of torch.nn.Linear, `inputs` being those of the layer.
+
+    Raises:
+        ValueError: for a size that is no positive integer.
+    """
+    for name, value in (("d", d), ("m", m), ("depth", depth), ("k", k)):
+        positive_integer(name, value)
+    sizes = (d, *[m] * depth, k)
+    shapes = [(b, a + 1) for a, b in zip(sizes, sizes[1:], strict=False)]
+    # One draw for all layers: a program compiles as many draws as there are.
+    u = jax.random.uniform(
+        key, (sum(b * e for b, e in shapes),), jnp.float64, minval=-1, maxval=1
+    )
+    layers, start = [], 0
+    for b, e in shapes:
+        layer = u[start : start + b * e].reshape(b, e) * (e - 1) ** -0.5
+        layers.append((layer[:, :-1], layer[:, -1]))
+        start += b * e
+    weights, biases = zip(*layers, strict=True)
+    return Mlp(weights, biases, ACTIVATIONS[activation])
+
+
+def softmax_pair(
+    key: PRNGKeyArray,
+    *,
+    d: int,
+    m: int = 100,
+    depth: int = 2,
+    activation: str = "relu",
+) -> Mlp:
+    """One logit that learns as the difference of two under softmax cross-entropy.
+
+    Two logits a₁·h and a₀·h enter the loss through f = (a₁ − a₀)·h alone.  With
+    ã = (a₁ − a₀)/√2 this is f = √2 ã·h, and gradient descent of rate η on (a₀, a₁)
+    moves f exactly as gradient descent of rate η on ã does; a₀ + a₁ only decays.  So
+    under `logistic` with labels ±1 this is the network of two logits, for descent,
+    momentum and weight decay alike.  Adam, which is not invariant under rotations,
+    moves ã by 1/√2 as much as it moves (a₁ − a₀)/√2.
+
+    Both aᵢ have the law of `torch_default`.
+    """
+    pair = torch_default(key, d=d, m=m, depth=depth, k=2, activation=activation)
+    weights = (*pair.weights[:-1], _halved(pair.weights[-1]))
+    biases = (*pair.biases[:-1], _halved(pair.biases[-1]))
+    return Mlp(weights, biases, pair.activation, factor=math.sqrt(2))
+
+
+def _halved(pair: Float[Array, "2 ..."]) -> Float[Array, "1 ..."]:
+    return (pair[1:] - pair[:1]) * 0.5**0.5
