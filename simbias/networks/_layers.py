@@ -10,7 +10,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.core import Buffer
 
-Images = Float[Array, "n c y x"]
+# Rows and channels, height, width.
+Images = Float[Array, "n _ _ _"]
 Kernel = Float[Array, "o c s s"]
 
 
