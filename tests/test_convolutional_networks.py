@@ -24,9 +24,18 @@ KEY = jax.random.key(0)
 IMAGE = (2, 8, 4)
 
 
+# Nearly all the time is compiling: not optimising saves a third of it.
+fast = {"xla_backend_optimization_level": 0}
+
+
 @functools.cache
+def drawn(law, **sizes):
+    draw = jax.jit(lambda key: law(key, **sizes), compiler_options=fast)
+    return draw(KEY)
+
+
 def small():
-    return resnet(KEY, image=IMAGE, k=3, widths=(3, 4), depth=1)
+    return drawn(resnet, image=IMAGE, k=3, widths=(3, 4), depth=1)
 
 
 def sample(n=6, padding=2):
@@ -112,7 +121,7 @@ def test_a_convolution_is_a_sum_over_shifted_images():
 
 
 def test_the_start_of_both_networks_follows_its_law():
-    net = convolutional(KEY, image=(1, 16, 8), k=2, scale=0.5)
+    net = drawn(convolutional, image=(1, 16, 8), k=2, scale=0.5)
     assert [v.shape for v in net.kernels] == [(8, 1, 3, 3), (16, 8, 3, 3)]
     for values, inputs in ((net.kernels[1], 72), (net.w, 128), (net.a, 64)):
         bound = 0.5 / np.sqrt(inputs)
@@ -139,8 +148,6 @@ def test_an_image_that_cannot_be_halved_is_refused():
 
 
 FLOW = Descent(rate=0.1, optimiser="nesterov", weight_decay=0.01)
-# Nearly all the time is compiling: not optimising saves a third of it.
-fast = {"xla_backend_optimization_level": 0}
 
 
 @functools.partial(jax.jit, compiler_options=fast)

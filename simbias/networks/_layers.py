@@ -12,7 +12,8 @@ from simbias.core import Buffer
 
 # Rows and channels, height, width.
 Images = Float[Array, "n _ _ _"]
-Kernel = Float[Array, "o c s s"]
+# Outputs, inputs, size, size.
+Kernel = Float[Array, "_ _ s s"]
 
 
 class BatchNorm(eqx.Module):

@@ -20,7 +20,7 @@ class Convolutional(AbstractNetwork):
     """
 
     kernels: tuple[Kernel, ...]
-    shifts: tuple[Float[Array, " o"], ...]
+    shifts: tuple[Float[Array, " _"], ...]
     w: Float[Array, "p q"]
     b: Float[Array, " p"]
     a: Float[Array, "k p"]
