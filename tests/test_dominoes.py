@@ -227,6 +227,12 @@ def test_without_scikit_learn_the_extra_is_named(monkeypatch):
 # The law.
 
 
+def drawn(**choice):
+    """One sample, as one program that is not optimised: compiling is all its time."""
+    options = {"xla_backend_optimization_level": 0}
+    return jax.jit(lambda key: dominoes(key, **choice), compiler_options=options)(KEY)
+
+
 def blocks(data):
     upper, lower = np.asarray(data.features, bool)
     return np.asarray(data.x)[:, upper], np.asarray(data.x)[:, lower]
@@ -242,13 +248,12 @@ def nearest_digit(upper, part):
     return part.label[apart.argmin(1)]
 
 
-# Of one shape, so that every operation is compiled once for all tests.
 N, N_TEST = 400, 100
 
 
 @pytest.fixture(scope="module")
 def loose():
-    return dominoes(KEY, n=N, n_test=N_TEST, correlation=0.7)
+    return drawn(n=N, n_test=N_TEST, correlation=0.7)
 
 
 def test_the_upper_block_is_a_digit_of_the_same_class_as_often_as_asked(loose):
@@ -266,7 +271,7 @@ def test_the_test_sample_has_digits_of_its_own(loose):
 
 
 def test_at_correlation_one_both_blocks_have_the_class_of_y():
-    data = dominoes(KEY, n=N, n_test=N_TEST, classes=3)
+    data = drawn(n=N, n_test=N_TEST, classes=3)
     y = np.asarray(data.y).argmax(1)
     assert data.y.shape == (N, 3)
     assert set(y) == {0, 1, 2}
@@ -296,7 +301,7 @@ def test_a_pixel_of_a_texture_tells_nothing_and_pairs_tell_the_wave():
 
 
 def test_noise_only_changes_the_lower_block(loose):
-    quiet = dominoes(KEY, n=N, n_test=N_TEST, correlation=0.7, noise=0.0)
+    quiet = drawn(n=N, n_test=N_TEST, correlation=0.7, noise=0.0)
     np.testing.assert_array_equal(blocks(quiet)[0], blocks(loose)[0])
     assert not np.allclose(blocks(quiet)[1], blocks(loose)[1])
 
@@ -304,8 +309,7 @@ def test_noise_only_changes_the_lower_block(loose):
 def test_published_images_make_dominoes_of_the_right_blocks(tmp_path):
     write_mnist(tmp_path)
     write_cifar(tmp_path)
-    data = dominoes(
-        KEY,
+    data = drawn(
         n=30,
         n_test=10,
         source="mnist_cifar10",
