@@ -1,5 +1,6 @@
 """The law of dominoes, and the published files it reads: written here in small."""
 
+import dataclasses
 import gzip
 import hashlib
 import io
@@ -13,11 +14,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from simbias.core import Status
 from simbias.datasets import _cifar, _digits, _idx
 from simbias.datasets._cifar import cifar10
 from simbias.datasets._idx import mnist
 from simbias.datasets._textures import textures
 from simbias.datasets.dominoes import dominoes
+from simbias.experiments import dominoes as paper
+from simbias.simulate import simulate
 
 KEY = jax.random.key(0)
 PARTS = ("train", "t10k")
@@ -358,3 +362,38 @@ def test_published_sizes_are_known_before_the_files_and_drawing_needs_them():
 def test_a_wrong_argument_is_named(choice, message):
     with pytest.raises(ValueError, match=message):
         dominoes(KEY, **choice)
+
+
+def published_run(**choice):
+    """Two steps of one member of the preset `paper`, with a network that compiles."""
+    sizes = {"n": 16, "n_test": 4, "correlation": 1.0, "scale": 1.0}
+    experiment = paper.experiment("paper", **sizes, network="convolutional", **choice)
+    return simulate(
+        dataclasses.replace(experiment, seeds=1, times=(1e-9,), measures={})
+    )
+
+
+def test_a_run_without_the_files_is_planned_and_ends_with_what_is_missing():
+    with pytest.raises(RuntimeError, match="computed: .*`data_dir` is required"):
+        published_run()
+
+
+def test_a_run_reads_the_files_it_is_given(tmp_path):
+    write_mnist(tmp_path)
+    write_cifar(tmp_path)
+    ds = published_run(data_dir=str(tmp_path), verify=False)
+    assert ds["status"].item() == Status.REACHED_TIME
+    # The warm-up begins at a rate of 0.
+    assert ds["accepted"].item() == 2
+
+
+def test_the_published_schedule_rises_and_falls_and_its_clock_is_its_sum():
+    flow = paper.published_descent(n=1280, epochs=16)
+    steps = np.arange(160)
+    expected = np.where(steps < 20, steps / 20, (160 - steps) / 140)
+    found = [float(flow.schedule(jnp.int32(k))) for k in (0, 10, 20, 90, 160)]
+    np.testing.assert_allclose(found, [0, 0.5, 1, 0.5, 0])
+    times = paper.published_times(flow)
+    assert len(times) == 17
+    ends = np.cumsum(expected / 8)[9::10]
+    np.testing.assert_allclose(times[1:], ends, rtol=1e-8)
