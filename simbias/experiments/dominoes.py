@@ -42,7 +42,6 @@ from simbias.flows.descent import Descent
 from simbias.losses import cross_entropy
 from simbias.measures.block_accuracy import BlockAccuracy
 from simbias.measures.last_layer_probe import LastLayerProbe
-from simbias.measures.train_loss import TrainLoss
 from simbias.networks.convolutional import convolutional
 from simbias.networks.resnet import resnet
 
@@ -143,7 +142,6 @@ def experiment(preset: str = "quick", **cell: Any) -> Experiment:
         loss=cross_entropy,
         times=times,
         measures={
-            "train_loss": TrainLoss(cross_entropy),
             "accuracy": BlockAccuracy(),
             "complex_probe": LastLayerProbe(),
             "simple_probe": LastLayerProbe(target="simple"),
