@@ -43,12 +43,24 @@ class Dataset(eqx.Module):
     test: "Dataset | None" = None
 
 
+class Buffer(eqx.Module):
+    """An array of a network that is not trained, such as a running average."""
+
+    value: Array
+
+
 class AbstractNetwork(eqx.Module):
-    """A function of one input.  Its inexact-array leaves are what is trained.
+    """A function of one input.
+
+    Its inexact-array leaves are what is trained, except those inside a `Buffer`.
 
     A network may have a method `value_and_gradient(loss, x, y, weight)`, the loss on a
     sample and its gradient as a network of the same shape; flows use it in place of
-    autodiff.
+    autodiff.  It may have `features(x)`, what its last, linear layer acts on.
+
+    A network whose rows see each other in training, as under batch normalisation, has
+    `on_sample(x, weight)`: the outputs on a sample, and itself with its buffers moved
+    on.  Descent then uses this; measures always call the network on single inputs.
     """
 
     @abstractmethod

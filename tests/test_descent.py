@@ -25,6 +25,12 @@ OPTIMISERS = {
         Descent(rate=0.05, optimiser="momentum", decay=0.8),
         optax.sgd(0.05, momentum=0.8),
     ),
+    "nesterov": (
+        Descent(rate=0.05, optimiser="nesterov", decay=0.8, weight_decay=0.3),
+        optax.chain(
+            optax.add_decayed_weights(0.3), optax.sgd(0.05, 0.8, nesterov=True)
+        ),
+    ),
     "adam": (Descent(rate=0.01, optimiser="adam"), optax.adam(0.01)),
     "gd, decayed": (
         Descent(rate=0.05, weight_decay=0.3),

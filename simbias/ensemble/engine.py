@@ -120,8 +120,10 @@ class Stations:
                 if isinstance(event.error, Exception) and not isinstance(
                     event.error, OSError
                 ):
+                    # The last line names the cause, inside a callback too.
+                    cause = (str(event.error).strip().splitlines() or [""])[-1]
                     raise RuntimeError(
-                        "a member could not be computed"
+                        f"a member could not be computed: {cause}"
                     ) from event.error
                 if event.error is not None:
                     raise event.error

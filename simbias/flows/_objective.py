@@ -1,21 +1,15 @@
 """What every flow does with a network: split it, measure its loss, look for NaN."""
 
-from typing import Any
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from simbias.core import Loss, Status
+from simbias.trained import split_trained
 
 # x "n d", y "n k", weight "n": the sample, or a mini-batch of it.
 Sample = tuple[Float[Array, "n d"], Float[Array, "n k"], Float[Array, " n"]]
-
-
-def split(network: Any) -> tuple[PyTree, PyTree]:
-    """The trained leaves (inexact arrays), and the rest."""
-    return eqx.partition(network, eqx.is_inexact_array)
 
 
 def loss_of(
@@ -34,7 +28,28 @@ def value_and_gradient(
     if by_hand is None:
         return jax.value_and_grad(loss_of)(params, rest, loss, sample)
     value, gradient = by_hand(loss, *sample)
-    return value, split(gradient)[0]
+    return value, split_trained(gradient)[0]
+
+
+def value_gradient_and_rest(
+    params: PyTree, rest: PyTree, loss: Loss, sample: Sample
+) -> tuple[Float[Array, ""], PyTree, PyTree]:
+    """L(θ), ∇L(θ), and what is not trained, moved on if the network does that."""
+    if not couples_rows(eqx.combine(params, rest)):
+        return *value_and_gradient(params, rest, loss, sample), rest
+    x, y, weight = sample
+
+    def objective(params):
+        outputs, network = eqx.combine(params, rest).on_sample(x, weight)
+        return loss(outputs, y, weight), split_trained(network)[1]
+
+    (value, rest), gradient = jax.value_and_grad(objective, has_aux=True)(params)
+    return value, gradient, rest
+
+
+def couples_rows(network: PyTree) -> bool:
+    """True if an output in training depends on the other rows of the sample."""
+    return getattr(network, "on_sample", None) is not None
 
 
 def precision(params: PyTree) -> jnp.dtype:

@@ -17,12 +17,12 @@ from simbias.flows._objective import (
     clock,
     is_finite,
     precision,
-    split,
-    value_and_gradient,
+    value_gradient_and_rest,
     where_status,
 )
+from simbias.trained import split_trained
 
-Optimiser = Literal["gd", "momentum", "adam", "adamw"]
+Optimiser = Literal["gd", "momentum", "nesterov", "adam", "adamw"]
 # Number of the step, from 0 -> factor of the rate.
 Schedule = Callable[[Int[Array, ""]], Float[Array, ""]]
 
@@ -30,6 +30,7 @@ Schedule = Callable[[Int[Array, ""]], Float[Array, ""]]
 _CONSTANTS: dict[Optimiser, dict[str, float]] = {
     "gd": {},
     "momentum": {"decay": 0.9},
+    "nesterov": {"decay": 0.9},
     "adam": {"decay": 0.9, "beta2": 0.999, "epsilon": 1e-8},
     "adamw": {"decay": 0.9, "beta2": 0.999, "epsilon": 1e-8, "weight_decay": 1e-2},
 }
@@ -41,10 +42,11 @@ class Descent(AbstractFlow):
     """θ ← θ − rate · u, with u the gradient or what an optimiser makes of it.
 
     The clock is steps × rate for every optimiser.  For "gd" that is the time of the
-    gradient flow, of which it is Euler's method; "momentum" moves 1/(1 − decay) times
-    as far in the same time, and for "adam" and "adamw" it is the distance that a weight
-    whose gradient keeps its sign has moved.  A record at time t is of the first step
-    with steps × rate ≥ t, up to rounding: the time may pass `until`, by less than rate.
+    gradient flow, of which it is Euler's method; "momentum" and "nesterov" move
+    1/(1 − decay) times as far in the same time, and for "adam" and "adamw" it is the
+    distance that a weight whose gradient keeps its sign has moved.  A record at time t
+    is of the first step with steps × rate ≥ t, up to rounding: the time may pass
+    `until`, by less than rate.
 
     With a `schedule` step k has the rate rate · schedule(k), and the clock is the sum
     of the rates taken so far.
@@ -61,9 +63,10 @@ class Descent(AbstractFlow):
     Args:
         rate: learning rate; may differ per member.
         schedule: factor of the rate by step, a named function; None is 1 throughout.
-        optimiser: "gd", "momentum" (u ← g + decay · u), "adam" or "adamw".
+        optimiser: "gd", "momentum" (v ← g + decay · v, u = v), "nesterov"
+            (u = g + decay · v), "adam" or "adamw".
         batch: samples in a mini-batch; None is the full sample.
-        decay: of "momentum" (None: 0.9), and β₁ of Adam (None: 0.9).
+        decay: of "momentum" and "nesterov" (None: 0.9), and β₁ of Adam (None: 0.9).
         beta2: β₂ of Adam (None: 0.999).
         epsilon: ε of Adam (None: 1e-8); gradients much smaller than it move little.
         weight_decay: λ.  For "adamw" θ also moves by −rate · λθ (None: 0.01).  For the
@@ -115,7 +118,7 @@ class Descent(AbstractFlow):
         key: PRNGKeyArray,
     ) -> FlowState:
         """State at time 0."""
-        params, _ = split(network)
+        params, _ = split_trained(network)
         zero = jnp.int32(0)
         batches = None
         if self.batch is not None:
@@ -129,13 +132,13 @@ class Descent(AbstractFlow):
         self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
     ) -> FlowState:
         """One step, unless the time is `until` or past it."""
-        params, static = split(state.network)
+        params, static = split_trained(state.network)
         count = state.stats["accepted"]
         sample, batches = (data.x, data.y, data.weight), state.memory.batches
         order = None
         if self.batch is not None:
             sample, order = _drawn(batches, sample, self.batch, count)
-        value, gradient = value_and_gradient(params, static, loss, sample)
+        value, gradient, rest = value_gradient_and_rest(params, static, loss, sample)
         if self.weight_decay is not None and self.optimiser != "adamw":
             decay = jnp.asarray(self.weight_decay, precision(params))
             gradient = jax.tree.map(lambda g, p: g + decay * p, gradient, params)
@@ -151,7 +154,7 @@ class Descent(AbstractFlow):
         is_running &= state.time < until.astype(state.time.dtype) * _REACHED
         goes = is_running & (count < self.max_steps)
         # A memory that overflows to ∞ would stop Adam without a trace.
-        is_sound = is_finite((value, new, optimiser))
+        is_sound = is_finite((value, new, optimiser, rest))
         moves = goes & is_sound
         status = where_status(is_running & ~goes, Status.MAX_STEPS, state.status)
         status = where_status(goes & ~is_sound, Status.NONFINITE, status)
@@ -168,7 +171,7 @@ class Descent(AbstractFlow):
         if self.batch is not None:
             batches = batches._replace(order=choose(moves, order, batches.order))
         memory = _Memory(choose(moves, optimiser, state.memory.optimiser), batches)
-        network = eqx.combine(choose(moves, new, params), static)
+        network = eqx.combine(*choose(moves, (new, rest), (params, static)))
         return FlowState(network, time, status, stats, memory)
 
     def _rate(self, count: Int[Array, ""]) -> Real:
@@ -236,6 +239,12 @@ def _momentum(
     return optax.sgd(rate, momentum=decay)
 
 
+def _nesterov(
+    rate: Float[Array, ""], decay: Float[Array, ""]
+) -> optax.GradientTransformation:
+    return optax.sgd(rate, momentum=decay, nesterov=True)
+
+
 def _adam(
     rate: Float[Array, ""],
     decay: Float[Array, ""],
@@ -255,4 +264,10 @@ def _adamw(
     return optax.adamw(rate, b1=decay, b2=beta2, eps=epsilon, weight_decay=weight_decay)
 
 
-_TRANSFORMS = {"gd": _gd, "momentum": _momentum, "adam": _adam, "adamw": _adamw}
+_TRANSFORMS = {
+    "gd": _gd,
+    "momentum": _momentum,
+    "nesterov": _nesterov,
+    "adam": _adam,
+    "adamw": _adamw,
+}

@@ -16,13 +16,14 @@ from simbias.flows._objective import (
     Sample,
     choose,
     clock,
+    couples_rows,
     is_finite,
     precision,
-    split,
     value_and_gradient,
     where_status,
 )
 from simbias.flows._solvers import check_solver, stages_taken, with_tolerances
+from simbias.trained import split_trained
 
 # A step of fewer roundings of the time than this is no step.
 _ROUNDINGS = 10
@@ -92,9 +93,16 @@ class GradientFlow(AbstractFlow):
         """State at time 0; NONFINITE unless the weights, the loss and ∇L are finite.
 
         Raises:
-            ValueError: if the network has kinks and `allow_kinks` is False.
+            ValueError: if the network has kinks and `allow_kinks` is False, or if its
+                rows see each other in training.
         """
         del key
+        if couples_rows(network):
+            raise ValueError(
+                "GradientFlow moves every weight and nothing else, got a network with "
+                "batch normalisation, whose averages would stand still. Use the flow "
+                '"descent".'
+            )
         if network.has_kinks and not self.allow_kinks:
             raise ValueError(
                 "GradientFlow needs a network with a continuous gradient, got one with "
@@ -103,7 +111,7 @@ class GradientFlow(AbstractFlow):
                 'shrinks without end. Use the flow "descent" with a small rate, '
                 '"relu_flow" for the exact flow, or a smooth activation such as gelu.'
             )
-        params, static = split(network)
+        params, static = split_trained(network)
         sample = (data.x, data.y, data.weight)
         value, gradient = value_and_gradient(params, static, loss, sample)
         is_sane = is_finite((params, value, gradient))
@@ -121,7 +129,7 @@ class GradientFlow(AbstractFlow):
         self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
     ) -> FlowState:
         """One attempt; `until` must be finite."""
-        params, static = split(state.network)
+        params, static = split_trained(state.network)
         sample = (data.x, data.y, data.weight)
         until = until.astype(state.time.dtype)
         attempt = _adaptive_attempt if self.is_adaptive else _constant_attempt

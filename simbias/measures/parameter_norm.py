@@ -2,12 +2,12 @@
 
 from typing import Any, ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
+from simbias.trained import split_trained
 
 
 class ParameterNorm(AbstractMeasure):
@@ -25,5 +25,5 @@ class ParameterNorm(AbstractMeasure):
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """½‖θ‖², in units of weight squared."""
         del data
-        leaves = jax.tree.leaves(eqx.filter(network, eqx.is_inexact_array))
+        leaves = jax.tree.leaves(split_trained(network)[0])
         return jnp.sum(jnp.stack([jnp.sum(v**2) for v in leaves])) / 2

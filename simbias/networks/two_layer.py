@@ -46,10 +46,14 @@ class TwoLayer(AbstractNetwork):
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Output for one input."""
+        return self.features(x) @ self.a
+
+    def features(self, x: Float[Array, " d"]) -> Float[Array, " m"]:
+        """φ(wⱼ·x + bⱼ), what the output is linear in."""
         h = self.w @ x
         if self.b is not None:
             h = h + self.b
-        return self.activation(h) @ self.a
+        return self.activation(h)
 
     def value_and_gradient(
         self,

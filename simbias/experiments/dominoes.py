@@ -1,0 +1,287 @@
+"""Dominoes: a digit that suffices hides the image below it, more so towards the end.
+
+The inputs are two blocks with the same class: a digit above, and below an image whose
+class is harder to see.  The network learns the digit.  A logistic regression on its
+last layer, on inputs whose digit is that of another sample, tells how much of the lower
+block is left in the features.
+
+By default no files are needed: 8 × 8 digits above noisy gratings and a small
+convolutional network.  `--cell.source mnist_cifar10 --cell.network resnet18
+--cell.data-dir FOLDER` is the published setting, and the preset `paper` is that;
+without the folder it can be planned and not run.  The published run also flips images
+at random, and draws digits without replacement.
+
+Members with `correlation` 1/classes, whose blocks are independent, are the control:
+what the same network learns of the lower block when the digit does not help.
+
+Reference: Shah et al. (2020), arXiv:2006.07710, section 4 (MNIST–CIFAR); Tsoy &
+Konstantinov (2024), arXiv:2405.17299, figures 3 and 8–10.
+"""
+
+from typing import Any, Literal
+
+import jax
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from simbias.analysis.paired_fall import paired_fall
+from simbias.analysis.quantile_band import quantile_band
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.datasets.dominoes import IMAGES, Source, dominoes
+from simbias.experiments._curves import curves, value
+from simbias.experiments._published_descent import (
+    RECORDS,
+    published_descent,
+    published_times,
+)
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.losses import cross_entropy
+from simbias.measures.block_accuracy import BlockAccuracy
+from simbias.measures.last_layer_probe import LastLayerProbe
+from simbias.networks.convolutional import convolutional
+from simbias.networks.resnet import resnet
+
+PAPER = "Tsoy & Konstantinov (2024), arXiv:2405.17299, figure 3"
+REVERSED = "Tsoy & Konstantinov (2024), arXiv:2405.17299, figures 8, 9"
+SHAH = "Shah et al. (2020), arXiv:2006.07710, section 4"
+Architecture = Literal["convolutional", "resnet18"]
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    correlation: Real = 1.0,
+    classes: int = 2,
+    n: int = 1000,
+    n_test: int = 2000,
+    noise: Real = 2.0,
+    source: Source = "digits",
+    network: Architecture = "convolutional",
+    scale: Real = 1.0,
+    data_dir: str = "",
+    verify: bool = True,
+) -> tuple[Dataset, AbstractNetwork]:
+    """Dominoes, and a network whose weights are all multiplied by `scale`."""
+    key_data, key_network = jax.random.split(key)
+    data = dominoes(
+        key_data,
+        n=n,
+        n_test=n_test,
+        classes=classes,
+        correlation=correlation,
+        source=source,
+        noise=noise,
+        data_dir=data_dir,
+        verify=verify,
+    )
+    image = IMAGES[source]
+    if network == "convolutional":
+        return data, convolutional(key_network, image=image, k=classes, scale=scale)
+    # The published network keeps the pooling behind its 3 × 3 stem.
+    return data, resnet(
+        key_network, image=image, k=classes, scale=scale, has_max_pool=True
+    )
+
+
+_DESCENT = Descent(rate=0.05, optimiser="momentum", batch=50, weight_decay=5e-3)
+_PRESETS: dict[str, dict[str, Any]] = {
+    "smoke": {
+        "cell": {"correlation": (0.5, 1.0), "n": 500, "n_test": 1000},
+        "seeds": 1,
+        "final": 16.0,
+        "records": 8,
+    },
+    "quick": {
+        "cell": {
+            "correlation": (0.5, 0.95, 1.0),
+            "flow.weight_decay": (0.0, 2e-3),
+            "n": 1000,
+            "n_test": 2000,
+        },
+        "seeds": 4,
+        "final": 64.0,
+    },
+    "paper": {
+        "cell": {
+            "correlation": (0.1, 0.95, 1.0),
+            "scale": (2.0**-5, 1.0),
+            "n": 37_500,
+            "n_test": 10_000,
+            "classes": 10,
+            "source": "mnist_cifar10",
+            "network": "resnet18",
+        },
+        "seeds": 6,
+    },
+}
+
+
+def experiment(preset: str = "quick", **cell: Any) -> Experiment:
+    """The experiment; keyword arguments replace values of the cell.
+
+    The clock is steps × rate: with n = 1000, a batch of 50 and a rate of 0.05 it counts
+    epochs.
+    """
+    chosen = dict(_PRESETS[preset])
+    flow = published_descent() if preset == "paper" else _DESCENT
+    if preset == "paper":
+        times = published_times(flow)
+    else:
+        final = chosen.pop("final")
+        records = chosen.pop("records", RECORDS)
+        times = tuple(final * i / records for i in range(records + 1))
+    return Experiment(
+        name="dominoes",
+        make=make,
+        cell={"classes": 2, **chosen.pop("cell"), **cell},
+        flow=flow,
+        loss=cross_entropy,
+        times=times,
+        measures={
+            "accuracy": BlockAccuracy(),
+            "complex_probe": LastLayerProbe(),
+            "simple_probe": LastLayerProbe(target="simple"),
+        },
+        dtype="float32",
+        **chosen,
+    )
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Probe accuracy and scale over training, and what the network itself looks at."""
+    parts = list(curves(ds, "correlation"))
+    with style():
+        whole = blank(10.5, 3.2 * len(parts))
+        panels = whole.subplots(len(parts), 3, squeeze=False, sharex=True)
+        for row, (label, part) in zip(panels, parts, strict=True):
+            _probes(row[0], part, "accuracy")
+            _probes(row[1], part, "scale")
+            _reliance(row[2], part.isel(correlation=-1))
+            row[0].set_ylabel(label.replace("flow.weight_decay", "weight decay"))
+            row[1].set_ylim(0, None)
+        titles = ("probe accuracy, digit exchanged", "rms coefficient of the probe")
+        for axes, title in zip(panels[0], titles, strict=False):
+            axes.set_title(title)
+        largest = float(parts[0][1]["correlation"][-1])
+        panels[0, 2].set_title(f"accuracy of the network, ρ = {largest:g}")
+        for axes in panels[-1]:
+            axes.set_xlabel("share of training")
+        panels[0, 0].legend(loc="center right")
+        panels[0, 2].legend(loc="lower right")
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """The network looks at the digit, and its features show less and less else."""
+    out = []
+    for label, part in curves(ds, "correlation"):
+        where = f", {label}" if label else ""
+        chance = 1 / value(part, "classes")
+        for rho in part["correlation"].values[part["correlation"] >= 0.9]:
+            out += _over_training(part.sel(correlation=rho), f"ρ = {rho:g}{where}")
+        if float(part["correlation"][-1]) == 1:
+            out += _at_the_end(part.isel(correlation=-1, time=-1), chance, where)
+            out.append(_against_control(part.isel(time=-1), chance, where))
+    return out
+
+
+def _over_training(part: xr.Dataset, where: str) -> list[Claim]:
+    """From a quarter of training to its end, as the paper's test does."""
+    quarter = len(part["time"]) // 4
+    probe = part["complex_probe"]
+    share = probe.sel(probe="accuracy")
+    _, p = paired_fall(share.isel(time=quarter), share.isel(time=-1))
+    scale = probe.sel(probe="scale").mean("seed", skipna=False)
+    growth = float(scale.isel(time=-1) / scale.isel(time=0))
+    text = "fall of the probe's OOD accuracy from ¼ of training to the end, p-value"
+    decays = "flow.weight_decay" not in part.coords or part["flow.weight_decay"] > 0
+    is_published = float(part["correlation"]) == 1 and bool(decays)
+    source = PAPER if is_published else f"{PAPER}, asked where the paper does not"
+    return [
+        Claim(f"{text}, {where}", p, 0.0, 0.05, source),
+        Claim(f"growth of the probe's scale, {where}", growth, 1.0, np.inf, source),
+    ]
+
+
+def _at_the_end(last: xr.Dataset, chance: float, where: str) -> list[Claim]:
+    """The digit decides, the lower block does not."""
+    mean = lambda v: float(v.mean("seed", skipna=False))
+    accuracy = last["accuracy"]
+    digit = mean(last["simple_probe"].sel(probe="accuracy"))
+    test, simple, lower = (
+        mean(accuracy.sel(randomised=k)) for k in ("none", "simple", "complex")
+    )
+    rows = [
+        ("test accuracy", test, 0.9, 1.0, SHAH),
+        (
+            "accuracy with the digit exchanged − chance",
+            simple - chance,
+            -0.05,
+            0.05,
+            SHAH,
+        ),
+        (
+            "accuracy lost with the lower block exchanged",
+            test - lower,
+            -0.05,
+            0.05,
+            SHAH,
+        ),
+        (
+            "accuracy of a probe for the digit (reversed labels)",
+            digit,
+            0.95,
+            1.0,
+            REVERSED,
+        ),
+    ]
+    return [
+        Claim(f"{text}, ρ = 1{where}", seen, low, high, source)
+        for text, seen, low, high, source in rows
+    ]
+
+
+def _against_control(last: xr.Dataset, chance: float, where: str) -> Claim:
+    """What the probe finds where the digit suffices, and where it does not help."""
+    probe = last["complex_probe"].sel(probe="accuracy").mean("seed", skipna=False)
+    is_pair = abs(float(last["correlation"][0]) - chance) < 1e-9
+    lost = float(probe[0] - probe[-1]) if is_pair else np.nan
+    text = f"OOD accuracy of the probe, blocks independent − the same class{where}"
+    return Claim(text, lost, 0.1, 1.0, f"{PAPER}: bad accuracy")
+
+
+def _probes(axes: Axes, part: xr.Dataset, kind: str) -> None:
+    share = part["time"] / float(part["time"][-1])
+    for i, rho in enumerate(part["correlation"].values):
+        band = quantile_band(part["complex_probe"].sel(correlation=rho, probe=kind))
+        colour = COLOURS[i % len(COLOURS)]
+        axes.plot(share, band["median"], color=colour, label=f"ρ = {rho:g}")
+        axes.fill_between(
+            share, band["low"], band["high"], color=colour, alpha=0.2, lw=0
+        )
+    if kind == "accuracy":
+        digit = part.isel(correlation=-1)["simple_probe"].sel(probe=kind)
+        axes.plot(share, digit.median("seed"), "--", color="#555555", label="digit")
+
+
+def _reliance(axes: Axes, cell: xr.Dataset) -> None:
+    share = cell["time"] / float(cell["time"][-1])
+    labels = {
+        "none": "test sample",
+        "simple": "digit exchanged",
+        "complex": "lower block exchanged",
+    }
+    for i, (kind, label) in enumerate(labels.items()):
+        band = quantile_band(cell["accuracy"].sel(randomised=kind))
+        # Two of the three may coincide.
+        line = "--" if kind == "complex" else "-"
+        axes.plot(share, band["median"], line, color=COLOURS[i + 3], label=label)
+        axes.fill_between(
+            share, band["low"], band["high"], color=COLOURS[i + 3], alpha=0.2, lw=0
+        )
+    axes.axhline(1 / value(cell, "classes"), color="black", linestyle=":", lw=1)
+    axes.set_ylim(0, 1.02)

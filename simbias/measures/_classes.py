@@ -1,0 +1,47 @@
+"""Classes of targets and predictions, and samples with a block exchanged."""
+
+from typing import Literal
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from simbias.core import Dataset
+
+Block = Literal["simple", "complex"]
+# Rows of `features` that are the indicators of the blocks.
+_ROWS: dict[Block, int] = {"simple": 0, "complex": -1}
+
+
+def classes(y: Float[Array, "n k"]) -> Int[Array, " n"]:
+    """Largest of several outputs; of one output 1 if it is positive, else 0."""
+    if y.shape[1] == 1:
+        return (y[:, 0] > 0).astype(jnp.int32)
+    return jnp.argmax(y, axis=1).astype(jnp.int32)
+
+
+def class_count(y: Float[Array, "n k"]) -> int:
+    """Number of classes."""
+    return max(y.shape[1], 2)
+
+
+def exchanged(
+    data: Dataset, block: Block
+) -> tuple[Float[Array, "n d"], Int[Array, " n"]]:
+    """Inputs with one block taken from other rows, and which row each took it from.
+
+    The block are the coordinates where its indicator among `features` is not 0: the
+    first is the simple block, the last the complex one.  The permutation is fixed, so
+    that it is the same at every time.
+    """
+    n = data.x.shape[0]
+    order = jnp.asarray(np.random.default_rng(n).permutation(n), jnp.int32)
+    is_inside = data.features[_ROWS[block]] != 0
+    return jnp.where(is_inside[None, :], data.x[order], data.x), order
+
+
+def accuracy(
+    found: Int[Array, " n"], true: Int[Array, " n"], weight: Float[Array, " n"]
+) -> Float[Array, ""]:
+    """Weighted share of the rows on which both agree."""
+    return jnp.sum(jnp.where(found == true, weight, 0)) / jnp.sum(weight)
