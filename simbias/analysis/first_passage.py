@@ -36,8 +36,7 @@ def first_passage(
     with np.errstate(divide="ignore", invalid="ignore"):
         part = (level - below) / (above - below)
     # From −∞ or NaN to the level: somewhere in between, the record after is known.
-    part = np.where(np.isfinite(below) & np.isfinite(above), part, 1.0)
+    part = np.where(np.isfinite(part), part, 1.0)
     found = times[first] + part * (times[last] - times[first])
-    found = np.where(last == 0, times[0], found)
     found = np.where(is_above.any(axis=-1), found, np.nan)
     return values.isel({dim: 0}, drop=True).copy(data=found)

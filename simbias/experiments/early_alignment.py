@@ -65,7 +65,7 @@ _PRESETS: dict[str, dict[str, Any]] = {
         "d": (2, 5),
         "m": (30, 120),
         "scale": (1e-2, 1e-3, 1e-4, 1e-8, REFERENCE),
-        "draw": (0, 1, 2, 3, 4, 5),
+        "draw": (0, 1, 2, 3),
     },
     "paper": {
         "n": (40, 200, 1000, 5000),

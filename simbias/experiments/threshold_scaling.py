@@ -62,9 +62,9 @@ _PRESETS: dict[str, dict[str, Any]] = {
     "quick": {
         "cell": {
             "d": (5, 10, 20),
-            "n": (8, 12, 18, 27, 40, 60, 90, 140, 220),
+            "n": (8, 16, 27, 40, 60, 90, 140, 220),
             "m": 100,
-            "draw": tuple(range(10)),
+            "draw": tuple(range(8)),
             "rows": 220,
         },
         "times": log_times(1.0, 1000.0, 12),
