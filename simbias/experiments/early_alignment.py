@@ -29,6 +29,7 @@ from matplotlib.figure import Figure
 from simbias.analysis.first_passage import first_passage
 from simbias.core import Claim, Experiment
 from simbias.experiments._curves import value
+from simbias.experiments._exit import exit_time
 from simbias.experiments._shared_sample import shared_sample
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
@@ -43,8 +44,6 @@ DERIVED = "derived: balanced neurons under a constant drive, see the file"
 # The scale of the run that finds the extremal vectors.
 REFERENCE = 1e-60
 COSINES = (0.9, 0.99)
-# The loss has moved when it has lost this share.
-EXIT = 0.01
 # |D| of the population.
 RATE = 0.5
 # A neuron of the reference that grows less than this has died.
@@ -133,9 +132,7 @@ def alignment(ds: xr.Dataset) -> xr.Dataset:
     rate = np.stack(rate, axis=1)
     died = np.where(np.isfinite(rate), rate < _ALIVE, False)
     risk = ds["train_risk"].transpose(*_AXES, "time")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        moved = np.log(1 - risk / risk.isel(time=0))
-    left = first_passage(moved, float(np.log(EXIT)))
+    left = exit_time(risk)
     neurons = order[:5]
     out = xr.Dataset(
         {
@@ -169,7 +166,7 @@ def figure(ds: xr.Dataset) -> Figure:
     """Times of alignment by n; medians and exits by λ; what is missing at the exit."""
     found = alignment(ds)
     with style():
-        whole = blank(13.0, 4.0)
+        whole = blank(15.0, 4.2)
         when, against, missing = whole.subplots(1, 3)
         _distribution(when, found.isel(scale=0, d=0, m=-1))
         _medians(against, found.isel(n=-1, d=0))
@@ -192,9 +189,11 @@ def _distribution(axes: Axes, part: xr.Dataset) -> None:
         axes.plot(grid, law, line, color="black", lw=1.5, zorder=0, alpha=0.5)
     axes.set_xlabel("time")
     axes.set_title(
-        f"share with cos > {COSINES[0]} (solid), {COSINES[1]} (dashed), "
-        f"d = {int(part['d'])}; grey: law"
+        f"share of neurons aligned, d = {int(part['d'])}, m = {int(part['m'])}"
     )
+    axes.plot([], [], "k-", lw=1, label=f"cos > {COSINES[0]}")
+    axes.plot([], [], "k--", lw=1, label=f"cos > {COSINES[1]}")
+    axes.plot([], [], "-", color="black", lw=1.5, alpha=0.5, label="law, n → ∞")
     axes.legend()
 
 
@@ -234,19 +233,22 @@ def _medians(axes: Axes, part: xr.Dataset) -> None:
 
 def _missing(axes: Axes, part: xr.Dataset) -> None:
     small = part.sel(scale=part["scale"] > REFERENCE)
-    share = aligned(small)
+    share, least = aligned(small), 1e-3
     for i, d in enumerate(small["d"].values):
         colour = COLOURS[i % len(COLOURS)]
         late = 1 - share.sel(d=d)
         exit_time = small["exit"].sel(d=d).median("draw").values
         law = 1 - aligned_share(exit_time, max(COSINES), RATE, int(d))
         axes.plot(small["scale"], late.where(late > 0), "o", color=colour, ms=5)
+        seen = small["scale"].values[late.values > 0]
+        least = min([least, *seen])
         axes.plot(small["scale"], law, "-", lw=1, color=colour, label=f"d = {d}")
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_ylim(1e-4, 1.5)
+    axes.set_xlim(least / 3, 1.3 * float(small["scale"].max()))
     axes.set_xlabel("initial scale λ")
-    axes.set_title("share not aligned (0.99) when the loss moves; line: law")
+    axes.set_title("share not aligned (0.99) at the exit; line: law")
     axes.legend()
 
 

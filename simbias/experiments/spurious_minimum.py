@@ -37,24 +37,25 @@ REVIEW = "discussion of the paper on OpenReview (ICLR 2025): global, spurious, g
 _PRESETS: dict[str, dict[str, Any]] = {
     "smoke": {
         "cell": {
-            "n": (8, 40, 2000),
+            "n": (6, 30, 1500),
             "m": 10,
             "d": 3,
-            "scale": (1e-3, 3.0),
+            "scale": (1e-3, 2.0),
             "start": (0, 1),
             "draw": (0, 1),
             "n_test": 200,
+            "rows": 1500,
         },
         "times": log_times(1.0, 300.0, 8),
     },
     "quick": {
         "cell": {
-            "n": (10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120),
+            "n": (10, 30, 100, 300, 1000, 5000),
             "m": 20,
             "d": 5,
             "scale": (1e-3, 1.0, 3.0),
-            "start": (0, 1, 2, 3),
-            "draw": (0, 1, 2, 3, 4),
+            "start": (0, 1, 2),
+            "draw": (0, 1, 2),
         },
         "times": log_times(1.0, 1000.0, 10),
     },

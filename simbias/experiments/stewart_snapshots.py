@@ -26,11 +26,11 @@ from jaxtyping import Float, PRNGKeyArray
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from simbias.analysis.first_passage import first_passage
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.stewart_1d import KNOTS, VALUES, stewart_1d
 from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._curves import value
+from simbias.experiments._exit import exit_time
 from simbias.experiments._times import log_times
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
@@ -45,8 +45,6 @@ PAPER = "Boursier & Flammarion (2024), arXiv:2401.10791, section 5"
 # A kink is a change of slope by this much; kinks closer than SAME are one.
 BEND = 0.05
 SAME = 0.02
-# The loss has moved when it has lost this share.
-EXIT = 0.01
 _PANELS = 6
 
 
@@ -122,9 +120,7 @@ def histories(ds: xr.Dataset) -> xr.Dataset:
     flat = _members(ds)
     rows, risk = flat["neuron_weights"].values, flat["train_risk"]
     count = np.array([[len(kinks(w)) for w in member] for member in rows])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        moved = np.log(1 - risk / risk.isel(time=0))
-    left = first_passage(moved, float(np.log(EXIT)))
+    left = exit_time(risk)
     ends = np.array(
         [
             _at_the_exit(flat.isel(member=i), float(left[i]))
