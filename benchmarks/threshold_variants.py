@@ -41,7 +41,7 @@ from simbias.simulate import simulate
 EXACT, SMOOTH = ReluFlow(rtol=1e-4), GradientFlow(rtol=1e-4)
 # Of Adam: the distance that is walked.
 DISTANCE = 30.0
-SIZES = [8, 12, 18, 27, 60, 120]
+SIZES = [8, 12, 18, 27, 40, 80]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,7 +74,6 @@ VARIANTS = {
         "Adam and GELU", _adam(0.003), GELU, final=DISTANCE
     ),
     "hidden bias": Variant("network and start", EXACT, {"has_bias": True}),
-    "dominated start": Variant("network and start", EXACT, {"initial": "dominated"}),
     "standard start": Variant(
         "network and start", EXACT, {"initial": "standard", "scale": 1.0}
     ),
@@ -88,7 +87,7 @@ def main() -> None:
         "--n", type=int, nargs="+", default=[8, 12, 18, 27, 40, 80, 160]
     )
     parser.add_argument("--m", type=int, default=100)
-    parser.add_argument("--draws", type=int, default=8)
+    parser.add_argument("--draws", type=int, default=6)
     parser.add_argument("--time", type=float, default=1000.0)
     parser.add_argument("--only", nargs="+", choices=list(VARIANTS))
     parser.add_argument("--json", default="-")

@@ -18,10 +18,10 @@ def first_crossings(
     i = np.maximum(np.argmax(is_above, axis=1), 1)
     row, x = np.arange(len(medians)), np.log(sizes)
     below, above = medians[row, i - 1], medians[row, i]
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         part = (value - below) / (above - below)
     # −∞ where failed members hold the median: any value is crossed at the size after.
-    part = np.where(np.isneginf(below), 1.0, part)
+    part = np.where(np.isfinite(part), np.clip(part, 0, 1), 1.0)
     found = np.exp(x[i - 1] + part * (x[i] - x[i - 1]))
     found = np.where(is_above[:, 0], 0.0, found)
     return np.where(is_above.any(axis=1), found, np.inf)

@@ -15,14 +15,13 @@ d = 5 and 10; the theorem asks for more than d³), and depends neither on m nor 
 λ is below a bound that does not depend on n and m.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from simbias.analysis._interval import Interval
 from simbias.analysis.median_crossing import median_crossing
 from simbias.analysis.power_law import power_law
 from simbias.analysis.quantile_band import quantile_band
@@ -62,11 +61,10 @@ _PRESETS: dict[str, dict[str, Any]] = {
     },
     "quick": {
         "cell": {
-            "d": (5, 10, 20),
-            "n": (8, 16, 27, 40, 60, 90, 140, 220),
+            "d": (3, 5, 7, 10, 20),
+            "n": (4, 8, 16, 27, 40, 60, 90, 140, 220),
             "m": 100,
             "draw": tuple(range(8)),
-            "rows": 220,
         },
         "times": log_times(1.0, 1000.0, 12),
     },
@@ -104,6 +102,15 @@ def experiment(preset: str = "quick", **cell: Any) -> Experiment:
     )
 
 
+class Exponent(NamedTuple):
+    """p of n* ∝ qᵖ with its 95 % interval, fitted over the values `over` of q."""
+
+    estimate: float
+    low: float
+    high: float
+    over: tuple[float, ...]
+
+
 def final_errors(ds: xr.Dataset) -> xr.Dataset:
     """Train and test error at the end over σ², NaN where failed; the draw is `seed`."""
     ds = ds.isel(seed=0, time=-1, drop=True)
@@ -114,8 +121,11 @@ def final_errors(ds: xr.Dataset) -> xr.Dataset:
     return kept.rename(draw="seed").assign_attrs(ds.attrs)
 
 
-def exponents(errors: xr.Dataset) -> dict[tuple[str, float, str], Interval]:
-    """Exponents p by axis of several values, level, and point of the other axes."""
+def exponents(errors: xr.Dataset) -> dict[tuple[str, float, str], Exponent]:
+    """By axis of several values, level, and point of the other axes.
+
+    Fitted over the values whose n* lies inside the grid; NaN for fewer than two.
+    """
     found = {}
     for axis in AXES:
         if errors.sizes.get(axis, 1) < 2:
@@ -123,8 +133,20 @@ def exponents(errors: xr.Dataset) -> dict[tuple[str, float, str], Interval]:
         others = [k for k in AXES if k in errors.dims and k != axis]
         for label, part in _points(errors["train_risk"], others):
             for level in LEVELS:
-                found[axis, level, label] = power_law(part, level, along=axis)
+                found[axis, level, label] = _exponent(part, level, axis)
     return found
+
+
+def _exponent(part: xr.DataArray, level: float, axis: str) -> Exponent:
+    q = [
+        float(v)
+        for v in np.sort(part[axis].values)
+        if median_crossing(part.sel({axis: v}), level, resamples=1).is_bracketed
+    ]
+    if len(q) < 2:
+        return Exponent(np.nan, -np.inf, np.inf, tuple(q))
+    p = power_law(part.sel({axis: q}), level, along=axis)
+    return Exponent(p.estimate, p.low, p.high, tuple(q))
 
 
 def _points(values: xr.DataArray, axes: list[str]) -> list[tuple[str, xr.DataArray]]:
@@ -190,6 +212,8 @@ def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
             found = [median_crossing(part.sel({axis: v}), level) for v in q]
             n = np.array([f.estimate for f in found])
             reach = np.abs(np.array([[f.low, f.high] for f in found]).T - n)
+            beyond = [f.low if f.high == np.inf else np.nan for f in found]
+            panel.plot(q, beyond, "^", ms=6, color=COLOURS[i % len(COLOURS)])
             p = fits[axis, level, label]
             text = f"{LEVELS[level]}: p = {p.estimate:.2f} [{p.low:.2f}, {p.high:.2f}]"
             panel.errorbar(
@@ -206,7 +230,7 @@ def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
     panel.set_xscale("log")
     panel.set_yscale("log")
     panel.set_xlabel({"scale": "initial scale λ", "sigma": "noise σ"}.get(axis, axis))
-    panel.set_title(f"n* against {_NAMES[axis]}, 95 % intervals")
+    panel.set_title(f"n* against {_NAMES[axis]}; ▲: above the grid")
     panel.legend()
 
 
@@ -226,9 +250,9 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         )
     ]
     for (axis, level, label), p in exponents(errors).items():
-        q = errors[axis].values.astype(float)
         where = f"n* at {LEVELS[level]}{', ' + label if label else ''}, {when}"
-        seen = f"{p.estimate:.3g} [{p.low:.3g}, {p.high:.3g}]"
+        over = ", ".join(f"{v:g}" for v in p.over)
+        seen = f"{p.estimate:.3g} [{p.low:.3g}, {p.high:.3g}] over {axis} = {over}"
         if axis == "d":
             low, high = (v if np.isfinite(v) else np.nan for v in (p.low, p.high))
             text = f"exponent of n* in d = {seen}, its lower end, {where}"
@@ -236,16 +260,17 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             text = f"exponent of n* in d = {seen}, its upper end, {where}"
             out.append(Claim(text, high, -np.inf, 3.0, f"{PAPER}, theorem 2"))
         elif axis in ("m", "scale"):
-            out.append(_unchanged(axis, q, p, where))
+            out.append(_unchanged(axis, p, where))
     return out
 
 
-def _unchanged(axis: str, q: np.ndarray, p: Interval, where: str) -> Claim:
+def _unchanged(axis: str, p: Exponent, where: str) -> Claim:
     """n* at the largest q over that at the smallest; open where known too badly."""
-    span = q.max() / q.min()
+    low_q, high_q = (p.over[0], p.over[-1]) if p.over else (np.nan, np.nan)
+    span = high_q / low_q
     ratio, low, high = (float(span**v) for v in (p.estimate, p.low, p.high))
     text = (
-        f"n* at {_NAMES[axis]} = {q.max():g} over {q.min():g} (power law) = "
+        f"n* at {_NAMES[axis]} = {high_q:g} over {low_q:g} (power law) = "
         f"{ratio:.3g} [{low:.3g}, {high:.3g}], {where}"
     )
     is_known = high < UNCHANGED**2 * low
