@@ -63,9 +63,9 @@ def make(
 _PRESETS: dict[str, dict[str, Any]] = {
     "smoke": {"cell": {"m": 30}, "seeds": 2, "times": log_times(1.0, 2000.0, 40)},
     "quick": {
-        "cell": {"m": (50, 200), "scale": (1e-2, 1e-4, 1e-8)},
-        "seeds": 4,
-        "times": log_times(1.0, 20_000.0, 80),
+        "cell": {"m": 100, "scale": (1e-2, 1e-4, 1e-8)},
+        "seeds": 3,
+        "times": log_times(1.0, 20_000.0, 60),
     },
     "paper": {
         "cell": {"m": (200, 2000, 20_000), "scale": (1e-2, 1e-4, 1e-8, 1e-16)},
