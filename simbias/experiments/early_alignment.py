@@ -52,11 +52,11 @@ _ALIVE = 0.01
 _TIMES = (*np.arange(0, 20, 0.5).tolist(), *np.arange(20, 61, 2.0).tolist(), 80.0)
 _PRESETS: dict[str, dict[str, Any]] = {
     "smoke": {
-        "n": 400,
+        "n": 200,
         "d": 2,
         "m": 30,
         "scale": (1e-3, 1e-6, REFERENCE),
-        "draw": (0, 1, 2, 3),
+        "draw": (0, 1, 2),
     },
     "quick": {
         "n": (30, 100, 400),

@@ -37,14 +37,14 @@ REVIEW = "discussion of the paper on OpenReview (ICLR 2025): global, spurious, g
 _PRESETS: dict[str, dict[str, Any]] = {
     "smoke": {
         "cell": {
-            "n": (6, 30, 1500),
-            "m": 10,
-            "d": 3,
+            "n": (4, 40),
+            "m": 20,
+            "d": 5,
             "scale": (1e-3, 2.0),
             "start": (0, 1),
             "draw": (0, 1),
             "n_test": 200,
-            "rows": 1500,
+            "rows": 40,
         },
         "times": log_times(1.0, 300.0, 8),
     },

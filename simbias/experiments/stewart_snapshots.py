@@ -61,7 +61,7 @@ def make(
 
 
 _PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {"cell": {"m": 30}, "seeds": 2, "times": log_times(1.0, 2000.0, 40)},
+    "smoke": {"cell": {"m": 30}, "seeds": 2, "times": log_times(1.0, 2000.0, 30)},
     "quick": {
         "cell": {"m": 100, "scale": (1e-2, 1e-4, 1e-8)},
         "seeds": 3,

@@ -49,19 +49,19 @@ UNCHANGED = 1.25
 _PRESETS: dict[str, dict[str, Any]] = {
     "smoke": {
         "cell": {
-            "d": 3,
+            "d": 5,
             "scale": (1e-3, 1e-4),
-            "n": (4, 8, 16, 32),
+            "n": (4, 40),
             "m": 30,
-            "draw": tuple(range(4)),
+            "draw": (0, 1, 2),
             "n_test": 200,
-            "rows": 32,
+            "rows": 40,
         },
         "times": log_times(1.0, 300.0, 8),
     },
     "quick": {
         "cell": {
-            "d": (3, 5, 7, 10, 20),
+            "d": (5, 10, 20),
             "n": (4, 8, 16, 27, 40, 60, 90, 140, 220),
             "m": 100,
             "draw": tuple(range(8)),
