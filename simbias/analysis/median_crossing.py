@@ -4,8 +4,8 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
+from simbias.analysis._crossing import first_crossings
 from simbias.analysis._threshold import (
-    Sizes,
     Threshold,
     curve,
     medians,
@@ -48,7 +48,7 @@ def median_crossing(
     is_failed = split_failed(samples, dim, sizes)
 
     def first(samples: Float[np.ndarray, "r n s"]) -> Float[np.ndarray, " r"]:
-        return _first_crossings(sizes, medians(samples), value)
+        return first_crossings(sizes, medians(samples), value)
 
     def counted_as(filling: float) -> float:
         found = first(np.where(is_failed, filling, samples)[None])[0]
@@ -77,21 +77,3 @@ def median_crossing(
         counted_as(np.inf),
         f"median rises to {value:.4g}, seeds resampled",
     )
-
-
-def _first_crossings(
-    sizes: Sizes, medians: Float[np.ndarray, "r n"], value: float
-) -> Float[np.ndarray, " r"]:
-    """First crossing of every row; 0 if already above at the start, inf if never."""
-    is_above = medians >= value
-    # The size after the crossing; 1 where there is none, replaced below.
-    i = np.maximum(np.argmax(is_above, axis=1), 1)
-    row, x = np.arange(len(medians)), np.log(sizes)
-    below, above = medians[row, i - 1], medians[row, i]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        part = (value - below) / (above - below)
-    # −∞ where failed members hold the median: any value is crossed at the size after.
-    part = np.where(np.isneginf(below), 1.0, part)
-    found = np.exp(x[i - 1] + part * (x[i] - x[i - 1]))
-    found = np.where(is_above[:, 0], 0.0, found)
-    return np.where(is_above.any(axis=1), found, np.inf)

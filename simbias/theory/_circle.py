@@ -62,7 +62,10 @@ def arcs(
     np.add.at(jumps, (np.cumsum(is_new) - 1) % kink.size, jump)
     middle = _unit(kink[:1] + ((kink[1] - kink[0]) % (2 * np.pi)) / 2)
     first = np.where(x @ middle[0] > 0, pull, 0) @ x
-    return kink, first[None, :] + np.cumsum(jumps, axis=0) - jumps[:1]
+    drive = first[None, :] + np.cumsum(jumps, axis=0) - jumps[:1]
+    # Where nothing is active the sum is rounding, and would seem to pull.
+    is_none = np.linalg.norm(drive, axis=1) <= _rounding(x, pull)
+    return kink, np.where(is_none[:, None], 0, drive)
 
 
 def _unit(angle: Float[np.ndarray, " c"]) -> Float[np.ndarray, "c 2"]:

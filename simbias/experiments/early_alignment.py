@@ -1,0 +1,332 @@
+"""Early alignment: when each neuron reaches its extremal vector, against n, λ and m.
+
+While the network is near zero, a balanced neuron turns by the drive D of the sample
+alone: its size cancels.  So the time at which cos(wⱼ, its extremal vector) passes 0.9
+or 0.99 depends neither on the initial scale λ nor on the width m, and on n only through
+D, which tends to Σβ*/2 for every w.  For n → ∞ a neuron at an angle ψ₀ is aligned at
+
+    t = (1/|D|) ln(tan(ψ₀/2)/tan(ψ/2)),   |D| = ½      (Σ = I, ‖β*‖ = 1)
+
+What λ sets is the exit, when the loss moves: (1/G) ln(1/λ), G the largest growth rate.
+So the share of neurons aligned before it grows as λ falls; what is missing is of the
+order λ^(d−1), the cap of directions opposite to the drive.
+
+The extremal vector of a neuron is where the same start with λ = 1e-60 has taken it at
+the end.  Samples and directions of a draw are the same for every n, λ and m.
+
+Reference: Boursier & Flammarion (2024), arXiv:2401.10791 (early alignment) and
+arXiv:2410.02348 (its dependence on n, discussion on OpenReview); constants derived.
+"""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from simbias.analysis.first_passage import first_passage
+from simbias.core import Claim, Experiment
+from simbias.experiments._curves import value
+from simbias.experiments._exit import exit_time
+from simbias.experiments._shared_sample import shared_sample
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.relu_flow import ReluFlow
+from simbias.losses import half_mse
+from simbias.measures.neuron_weights import NeuronWeights
+from simbias.measures.train_risk import TrainRisk
+from simbias.theory.alignment_law import aligned_share, alignment_time
+
+PAPER = "Boursier & Flammarion (2024), arXiv:2401.10791, early alignment"
+REPLY = "authors of arXiv:2410.02348 on OpenReview: n matters through G_n only"
+DERIVED = "derived: balanced neurons under a constant drive, see the file"
+# The scale of the run that finds the extremal vectors.
+REFERENCE = 1e-60
+COSINES = (0.9, 0.99)
+# |D| of the population.
+RATE = 0.5
+# A neuron of the reference that grows less than this has died.
+_ALIVE = 0.01
+
+_TIMES = (*np.arange(0, 20, 0.5).tolist(), *np.arange(20, 61, 2.0).tolist(), 80.0)
+_PRESETS: dict[str, dict[str, Any]] = {
+    "smoke": {
+        "n": 200,
+        "d": 2,
+        "m": 30,
+        "scale": (1e-3, 1e-6, REFERENCE),
+        "draw": (0, 1, 2),
+    },
+    "quick": {
+        "n": (30, 100, 400),
+        "rows": 400,
+        "d": (2, 5),
+        "m": (30, 120),
+        "scale": (1e-2, 1e-3, 1e-4, 1e-8, REFERENCE),
+        "draw": (0, 1, 2, 3),
+    },
+    "paper": {
+        "n": (40, 200, 1000, 5000),
+        "d": (2, 5, 20),
+        "m": (100, 1000),
+        "scale": (1e-2, 1e-3, 1e-4, 1e-8, 1e-16, REFERENCE),
+        "draw": tuple(range(30)),
+    },
+}
+
+
+def experiment(preset: str = "quick", **cell: Any) -> Experiment:
+    """The experiment; keyword arguments replace values of the cell."""
+    return Experiment(
+        name="early_alignment",
+        make=shared_sample,
+        cell={"sigma": 0.3, "n_test": 1, **_PRESETS[preset], **cell},
+        seeds=1,
+        flow=ReluFlow(rtol=1e-5),
+        loss=half_mse,
+        times=_TIMES,
+        measures={"train_risk": TrainRisk(), "neuron_weights": NeuronWeights()},
+    )
+
+
+_AXES = ("n", "d", "m", "scale", "draw")
+
+
+def alignment(ds: xr.Dataset) -> xr.Dataset:
+    """What every neuron did, over (n, d, m, scale, draw) and `neuron`.
+
+    `time`: when its cosine with its extremal vector passed each of `COSINES` (axis
+    `cosine`), NaN if never, or if it died; `exit`: when the loss moved, NaN for the
+    reference; `rate`: growth of the neuron in the reference, its |G|; `died`.
+
+    Raises:
+        ValueError: if the smallest λ is too large to find extremal vectors.
+    """
+    held = {k: [value(ds, k)] for k in _AXES if k not in ds.dims}
+    ds = ds.isel(seed=0, drop=True).expand_dims(held).sortby(["n", "scale"])
+    if not float(ds["scale"][0]) <= REFERENCE:
+        raise ValueError(
+            f"`scale` must hold {REFERENCE:g}, whose end gives the extremal vectors, "
+            f"got {ds['scale'].values.tolist()}. Example: --cell.scale 1e-3 1e-60."
+        )
+    order = ("n", "d", "m", "draw", "neuron", "scale", "time", "weight")
+    weights = ds["neuron_weights"].transpose(*order).values
+    time = ds["time"].values
+    half = int(np.searchsorted(time, time[-1] / 2))
+    found, rate = np.full((2, *weights.shape[:6]), np.nan), []
+    for i, d in enumerate(ds["d"].values):
+        # Columns (w, a, NaN where other members have more inputs).
+        w = weights[:, i, ..., :d]
+        size = np.abs(w).max(axis=-1, keepdims=True)
+        length = np.linalg.norm(w / size, axis=-1, keepdims=True)
+        unit = w / size / length
+        # Scale 0 is the reference.
+        turned = _turned(unit, unit[..., :1, -1:, :])
+        history = xr.DataArray(turned, {"time": time}, (*"nmjhs", "time"))
+        for k, cosine in enumerate(COSINES):
+            level = -np.log(np.tan(np.arccos(cosine) / 2))
+            found[k, :, i] = first_passage(history, float(level)).values
+        grown = np.log(size * length)[..., 0, :, 0]
+        rate.append((grown[..., -1] - grown[..., half]) / (time[-1] - time[half]))
+    rate = np.stack(rate, axis=1)
+    died = np.where(np.isfinite(rate), rate < _ALIVE, False)
+    risk = ds["train_risk"].transpose(*_AXES, "time")
+    left = exit_time(risk)
+    neurons = order[:5]
+    out = xr.Dataset(
+        {
+            "time": (("cosine", *neurons, "scale"), found),
+            "rate": (neurons, rate),
+            "died": (neurons, died),
+            "exit": (_AXES, left.transpose(*_AXES).values),
+        },
+        {k: ds[k].values for k in _AXES} | {"cosine": list(COSINES)},
+        {"sigma": value(ds, "sigma")},
+    )
+    return out.assign(time=out["time"].where(~out["died"]))
+
+
+def _turned(unit: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """−ln tan(ψ/2), accurate for small and for blunt angles; ∞ when aligned."""
+    near = np.linalg.norm(unit - target, axis=-1)
+    far = np.linalg.norm(unit + target, axis=-1)
+    with np.errstate(divide="ignore"):
+        return np.log(far) - np.log(near)
+
+
+def aligned(found: xr.Dataset) -> xr.DataArray:
+    """Share of the living neurons at the strictest cosine before the exit, per cell."""
+    before = found["time"].sel(cosine=max(COSINES)) < found["exit"]
+    alive = found["rate"] >= _ALIVE
+    return before.where(alive).mean(["neuron", "draw"])
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Times of alignment by n; medians and exits by λ; what is missing at the exit."""
+    found = alignment(ds)
+    with style():
+        whole = blank(15.0, 4.2)
+        when, against, missing = whole.subplots(1, 3)
+        _distribution(when, found.isel(scale=0, d=0, m=-1))
+        _medians(against, found.isel(n=-1, d=0))
+        _missing(missing, found.isel(n=-1, m=-1))
+    return whole
+
+
+def _distribution(axes: Axes, part: xr.Dataset) -> None:
+    grid = np.linspace(0, 20, 201)
+    for i, n in enumerate(part["n"].values):
+        seen = part["time"].sel(n=n)
+        for cosine, line in zip(COSINES, ("-", "--"), strict=True):
+            times = np.sort(seen.sel(cosine=cosine).values.ravel())
+            count = np.isfinite(times).sum()
+            share = np.searchsorted(times[:count], grid, side="right") / max(count, 1)
+            label = f"n = {n}" if line == "-" else None
+            axes.plot(grid, share, line, lw=1, color=COLOURS[i], label=label)
+    for cosine, line in zip(COSINES, ("-", "--"), strict=True):
+        law = aligned_share(grid, cosine, RATE, int(part["d"]))
+        axes.plot(grid, law, line, color="black", lw=1.5, zorder=0, alpha=0.5)
+    axes.set_xlabel("time")
+    axes.set_title(
+        f"share of neurons aligned, d = {int(part['d'])}, m = {int(part['m'])}"
+    )
+    axes.plot([], [], "k-", lw=1, label=f"cos > {COSINES[0]}")
+    axes.plot([], [], "k--", lw=1, label=f"cos > {COSINES[1]}")
+    axes.plot([], [], "-", color="black", lw=1.5, alpha=0.5, label="law, n → ∞")
+    axes.legend()
+
+
+def _medians(axes: Axes, part: xr.Dataset) -> None:
+    small = part.sel(scale=part["scale"] > REFERENCE)
+    scale, start = small["scale"].values, np.array([np.pi / 2])
+    for i, m in enumerate(small["m"].values):
+        at = small.sel(m=m)
+        colour, mark = COLOURS[i % len(COLOURS)], "os^D"[i % 4]
+        axes.plot(
+            scale,
+            at["exit"].median("draw"),
+            f"{mark}-",
+            ms=5,
+            color=colour,
+            label=f"loss moves by 1 %, m = {m}",
+        )
+        for cosine in COSINES:
+            middle = at["time"].sel(cosine=cosine).median(["draw", "neuron"])
+            axes.plot(
+                scale,
+                middle,
+                f"{mark}--",
+                ms=5,
+                fillstyle="none",
+                color=colour,
+                label=f"median neuron, cos > {cosine}, m = {m}",
+            )
+    for cosine in COSINES:
+        law = float(alignment_time(start, cosine, RATE)[0])
+        axes.axhline(law, color="black", linestyle=":", linewidth=1)
+    axes.set_xscale("log")
+    axes.set_xlabel("initial scale λ")
+    axes.set_title(f"times, n = {int(part['n'])}, d = {int(part['d'])}; dotted: law")
+    axes.legend()
+
+
+def _missing(axes: Axes, part: xr.Dataset) -> None:
+    small = part.sel(scale=part["scale"] > REFERENCE)
+    share, least = aligned(small), 1e-3
+    for i, d in enumerate(small["d"].values):
+        colour = COLOURS[i % len(COLOURS)]
+        late = 1 - share.sel(d=d)
+        exit_time = small["exit"].sel(d=d).median("draw").values
+        law = 1 - aligned_share(exit_time, max(COSINES), RATE, int(d))
+        axes.plot(small["scale"], late.where(late > 0), "o", color=colour, ms=5)
+        seen = small["scale"].values[late.values > 0]
+        least = min([least, *seen])
+        axes.plot(small["scale"], law, "-", lw=1, color=colour, label=f"d = {d}")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_ylim(1e-4, 1.5)
+    axes.set_xlim(least / 3, 1.3 * float(small["scale"].max()))
+    axes.set_xlabel("initial scale λ")
+    axes.set_title("share not aligned (0.99) at the exit; line: law")
+    axes.legend()
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """No λ, no m and little n in the time of alignment; ln(1/λ) in that of the exit."""
+    found = alignment(ds)
+    median = found["time"].median(["draw", "neuron"])
+    small = found["scale"].values[found["scale"].values > REFERENCE]
+    out = []
+    for d, m in itertools.product(found["d"].values, found["m"].values):
+        at = {"d": d, "m": m}
+        where = f"d = {d}, m = {m}, n = {found['n'].values[-1]}"
+        last = found.sel(at).isel(n=-1)
+        out += _against_law(last, median.sel(at).isel(n=-1), where)
+        out += _against_scale(last, small, where)
+    strict = median.sel(cosine=max(COSINES)).isel(scale=0)
+    if found.sizes["m"] > 1:
+        ratio = (strict.isel(m=-1) / strict.isel(m=0)).values
+        text = "median time to cos 0.99, largest m over smallest, farthest from 1"
+        out.append(Claim(text, _farthest(ratio), 0.9, 1.1, PAPER))
+    if found.sizes["n"] > 1:
+        ratio = (strict.isel(n=-1) / strict.isel(n=-2)).values
+        text = "median time to cos 0.99, largest n over the one before, farthest from 1"
+        out.append(Claim(text, _farthest(ratio), 0.85, 1.15, REPLY))
+    return out
+
+
+def _farthest(ratio: np.ndarray) -> float:
+    return float(ratio.ravel()[np.argmax(np.abs(ratio - 1))])
+
+
+def _against_law(last: xr.Dataset, median: xr.DataArray, where: str) -> list[Claim]:
+    """Bands: three standard errors of the mean drive and of the median start."""
+    draws, n, noise = last.sizes["draw"], int(last["n"]), last.attrs["sigma"]
+    neurons = int(np.isfinite(last["rate"].values).sum())
+    drive = 2 * np.sqrt(((3 + noise**2) / 2 - 0.25) / n / draws / 2)
+    out = []
+    for cosine in COSINES:
+        law = float(alignment_time(np.array([np.pi / 2]), cosine, RATE)[0])
+        start = np.pi / np.sqrt(neurons) / law
+        wide = 3 * float(np.hypot(drive, start))
+        ratio = float(median.sel(cosine=cosine).isel(scale=0)) / law
+        text = f"median time to cos {cosine} over its law, {where}"
+        out.append(Claim(text, ratio, 1 - wide, 1 + wide, DERIVED))
+    return out
+
+
+def _against_scale(last: xr.Dataset, small: np.ndarray, where: str) -> list[Claim]:
+    """Slopes in ln(1/λ), and the share aligned at the exit, at the largest n."""
+    share = aligned(last).sel(scale=small)
+    least = f"share aligned before the exit, λ = {small[0]:g}, {where}"
+    out = [Claim(least, float(share[0]), 0.98, 1.0, PAPER)]
+    if len(small) < 2:
+        return out
+    x = np.log(1 / small)
+    x = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
+    strict = last["time"].sel(cosine=max(COSINES), scale=small)
+    middle = strict.median(["draw", "neuron"]).values
+    left = last["exit"].sel(scale=small).transpose("scale", "draw").values
+    fastest = last["rate"].max("neuron").values
+    rows = [
+        ("time to cos 0.99 (median), slope in ln(1/λ)", x @ middle, -0.02, 0.02, PAPER),
+        (
+            "exit time, slope in ln(1/λ) times the largest |G|, median of draws",
+            float(np.median((x @ left) * fastest)),
+            0.95,
+            1.05,
+            DERIVED,
+        ),
+        (
+            f"share aligned before the exit, gained from λ = {small[-1]:g} on",
+            float(share[0] - share[-1]),
+            0.0,
+            1.0,
+            PAPER,
+        ),
+    ]
+    return out + [
+        Claim(f"{text}, {where}", float(seen), low, high, source)
+        for text, seen, low, high, source in rows
+    ]

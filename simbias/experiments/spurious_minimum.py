@@ -1,0 +1,188 @@
+"""Global, spurious, global: a small start against the best found, as n passes m·d.
+
+A small start ends near one regression per sign, whatever the width.  Is that the global
+minimum?  The same network is trained on the same sample from many large starts, and the
+least train error found is an upper bound of the global minimum.  With few samples both
+interpolate.  In between only the large starts do, so the end of the small start is a
+spurious stationary point and not a lack of expressivity.  For n → ∞ at fixed m and d
+the best parameters are those of the population, the regression line again: of n samples
+about one in n/(m·d) can be fitted, and the gap closes like m·d/n.
+
+Reference: Boursier & Flammarion (2024), arXiv:2410.02348; the three regimes are those
+of the discussion of that paper on OpenReview (ICLR 2025, reviewer of the expressivity).
+"""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+
+from simbias.analysis.quantile_band import quantile_band
+from simbias.core import Claim, Experiment
+from simbias.experiments._curves import value
+from simbias.experiments._shared_sample import shared_sample
+from simbias.experiments._times import log_times
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.flows.relu_flow import ReluFlow
+from simbias.losses import half_mse
+from simbias.measures.excess_risk import ExcessRisk
+from simbias.measures.train_risk import TrainRisk
+from simbias.results import is_finished
+from simbias.stops.train_risk_below import TrainRiskBelow
+
+PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
+REVIEW = "discussion of the paper on OpenReview (ICLR 2025): global, spurious, global"
+
+_PRESETS: dict[str, dict[str, Any]] = {
+    "smoke": {
+        "cell": {
+            "n": (4, 40),
+            "m": 20,
+            "d": 5,
+            "scale": (1e-3, 1.0),
+            "start": (0, 1),
+            "draw": (0, 1),
+            "n_test": 200,
+            "rows": 40,
+        },
+        "times": log_times(1.0, 300.0, 8),
+        # Compiles in a fraction of the time.
+        "flow": Descent(rate=0.1),
+    },
+    "quick": {
+        "cell": {
+            "n": (10, 30, 100, 300, 1000, 5000),
+            "m": 20,
+            "d": 5,
+            "scale": (1e-3, 1.0, 3.0),
+            "start": (0, 1, 2),
+            "draw": (0, 1, 2),
+        },
+        "times": log_times(1.0, 1000.0, 10),
+    },
+    "paper": {
+        "cell": {
+            "n": tuple(10 * 2**i for i in range(14)),
+            "m": (20, 80, 320),
+            "d": (5, 10),
+            "scale": (1e-3, 1.0, 3.0),
+            "start": tuple(range(20)),
+            "draw": tuple(range(20)),
+        },
+        "times": log_times(1.0, 10_000.0, 20),
+    },
+}
+
+
+def experiment(preset: str = "quick", **cell: Any) -> Experiment:
+    """The experiment; keyword arguments replace values of the cell."""
+    chosen = dict(_PRESETS[preset])
+    return Experiment(
+        name="spurious_minimum",
+        make=shared_sample,
+        cell={"sigma": 0.3, **chosen.pop("cell"), **cell},
+        seeds=1,
+        flow=chosen.pop("flow", ReluFlow(rtol=1e-4)),
+        loss=half_mse,
+        measures={"train_risk": TrainRisk(), "excess_risk": ExcessRisk()},
+        stop=TrainRiskBelow(1e-8),
+        **chosen,
+    )
+
+
+def ends(ds: xr.Dataset) -> xr.Dataset:
+    """Train error over σ² at the end, over (m, d, n, draw).
+
+    `small`: of the smallest λ, median over starts; `best`: the least of all members on
+    the sample; `gap` = small − best, a lower bound of the distance from the global
+    minimum; `large`: median over the members of larger λ.
+    """
+    held = {k: [value(ds, k)] for k in _AXES if k not in ds.dims}
+    final = ds["train_risk"].isel(time=-1, seed=0, drop=True)
+    final = final.where(is_finished(ds).isel(seed=0, drop=True)).expand_dims(held)
+    final = final.transpose(*_AXES).sortby(["n", "scale"]) / value(ds, "sigma") ** 2
+    small, large = final.isel(scale=0, drop=True), final.isel(scale=slice(1, None))
+    best = final.min(["scale", "start"])
+    return xr.Dataset(
+        {
+            "small": small.median("start"),
+            "large": large.median(["scale", "start"]),
+            "best": best,
+            "gap": small.median("start") - best,
+        }
+    )
+
+
+_AXES = ("m", "d", "n", "scale", "start", "draw")
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Train error of the small start and the best found, and their difference."""
+    found = ends(ds)
+    with style():
+        whole = blank(9.6, 3.8)
+        both, gap = whole.subplots(1, 2)
+        for i, (m, d) in enumerate(_cells(found)):
+            part = found.sel(m=m, d=d).rename(draw="seed")
+            n, colour = part["n"].values, COLOURS[i % len(COLOURS)]
+            label = f"m = {m}, d = {d}"
+            names = {"small": "small start", "best": "best of all starts"}
+            for (name, text), mark in zip(names.items(), ("o-", "s--"), strict=True):
+                middle = part[name].median("seed")
+                both.plot(n, middle, mark, ms=4, color=colour, label=f"{text}, {label}")
+            band = quantile_band(part["gap"])
+            gap.fill_between(
+                n, band["low"], band["high"], color=colour, alpha=0.2, lw=0
+            )
+            gap.plot(n, band["median"], "o-", ms=4, color=colour, label=label)
+            gap.axvline(m * d, color=colour, linestyle=":", linewidth=1)
+        both.set_title("train error over σ², median of draws")
+        gap.set_title("small start − best found; dotted: n = m·d")
+        both.axhline(1, color="black", linestyle=":", linewidth=1)
+        for axes in (both, gap):
+            axes.set_xscale("log")
+            axes.set_xlabel("samples n")
+            axes.legend()
+        time = float(ds["time"][-1])
+        whole.suptitle(
+            f"at t = {time:g}, {ds.sizes.get('start', 1)} starts per sample and scale",
+            fontsize="medium",
+        )
+    return whole
+
+
+def _cells(found: xr.Dataset) -> list[tuple[int, int]]:
+    return [(int(m), int(d)) for m in found["m"].values for d in found["d"].values]
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """Both interpolate; then only large starts; then the gap closes."""
+    found, out = ends(ds), []
+    when = f"t = {float(ds['time'][-1]):g}"
+    for m, d in _cells(found):
+        part = found.sel(m=m, d=d)
+        n, gap = part["n"].values, part["gap"].median("draw").values
+        best = part["best"].median("draw").values
+        widest = int(np.argmax(gap))
+        last = float(gap[-1]) if n[-1] >= 50 * m * d else np.nan
+        where = f"m = {m}, d = {d}, {when}"
+        fitted = f"best train error over σ² at n = {n[widest]}, where the gap is widest"
+        rows = [
+            (f"gap over σ² at n = {n[0]}: global", gap[0], -1e-9, 0.01, PAPER),
+            (
+                f"gap over σ² at n = {n[widest]}: spurious",
+                gap[widest],
+                0.25,
+                1.0,
+                PAPER,
+            ),
+            (fitted, best[widest], 0.0, 0.25, PAPER),
+            (f"gap over σ² at n = {n[-1]}: global again", last, -1e-9, 0.05, REVIEW),
+        ]
+        out += [
+            Claim(f"{text}, {where}", float(seen), low, high, source)
+            for text, seen, low, high, source in rows
+        ]
+    return out

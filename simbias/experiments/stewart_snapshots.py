@@ -1,0 +1,309 @@
+"""Forty points on a line, in snapshots: one direction, a line, then kink after kink.
+
+A piecewise-linear target with nine knots, sampled at 40 uniform points of [−1, 1], and
+a small balanced network with a hidden bias (here a second input that is always 1).  All
+neurons with aⱼ > 0 turn to one extremal vector with all points active, so the network
+becomes the least-squares line and stays there.  Kinks then come in steps, and are made
+by neurons with aⱼ < 0: in the limit of λ → 0 each of these leaves the sample and dies,
+but they see only the weakly pulling points at the ends while they do, and those that
+are late when the loss moves survive.  So how many kinks there are in the end, and how
+far from interpolation the network stops, is decided by λ.
+
+A kink is a point where the slope changes by more than `BEND`, neurons whose kinks are
+closer than `SAME` taken together.
+
+Reference: Boursier & Flammarion (2024), arXiv:2401.10791, section 5, second example,
+with the code that accompanies it (40 points, snapshots at geometric steps).
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Float, PRNGKeyArray
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.datasets.stewart_1d import KNOTS, VALUES, stewart_1d
+from simbias.ensemble.engine import exact_numerics
+from simbias.experiments._curves import value
+from simbias.experiments._exit import exit_time
+from simbias.experiments._times import log_times
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.relu_flow import ReluFlow
+from simbias.losses import half_mse
+from simbias.measures.effective_width import EffectiveWidth
+from simbias.measures.neuron_weights import NeuronWeights
+from simbias.measures.train_risk import TrainRisk
+from simbias.networks.two_layer_init import balanced
+from simbias.theory.early_limit import early_limit
+
+PAPER = "Boursier & Flammarion (2024), arXiv:2401.10791, section 5"
+# A kink is a change of slope by this much; kinks closer than SAME are one.
+BEND = 0.05
+SAME = 0.02
+_PANELS = 6
+
+
+def sample(draw: int) -> Dataset:
+    """Sample number `draw` of the 40 points."""
+    return stewart_1d(jax.random.key(draw), n_test=1)
+
+
+def make(
+    key: PRNGKeyArray, *, m: int = 100, scale: Real = 1e-4, draw: int = 0
+) -> tuple[Dataset, AbstractNetwork]:
+    """The sample, the same for every member of a draw, and a balanced network."""
+    return sample(draw), balanced(key, m=m, d=2, scale=scale)
+
+
+_PRESETS: dict[str, dict[str, Any]] = {
+    "smoke": {"cell": {"m": 30}, "seeds": 2, "times": log_times(1.0, 2000.0, 30)},
+    "quick": {
+        "cell": {"m": 100, "scale": (1e-2, 1e-4, 1e-8)},
+        "seeds": 3,
+        "times": log_times(1.0, 20_000.0, 60),
+    },
+    "paper": {
+        "cell": {"m": (200, 2000, 20_000), "scale": (1e-2, 1e-4, 1e-8, 1e-16)},
+        "seeds": 20,
+        "times": log_times(1.0, 100_000.0, 120),
+    },
+}
+
+
+def experiment(preset: str = "quick", **cell: Any) -> Experiment:
+    """The experiment; keyword arguments replace values of the cell."""
+    chosen = dict(_PRESETS[preset])
+    return Experiment(
+        name="stewart_snapshots",
+        make=make,
+        cell={"scale": 1e-4, "draw": 0, **chosen.pop("cell"), **cell},
+        flow=ReluFlow(rtol=1e-5),
+        loss=half_mse,
+        measures={
+            "train_risk": TrainRisk(),
+            "effective_width": EffectiveWidth(share=1e-2),
+            "neuron_weights": NeuronWeights(),
+        },
+        **chosen,
+    )
+
+
+def kinks(weights: Float[np.ndarray, "m 3"]) -> Float[np.ndarray, "q 2"]:
+    """Position and change of slope of the kinks inside (−1, 1), from left to right."""
+    w, b, a = weights[np.isfinite(weights).all(axis=1)].T
+    turns = np.abs(b) < np.abs(w)
+    at, bend = -b[turns] / w[turns], (a * np.abs(w))[turns]
+    order = np.argsort(at)
+    at, bend = at[order], bend[order]
+    groups = np.cumsum(np.diff(at, prepend=-2.0) > SAME)
+    found = []
+    for group in np.unique(groups):
+        mine = groups == group
+        total, size = bend[mine].sum(), np.abs(bend[mine])
+        if np.abs(total) > BEND:
+            found.append((float(at[mine] @ size / size.sum()), float(total)))
+    return np.array(found).reshape(-1, 2)
+
+
+def histories(ds: xr.Dataset) -> xr.Dataset:
+    """Over the members (stacked) and time: loss, directions and kinks.
+
+    Also, per member, `exit`: when the loss moved; `line`: mean squared error of the
+    least-squares line; `alive`: share of the neurons with aⱼ < 0 that still see a point
+    at the exit, and `doomed`: share of them that `theory.early_limit` lets die.
+    """
+    flat = _members(ds)
+    rows, risk = flat["neuron_weights"].values, flat["train_risk"]
+    count = np.array([[len(kinks(w)) for w in member] for member in rows])
+    left = exit_time(risk)
+    ends = np.array(
+        [
+            _at_the_exit(flat.isel(member=i), float(left[i]))
+            for i in range(flat.sizes["member"])
+        ]
+    )
+    columns = {k: ("member", ends[:, i]) for i, k in enumerate(_ENDS)}
+    return xr.Dataset(
+        {
+            "train_risk": risk,
+            "directions": flat["effective_width"],
+            "kinks": (("member", "time"), count),
+            "exit": left,
+            **columns,
+        }
+    )
+
+
+_ENDS = ("line", "alive", "doomed")
+
+
+def _members(ds: xr.Dataset) -> xr.Dataset:
+    held = {k: [value(ds, k)] for k in ("scale", "draw") if k not in ds.dims}
+    ds = ds.expand_dims(held).sortby("scale")
+    first = [k for k in ("scale", "draw") if k in ds.dims]
+    others = [k for k in ds["status"].dims if k not in first]
+    flat = ds.stack(member=[*first, *others], create_index=False)
+    return flat.transpose("member", "time", ...)
+
+
+def _at_the_exit(member: xr.Dataset, left: float) -> tuple[float, float, float]:
+    """In the order of `_ENDS`."""
+    data = sample(int(member["draw"]))
+    rows = member["neuron_weights"].values
+    rows = rows[:, np.isfinite(rows[-1]).all(axis=1)]
+    now = rows[int(np.argmin(np.abs(member["time"].values - left)))]
+    with exact_numerics():
+        w, a = jnp.asarray(rows[0, :, :2]), jnp.asarray(rows[0, :, 2])
+        limit = early_limit(data, half_mse, w, a)
+    x, y = np.asarray(data.x), np.asarray(data.y)[:, 0]
+    is_negative = rows[0, :, 2] < 0
+    # A neuron that slides is on its hyperplane to rounding.
+    heights = x @ now[:, :2].T / np.linalg.norm(now[:, :2], axis=1)
+    is_alive = (heights > 1e-9).any(axis=0)
+    line = np.linalg.lstsq(x, y, rcond=None)[1][0] / len(y)
+    return (
+        float(line),
+        float(is_alive[is_negative].mean()),
+        float((limit.rate[is_negative] <= 0).mean()),
+    )
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Snapshots of the function of one member, and the histories of all."""
+    found, flat = histories(ds), _members(ds)
+    scales = np.unique(found["scale"].values)
+    colours = {v: COLOURS[i % len(COLOURS)] for i, v in enumerate(scales)}
+    # The first member of the middle scale.
+    chosen = int(np.argmax(found["scale"].values == scales[len(scales) // 2]))
+    one, shown = flat.isel(member=chosen), _moments(found.isel(member=chosen))
+    with style():
+        whole = blank(13.0, 6.0)
+        top, bottom = list(whole.subfigures(2, 1))  # pyright: ignore
+        panels = top.subplots(1, len(shown), sharey=True)
+        for panel, i in zip(panels, shown, strict=True):
+            _snapshot(panel, one.isel(time=int(i)), sample(int(one["draw"])))
+        top.suptitle(
+            f"λ = {float(one['scale']):g}, m = {len(one['neuron'])}; blue: kinks",
+            fontsize="medium",
+        )
+        loss, directions, bends = bottom.subplots(1, 3)
+        for axes, name in (
+            (loss, "train_risk"),
+            (directions, "directions"),
+            (bends, "kinks"),
+        ):
+            _histories(axes, found, name, colours)
+        loss.set_yscale("log")
+        loss.set_title("mean squared error; dotted: least-squares line")
+        loss.axhline(float(found["line"][0]), color="black", linestyle=":", lw=1)
+        loss.legend()
+        directions.set_yscale("log")
+        directions.set_title("directions with more than 1 % of the mass")
+        bends.set_title(f"kinks with a change of slope above {BEND}")
+    return whole
+
+
+def _histories(axes: Axes, found: xr.Dataset, name: str, colours: dict) -> None:
+    seen = set()
+    for i in range(found.sizes["member"]):
+        one = found.isel(member=i)
+        scale = float(one["scale"])
+        label = None if scale in seen else f"λ = {scale:g}"
+        seen.add(scale)
+        values = one[name].values[1:]
+        axes.plot(one["time"].values[1:], values, lw=0.8, c=colours[scale], label=label)
+    axes.set_xscale("log")
+    axes.set_xlabel("time")
+
+
+def _moments(one: xr.Dataset) -> np.ndarray:
+    """Records at the exit, on the line, and while the first kinks appear."""
+    time = one["time"].values
+    left = float(one["exit"]) if np.isfinite(one["exit"]) else time[1]
+    first = time[max(int(np.argmax(one["kinks"].values > 0)), 1)]
+    bends = np.geomspace(max(first, 4 * left), time[-1], _PANELS - 2)
+    wanted = [left, 1.5 * left, *np.minimum(bends, first * np.array([1, 1.5, 2.5, 8]))]
+    found = [int(np.argmin(np.abs(np.log(time[1:] / t)))) + 1 for t in wanted]
+    return np.unique(found)
+
+
+def _snapshot(axes: Axes, one: xr.Dataset, data: Dataset) -> None:
+    weights = one["neuron_weights"].values
+    grid = np.linspace(-1, 1, 401)
+    w, b, a = weights[np.isfinite(weights).all(axis=1)].T
+    f = np.maximum(np.outer(grid, w) + b, 0) @ a
+    axes.plot(KNOTS, VALUES, "-", color="#BBBBBB", lw=1)
+    axes.plot(np.asarray(data.x)[:, 0], np.asarray(data.y)[:, 0], ".", c="black", ms=3)
+    axes.plot(grid, f, color=COLOURS[1], lw=1.5)
+    for at, _ in kinks(weights):
+        axes.axvline(at, color=COLOURS[0], lw=0.6)
+    axes.set_title(f"t = {float(one['time']):.3g}")
+    axes.set_xlabel("x")
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """One direction and a line first, whatever m; then kinks, fewer for a smaller λ."""
+    found = histories(ds)
+    time, after = found["time"], 4 * found["exit"]
+    # All members of one λ leave zero at nearly the same time.
+    then = [int(np.argmin(np.abs(time.values - float(t)))) for t in after]
+    early = found.isel(time=xr.DataArray(then, dims="member"))
+    scale = found["scale"].values
+    is_small = scale <= 1e-3
+    ratio = (early["train_risk"] / found["line"]).values
+    count = found["kinks"].values
+    worst = lambda v, pick: float(pick(v[is_small])) if is_small.any() else np.nan
+    when, largest = f"t = {float(time[-1]):g}", lambda v: v[np.argmax(np.abs(v - 1))]
+    rows = [
+        (
+            "directions at 4 times the exit, λ ≤ 1e-3, most",
+            worst(early["directions"].values, np.max),
+            1.0,
+            1.0,
+        ),
+        (
+            "error over that of the least-squares line, then, farthest from 1",
+            worst(ratio, largest),
+            0.99,
+            1.02,
+        ),
+        (
+            "kinks, then, most",
+            worst(early["kinks"].values, np.max),
+            0.0,
+            0.0,
+        ),
+        (
+            f"kinks at {when}, λ = {scale.max():g}, least",
+            float(count[scale == scale.max(), -1].min()),
+            1.0,
+            np.inf,
+        ),
+        (
+            "neurons with a < 0 that die in the limit λ → 0, least share",
+            float(found["doomed"].min()),
+            1.0,
+            1.0,
+        ),
+        (
+            "neurons with a < 0 alive at the exit, share gained from smaller λ",
+            _gained(found),
+            0.0,
+            1.0,
+        ),
+    ]
+    return [Claim(text, seen, low, high, PAPER) for text, seen, low, high in rows]
+
+
+def _gained(found: xr.Dataset) -> float:
+    """Mean share alive at the largest λ less that at the smallest."""
+    scale = found["scale"].values
+    if scale.min() == scale.max():
+        return np.nan
+    mean = lambda v: float(found["alive"].values[scale == v].mean())
+    return mean(scale.max()) - mean(scale.min())
