@@ -141,17 +141,16 @@ class Objects(AbstractPlace):
         Raises:
             ValueError: if the store ignores conditions, so that two might create.
         """
-        probe = self / f"work/{uuid.uuid4().hex}"
-        is_kept = probe.create(b"first") and not probe.create(b"second")
-        probe.delete()
-        if not is_kept:
+        if not (self / ROOT).create(documents[ROOT]):
+            return
+        if (self / ROOT).create(documents[ROOT] + b"\n"):
+            self.clear()
             raise ValueError(
                 f"`{self.bucket}` ignores the condition of a put (If-None-Match), on "
                 "which workers rely to share a run. Choose a store that keeps it."
             )
-        if (self / ROOT).create(documents[ROOT]):
-            for name, content in documents.items():
-                (self / name).create(content)
+        for name, content in documents.items():
+            (self / name).create(content)
 
     def tidy(self) -> None:
         """Nothing to do: an object is never half-written."""
