@@ -12,7 +12,7 @@ from simbias.ensemble.table import Table, empty_table, put_rows
 from simbias.store.checkpoint import load_state, run_hash, save_state
 from simbias.store.layout import Store
 from simbias.store.lease import Leases
-from simbias.store.place import AbstractPlace
+from simbias.store.place import AbstractPlace, Unreachable
 
 
 class _Open:
@@ -107,6 +107,8 @@ class Blocks:
             state, table, lanes = self._state(block), opened.table, opened.lanes
             try:
                 save_state(state, self._run, table, done, lanes)
+            except Unreachable:
+                raise
             except OSError:
                 # While this process slept, another may have finished the run.
                 if not self._store.is_committed(block):

@@ -75,6 +75,8 @@ class Store:
             try:
                 with naming(self.place / name):
                     self._write(name, block, column.values)
+            except Unreachable:
+                raise
             except OSError:
                 if self.is_committed(block):
                     return  # by another process, while this one slept

@@ -21,14 +21,17 @@ import time
 import uuid
 
 from simbias.store.address import place_at
-from simbias.store.place import AbstractPlace, Address
+from simbias.store.place import AbstractPlace, Address, Unreachable
 
 BEAT_SECONDS = 10.0
 STALE_SECONDS = 60.0
 
 
 class Leases:
-    """The leases of one process, as a context: leaving it gives them all back."""
+    """The leases of one process, as a context: leaving it gives them all back.
+
+    If it is left because the place does not answer, they grow stale instead.
+    """
 
     def __init__(
         self,
@@ -56,13 +59,14 @@ class Leases:
         self._thread.start()
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_) -> None:
         self._ending.set()
+        if kind is Unreachable:
+            return
         self._thread.join()
-        # All or, where the place does not answer, none: each one would wait for it.
+        for name in list(self._held):
+            self.release(name)
         with contextlib.suppress(OSError):
-            for name in list(self._held):
-                self._give_back(name)
             self._heartbeat(self.owner).delete()
 
     def claim(self, name: str) -> bool:
@@ -80,8 +84,10 @@ class Leases:
 
     def release(self, name: str) -> None:
         """Give a lease back, unless somebody else has it by now."""
+        self._held.discard(name)
         with contextlib.suppress(OSError):
-            self._give_back(name)
+            if self.holder(name) == self.owner:
+                self._lease(name).delete()
 
     def holder(self, name: str) -> str | None:
         """The owner of a lease."""
@@ -107,12 +113,6 @@ class Leases:
     def _bury(self, name: str, holder: str) -> bool:
         """Take the lease of a dead owner, and only that one; one observer succeeds."""
         return self._lease(name).swap(holder.encode(), self.owner.encode())
-
-    def _give_back(self, name: str) -> None:
-        self._held.discard(name)
-        with contextlib.suppress(FileNotFoundError):
-            if self._lease(name).read().decode() == self.owner:
-                self._lease(name).delete()
 
     def _beat(self) -> None:
         while not self._ending.wait(self._beat_seconds):

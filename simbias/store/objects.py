@@ -8,6 +8,7 @@ again by obstore; an error that persists is raised as Unreachable, with the addr
 
 import contextlib
 import dataclasses
+import datetime
 import errno
 import functools
 import pathlib
@@ -22,6 +23,8 @@ from zarr.storage import ObjectStore, StorePath
 
 from simbias.store.place import ROOT, AbstractPlace, Unreachable
 
+# A worker outlives an outage of a minute; by default obstore gives up after seconds.
+_RETRY: Any = {"max_retries": 1000, "retry_timeout": datetime.timedelta(minutes=1)}
 # What a put raises if the bucket is not there; its object need not be.
 _NO_BUCKET = (FileNotFoundError,)
 
@@ -35,8 +38,9 @@ def connected(scheme: str, bucket: str) -> Any:
     """
     if scheme == "memory":
         return MemoryStore()
+    patience = {} if scheme == "file" else {"retry_config": _RETRY}
     try:
-        return from_url(f"{scheme}://{bucket}/")
+        return from_url(f"{scheme}://{bucket}/", **patience)
     except BaseError as error:
         raise ValueError(f"`{scheme}://{bucket}`: {_cause(error)}.") from error
 
@@ -76,7 +80,7 @@ class Objects(AbstractPlace):
         self._put(content, "overwrite")
 
     def create(self, content: bytes) -> bool:
-        """See AbstractPlace."""
+        """See AbstractPlace; a put may have been done before its answer was lost."""
         try:
             self._put(content, "create")
         except AlreadyExistsError:
@@ -168,7 +172,7 @@ class Objects(AbstractPlace):
             obstore.put(self.store, self.key, content, mode=mode)
 
     def _holds(self, content: bytes) -> bool:
-        """True if a put was refused only because it was done before its answer came."""
+        """True if a put was refused because it had been done, when tried again."""
         with contextlib.suppress(FileNotFoundError):
             return self.read() == content
         return False

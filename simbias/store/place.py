@@ -53,7 +53,10 @@ class AbstractPlace(abc.ABC):
 
     @abc.abstractmethod
     def create(self, content: bytes) -> bool:
-        """Put something there, all at once, unless something is; of two, one does."""
+        """Put something there, all at once, unless something is; of two, one does.
+
+        The content should name who puts it: objects take equal content for their own.
+        """
 
     @abc.abstractmethod
     def swap(self, old: bytes, new: bytes) -> bool:
@@ -111,5 +114,7 @@ def naming(place: AbstractPlace) -> Iterator[None]:
     """Errors of a file beside the place, or of a part of it, get its name."""
     try:
         yield
+    except Unreachable:
+        raise
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(place)) from error

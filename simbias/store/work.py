@@ -23,7 +23,7 @@ from simbias.store.interrupt import Interrupt
 from simbias.store.layout import Store, open_store
 from simbias.store.lease import Leases
 from simbias.store.making import complete_store, create_store, grow_store
-from simbias.store.place import Address
+from simbias.store.place import Address, Unreachable
 
 # Lanes in flight are saved this often, or less often where saving them takes long:
 # at most a twentieth of the time goes there.
@@ -182,6 +182,8 @@ def _run(
                     stations.snapshot_seconds = max(
                         checkpoint_seconds, _SHARE * (saved - began)
                     )
+        except Unreachable:
+            raise  # at once: nothing can be saved, and each try would take a minute
         except BaseException:
             # The error that is raised is the first one, whatever follows from it.
             with contextlib.suppress(OSError):
