@@ -6,7 +6,6 @@ measure's own axes.  Attributes hold the configuration.
 
 import json
 import os
-import pathlib
 from typing import Any
 
 import numpy as np
@@ -65,19 +64,24 @@ def to_xarray(table: Table, attributes: dict[str, Any]) -> xr.Dataset:
 
 
 def open_result(path: str | os.PathLike) -> xr.Dataset:
-    """A run from disk, finished or not: the folder of the run or its `run.zarr`.
+    """A run that is stored, finished or not.
+
+    Args:
+        path: the folder or URL of the run, or of its `run.zarr`.
 
     Raises:
         ValueError: if it is not a simbias run, or if some of it is damaged.
+        OSError: if an object store does not answer.
     """
     # Imported here: zarr is not needed to run in memory.
+    from simbias.store.address import place_at
     from simbias.store.layout import open_store
     from simbias.store.work import read_so_far
 
-    path = pathlib.Path(path)
-    if (path / "run.zarr").exists():
-        path = path / "run.zarr"
-    store = open_store(path)
+    place = place_at(path)
+    if (place / "run.zarr").exists():
+        place = place / "run.zarr"
+    store = open_store(place)
     return to_xarray(read_so_far(store), store.attributes)
 
 

@@ -3,7 +3,6 @@
 import dataclasses
 import math
 import os
-import pathlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -44,11 +43,12 @@ def simulate(
 
     Args:
         experiment: what to run.
-        store: folder of a zarr store.  A store of the same configuration is
-            continued, and grows if the grid is larger: members that are there are not
-            computed again, and those in flight go on where they were.  Several
-            processes, on any machines that see the folder, may call this at once and
-            share the work.
+        store: folder of a zarr store, or a URL of one in an object store, e.g.
+            "s3://bucket/run.zarr" (needs the extra `cloud`).  A store of the same
+            configuration is continued, and grows if the grid is larger: members that
+            are there are not computed again, and those in flight go on where they
+            were.  Several processes, on any machines that see the store, may call this
+            at once and share the work.
         lanes: members in flight per station; chosen from the memory if not given.
         devices: where to run; all local devices if not given.
         progress: draw a progress bar.
@@ -61,11 +61,11 @@ def simulate(
             store of another configuration.  Nothing has been written then.
         KeyboardInterrupt, SystemExit: after Ctrl-C or SIGTERM; with a store, members
             in flight are saved first, and the same call goes on from there.
-        OSError: if the store cannot be written.
+        OSError: if the store cannot be written, or does not answer.
     """
     plan = planned(experiment, lanes)
     if store is not None:
-        return _in_store(plan, pathlib.Path(store), lanes, devices, progress)
+        return _in_store(plan, store, lanes, devices, progress)
     table = empty_table(plan)
     with Bar(experiment.name, plan.size, is_drawn=progress) as bar:
         every = run_members(
@@ -97,7 +97,7 @@ def planned(experiment: Experiment, lanes: int | None = None) -> Plan:
 
 def _in_store(
     plan: Plan,
-    path: pathlib.Path,
+    address: str | os.PathLike,
     lanes: int | None,
     devices: list[jax.Device] | None,
     progress: bool,
@@ -106,7 +106,7 @@ def _in_store(
     from simbias.store.work import complete, prepare, work
 
     described = attributes(plan)
-    store = prepare(path, plan, described)
+    store = prepare(address, plan, described)
     while (table := complete(store)) is None:
         work(plan, store, lanes=lanes, devices=devices, progress=progress)
     return to_xarray(table, described)

@@ -32,6 +32,7 @@ ONLY_IN = {
     "diffrax": {"flows"},
     "optax": {"flows"},
     "zarr": {"store", "results"},
+    "obstore": {"store"},
     "xarray": {"results", "simulate", "analysis", "figures", "experiments", "cli"},
     "matplotlib": {"figures", "experiments", "cli"},
     "tyro": {"cli"},

@@ -72,6 +72,9 @@ usage: simbias COMMAND …
   figure DIR                   draw the figure of a finished run again
   check [NAME …]               run experiments and print the table of their claims
 
+DIR is a folder, or a URL: s3://bucket/mine, gs://…, az://… (pip install
+'simbias[cloud]').
+
 `simbias run NAME --help` lists every option of that experiment.
 
 Compiled programs are kept in a folder of yours (JAX_COMPILATION_CACHE_DIR, or

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import pathlib
 from typing import Annotated
 
 import tyro
@@ -19,6 +18,7 @@ from simbias.ensemble.grid import suggestion
 from simbias.registry import experiments
 from simbias.results import open_result
 from simbias.simulate import simulate
+from simbias.store.address import place_at
 
 
 def figure(arguments: list[str]) -> int:
@@ -26,8 +26,8 @@ def figure(arguments: list[str]) -> int:
     if not arguments or arguments[0].startswith("-"):
         raise ValueError("`simbias figure` needs the folder of a run, e.g. runs/NAME.")
     no_more("figure", arguments[1:])
-    out = pathlib.Path(arguments[0])
-    ds = open_result(out)
+    out = place_at(arguments[0])
+    ds = open_result(arguments[0])
     name = ds.attrs["experiment"]
     if name not in experiments():
         raise ValueError(f"{out} holds `{name}`, which is not an experiment here.")
@@ -46,8 +46,8 @@ class CheckOptions:
     """How large a run."""
     json: str | None = None
     """Write the claims as JSON to this file, or to standard output if `-`."""
-    out: pathlib.Path | None = None
-    """Keep the runs in folders of this one."""
+    out: str | None = None
+    """Keep the runs in folders of this one, or of this URL."""
 
 
 def check(arguments: list[str]) -> int:
@@ -59,7 +59,7 @@ def check(arguments: list[str]) -> int:
             raise ValueError(f"`{name}` is not an experiment.{suggestion(name, known)}")
     documents = []
     for name in parsed.names or known:
-        store = parsed.out and parsed.out / name / "run.zarr"
+        store = parsed.out and f"{parsed.out}/{name}/run.zarr"
         experiment = known[name].experiment(parsed.preset)
         ds = simulate(experiment, store=store, progress=True)
         claims = known[name].claims(ds)
@@ -69,6 +69,6 @@ def check(arguments: list[str]) -> int:
     if parsed.json == "-":
         print(json.dumps(documents, indent=1, allow_nan=False))
     elif parsed.json:
-        write_json(pathlib.Path(parsed.json), documents)
+        write_json(place_at(parsed.json), documents)
     failed = [c for d in documents for c in d["claims"] if c["verdict"] == "fails"]
     return 1 if failed else 0

@@ -102,7 +102,7 @@ def options_class(experiment: Experiment) -> type:
         ("root", int, dataclasses.field(default=experiment.root)),
         ("lanes", int | None, dataclasses.field(default=None)),
         ("workers", int | None, dataclasses.field(default=None)),
-        ("out", pathlib.Path | None, dataclasses.field(default=None)),
+        ("out", str | None, dataclasses.field(default=None)),
     ]
     run = dataclasses.make_dataclass("Run", top, frozen=True)
     run.__doc__ = "Options."

@@ -1,7 +1,6 @@
 """Several workers on this machine, each with its share of the cores."""
 
 import os
-import pathlib
 import signal
 import subprocess
 import sys
@@ -14,12 +13,13 @@ from simbias.ensemble.plan import Plan
 from simbias.store.interrupt import Interrupt
 from simbias.store.layout import Store
 from simbias.store.lease import heartbeats
+from simbias.store.place import AbstractPlace
 
 _POLL_SECONDS = 0.5
 
 
 def run_workers(
-    plan: Plan, store: Store, out: pathlib.Path, count: int, lanes: int | None
+    plan: Plan, store: Store, out: AbstractPlace, count: int, lanes: int | None
 ) -> None:
     """Start workers and wait for them.
 
@@ -70,7 +70,7 @@ def take_share(share: str | None) -> None:
     os.sched_setaffinity(0, cores[i::count] or [cores[i % len(cores)]])
 
 
-def _start(out: pathlib.Path, share: str, lanes: int | None) -> subprocess.Popen:
+def _start(out: AbstractPlace, share: str, lanes: int | None) -> subprocess.Popen:
     command = [sys.executable, "-m", "simbias", "worker", str(out), "--quiet"]
     command += ["--share", share]
     if lanes is not None:

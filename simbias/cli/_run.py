@@ -1,8 +1,6 @@
-"""`simbias run`, `resume` and `worker`: one run in one folder."""
+"""`simbias run`, `resume` and `worker`: one run in one place, a folder or a URL."""
 
 import dataclasses
-import os
-import pathlib
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,8 +24,10 @@ from simbias.ensemble.plan import Plan
 from simbias.registry import experiments
 from simbias.results import attributes, to_xarray
 from simbias.simulate import planned
+from simbias.store.address import place_at
 from simbias.store.interrupt import TERMINATED
 from simbias.store.layout import Store, open_store
+from simbias.store.place import AbstractPlace
 from simbias.store.work import complete, prepare, work
 
 BAD_INPUT, INTERRUPTED = 2, 130
@@ -48,7 +48,7 @@ def run(arguments: list[str]) -> int:
         description=module.__doc__,
     )
     steps = [*steps, overrides(parsed, experiment)]
-    out = parsed.out or pathlib.Path("runs") / f"{name}-{preset}"
+    out = place_at(parsed.out or f"runs/{name}-{preset}")
     recipe = {"experiment": name, "preset": preset, "overrides": steps}
     return _complete(recipe, out, parsed.lanes, parsed.workers)
 
@@ -57,8 +57,8 @@ def run(arguments: list[str]) -> int:
 class ResumeOptions:
     """Go on with a run that was stopped, from its folder alone."""
 
-    folder: Annotated[pathlib.Path, tyro.conf.Positional]
-    """The folder of the run."""
+    folder: Annotated[str, tyro.conf.Positional]
+    """The folder of the run, or its URL."""
     lanes: int | None = None
     """Members in flight per station."""
     workers: int | None = None
@@ -79,8 +79,8 @@ class WorkerOptions:
     Workers come and go as they like: what a dead one was at is taken over.
     """
 
-    folder: Annotated[pathlib.Path, tyro.conf.Positional]
-    """The folder of the run, which every worker must see."""
+    folder: Annotated[str, tyro.conf.Positional]
+    """The folder of the run, or its URL, which every worker must see."""
     lanes: int | None = None
     """Members in flight per station."""
     share: str | None = None
@@ -96,14 +96,14 @@ def worker(arguments: list[str]) -> int:
     out, store = found_run(parsed.folder)
     recipe = _recipe(store)
     plan = _plan(recipe, parsed.lanes)
-    store = prepare(store.path, plan, attributes(plan, recipe))
+    store = prepare(store.place, plan, attributes(plan, recipe))
     with _resumable(out, f"simbias worker {shlex.quote(str(out))}") as ending:
         work(plan, store, lanes=parsed.lanes, progress=not parsed.quiet)
     return ending.code
 
 
 def _complete(
-    recipe: Recipe, out: pathlib.Path, lanes: int | None, workers: int | None
+    recipe: Recipe, out: AbstractPlace, lanes: int | None, workers: int | None
 ) -> int:
     """A run from wherever it is to its claims."""
     if workers is not None and workers < 0:
@@ -112,7 +112,7 @@ def _complete(
     module = experiments()[name]
     plan = _plan(recipe, lanes)
     described = attributes(plan, recipe)
-    _make_folder(out)
+    _make_ready(out)
     store = prepare(out / "run.zarr", plan, described)
     document = {"preset": preset, "configuration": described["configuration"]}
     write_json(out / "config.json", {**document, **provenance()})
@@ -145,7 +145,7 @@ class _Ending:
 
 
 @contextmanager
-def _resumable(out: pathlib.Path, command: str) -> Iterator[_Ending]:
+def _resumable(out: AbstractPlace, command: str) -> Iterator[_Ending]:
     """Say how to go on, whatever stops a run; the exit code is that of its signal."""
     ending = _Ending()
     how = f"What is done so far is in {out}. To go on from there:\n\n  {command}\n"
@@ -170,38 +170,35 @@ def _plan(recipe: Recipe, lanes: int | None) -> Plan:
     return planned(experiment, lanes)
 
 
-def found_run(folder: pathlib.Path) -> tuple[pathlib.Path, Store]:
-    """The folder of a run and its store; either may be given.
+def found_run(folder: str) -> tuple[AbstractPlace, Store]:
+    """The place of a run and its store; either may be given.
 
     Raises:
         ValueError: if it is not a run.
     """
-    if folder.name == "run.zarr":
-        folder = folder.parent
-    return folder, open_store(folder / "run.zarr")
+    out = place_at(folder)
+    if out.name == "run.zarr":
+        out = out.parent
+    return out, open_store(out / "run.zarr")
 
 
 def _recipe(store: Store) -> Recipe:
     recipe = store.attributes["recipe"]
     if recipe is None or recipe["experiment"] not in experiments():
         raise ValueError(
-            f"`{store.path}` was made by a program of your own: run that program "
+            f"`{store.place}` was made by a program of your own: run that program "
             "again, on as many machines as you like; `simulate` goes on from there."
         )
     return recipe
 
 
-def _make_folder(out: pathlib.Path) -> None:
-    if out.exists() and not out.is_dir():
-        raise ValueError(f"`--out`: {out} is a file, not a folder.")
+def _make_ready(out: AbstractPlace) -> None:
+    if not (out / "run.zarr").exists() and not out.is_free():
+        raise ValueError(
+            f"`--out`: {out} is a file, or holds something that is not a run; nothing "
+            "was written."
+        )
     try:
-        if out.is_dir() and os.listdir(out) and not (out / "run.zarr").exists():
-            raise ValueError(
-                f"`--out`: {out} holds something that is not a run; nothing was "
-                "written."
-            )
-        out.mkdir(parents=True, exist_ok=True)
-        if not os.access(out, os.W_OK):
-            raise PermissionError(None, "Permission denied")
+        out.ready()
     except OSError as error:
         raise ValueError(f"`--out`: cannot write to {out}: {error.strerror}.") from None

@@ -1,9 +1,9 @@
 """What a finished run shows: its figure, and its claims as a table or as JSON."""
 
 import dataclasses
+import io
 import json
 import math
-import pathlib
 import sys
 from typing import Any
 
@@ -12,11 +12,14 @@ from tqdm import tqdm
 
 from simbias.core import Claim, Status
 from simbias.results import is_failed, is_finished
+from simbias.store.place import AbstractPlace
 
 
-def draw(module: Any, ds: xr.Dataset, out: pathlib.Path) -> None:
+def draw(module: Any, ds: xr.Dataset, out: AbstractPlace) -> None:
     """`figure.png` of a run."""
-    module.figure(ds).savefig(out / "figure.png", dpi=150)
+    image = io.BytesIO()
+    module.figure(ds).savefig(image, format="png", dpi=150)
+    (out / "figure.png").write(image.getvalue())
 
 
 def claims_document(
@@ -70,9 +73,10 @@ def print_claims(name: str, ds: xr.Dataset, claims: list[Claim]) -> None:
         )
 
 
-def write_json(path: pathlib.Path, document: Any) -> None:
+def write_json(place: AbstractPlace, document: Any) -> None:
     """A JSON file."""
-    path.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n")
+    text = json.dumps(document, indent=1, allow_nan=False) + "\n"
+    place.write(text.encode())
 
 
 def no_more(command: str, arguments: list[str]) -> None:

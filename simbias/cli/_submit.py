@@ -10,14 +10,18 @@ import tyro
 
 from simbias.cli._run import found_run
 from simbias.cli._shown import say
+from simbias.store.address import is_url
 
 
 @dataclasses.dataclass(frozen=True)
 class SubmitOptions:
     """Start workers of a run as jobs; needs `pip install simbias[slurm]`."""
 
-    folder: Annotated[pathlib.Path, tyro.conf.Positional]
-    """The folder of the run, which every node must see."""
+    folder: Annotated[str, tyro.conf.Positional]
+    """The folder of the run, or its URL, which every node must see."""
+    logs: pathlib.Path | None = None
+    """Folder for what the jobs print, which every node must see; by default DIR/jobs,
+    or ./jobs for a URL."""
     cluster: Literal["slurm", "local"] = "slurm"
     """`local` starts the jobs on this machine, to try it out."""
     workers: int = 4
@@ -84,7 +88,9 @@ def submit(arguments: list[str]) -> int:
             "`--cluster slurm`: there is no `srun` here. Submit from a node of the "
             "cluster, or try it out with --cluster local."
         )
-    executor = submitit.AutoExecutor(folder=out / "jobs", cluster=parsed.cluster)
+    here = "jobs" if is_url(parsed.folder) else f"{out}/jobs"
+    logs = parsed.logs or pathlib.Path(here)
+    executor = submitit.AutoExecutor(folder=logs, cluster=parsed.cluster)
     executor.update_parameters(
         name="simbias",
         timeout_min=parsed.minutes,
@@ -96,7 +102,7 @@ def submit(arguments: list[str]) -> int:
         jobs = [executor.submit(Work(str(out))) for _ in range(parsed.workers)]
     say(
         f"Jobs {', '.join(job.job_id for job in jobs)}; what they print is in "
-        f"{out / 'jobs'}. When they are done: simbias resume {out}"
+        f"{logs}. When they are done: simbias resume {out}"
     )
     if parsed.wait:
         for job in jobs:

@@ -1,1 +1,1 @@
-"""A run on disk: a zarr group that is readable at every moment."""
+"""A stored run: a zarr group that is readable at every moment."""

@@ -1,7 +1,6 @@
 """The blocks of a store as one process works on them: claimed, filled, committed."""
 
 import collections
-import pathlib
 import threading
 import warnings
 
@@ -13,6 +12,7 @@ from simbias.ensemble.table import Table, empty_table, put_rows
 from simbias.store.checkpoint import load_state, run_hash, save_state
 from simbias.store.layout import Store
 from simbias.store.lease import Leases
+from simbias.store.place import AbstractPlace, Unreachable
 
 
 class _Open:
@@ -107,6 +107,8 @@ class Blocks:
             state, table, lanes = self._state(block), opened.table, opened.lanes
             try:
                 save_state(state, self._run, table, done, lanes)
+            except Unreachable:
+                raise
             except OSError:
                 # While this process slept, another may have finished the run.
                 if not self._store.is_committed(block):
@@ -135,10 +137,10 @@ class Blocks:
             task = Task(member, opened.lanes.get(int(row)))
             self._waiting[self._group_of(member)].append(task)
 
-    def _restore(self, opened: _Open, path: pathlib.Path) -> None:
+    def _restore(self, opened: _Open, place: AbstractPlace) -> None:
         """Take over what an earlier owner of the block has saved."""
         try:
-            state = load_state(path, self._run)
+            state = load_state(place, self._run)
         except FileNotFoundError:
             return
         except (ValueError, OSError) as error:
@@ -154,12 +156,12 @@ class Blocks:
 
     def _commit(self, block: int, opened: _Open) -> None:
         self._store.commit(block, opened.table)
-        self._state(block).unlink(missing_ok=True)
+        self._state(block).delete()
         self._leases.release(str(block))
         del self._open[block]
 
     def _group_of(self, member: int) -> int:
         return int(self._group[member // self._plan.experiment.seeds])
 
-    def _state(self, block: int) -> pathlib.Path:
+    def _state(self, block: int) -> AbstractPlace:
         return self._store.work / "states" / str(block)

@@ -1,8 +1,9 @@
 """One file per block that is not finished: its members that are, and lanes in flight.
 
-The file appears all at once (written aside, synced, renamed, folder synced) and begins
-with the SHA-256 of the rest, which names the run it belongs to.  A file that is torn,
-flipped, empty or of another run is reported and not read: the block then starts again.
+The file appears all at once (in a folder: written aside, synced, renamed, folder
+synced) and begins with the SHA-256 of the rest, which names the run it belongs to.  A
+file that is torn, flipped, empty or of another run is reported and not read: the block
+then starts again.
 """
 
 import dataclasses
@@ -10,7 +11,6 @@ import hashlib
 import io
 import json
 import os
-import pathlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,6 +19,8 @@ import numpy as np
 from simbias.ensemble.events import Leaves
 from simbias.ensemble.table import Table
 from simbias.store._disk import sync
+from simbias.store.address import place_at
+from simbias.store.place import AbstractPlace, naming
 
 FORMAT = "simbias-state-1"
 _GRID = ("cell", "seeds")
@@ -44,13 +46,14 @@ def run_hash(attributes: Mapping[str, Any]) -> str:
 
 
 def save_state(
-    path: pathlib.Path,
+    place: os.PathLike | AbstractPlace,
     run: str,
     table: Table,
     done: np.ndarray,
     lanes: Mapping[int, Leaves],
 ) -> None:
     """Write the state of a block; `done` and the keys of `lanes` are rows of it."""
+    place = place_at(place)
     arrays = {"done": done}
     for group, columns in table.groups().items():
         for name, column in columns.items():
@@ -60,37 +63,29 @@ def save_state(
         for k, leaves in enumerate(zip(*(lanes[r] for r in rows), strict=True)):
             arrays[f"lanes/{i}/{k}"] = np.stack(leaves)
     buffer = io.BytesIO()
-    buffer.write(_header(run, path.name))
+    buffer.write(_header(run, place.name))
     np.savez(buffer, allow_pickle=False, **arrays)  # pyright: ignore
     body = buffer.getvalue()
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("wb") as file:
-            file.write(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-        sync(path.parent)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
-    finally:
-        partial.unlink(missing_ok=True)
+    with naming(place):
+        place.write(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+        for path in place.unsynced():
+            sync(path)
 
 
-def load_state(path: pathlib.Path, run: str) -> State:
+def load_state(place: os.PathLike | AbstractPlace, run: str) -> State:
     """The state of a block.
 
     Raises:
         ValueError: if the file is damaged, or belongs to another run or block.
         FileNotFoundError: if there is none.
     """
-    digest, _, body = path.read_bytes().partition(b"\n")
+    place = place_at(place)
+    digest, _, body = place.read().partition(b"\n")
     if hashlib.sha256(body).hexdigest().encode() != digest:
-        raise ValueError(f"{path} is damaged: its checksum does not match")
-    header = _header(run, path.name)
+        raise ValueError(f"{place} is damaged: its checksum does not match")
+    header = _header(run, place.name)
     if not body.startswith(header):
-        raise ValueError(f"{path} belongs to another run, or to other versions")
+        raise ValueError(f"{place} belongs to another run, or to other versions")
     with np.load(io.BytesIO(body[len(header) :]), allow_pickle=False) as file:
         arrays = dict(file)
     lanes: dict[int, Leaves] = {}

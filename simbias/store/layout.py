@@ -1,4 +1,4 @@
-"""A run on disk: one zarr v3 group, readable at every moment while it is written.
+"""A stored run: one zarr v3 group, readable at every moment while it is written.
 
     /members       status, end_time, counts of the flow       (member)
     /trajectories  every measure                              (member, time, …)
@@ -15,41 +15,35 @@ import dataclasses
 import itertools
 import json
 import math
-import os
-import pathlib
-import shutil
-import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import zarr
-from zarr.codecs import ZstdCodec
 
 from simbias.core import Status
 from simbias.ensemble.table import Column, Table
+from simbias.store._columns import STATUS, columns_of, fill_value
 from simbias.store._disk import sync
-from simbias.store.extents import extent, member_rows
+from simbias.store.address import place_at
+from simbias.store.extents import member_rows
+from simbias.store.place import ROOT, AbstractPlace, Address, Unreachable, naming
 
 FORMAT = "simbias-2"
-STATUS = "members/status"
-# A block is about a megabyte, and there are enough of them to share out.
-_BLOCK_BYTES = 1 << 20
-_LARGEST_BLOCK, _SMALLEST_BLOCK, _BLOCKS = 256, 8, 32
 
 
 @dataclasses.dataclass(frozen=True)
 class Store:
     """An open run: `block` members are written together."""
 
-    path: pathlib.Path
+    place: AbstractPlace
     group: zarr.Group
     block: int
 
     @property
-    def work(self) -> pathlib.Path:
-        """Folder of leases and lanes in flight."""
-        return self.path / "work"
+    def work(self) -> AbstractPlace:
+        """Place of leases and lanes in flight."""
+        return self.place / "work"
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -64,13 +58,12 @@ class Store:
 
     def committed(self) -> set[int]:
         """Blocks that are written."""
-        folder = self.path / STATUS / "c"
-        names = os.listdir(folder) if folder.exists() else []
+        names = (self.place / STATUS / "c").files()
         return {int(name) for name in names if name.isdigit()}
 
     def is_committed(self, block: int) -> bool:
         """True if a block is written."""
-        return (self.path / STATUS / "c" / str(block)).exists()
+        return self._status(block).exists()
 
     def commit(self, block: int, table: Table) -> None:
         """Write a block, all of whose members are done; the status last.
@@ -78,14 +71,16 @@ class Store:
         Raises:
             OSError: naming the array that could not be written.
         """
-        for name, column in _columns(table):
+        for name, column in columns_of(table):
             try:
-                self._write(name, block, column.values)
-            except OSError as error:
+                with naming(self.place / name):
+                    self._write(name, block, column.values)
+            except Unreachable:
+                raise
+            except OSError:
                 if self.is_committed(block):
                     return  # by another process, while this one slept
-                path = str(self.path / name)
-                raise OSError(error.errno, error.strerror, path) from error
+                raise
 
     def _write(self, name: str, block: int, values: np.ndarray) -> None:
         # Also where nothing but NaN was recorded: a chunk that is not there is a chunk
@@ -95,14 +90,12 @@ class Store:
         # The array may have grown wider since this process opened the store.
         rows = slice(block * self.block, (block + 1) * self.block)
         array[(rows, *map(slice, values.shape[1:]))] = values
-        chunks = self.path / name / "c"
-        one = chunks / str(block)
-        for path in (one, *one.rglob("*"), chunks):
+        for path in (self.place / name / "c" / str(block)).unsynced():
             sync(path)
 
     def forget(self, block: int) -> None:
         """Undo a commit, so that the block is computed again."""
-        (self.path / STATUS / "c" / str(block)).unlink(missing_ok=True)
+        self._status(block).delete()
 
     def read(self) -> tuple[Table, dict[int, str]]:
         """Every member of the grid, in its order, and what is wrong with which block.
@@ -129,6 +122,9 @@ class Store:
         groups = {k: table.get(k, {}) for k in ("members", "trajectories", "final")}
         return Table(**groups), wrong
 
+    def _status(self, block: int) -> AbstractPlace:
+        return self.place / STATUS / "c" / str(block)
+
     def _names(self) -> list[str]:
         extents: Any = self.group.attrs["extents"]
         order = ("members", "trajectories", "final")
@@ -140,155 +136,64 @@ class Store:
         try:
             return self.group[name]
         except (KeyError, ValueError) as error:
-            path = self.path / name / "zarr.json"
-            raise ValueError(f"{path} is missing or damaged: {error!r}.") from error
+            place = self.place / name / ROOT
+            raise ValueError(f"{place} is missing or damaged: {error!r}.") from error
 
     def _column(self, name: str, wrong: dict[int, str]) -> Column:
         """A whole array; blocks that cannot be read are added to `wrong`."""
         array = self._array(name)
         _, *dims = array.metadata.dimension_names
+        here = set((self.place / name).files())
         for block in self.committed():
             for chunk in self._chunks(name, array, block):
-                if not (self.path / chunk).exists():
-                    wrong.setdefault(block, f"{chunk} is missing")
+                if chunk not in here:
+                    wrong.setdefault(block, f"{name}/{chunk} is missing")
         try:
             values = np.array(array[:])
+        except Unreachable:
+            raise
         except Exception:  # of any codec: which block it is, is found below
             values = np.full(array.shape, fill_value(name, array.dtype), array.dtype)
             for block in self.committed():
                 part = slice(block * self.block, (block + 1) * self.block)
                 try:
                     values[part] = array[part]
+                except Unreachable:
+                    raise
                 except Exception as error:
                     wrong.setdefault(block, f"{name}/c/{block} is damaged: {error}")
         return Column(tuple(dims), values)
 
     def _chunks(self, name: str, array: Any, block: int) -> Iterator[str]:
-        """Files that a committed block must have."""
+        """Files below the array that a committed block must have."""
         extents: Any = self.group.attrs["extents"]
         shape = next(e["shapes"][name] for e in extents if block < e["blocks"])
         counts = [
             math.ceil(s / c) for s, c in zip(shape, array.chunks[1:], strict=True)
         ]
         for where in itertools.product(*map(range, counts)):
-            yield "/".join([name, "c", str(block), *map(str, where)])
+            yield "/".join(["c", str(block), *map(str, where)])
 
 
-def create_store(
-    path: pathlib.Path, table: Table, attributes: Mapping[str, Any]
-) -> None:
-    """A new store in which nobody has started; one that is there already is kept.
-
-    Args:
-        path: the folder; it appears all at once.
-        table: one row of every column.
-        attributes: with `configuration` and `axes`.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.parent / f".{path.name}.{uuid.uuid4().hex}.partial"
-    try:
-        root = zarr.create_group(partial, zarr_format=3)
-        first = extent(attributes["configuration"])
-        block = _block(table, math.prod(map(len, first["cell"].values())), first)
-        extents, size = _with_extent([], first, block, attributes, table)
-        for name, column in _columns(table):
-            shape = (size, *column.values.shape[1:])
-            root.create_array(
-                name,
-                shape=shape,
-                dtype=column.values.dtype,
-                chunks=(block, *(max(1, s) for s in shape[1:])),
-                fill_value=fill_value(name, column.values.dtype),
-                compressors=ZstdCodec(level=1, checksum=True),
-                dimension_names=("member", *column.dims),
-                attributes=_flags() if name == STATUS else {},
-            )
-        root.attrs.update(
-            {"format": FORMAT, "block": block, "extents": extents, **attributes}
-        )
-        sync(partial / "zarr.json")
-        try:
-            partial.rename(path)
-        except OSError:
-            if not path.exists():
-                raise
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-
-
-def grow_store(store: Store, table: Table, attributes: Mapping[str, Any]) -> None:
-    """Room for a larger grid; what is there stays where it is.
-
-    The attributes come last: until then the store is what it was.
-    """
-    old: Any = store.group.attrs["extents"]
-    new = extent(attributes["configuration"])
-    extents, size = _with_extent(old, new, store.block, attributes, table)
-    for name, column in _columns(table):
-        array: Any = store.group[name]
-        trailing = zip(array.shape[1:], column.values.shape[1:], strict=True)
-        array.resize((size, *(max(pair) for pair in trailing)))
-    store.group.attrs.update({**attributes, "extents": extents})
-    sync(store.path / "zarr.json")
-
-
-def open_store(path: pathlib.Path) -> Store:
+def open_store(address: Address) -> Store:
     """A store that exists.
 
     Raises:
-        ValueError: if the folder is not a simbias run, or one of another layout.
+        ValueError: if the place is not a simbias run, or one of another layout.
     """
+    place = place_at(address)
     try:
-        root = zarr.open_group(path, mode="r+")
+        root = zarr.open_group(place.zarr(), mode="r+")
         stored = root.attrs.get("format")
     except json.JSONDecodeError as error:
-        raise ValueError(f"{path / 'zarr.json'} is damaged: {error}.") from error
+        raise ValueError(f"{place / ROOT} is damaged: {error}.") from error
+    except Unreachable:
+        raise
     except (FileNotFoundError, OSError) as error:
-        raise ValueError(f"`{path}` is not a simbias run: {error}.") from error
+        raise ValueError(f"`{place}` is not a simbias run: {error}.") from error
     if stored != FORMAT:
         raise ValueError(
-            f"`{path}` is not a simbias run of this version: expected format "
+            f"`{place}` is not a simbias run of this version: expected format "
             f"{FORMAT!r}, got {stored!r}. Choose another folder."
         )
-    return Store(path, root, int(root.attrs["block"]))  # pyright: ignore
-
-
-def fill_value(name: str, dtype: np.dtype) -> float | int:
-    """What a row holds that nobody has computed."""
-    if dtype.kind == "f":
-        return float("nan")
-    return int(Status.RUNNING) if name == STATUS else -1
-
-
-def _columns(table: Table) -> list[tuple[str, Column]]:
-    """Columns by path, the status last."""
-    columns = [
-        (f"{group}/{key}", column)
-        for group, columns in table.groups().items()
-        for key, column in columns.items()
-    ]
-    return sorted(columns, key=lambda pair: pair[0] == STATUS)
-
-
-def _with_extent(
-    extents: list, new: dict, block: int, attributes: Mapping[str, Any], table: Table
-) -> tuple[list[dict[str, Any]], int]:
-    """The extents with one more, and the number of rows, whole blocks."""
-    rows = member_rows([*extents, new], block, list(attributes["axes"]))[-1]
-    blocks = int(rows.max()) // block + 1
-    shapes = {name: list(c.values.shape[1:]) for name, c in _columns(table)}
-    return [*extents, {**new, "blocks": blocks, "shapes": shapes}], blocks * block
-
-
-def _block(table: Table, cells: int, first: Mapping[str, Any]) -> int:
-    row = sum(column.values[:1].nbytes for _, column in _columns(table))
-    share = math.ceil(cells * first["seeds"] / _BLOCKS)
-    wanted = min(max(share, _SMALLEST_BLOCK), _LARGEST_BLOCK)
-    return max(1, min(wanted, _BLOCK_BYTES // max(row, 1)))
-
-
-def _flags() -> dict[str, Any]:
-    return {
-        "flag_values": [int(s) for s in Status],
-        "flag_meanings": " ".join(s.name for s in Status),
-    }
+    return Store(place, root, int(root.attrs["block"]))  # pyright: ignore

@@ -1,4 +1,4 @@
-"""Who works on what: leases in a folder that several processes and machines share.
+"""Who works on what: leases in a place that several processes and machines share.
 
 A lease is a file that appears all at once, or not, and names its owner.  Every owner
 has one more file with a count that it raises now and then, its heartbeat.  An owner
@@ -20,23 +20,29 @@ import threading
 import time
 import uuid
 
+from simbias.store.address import place_at
+from simbias.store.place import AbstractPlace, Address, Unreachable
+
 BEAT_SECONDS = 10.0
 STALE_SECONDS = 60.0
 
 
 class Leases:
-    """The leases of one process, as a context: leaving it gives them all back."""
+    """The leases of one process, as a context: leaving it gives them all back.
+
+    If it is left because the place does not answer, they grow stale instead.
+    """
 
     def __init__(
         self,
-        folder: pathlib.Path,
+        place: Address,
         *,
         beat_seconds: float = BEAT_SECONDS,
         stale_seconds: float = STALE_SECONDS,
     ):
         self.owner = uuid.uuid4().hex
         self.note: dict[str, int] = {}
-        self._folder = folder
+        self._place = place_at(place)
         self._beat_seconds = beat_seconds
         self._stale_seconds = stale_seconds
         self._held: set[str] = set()
@@ -48,60 +54,53 @@ class Leases:
 
     def __enter__(self) -> "Leases":
         for name in ("leases", "owners"):
-            (self._folder / name).mkdir(parents=True, exist_ok=True)
+            (self._place / name).ready()
         self._write_heartbeat()
         self._thread.start()
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_) -> None:
         self._ending.set()
+        if kind is Unreachable:
+            return
         self._thread.join()
         for name in list(self._held):
             self.release(name)
         with contextlib.suppress(OSError):
-            self._heartbeat(self.owner).unlink(missing_ok=True)
+            self._heartbeat(self.owner).delete()
 
     def claim(self, name: str) -> bool:
         """Take a lease that nobody has, or whose owner is dead."""
         if name in self._held:
             return True
         holder = self.holder(name)
-        if holder is not None:
-            if not self._is_dead(holder):
-                return False
-            self._bury(name, holder)
-        partial = self._folder / "leases" / f"{name}.{self.owner}.partial"
-        try:
-            partial.parent.mkdir(parents=True, exist_ok=True)
-            partial.write_text(self.owner)
-            _appear(partial, self._lease(name))
-        except FileExistsError:
-            return False
-        finally:
-            partial.unlink(missing_ok=True)
-        self._held.add(name)
-        return True
+        if holder is None:
+            is_mine = self._lease(name).create(self.owner.encode())
+        else:
+            is_mine = self._is_dead(holder) and self._bury(name, holder)
+        if is_mine:
+            self._held.add(name)
+        return is_mine
 
     def release(self, name: str) -> None:
         """Give a lease back, unless somebody else has it by now."""
         self._held.discard(name)
         with contextlib.suppress(OSError):
             if self.holder(name) == self.owner:
-                self._lease(name).unlink(missing_ok=True)
+                self._lease(name).delete()
 
     def holder(self, name: str) -> str | None:
         """The owner of a lease."""
         try:
-            return self._lease(name).read_text()
+            return self._lease(name).read().decode()
         except OSError:
             return None
 
     def _is_dead(self, owner: str) -> bool:
         try:
-            text = self._heartbeat(owner).read_text()
-            beat = json.loads(text)
+            beat = json.loads(self._heartbeat(owner).read())
         except (OSError, ValueError):
-            text, beat = None, {}
+            beat = {}
         if _is_gone(beat):
             return True
         now = time.monotonic()
@@ -111,15 +110,9 @@ class Leases:
             return False
         return now - self._seen[owner][1] >= self._stale_seconds
 
-    def _bury(self, name: str, holder: str) -> None:
-        """Remove the lease of a dead owner, and only that one."""
-        grave = self._folder / "leases" / f"{name}.{self.owner}.partial"
-        with contextlib.suppress(OSError):
-            os.rename(self._lease(name), grave)
-            if grave.read_text() != holder:
-                # Another observer was faster, and this is its lease.
-                os.link(grave, self._lease(name))
-        grave.unlink(missing_ok=True)
+    def _bury(self, name: str, holder: str) -> bool:
+        """Take the lease of a dead owner, and only that one; one observer succeeds."""
+        return self._lease(name).swap(holder.encode(), self.owner.encode())
 
     def _beat(self) -> None:
         while not self._ending.wait(self._beat_seconds):
@@ -129,36 +122,21 @@ class Leases:
     def _write_heartbeat(self) -> None:
         self._count += 1
         beat = {"count": self._count, **_process(), **self.note}
-        path = self._heartbeat(self.owner)
-        partial = path.with_suffix(".partial")
-        partial.write_text(json.dumps(beat))
-        os.replace(partial, path)
+        self._heartbeat(self.owner).write(json.dumps(beat).encode())
 
-    def _lease(self, name: str) -> pathlib.Path:
-        return self._folder / "leases" / name
+    def _lease(self, name: str) -> AbstractPlace:
+        return self._place / "leases" / name
 
-    def _heartbeat(self, owner: str) -> pathlib.Path:
-        return self._folder / "owners" / owner
+    def _heartbeat(self, owner: str) -> AbstractPlace:
+        return self._place / "owners" / owner
 
 
-def _appear(partial: pathlib.Path, path: pathlib.Path) -> None:
-    """A file under its name, all at once, unless there is one."""
-    try:
-        os.link(partial, path)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links
-        with path.open("x") as file:
-            file.write(partial.read_text())
-
-
-def heartbeats(folder: pathlib.Path) -> list[dict]:
+def heartbeats(place: AbstractPlace) -> list[dict]:
     """The last heartbeat of every owner."""
     out = []
-    for path in sorted((folder / "owners").glob("*")):
+    for owner in sorted((place / "owners").files()):
         with contextlib.suppress(OSError, ValueError):
-            if path.suffix != ".partial":
-                out.append(json.loads(path.read_text()))
+            out.append(json.loads((place / "owners" / owner).read()))
     return out
 
 

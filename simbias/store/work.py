@@ -1,8 +1,6 @@
 """A run in a store: made ready, worked on by any number of processes, read back."""
 
 import contextlib
-import pathlib
-import shutil
 import time
 import warnings
 from collections.abc import Mapping
@@ -17,12 +15,15 @@ from simbias.ensemble.memory import station_devices
 from simbias.ensemble.plan import Plan
 from simbias.ensemble.programs import Programs
 from simbias.ensemble.table import Table, empty_table, put_rows
+from simbias.store.address import place_at
 from simbias.store.blocks import Blocks
 from simbias.store.checkpoint import load_state, run_hash
 from simbias.store.compatible import check_compatible
 from simbias.store.interrupt import Interrupt
-from simbias.store.layout import Store, create_store, grow_store, open_store
+from simbias.store.layout import Store, open_store
 from simbias.store.lease import Leases
+from simbias.store.making import complete_store, create_store, grow_store
+from simbias.store.place import Address, Unreachable
 
 # Lanes in flight are saved this often, or less often where saving them takes long:
 # at most a twentieth of the time goes there.
@@ -32,23 +33,27 @@ _SHARE = 20
 _POLL_SECONDS = 1.0
 
 
-def prepare(path: pathlib.Path, plan: Plan, attributes: Mapping[str, Any]) -> Store:
+def prepare(address: Address, plan: Plan, attributes: Mapping[str, Any]) -> Store:
     """The store of a run: made, or made larger, or found as it should be.
 
     Raises:
         ValueError: if it is something else, or a run that may not be continued here.
+        OSError: if the place cannot be written, or does not answer.
     """
-    if not path.exists():
-        create_store(path, empty_table(plan, 1), attributes)
-    store = open_store(path)
-    if check_compatible(store, attributes):
+    place, table = place_at(address), empty_table(plan, 1)
+    if not place.exists():
+        create_store(place, table, attributes)
+    store = open_store(place)
+    must_grow = check_compatible(store, attributes)
+    complete_store(store, table)
+    if must_grow:
         with Leases(store.work) as leases:
             while not leases.claim("grow"):
                 time.sleep(_POLL_SECONDS)
-            store = open_store(path)
+            store = open_store(place)
             if check_compatible(store, attributes):
-                grow_store(store, empty_table(plan, 1), attributes)
-        store = open_store(path)
+                grow_store(store, table, attributes)
+        store = open_store(place)
     return store
 
 
@@ -96,18 +101,15 @@ def work(
 
 
 def finish(store: Store) -> None:
-    """Remove what only unfinished runs need, the folder that says so last.
+    """Remove what only unfinished runs need.
 
     Does nothing if the store has grown meanwhile, and others are at it.
     """
-    store = open_store(store.path)
+    store = open_store(store.place)
     if len(store.committed()) < store.attributes["extents"][-1]["blocks"]:
         return
-    for leftover in store.path.rglob("*.partial"):
-        leftover.unlink(missing_ok=True)
-    for leftover in store.path.parent.glob(f".{store.path.name}.*.partial"):
-        shutil.rmtree(leftover, ignore_errors=True)
-    shutil.rmtree(store.work, ignore_errors=True)
+    store.place.tidy()
+    store.work.clear()
 
 
 def complete(store: Store) -> Table | None:
@@ -115,7 +117,7 @@ def complete(store: Store) -> Table | None:
     table, wrong = store.read()
     for block, what in wrong.items():
         warnings.warn(
-            f"{store.path / what}; block {block} is computed again.", stacklevel=2
+            f"{store.place}/{what}; block {block} is computed again.", stacklevel=2
         )
         store.forget(block)
     if not table.is_done().all():
@@ -134,20 +136,21 @@ def read_so_far(store: Store) -> Table:
     table, wrong = store.read()
     if wrong:
         raise ValueError(
-            f"{store.path}: {'; '.join(wrong.values())}. "
+            f"{store.place}: {'; '.join(wrong.values())}. "
             "Running it again (`simbias resume`) computes these blocks again."
         )
     rows = store.rows()
     members = {int(row): member for member, row in enumerate(rows)}
     run = run_hash(store.attributes)
     committed = store.committed()
-    for path in (store.work / "states").glob("*"):
-        if not path.name.isdigit() or int(path.name) in committed:
+    states = store.work / "states"
+    for name in states.files():
+        if not name.isdigit() or int(name) in committed:
             continue
         # A state that cannot be read is data that is not there yet.
         with contextlib.suppress(ValueError, OSError):
-            state = load_state(path, run)
-            first = int(path.name) * store.block
+            state = load_state(states / name, run)
+            first = int(name) * store.block
             found = np.array([members[first + int(row)] for row in state.done], int)
             put_rows(table, found, state.columns)
     return table
@@ -179,6 +182,8 @@ def _run(
                     stations.snapshot_seconds = max(
                         checkpoint_seconds, _SHARE * (saved - began)
                     )
+        except Unreachable:
+            raise  # at once: nothing can be saved, and each try would take a minute
         except BaseException:
             # The error that is raised is the first one, whatever follows from it.
             with contextlib.suppress(OSError):

@@ -1,0 +1,244 @@
+"""A run in an object store: the bytes of one in a folder, whatever happens to it."""
+
+import contextlib
+import dataclasses
+import functools
+import itertools
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import obstore
+import pytest
+import xarray as xr
+from durable import LONG
+from obstore.exceptions import GenericError
+from small import small
+
+from simbias import cli
+from simbias.ensemble import engine
+from simbias.ensemble.engine import exact_numerics
+from simbias.ensemble.plan import make_plan
+from simbias.ensemble.table import empty_table
+from simbias.results import attributes, is_finished, open_result
+from simbias.simulate import simulate
+from simbias.store import work
+from simbias.store.address import place_at
+from simbias.store.lease import Leases
+from simbias.store.making import create_store
+from simbias.store.place import Unreachable
+from simbias.store.work import prepare
+
+_NUMBERS = itertools.count()
+
+
+@pytest.fixture
+def url():
+    """Of a store in memory that no other test sees."""
+    return f"memory://bucket-{next(_NUMBERS)}/runs/run.zarr"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """What a run in a folder holds: its Dataset, and its files."""
+    path = tmp_path_factory.mktemp("whole") / "run.zarr"
+    return simulate(LONG, store=path), contents(path)
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Many rounds, a checkpoint after each, and deaths that are soon noticed."""
+    monkeypatch.setattr(engine, "_ROUND_SECONDS", 0.005)
+    often = functools.partial(Leases, beat_seconds=0.02, stale_seconds=0.3)
+    monkeypatch.setattr(work, "Leases", often)
+
+
+def contents(address):
+    place = place_at(address)
+    return {name: (place / name).read() for name in place.files()}
+
+
+def run(address, **options):
+    """What `simulate` does with a store, saving after every round."""
+    with exact_numerics():
+        plan = make_plan(LONG)
+    store = work.prepare(address, plan, attributes(plan))
+    while work.complete(store) is None:
+        work.work(plan, store, checkpoint_seconds=0.0, **options)
+
+
+def same_bytes(left, right):
+    xr.testing.assert_identical(left, right)
+    for name in left:
+        assert left[name].values.tobytes() == right[name].values.tobytes(), name
+
+
+class Outage:
+    """A store that takes so many puts and then, until it is over, answers nothing."""
+
+    def __init__(self, monkeypatch, puts, error=GenericError):
+        self.left = puts
+        self.is_over = False
+        self._error = error
+        for name in ("put", "get", "head", "delete", "list"):
+            monkeypatch.setattr(obstore, name, self._plain(getattr(obstore, name)))
+            if name != "list":
+                name += "_async"
+                monkeypatch.setattr(obstore, name, self._later(getattr(obstore, name)))
+
+    def _check(self, act):
+        self.left -= act.__name__.startswith("put")
+        if self.left < 0 and not self.is_over:
+            raise self._error("503 Slow Down\n\nDebug source:\nInnards")
+
+    def _plain(self, act):
+        def tried(*arguments, **options):
+            self._check(act)
+            return act(*arguments, **options)
+
+        return tried
+
+    def _later(self, act):
+        async def tried(*arguments, **options):
+            self._check(act)
+            return await act(*arguments, **options)
+
+        return tried
+
+
+def test_a_run_in_an_object_store_has_the_bytes_of_one_in_a_folder(url, whole):
+    ds, files = whole
+    same_bytes(simulate(LONG, store=url), ds)
+    assert contents(url) == files
+    for address in (url, url.removesuffix("/run.zarr")):
+        same_bytes(open_result(address), ds)
+
+
+def test_two_workers_share_a_run_in_an_object_store(url, whole, monkeypatch):
+    monkeypatch.setattr(engine, "_ROUND_SECONDS", 0.005)
+    harvest, seen = engine.harvest, []
+    monkeypatch.setattr(engine, "harvest", lambda *a: seen.append(a[0]) or harvest(*a))
+    threads = [threading.Thread(target=run, args=(url,)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    same_bytes(open_result(url), whole[0])
+    assert contents(url) == whole[1]
+    assert sorted(seen) == list(range(36))
+
+
+@pytest.mark.usefixtures("short")
+def test_an_outage_ends_a_worker_and_the_next_one_takes_over(url, whole, monkeypatch):
+    """As kill -9 would: from some moment on, nothing reaches the store any more."""
+    for puts in (0, 1, 2, 7, 17, 23, 29, 41, 60, 80):
+        with monkeypatch.context() as patch:
+            Outage(patch, puts)
+            with pytest.raises(OSError, match=f"503 Slow Down: '{url}") as raised:
+                run(url)
+            assert "Innards" not in str(raised.value)
+        with contextlib.suppress(ValueError):  # not there yet
+            part = open_result(url)
+            done = is_finished(part).values
+            ds = whole[0]["risk"].values
+            np.testing.assert_array_equal(part["risk"].values[done], ds[done])
+    run(url)
+    same_bytes(open_result(url), whole[0])
+    assert contents(url) == whole[1]
+
+
+def test_a_creator_who_died_leaves_a_store_that_the_next_one_completes(
+    url, whole, monkeypatch
+):
+    with exact_numerics():
+        plan = make_plan(LONG)
+    for puts in range(6):
+        address = f"{url}/{puts}"
+        with monkeypatch.context() as patch:
+            Outage(patch, puts)
+            with pytest.raises(Unreachable):
+                create_store(place_at(address), empty_table(plan, 1), attributes(plan))
+        prepare(address, plan, attributes(plan))
+        assert contents(address) == {
+            name: raw for name, raw in whole[1].items() if name.endswith("zarr.json")
+        }
+
+
+def test_a_store_that_ignores_conditions_is_refused_and_left_empty(url, monkeypatch):
+    put = obstore.put
+    monkeypatch.setattr(obstore, "put", lambda *a, mode: put(*a, mode="overwrite"))
+    with pytest.raises(ValueError, match="ignores the condition of a put"):
+        simulate(small(), store=url)
+    assert not place_at(url).exists()
+
+
+def test_damage_is_named_and_an_outage_is_not_taken_for_it(url, whole, monkeypatch):
+    ds = whole[0]
+    simulate(LONG, store=url)
+    before = contents(url)
+    for harm in (lambda raw: raw[: len(raw) // 2], None):
+        chunk = place_at(url) / "trajectories/risk/c/1/0"
+        chunk.delete() if harm is None else chunk.write(harm(chunk.read()))
+        with pytest.raises(ValueError, match="risk/c/1.*(damaged|missing)"):
+            open_result(url)
+        with pytest.warns(UserWarning, match=f"{url}/trajectories.*computed again"):
+            same_bytes(simulate(LONG, store=url), ds)
+        assert contents(url) == before
+    with monkeypatch.context() as patch:
+        original = obstore.get_async
+
+        async def silent(store, key, **options):
+            if "/c/" in key:
+                raise GenericError("no answer")
+            return await original(store, key, **options)
+
+        patch.setattr(obstore, "get_async", silent)
+        with pytest.raises(Unreachable, match=f"no answer: '{url}"):
+            simulate(LONG, store=url)
+    assert contents(url) == before
+
+
+def test_a_run_in_an_object_store_grows(url, whole):
+    simulate(dataclasses.replace(LONG, seeds=3, cell={"n": 6, "scale": 0.5}), store=url)
+    before = {k: v for k, v in contents(url).items() if "/c/" in k}
+    same_bytes(simulate(LONG, store=url), whole[0])
+    after = contents(url)
+    assert {k: after[k] for k in before} == before
+
+
+def command(*arguments):
+    try:
+        cli.main(list(arguments))
+    except SystemExit as leaving:
+        return leaving.code or 0
+    return 0
+
+
+DESCENT = ["three_points", "--preset", "smoke", "--flow.name", "descent"]
+DESCENT += ["--times", "0", "5", "--cell.m", "20", "--seeds", "12"]
+
+
+@pytest.mark.slow
+def test_the_command_line_takes_a_url_for_a_folder(tmp_path, capsys, monkeypatch):
+    out = f"file://{tmp_path}/mine"
+    assert command("run", *DESCENT, "--workers", "0", "--out", out) == 0
+    assert f"simbias worker {out}" in capsys.readouterr().err
+    # Another process, and then this one.
+    line = [sys.executable, "-m", "simbias", "worker", out, "--quiet"]
+    paths = [str(pathlib.Path(__file__).parent.parent), os.environ.get("PYTHONPATH")]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
+    subprocess.run(line, check=True)
+    assert is_finished(open_result(out)).all()
+    assert command("resume", out) == 0
+    assert f"{out}/figure.png" in capsys.readouterr().out
+    names = {p.name for p in (tmp_path / "mine").iterdir()}
+    assert names == {"run.zarr", "config.json", "claims.json", "figure.png"}
+    assert command("figure", f"{out}/run.zarr") == 0
+    # What is in a folder may be read as a folder.
+    same_bytes(open_result(tmp_path / "mine"), open_result(out))
+    other = f"file://{tmp_path}"
+    assert command("run", *DESCENT, "--out", other) == 2
+    assert "holds something that is not a run" in capsys.readouterr().err
