@@ -10,7 +10,15 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.3"
 
 import jax  # noqa: E402
+import pytest  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def room_for_compiled_code():
+    """A process may hold only so many pieces of it (65,530 on Linux)."""
+    yield
+    jax.clear_caches()
