@@ -120,7 +120,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             where = str(cell["training"].item()) + (f", {label}" if label else "")
             # Undecided unless the samples are learned; attacks cost some at the edge.
             accuracy = cell["train_accuracy"].isel(time=-1)
-            kept = bool((accuracy > 0.99).all())
+            kept = bool((accuracy > 0.999).all())
             out += [
                 Claim(f"{where}: {text}", seen if kept else np.nan, low, high, source)
                 for text, seen, low, high, source in _rows(cell)
