@@ -23,6 +23,8 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 CellValue = int | float | bool | str
 # A number that may be traced: floats of a cell are, so that a sweep compiles once.
 Real = float | Float[Array, ""]
+# A whole number that shapes nothing, such as the number of a draw: traced likewise.
+Index = int | Int[Array, ""]
 
 
 class Dataset(eqx.Module):

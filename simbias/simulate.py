@@ -26,7 +26,7 @@ from simbias.ensemble.bar import Bar
 from simbias.ensemble.engine import exact_numerics, run_members
 from simbias.ensemble.lane import Recorder, advance, start
 from simbias.ensemble.memory import check_memory
-from simbias.ensemble.plan import Plan, check_fit, make_plan
+from simbias.ensemble.plan import Plan, check_fit, make_plan, traced
 from simbias.ensemble.table import empty_table
 from simbias.results import attributes, to_xarray
 
@@ -161,7 +161,7 @@ def solve(
         check_fit(network, data)
         key = jax.random.key(0) if key is None else key
         recorder = Recorder(loss, times, dict(measures), stop)
-        lane = _solve(recorder, flow, network, data, key)
+        lane = _solve(recorder, traced(flow), network, data, key)
         records = {k: np.asarray(v) for k, v in lane.records.items()}
         state = lane.state
         return Trajectory(

@@ -1,7 +1,12 @@
 """Numerics of the tests: 64 bits, no silent promotion of rank or type."""
 
 import os
+import signal
 import tempfile
+
+# A run in the background of a script starts with Ctrl-C ignored; some tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # One cache of compiled programs for this run and all processes that it starts.
 if "PYTEST_XDIST_WORKER" not in os.environ:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from small import Norms, PlainDescent, Risk, RiskBelow, small
 
-from simbias.core import Status
+from simbias.core import Index, Status
 from simbias.ensemble.engine import exact_numerics, run_members
 from simbias.ensemble.events import Progress
 from simbias.ensemble.grid import (
@@ -103,6 +103,24 @@ def test_one_program_is_compiled_per_shape():
     experiment = small(cell={"n": (6, 7, 20), "scale": (0.1, 0.2, 0.5)})
     outcomes(experiment, progress=progress)
     assert progress.compiled == 2
+
+
+def drawn(key, *, n: int, draw: Index):
+    assert isinstance(draw, int | jax.core.Tracer)
+    return small().make(jax.random.key(draw), n=n, d=5)
+
+
+def test_a_number_that_shapes_nothing_costs_no_program_of_its_own():
+    experiment = small(make=drawn, cell={"n": 6, "draw": (0, 1, 2, 3)}, seeds=1)
+    plan = make_plan(experiment)
+    with exact_numerics():
+        programs = Programs(plan, "cpu", Progress())
+        lanes = [programs.begin(i) for i in range(plan.size)]
+        (program,) = programs._draws.values()
+        assert program._cached._cache_size() == 1
+        for draw_, lane in enumerate(lanes):
+            data, _ = small().make(jax.random.key(draw_), n=6, d=5)
+            np.testing.assert_array_equal(lane.data.x[:6], data.x)
 
 
 def smooth(key, *, n: int, m: int):

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from simbias.core import CellValue, Dataset, Experiment, Make, Real
+from simbias.core import CellValue, Dataset, Experiment, Index, Make, Real
 
 FLOW_PREFIX = "flow."
 # Sizes and counts are 32-bit integers in XLA.
@@ -27,15 +27,22 @@ _LARGEST = 2**31 - 1
 class Cell:
     """One point of the grid.
 
-    `arguments` are all keyword arguments of `make`, defaults included; `flow` the
-    fields of the flow that this cell replaces; `identity` depends on `arguments` only,
-    so that cells which differ in the flow alone train the same networks on the same
-    data.
+    All keyword arguments of `make`, defaults included, are its `sizes`, which may
+    decide shapes, and its `numbers`, which are traced and do not; `flow` holds the
+    fields of the flow that this cell replaces.  `identity` depends on the arguments
+    only, so that cells which differ in the flow alone train the same networks on the
+    same data.
     """
 
-    arguments: Mapping[str, CellValue]
+    sizes: Mapping[str, CellValue]
+    numbers: Mapping[str, int | float]
     flow: Mapping[str, CellValue]
     identity: int
+
+    @property
+    def arguments(self) -> dict[str, CellValue]:
+        """What `make` is given."""
+        return {**self.sizes, **self.numbers}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,6 +70,7 @@ def make_grid(experiment: Experiment) -> Grid:
             axes[key] = _axis(key, value, annotation)
         else:
             fixed[key] = checked_value(f"cell.{key}", value, annotation)
+    traced = {name for name, p in parameters.items() if p.annotation == Index}
     cells = []
     for point in itertools.product(*axes.values()):
         values = fixed | dict(zip(axes, point, strict=True))
@@ -80,7 +88,11 @@ def make_grid(experiment: Experiment) -> Grid:
                     f"Example: cell={{'{name}': …}}."
                 )
             arguments[name] = value
-        cells.append(Cell(arguments, flow, _identity(arguments)))
+        numbers = {
+            k: v for k, v in arguments.items() if isinstance(v, float) or k in traced
+        }
+        sizes = {k: v for k, v in arguments.items() if k not in numbers}
+        cells.append(Cell(sizes, numbers, flow, _identity(arguments)))
     return Grid(axes, tuple(cells))
 
 
@@ -131,8 +143,7 @@ def padded(data: Dataset, n: int) -> Dataset:
 
 def checked_value(name: str, value: Any, annotation: Any) -> Any:
     """The value as its annotation says, or a ValueError that names it."""
-    if annotation == Real:
-        annotation = float
+    annotation = {Real: float, Index: int}.get(annotation, annotation)
     if typing.get_origin(annotation) is Literal:
         choices = typing.get_args(annotation)
         if value not in choices or isinstance(value, bool):

@@ -107,11 +107,10 @@ def make_plan(experiment: Experiment) -> Plan:
     described: dict[Any, Any] = {}
     tried: set[tuple[str, Any]] = set()
     for index, cell in enumerate(grid.cells):
-        floats = {k for k, v in cell.arguments.items() if isinstance(v, float)}
-        sizes = tuple((k, v) for k, v in cell.arguments.items() if k not in floats)
-        values = {(k, cell.arguments[k]) for k in floats}
+        sizes = tuple(cell.sizes.items())
+        values = {(k, v) for k, v in cell.numbers.items() if isinstance(v, float)}
         member_flow(experiment, cell)
-        # Each set of sizes is traced once, and each number once with some of them.
+        # Each set of sizes is traced once, and each float once with some of them.
         if sizes not in described or not values <= tried:
             data, network = _draw_shapes(experiment, cell)
             tried |= values
@@ -164,8 +163,12 @@ def draw(
 
 
 def member_flow(experiment: Experiment, cell: Cell) -> Any:
-    """The flow of a cell: its fields replaced, its numbers turned into arrays."""
-    flow = dataclasses.replace(experiment.flow, **cell.flow)
+    """The flow of a cell: its fields replaced, its numbers to be traced."""
+    return traced(dataclasses.replace(experiment.flow, **cell.flow))
+
+
+def traced(flow: Any) -> Any:
+    """The flow with its numbers as arrays: one program serves every tolerance."""
     return jax.tree.map(
         lambda v: jnp.asarray(v, jnp.float64) if isinstance(v, float) else v, flow
     )

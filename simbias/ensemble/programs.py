@@ -10,6 +10,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from simbias.core import Status
 from simbias.ensemble.events import Leaves, Progress, from_host
@@ -50,18 +51,19 @@ class Programs:
         """A member at time 0."""
         plan = self.plan
         cell = plan.cell(member)
-        # Floats are traced, so that a sweep over them compiles once.
-        floats = {k: v for k, v in cell.arguments.items() if isinstance(v, float)}
-        sizes = {k: v for k, v in cell.arguments.items() if k not in floats}
+        sizes = tuple(cell.sizes.items())
+        # Numbers are traced, so that a sweep over them compiles once.
         program = self._draws.setdefault(
-            tuple(sizes.items()),
+            sizes,
             eqx.filter_jit(
-                lambda key, floats: draw(plan.experiment, {**sizes, **floats}, key)
+                lambda key, numbers: draw(
+                    plan.experiment, {**cell.sizes, **numbers}, key
+                )
             ),
         )
         key_draw, key_flow = member_keys(plan.experiment.root, cell, plan.seed(member))
-        floats = {k: jnp.asarray(v, jnp.float64) for k, v in floats.items()}
-        data, network = self._once(program, (key_draw, floats), tuple(sizes.items()))
+        numbers = {k: jnp.asarray(np.asarray(v)) for k, v in cell.numbers.items()}
+        data, network = self._once(program, (key_draw, numbers), sizes)
         flow = member_flow(plan.experiment, cell)
         return self._once(self._begin, (flow, network, data, key_flow), "begin")
 

@@ -3,7 +3,7 @@
 import jax
 from jaxtyping import PRNGKeyArray
 
-from simbias.core import AbstractNetwork, Dataset, Real
+from simbias.core import AbstractNetwork, Dataset, Index, Real
 from simbias.datasets.gaussian_teacher import gaussian_teacher
 from simbias.ensemble.grid import padded
 from simbias.networks.activations import ActivationName
@@ -14,8 +14,8 @@ def shared_sample(
     key: PRNGKeyArray,
     *,
     n: int,
-    draw: int = 0,
-    start: int = 0,
+    draw: Index = 0,
+    start: Index = 0,
     d: int = 5,
     m: int = 200,
     sigma: Real = 0.3,

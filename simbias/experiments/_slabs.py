@@ -9,7 +9,7 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.ensemble_auc import ensemble_auc
-from simbias.core import AbstractMeasure, AbstractNetwork, Dataset, Real, Status
+from simbias.core import AbstractMeasure, AbstractNetwork, Dataset, Index, Real, Status
 from simbias.datasets.slabs import slabs
 from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._curves import value
@@ -41,7 +41,7 @@ NAMES = {"nothing": "as it is", "simple": "S-randomised", "complex": "Sᶜ-rando
 
 
 def sample(
-    law: Law, *, draw: int, d: int, n: int, n_test: int, noise: Real = 0.0
+    law: Law, *, draw: Index, d: int, n: int, n_test: int, noise: Real = 0.0
 ) -> Dataset:
     """The sample number `draw`; `noise` is that of a linear coordinate, if any."""
     simple, others = _SLABS[law]
@@ -66,7 +66,7 @@ def make(
     noise: Real = 0.0,
     m: int = 100,
     depth: int = 2,
-    draw: int = 0,
+    draw: Index = 0,
 ) -> tuple[Dataset, AbstractNetwork]:
     """The sample number `draw`, the same for every seed, and a network of its own.
 

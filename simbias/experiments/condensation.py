@@ -33,7 +33,7 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
-from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.xor_clusters import xor_clusters
 from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._curves import value
@@ -70,7 +70,7 @@ def make(
     kappa: Real = 1.5,
     m: int = 100,
     extremum: Extremum = "cell",
-    draw: int = 0,
+    draw: Index = 0,
 ) -> tuple[Dataset, AbstractNetwork]:
     """The fixed sample, and the balanced network number `draw` of scale r^(1 + κ)."""
     del key

@@ -24,7 +24,7 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
-from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.hinted import hinted
 from simbias.datasets.symmetric_separable import symmetric_separable
 from simbias.ensemble.engine import exact_numerics
@@ -50,7 +50,7 @@ _SAMPLE = ("draw", "n", "d")
 _HINTS = {"hinted": 20.0, "unhinted": 1.0}
 
 
-def sample(points: Points, draw: int, n: int, d: int) -> Dataset:
+def sample(points: Points, draw: Index, n: int, d: int) -> Dataset:
     """The data number `draw`; the hinted points are the same for every draw."""
     key = jax.random.key(draw)
     if points == "symmetric":
@@ -62,7 +62,7 @@ def make(
     key: PRNGKeyArray,
     *,
     points: Points = "symmetric",
-    draw: int = 0,
+    draw: Index = 0,
     n: int = 20,
     d: int = 5,
     m: int = 50,

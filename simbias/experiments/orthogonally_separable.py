@@ -21,7 +21,7 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
-from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.orthogonally_separable import orthogonally_separable
 from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._curves import value
@@ -40,7 +40,7 @@ PAPER = "Phuong & Lampert (2021), ICLR, theorem 1"
 _GROUPS = {"positive": 1.0, "negative": -1.0}
 
 
-def sample(draw: int, n: int, d: int) -> Dataset:
+def sample(draw: Index, n: int, d: int) -> Dataset:
     """The data number `draw`."""
     return orthogonally_separable(jax.random.key(draw), n=n, d=d)
 
@@ -48,7 +48,7 @@ def sample(draw: int, n: int, d: int) -> Dataset:
 def make(
     key: PRNGKeyArray,
     *,
-    draw: int = 0,
+    draw: Index = 0,
     n: int = 20,
     d: int = 5,
     m: int = 50,

@@ -18,7 +18,7 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
-from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.experiments import _slabs
 from simbias.experiments._curves import curves
 from simbias.figures.style import blank, style
@@ -57,7 +57,7 @@ def make(
     n_test: int = 10_000,
     m: int = 100,
     depth: int = 2,
-    draw: int = 0,
+    draw: Index = 0,
 ) -> tuple[Dataset, AbstractNetwork]:
     """As `slabs`, with a network that is trained on attacks unless "plain"."""
     data, network = _slabs.make(

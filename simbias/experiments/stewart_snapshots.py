@@ -26,7 +26,7 @@ from jaxtyping import Float, PRNGKeyArray
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.stewart_1d import KNOTS, VALUES, stewart_1d
 from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._curves import value
@@ -48,13 +48,13 @@ SAME = 0.02
 _PANELS = 6
 
 
-def sample(draw: int) -> Dataset:
+def sample(draw: Index) -> Dataset:
     """Sample number `draw` of the 40 points."""
     return stewart_1d(jax.random.key(draw), n_test=1)
 
 
 def make(
-    key: PRNGKeyArray, *, m: int = 100, scale: Real = 1e-4, draw: int = 0
+    key: PRNGKeyArray, *, m: int = 100, scale: Real = 1e-4, draw: Index = 0
 ) -> tuple[Dataset, AbstractNetwork]:
     """The sample, the same for every member of a draw, and a balanced network."""
     return sample(draw), balanced(key, m=m, d=2, scale=scale)
