@@ -100,8 +100,6 @@ def main() -> None:
     rows = []
     for name in options.only or VARIANTS:
         rows.append(known.get(name) or measured(name, options))
-        # A process has room for so much compiled code; the next variant needs its own.
-        jax.clear_caches()
         if options.json != "-":  # what there is so far
             pathlib.Path(options.json).write_text(document(options, rows) + "\n")
     if options.json == "-":

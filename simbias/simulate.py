@@ -27,6 +27,7 @@ from simbias.ensemble.engine import exact_numerics, run_members
 from simbias.ensemble.lane import Recorder, advance, start
 from simbias.ensemble.memory import check_memory
 from simbias.ensemble.plan import Plan, check_fit, make_plan, traced
+from simbias.ensemble.room import make_room
 from simbias.ensemble.table import empty_table
 from simbias.results import attributes, to_xarray
 
@@ -161,6 +162,7 @@ def solve(
         check_fit(network, data)
         key = jax.random.key(0) if key is None else key
         recorder = Recorder(loss, times, dict(measures), stop)
+        make_room()
         lane = _solve(recorder, traced(flow), network, data, key)
         records = {k: np.asarray(v) for k, v in lane.records.items()}
         state = lane.state

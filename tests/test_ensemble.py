@@ -6,6 +6,8 @@ import pytest
 from small import Norms, PlainDescent, Risk, RiskBelow, small
 
 from simbias.core import Index, Status
+from simbias.ensemble import programs as programs_
+from simbias.ensemble import room
 from simbias.ensemble.engine import exact_numerics, run_members
 from simbias.ensemble.events import Progress
 from simbias.ensemble.grid import (
@@ -18,7 +20,7 @@ from simbias.ensemble.grid import (
 from simbias.ensemble.lane import advance_all, start
 from simbias.ensemble.memory import bytes_per_lane
 from simbias.ensemble.plan import draw, make_plan, member_flow
-from simbias.ensemble.programs import Programs, idle
+from simbias.ensemble.programs import Programs, advance_lanes, idle
 from simbias.flows.descent import Descent
 from simbias.networks.two_layer_init import balanced
 from simbias.simulate import simulate, solve
@@ -63,7 +65,12 @@ def test_side_by_side_and_in_turn_agree_to_rounding():
     with exact_numerics():
         lanes = []
         for seed in range(4):
-            data, network = draw(experiment, cell.arguments, member_key(0, cell, seed))
+            data, network = draw(
+                experiment.make,
+                experiment.dtype,
+                cell.arguments,
+                member_key(0, cell, seed),
+            )
             flow = member_flow(experiment, cell)
             lanes.append(
                 start(plan.recorder, flow, network, data, jax.random.key(seed))
@@ -85,7 +92,9 @@ def test_splitting_a_run_into_rounds_changes_nothing():
     plan = make_plan(experiment)
     cell = plan.cell(0)
     with exact_numerics():
-        data, network = draw(experiment, cell.arguments, member_key(0, cell, 0))
+        data, network = draw(
+            experiment.make, experiment.dtype, cell.arguments, member_key(0, cell, 0)
+        )
         flow = member_flow(experiment, cell)
         lane = start(plan.recorder, flow, network, data, jax.random.key(0))
         lanes = jax.tree.map(lambda v: v[None], lane)
@@ -97,30 +106,57 @@ def test_splitting_a_run_into_rounds_changes_nothing():
     same(jax.device_get(whole), jax.device_get(parts))
 
 
-def test_one_program_is_compiled_per_shape():
-    progress = Progress()
+@pytest.fixture
+def traces(monkeypatch):
+    """How often a round has been traced, which is once per program."""
+    count = []
+
+    def counted(*arguments):
+        count.append(arguments)
+        return advance_all(*arguments)
+
+    jax.clear_caches()
+    monkeypatch.setattr(programs_, "advance_all", counted)
+    return count
+
+
+def test_one_program_is_compiled_per_shape(traces):
     # n = 6 and 7 share a bucket, and floats never need a program of their own.
-    experiment = small(cell={"n": (6, 7, 20), "scale": (0.1, 0.2, 0.5)})
-    outcomes(experiment, progress=progress)
-    assert progress.compiled == 2
+    outcomes(small(cell={"n": (6, 7, 20), "scale": (0.1, 0.2, 0.5)}))
+    assert len(traces) == 2
+    # Nor does a later run that records the same.
+    outcomes(small(cell={"n": (7, 20), "sigma": (0.1, 0.3)}, seeds=1))
+    assert len(traces) == 2
+
+
+def test_programs_are_forgotten_before_the_process_has_no_room(traces, monkeypatch):
+    outcomes(small(seeds=1))
+    outcomes(small(seeds=1))
+    assert len(traces) == 2
+    monkeypatch.setattr(room, "_FULL", 0.0)
+    outcomes(small(seeds=1))
+    assert len(traces) > 2
 
 
 def drawn(key, *, n: int, draw: Index):
-    assert isinstance(draw, int | jax.core.Tracer)
+    traced.append(draw)
     return small().make(jax.random.key(draw), n=n, d=5)
+
+
+traced = []
 
 
 def test_a_number_that_shapes_nothing_costs_no_program_of_its_own():
     experiment = small(make=drawn, cell={"n": 6, "draw": (0, 1, 2, 3)}, seeds=1)
     plan = make_plan(experiment)
+    assert len(traced) == 1
     with exact_numerics():
         programs = Programs(plan, "cpu", Progress())
-        lanes = [programs.begin(i) for i in range(plan.size)]
-        (program,) = programs._draws.values()
-        assert program._cached._cache_size() == 1
-        for draw_, lane in enumerate(lanes):
-            data, _ = small().make(jax.random.key(draw_), n=6, d=5)
-            np.testing.assert_array_equal(lane.data.x[:6], data.x)
+        for member in range(plan.size):
+            lane = programs.begin(member)
+            data, _ = small().make(jax.random.key(member), n=6, d=5)
+            np.testing.assert_allclose(lane.data.x[:6], data.x, rtol=1e-14)
+    assert len(traced) == 2
 
 
 def smooth(key, *, n: int, m: int):
@@ -135,7 +171,7 @@ def test_the_memory_of_a_lane_is_within_a_quarter_of_what_is_reserved(flow):
     with exact_numerics():
         programs = Programs(plan, "gpu", Progress())
         lanes = idle(programs.begin(0), width)
-        lowered = programs._advance.lower(jnp.int32(8), lanes)
+        lowered = advance_lanes.lower(programs.round(8), lanes)
         used = lowered.compile().compiled.memory_analysis()
     # The lanes are donated: what comes out lies where they lay.
     reserved = used.argument_size_in_bytes + used.temp_size_in_bytes
@@ -191,7 +227,9 @@ def test_solve_gives_the_trajectory_of_the_member():
     cell = plan.cell(0)
     with exact_numerics():
         key_draw, _ = jax.random.split(member_key(0, cell, 0))
-        data, network = draw(experiment, cell.arguments, key_draw)
+        data, network = draw(
+            experiment.make, experiment.dtype, cell.arguments, key_draw
+        )
     out = solve(
         network,
         data,
@@ -209,7 +247,9 @@ def test_solve_gives_the_trajectory_of_the_member():
 def test_solve_refuses_mixed_dtypes():
     experiment = small(cell={"n": 8}, seeds=1)
     cell = make_plan(experiment).cell(0)
-    data, network = draw(experiment, cell.arguments, member_key(0, cell, 0))
+    data, network = draw(
+        experiment.make, experiment.dtype, cell.arguments, member_key(0, cell, 0)
+    )
     data = jax.tree.map(lambda v: v.astype(jnp.float32), data)
     with pytest.raises(ValueError, match="share one dtype"):
         solve(network, data, experiment.flow, experiment.loss, (1.0,), {})

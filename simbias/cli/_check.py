@@ -4,7 +4,6 @@ import dataclasses
 import json
 from typing import Annotated
 
-import jax
 import tyro
 
 from simbias.cli._options import Preset
@@ -65,8 +64,6 @@ def check(arguments: list[str]) -> int:
         ds = simulate(experiment, store=store, progress=True)
         claims = known[name].claims(ds)
         documents.append(claims_document(name, parsed.preset, ds, claims))
-        # A process may hold only so many pieces of compiled code (65,530 on Linux).
-        jax.clear_caches()
         if parsed.json != "-":
             print_claims(name, ds, claims)
     if parsed.json == "-":

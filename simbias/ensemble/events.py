@@ -61,7 +61,6 @@ class Progress:
     """What the stations are at; read by whoever draws the bar."""
 
     attempts: int = 0
-    compiled: int = 0
     compiling: int = 0
     is_stopping: bool = False
 

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from simbias.core import AbstractNetwork, Dataset, Experiment
+from simbias.core import AbstractNetwork, Dataset, Experiment, Make
 from simbias.ensemble.grid import Cell, Grid, bucket, make_grid, member_key, padded
 from simbias.ensemble.lane import Lane, Recorder, start
 
@@ -152,13 +152,12 @@ def make_plan(experiment: Experiment) -> Plan:
 
 
 def draw(
-    experiment: Experiment, arguments: Mapping, key: jax.Array
+    make: Make, dtype: str, arguments: Mapping, key: jax.Array
 ) -> tuple[Dataset, AbstractNetwork]:
     """One member's padded data and initial network, drawn in float64, then cast."""
-    data, network = experiment.make(key, **arguments)
+    data, network = make(key, **arguments)
     data = padded(data, bucket(data.x.shape[0]))
-    dtype = jnp.dtype(experiment.dtype)
-    cast = lambda v: v.astype(dtype) if eqx.is_inexact_array(v) else v
+    cast = lambda v: v.astype(jnp.dtype(dtype)) if eqx.is_inexact_array(v) else v
     return jax.tree.map(cast, data), jax.tree.map(cast, network)
 
 
@@ -177,7 +176,7 @@ def traced(flow: Any) -> Any:
 def _draw_shapes(experiment: Experiment, cell: Cell) -> tuple[Any, Any]:
     key = member_key(experiment.root, cell, 0)
     data, network = eqx.filter_eval_shape(
-        functools.partial(draw, experiment, cell.arguments), key
+        functools.partial(draw, experiment.make, experiment.dtype, cell.arguments), key
     )
     check_fit(network, data)
     return data, network

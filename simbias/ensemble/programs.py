@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-import functools
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -12,60 +11,40 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from simbias.core import Status
+from simbias.core import AbstractMeasure, AbstractNetwork, Dataset, Make, Status
 from simbias.ensemble.events import Leaves, Progress, from_host
 from simbias.ensemble.grid import member_keys
-from simbias.ensemble.lane import Lane, Layout, advance_all, start
+from simbias.ensemble.lane import Lane, Layout, Recorder, advance_all, start
 from simbias.ensemble.plan import Plan, draw, member_flow
+from simbias.ensemble.room import make_room
 
 
 class Programs:
-    """Start, place, advance and take lanes; each is compiled once per shape."""
+    """Start, place, advance and take lanes; each is compiled once per shape.
+
+    What is compiled serves later runs of the process too, if they record the same.
+    """
 
     def __init__(self, plan: Plan, platform: str, progress: Progress):
-        experiment, recorder = plan.experiment, plan.recorder
-        layout: Layout = "in turn" if platform == "cpu" else "side by side"
         self.plan = plan
+        self.layout: Layout = "in turn" if platform == "cpu" else "side by side"
         self._progress = progress
         self._guard = threading.Lock()
         self._locks: dict[Any, threading.Lock] = {}
         self._ready: set[Any] = set()
-        self._draws: dict[Any, Any] = {}
-        self._begin = eqx.filter_jit(functools.partial(start, recorder))
-
-        def advance(attempts: jax.Array, lanes: Lane) -> Lane:
-            progress.compiled += 1  # runs when traced: once per shape
-            return advance_all(recorder, lanes, attempts, layout)
-
-        self._advance = eqx.filter_jit(advance, donate="all-except-first")
-        self._place = eqx.filter_jit(_place, donate="all-except-first")
-        self._take = eqx.filter_jit(_take)
-        self._final = eqx.filter_jit(
-            lambda lane: {
-                name: measure(lane.state.network, lane.data)
-                for name, measure in experiment.final.items()
-            }
-        )
 
     def begin(self, member: int) -> Lane:
         """A member at time 0."""
-        plan = self.plan
-        cell = plan.cell(member)
-        sizes = tuple(cell.sizes.items())
+        plan, cell = self.plan, self.plan.cell(member)
+        experiment = plan.experiment
+        key_draw, key_flow = member_keys(experiment.root, cell, plan.seed(member))
         # Numbers are traced, so that a sweep over them compiles once.
-        program = self._draws.setdefault(
-            sizes,
-            eqx.filter_jit(
-                lambda key, numbers: draw(
-                    plan.experiment, {**cell.sizes, **numbers}, key
-                )
-            ),
-        )
-        key_draw, key_flow = member_keys(plan.experiment.root, cell, plan.seed(member))
         numbers = {k: jnp.asarray(np.asarray(v)) for k, v in cell.numbers.items()}
-        data, network = self._once(program, (key_draw, numbers), sizes)
-        flow = member_flow(plan.experiment, cell)
-        return self._once(self._begin, (flow, network, data, key_flow), "begin")
+        data, network = self._once(
+            _draw, experiment.make, experiment.dtype, cell.sizes, numbers, key_draw
+        )
+        flow = member_flow(experiment, cell)
+        return self._once(_start, plan.recorder, flow, network, data, key_flow)
 
     def resume(self, group: int, leaves: Leaves) -> Lane:
         """A member where it was when its lane was saved."""
@@ -73,26 +52,33 @@ class Programs:
 
     def place(self, i: int, lane: Lane, lanes: Lane) -> Lane:
         """`lanes` with one of them replaced."""
-        return self._once(self._place, ((jnp.int32(i), lane), lanes), "place")
+        return self._once(_place, (jnp.int32(i), lane), lanes)
 
     def advance(self, attempts: int, lanes: Lane) -> Lane:
         """A round."""
-        return self._once(self._advance, (jnp.int32(attempts), lanes), "advance")
+        return self._once(advance_lanes, self.round(attempts), lanes)
+
+    def round(self, attempts: int) -> tuple[Recorder, Layout, jax.Array]:
+        """What `advance_lanes` needs to know, beside the lanes."""
+        return self.plan.recorder, self.layout, jnp.int32(attempts)
 
     def take(self, i: int, lanes: Lane) -> tuple[Lane, dict[str, jax.Array]]:
         """One lane, and its final measures."""
-        lane = self._once(self._take, (jnp.int32(i), lanes), "take")
-        return lane, self._once(self._final, (lane,), "final")
+        lane = self._once(_take, jnp.int32(i), lanes)
+        final = dict(self.plan.experiment.final)
+        return lane, self._once(_measure, final, lane.state.network, lane.data)
 
-    def _once(self, program: Any, arguments: tuple, name: Any) -> Any:
+    def _once(self, program: Any, *arguments: Any) -> Any:
         """Call a program; of several threads that need it compiled, one compiles."""
-        shapes = jax.tree.map(lambda v: (v.shape, str(v.dtype)), arguments)
-        key = (name, jax.tree.structure(shapes), tuple(jax.tree.leaves(shapes)))
+        leaves, structure = jax.tree.flatten(arguments)
+        shape = lambda v: (v.shape, str(v.dtype)) if eqx.is_array(v) else v
+        key = (id(program), structure, tuple(map(shape, leaves)))
         if key in self._ready:
             return program(*arguments)
         with self._guard:
             lock = self._locks.setdefault(key, threading.Lock())
         with self._compiling(), lock:
+            make_room()
             out = program(*arguments)
             self._ready.add(key)
         return out
@@ -114,10 +100,34 @@ def idle(lane: Lane, width: int) -> Lane:
     return jax.tree.map(lambda v: jnp.stack([v] * width), lane)
 
 
+@eqx.filter_jit
+def _draw(make: Make, dtype: str, sizes: dict, numbers: dict, key: jax.Array) -> Any:
+    return draw(make, dtype, {**sizes, **numbers}, key)
+
+
+_start = eqx.filter_jit(start)
+
+
+@eqx.filter_jit(donate="all-except-first")
 def _place(new: tuple[jax.Array, Lane], lanes: Lane) -> Lane:
     i, lane = new
     return jax.tree.map(lambda all_, one: all_.at[i].set(one), lanes, lane)
 
 
+@eqx.filter_jit(donate="all-except-first")
+def advance_lanes(round_: tuple[Recorder, Layout, jax.Array], lanes: Lane) -> Lane:
+    """A round of all lanes; see `Programs.round`."""
+    recorder, layout, attempts = round_
+    return advance_all(recorder, lanes, attempts, layout)
+
+
+@eqx.filter_jit
 def _take(i: jax.Array, lanes: Lane) -> Lane:
     return jax.tree.map(lambda v: v[i], lanes)
+
+
+@eqx.filter_jit
+def _measure(
+    final: dict[str, AbstractMeasure], network: AbstractNetwork, data: Dataset
+) -> dict[str, jax.Array]:
+    return {name: measure(network, data) for name, measure in final.items()}
