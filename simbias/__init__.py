@@ -7,6 +7,7 @@ The nouns are in `simbias.core`; datasets, networks, flows, measures and experim
 are one per file in the folders of those names.
 """
 
+from simbias.compiled import cache_programs
 from simbias.core import (
     AbstractFlow,
     AbstractMeasure,
@@ -33,6 +34,7 @@ __all__ = [
     "FlowState",
     "Status",
     "Trajectory",
+    "cache_programs",
     "exact_numerics",
     "open_result",
     "simulate",

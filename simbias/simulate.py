@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
+from simbias.compiled import make_room
 from simbias.core import (
     AbstractFlow,
     AbstractMeasure,
@@ -27,7 +28,6 @@ from simbias.ensemble.engine import exact_numerics, run_members
 from simbias.ensemble.lane import Recorder, advance, start
 from simbias.ensemble.memory import check_memory
 from simbias.ensemble.plan import Plan, check_fit, make_plan, traced
-from simbias.ensemble.room import make_room
 from simbias.ensemble.table import empty_table
 from simbias.results import attributes, to_xarray
 

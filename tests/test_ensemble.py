@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from small import Norms, PlainDescent, Risk, RiskBelow, small
 
+from simbias import compiled
 from simbias.core import Index, Status
 from simbias.ensemble import programs as programs_
-from simbias.ensemble import room
 from simbias.ensemble.engine import exact_numerics, run_members
 from simbias.ensemble.events import Progress
 from simbias.ensemble.grid import (
@@ -133,7 +133,7 @@ def test_programs_are_forgotten_before_the_process_has_no_room(traces, monkeypat
     outcomes(small(seeds=1))
     outcomes(small(seeds=1))
     assert len(traces) == 2
-    monkeypatch.setattr(room, "_FULL", 0.0)
+    monkeypatch.setattr(compiled, "_FULL", 0.0)
     outcomes(small(seeds=1))
     assert len(traces) > 2
 

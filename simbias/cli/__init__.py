@@ -3,8 +3,6 @@
 The options of `run` are read off the experiment that is named: its grid, its flow.
 """
 
-import os
-import pathlib
 import sys
 import warnings
 
@@ -15,6 +13,7 @@ from simbias.cli._check import check, figure
 from simbias.cli._run import BAD_INPUT, resume, run, worker
 from simbias.cli._shown import no_more, say
 from simbias.cli._submit import submit
+from simbias.compiled import cache_programs
 from simbias.ensemble.grid import suggestion
 from simbias.registry import experiments
 
@@ -32,7 +31,7 @@ def main(arguments: list[str] | None = None) -> None:
     if NO_CACHE in arguments:
         arguments.remove(NO_CACHE)
     else:
-        _cache_programs()
+        cache_programs()
     commands = {
         "list": _list,
         "run": run,
@@ -79,14 +78,6 @@ DIR is a folder, or a URL: s3://bucket/mine, gs://…, az://… (pip install
 
 Compiled programs are kept in a folder of yours (JAX_COMPILATION_CACHE_DIR, or
 XDG_CACHE_HOME/simbias, or ~/.cache/simbias); --no-compile-cache does without."""
-
-
-def _cache_programs() -> None:
-    if "JAX_COMPILATION_CACHE_DIR" in os.environ:
-        return
-    base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
-    jax.config.update("jax_compilation_cache_dir", str(pathlib.Path(base) / "simbias"))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
 
 
 def _list(arguments: list[str]) -> int:

@@ -11,12 +11,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from simbias.compiled import make_room
 from simbias.core import AbstractMeasure, AbstractNetwork, Dataset, Make, Status
 from simbias.ensemble.events import Leaves, Progress, from_host
 from simbias.ensemble.grid import member_keys
 from simbias.ensemble.lane import Lane, Layout, Recorder, advance_all, start
 from simbias.ensemble.plan import Plan, draw, member_flow
-from simbias.ensemble.room import make_room
 
 
 class Programs:

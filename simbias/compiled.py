@@ -1,0 +1,44 @@
+"""Compiled programs: kept on disk for other processes, forgotten when too many."""
+
+import os
+import pathlib
+
+import jax
+
+# Share of the mappings that may be taken before compiled programs are given back.
+_FULL = 0.6
+
+
+def cache_programs(folder: str | os.PathLike | None = None) -> None:
+    """Keep compiled programs in a folder, for every process that asks for the same.
+
+    A program of the exact flow takes about ten seconds to compile and a few tenths of
+    one to read.  The command line does this by itself.
+
+    Args:
+        folder: where; by default JAX_COMPILATION_CACHE_DIR if it is set,
+            XDG_CACHE_HOME/simbias otherwise, and ~/.cache/simbias without either.
+    """
+    if folder is None and "JAX_COMPILATION_CACHE_DIR" in os.environ:
+        return
+    base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    folder = pathlib.Path(base) / "simbias" if folder is None else folder
+    jax.config.update("jax_compilation_cache_dir", os.fspath(folder))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
+
+
+def make_room() -> None:
+    """Forget all compiled programs if little room is left for more.
+
+    A Linux process may hold `vm.max_map_count` memory mappings (65,530 as a rule), and
+    XLA's code takes about 2,000 for one program of the exact flow: a sweep over some
+    thirty shapes would be its end.  What runs keeps its code; what is called again is
+    compiled again, or read from the persistent cache if there is one.
+    """
+    try:
+        limit = int(pathlib.Path("/proc/sys/vm/max_map_count").read_text())
+        taken = pathlib.Path("/proc/self/maps").read_bytes().count(b"\n")
+    except OSError:  # not Linux
+        return
+    if taken > _FULL * limit:
+        jax.clear_caches()
