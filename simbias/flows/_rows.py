@@ -15,23 +15,15 @@ def on_some_rows(
 ) -> tuple[PyTree, Bool[Array, " m"]]:
     """Apply `change` to the first `rows` wanted rows of every leaf.
 
-    Rows come back by a gather, not by a scatter, which is a loop on a CPU.
-
     Returns:
         The tree, and which rows were treated.
     """
     m = is_wanted.shape[0]
-    rows = min(rows, m)
-    place = jnp.cumsum(is_wanted.astype(jnp.int32)) - 1
-    is_treated = is_wanted & (place < rows)
-    (index,) = jnp.nonzero(is_wanted, size=rows, fill_value=0)
-    some = change(jax.tree.map(lambda v: v[index], tree))
-    place = jnp.clip(place, 0, rows - 1)
-
-    def put(old, new):
-        wide = is_treated.reshape((m,) + (1,) * (old.ndim - 1))
-        return jnp.where(wide, new[place], old)
-
+    # Places left over lie behind the last row: they read it and write nothing.
+    (index,) = jnp.nonzero(is_wanted, size=min(rows, m), fill_value=m)
+    some = change(jax.tree.map(lambda v: v.at[index].get(mode="clip"), tree))
+    put = lambda old, new: old.at[index].set(new, mode="drop")
+    is_treated = jnp.zeros(m, bool).at[index].set(True, mode="drop")
     return jax.tree.map(put, tree, some), is_treated
 
 
