@@ -4,8 +4,11 @@ The convention sets the clock of a flow: under `mse` everything happens twice as
 as under `half_mse`, and without the 1/n it would happen n times as fast.
 """
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 Prediction = Float[Array, "n k"]
@@ -69,6 +72,23 @@ def cross_entropy(prediction: Prediction, target: Prediction, weight: Weight) ->
     """−(1/n) Σᵢ Σ_k y_ik ln softmax(f(xᵢ))_k; targets are one-hot or probabilities."""
     log_share = jax.nn.log_softmax(_kept(prediction, weight))
     return _mean(-jnp.sum(target * log_share, axis=1), weight)
+
+
+MARGIN_LOSSES = (logistic, log_logistic, exponential, hinge)
+
+
+def check_labels(loss: Any, target: Any, weight: Any) -> None:
+    """Refuse labels {0, 1} where −1 and +1 are meant.
+
+    Raises:
+        ValueError: if a sample of the losses of y·f has a label of 0.
+    """
+    kept = np.asarray(target)[np.asarray(weight) > 0]
+    if loss in MARGIN_LOSSES and np.any(kept == 0):
+        raise ValueError(
+            f"`data.y` holds a label of 0, which {loss.__name__} does not see: its "
+            "labels are −1 and +1. Example: y = 2 * y - 1."
+        )
 
 
 def _kept(prediction: Prediction, weight: Weight) -> Prediction:

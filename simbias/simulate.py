@@ -29,6 +29,7 @@ from simbias.ensemble.lane import Recorder, advance, start
 from simbias.ensemble.memory import check_memory
 from simbias.ensemble.plan import Plan, check_fit, make_plan, traced
 from simbias.ensemble.table import empty_table
+from simbias.losses import check_labels
 from simbias.results import attributes, to_xarray
 
 
@@ -139,7 +140,8 @@ def solve(
     """Train one network, for notebooks and tests; the arrays decide the dtype.
 
     Raises:
-        ValueError: for wrong times, or network and data that do not fit.
+        ValueError: for wrong times, labels that the loss does not see, or network and
+            data that do not fit.
     """
     times = tuple(float(t) for t in times)
     increases = all(b > a for a, b in zip((-1e-300, *times), times, strict=False))
@@ -160,6 +162,7 @@ def solve(
         )
     with exact_numerics():
         check_fit(network, data)
+        check_labels(loss, data.y, data.weight)
         key = jax.random.key(0) if key is None else key
         recorder = Recorder(loss, times, dict(measures), stop)
         make_room()

@@ -1,14 +1,17 @@
 """What `solve` and the exact flow refuse, by name."""
 
+import dataclasses
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from small import PlainDescent, small
 
 from simbias.core import Dataset
 from simbias.flows.relu_flow import ReluFlow
-from simbias.losses import half_mse, hinge
+from simbias.losses import MARGIN_LOSSES, half_mse, hinge, logistic
 from simbias.networks.two_layer import TwoLayer
-from simbias.simulate import solve
+from simbias.simulate import simulate, solve
 
 NAN, INF = float("nan"), float("inf")
 
@@ -55,3 +58,23 @@ def test_a_loss_with_kinks_of_its_own_is_refused():
 def test_options_of_the_flow_are_checked_by_name(values):
     with pytest.raises(ValueError, match=next(iter(values))):
         ReluFlow(**values)
+
+
+@pytest.mark.parametrize("loss", MARGIN_LOSSES, ids=lambda f: f.__name__)
+def test_labels_of_zero_and_one_are_refused_where_plus_minus_one_is_meant(loss):
+    data = sample()
+    zero_one = dataclasses.replace(data, y=jnp.asarray(np.float64(data.y > 0)))
+    with pytest.raises(ValueError, match=r"label of 0, which .* −1 and \+1"):
+        solve(network(), zero_one, PlainDescent(), loss, (1.0,), {})
+    assert solve(network(), zero_one, PlainDescent(), half_mse, (1.0,), {})
+
+
+def test_a_run_refuses_them_too(tmp_path):
+    def make(key, *, n: int):
+        data, net = small().make(key, n=n)
+        return dataclasses.replace(data, y=(data.y > 0).astype(data.y.dtype)), net
+
+    experiment = small(make=make, cell={"n": 6}, seeds=2, loss=logistic)
+    for store in (None, tmp_path / "run.zarr"):
+        with pytest.raises(ValueError, match=r"label of 0, which logistic"):
+            simulate(experiment, store=store)

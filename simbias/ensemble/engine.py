@@ -108,6 +108,7 @@ class Stations:
 
         Raises:
             RuntimeError: if a member could not be computed.
+            ValueError: if its sample is wrong.
         """
         while self._running:
             try:
@@ -118,7 +119,7 @@ class Stations:
             if isinstance(event, _Ended):
                 self._running -= 1
                 if isinstance(event.error, Exception) and not isinstance(
-                    event.error, OSError
+                    event.error, (OSError, ValueError)
                 ):
                     # The last line names the cause, inside a callback too.
                     cause = (str(event.error).strip().splitlines() or [""])[-1]

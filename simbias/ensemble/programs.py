@@ -17,6 +17,7 @@ from simbias.ensemble.events import Leaves, Progress, from_host
 from simbias.ensemble.grid import member_keys
 from simbias.ensemble.lane import Lane, Layout, Recorder, advance_all, start
 from simbias.ensemble.plan import Plan, draw, member_flow
+from simbias.losses import check_labels
 
 
 class Programs:
@@ -32,9 +33,14 @@ class Programs:
         self._guard = threading.Lock()
         self._locks: dict[Any, threading.Lock] = {}
         self._ready: set[Any] = set()
+        self._checked: set[Any] = set()
 
     def begin(self, member: int) -> Lane:
-        """A member at time 0."""
+        """A member at time 0.
+
+        Raises:
+            ValueError: for labels that the loss does not see.
+        """
         plan, cell = self.plan, self.plan.cell(member)
         experiment = plan.experiment
         key_draw, key_flow = member_keys(experiment.root, cell, plan.seed(member))
@@ -43,6 +49,10 @@ class Programs:
         data, network = self._once(
             _draw, experiment.make, experiment.dtype, cell.sizes, numbers, key_draw
         )
+        sizes = tuple(cell.sizes.items())
+        if sizes not in self._checked:
+            check_labels(experiment.loss, data.y, data.weight)
+            self._checked.add(sizes)
         flow = member_flow(experiment, cell)
         return self._once(_start, plan.recorder, flow, network, data, key_flow)
 
