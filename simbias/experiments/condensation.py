@@ -38,6 +38,7 @@ from simbias.datasets.xor_clusters import xor_clusters
 from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._curves import value
 from simbias.experiments._early_errors import ERRORS, distances
+from simbias.experiments._farthest import farthest
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import logistic
@@ -292,7 +293,7 @@ def _few_directions(ds: xr.Dataset, found: xr.Dataset) -> Claim:
         for of in found["extremum"].values
     ]
     values = np.concatenate([np.ravel(c.values) for c in counts])
-    seen = float(values[np.argmax(np.abs(values - 2))])
+    seen = farthest(values, 2.0)
     text = (
         f"directions at scale ε, any width, farthest from 2, r = {r:g}, κ = {kappa:g}"
     )
