@@ -7,7 +7,7 @@ from jaxtyping import Array, Float
 
 from simbias.core import AbstractNetwork, Loss
 from simbias.networks._fastest_gradient import fastest_gradient
-from simbias.networks._two_layer_gradient import two_layer_gradient
+from simbias.networks._two_layer_gradient import Problem, two_layer_gradient
 from simbias.networks.activations import Activation, negative_slope
 
 
@@ -70,7 +70,7 @@ class TwoLayer(AbstractNetwork):
         is_homogeneous = self.negative_slope is not None
         gradient = fastest_gradient if self.may_fuse else two_layer_gradient
         value, dw, da = gradient(
-            w, self.a, self.activation, is_homogeneous, loss, x, y, weight
+            Problem(w, self.a, x, y, weight, self.activation, is_homogeneous, loss)
         )
         d = self.w.shape[1]
         db = None if self.b is None else dw[:, d]
