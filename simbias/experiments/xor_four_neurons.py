@@ -42,8 +42,6 @@ SCALES: dict[str, tuple[float, ...]] = {
     "figure 7": (1.0, 0.01, 0.1, 0.001),
 }
 RATE, EPOCHS = 2.0**-7, 32_768
-# Windows of the published panels, in epochs.
-WINDOWS = (0, 3584, 15_872, 32_768)
 
 
 def schedule(step: Int[Array, "*t"]) -> Float[Array, "*t"]:
