@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 from simbias.core import AbstractNetwork, Loss
 from simbias.networks._fastest_gradient import fastest_gradient
 from simbias.networks._two_layer_gradient import Problem, two_layer_gradient
-from simbias.networks.activations import Activation, negative_slope
+from simbias.networks.activations import Activation, has_kink, negative_slope
 
 
 class TwoLayer(AbstractNetwork):
@@ -36,8 +36,7 @@ class TwoLayer(AbstractNetwork):
     @property
     def has_kinks(self) -> bool:
         """True for ReLU and leaky ReLU."""
-        slope = negative_slope(self.activation)
-        return slope is not None and slope < 1
+        return has_kink(self.activation)
 
     @property
     def negative_slope(self) -> float | None:
