@@ -161,6 +161,19 @@ def test_where_kernels_are_not_used():
 
 
 @pytest.mark.usefixtures("with_kernels")
+def test_a_loss_that_holds_an_array_takes_the_kernels_too():
+    def scaled(factor, *arguments):
+        return factor * half_mse(*arguments)
+
+    def run(factor, *arrays):
+        loss = jax.tree_util.Partial(scaled, factor)
+        return fastest_gradient(Problem(*arrays, RELU, True, loss))
+
+    arguments = jnp.float64(2.0), *problem(n=300, m=64)
+    assert kernels(text_for("cuda", jax.jit(run), *arguments)) == 2
+
+
+@pytest.mark.usefixtures("with_kernels")
 def test_the_gradient_can_be_differentiated():
     arguments = problem(n=300, m=64)
     derivatives = [

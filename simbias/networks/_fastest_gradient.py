@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -50,19 +51,16 @@ def fastest_gradient(problem: Problem) -> Gradient:
     case = (problem.activation, problem.is_homogeneous, str(w.dtype), e, k)
     if not is_suitable or not works_on_gpu(*case):
         return two_layer_gradient(problem)
-    return _by_platform(problem)
+    arrays, rest = eqx.partition(problem, eqx.is_inexact_array)
+    plain = lambda arrays: two_layer_gradient(eqx.combine(arrays, rest))
+    fused = lambda arrays: fused_gradient(eqx.combine(arrays, rest))
 
+    @jax.custom_jvp
+    def chosen(arrays):
+        return jax.lax.platform_dependent(arrays, cuda=fused, default=plain)
 
-@jax.custom_jvp
-def _by_platform(problem: Problem) -> Gradient:
-    return jax.lax.platform_dependent(
-        problem, cuda=fused_gradient, default=two_layer_gradient
-    )
-
-
-@_by_platform.defjvp
-def _plain_derivative(primals, tangents):
-    return jax.jvp(two_layer_gradient, primals, tangents)
+    chosen.defjvp(lambda primals, tangents: jax.jvp(plain, primals, tangents))
+    return chosen(arrays)
 
 
 @functools.cache

@@ -35,7 +35,8 @@ class Problem(eqx.Module):
     weight: Float[Array, " n"]
     activation: Activation = eqx.field(static=True)
     is_homogeneous: bool = eqx.field(static=True)
-    loss: Loss = eqx.field(static=True)
+    # Not static: it may hold arrays.
+    loss: Loss
 
     @property
     def is_shared(self) -> bool:
