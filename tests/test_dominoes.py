@@ -16,9 +16,9 @@ import pytest
 import small
 
 from simbias.core import Status
-from simbias.datasets import _cifar, _digits, _idx
+from simbias.datasets import _cifar, _digits, _mnist
 from simbias.datasets._cifar import cifar10
-from simbias.datasets._idx import mnist
+from simbias.datasets._mnist import mnist
 from simbias.datasets._textures import textures
 from simbias.datasets.dominoes import dominoes
 from simbias.experiments import dominoes as paper
@@ -136,9 +136,9 @@ def test_the_digest_is_that_of_the_file_as_it_lies_there(tmp_path, monkeypatch):
     write_mnist(tmp_path, packed=True)
     digest = lambda p: hashlib.sha256(p.read_bytes()).hexdigest()
     published = {
-        name: ("wrong", digest(tmp_path / f"{name}.gz")) for name in _idx._DIGESTS
+        name: ("wrong", digest(tmp_path / f"{name}.gz")) for name in _mnist._DIGESTS
     }
-    monkeypatch.setattr(_idx, "_DIGESTS", published)
+    monkeypatch.setattr(_mnist, "_DIGESTS", published)
     assert mnist(str(tmp_path), verify=True)[0].label.size == 20
 
 
@@ -216,7 +216,7 @@ def test_missing_files_are_named_with_where_to_get_them(tmp_path):
 
 
 def test_every_published_digest_has_the_length_of_its_kind():
-    digests = [d for pair in _idx._DIGESTS.values() for d in pair]
+    digests = [d for pair in _mnist._DIGESTS.values() for d in pair]
     digests += _cifar._ARCHIVES.values()
     digests += _cifar._BATCHES["cifar-10-batches-bin"].values()
     assert len({*digests}) == len(digests) == 16

@@ -2,11 +2,7 @@
 
 import dataclasses
 import hashlib
-import os
-import pathlib
 import re
-import subprocess
-import sys
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from small import make, small
+from two_devices import printed_by
 
 from simbias.core import Status
 from simbias.ensemble.engine import exact_numerics
@@ -25,7 +22,6 @@ from simbias.flows.gradient_flow import GradientFlow
 from simbias.networks.two_layer_init import balanced
 from simbias.simulate import simulate
 
-HERE = pathlib.Path(__file__).parent
 SANE, WRONG = (0, 1), (2, 3, 4, 5)
 
 
@@ -83,23 +79,13 @@ def digest(ds: xr.Dataset) -> str:
 
 def test_another_process_with_two_devices_and_one_core_gives_the_same_bytes():
     code = (
-        "import os, jax; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
-        "jax.config.update('jax_enable_x64', True)\n"
+        "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
         "from small import small\n"
         "from test_equal_bytes import CELL, digest\n"
         "from simbias.simulate import simulate\n"
         "print(len(jax.devices()), digest(simulate(small(cell=CELL), lanes=2)))\n"
     )
-    path = os.pathsep.join([str(HERE), str(HERE.parent)])
-    flags = "--xla_force_host_platform_device_count=2"
-    out = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": path, "XLA_FLAGS": flags},
-        stdout=subprocess.PIPE,
-        check=True,
-        text=True,
-    ).stdout.split()
-    assert out == ["2", digest(simulate(small(cell=CELL)))]
+    assert printed_by(code).split() == ["2", digest(simulate(small(cell=CELL)))]
 
 
 FLOWS = [

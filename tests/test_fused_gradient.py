@@ -16,7 +16,7 @@ from simbias.networks._fastest_gradient import (
     works_on_gpu,
 )
 from simbias.networks._fused_gradient import fused_gradient
-from simbias.networks._two_layer_gradient import two_layer_gradient
+from simbias.networks._two_layer_gradient import Problem, two_layer_gradient
 from simbias.networks.activations import ACTIVATIONS
 from simbias.networks.two_layer import TwoLayer
 
@@ -30,7 +30,7 @@ RELU = jax.nn.relu
 
 
 def problem(members=(), n=9, m=37, d=4, k=1, dtype=jnp.float64):
-    """Arguments w, a, x, y, weight; the last two samples are padding."""
+    """Arrays w, a, x, y, weight; the last two samples are padding."""
     rng = np.random.default_rng(0)
     shapes = ((m, d), (m, k), (n, d), (n, k))
     drawn = [
@@ -41,7 +41,7 @@ def problem(members=(), n=9, m=37, d=4, k=1, dtype=jnp.float64):
 
 
 def relu_gradient(form):
-    return lambda w, a, x, y, weight: form(w, a, RELU, True, half_mse, x, y, weight)
+    return lambda *arrays: form(Problem(*arrays, RELU, True, half_mse))
 
 
 def assert_equal_to_rounding(found, expected):
@@ -158,6 +158,19 @@ def test_where_kernels_are_not_used():
         arguments = [jax.ShapeDtypeStruct(shape, jnp.float32) for shape in shapes]
         run = jax.jit(relu_gradient(fastest_gradient))
         assert kernels(text_for("cuda", run, *arguments)) == 0
+
+
+@pytest.mark.usefixtures("with_kernels")
+def test_a_loss_that_holds_an_array_takes_the_kernels_too():
+    def scaled(factor, *arguments):
+        return factor * half_mse(*arguments)
+
+    def run(factor, *arrays):
+        loss = jax.tree_util.Partial(scaled, factor)
+        return fastest_gradient(Problem(*arrays, RELU, True, loss))
+
+    arguments = jnp.float64(2.0), *problem(n=300, m=64)
+    assert kernels(text_for("cuda", jax.jit(run), *arguments)) == 2
 
 
 @pytest.mark.usefixtures("with_kernels")

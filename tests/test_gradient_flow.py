@@ -9,37 +9,28 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from toy import (
+    KEY,
+    D,
+    M,
+    assert_same_bits,
+    distance,
+    sample,
+    stack,
+    toy_network,
+    traced,
+    weights,
+)
 
 from simbias.core import AbstractNetwork, Dataset, Status
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse
 from simbias.networks.activations import ACTIVATIONS, LeakyRelu, negative_slope
 from simbias.networks.two_layer import TwoLayer
-from simbias.networks.two_layer_init import balanced
-
-KEY = jax.random.key(0)
-N, D, M = 12, 3, 6
 
 
-def sample(n=N, padding=0, key=1):
-    key_x, key_y = jax.random.split(jax.random.key(key))
-    x = jax.random.normal(key_x, (n, D), jnp.float64)
-    noise = jax.random.normal(key_y, (n, 1), jnp.float64)
-    y = jnp.sum(x, axis=1, keepdims=True) + 0.3 * noise
-    pad = lambda v: jnp.pad(v, ((0, padding), (0, 0)))
-    weight = jnp.pad(jnp.ones(n), (0, padding))
-    return Dataset(pad(x), pad(y), weight, pad(y), jnp.ones((1, D)))
-
-
-def network(activation="tanh", scale=2.0, seed=0, m=M):
-    key = jax.random.key(seed)
-    return balanced(key, m=m, d=D, scale=scale, activation=activation)
-
-
-def traced(flow):
-    """The flow as the engine hands it over: its floats are arrays."""
-    array = lambda v: jnp.asarray(v, jnp.float64) if isinstance(v, float) else v
-    return jax.tree.map(array, flow)
+def network(activation="tanh", **law):
+    return toy_network(activation, **law)
 
 
 @eqx.filter_jit
@@ -61,24 +52,6 @@ def run(flow, net, data, time, loss=half_mse):
     flow = traced(flow)
     state = begin(flow, net, data, loss)
     return evolve(flow, state, data, jnp.float64(time), loss)
-
-
-def weights(net):
-    params = eqx.filter(net, eqx.is_inexact_array)
-    return np.concatenate([np.ravel(v) for v in jax.tree.leaves(params)])
-
-
-def distance(a, b):
-    return np.linalg.norm(weights(a) - weights(b)) / np.linalg.norm(weights(b))
-
-
-def assert_same_bits(a, b):
-    for u, v in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
-        np.testing.assert_array_equal(np.asarray(u), np.asarray(v))
-
-
-def stack(trees):
-    return jax.tree.map(lambda *v: jnp.stack(v), *trees)
 
 
 # --- accuracy -------------------------------------------------------------------------

@@ -14,9 +14,9 @@ from simbias.datasets.hinted import hinted
 from simbias.datasets.orthogonally_separable import orthogonally_separable
 from simbias.datasets.symmetric_separable import symmetric_separable
 from simbias.datasets.xor_clusters import xor_clusters
-from simbias.experiments import condensation
 from simbias.experiments import xor_clusters as wide
 from simbias.experiments import xor_four_neurons as four
+from simbias.experiments._phases import rates, sample
 from simbias.losses import log_logistic, logistic
 from simbias.measures.angular_deviation import AngularDeviation
 from simbias.measures.direction_groups import DirectionGroups
@@ -217,11 +217,11 @@ def test_descent_gives_the_published_scales_of_the_wide_network():
 
 @pytest.mark.parametrize("extremum", ["cell", "kink"])
 def test_the_early_limit_is_that_of_eulers_method_for_one_neuron_at_a_time(extremum):
-    data = condensation.sample(extremum)
+    data = sample(extremum)
     net = balanced(KEY, m=30, d=2, scale=1.0)
     limit = early_limit(data, logistic, net.w, net.a[:, 0])
     # The largest and the second rate are the extrema of |G|.
-    assert limit.fastest == pytest.approx(condensation.rates(extremum)[0], rel=1e-9)
+    assert limit.fastest == pytest.approx(rates(extremum)[0], rel=1e-9)
     assert 0 < limit.prominent().sum() < 30
     # Euler's method for ln‖w‖ and the angle; on a hyperplane it chatters by one step.
     x, pull = np.asarray(data.x), np.asarray(data.y)[:, 0] / (2 * len(data.x))
@@ -240,7 +240,7 @@ def test_the_early_limit_is_that_of_eulers_method_for_one_neuron_at_a_time(extre
 
 
 def test_a_start_that_is_not_balanced_or_not_in_the_plane_is_refused():
-    data, net = condensation.sample("cell"), balanced(KEY, m=3, d=2)
+    data, net = sample("cell"), balanced(KEY, m=3, d=2)
     with pytest.raises(ValueError, match="`a` must be balanced"):
         early_limit(data, logistic, net.w, 2 * net.a[:, 0])
     wide = Dataset(jnp.ones((4, 3)), data.y[:4], jnp.ones(4), data.y[:4], jnp.eye(3))

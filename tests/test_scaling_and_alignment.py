@@ -8,7 +8,7 @@ import xarray as xr
 
 from simbias.analysis.first_passage import first_passage
 from simbias.analysis.power_law import power_law
-from simbias.experiments import stewart_snapshots
+from simbias.experiments._kink_histories import kinks_of, sample
 from simbias.experiments._shared_sample import shared_sample
 from simbias.losses import half_mse
 from simbias.networks.two_layer_init import balanced
@@ -114,7 +114,7 @@ def test_the_share_that_is_aligned_is_that_of_random_directions(d):
 
 
 def test_neurons_that_leave_the_sample_die_and_dead_ones_stay():
-    data = stewart_snapshots.sample(0)
+    data = sample(0)
     net = balanced(KEY, m=60, d=2, scale=1.0)
     a = net.a[:, 0]
     found = early_limit(data, half_mse, net.w, a)
@@ -146,7 +146,7 @@ def test_kinks_are_where_the_slope_changes_and_copies_count_once():
         ]
     )
     expected = [[-0.2, -3.0], [0.5, 4.0]]
-    np.testing.assert_allclose(stewart_snapshots.kinks(weights), expected)
+    np.testing.assert_allclose(kinks_of(weights), expected)
 
 
 def test_a_draw_is_the_same_sample_for_every_network_and_every_size():

@@ -1,11 +1,7 @@
 """Lanes on two devices in one program; run in a child process that has two."""
 
 import functools
-import os
-import pathlib
 import re
-import subprocess
-import sys
 
 import equinox as eqx
 import jax
@@ -13,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from small import small
+from two_devices import printed_by
 
 from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.events import Progress
@@ -21,7 +18,6 @@ from simbias.ensemble.plan import make_plan
 from simbias.ensemble.programs import Programs
 from simbias.ensemble.sharded import advance_sharded
 
-HERE = pathlib.Path(__file__).parent
 ATTEMPTS = 1000
 
 
@@ -75,20 +71,9 @@ def _is_plain(leaf):
 
 
 def test_two_devices_in_one_program_give_the_bytes_of_each_alone():
-    code = (
-        "import jax; jax.config.update('jax_enable_x64', True)\n"
-        "from test_sharded import check; check('in turn'); check('side by side')\n"
+    printed_by(
+        "from test_sharded import check; check('in turn'); check('side by side')"
     )
-    path = os.pathsep.join([str(HERE), str(HERE.parent)])
-    flags = "--xla_force_host_platform_device_count=2"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": path, "XLA_FLAGS": flags},
-        stderr=subprocess.PIPE,
-        check=False,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
 
 
 def test_lanes_that_cannot_be_shared_equally_are_refused():

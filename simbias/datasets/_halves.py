@@ -11,8 +11,8 @@ from jaxtyping import Array, Float, PRNGKeyArray, UInt8
 from simbias.core import Real
 from simbias.datasets._cifar import cifar10
 from simbias.datasets._digits import digits
-from simbias.datasets._idx import mnist
 from simbias.datasets._labelled import Labelled
+from simbias.datasets._mnist import mnist
 from simbias.datasets._textures import textures
 
 # Images of the published training and test sets; CIFAR-10 has as many of each class.

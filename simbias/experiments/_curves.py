@@ -28,6 +28,13 @@ def curves(ds: xr.Dataset, axis: str) -> Iterator[tuple[str, xr.Dataset]]:
         yield label, part.drop_vars("curve").transpose(axis, "seed", ...)
 
 
+def points(ds: xr.Dataset, axis: str) -> Iterator[tuple[str, xr.Dataset]]:
+    """(what to add to the value of `axis` to name it, part) for every grid point."""
+    for label, part in curves(ds, axis):
+        for i in range(part.sizes[axis]):
+            yield f", {label}" if label else "", part.isel({axis: i})
+
+
 def value(ds: xr.Dataset, name: str) -> Any:
     """A value of the cell, whether it was an axis (now one point) or held fixed."""
     if name in ds.coords and ds[name].ndim == 0:

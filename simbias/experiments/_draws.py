@@ -2,9 +2,10 @@
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from simbias.core import AbstractNetwork, Dataset, Experiment
@@ -30,3 +31,21 @@ def drawn(
     with exact_numerics():
         key, _ = member_keys(stored["root"], only, seed)
         return one.make(key, **only.arguments)
+
+
+def samples(
+    ds: xr.Dataset, experiment: Experiment, wanted: xr.DataArray
+) -> Iterator[tuple[tuple[int, ...], dict[str, Any], Dataset]]:
+    """(index, cell, sample) of one member after another, drawn when it is asked for.
+
+    Args:
+        ds: the result.
+        experiment: one with the `make` and the flow of the result.
+        wanted: over axes of the grid and `seed`; true for the members that are drawn.
+            `index` is a place in it, `cell` has the values of its other axes there.
+    """
+    axes = [str(k) for k in wanted.dims]
+    for place in np.argwhere(wanted.values):
+        cell = {k: ds[k].values[i].item() for k, i in zip(axes, place, strict=True)}
+        data, _ = drawn(ds, experiment, cell, cell.pop("seed"))
+        yield tuple(place.tolist()), cell, data

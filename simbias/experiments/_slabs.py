@@ -9,10 +9,19 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.ensemble_auc import ensemble_auc
-from simbias.core import AbstractMeasure, AbstractNetwork, Dataset, Index, Real, Status
+from simbias.core import (
+    AbstractMeasure,
+    AbstractNetwork,
+    Claim,
+    Dataset,
+    Index,
+    Real,
+    Status,
+)
 from simbias.datasets.slabs import slabs
 from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._curves import value
+from simbias.experiments._farthest import farthest
 from simbias.figures.style import COLOURS
 from simbias.losses import logistic
 from simbias.measures.randomised_scores import RandomisedScores
@@ -28,6 +37,11 @@ MOVE = 0.5
 # Half the gap between slabs, and the distance of the linear coordinate from 0.
 MARGIN = 0.1
 PAPER = "Shah et al. (2020), arXiv:2006.07710"
+# Learning rate of every run; the networks of the published grid.
+RATE = 0.1
+NETWORKS = {"depth": (1, 2), "m": (100, 200, 300)}
+# Statement, observed, low, high, source.
+Row = tuple[str, float, float, float, str]
 Law = Literal["LMS-5", "LMS-7", "MS-5-7", "MS-5", "MS-7"]
 # Slabs of the first coordinate, and of the others.
 _SLABS: dict[Law, tuple[Literal[2, 5, 7], Literal[5, 7]]] = {
@@ -104,6 +118,14 @@ def is_learned(cell: xr.Dataset) -> bool:
     return bool((cell["status"] == Status.CONVERGED).all())
 
 
+def claims_of(rows: list[Row], where: str, *, is_learned: bool) -> list[Claim]:
+    """Claims on one point of the grid, all open unless its samples are learned."""
+    return [
+        Claim(f"{where}: {text}", seen if is_learned else np.nan, low, high, source)
+        for text, seen, low, high, source in rows
+    ]
+
+
 def auc_rows(cell: xr.Dataset) -> list[tuple[str, str, float]]:
     """(what is randomised, statement, AUC) of the seeds and of their ensemble.
 
@@ -131,12 +153,6 @@ def binomial_band(cell: xr.Dataset, at: float) -> tuple[float, float]:
 def within_reach(radius: float) -> float:
     """Share of a linear coordinate that such a perturbation takes across 0."""
     return (radius - MARGIN) / (1 - MARGIN)
-
-
-def farthest(values: xr.DataArray, at: float) -> float:
-    """The value that is farthest from what is expected."""
-    seen = np.ravel(values.values)
-    return float(seen[np.argmax(np.abs(seen - at))])
 
 
 def chance_band(cell: xr.Dataset) -> tuple[float, float]:

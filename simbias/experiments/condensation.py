@@ -22,22 +22,29 @@ Reference: Tsoy & Konstantinov (2024), arXiv:2405.17299, theorems of the first p
 the exponents are ours.
 """
 
-import functools
 import itertools
-from typing import Any, Literal
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
-from simbias.datasets.xor_clusters import xor_clusters
 from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._curves import value
 from simbias.experiments._early_errors import ERRORS, distances
+from simbias.experiments._farthest import farthest
+from simbias.experiments._phases import (
+    Extremum,
+    first_phase,
+    rates,
+    sample,
+    second_phase,
+)
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import logistic
@@ -45,22 +52,10 @@ from simbias.measures.effective_width import EffectiveWidth
 from simbias.measures.neuron_weights import NeuronWeights
 from simbias.networks.two_layer_init import balanced
 from simbias.theory.early_limit import EarlyLimit, early_limit
-from simbias.theory.extremal_vectors import extremal_vectors
 
 PAPER = "Tsoy & Konstantinov (2024), arXiv:2405.17299"
 DERIVED = f"orders of the terms left out by the theorem of {PAPER}"
-# The scale at which the second phase is looked at.
-EPSILON = 0.3
-Extremum = Literal["cell", "kink"]
-# Seed of the sample whose largest |G| lies inside a cell, or on a hyperplane.
-_SAMPLES: dict[str, int] = {"cell": 2, "kink": 6}
 _WHERE = {"cell": "inside a cell", "kink": "on a hyperplane"}
-
-
-def sample(extremum: Extremum) -> Dataset:
-    """16 points in four loose clusters at 60°, the same for every member."""
-    key = jax.random.key(_SAMPLES[extremum])
-    return xor_clusters(key, n=16, angle=np.pi / 3, sigma=0.3, clip=0.6)
 
 
 def make(
@@ -127,27 +122,6 @@ def experiment(preset: str = "quick", **cell: Any) -> Experiment:
         },
         seeds=1,
     )
-
-
-@functools.cache
-def rates(extremum: Extremum) -> tuple[float, float]:
-    """λ and λ₂, the two largest values of |G| at which neurons grow, for logistic."""
-    with exact_numerics():
-        found = extremal_vectors(sample(extremum))
-    # The values are those of half_mse; −ℓ'(0) = ½.
-    grown = np.unique(np.abs(found.value[found.kind * found.value > 0] / 2).round(12))
-    return float(grown[-1]), float(grown[-2])
-
-
-def first_phase(extremum: Extremum, kappa: float, r: float) -> float:
-    """T₁ = (1/λ) ln(r/σ)."""
-    return float(kappa * np.log(1 / r) / rates(extremum)[0])
-
-
-def second_phase(extremum: Extremum, kappa: float, r: float) -> float:
-    """T₂ = (1/λ) ln(ε/σ)."""
-    log = kappa * np.log(1 / r) + np.log(EPSILON / r)
-    return float(log / rates(extremum)[0])
 
 
 _AXES = ("extremum", "kappa", "m", "r", "draw")
@@ -219,7 +193,6 @@ _NAMES = {
 def figure(ds: xr.Dataset) -> Figure:
     """Both errors of the first phase against r, one row per kind of extremum."""
     found = errors(ds)
-    r = found["r"].values
     with style():
         rows = found.sizes["extremum"]
         whole = blank(9.0, 3.4 * rows)
@@ -229,27 +202,8 @@ def figure(ds: xr.Dataset) -> Figure:
                 axes.set_title(f"{_NAMES[name]}, extremum {_WHERE[extremum]}")
                 for j, kappa in enumerate(found["kappa"].values):
                     law = expected(extremum, kappa)[name]
-                    colour = COLOURS[j % len(COLOURS)]
                     part = found[name].sel(extremum=extremum, kappa=kappa)
-                    for k, m in enumerate(found["m"].values):
-                        mark = "osD^v"[k % 5]
-                        axes.plot(
-                            r,
-                            part.sel(m=m).median("draw"),
-                            mark,
-                            ms=5,
-                            fillstyle="none",
-                            color=colour,
-                            label=f"κ = {kappa:g}, m = {m}",
-                        )
-                    top = float(part.median(["draw", "m"]).max())
-                    axes.plot(
-                        r,
-                        top * (r / r.max()) ** law,
-                        ":",
-                        color=colour,
-                        label=f"r^{law:.3g}",
-                    )
+                    _against_law(axes, part, law, COLOURS[j % len(COLOURS)])
                 axes.set_xscale("log")
                 axes.set_yscale("log")
         for axes in panels[-1]:
@@ -257,6 +211,24 @@ def figure(ds: xr.Dataset) -> Figure:
         panels[0, 0].legend()
         panels[0, 1].legend()
     return whole
+
+
+def _against_law(axes: Axes, part: xr.DataArray, law: float, colour: str) -> None:
+    """One error against r, a mark per width, and r^law through the largest median."""
+    r = part["r"].values
+    for k, m in enumerate(part["m"].values):
+        axes.plot(
+            r,
+            part.sel(m=m).median("draw"),
+            "osD^v"[k % 5],
+            ms=5,
+            fillstyle="none",
+            color=colour,
+            label=f"κ = {float(part['kappa']):g}, m = {m}",
+        )
+    top = float(part.median(["draw", "m"]).max())
+    line = top * (r / r.max()) ** law
+    axes.plot(r, line, ":", color=colour, label=f"r^{law:.3g}")
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
@@ -292,7 +264,7 @@ def _few_directions(ds: xr.Dataset, found: xr.Dataset) -> Claim:
         for of in found["extremum"].values
     ]
     values = np.concatenate([np.ravel(c.values) for c in counts])
-    seen = float(values[np.argmax(np.abs(values - 2))])
+    seen = farthest(values, 2.0)
     text = (
         f"directions at scale ε, any width, farthest from 2, r = {r:g}, κ = {kappa:g}"
     )

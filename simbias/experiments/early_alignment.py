@@ -26,10 +26,9 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from simbias.analysis.first_passage import first_passage
 from simbias.core import Claim, Experiment
-from simbias.experiments._curves import value
-from simbias.experiments._exit import exit_time
+from simbias.experiments._alignment import COSINES, REFERENCE, aligned, alignment
+from simbias.experiments._farthest import farthest
 from simbias.experiments._shared_sample import shared_sample
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
@@ -41,13 +40,8 @@ from simbias.theory.alignment_law import aligned_share, alignment_time
 PAPER = "Boursier & Flammarion (2024), arXiv:2401.10791, early alignment"
 REPLY = "authors of arXiv:2410.02348 on OpenReview: n matters through G_n only"
 DERIVED = "derived: balanced neurons under a constant drive, see the file"
-# The scale of the run that finds the extremal vectors.
-REFERENCE = 1e-60
-COSINES = (0.9, 0.99)
 # |D| of the population.
 RATE = 0.5
-# A neuron of the reference that grows less than this has died.
-_ALIVE = 0.01
 
 _TIMES = (*np.arange(0, 20, 0.5).tolist(), *np.arange(20, 61, 2.0).tolist(), 80.0)
 _PRESETS: dict[str, dict[str, Any]] = {
@@ -88,78 +82,6 @@ def experiment(preset: str = "quick", **cell: Any) -> Experiment:
         times=_TIMES,
         measures={"train_risk": TrainRisk(), "neuron_weights": NeuronWeights()},
     )
-
-
-_AXES = ("n", "d", "m", "scale", "draw")
-
-
-def alignment(ds: xr.Dataset) -> xr.Dataset:
-    """What every neuron did, over (n, d, m, scale, draw) and `neuron`.
-
-    `time`: when its cosine with its extremal vector passed each of `COSINES` (axis
-    `cosine`), NaN if never, or if it died; `exit`: when the loss moved, NaN for the
-    reference; `rate`: growth of the neuron in the reference, its |G|; `died`.
-
-    Raises:
-        ValueError: if the smallest λ is too large to find extremal vectors.
-    """
-    held = {k: [value(ds, k)] for k in _AXES if k not in ds.dims}
-    ds = ds.isel(seed=0, drop=True).expand_dims(held).sortby(["n", "scale"])
-    if not float(ds["scale"][0]) <= REFERENCE:
-        raise ValueError(
-            f"`scale` must hold {REFERENCE:g}, whose end gives the extremal vectors, "
-            f"got {ds['scale'].values.tolist()}. Example: --cell.scale 1e-3 1e-60."
-        )
-    order = ("n", "d", "m", "draw", "neuron", "scale", "time", "weight")
-    weights = ds["neuron_weights"].transpose(*order).values
-    time = ds["time"].values
-    half = int(np.searchsorted(time, time[-1] / 2))
-    found, rate = np.full((2, *weights.shape[:6]), np.nan), []
-    for i, d in enumerate(ds["d"].values):
-        # Columns (w, a, NaN where other members have more inputs).
-        w = weights[:, i, ..., :d]
-        size = np.abs(w).max(axis=-1, keepdims=True)
-        length = np.linalg.norm(w / size, axis=-1, keepdims=True)
-        unit = w / size / length
-        # Scale 0 is the reference.
-        turned = _turned(unit, unit[..., :1, -1:, :])
-        history = xr.DataArray(turned, {"time": time}, (*"nmjhs", "time"))
-        for k, cosine in enumerate(COSINES):
-            level = -np.log(np.tan(np.arccos(cosine) / 2))
-            found[k, :, i] = first_passage(history, float(level)).values
-        grown = np.log(size * length)[..., 0, :, 0]
-        rate.append((grown[..., -1] - grown[..., half]) / (time[-1] - time[half]))
-    rate = np.stack(rate, axis=1)
-    died = np.where(np.isfinite(rate), rate < _ALIVE, False)
-    risk = ds["train_risk"].transpose(*_AXES, "time")
-    left = exit_time(risk)
-    neurons = order[:5]
-    out = xr.Dataset(
-        {
-            "time": (("cosine", *neurons, "scale"), found),
-            "rate": (neurons, rate),
-            "died": (neurons, died),
-            "exit": (_AXES, left.transpose(*_AXES).values),
-        },
-        {k: ds[k].values for k in _AXES} | {"cosine": list(COSINES)},
-        {"sigma": value(ds, "sigma")},
-    )
-    return out.assign(time=out["time"].where(~out["died"]))
-
-
-def _turned(unit: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """−ln tan(ψ/2), accurate for small and for blunt angles; ∞ when aligned."""
-    near = np.linalg.norm(unit - target, axis=-1)
-    far = np.linalg.norm(unit + target, axis=-1)
-    with np.errstate(divide="ignore"):
-        return np.log(far) - np.log(near)
-
-
-def aligned(found: xr.Dataset) -> xr.DataArray:
-    """Share of the living neurons at the strictest cosine before the exit, per cell."""
-    before = found["time"].sel(cosine=max(COSINES)) < found["exit"]
-    alive = found["rate"] >= _ALIVE
-    return before.where(alive).mean(["neuron", "draw"])
 
 
 def figure(ds: xr.Dataset) -> Figure:
@@ -268,16 +190,12 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     if found.sizes["m"] > 1:
         ratio = (strict.isel(m=-1) / strict.isel(m=0)).values
         text = "median time to cos 0.99, largest m over smallest, farthest from 1"
-        out.append(Claim(text, _farthest(ratio), 0.9, 1.1, PAPER))
+        out.append(Claim(text, farthest(ratio, 1.0), 0.9, 1.1, PAPER))
     if found.sizes["n"] > 1:
         ratio = (strict.isel(n=-1) / strict.isel(n=-2)).values
         text = "median time to cos 0.99, largest n over the one before, farthest from 1"
-        out.append(Claim(text, _farthest(ratio), 0.85, 1.15, REPLY))
+        out.append(Claim(text, farthest(ratio, 1.0), 0.85, 1.15, REPLY))
     return out
-
-
-def _farthest(ratio: np.ndarray) -> float:
-    return float(ratio.ravel()[np.argmax(np.abs(ratio - 1))])
 
 
 def _against_law(last: xr.Dataset, median: xr.DataArray, where: str) -> list[Claim]:

@@ -27,7 +27,7 @@ from matplotlib.figure import Figure
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.gaussian_teacher import gaussian_teacher
 from simbias.experiments._curves import value
-from simbias.experiments._draws import drawn
+from simbias.experiments._draws import samples
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
@@ -105,17 +105,13 @@ def extremes(ds: xr.Dataset) -> xr.Dataset:
     held = {k: [value(ds, k)] for k in _AXES if k not in ds.dims}
     ds = ds.expand_dims(held)
     ds = ds.isel({k: 0 for k in ds["status"].dims if k not in _AXES})
-    again = experiment("smoke")
-    weights = ds["neuron_weights"].transpose(*_AXES, "neuron", "weight").values
+    weights = ds["neuron_weights"].transpose(*_AXES, "neuron", "weight")
     found = np.full((len(_FOUND), *weights.shape[:4], len(_SIGNS)), np.nan)
-    for i in np.ndindex(*weights.shape[:4]):
-        cell = {k: ds[k].values[j].item() for k, j in zip(_AXES, i, strict=True)}
+    is_there = xr.apply_ufunc(np.isfinite, weights).any(["neuron", "weight"])
+    for i, cell, data in samples(ds, experiment("smoke"), is_there):
         # Networks of a smaller dimension have NaN at the end of their rows.
-        neurons = weights[i][:, : cell["d"] + 1]
+        neurons = weights.values[i][:, : cell["d"] + 1]
         neurons = neurons[np.isfinite(neurons).all(axis=1)]
-        if len(neurons) == 0:
-            continue
-        data, _ = drawn(ds, again, cell, cell.pop("seed"))
         for k, sign in enumerate(_SIGNS):
             mine = neurons[sign * neurons[:, -1] > 0, :-1]
             if len(mine):

@@ -26,7 +26,7 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.orthogonal import Labels, orthogonal
 from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._curves import curves, value
-from simbias.experiments._draws import drawn
+from simbias.experiments._draws import samples
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
@@ -115,19 +115,13 @@ def oracle(ds: xr.Dataset) -> xr.Dataset:
     axes = [str(k) for k in ds["status"].dims]
     last = ds["parameter_norm"].isel(time=-1).transpose(*axes)
     found = np.full((3, *last.shape), np.nan)
-    for i in np.ndindex(*last.shape):
-        if np.isfinite(last.values[i]):
-            cell = {k: ds[k].values[j].item() for k, j in zip(axes, i, strict=True)}
-            data, _ = drawn(ds, experiment("smoke"), cell, cell.pop("seed"))
-            with exact_numerics():
-                least = float(minimum_norm(data).half_squared_norm)
-            scale = cell.get("scale") or value(ds, "scale")
-            signs = len(np.unique(np.sign(np.asarray(data.y))))
-            found[(slice(None), *i)] = (
-                last.values[i] / least,
-                signs,
-                _rival(data, scale),
-            )
+    is_there = xr.apply_ufunc(np.isfinite, last)
+    for i, cell, data in samples(ds, experiment("smoke"), is_there):
+        with exact_numerics():
+            least = float(minimum_norm(data).half_squared_norm)
+        scale = cell.get("scale") or value(ds, "scale")
+        signs = len(np.unique(np.sign(np.asarray(data.y))))
+        found[(slice(None), *i)] = last.values[i] / least, signs, _rival(data, scale)
     return xr.Dataset(
         {
             k: (axes, v)

@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.orthogonal_toy import orthogonal_toy
+from simbias.experiments._farthest import farthest
 from simbias.experiments._times import log_times
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
@@ -102,7 +103,6 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     if "scale" in ds.dims:
         ds = ds.isel(scale=int(np.argmin(ds["scale"].values)))
     last = ds.isel(time=-1)
-    farthest = lambda v, to: float(v.values.flat[np.argmax(np.abs(v.values - to))])
     sums = last["group_sums"]
     out = [
         Claim(

@@ -25,6 +25,7 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Rea
 from simbias.datasets.orthogonally_separable import orthogonally_separable
 from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._curves import value
+from simbias.experiments._farthest import farthest
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import log_logistic
@@ -139,7 +140,6 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     """Two directions, those of the oracle."""
     last = ds.isel(time=-1)
     worst = lambda v: float(v.max(skipna=False))
-    width = last["effective_width"].values
     rows = [
         ("angle with u₊ or u₋ of the QP, largest (rad)", worst(angles(last)), 0, 0.02),
         (
@@ -150,7 +150,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         ),
         (
             "directions at the end, farthest from 2",
-            float(width.flat[np.argmax(np.abs(width - 2))]),
+            farthest(last["effective_width"], 2.0),
             2,
             2,
         ),

@@ -14,22 +14,25 @@ its repository.
 
 from typing import Any
 
-import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
 from simbias.core import Claim, Experiment
-from simbias.experiments._curves import curves
+from simbias.experiments._curves import curves, points
+from simbias.experiments._farthest import farthest
 from simbias.experiments._slabs import (
     MOVE,
+    NETWORKS,
     PAPER,
+    RATE,
+    Row,
     auc_rows,
     binomial_band,
     chance_band,
+    claims_of,
     draw_logits,
     draw_plane,
     draw_way,
-    farthest,
     is_learned,
     make,
     measures,
@@ -44,7 +47,6 @@ from simbias.measures.randomised_logits import RandomisedLogits
 from simbias.measures.universal_perturbation import UniversalPerturbation
 from simbias.stops.train_accuracy_above import TrainAccuracyAbove
 
-RATE = 0.1
 _PRESETS: dict[str, dict[str, Any]] = {
     "smoke": {
         "cell": {"d": 10, "n": 4096, "n_test": 1024, "depth": 1},
@@ -53,11 +55,7 @@ _PRESETS: dict[str, dict[str, Any]] = {
     },
     "quick": {"cell": {"law": ("LMS-5", "MS-5-7")}, "seeds": 3, "last": 30_000},
     "paper": {
-        "cell": {
-            "law": ("LMS-5", "MS-5-7"),
-            "depth": (1, 2),
-            "m": (100, 200, 300),
-        },
+        "cell": {"law": ("LMS-5", "MS-5-7"), **NETWORKS},
         "seeds": 5,
         "last": 100_000,
     },
@@ -115,44 +113,36 @@ def figure(ds: xr.Dataset) -> Figure:
 def claims(ds: xr.Dataset) -> list[Claim]:
     """AUC of every network and of their ensemble; what a universal attack does."""
     out = []
-    for label, part in curves(ds, "law"):
-        for i in range(part.sizes["law"]):
-            cell = part.isel(law=i)
-            law = cell["law"].item()
-            # Without a simple coordinate only the first claim has a meaning.
-            is_control = law in ("MS-5", "MS-7")
-            kept_auc = (0.999, 1.0)
-            bands = {
-                "nothing": kept_auc,
-                "simple": chance_band(cell),
-                "complex": kept_auc,
-            }
-            rows = [
-                (text, seen, *bands[randomised], PAPER)
-                for randomised, text, seen in auc_rows(cell)
-                if randomised == "nothing" or not is_control
-            ]
-            if not is_control:
-                rows += _rest_rows(cell)
-            if law in _MOVED:
-                rows += _attack_rows(cell, law)
-            where = law + (f", {label}" if label else "")
-            kept = is_learned(cell)
-            out += [
-                Claim(f"{where}: {text}", seen if kept else np.nan, low, high, source)
-                for text, seen, low, high, source in rows
-            ]
+    for rest, cell in points(ds, "law"):
+        law = cell["law"].item()
+        # Without a simple coordinate only the first claim has a meaning.
+        is_control = law in ("MS-5", "MS-7")
+        kept_auc = (0.999, 1.0)
+        bands = {
+            "nothing": kept_auc,
+            "simple": chance_band(cell),
+            "complex": kept_auc,
+        }
+        rows = [
+            (text, seen, *bands[randomised], PAPER)
+            for randomised, text, seen in auc_rows(cell)
+            if randomised == "nothing" or not is_control
+        ]
+        if not is_control:
+            rows += _rest_rows(cell)
+        if law in _MOVED:
+            rows += _attack_rows(cell, law)
+        out += claims_of(rows, law + rest, is_learned=is_learned(cell))
     return out
 
 
-_Row = tuple[str, float, float, float, str]
 # Accuracy if all inputs move by `MOVE` along the simple coordinate: half of the class
 # within reach; the negative slab on the far side, one in sixteen samples.
 _MOVED = {"LMS-5": 1 - within_reach(MOVE) / 2, "LMS-7": 1 - within_reach(MOVE) / 2}
 _MOVED["MS-5-7"] = 1 / 16
 
 
-def _rest_rows(cell: xr.Dataset) -> list[_Row]:
+def _rest_rows(cell: xr.Dataset) -> list[Row]:
     """What the AUC does not show: how much of the variance is due to the rest."""
     shares = cell["feature_dependence"].sel(dependence="variance_share")
     rest = float(shares.isel(feature=slice(1, None)).max())
@@ -160,7 +150,7 @@ def _rest_rows(cell: xr.Dataset) -> list[_Row]:
     return [(text, rest, 0.0, 0.01, "ours")]
 
 
-def _attack_rows(cell: xr.Dataset, law: str) -> list[_Row]:
+def _attack_rows(cell: xr.Dataset, law: str) -> list[Row]:
     moved = cell["moved"].transpose("attack", "seed")
     at = _MOVED[law]
     seen = farthest(moved.sel(attack="accuracy"), at)

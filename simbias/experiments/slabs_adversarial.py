@@ -13,14 +13,14 @@ experiment on slabs is ours.
 
 from typing import Any, Literal
 
-import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.experiments import _slabs
-from simbias.experiments._curves import curves
+from simbias.experiments._curves import curves, points
+from simbias.experiments._farthest import farthest
 from simbias.figures.style import blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import logistic
@@ -28,7 +28,6 @@ from simbias.measures.adversarial_accuracy import AdversarialAccuracy
 from simbias.measures.decision_plane import DecisionPlane
 from simbias.networks.adversarial import Adversarial
 
-RATE = 0.1
 Training = Literal["plain", "l2", "linf"]
 # A cube whose attacks move a coordinate, in random directions, as far as the ball's.
 _RADIUS = {"l2": _slabs.ATTACK, "linf": 0.05}
@@ -79,9 +78,9 @@ def experiment(preset: str = "quick", **cell: Any) -> Experiment:
         name="slabs_adversarial",
         make=make,
         cell={**held, **chosen.pop("cell"), **cell},
-        flow=Descent(rate=RATE, batch=256, weight_decay=5e-5),
+        flow=Descent(rate=_slabs.RATE, batch=256, weight_decay=5e-5),
         loss=logistic,
-        times=tuple(RATE * k for k in sorted({k for k in updates if k <= last})),
+        times=tuple(_slabs.RATE * k for k in sorted({k for k in updates if k <= last})),
         measures=_slabs.measures(),
         final={
             "attacked": AdversarialAccuracy(radius=_slabs.ATTACK, rows=10_000),
@@ -114,27 +113,22 @@ def figure(ds: xr.Dataset) -> Figure:
 def claims(ds: xr.Dataset) -> list[Claim]:
     """AUC, and accuracy under attack, of a network that sees S alone."""
     out = []
-    for label, part in curves(ds, "training"):
-        for i in range(part.sizes["training"]):
-            cell = part.isel(training=i)
-            where = str(cell["training"].item()) + (f", {label}" if label else "")
-            # Undecided unless the samples are learned; attacks cost some at the edge.
-            accuracy = cell["train_accuracy"].isel(time=-1)
-            kept = bool((accuracy > 0.999).all())
-            out += [
-                Claim(f"{where}: {text}", seen if kept else np.nan, low, high, source)
-                for text, seen, low, high, source in _rows(cell)
-            ]
+    for rest, cell in points(ds, "training"):
+        where = f"{cell['training'].item()}{rest}"
+        # Undecided unless the samples are learned; attacks cost some at the edge.
+        accuracy = cell["train_accuracy"].isel(time=-1)
+        kept = bool((accuracy > 0.999).all())
+        out += _slabs.claims_of(_rows(cell), where, is_learned=kept)
     return out
 
 
-def _rows(cell: xr.Dataset) -> list[tuple[str, float, float, float, str]]:
+def _rows(cell: xr.Dataset) -> list[_slabs.Row]:
     auc = cell["scores"].sel(score="auc").isel(time=-1)
     attacked = cell["attacked"].transpose("attack", "seed")
     alone = 1 - _slabs.within_reach(_slabs.ATTACK)
-    mixed = _slabs.farthest(auc.sel(randomised="simple"), 0.5)
+    mixed = farthest(auc.sel(randomised="simple"), 0.5)
     least = float(auc.sel(randomised="complex").min())
-    right = _slabs.farthest(attacked.sel(attack="accuracy"), alone)
+    right = farthest(attacked.sel(attack="accuracy"), alone)
     share = float(attacked.sel(attack="simple_share").min())
     low, high = _slabs.chance_band(cell)
     image = f"{_slabs.PAPER}, appendix E.2 (images)"

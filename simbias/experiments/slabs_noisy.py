@@ -16,19 +16,22 @@ arXiv:2006.07710, section 5, and notebook 03 of its repository.
 
 from typing import Any
 
-import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
 from simbias.core import Claim, Experiment
-from simbias.experiments._curves import curves, value
+from simbias.experiments._curves import curves, points, value
+from simbias.experiments._farthest import farthest
 from simbias.experiments._slabs import (
+    NETWORKS,
     PAPER,
+    RATE,
+    Row,
     binomial_band,
+    claims_of,
     draw_plane,
     draw_shares,
     draw_way,
-    farthest,
     make,
     measures,
 )
@@ -38,7 +41,6 @@ from simbias.losses import logistic
 from simbias.measures.decision_plane import DecisionPlane
 from simbias.measures.feature_dependence import FeatureDependence
 
-RATE = 0.1
 # Training accuracy at which the published runs on noisy data end.
 LEARNED = 0.995
 _PRESETS: dict[str, dict[str, Any]] = {
@@ -49,11 +51,7 @@ _PRESETS: dict[str, dict[str, Any]] = {
     },
     "quick": {"cell": {"law": ("LMS-7", "MS-7")}, "seeds": 2, "last": 25_000},
     "paper": {
-        "cell": {
-            "law": ("LMS-7", "MS-7"),
-            "depth": (1, 2),
-            "m": (100, 200, 300),
-        },
+        "cell": {"law": ("LMS-7", "MS-7"), **NETWORKS},
         "seeds": 5,
         "last": 60_000,
     },
@@ -112,27 +110,20 @@ def figure(ds: xr.Dataset) -> Figure:
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Accuracy of the linear classifier and no more; the slabs if they are alone."""
     out = []
-    for label, part in curves(ds, "law"):
-        for i in range(part.sizes["law"]):
-            cell = part.isel(law=i)
-            law = cell["law"].item()
-            where = law + (f", {label}" if label else "")
-            is_noisy = law[0] == "L"
-            at = first_learned(cell, LEARNED if is_noisy else 1 - 1e-4)
-            accuracy = at["scores"].sel(score="accuracy")
-            if is_noisy:
-                rows = _noisy_rows(cell, accuracy)
-                where = f"noisy {where}"
-            else:
-                end = cell["scores"].sel(score="accuracy").isel(time=-1)
-                least = float(end.sel(randomised="nothing").min())
-                rows = [("test accuracy", least, 0.999, 1.0, PAPER)]
-            rows.append(_one_coordinate(cell))
-            kept = bool(at["is_learned"].all())
-            out += [
-                Claim(f"{where}: {text}", seen if kept else np.nan, low, high, source)
-                for text, seen, low, high, source in rows
-            ]
+    for rest, cell in points(ds, "law"):
+        where = cell["law"].item() + rest
+        is_noisy = where[0] == "L"
+        at = first_learned(cell, LEARNED if is_noisy else 1 - 1e-4)
+        accuracy = at["scores"].sel(score="accuracy")
+        if is_noisy:
+            rows = _noisy_rows(cell, accuracy)
+            where = f"noisy {where}"
+        else:
+            end = cell["scores"].sel(score="accuracy").isel(time=-1)
+            least = float(end.sel(randomised="nothing").min())
+            rows = [("test accuracy", least, 0.999, 1.0, PAPER)]
+        rows.append(_one_coordinate(cell))
+        out += claims_of(rows, where, is_learned=bool(at["is_learned"].all()))
     return out
 
 
@@ -146,10 +137,7 @@ def first_learned(cell: xr.Dataset, level: float) -> xr.Dataset:
     return first.assign(is_learned=reached.any("time"))
 
 
-_Row = tuple[str, float, float, float, str]
-
-
-def _noisy_rows(cell: xr.Dataset, accuracy: xr.DataArray) -> list[_Row]:
+def _noisy_rows(cell: xr.Dataset, accuracy: xr.DataArray) -> list[Row]:
     """Accuracies farthest from what the best linear classifier has."""
     best = 1 - value(cell, "noise") / 2
     rows = []
@@ -163,7 +151,7 @@ def _noisy_rows(cell: xr.Dataset, accuracy: xr.DataArray) -> list[_Row]:
     return rows
 
 
-def _one_coordinate(cell: xr.Dataset) -> _Row:
+def _one_coordinate(cell: xr.Dataset) -> Row:
     share = cell["feature_dependence"].sel(dependence="variance_share")
     count = farthest((share > 0.05).sum("feature"), 1.0)
     text = "coordinates with over 5 % of Var f, farthest from 1"

@@ -9,8 +9,8 @@ but they see only the weakly pulling points at the ends while they do, and those
 are late when the loss moves survive.  So how many kinks there are in the end, and how
 far from interpolation the network stops, is decided by λ.
 
-A kink is a point where the slope changes by more than `BEND`, neurons whose kinks are
-closer than `SAME` taken together.
+A kink is a point where the slope changes by more than 0.05, neurons whose kinks are
+closer than 0.02 taken together: see `_kink_histories` and `analysis.kinks`.
 
 Reference: Boursier & Flammarion (2024), arXiv:2401.10791, section 5, second example,
 with the code that accompanies it (40 points, snapshots at geometric steps).
@@ -18,19 +18,22 @@ with the code that accompanies it (40 points, snapshots at geometric steps).
 
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from jaxtyping import Float, PRNGKeyArray
+from jaxtyping import PRNGKeyArray
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
-from simbias.datasets.stewart_1d import KNOTS, VALUES, stewart_1d
-from simbias.ensemble.engine import exact_numerics
-from simbias.experiments._curves import value
-from simbias.experiments._exit import exit_time
+from simbias.datasets.stewart_1d import KNOTS, VALUES
+from simbias.experiments._farthest import farthest
+from simbias.experiments._kink_histories import (
+    BEND,
+    histories,
+    kinks_of,
+    members,
+    sample,
+)
 from simbias.experiments._times import log_times
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
@@ -39,18 +42,9 @@ from simbias.measures.effective_width import EffectiveWidth
 from simbias.measures.neuron_weights import NeuronWeights
 from simbias.measures.train_risk import TrainRisk
 from simbias.networks.two_layer_init import balanced
-from simbias.theory.early_limit import early_limit
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2401.10791, section 5"
-# A kink is a change of slope by this much; kinks closer than SAME are one.
-BEND = 0.05
-SAME = 0.02
 _PANELS = 6
-
-
-def sample(draw: Index) -> Dataset:
-    """Sample number `draw` of the 40 points."""
-    return stewart_1d(jax.random.key(draw), n_test=1)
 
 
 def make(
@@ -93,89 +87,9 @@ def experiment(preset: str = "quick", **cell: Any) -> Experiment:
     )
 
 
-def kinks(weights: Float[np.ndarray, "m 3"]) -> Float[np.ndarray, "q 2"]:
-    """Position and change of slope of the kinks inside (−1, 1), from left to right."""
-    w, b, a = weights[np.isfinite(weights).all(axis=1)].T
-    turns = np.abs(b) < np.abs(w)
-    at, bend = -b[turns] / w[turns], (a * np.abs(w))[turns]
-    order = np.argsort(at)
-    at, bend = at[order], bend[order]
-    groups = np.cumsum(np.diff(at, prepend=-2.0) > SAME)
-    found = []
-    for group in np.unique(groups):
-        mine = groups == group
-        total, size = bend[mine].sum(), np.abs(bend[mine])
-        if np.abs(total) > BEND:
-            found.append((float(at[mine] @ size / size.sum()), float(total)))
-    return np.array(found).reshape(-1, 2)
-
-
-def histories(ds: xr.Dataset) -> xr.Dataset:
-    """Over the members (stacked) and time: loss, directions and kinks.
-
-    Also, per member, `exit`: when the loss moved; `line`: mean squared error of the
-    least-squares line; `alive`: share of the neurons with aⱼ < 0 that still see a point
-    at the exit, and `doomed`: share of them that `theory.early_limit` lets die.
-    """
-    flat = _members(ds)
-    rows, risk = flat["neuron_weights"].values, flat["train_risk"]
-    count = np.array([[len(kinks(w)) for w in member] for member in rows])
-    left = exit_time(risk)
-    ends = np.array(
-        [
-            _at_the_exit(flat.isel(member=i), float(left[i]))
-            for i in range(flat.sizes["member"])
-        ]
-    )
-    columns = {k: ("member", ends[:, i]) for i, k in enumerate(_ENDS)}
-    return xr.Dataset(
-        {
-            "train_risk": risk,
-            "directions": flat["effective_width"],
-            "kinks": (("member", "time"), count),
-            "exit": left,
-            **columns,
-        }
-    )
-
-
-_ENDS = ("line", "alive", "doomed")
-
-
-def _members(ds: xr.Dataset) -> xr.Dataset:
-    held = {k: [value(ds, k)] for k in ("scale", "draw") if k not in ds.dims}
-    ds = ds.expand_dims(held).sortby("scale")
-    first = [k for k in ("scale", "draw") if k in ds.dims]
-    others = [k for k in ds["status"].dims if k not in first]
-    flat = ds.stack(member=[*first, *others], create_index=False)
-    return flat.transpose("member", "time", ...)
-
-
-def _at_the_exit(member: xr.Dataset, left: float) -> tuple[float, float, float]:
-    """In the order of `_ENDS`."""
-    data = sample(int(member["draw"]))
-    rows = member["neuron_weights"].values
-    rows = rows[:, np.isfinite(rows[-1]).all(axis=1)]
-    now = rows[int(np.argmin(np.abs(member["time"].values - left)))]
-    with exact_numerics():
-        w, a = jnp.asarray(rows[0, :, :2]), jnp.asarray(rows[0, :, 2])
-        limit = early_limit(data, half_mse, w, a)
-    x, y = np.asarray(data.x), np.asarray(data.y)[:, 0]
-    is_negative = rows[0, :, 2] < 0
-    # A neuron that slides is on its hyperplane to rounding.
-    heights = x @ now[:, :2].T / np.linalg.norm(now[:, :2], axis=1)
-    is_alive = (heights > 1e-9).any(axis=0)
-    line = np.linalg.lstsq(x, y, rcond=None)[1][0] / len(y)
-    return (
-        float(line),
-        float(is_alive[is_negative].mean()),
-        float((limit.rate[is_negative] <= 0).mean()),
-    )
-
-
 def figure(ds: xr.Dataset) -> Figure:
     """Snapshots of the function of one member, and the histories of all."""
-    found, flat = histories(ds), _members(ds)
+    found, flat = histories(ds), members(ds)
     scales = np.unique(found["scale"].values)
     colours = {v: COLOURS[i % len(COLOURS)] for i, v in enumerate(scales)}
     # The first member of the middle scale.
@@ -240,7 +154,7 @@ def _snapshot(axes: Axes, one: xr.Dataset, data: Dataset) -> None:
     axes.plot(KNOTS, VALUES, "-", color="#BBBBBB", lw=1)
     axes.plot(np.asarray(data.x)[:, 0], np.asarray(data.y)[:, 0], ".", c="black", ms=3)
     axes.plot(grid, f, color=COLOURS[1], lw=1.5)
-    for at, _ in kinks(weights):
+    for at, _ in kinks_of(weights):
         axes.axvline(at, color=COLOURS[0], lw=0.6)
     axes.set_title(f"t = {float(one['time']):.3g}")
     axes.set_xlabel("x")
@@ -258,7 +172,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     ratio = (early["train_risk"] / found["line"]).values
     count = found["kinks"].values
     worst = lambda v, pick: float(pick(v[is_small])) if is_small.any() else np.nan
-    when, largest = f"t = {float(time[-1]):g}", lambda v: v[np.argmax(np.abs(v - 1))]
+    when = f"t = {float(time[-1]):g}"
     rows = [
         (
             "directions at 4 times the exit, λ ≤ 1e-3, most",
@@ -268,7 +182,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         ),
         (
             "error over that of the least-squares line, then, farthest from 1",
-            worst(ratio, largest),
+            worst(ratio, lambda v: farthest(v, 1.0)),
             0.99,
             1.02,
         ),

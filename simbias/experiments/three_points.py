@@ -22,6 +22,7 @@ from matplotlib.figure import Figure
 
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.three_points import INPUTS, TARGETS, three_points
+from simbias.experiments._farthest import farthest
 from simbias.experiments._times import log_times
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
@@ -109,7 +110,6 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     last = ds.isel(time=-1)
     slope = last["group_sums"].sel(group="positive").isel(input=0)
     intercept = last["group_sums"].sel(group="positive").isel(input=1)
-    farthest = lambda v, to: float(v.values.flat[np.argmax(np.abs(v.values - to))])
     return [
         Claim(
             "mean squared error (no ½), member farthest from the law",

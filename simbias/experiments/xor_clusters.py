@@ -22,7 +22,8 @@ from matplotlib.figure import Figure
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.xor_clusters import SIGMA, xor_clusters
 from simbias.ensemble.engine import exact_numerics
-from simbias.experiments._curves import curves, value
+from simbias.experiments._curves import curves, points, value
+from simbias.experiments._farthest import farthest
 from simbias.experiments._times import log_times
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
@@ -113,11 +114,8 @@ def figure(ds: xr.Dataset) -> Figure:
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Four directions, equal shares, and a function of four neurons to the end."""
     out = []
-    for label, part in curves(ds, "angle"):
-        for i in range(part.sizes["angle"]):
-            cell = part.isel(angle=i)
-            where = f"α = {_degrees(cell)}°" + (f", {label}" if label else "")
-            out += _claims_of_cell(cell, where)
+    for rest, cell in points(ds, "angle"):
+        out += _claims_of_cell(cell, f"α = {_degrees(cell)}°{rest}")
     return out
 
 
@@ -137,8 +135,8 @@ def _claims_of_cell(ds: xr.Dataset, where: str) -> list[Claim]:
             0,
             0.02,
         ),
-        ("share of a group, farthest from ¼", _farthest(share, 0.25), 0.23, 0.27),
-        ("share of Σ‖wⱼ‖² in the top tenth of neurons", _farthest(top, 0.29), 0.2, 0.4),
+        ("share of a group, farthest from ¼", farthest(share, 0.25), 0.23, 0.27),
+        ("share of Σ‖wⱼ‖² in the top tenth of neurons", farthest(top, 0.29), 0.2, 0.4),
     ]
     if abs(float(ds["angle"]) - math.pi / 2) < 1e-9:
         deviation = worst(ds["axis_deviation"].isel(time=-1))
@@ -167,10 +165,6 @@ def _heaviest(groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     angle = np.arctan2(groups[..., 1], groups[..., 0]) / np.pi
     share = size / size.sum(-1, keepdims=True)
     return np.take_along_axis(angle, kept, -1), np.take_along_axis(share, kept, -1)
-
-
-def _farthest(values: np.ndarray, to: float) -> float:
-    return float(values.flat[np.argmax(np.abs(values - to))])
 
 
 def _degrees(cell: xr.Dataset) -> str:

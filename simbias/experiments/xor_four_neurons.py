@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.xor_clusters import xor_clusters
+from simbias.experiments._farthest import farthest
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.flows.relu_flow import ReluFlow
@@ -41,8 +42,6 @@ SCALES: dict[str, tuple[float, ...]] = {
     "figure 7": (1.0, 0.01, 0.1, 0.001),
 }
 RATE, EPOCHS = 2.0**-7, 32_768
-# Windows of the published panels, in epochs.
-WINDOWS = (0, 3584, 15_872, 32_768)
 
 
 def schedule(step: Int[Array, "*t"]) -> Float[Array, "*t"]:
@@ -169,7 +168,6 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     # Time 48, the end of the published code's first 12 epochs.
     grown = scale.isel(time=12) / scale.isel(time=0)
     rate = np.log(grown.max("neuron", skipna=False)) / float(ds["time"][12])
-    farthest = lambda v, to: float(v.values.flat[np.argmax(np.abs(v.values - to))])
     worst = lambda v: float(v.max(skipna=False))
     rows = [
         (

@@ -11,6 +11,11 @@ from simbias.trained import split_trained
 # x "n d", y "n k", weight "n": the sample, or a mini-batch of it.
 Sample = tuple[Float[Array, "n d"], Float[Array, "n k"], Float[Array, " n"]]
 
+# A step of fewer roundings of the time than this is no step.
+ROUNDINGS = 10
+# Within this many roundings before `until` a step is taken to be meant for it.
+CLIP = 100
+
 
 def loss_of(
     params: PyTree, rest: PyTree, loss: Loss, sample: Sample

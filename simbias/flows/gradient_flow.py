@@ -1,19 +1,25 @@
 """Gradient flow of a smooth network, by the Runge–Kutta methods of diffrax."""
 
-import dataclasses
-from typing import Any, NamedTuple
+from typing import Any
 
 import diffrax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
+from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 
 from simbias.checks import positive, positive_integer
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Status
+from simbias.flows._attempts import (
+    Memory,
+    Problem,
+    adaptive_attempt,
+    constant_attempt,
+    make_problem,
+)
 from simbias.flows._objective import (
-    Sample,
+    CLIP,
     choose,
     clock,
     couples_rows,
@@ -22,13 +28,8 @@ from simbias.flows._objective import (
     value_and_gradient,
     where_status,
 )
-from simbias.flows._solvers import check_solver, stages_taken, with_tolerances
+from simbias.flows._solvers import check_solver, stages_taken
 from simbias.trained import split_trained
-
-# A step of fewer roundings of the time than this is no step.
-_ROUNDINGS = 10
-# Within this many roundings before `until` a step is taken to be meant for it.
-_CLIP = 100
 
 
 class GradientFlow(AbstractFlow):
@@ -122,7 +123,7 @@ class GradientFlow(AbstractFlow):
             "rejected": jnp.int32(0),
             "evaluations": jnp.int32(3 if is_chosen else 1),
         }
-        memory = self._begin(_field(static, loss), params, gradient, sample)
+        memory = self._begin(make_problem(static, loss, sample), params, gradient)
         return FlowState(network, jnp.zeros((), clock()), status, stats, memory)
 
     def step(
@@ -130,10 +131,15 @@ class GradientFlow(AbstractFlow):
     ) -> FlowState:
         """One attempt; `until` must be finite."""
         params, static = split_trained(state.network)
-        sample = (data.x, data.y, data.weight)
+        problem = make_problem(static, loss, (data.x, data.y, data.weight))
         until = until.astype(state.time.dtype)
-        attempt = _adaptive_attempt if self.is_adaptive else _constant_attempt
-        new = attempt(self, _field(static, loss), params, sample, state, until)
+        if self.is_adaptive:
+            new = adaptive_attempt(
+                self.solver, self.rtol, problem, params, state, until
+            )
+        else:
+            assert self.dt0 is not None
+            new = constant_attempt(self.solver, self.dt0, problem, params, state, until)
 
         attempts = state.stats["accepted"] + state.stats["rejected"]
         is_running = (state.status == Status.RUNNING) & (until > state.time)
@@ -160,14 +166,8 @@ class GradientFlow(AbstractFlow):
             choose(tries, new.memory, state.memory),
         )
 
-    def _begin(
-        self,
-        term: diffrax.ODETerm,
-        params: PyTree,
-        gradient: PyTree,
-        sample: Sample,
-    ) -> "_Memory":
-        dtype = precision(params)
+    def _begin(self, problem: Problem, params: PyTree, gradient: PyTree) -> Memory:
+        (term, sample), dtype = problem, precision(params)
         zero, rtol = jnp.zeros((), dtype), jnp.asarray(self.rtol, dtype)
         atol = 1e-3 * rtol * _median_size(params) if self.atol is None else self.atol
         # Weights that are all 0 still need a scale that is not.
@@ -188,7 +188,7 @@ class GradientFlow(AbstractFlow):
             # Where the norms overflow there is no choice; the value is Hairer's least.
             first = jnp.where(jnp.isfinite(first) & (first > 0), first, 1e-6)
         tnext = first if self.dt0 is None else self.dt0
-        return _Memory(
+        return Memory(
             tnext=jnp.asarray(tnext, clock()),
             was_kept=jnp.array(True),
             has_overflowed=jnp.array(False),
@@ -196,121 +196,6 @@ class GradientFlow(AbstractFlow):
             solver=solver,
             controller=controller,
         )
-
-
-class _Memory(eqx.Module):
-    """What an attempt needs from those before it.
-
-    `tnext` is where the next step wants to end, before `until` cuts it.
-    """
-
-    tnext: Float[Array, ""]
-    was_kept: Bool[Array, ""]
-    has_overflowed: Bool[Array, ""]
-    atol: Float[Array, ""]
-    solver: PyTree
-    controller: PyTree
-
-
-class _Attempt(NamedTuple):
-    """What would be, and whether it was tried at all and is to be kept."""
-
-    params: PyTree
-    time: Float[Array, ""]
-    memory: _Memory
-    is_tried: Bool[Array, ""]
-    is_kept: Bool[Array, ""]
-    status: Int[Array, ""]
-
-
-def _adaptive_attempt(
-    flow: GradientFlow,
-    term: diffrax.ODETerm,
-    params: PyTree,
-    sample: Sample,
-    state: FlowState,
-    until: Float[Array, ""],
-) -> _Attempt:
-    """The body of `diffrax.diffeqsolve`, with `until` in the place of its end."""
-    memory, time, dtype = state.memory, state.time, precision(params)
-    pid = diffrax.PIDController(jnp.asarray(flow.rtol, dtype), memory.atol)
-    solver = with_tolerances(flow.solver, pid)
-    is_clipped = memory.tnext > until * (1 - _CLIP * jnp.finfo(until.dtype).eps)
-    clip = jnp.where(memory.was_kept, until, time + 0.5 * (until - time))
-    tnext = jnp.where(is_clipped, clip, memory.tnext)
-    # ∇L does not depend on time, so a step may start at 0 in the type of the weights.
-    dt = (tnext - time).astype(dtype)
-    new, error, _, solver_state, _ = solver.step(
-        term, jnp.zeros_like(dt), dt, params, sample, memory.solver, made_jump=False
-    )
-    overflows = ~is_finite((new, error, solver_state))
-    # An infinite weight would make error / |θ| a NaN, and that the next step.
-    seen = choose(overflows, params, new)
-    error = jax.tree.map(lambda v: jnp.where(overflows, jnp.inf, v), error)
-    order: Any = flow.solver.error_order(term)
-    is_kept, end, proposal, _, (*controller, _), _ = pid.adapt_step_size(
-        time, tnext, params, seen, sample, error, order, (*memory.controller, False)
-    )
-    is_kept, end = jnp.asarray(is_kept), jnp.asarray(end)
-    uncut = jnp.maximum(proposal, tnext + (memory.tnext - time))
-    proposal = jnp.where(is_clipped & is_kept, uncut, proposal)
-
-    rounding = jnp.finfo(until.dtype).eps * until
-    is_too_small = memory.tnext - time < _ROUNDINGS * rounding
-    status = where_status(
-        is_too_small, Status.STEP_TOO_SMALL, jnp.int32(Status.RUNNING)
-    )
-    status = where_status(
-        is_too_small & memory.has_overflowed, Status.NONFINITE, status
-    )
-    memory = _Memory(
-        tnext=proposal,
-        was_kept=is_kept,
-        has_overflowed=overflows,
-        atol=memory.atol,
-        solver=choose(is_kept, solver_state, memory.solver),
-        controller=controller,
-    )
-    return _Attempt(new, end, memory, ~is_too_small, is_kept, status)
-
-
-def _constant_attempt(
-    flow: GradientFlow,
-    term: diffrax.ODETerm,
-    params: PyTree,
-    sample: Sample,
-    state: FlowState,
-    until: Float[Array, ""],
-) -> _Attempt:
-    """A step to the next multiple of dt0, or to `until`."""
-    memory, time = state.memory, state.time
-    rounding = jnp.finfo(until.dtype).eps * until
-    step = jnp.asarray(flow.dt0, until.dtype)
-    # A product, not a sum: the times do not drift, and h is dt0 to the last bit.
-    slack = _ROUNDINGS / 3 * rounding
-    tnext = step * (jnp.floor((time + slack) / step) + 1)
-    tnext = jnp.where(tnext > until - slack, until, tnext)
-    dt = jnp.where(jnp.abs(tnext - time - step) <= slack, step, tnext - time)
-    dt = dt.astype(precision(params))
-    new, _, _, solver_state, _ = flow.solver.step(
-        term, jnp.zeros_like(dt), dt, params, sample, memory.solver, made_jump=False
-    )
-    is_too_small = step < _ROUNDINGS * rounding
-    is_kept = is_finite((new, solver_state))
-    status = where_status(~is_kept, Status.NONFINITE, jnp.int32(Status.RUNNING))
-    status = where_status(is_too_small, Status.STEP_TOO_SMALL, status)
-    solver_state = choose(is_kept, solver_state, memory.solver)
-    memory = dataclasses.replace(memory, solver=solver_state)
-    return _Attempt(new, tnext, memory, ~is_too_small, is_kept, status)
-
-
-def _field(static: PyTree, loss: Loss) -> diffrax.ODETerm:
-    def field(t: Any, params: PyTree, sample: Sample) -> PyTree:
-        del t
-        _, gradient = value_and_gradient(params, static, loss, sample)
-        return jax.tree.map(jnp.negative, gradient)
-
-    return diffrax.ODETerm(field)
 
 
 def _median_size(params: PyTree) -> Float[Array, ""]:
@@ -328,5 +213,5 @@ def _is_slow(old: PyTree, new: PyTree, share: Float[Array, ""]) -> Bool[Array, "
     before, after = ravel_pytree(old)[0], ravel_pytree(new)[0]
     share = share.astype(after.dtype)
     moved, size = jnp.linalg.norm(after - before), jnp.linalg.norm(after)
-    is_visible = share > _CLIP * jnp.finfo(after.dtype).eps
+    is_visible = share > CLIP * jnp.finfo(after.dtype).eps
     return is_visible & (moved < share * size)

@@ -16,15 +16,20 @@ from simbias.flows._event_step import (
     attempt_step,
 )
 from simbias.flows._frozen import Sample, extended_sample
-from simbias.flows._objective import choose, clock, is_finite, where_status
+from simbias.flows._objective import (
+    CLIP,
+    ROUNDINGS,
+    choose,
+    clock,
+    is_finite,
+    where_status,
+)
 from simbias.flows._position import Position, first_length, first_position, is_at_rest
 from simbias.flows._smooth_step import Stiffness, unknown_stiffness
 from simbias.losses import hinge
 
-_ROUNDINGS = 10
 # A tolerance below this many roundings would take their noise for events.
 _LEAST_RTOL = 1000
-_CLIP = 100
 
 
 class ReluFlow(AbstractFlow):
@@ -135,7 +140,7 @@ class ReluFlow(AbstractFlow):
         dtype = network.w.dtype
         until = until.astype(time.dtype)
         rounding = jnp.finfo(until.dtype).eps * until
-        is_clipped = time + memory.length > until - _CLIP * rounding
+        is_clipped = time + memory.length > until - CLIP * rounding
         tnext = jnp.where(is_clipped, until, time + memory.length)
         length = (tnext - time).astype(dtype)
         rows = max(16, network.w.shape[0] // 16) if self.rows is None else self.rows
@@ -162,7 +167,7 @@ class ReluFlow(AbstractFlow):
         attempts = state.stats["accepted"] + state.stats["rejected"]
         is_running = (state.status == Status.RUNNING) & (until > time)
         is_spent = attempts >= self.max_steps
-        is_too_small = memory.length < _ROUNDINGS * rounding
+        is_too_small = memory.length < ROUNDINGS * rounding
         tries = is_running & ~is_spent & ~is_too_small
         moves = tries & is_kept
         status = where_status(is_running & is_spent, Status.MAX_STEPS, state.status)

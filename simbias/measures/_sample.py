@@ -1,6 +1,6 @@
 """Outputs of a network on a sample."""
 
-from typing import Any
+from collections.abc import Callable
 
 import jax
 from jaxtyping import Array, Float
@@ -9,14 +9,14 @@ from simbias.core import Dataset
 from simbias.tiling import ROWS
 
 
-def outputs(network: Any, x: Float[Array, "n d"]) -> Float[Array, "n k"]:
-    """f(xᵢ) for every row of x.
+def outputs(f: Callable[[Array], Array], x: Float[Array, "n d"]) -> Float[Array, "n k"]:
+    """f(xᵢ) for every row of x, f a network or its `features`.
 
     In chunks: the activations of a large sample are never all in memory.
     """
     if x.shape[0] <= ROWS:
-        return jax.vmap(network)(x)
-    return jax.lax.map(network, x, batch_size=ROWS)
+        return jax.vmap(f)(x)
+    return jax.lax.map(f, x, batch_size=ROWS)
 
 
 def second_sample(data: Dataset) -> Dataset:

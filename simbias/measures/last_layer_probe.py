@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -17,9 +16,8 @@ from simbias.measures._classes import (
     classes,
     exchanged,
 )
-from simbias.measures._sample import second_sample
+from simbias.measures._sample import outputs, second_sample
 from simbias.measures._softmax_regression import softmax_regression
-from simbias.tiling import ROWS
 
 
 class LastLayerProbe(AbstractMeasure):
@@ -58,11 +56,7 @@ class LastLayerProbe(AbstractMeasure):
         inputs, order = exchanged(test, "simple")
         label = classes(test.y)
         label = label[order] if self.target == "simple" else label
-        if inputs.shape[0] <= ROWS:
-            features = jax.vmap(network.features)(inputs)
-        else:
-            features = jax.lax.map(network.features, inputs, batch_size=ROWS)
-        features = features.astype(jnp.result_type(float))
+        features = outputs(network.features, inputs).astype(jnp.result_type(float))
         weight = test.weight.astype(features.dtype)
         is_fitted = jnp.arange(inputs.shape[0]) % 4 != 3
         fitted, scored = (

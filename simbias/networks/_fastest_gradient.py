@@ -9,18 +9,17 @@ import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
 
-from simbias.core import Loss
-from simbias.networks._fused_gradient import (
+from simbias.networks._fused_gradient import fused_gradient, largest_array
+from simbias.networks._two_layer_gradient import (
     Gradient,
-    fused_gradient,
-    largest_array,
+    Problem,
+    two_layer_gradient,
 )
-from simbias.networks._two_layer_gradient import two_layer_gradient
 from simbias.networks.activations import Activation
 
 # Below this n × m a tile is mostly padding, and starting a kernel costs more than it.
@@ -33,25 +32,14 @@ MOST_OUTPUTS = 8
 MOST_NUMBERS = 2**31 // 4096
 
 
-def fastest_gradient(
-    w: Float[Array, "m e"],
-    a: Float[Array, "m k"],
-    activation: Activation,
-    is_homogeneous: bool,
-    loss: Loss,
-    x: Float[Array, "n e"],
-    y: Float[Array, "n k"],
-    weight: Float[Array, " n"],
-) -> Gradient:
+def fastest_gradient(problem: Problem) -> Gradient:
     """`two_layer_gradient`, by kernels where they pay and work.
 
     A program that holds both kinds of device chooses when it is lowered: the kernels
     for CUDA, the plain form for every other platform.  Differentiating gives the
     derivative of the plain form.
     """
-    plain = lambda w, a, x, y, weight: two_layer_gradient(
-        w, a, activation, is_homogeneous, loss, x, y, weight
-    )
+    w, a, x = problem.w, problem.a, problem.x
     (m, e), k, n = w.shape, a.shape[1], x.shape[0]
     is_suitable = (
         w.dtype == a.dtype == x.dtype
@@ -60,19 +48,19 @@ def fastest_gradient(
         and k <= MOST_OUTPUTS
         and largest_array(n, m, e, k) <= MOST_NUMBERS
     )
-    case = (activation, is_homogeneous, str(w.dtype), e, k)
+    case = (problem.activation, problem.is_homogeneous, str(w.dtype), e, k)
     if not is_suitable or not works_on_gpu(*case):
-        return plain(w, a, x, y, weight)
+        return two_layer_gradient(problem)
+    arrays, rest = eqx.partition(problem, eqx.is_inexact_array)
+    plain = lambda arrays: two_layer_gradient(eqx.combine(arrays, rest))
+    fused = lambda arrays: fused_gradient(eqx.combine(arrays, rest))
 
     @jax.custom_jvp
-    def chosen(*arguments):
-        fused = lambda w, a, x, y, weight: fused_gradient(
-            w, a, activation, is_homogeneous, loss, x, y, weight
-        )
-        return jax.lax.platform_dependent(*arguments, cuda=fused, default=plain)
+    def chosen(arrays):
+        return jax.lax.platform_dependent(arrays, cuda=fused, default=plain)
 
     chosen.defjvp(lambda primals, tangents: jax.jvp(plain, primals, tangents))
-    return chosen(w, a, x, y, weight)
+    return chosen(arrays)
 
 
 @functools.cache
@@ -124,7 +112,7 @@ def _gap(
 
     def results(form: Callable) -> tuple:
         one = lambda w, a, x, y, weight: form(
-            w, a, activation, is_homogeneous, loss, x, y, weight
+            Problem(w, a, x, y, weight, activation, is_homogeneous, loss)
         )
         with jax.default_device(device), jax.enable_x64(True):
             return jax.device_get(jax.jit(jax.vmap(one))(*arguments))

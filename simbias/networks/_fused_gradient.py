@@ -27,10 +27,8 @@ import numpy as np
 from jax.experimental import pallas as pl
 from jaxtyping import Array, Float
 
-from simbias.core import Loss
+from simbias.networks._two_layer_gradient import Gradient, Problem
 from simbias.networks.activations import Activation
-
-Gradient = tuple[Float[Array, ""], Float[Array, "m e"], Float[Array, "m k"]]
 
 # Of a tile: rows that are summed at once, and columns (one per thread), at most.
 _ROWS = 16
@@ -42,38 +40,21 @@ _REGISTERS = 128
 _CHUNK = 2048
 
 
-def fused_gradient(
-    w: Float[Array, "m e"],
-    a: Float[Array, "m k"],
-    activation: Activation,
-    is_homogeneous: bool,
-    loss: Loss,
-    x: Float[Array, "n e"],
-    y: Float[Array, "n k"],
-    weight: Float[Array, " n"],
-    *,
-    interpret: bool = False,
-) -> Gradient:
-    """The arguments and results of `two_layer_gradient`, by two kernels.
+def fused_gradient(problem: Problem, *, interpret: bool = False) -> Gradient:
+    """What `two_layer_gradient` gives, by two kernels.
 
     Args:
-        w: hidden weights; a hidden bias is one more column, with 1 in `x`.
-        a: output weights.
-        activation: φ, elementwise.
-        is_homogeneous: whether φ(h) = h φ'(h), as of ReLU.
-        loss: of (f, y, weight).
-        x: inputs.
-        y: targets.
-        weight: of the samples.
+        problem: the loss and where it is differentiated.
         interpret: run the kernels without a GPU; slow, for tests.
     """
-    m, n, k = w.shape[0], x.shape[0], a.shape[1]
-    is_shared = is_homogeneous and k == 1
+    activation, is_shared = problem.activation, problem.is_shared
+    m, n = problem.w.shape[0], problem.x.shape[0]
     samples, neurons = _Cut(n), _Cut(m)
     # Neurons of weight 0 and samples without residual fill the last tiles.
-    xt, wt, at = samples.pad(x.T), neurons.pad(w.T), neurons.pad(a.T)
+    xt = samples.pad(problem.x.T)
+    wt, at = neurons.pad(problem.w.T), neurons.pad(problem.a.T)
     f = _forward(activation, samples, neurons, xt, wt, at, interpret)
-    value, residual = jax.value_and_grad(loss)(f[:, :n].T, y, weight)
+    value, residual = problem.value_and_residual(f[:, :n].T)
     rt = samples.pad(residual.T)
     dw, *da = _backward(
         activation, is_shared, samples, neurons, xt, rt, wt, at, interpret

@@ -66,3 +66,9 @@ def negative_slope(activation: Activation) -> float | None:
     if isinstance(activation, LeakyRelu):
         return activation.slope
     return None
+
+
+def has_kink(activation: Activation) -> bool:
+    """True if φ' jumps at 0: ReLU and leaky ReLU."""
+    slope = negative_slope(activation)
+    return slope is not None and slope < 1

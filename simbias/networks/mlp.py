@@ -5,7 +5,7 @@ import jax
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractNetwork
-from simbias.networks.activations import Activation, negative_slope
+from simbias.networks.activations import Activation, has_kink
 
 
 class Mlp(AbstractNetwork):
@@ -37,8 +37,7 @@ class Mlp(AbstractNetwork):
     @property
     def has_kinks(self) -> bool:
         """True for ReLU and leaky ReLU."""
-        slope = negative_slope(self.activation)
-        return slope is not None and slope < 1
+        return has_kink(self.activation)
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Output for one input."""

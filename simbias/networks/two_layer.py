@@ -7,8 +7,8 @@ from jaxtyping import Array, Float
 
 from simbias.core import AbstractNetwork, Loss
 from simbias.networks._fastest_gradient import fastest_gradient
-from simbias.networks._two_layer_gradient import two_layer_gradient
-from simbias.networks.activations import Activation, negative_slope
+from simbias.networks._two_layer_gradient import Problem, two_layer_gradient
+from simbias.networks.activations import Activation, has_kink, negative_slope
 
 
 class TwoLayer(AbstractNetwork):
@@ -36,8 +36,7 @@ class TwoLayer(AbstractNetwork):
     @property
     def has_kinks(self) -> bool:
         """True for ReLU and leaky ReLU."""
-        slope = negative_slope(self.activation)
-        return slope is not None and slope < 1
+        return has_kink(self.activation)
 
     @property
     def negative_slope(self) -> float | None:
@@ -70,7 +69,7 @@ class TwoLayer(AbstractNetwork):
         is_homogeneous = self.negative_slope is not None
         gradient = fastest_gradient if self.may_fuse else two_layer_gradient
         value, dw, da = gradient(
-            w, self.a, self.activation, is_homogeneous, loss, x, y, weight
+            Problem(w, self.a, x, y, weight, self.activation, is_homogeneous, loss)
         )
         d = self.w.shape[1]
         db = None if self.b is None else dw[:, d]

@@ -1,4 +1,8 @@
-"""Weighted least squares, for the oracles of this folder."""
+"""Weighted least squares, for the oracles of this folder.
+
+The measures have their own, by another algorithm: an oracle shares no code with what it
+may be asked to check.
+"""
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import Dataset, Loss
+from simbias.theory._one_output import check_one_output
 
 
 def early_drive(
@@ -29,10 +30,6 @@ def early_drive(
     Reference: Maennel, Bousquet & Gelly (2018), arXiv:1803.08367; Boursier & Flammarion
     (2024), arXiv:2401.10791, D(w, 0).
     """
-    if data.y.shape[1] != 1:
-        raise ValueError(
-            f"`data.y` must have one column, got shape {data.y.shape}. "
-            "Example: y=y[:, :1]."
-        )
+    check_one_output(data)
     pull = -jax.grad(loss)(jnp.zeros_like(data.y), data.y, data.weight)[:, 0]
     return jnp.where(w @ data.x.T > 0, pull[None, :], 0) @ data.x

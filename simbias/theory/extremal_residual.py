@@ -5,6 +5,7 @@ from jaxtyping import Float
 from scipy.optimize import lsq_linear
 
 from simbias.core import Dataset
+from simbias.theory._one_output import check_one_output
 
 # A sliding neuron is on its hyperplane to rounding; others pass by far wider.
 _ON = 1e-9
@@ -28,11 +29,7 @@ def extremal_residual(data: Dataset, w: Float[np.ndarray, " d"]) -> float:
 
     Reference: Boursier & Flammarion (2024), arXiv:2401.10791, extremal vectors.
     """
-    if data.y.shape[1] != 1:
-        raise ValueError(
-            f"`data.y` must have one column, got shape {data.y.shape}. "
-            "Example: y=y[:, :1]."
-        )
+    check_one_output(data)
     x, weight = np.asarray(data.x, float), np.asarray(data.weight, float)
     parts = (weight * np.asarray(data.y, float)[:, 0] / weight.sum())[:, None] * x
     unit = w / np.linalg.norm(w)

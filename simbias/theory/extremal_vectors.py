@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 from simbias.checks import positive_integer
 from simbias.core import Dataset
 from simbias.theory._circle import critical_on_circle
+from simbias.theory._one_output import check_one_output
 from simbias.theory._sphere import critical_on_sphere
 
 
@@ -61,11 +62,7 @@ def extremal_vectors(
     Reference: Maennel, Bousquet & Gelly (2018), arXiv:1803.08367; Boursier & Flammarion
     (2024), arXiv:2401.10791, extremal vectors.
     """
-    if data.y.shape[1] != 1:
-        raise ValueError(
-            f"`data.y` must have one column, got shape {data.y.shape}. "
-            "Example: y=y[:, :1]."
-        )
+    check_one_output(data)
     positive_integer("samples", samples)
     x, weight = np.asarray(data.x, float), np.asarray(data.weight, float)
     pull = weight * np.asarray(data.y, float)[:, 0] / weight.sum()

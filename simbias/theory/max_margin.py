@@ -7,6 +7,7 @@ from jaxtyping import Float
 from scipy.optimize import nnls
 
 from simbias.core import Dataset
+from simbias.theory._one_output import check_one_output
 
 
 class MaxMargin(NamedTuple):
@@ -40,11 +41,7 @@ def max_margin(data: Dataset, label: float | None = None) -> MaxMargin:
     Reference: Lawson & Hanson (1974), Solving least squares problems, chapter 23; for
     the use, Lyu et al. (2021), arXiv:2110.13905, and Phuong & Lampert (2021).
     """
-    if data.y.shape[1] != 1:
-        raise ValueError(
-            f"`data.y` must have one column, got shape {data.y.shape}. "
-            "Example: y=y[:, :1]."
-        )
+    check_one_output(data)
     x, y = np.asarray(data.x, float), np.asarray(data.y, float)[:, 0]
     is_taken = np.asarray(data.weight) > 0
     if label is not None:

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import Dataset
+from simbias.theory._one_output import check_one_output
 
 
 class MinimumNorm(NamedTuple):
@@ -32,11 +33,7 @@ def minimum_norm(data: Dataset) -> MinimumNorm:
     Reference: Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939,
     theorem 1.
     """
-    if data.y.shape[1] != 1:
-        raise ValueError(
-            f"`data.y` must have one column, got shape {data.y.shape}. "
-            "Example: y=y[:, :1]."
-        )
+    check_one_output(data)
     squared = jnp.sum(data.x**2, axis=1)
     is_sample = (data.weight > 0) & (squared > 0)
     ratio = jnp.where(is_sample, data.y[:, 0] / jnp.where(is_sample, squared, 1), 0)
