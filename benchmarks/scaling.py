@@ -127,7 +127,7 @@ class Tally:
     def __init__(self):
         self.counts = collections.Counter()
         self.seconds = collections.Counter()
-        self.last = {}
+        self.first, self.last = {}, {}
         self._guard = threading.Lock()
         self._mine = threading.local()
         self._undo = contextlib.ExitStack()
@@ -154,15 +154,19 @@ class Tally:
             self.counts[label] += 1
             self.seconds[label] += seconds
             self.last[label] = time.monotonic()
+            # What is compiled later is start-up as well.
+            compiled = self.seconds["compile"]
+            self.first.setdefault(label, self.last[label] - compiled)
 
-    def watch(self, owner, name: str, label: str) -> None:
-        """Replace a function by one that waits for its result, counted and timed."""
+    def watch(self, owner, name: str, label: str, *, waits: bool = False) -> None:
+        """Replace a function by one that is counted and timed, and `waits` if asked."""
         inner = getattr(owner, name)
 
         def outer(*arguments, **options):
             began, compiled = time.monotonic(), self._compiled()
             try:
-                return jax.block_until_ready(inner(*arguments, **options))
+                out = inner(*arguments, **options)
+                return jax.block_until_ready(out) if waits else out
             finally:
                 compiled = self._compiled() - compiled
                 self.add(label, time.monotonic() - began - compiled)
@@ -195,7 +199,7 @@ def as_worker(where: str, core: str, kind: str) -> None:
     imported = time.monotonic() - float(os.environ["SPAWNED"])
     folder = pathlib.Path(where)
     with Tally() as tally:
-        tally.watch(Programs, "advance", "advance")
+        tally.watch(Programs, "advance", "advance", waits=True)
         tally.watch(_run, "_plan", "plan")
         tally.watch(_run, "work", "work")
         tally.watch(blocks.Blocks, "_claim", "claim")
@@ -216,6 +220,7 @@ def as_worker(where: str, core: str, kind: str) -> None:
         "imported": imported,
         "counts": tally.counts,
         "seconds": tally.seconds,
+        "begun": tally.first["advance"] + tally.seconds["compile"],
         "work_ended": tally.last["work"],
         "committed": tally.last.get("commit", tally.last["work"]),
     }
@@ -261,18 +266,14 @@ def together(fresh: pathlib.Path, cores: list[int], kind: str) -> list[dict]:
     """Workers on a copy of a run, one on each core; what they noted."""
     folder = fresh.with_name("copy")
     shutil.copytree(fresh, folder)
-    workers = [
-        subprocess.Popen(
-            [sys.executable, str(_HERE), "--worker", str(folder), str(core), kind],
-            env={
-                **os.environ,
-                "SPAWNED": str(time.monotonic()),
-                "PYTHONPATH": str(_HERE.parent.parent),
-            },
-            preexec_fn=lambda core=core: os.sched_setaffinity(0, {core}),
-        )
-        for core in cores
-    ]
+    workers, mine = [], os.sched_getaffinity(0)
+    for core in cores:
+        command = [sys.executable, str(_HERE), "--worker", str(folder), str(core), kind]
+        here = {"PYTHONPATH": str(_HERE.parent.parent)}
+        here["SPAWNED"] = str(time.monotonic())
+        os.sched_setaffinity(0, {core})  # which a child inherits
+        workers.append(subprocess.Popen(command, env={**os.environ, **here}))
+        os.sched_setaffinity(0, mine)
     codes = [worker.wait() for worker in workers]
     if any(codes):
         raise RuntimeError(f"a worker ended with {codes}")
@@ -306,12 +307,10 @@ def compared(fresh: pathlib.Path, runs: dict) -> dict:
 
 
 def one_run(notes: list[dict]) -> dict[str, float]:
-    """Seconds of one run: start-up apart, then until the last block is written."""
+    """Seconds of one run, from the first round to the last block that is written."""
     compiled = [note["seconds"].get("compile", 0.0) for note in notes]
-    begun = [note["work_ended"] - note["seconds"]["work"] for note in notes]
-    begun = [at + c for at, c in zip(begun, compiled, strict=True)]
     end = max(note["committed"] for note in notes)
-    seconds = end - float(np.mean(begun))
+    seconds = end - float(np.mean([note["begun"] for note in notes]))
 
     def share(*labels: str) -> float:
         spent = sum(
@@ -381,7 +380,7 @@ class Requests:
         def outer(*arguments, **options):
             # While others work, zarr asks from a thread of its own: for a commit.
             is_zarr = self.phase == "work" and inner.__name__.endswith("_async")
-            phase = "commit" if is_zarr else getattr(self._mine, "phase", self.phase)
+            phase = "commit" if is_zarr else vars(self._mine).get("phase") or self.phase
             self.counts[phase, kind] += 1
             return inner(*arguments, **options)
 
@@ -389,7 +388,8 @@ class Requests:
 
     def _within(self, phase: str, inner):
         def outer(*arguments):
-            before = getattr(self._mine, "phase", self.phase)
+            # A claim may commit: what it takes over can be complete.
+            before = vars(self._mine).get("phase")
             self._mine.phase = phase
             try:
                 return inner(*arguments)
@@ -439,6 +439,10 @@ def requests() -> dict:
 # --- sharing --------------------------------------------------------------------------
 
 
+_SHARED = [(1000, 1), (1000, 10), (1000, 30), (1000, 100), (3000, 100)]
+_names = itertools.count()
+
+
 def tiny(seeds: int) -> Experiment:
     """Members with four columns, which nobody needs to compute."""
     return Experiment(
@@ -461,12 +465,14 @@ class Marked(layout.Store):
 
 
 def sharing(is_smallest: bool) -> list[dict]:
-    """Requests per block of workers that take turns, one block each."""
+    """Requests per block of workers that take turns, one block each.
+
+    Once as they are, once if they never looked at what others have.
+    """
     rows = []
-    for count, workers in itertools.product(
-        (40,) if is_smallest else (500, 1000), (1, 4) if is_smallest else (1, 10, 100)
-    ):
-        with Requests() as asked, sized(1):
+    cases = [(40, 1), (40, 4)] if is_smallest else _SHARED
+    for (count, workers), looks in itertools.product(cases, (True, False)):
+        with Requests() as asked, sized(1), looking(looks):
             turns, tries = in_turns(count, workers, asked)
         claims = sum(n for (phase, _), n in asked.counts.items() if phase == "claim")
         lists = sum(n for (phase, _), n in asked.counts.items() if phase == "take")
@@ -474,20 +480,30 @@ def sharing(is_smallest: bool) -> list[dict]:
             {
                 "blocks": count,
                 "workers": workers,
+                "looks_at_others": looks,
                 "turns": turns,
                 "tries_per_block": tries / count,
                 "requests_per_block": claims / count,
-                "requests_per_worker": claims / workers,
                 "lists_per_worker": lists / workers,
             }
         )
     return rows
 
 
+@contextlib.contextmanager
+def looking(looks: bool):
+    before = blocks._TRIES
+    blocks._TRIES = before if looks else sys.maxsize
+    try:
+        yield
+    finally:
+        blocks._TRIES = before
+
+
 def in_turns(count: int, workers: int, asked: Requests) -> tuple[int, int]:
     """All blocks of a store by workers in turn; turns, and blocks that were tried."""
     plan = make_plan(tiny(count))
-    where = address.place_at(f"memory://sharing/{count}/{workers}")
+    where = address.place_at(f"memory://sharing/{next(_names)}")
     found = work.prepare(where, plan, attributes(plan))
     store = Marked(found.place, found.group, found.block)
     outcome = Outcome(
@@ -513,7 +529,7 @@ def in_turns(count: int, workers: int, asked: Requests) -> tuple[int, int]:
             taken = [(one, one.take(0)) for one in everyone]
             asked.phase = "commit"
             if all(task is None for _, task in taken):
-                return turn, tally.counts["claim"]
+                return turn - 1, tally.counts["claim"]
             for one, task in taken:
                 if task is not None:
                     one.receive(dataclasses.replace(outcome, member=task.member))
@@ -536,7 +552,7 @@ def sized(block: int):
 
 def records(is_smallest: bool) -> list[dict]:
     """What takes the longer the more blocks there are, on this disk."""
-    sizes = (100,) if is_smallest else (1000, 10_000, 100_000)
+    sizes = (50, 100) if is_smallest else (1000, 10_000, 100_000)
     return [synthetic(size, 10 if is_smallest else 100) for size in sizes]
 
 
@@ -614,6 +630,8 @@ def host(is_smallest: bool, repeats: int) -> list[dict]:
         experiment = dataclasses.replace(
             threshold.experiment(preset, n=n, m=m), seeds=members
         )
+        if is_smallest:  # the exact flow takes longer to compile
+            experiment = dataclasses.replace(experiment, flow=Descent())
         rows = [one_host(experiment) for _ in range(repeats)]
         row = {key: float(np.median([r[key] for r in rows])) for key in rows[0]}
         shape = {"n": n, "m": m, "members": members, "times": len(experiment.times)}
@@ -624,9 +642,12 @@ def host(is_smallest: bool, repeats: int) -> list[dict]:
 
 def one_host(experiment: Experiment) -> dict[str, float]:
     parts = ("begin", "place", "take", "harvest", "next")
+    # Loads what Python calls one operation at a time, once for all runs of a process.
+    simulate(dataclasses.replace(experiment, seeds=2))
     with Tally() as tally:
         tally.watch(engine.Stations, "_drive", "station")
-        for name in ("advance", "begin", "place", "take"):
+        tally.watch(Programs, "advance", "advance", waits=True)
+        for name in ("begin", "place", "take"):
             tally.watch(Programs, name, name)
         tally.watch(engine, "harvest", "harvest")
         tally.watch(Members, "take", "next")
@@ -666,9 +687,13 @@ def model(document: dict) -> dict:
     asked = document["requests"]
     per_block = [asked["per_block"][phase] for phase in ("claim", "commit")]
     claim, commit = (sum(kinds.values()) for kinds in per_block)
+    # With many workers a block is tried more than once.
+    shared = [row for row in document["sharing"] if row["looks_at_others"]]
+    extra = shared[-1]["requests_per_block"] - shared[0]["requests_per_block"]
+    claim += extra
     q = {
         "writes": sum(kinds.get(k, 0.0) for kinds in per_block for k in _WRITES),
-        "reads": sum(kinds.get(k, 0.0) for kinds in per_block for k in _READS),
+        "reads": sum(kinds.get(k, 0.0) for kinds in per_block for k in _READS) + extra,
     }
     startup = max(
         sum(v for k, v in run.items() if k.startswith("startup"))
@@ -716,21 +741,21 @@ def model(document: dict) -> dict:
 def once_per_run(document: dict) -> dict:
     """What whoever opens, lists or reads the whole run waits for."""
     small, large = document["records"][-2:]
-    count = math.ceil(_MEMBERS / 256)
-    share = (count - small["blocks"]) / (large["blocks"] - small["blocks"])
-    disk = {
-        name: small["seconds"][name]
-        + share * (large["seconds"][name] - small["seconds"][name])
-        for name in large["seconds"]
-    }
-    arrays = document["requests"]["arrays"]
-    pages, latency = math.ceil(count / _PAGE), 0.1
-    together = zarr.config.get("async.concurrency")
+    arrays, count = document["requests"]["arrays"], math.ceil(_MEMBERS / 256)
+    apart = max(large["blocks"] - small["blocks"], 1)
+    disk = {}
+    for name, seconds in large["seconds"].items():
+        slope = (seconds - small["seconds"][name]) / apart
+        # Arrays are listed and read one after another.
+        more = arrays / large["arrays"] if name in ("read", "complete") else 1
+        disk[name] = more * (seconds + slope * (count - large["blocks"]))
+    latency, together = STORES["S3"]["latency"], zarr.config.get("async.concurrency")
+    pages = math.ceil(count / _PAGE)
     return {
         "blocks": count,
-        "seconds_on_this_disk": {**disk, "arrays": large["arrays"]},
-        "seconds_of_a_list_of_blocks": pages * latency,
-        "seconds_to_read_all": count * arrays * latency / together,
+        "seconds_on_this_disk": disk,
+        "seconds_to_list_blocks": pages * latency,
+        "seconds_to_read_all": arrays * latency * (pages + count / together),
         "reads_at_a_time": together,
     }
 
