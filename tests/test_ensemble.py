@@ -97,19 +97,6 @@ def test_splitting_a_run_into_rounds_changes_nothing():
     same(jax.device_get(whole), jax.device_get(parts))
 
 
-def test_a_round_grows_only_if_members_needed_more_of_it(monkeypatch):
-    # Else the first long member after many short ones would be one endless round.
-    asked, advance = [], Programs.advance
-
-    def noted(programs, attempts, lanes):
-        asked.append(attempts)
-        return advance(programs, attempts, lanes)
-
-    monkeypatch.setattr(Programs, "advance", noted)
-    ds = simulate(small(cell={"n": 6}, seeds=24), lanes=1)
-    assert max(asked) <= 4 * int(ds["accepted"].max())
-
-
 def test_one_program_is_compiled_per_shape():
     progress = Progress()
     # n = 6 and 7 share a bucket, and floats never need a program of their own.
@@ -150,6 +137,19 @@ def test_cells_that_differ_in_the_flow_alone_share_data_and_start():
     ds = simulate(small(cell=cell))
     start_risk = ds["risk"].sel(time=0)
     np.testing.assert_array_equal(*start_risk.transpose("flow.rate", "seed"))
+
+
+def test_a_round_grows_only_if_members_needed_more_of_it(monkeypatch):
+    # Else the first long member after many short ones would be one endless round.
+    asked, advance = [], Programs.advance
+
+    def noted(programs, attempts, lanes):
+        asked.append(attempts)
+        return advance(programs, attempts, lanes)
+
+    monkeypatch.setattr(Programs, "advance", noted)
+    ds = simulate(small(cell={"n": 6}, seeds=24), lanes=1)
+    assert max(asked) <= 4 * int(ds["accepted"].max())
 
 
 def test_a_member_at_rest_keeps_its_last_record():

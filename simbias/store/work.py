@@ -107,8 +107,11 @@ def work(
 def finish(store: Store) -> None:
     """Remove what only unfinished runs need.
 
-    Does nothing if the store has grown meanwhile, and others are at it.
+    Does nothing if another process has done so, or if the store has grown meanwhile,
+    and others are at it.
     """
+    if not store.work.exists():
+        return
     store = open_store(store.place)
     if len(store.committed()) < store.attributes["extents"][-1]["blocks"]:
         return
@@ -126,8 +129,7 @@ def complete(store: Store) -> Table | None:
         store.forget(block)
     if not table.is_done().all():
         return None
-    if store.work.exists():
-        finish(store)
+    finish(store)
     return table
 
 
