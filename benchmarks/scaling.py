@@ -676,10 +676,12 @@ _WORKERS, _MEMBERS = 1000, 10_000_000
 def model(document: dict) -> dict:
     """Hours of a thousand workers on ten million members, and what bounds them.
 
-    time = start-up + ⌈B/W⌉ · (max(member seconds · block, commit) + claim), but at
-    least B · q/s for writes and for reads: B blocks, W workers, q requests per block
-    and s of them per second.  Requests of one worker follow one another; a commit is
-    written while the next block is computed, a claim is waited for.
+    time = start-up + lists + ⌈B/W⌉ · (max(member seconds · block, commit) + claim),
+    but at least B · q/s for writes and for reads: B blocks, W workers, q requests per
+    block and s of them per second.  Requests of one worker follow one another; a commit
+    is written while the next block is computed, a claim is waited for.  A worker lists
+    all blocks when it starts, when it looks at what others have, and at the end: B/1000
+    requests each time, so these grow with B · W.
     """
     asked = document["requests"]
     per_block = [asked["per_block"][phase] for phase in ("claim", "commit")]
@@ -688,11 +690,14 @@ def model(document: dict) -> dict:
     shared = [row for row in document["sharing"] if row["looks_at_others"]]
     extra = shared[-1]["requests_per_block"] - shared[0]["requests_per_block"]
     claim += extra
+    # Each look lists blocks and leases; three more lists are made by everybody.
+    looks = shared[-1]["lists_per_worker"] / 2 + 3
     q = {
         "writes": sum(kinds.get(k, 0.0) for kinds in per_block for k in _WRITES),
         "reads": sum(kinds.get(k, 0.0) for kinds in per_block for k in _READS) + extra,
     }
     q["requests"] = q["writes"] + q["reads"]
+    q["lists_per_worker"] = looks
     startup = max(
         sum(v for k, v in run.items() if k.startswith("startup"))
         for case in document["workers"]
@@ -703,11 +708,15 @@ def model(document: dict) -> dict:
         STORES.items(), (0.01, 0.1, 1.0, 10.0), (8, 64, 256)
     ):
         count = math.ceil(_MEMBERS / block)
-        latency = store["latency"]
+        latency, pages = store["latency"], looks * math.ceil(count / _PAGE)
+        asks = {"writes": count * q["writes"]}
+        asks["reads"] = count * q["reads"] + _WORKERS * pages
+        asks["requests"] = asks["writes"] + asks["reads"]
+        bound_by = {*asks} & {*store}
         busy = max(seconds * block, commit * latency) + claim * latency
         bounds = {
-            "computing": startup + math.ceil(count / _WORKERS) * busy,
-            **{kind: count * q[kind] / store[kind] for kind in {*q} & {*store}},
+            "computing": startup + pages * latency + math.ceil(count / _WORKERS) * busy,
+            **{kind: asks[kind] / store[kind] for kind in bound_by},
         }
         longest = max(bounds, key=lambda k: bounds[k])
         rows.append(
@@ -721,8 +730,7 @@ def model(document: dict) -> dict:
                 "bound_by": longest,
                 "efficiency": _MEMBERS * seconds / _WORKERS / bounds[longest],
                 "smallest_block_not_bound": max(
-                    q[kind] * _WORKERS / store[kind] / seconds
-                    for kind in {*q} & {*store}
+                    q[kind] * _WORKERS / store[kind] / seconds for kind in bound_by
                 ),
             }
         )
