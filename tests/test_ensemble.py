@@ -193,6 +193,19 @@ def test_cells_that_differ_in_the_flow_alone_share_data_and_start():
     np.testing.assert_array_equal(*start_risk.transpose("flow.rate", "seed"))
 
 
+def test_a_round_grows_only_if_members_needed_more_of_it(monkeypatch):
+    # Else the first long member after many short ones would be one endless round.
+    asked, advance = [], Programs.advance
+
+    def noted(programs, attempts, lanes):
+        asked.append(attempts)
+        return advance(programs, attempts, lanes)
+
+    monkeypatch.setattr(Programs, "advance", noted)
+    ds = simulate(small(cell={"n": 6}, seeds=24), lanes=1)
+    assert max(asked) <= 4 * int(ds["accepted"].max())
+
+
 def test_a_member_at_rest_keeps_its_last_record():
     ds = simulate(small(stop=RiskBelow(1e9)))
     assert (ds["status"] == Status.CONVERGED).all()

@@ -1,5 +1,7 @@
 """Any number of processes share a store: no member is lost, none is done twice."""
 
+import contextlib
+import dataclasses
 import importlib.util
 import json
 import os
@@ -14,14 +16,20 @@ import numpy as np
 import pytest
 import xarray as xr
 from durable import LONG
+from small import small
 
 from simbias import cli
 from simbias.cli import _pool
 from simbias.core import Status
-from simbias.results import is_finished, open_result
+from simbias.ensemble.engine import run_members
+from simbias.ensemble.plan import make_plan
+from simbias.results import attributes, is_finished, open_result
 from simbias.simulate import simulate
-from simbias.store import lease
+from simbias.store import lease, making
+from simbias.store.blocks import Blocks
+from simbias.store.layout import Store
 from simbias.store.lease import Leases
+from simbias.store.work import prepare
 
 
 def computed(store, who):
@@ -48,6 +56,40 @@ def test_what_a_sleeper_held_is_taken_over_and_its_waking_up_changes_nothing(tmp
     first, late = computed(store, "first"), computed(store, "late")
     assert set(first + late) == set(range(36))
     assert len(set(first)) == len(first) < 36
+
+
+def test_workers_do_not_try_every_block_that_others_have(tmp_path, monkeypatch):
+    monkeypatch.setattr(making, "_SMALLEST_BLOCK", 1)
+    monkeypatch.setattr(making, "_LARGEST_BLOCK", 1)
+    count, tries = 10, []
+    plan = make_plan(small(cell={"n": 6}, seeds=200))
+    store = Marked(**vars(prepare(tmp_path / "run.zarr", plan, attributes(plan))))
+    claim = Blocks._claim
+    monkeypatch.setattr(Blocks, "_claim", lambda *who: (tries.append(who), claim(*who)))
+    outcome = next(run_members(plan, {0}))
+    with contextlib.ExitStack() as held:
+        workers = [
+            Blocks(plan, store, held.enter_context(Leases(store.work)))
+            for _ in range(count)
+        ]
+        assert all(worker.missing() for worker in workers)
+        turns = 0
+        while any(tasks := [worker.take(0) for worker in workers]):
+            turns += 1
+            for worker, task in zip(workers, tasks, strict=True):
+                if task is not None:
+                    worker.receive(dataclasses.replace(outcome, member=task.member))
+        # Nobody waits while there is a block to have.
+        assert turns == 200 / count
+        assert len(tries) < 200 * count / 2
+        assert not any(worker.missing() for worker in workers)
+
+
+class Marked(Store):
+    """Writes of a block only that it is written."""
+
+    def commit(self, block, table):
+        self._status(block).write(b"1")
 
 
 @pytest.fixture

@@ -170,8 +170,8 @@ class Stations:
             statuses = np.asarray(lanes.state.status)
             seconds = time.perf_counter() - began
             self.progress.attempts += attempts * sum(p is not None for p in places)
-            factor = np.clip(_ROUND_SECONDS / max(seconds, 1e-6), 0.25, 4)
-            attempts = int(np.clip(attempts * factor, 1, 2**30))
+            is_spent = bool((statuses == Status.RUNNING).any())
+            attempts = _next_attempts(attempts, seconds, is_spent)
             for i, member in enumerate(places):
                 if member is not None and statuses[i] != Status.RUNNING:
                     self._events.put(harvest(member, *programs.take(i, lanes)))
@@ -236,6 +236,17 @@ def exact_numerics() -> Iterator[None]:
     """64-bit types and full-precision products, for the calling thread only."""
     with jax.enable_x64(True), jax.default_matmul_precision("highest"):
         yield
+
+
+def _next_attempts(attempts: int, seconds: float, is_spent: bool) -> int:
+    """Attempts of the next round, at most four times as many or as few.
+
+    A round that ended because its members did says nothing of how long all of its
+    attempts would have taken: more of them could keep the next member for hours.
+    """
+    factor = np.clip(_ROUND_SECONDS / max(seconds, 1e-6), 0.25, 4)
+    factor = factor if is_spent else min(factor, 1)
+    return int(np.clip(attempts * factor, 1, 2**30))
 
 
 def _snapshot(places: list[int | None], lanes: Lane) -> Snapshot:

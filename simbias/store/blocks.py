@@ -1,6 +1,8 @@
 """The blocks of a store as one process works on them: claimed, filled, committed."""
 
 import collections
+import itertools
+import random
 import threading
 import warnings
 
@@ -13,6 +15,9 @@ from simbias.store.checkpoint import load_state, run_hash, save_state
 from simbias.store.layout import Store
 from simbias.store.lease import Leases
 from simbias.store.place import AbstractPlace, Unreachable
+
+# After so many blocks in vain, one looks at what others have.
+_TRIES = 8
 
 
 class _Open:
@@ -48,6 +53,10 @@ class Blocks:
         for i, group in enumerate(plan.groups):
             for span in group.spans:
                 self._group[span.start // plan.experiment.seeds] = i
+        blocks = self._rows // store.block
+        groups = np.repeat(self._group, plan.experiment.seeds)
+        self._members = np.bincount(blocks)
+        self._blocks = [np.unique(blocks[groups == i]) for i in range(len(plan.groups))]
         self._guard = threading.Lock()
         self._open: dict[int, _Open] = {}
         self._waiting = [collections.deque[Task]() for _ in plan.groups]
@@ -55,26 +64,29 @@ class Blocks:
 
     def missing(self) -> bool:
         """True if blocks are not written yet; those are then tried again."""
-        blocks = self._rows // self._store.block
-        committed = self._store.committed()
-        left = ~np.isin(blocks, list(committed))
-        self.finished = int((~left).sum())
-        groups = self._group[np.arange(self._plan.size) // self._plan.experiment.seeds]
-        for i, candidates in enumerate(self._candidates):
-            mine = np.unique(blocks[left & (groups == i)])
+        is_left = self._members > 0
+        written = [b for b in self._store.committed() if b < is_left.size]
+        is_left[written] = False
+        self.finished = int(self._members[~is_left].sum())
+        for candidates, blocks in zip(self._candidates, self._blocks, strict=True):
+            mine = blocks[is_left[blocks]]
             candidates.clear()
             if mine.size:
                 # Each owner begins elsewhere, so that two seldom want the same one.
                 first = int(self._leases.owner[:8], 16) % mine.size
                 candidates.extend(np.roll(mine, -first).tolist())
-        return bool(left.any())
+        return bool(is_left.any())
 
     def take(self, group: int) -> Task | None:
         """The next member of a group, from a block that is claimed for it."""
         with self._guard:
             waiting, candidates = self._waiting[group], self._candidates[group]
-            while candidates and not waiting:
+            for tries in itertools.count(1):
+                if waiting or not candidates:
+                    break
                 self._claim(candidates.popleft())
+                if tries % _TRIES == 0 and not waiting:
+                    self._look_elsewhere(candidates)
             return waiting.popleft() if waiting else None
 
     def receive(self, event: Outcome | Snapshot) -> None:
@@ -114,6 +126,18 @@ class Blocks:
                 if not self._store.is_committed(block):
                     raise
             opened.is_saved = True
+
+    def _look_elsewhere(self, candidates: collections.deque[int]) -> None:
+        """Leave out what others have or had, and begin anew far from them.
+
+        Without this every worker would try every block.  What a dead one holds is
+        tried again when nothing else is left.
+        """
+        taken = self._store.committed() | self._leases.blocks()
+        free = [block for block in candidates if block not in taken]
+        random.shuffle(free)
+        candidates.clear()
+        candidates.extend(free)
 
     def _claim(self, block: int) -> None:
         store = self._store

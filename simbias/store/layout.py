@@ -104,15 +104,14 @@ class Store:
         """
         rows = self.rows()
         wrong: dict[int, str] = {}
-        columns = {name: self._column(name, wrong) for name in self._names()}
-        status = columns[STATUS].values
-        here = set(self.committed())
-        used = set(np.unique(rows // self.block).tolist())
-        for block in here & used:
-            mine = rows[rows // self.block == block]
-            if block not in wrong and (status[mine] == Status.RUNNING).any():
-                wrong[block] = f"{STATUS}/c/{block} holds members that are not done"
-        is_bad = np.isin(rows // self.block, [*wrong, *(used - here)])
+        here = self.committed()
+        columns = {name: self._column(name, here, wrong) for name in self._names()}
+        blocks = rows // self.block
+        is_running = columns[STATUS].values[rows] == Status.RUNNING
+        for block in here & set(np.unique(blocks[is_running]).tolist()):
+            what = f"{STATUS}/c/{block} holds members that are not done"
+            wrong.setdefault(block, what)
+        is_bad = np.isin(blocks, [*wrong, *(set(np.unique(blocks).tolist()) - here)])
         table: dict[str, dict[str, Column]] = {}
         for name, column in columns.items():
             values = column.values[rows]
@@ -139,22 +138,26 @@ class Store:
             place = self.place / name / ROOT
             raise ValueError(f"{place} is missing or damaged: {error!r}.") from error
 
-    def _column(self, name: str, wrong: dict[int, str]) -> Column:
+    def _column(self, name: str, committed: set[int], wrong: dict[int, str]) -> Column:
         """A whole array; blocks that cannot be read are added to `wrong`."""
         array = self._array(name)
         _, *dims = array.metadata.dimension_names
+        nothing = lambda: np.full(
+            array.shape, fill_value(name, array.dtype), array.dtype
+        )
+        if not committed:
+            return Column(tuple(dims), nothing())
         here = set((self.place / name).files())
-        for block in self.committed():
-            for chunk in self._chunks(name, array, block):
-                if chunk not in here:
-                    wrong.setdefault(block, f"{name}/{chunk} is missing")
+        for block, chunk in self._chunks(name, array, committed):
+            if chunk not in here:
+                wrong.setdefault(block, f"{name}/{chunk} is missing")
         try:
             values = np.array(array[:])
         except Unreachable:
             raise
         except Exception:  # of any codec: which block it is, is found below
-            values = np.full(array.shape, fill_value(name, array.dtype), array.dtype)
-            for block in self.committed():
+            values = nothing()
+            for block in committed:
                 part = slice(block * self.block, (block + 1) * self.block)
                 try:
                     values[part] = array[part]
@@ -164,15 +167,22 @@ class Store:
                     wrong.setdefault(block, f"{name}/c/{block} is damaged: {error}")
         return Column(tuple(dims), values)
 
-    def _chunks(self, name: str, array: Any, block: int) -> Iterator[str]:
-        """Files below the array that a committed block must have."""
+    def _chunks(
+        self, name: str, array: Any, committed: set[int]
+    ) -> Iterator[tuple[int, str]]:
+        """Files below the array that committed blocks must have."""
         extents: Any = self.group.attrs["extents"]
-        shape = next(e["shapes"][name] for e in extents if block < e["blocks"])
-        counts = [
-            math.ceil(s / c) for s, c in zip(shape, array.chunks[1:], strict=True)
-        ]
-        for where in itertools.product(*map(range, counts)):
-            yield "/".join(["c", str(block), *map(str, where)])
+        first = 0
+        for extent in extents:
+            counts = [
+                math.ceil(s / c)
+                for s, c in zip(extent["shapes"][name], array.chunks[1:], strict=True)
+            ]
+            below = [map(str, at) for at in itertools.product(*map(range, counts))]
+            below = ["/".join(["", *at]) for at in below]
+            for block in committed.intersection(range(first, extent["blocks"])):
+                yield from ((block, f"c/{block}{rest}") for rest in below)
+            first = extent["blocks"]
 
 
 def open_store(address: Address) -> Store:

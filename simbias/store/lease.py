@@ -96,6 +96,11 @@ class Leases:
         except OSError:
             return None
 
+    def blocks(self) -> set[int]:
+        """The blocks that somebody holds, dead or alive."""
+        names = (self._place / "leases").files()
+        return {int(name) for name in names if name.isdigit()}
+
     def _is_dead(self, owner: str) -> bool:
         try:
             beat = json.loads(self._heartbeat(owner).read())

@@ -30,7 +30,7 @@ from simbias.store.place import Address, Unreachable
 CHECKPOINT_SECONDS = 30.0
 _SHARE = 20
 # How often to look whether blocks that others hold are done, or free again.
-_POLL_SECONDS = 1.0
+_POLL_SECONDS, _RARELY = 1.0, 5
 
 
 def prepare(address: Address, plan: Plan, attributes: Mapping[str, Any]) -> Store:
@@ -81,7 +81,8 @@ def work(
     ):
         blocks = Blocks(plan, store, leases)
         programs = Programs(plan, devices[0].platform, bar.progress)
-        while blocks.missing():
+        is_left = blocks.missing()
+        while is_left:
             bar.show(blocks.finished)
             stations = Stations(
                 programs,
@@ -92,10 +93,13 @@ def work(
                 snapshot_seconds=checkpoint_seconds,
             )
             _run(stations, blocks, bar, interrupt, checkpoint_seconds)
-            if not blocks.missing():
-                break
-            # Others are at the rest: done by them, or taken over when they are dead.
-            _pause(interrupt)
+            began = time.monotonic()
+            is_left = blocks.missing()
+            if is_left:
+                # Others are at the rest: done by them, or taken over when they are
+                # dead.  Where looking takes long, or they are many, one looks less.
+                looked = time.monotonic() - began
+                _pause(interrupt, max(_POLL_SECONDS, _RARELY * looked))
         bar.show(blocks.finished)
     finish(store)
 
@@ -103,8 +107,11 @@ def work(
 def finish(store: Store) -> None:
     """Remove what only unfinished runs need.
 
-    Does nothing if the store has grown meanwhile, and others are at it.
+    Does nothing if another process has done so, or if the store has grown meanwhile,
+    and others are at it.
     """
+    if not store.work.exists():
+        return
     store = open_store(store.place)
     if len(store.committed()) < store.attributes["extents"][-1]["blocks"]:
         return
@@ -122,8 +129,7 @@ def complete(store: Store) -> Table | None:
         store.forget(block)
     if not table.is_done().all():
         return None
-    if store.work.exists():
-        finish(store)
+    finish(store)
     return table
 
 
@@ -140,7 +146,8 @@ def read_so_far(store: Store) -> Table:
             "Running it again (`simbias resume`) computes these blocks again."
         )
     rows = store.rows()
-    members = {int(row): member for member, row in enumerate(rows)}
+    members = np.full(int(rows.max()) + store.block, -1)
+    members[rows] = np.arange(rows.size)
     run = run_hash(store.attributes)
     committed = store.committed()
     states = store.work / "states"
@@ -150,8 +157,7 @@ def read_so_far(store: Store) -> Table:
         # A state that cannot be read is data that is not there yet.
         with contextlib.suppress(ValueError, OSError):
             state = load_state(states / name, run)
-            first = int(name) * store.block
-            found = np.array([members[first + int(row)] for row in state.done], int)
+            found = members[int(name) * store.block + state.done]
             put_rows(table, found, state.columns)
     return table
 
@@ -197,8 +203,8 @@ def _run(
             interrupt.raise_noted()
 
 
-def _pause(interrupt: Interrupt) -> None:
-    until = time.monotonic() + _POLL_SECONDS
+def _pause(interrupt: Interrupt, seconds: float) -> None:
+    until = time.monotonic() + seconds
     while time.monotonic() < until:
         interrupt.raise_noted()
         time.sleep(0.05)
