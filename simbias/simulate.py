@@ -83,7 +83,9 @@ def simulate(
     return to_xarray(table, attributes(plan))
 
 
-def planned(experiment: Experiment, lanes: int | None = None) -> Plan:
+def planned(
+    experiment: Experiment, lanes: int | None = None, *, holds_result: bool = True
+) -> Plan:
     """The plan of an experiment that is sound and fits in memory.
 
     Raises:
@@ -93,7 +95,7 @@ def planned(experiment: Experiment, lanes: int | None = None) -> Plan:
         raise ValueError(f"`lanes` must be a positive integer, got {lanes}.")
     with exact_numerics():
         plan = make_plan(experiment)
-    check_memory(plan)
+    check_memory(plan, holds_result)
     return plan
 
 

@@ -15,6 +15,7 @@ from simbias.ensemble.grid import (
     checked_value,
     make_grid,
     member_key,
+    member_keys,
     padded,
 )
 from simbias.ensemble.lane import advance_all, start
@@ -136,6 +137,16 @@ def test_programs_are_forgotten_before_the_process_has_no_room(traces, monkeypat
     monkeypatch.setattr(compiled, "_FULL", 0.0)
     outcomes(small(seeds=1))
     assert len(traces) > 2
+
+
+def test_the_keys_of_a_member_are_those_of_its_cell_and_seed():
+    for root in (0, 2**32 - 1):
+        for cell in make_plan(small(root=root)).grid.cells:
+            expected = jax.random.split(member_key(root, cell, 3))
+            for got, key in zip(member_keys(root, cell, 3), expected, strict=True):
+                assert jax.random.key_data(got).tolist() == (
+                    jax.random.key_data(key).tolist()
+                )
 
 
 def drawn(key, *, n: int, draw: Index):

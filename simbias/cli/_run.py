@@ -95,7 +95,7 @@ def worker(arguments: list[str]) -> int:
     take_share(parsed.share)
     out, store = found_run(parsed.folder)
     recipe = _recipe(store)
-    plan = _plan(recipe, parsed.lanes)
+    plan = _plan(recipe, parsed.lanes, holds_result=False)
     store = prepare(store.place, plan, attributes(plan, recipe))
     with _resumable(out, f"simbias worker {shlex.quote(str(out))}") as ending:
         work(plan, store, lanes=parsed.lanes, progress=not parsed.quiet)
@@ -110,7 +110,7 @@ def _complete(
         raise ValueError(f"`workers` must not be negative, got {workers}. Example: 2.")
     name, preset = recipe["experiment"], recipe["preset"]
     module = experiments()[name]
-    plan = _plan(recipe, lanes)
+    plan = _plan(recipe, lanes, holds_result=workers != 0)
     described = attributes(plan, recipe)
     _make_ready(out)
     store = prepare(out / "run.zarr", plan, described)
@@ -164,10 +164,10 @@ def _resumable(out: AbstractPlace, command: str) -> Iterator[_Ending]:
         raise
 
 
-def _plan(recipe: Recipe, lanes: int | None) -> Plan:
+def _plan(recipe: Recipe, lanes: int | None, *, holds_result: bool) -> Plan:
     module = experiments()[recipe["experiment"]]
     experiment = experiment_of(module, recipe["preset"], recipe["overrides"])
-    return planned(experiment, lanes)
+    return planned(experiment, lanes, holds_result=holds_result)
 
 
 def found_run(folder: str) -> tuple[AbstractPlace, Store]:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray, UInt
 
 from simbias.core import CellValue, Dataset, Experiment, Index, Make, Real
 
@@ -114,7 +114,16 @@ def member_key(root: int, cell: Cell, seed: int) -> PRNGKeyArray:
 
 def member_keys(root: int, cell: Cell, seed: int) -> tuple[PRNGKeyArray, PRNGKeyArray]:
     """Keys of one member: for its data and network, and for its flow."""
-    key_draw, key_flow = jax.random.split(member_key(root, cell, seed))
+    numbers = np.asarray([root, cell.identity, seed], np.uint32)
+    key_draw, key_flow = _split_keys(numbers)
+    return key_draw, key_flow
+
+
+@jax.jit
+def _split_keys(numbers: UInt[Array, "3"]) -> tuple[PRNGKeyArray, PRNGKeyArray]:
+    root, identity, seed = numbers
+    key = jax.random.fold_in(jax.random.fold_in(jax.random.key(root), identity), seed)
+    key_draw, key_flow = jax.random.split(key)
     return key_draw, key_flow
 
 

@@ -13,18 +13,19 @@ from simbias.tiling import ROWS, tiles
 _MAX_LANES = 4096
 
 
-def check_memory(plan: Plan) -> None:
-    """Refuse a run that cannot fit.
+def check_memory(plan: Plan, holds_result: bool = True) -> None:
+    """Refuse a run that cannot fit; who only adds to a store does not hold its result.
 
     Raises:
         ValueError: with what is needed and what there is.
     """
     lane = max(bytes_per_lane(group.lane) for group in plan.groups)
-    needed, present = bytes_of_result(plan) + lane, physical_memory()
+    result = bytes_of_result(plan) if holds_result else 0
+    needed, present = result + lane, physical_memory()
     if present is not None and needed > present:
         raise ValueError(
             f"`cell` × `seeds` is too large: {plan.size} members need about "
-            f"{_size(needed)} (results {_size(bytes_of_result(plan))}, one "
+            f"{_size(needed)} (results {_size(result)}, one "
             f"member in flight {_size(lane)}) and this machine has "
             f"{_size(present)}. Use fewer seeds, cells, `times` or measures."
         )

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import functools
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +13,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from simbias.compiled import make_room
-from simbias.core import AbstractMeasure, AbstractNetwork, Dataset, Make, Status
+from simbias.core import (
+    AbstractFlow,
+    AbstractMeasure,
+    AbstractNetwork,
+    Dataset,
+    Make,
+    Status,
+)
 from simbias.ensemble.events import Leaves, Progress, from_host
 from simbias.ensemble.grid import member_keys
 from simbias.ensemble.lane import Lane, Layout, Recorder, advance_all, start
@@ -34,6 +42,7 @@ class Programs:
         self._locks: dict[Any, threading.Lock] = {}
         self._ready: set[Any] = set()
         self._checked: set[Any] = set()
+        self._traced = functools.lru_cache(1024)(self._traced_of)
 
     def begin(self, member: int) -> Lane:
         """A member at time 0.
@@ -44,8 +53,7 @@ class Programs:
         plan, cell = self.plan, self.plan.cell(member)
         experiment = plan.experiment
         key_draw, key_flow = member_keys(experiment.root, cell, plan.seed(member))
-        # Numbers are traced, so that a sweep over them compiles once.
-        numbers = {k: jnp.asarray(np.asarray(v)) for k, v in cell.numbers.items()}
+        numbers, flow = self._traced(member // experiment.seeds)
         data, network = self._once(
             _draw, experiment.make, experiment.dtype, cell.sizes, numbers, key_draw
         )
@@ -53,8 +61,13 @@ class Programs:
         if sizes not in self._checked:
             check_labels(experiment.loss, data.y, data.weight)
             self._checked.add(sizes)
-        flow = member_flow(experiment, cell)
         return self._once(_start, plan.recorder, flow, network, data, key_flow)
+
+    def _traced_of(self, index: int) -> tuple[dict[str, jax.Array], AbstractFlow]:
+        """Numbers and flow of a cell, traced: a sweep over them compiles once."""
+        cell = self.plan.grid.cells[index]
+        numbers = {k: jnp.asarray(np.asarray(v)) for k, v in cell.numbers.items()}
+        return numbers, member_flow(self.plan.experiment, cell)
 
     def resume(self, group: int, leaves: Leaves) -> Lane:
         """A member where it was when its lane was saved."""
@@ -81,7 +94,7 @@ class Programs:
     def _once(self, program: Any, *arguments: Any) -> Any:
         """Call a program; of several threads that need it compiled, one compiles."""
         leaves, structure = jax.tree.flatten(arguments)
-        shape = lambda v: (v.shape, str(v.dtype)) if eqx.is_array(v) else v
+        shape = lambda v: (v.shape, v.dtype) if eqx.is_array(v) else v
         key = (id(program), structure, tuple(map(shape, leaves)))
         if key in self._ready:
             return program(*arguments)
