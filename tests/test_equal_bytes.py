@@ -16,7 +16,7 @@ from simbias.core import Status
 from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.events import Progress, fits, from_host, to_host
 from simbias.ensemble.plan import make_plan
-from simbias.ensemble.programs import Programs, advance_lanes, idle
+from simbias.ensemble.programs import Programs, idle
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.networks.two_layer_init import balanced
@@ -130,7 +130,7 @@ def test_a_round_calls_no_host_and_waits_for_no_other_device(flow, platform):
     with exact_numerics():
         plan, _, lane = one_member(flow)
         programs = Programs(plan, platform, Progress())
-        lowered = advance_lanes.lower(programs.round(8), idle(lane, 3))
+        lowered = programs._advance.lower(jnp.int32(8), idle(lane, 3))
         text = lowered.compile().compiled.as_text()
     assert "while" in text
     pattern = "callback|all-reduce|all-gather|all-to-all|collective|reduce-scatter"

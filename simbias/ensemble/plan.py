@@ -152,10 +152,10 @@ def make_plan(experiment: Experiment) -> Plan:
 
 
 def draw(
-    make: Make, dtype: str, arguments: Mapping, key: jax.Array
+    make: Make, dtype: str, sizes: Mapping, numbers: Mapping, key: jax.Array
 ) -> tuple[Dataset, AbstractNetwork]:
     """One member's padded data and initial network, drawn in float64, then cast."""
-    data, network = make(key, **arguments)
+    data, network = make(key, **sizes, **numbers)
     data = padded(data, bucket(data.x.shape[0]))
     cast = lambda v: v.astype(jnp.dtype(dtype)) if eqx.is_inexact_array(v) else v
     return jax.tree.map(cast, data), jax.tree.map(cast, network)
@@ -175,9 +175,9 @@ def traced(flow: Any) -> Any:
 
 def _draw_shapes(experiment: Experiment, cell: Cell) -> tuple[Any, Any]:
     key = member_key(experiment.root, cell, 0)
-    data, network = eqx.filter_eval_shape(
-        functools.partial(draw, experiment.make, experiment.dtype, cell.arguments), key
-    )
+    make, dtype = experiment.make, experiment.dtype
+    drawn = functools.partial(draw, make, dtype, cell.sizes, cell.numbers)
+    data, network = eqx.filter_eval_shape(drawn, key)
     check_fit(network, data)
     return data, network
 

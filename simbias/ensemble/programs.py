@@ -18,12 +18,11 @@ from simbias.core import (
     AbstractMeasure,
     AbstractNetwork,
     Dataset,
-    Make,
     Status,
 )
 from simbias.ensemble.events import Leaves, Progress, from_host
 from simbias.ensemble.grid import member_keys
-from simbias.ensemble.lane import Lane, Layout, Recorder, advance_all, start
+from simbias.ensemble.lane import Lane, Layout, advance_all, start
 from simbias.ensemble.plan import Plan, draw, member_flow
 from simbias.losses import check_labels
 
@@ -31,7 +30,9 @@ from simbias.losses import check_labels
 class Programs:
     """Start, place, advance and take lanes; each is compiled once per shape.
 
-    What is compiled serves later runs of the process too, if they record the same.
+    A run traces its own programs: what `make`, a loss or a measure reads besides its
+    arguments may have changed since the last one.  Compiling what came out the same is
+    spared by the cache on disk, see `simbias.cache_programs`.
     """
 
     def __init__(self, plan: Plan, platform: str, progress: Progress):
@@ -42,6 +43,18 @@ class Programs:
         self._locks: dict[Any, threading.Lock] = {}
         self._ready: set[Any] = set()
         self._checked: set[Any] = set()
+        own = lambda f: eqx.filter_jit(lambda *arguments: f(*arguments))
+        self._draw, self._start = own(draw), own(start)
+        self._take, self._final = own(_take), own(_measured)
+        self._place = eqx.filter_jit(
+            lambda new, lanes: _placed(new, lanes), donate="all-except-first"
+        )
+        self._advance = eqx.filter_jit(
+            lambda attempts, lanes: advance_all(
+                plan.recorder, lanes, attempts, self.layout
+            ),
+            donate="all-except-first",
+        )
         self._traced = functools.lru_cache(1024)(self._traced_of)
 
     def begin(self, member: int) -> Lane:
@@ -55,13 +68,13 @@ class Programs:
         key_draw, key_flow = member_keys(experiment.root, cell, plan.seed(member))
         numbers, flow = self._traced(member // experiment.seeds)
         data, network = self._once(
-            _draw, experiment.make, experiment.dtype, cell.sizes, numbers, key_draw
+            self._draw, experiment.make, experiment.dtype, cell.sizes, numbers, key_draw
         )
         sizes = tuple(cell.sizes.items())
         if sizes not in self._checked:
             check_labels(experiment.loss, data.y, data.weight)
             self._checked.add(sizes)
-        return self._once(_start, plan.recorder, flow, network, data, key_flow)
+        return self._once(self._start, plan.recorder, flow, network, data, key_flow)
 
     def _traced_of(self, index: int) -> tuple[dict[str, jax.Array], AbstractFlow]:
         """Numbers and flow of a cell, traced: a sweep over them compiles once."""
@@ -75,21 +88,17 @@ class Programs:
 
     def place(self, i: int, lane: Lane, lanes: Lane) -> Lane:
         """`lanes` with one of them replaced."""
-        return self._once(_place, (jnp.int32(i), lane), lanes)
+        return self._once(self._place, (jnp.int32(i), lane), lanes)
 
     def advance(self, attempts: int, lanes: Lane) -> Lane:
         """A round."""
-        return self._once(advance_lanes, self.round(attempts), lanes)
-
-    def round(self, attempts: int) -> tuple[Recorder, Layout, jax.Array]:
-        """What `advance_lanes` needs to know, beside the lanes."""
-        return self.plan.recorder, self.layout, jnp.int32(attempts)
+        return self._once(self._advance, jnp.int32(attempts), lanes)
 
     def take(self, i: int, lanes: Lane) -> tuple[Lane, dict[str, jax.Array]]:
         """One lane, and its final measures."""
-        lane = self._once(_take, jnp.int32(i), lanes)
+        lane = self._once(self._take, jnp.int32(i), lanes)
         final = dict(self.plan.experiment.final)
-        return lane, self._once(_measure, final, lane.state.network, lane.data)
+        return lane, self._once(self._final, final, lane.state.network, lane.data)
 
     def _once(self, program: Any, *arguments: Any) -> Any:
         """Call a program; of several threads that need it compiled, one compiles."""
@@ -123,34 +132,16 @@ def idle(lane: Lane, width: int) -> Lane:
     return jax.tree.map(lambda v: jnp.stack([v] * width), lane)
 
 
-@eqx.filter_jit
-def _draw(make: Make, dtype: str, sizes: dict, numbers: dict, key: jax.Array) -> Any:
-    return draw(make, dtype, {**sizes, **numbers}, key)
-
-
-_start = eqx.filter_jit(start)
-
-
-@eqx.filter_jit(donate="all-except-first")
-def _place(new: tuple[jax.Array, Lane], lanes: Lane) -> Lane:
+def _placed(new: tuple[jax.Array, Lane], lanes: Lane) -> Lane:
     i, lane = new
     return jax.tree.map(lambda all_, one: all_.at[i].set(one), lanes, lane)
 
 
-@eqx.filter_jit(donate="all-except-first")
-def advance_lanes(round_: tuple[Recorder, Layout, jax.Array], lanes: Lane) -> Lane:
-    """A round of all lanes; see `Programs.round`."""
-    recorder, layout, attempts = round_
-    return advance_all(recorder, lanes, attempts, layout)
-
-
-@eqx.filter_jit
 def _take(i: jax.Array, lanes: Lane) -> Lane:
     return jax.tree.map(lambda v: v[i], lanes)
 
 
-@eqx.filter_jit
-def _measure(
+def _measured(
     final: dict[str, AbstractMeasure], network: AbstractNetwork, data: Dataset
 ) -> dict[str, jax.Array]:
     return {name: measure(network, data) for name, measure in final.items()}

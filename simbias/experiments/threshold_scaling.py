@@ -68,6 +68,8 @@ _PRESETS: dict[str, dict[str, Any]] = {
             "n": (8, 16, 27, 40, 60, 90, 140, 220),
             "m": 100,
             "draw": tuple(range(8)),
+            # Up to there one program per d serves all sizes, at hardly more work.
+            "rows": 60,
         },
         "times": log_times(1.0, 1000.0, 12),
     },
