@@ -25,6 +25,8 @@ CellValue = int | float | bool | str
 Real = float | Float[Array, ""]
 # A whole number that shapes nothing, such as the number of a draw: traced likewise.
 Index = int | Int[Array, ""]
+# What a user gives for them.
+PLAIN: Mapping[Any, type] = {Real: float, Index: int}
 
 
 class Dataset(eqx.Module):

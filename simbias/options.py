@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from simbias.core import AbstractFlow, Experiment, Real
+from simbias.core import PLAIN, AbstractFlow, Experiment
 from simbias.ensemble.grid import checked_value, make_parameters, suggestion
 from simbias.registry import flows
 
@@ -96,7 +96,7 @@ def flow_fields(kind: type[AbstractFlow]) -> dict[str, tuple[Any, Any]]:
     A field is offered if its type is a number, a string, a choice of these, or None.
     """
     hints = {
-        name: float if hint == Real else hint
+        name: PLAIN.get(hint, hint)
         for name, hint in typing.get_type_hints(kind).items()
     }
     return {

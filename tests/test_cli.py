@@ -8,6 +8,8 @@ import time
 import pytest
 
 from simbias import cli
+from simbias.ensemble.grid import make_parameters
+from simbias.registry import experiments
 from simbias.results import is_finished, open_result
 
 SMALL = ["--cell.n", "8", "30", "--cell.m", "10", "--cell.n-test", "20", "--seeds", "2"]
@@ -25,6 +27,14 @@ def run(*arguments):
 def test_list_names_every_experiment(capsys):
     assert run("list") == 0
     assert "threshold " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", sorted(experiments()))
+def test_every_argument_of_make_is_an_option(name, capsys):
+    assert run("run", name, "--help") == 0
+    text = capsys.readouterr().out
+    for key in make_parameters(experiments()[name].experiment().make):
+        assert f"--cell.{key.replace('_', '-')} " in text
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import typing
 from typing import Any, Literal
 
 from simbias import options
-from simbias.core import Experiment, Real
+from simbias.core import PLAIN, Experiment
 from simbias.ensemble.grid import make_parameters, suggestion
 from simbias.registry import experiments, flows
 
@@ -78,7 +78,7 @@ def options_class(experiment: Experiment) -> type:
     for key, parameter in make_parameters(experiment.make).items():
         value = experiment.cell.get(key, parameter.default)
         value = value if isinstance(value, tuple) else (value,)
-        annotation = float if parameter.annotation == Real else parameter.annotation
+        annotation = PLAIN.get(parameter.annotation, parameter.annotation)
         kind = tuple[annotation, ...]  # pyright: ignore
         cells.append((key, kind, dataclasses.field(default=value)))
     fields = []

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray, UInt
 
-from simbias.core import CellValue, Dataset, Experiment, Index, Make, Real
+from simbias.core import PLAIN, CellValue, Dataset, Experiment, Index, Make
 
 FLOW_PREFIX = "flow."
 # Sizes and counts are 32-bit integers in XLA.
@@ -152,7 +152,7 @@ def padded(data: Dataset, n: int) -> Dataset:
 
 def checked_value(name: str, value: Any, annotation: Any) -> Any:
     """The value as its annotation says, or a ValueError that names it."""
-    annotation = {Real: float, Index: int}.get(annotation, annotation)
+    annotation = PLAIN.get(annotation, annotation)
     if typing.get_origin(annotation) is Literal:
         choices = typing.get_args(annotation)
         if value not in choices or isinstance(value, bool):
