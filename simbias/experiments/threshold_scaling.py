@@ -21,6 +21,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 from simbias.analysis.median_crossing import median_crossing
 from simbias.analysis.power_law import power_law
@@ -237,7 +238,7 @@ def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
     panel.set_xscale("log")
     panel.set_yscale("log")
     panel.set_xticks(q, [f"{v:g}" for v in q])
-    panel.minorticks_off()
+    panel.xaxis.set_minor_locator(NullLocator())
     panel.set_xlabel({"scale": "initial scale λ", "sigma": "noise σ"}.get(axis, axis))
     panel.set_title(f"n* against {_NAMES[axis]}; ▲: above the grid")
     panel.legend()
@@ -275,7 +276,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 def _unchanged(axis: str, p: Exponent, where: str) -> Claim:
     """n* at the largest q over that at the smallest; open where known too badly."""
-    low_q, high_q = (p.over[0], p.over[-1]) if p.over else (np.nan, np.nan)
+    low_q, high_q = (p.over[0], p.over[-1]) if len(p.over) > 1 else (np.nan, np.nan)
     span = high_q / low_q
     ratio, low, high = (float(span**v) for v in (p.estimate, p.low, p.high))
     text = (
