@@ -1,6 +1,7 @@
 """An experiment as plain data, for provenance and for comparing two runs."""
 
 import dataclasses
+import functools
 import importlib.metadata
 import platform
 from typing import Any
@@ -62,6 +63,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, eqx.Module) or dataclasses.is_dataclass(value):
         fields = {f.name: _plain(getattr(value, f.name)) for f in _fields(value)}
         return {"type": type(value).__name__, **fields}
+    if isinstance(value, functools.partial):
+        fields = {"function": value.func, "args": value.args, **value.keywords}
+        return {"type": "partial", **{k: _plain(v) for k, v in fields.items()}}
     if callable(value):
         name = getattr(value, "__qualname__", type(value).__name__)
         return f"{value.__module__}.{name}"

@@ -41,7 +41,7 @@ def read_toml(path: pathlib.Path) -> dict[str, Any]:
         raise ValueError(
             f"`--config`: cannot read {path}: {error.strerror}."
         ) from error
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"`--config`: {path} is not TOML: {error}.") from error
 
 
@@ -87,6 +87,10 @@ def rescaled(times: tuple[float, ...], final: float) -> tuple[float, ...]:
     """
     if not final > 0:
         raise ValueError(f"`final_time` must be positive, got {final}. Example: 1e3.")
+    if not times or not times[-1] > 0:
+        raise ValueError(
+            f"`final_time` stretches `times`, which must end after 0, got {times}."
+        )
     return tuple(float(t) for t in np.asarray(times) * (final / times[-1]))
 
 

@@ -27,8 +27,9 @@ from simbias.ensemble.bar import Bar
 from simbias.ensemble.engine import exact_numerics, run_members
 from simbias.ensemble.lane import Recorder, advance, start
 from simbias.ensemble.memory import check_memory
-from simbias.ensemble.plan import Plan, check_fit, make_plan, traced
+from simbias.ensemble.plan import Plan, make_plan, traced
 from simbias.ensemble.table import empty_table
+from simbias.ensemble.validity import check_fit
 from simbias.losses import check_labels
 from simbias.results import attributes, to_xarray
 

@@ -82,6 +82,8 @@ XDG_CACHE_HOME/simbias, or ~/.cache/simbias); --no-compile-cache does without.""
 
 def _list(arguments: list[str]) -> int:
     no_more("list", arguments)
-    for name, module in experiments().items():
-        print(f"{name:16s} {module.__doc__.splitlines()[0]}")
+    known = experiments()
+    width = max(map(len, known))
+    for name, module in known.items():
+        print(f"{name:{width}s} {module.__doc__.splitlines()[0]}")
     return 0

@@ -15,9 +15,7 @@ import numpy as np
 from simbias.core import AbstractNetwork, Dataset, Experiment, Make
 from simbias.ensemble.grid import Cell, Grid, bucket, make_grid, member_key, padded
 from simbias.ensemble.lane import Lane, Recorder, start
-
-# Names the result uses for itself.
-_RESERVED = ("status", "end_time", "seed", "time", "member")
+from simbias.ensemble.validity import check_experiment, check_fit, check_measure, made
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,7 +92,7 @@ def make_plan(experiment: Experiment) -> Plan:
     Raises:
         ValueError: naming the field that is wrong.
     """
-    _check(experiment)
+    check_experiment(experiment)
     grid = make_grid(experiment)
     recorder = Recorder(
         experiment.loss, experiment.times, dict(experiment.measures), experiment.stop
@@ -115,9 +113,9 @@ def make_plan(experiment: Experiment) -> Plan:
             data, network = _draw_shapes(experiment, cell)
             tried |= values
         if sizes not in described:
+            trajectories.append(_fields(recorder.measures, network, data))
+            final.append(_fields(experiment.final, network, data))
             lane = _start_shapes(experiment, recorder, cell, data, network)
-            trajectories.append(_fields(recorder.measures, network, lane.data))
-            final.append(_fields(experiment.final, network, lane.data))
             shape = (
                 jax.tree.structure(lane),
                 tuple((v.shape, str(v.dtype)) for v in jax.tree.leaves(lane)),
@@ -155,7 +153,8 @@ def draw(
     make: Make, dtype: str, sizes: Mapping, numbers: Mapping, key: jax.Array
 ) -> tuple[Dataset, AbstractNetwork]:
     """One member's padded data and initial network, drawn in float64, then cast."""
-    data, network = make(key, **sizes, **numbers)
+    data, network = made(make(key, **sizes, **numbers))
+    check_fit(network, data)
     data = padded(data, bucket(data.x.shape[0]))
     cast = lambda v: v.astype(jnp.dtype(dtype)) if eqx.is_inexact_array(v) else v
     return jax.tree.map(cast, data), jax.tree.map(cast, network)
@@ -177,32 +176,7 @@ def _draw_shapes(experiment: Experiment, cell: Cell) -> tuple[Any, Any]:
     key = member_key(experiment.root, cell, 0)
     make, dtype = experiment.make, experiment.dtype
     drawn = functools.partial(draw, make, dtype, cell.sizes, cell.numbers)
-    data, network = eqx.filter_eval_shape(drawn, key)
-    check_fit(network, data)
-    return data, network
-
-
-def check_fit(network: Any, data: Any) -> None:
-    """Refuse a network that cannot be trained on a sample.
-
-    Raises:
-        ValueError: for an empty sample, or sizes of inputs or outputs that differ.
-    """
-    if data.x.shape[0] == 0:
-        raise ValueError("the sample is empty: `data.x` has no rows.")
-    x = jax.ShapeDtypeStruct(data.x.shape[1:], data.x.dtype)
-    try:
-        found = eqx.filter_eval_shape(network, x).shape
-    except TypeError as error:
-        raise ValueError(
-            f"the network does not take inputs of {data.x.shape[1]} coordinates, as "
-            f"`data.x` has: {str(error).splitlines()[0]}"
-        ) from error
-    if found != data.y.shape[1:]:
-        raise ValueError(
-            f"the network has outputs of shape {found}, and the targets `data.y` of "
-            f"shape {data.y.shape[1:]}."
-        )
+    return eqx.filter_eval_shape(drawn, key)
 
 
 def _start_shapes(
@@ -217,15 +191,11 @@ def _fields(measures: Mapping, network: Any, data: Any) -> dict[str, Field]:
     fields = {}
     for name, measure in measures.items():
         value = eqx.filter_eval_shape(measure, network, data)
-        if len(value.shape) != len(measure.dims):
-            raise ValueError(
-                f"measure `{name}` names the axes {measure.dims} but returns "
-                f"an array of shape {value.shape}."
-            )
+        coords = {k: np.asarray(v) for k, v in measure.coords().items()}
+        check_measure(name, measure, value, coords)
         dtype = np.dtype(value.dtype)
         if dtype.kind != "f":
             dtype = np.dtype(np.float32)
-        coords = {k: np.asarray(v) for k, v in measure.coords().items()}
         fields[name] = Field(tuple(measure.dims), value.shape, dtype, coords)
     return fields
 
@@ -252,49 +222,3 @@ def _value(cell: Cell, axis: str) -> Any:
     if axis.startswith("flow."):
         return cell.flow[axis.removeprefix("flow.")]
     return cell.arguments[axis]
-
-
-def _check(experiment: Experiment) -> None:
-    times = experiment.times
-    seeds = experiment.seeds
-    if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
-        raise ValueError(
-            f"`seeds` must be a positive integer, got {experiment.seeds}. "
-            "Example: seeds=20."
-        )
-    if not isinstance(times, tuple) or not all(
-        isinstance(t, (int, float)) and not isinstance(t, bool) for t in times
-    ):
-        raise ValueError(f"`times` must be a tuple of numbers, got {times!r}.")
-    if not times or not all(math.isfinite(t) and t >= 0 for t in times):
-        raise ValueError(
-            f"`times` must be finite, not negative and not empty, got {times}. "
-            "Example: times=(0.0, 1.0, 10.0)."
-        )
-    if any(b <= a for a, b in zip(times, times[1:], strict=False)) or times[-1] <= 0:
-        raise ValueError(
-            f"`times` must increase and end after 0, got {times}. "
-            "Example: times=(0.0, 1.0, 10.0)."
-        )
-    if experiment.dtype not in ("float32", "float64"):
-        raise ValueError(
-            f'`dtype` must be "float32" or "float64", got {experiment.dtype!r}.'
-        )
-    if isinstance(experiment.root, bool) or not 0 <= experiment.root < 2**32:
-        raise ValueError(f"`root` must be from 0 to 2³² − 1, got {experiment.root}.")
-    if not callable(experiment.loss):
-        raise ValueError(f"`loss` must be a function, got {experiment.loss!r}.")
-    measures = {**experiment.measures, **experiment.final}
-    taken = {*_RESERVED, *experiment.cell}
-    taken |= {dim for measure in measures.values() for dim in measure.dims}
-    for name in measures:
-        if not name.isidentifier() or name in taken:
-            raise ValueError(
-                f"a measure cannot be called `{name}`: it must be a Python identifier "
-                "and not the name of an axis or of a column of the members."
-            )
-    twice = set(experiment.measures) & set(experiment.final)
-    if twice:
-        raise ValueError(
-            f"`final` and `measures` both hold `{sorted(twice)[0]}`; rename one."
-        )

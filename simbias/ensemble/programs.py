@@ -42,7 +42,7 @@ class Programs:
         self._guard = threading.Lock()
         self._locks: dict[Any, threading.Lock] = {}
         self._ready: set[Any] = set()
-        self._checked: set[Any] = set()
+        self._checked: set[int] = set()
         own = lambda f: eqx.filter_jit(lambda *arguments: f(*arguments))
         self._draw, self._start = own(draw), own(start)
         self._take, self._final = own(_take), own(_measured)
@@ -70,10 +70,9 @@ class Programs:
         data, network = self._once(
             self._draw, experiment.make, experiment.dtype, cell.sizes, numbers, key_draw
         )
-        sizes = tuple(cell.sizes.items())
-        if sizes not in self._checked:
+        if member // experiment.seeds not in self._checked:
             check_labels(experiment.loss, data.y, data.weight)
-            self._checked.add(sizes)
+            self._checked.add(member // experiment.seeds)
         return self._once(self._start, plan.recorder, flow, network, data, key_flow)
 
     def _traced_of(self, index: int) -> tuple[dict[str, jax.Array], AbstractFlow]:

@@ -1,0 +1,96 @@
+"""What an experiment refuses before anything runs, by name."""
+
+import functools
+import types
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from small import small
+
+from simbias.configuration import configuration
+from simbias.core import AbstractMeasure
+from simbias.ensemble.validity import check_fit
+from simbias.options import overridden
+from simbias.simulate import planned, simulate
+
+
+class Named(AbstractMeasure):
+    dims: ClassVar[tuple[str, ...]] = ("row",)
+    values: tuple = (1.0, 2.0)
+
+    def __call__(self, network, data):
+        return jnp.asarray(self.values)
+
+
+class Twice(Named):
+    dims: ClassVar[tuple[str, ...]] = ("seed",)
+
+
+class Labelled(Named):
+    def coords(self):
+        return {"row": jnp.arange(3)}
+
+
+class Bare(Named):
+    dims: ClassVar[tuple[str, ...]] = ()
+
+    def __call__(self, network, data):
+        return 1.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"measures": {"q": Twice()}}, r"measure `q` names the axes \('seed',\)"),
+        ({"measures": {"q": Labelled()}}, r"`q` has 2 values along `row`"),
+        ({"measures": {"q": Bare()}}, r"`q` returns a float and not an array"),
+        ({"make": lambda key, *, n: None}, r"`make` must return"),
+    ],
+)
+def test_wrong_experiments_are_refused_by_name(changes, message):
+    with pytest.raises(ValueError, match=message):
+        planned(small(**{"cell": {"n": 6}, **changes}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"weight": np.ones((6, 1))}, r"`data.weight` has the shape"),
+        ({"mean": np.ones(6)}, r"`data.mean` has the shape"),
+        ({"y": np.ones((3, 1))}, r"`data.(y|mean)` has the shape"),
+        ({"x": np.ones(6)}, r"empty or flat"),
+        ({"x": np.ones((0, 2))}, r"empty or flat"),
+    ],
+)
+def test_samples_whose_shapes_do_not_fit_are_refused_by_name(changes, message):
+    fields = {"x": np.ones((6, 2)), "y": np.ones((6, 1)), "mean": np.ones((6, 1))}
+    data = types.SimpleNamespace(**{"weight": np.ones(6), **fields, **changes})
+    with pytest.raises(ValueError, match=message):
+        check_fit(lambda x: x[:1], data)
+
+
+@pytest.mark.parametrize("times", [[], [0.0]])
+def test_times_that_end_at_zero_cannot_be_stretched(times):
+    with pytest.raises(ValueError, match=r"`times`"):
+        overridden(small(), {"times": times, "final_time": 10.0})
+
+
+def test_the_generator_of_the_process_does_not_decide_members():
+    experiment = small(cell={"n": 6}, seeds=2)
+    expected = simulate(experiment)["risk"].values.tolist()
+    with jax.default_prng_impl("rbg"):
+        assert simulate(experiment)["risk"].values.tolist() == expected
+
+
+def test_what_a_partial_function_holds_is_part_of_the_configuration():
+    def shifted(key, *, n: int, shift: float):
+        return small().make(key, n=n)
+
+    one, two = (
+        configuration(small(make=functools.partial(shifted, shift=s), cell={"n": 6}))
+        for s in (0.0, 5.0)
+    )
+    assert one != two
