@@ -142,6 +142,9 @@ def solve(
 ) -> Trajectory:
     """Train one network, for notebooks and tests; the arrays decide the dtype.
 
+    As under `jax.jit`, what a loss or a measure reads besides its arguments is read
+    when it is first called.
+
     Raises:
         ValueError: for wrong times, labels that the loss does not see, or network and
             data that do not fit.

@@ -185,7 +185,7 @@ def test_interrupting_leaves_a_readable_store(tmp_path):
     out = tmp_path / "run"
     command = [sys.executable, "-m", "simbias", "run", "threshold", "--out", str(out)]
     command += ["--cell.n", "8", "--cell.m", "50", "--seeds", "4000"]
-    command += ["--times", "0", "50"]
+    command += ["--times", "0", "50", "--flow.name", "descent"]
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, env={**os.environ, "JAX_PLATFORMS": "cpu"}
     )

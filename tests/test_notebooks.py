@@ -8,7 +8,7 @@ FOLDER = pathlib.Path(__file__).parent.parent / "notebooks"
 SOURCES = sorted(FOLDER.glob("*.py"))
 
 
-@pytest.mark.slow
+@pytest.mark.notebook
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.stem)
 def test_the_notebook_runs(path, tmp_path, monkeypatch):
     monkeypatch.delenv("MPLBACKEND", raising=False)  # figures go into the notebook
