@@ -89,6 +89,8 @@ def planned(
 ) -> Plan:
     """The plan of an experiment that is sound and fits in memory.
 
+    `holds_result` is False for who adds to a store and never reads it whole.
+
     Raises:
         ValueError: naming the field that is wrong.
     """

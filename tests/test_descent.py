@@ -16,11 +16,11 @@ from toy import (
     sample,
     stack,
     toy_network,
-    traced,
     weights,
 )
 
 from simbias.core import AbstractNetwork, Dataset, Status
+from simbias.ensemble.plan import traced
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse

@@ -18,11 +18,11 @@ from toy import (
     sample,
     stack,
     toy_network,
-    traced,
     weights,
 )
 
 from simbias.core import AbstractNetwork, Dataset, Status
+from simbias.ensemble.plan import traced
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse
 from simbias.networks.activations import ACTIVATIONS, LeakyRelu, negative_slope

@@ -27,12 +27,6 @@ def toy_network(activation, seed=0, scale=2.0):
     return balanced(key, m=M, d=D, scale=scale, activation=activation)
 
 
-def traced(flow):
-    """The flow as the engine hands it over: its floats are arrays."""
-    array = lambda v: jnp.asarray(v, jnp.float64) if isinstance(v, float) else v
-    return jax.tree.map(array, flow)
-
-
 def weights(net):
     params = eqx.filter(net, eqx.is_inexact_array)
     return np.concatenate([np.ravel(v) for v in jax.tree.leaves(params)])

@@ -108,8 +108,7 @@ def member_key(root: int, cell: Cell, seed: int) -> PRNGKeyArray:
     Depends on the cell's own values and the seed alone: adding cells or seeds to a
     grid leaves every existing member as it was.
     """
-    key = jax.random.fold_in(jax.random.key(root), jnp.uint32(cell.identity))
-    return jax.random.fold_in(key, jnp.uint32(seed))
+    return _key(root, cell.identity, seed)
 
 
 def member_keys(root: int, cell: Cell, seed: int) -> tuple[PRNGKeyArray, PRNGKeyArray]:
@@ -121,10 +120,13 @@ def member_keys(root: int, cell: Cell, seed: int) -> tuple[PRNGKeyArray, PRNGKey
 
 @jax.jit
 def _split_keys(numbers: UInt[Array, "3"]) -> tuple[PRNGKeyArray, PRNGKeyArray]:
-    root, identity, seed = numbers
-    key = jax.random.fold_in(jax.random.fold_in(jax.random.key(root), identity), seed)
-    key_draw, key_flow = jax.random.split(key)
+    key_draw, key_flow = jax.random.split(_key(*numbers))
     return key_draw, key_flow
+
+
+def _key(root: Any, identity: Any, seed: Any) -> PRNGKeyArray:
+    key = jax.random.fold_in(jax.random.key(root), jnp.uint32(identity))
+    return jax.random.fold_in(key, jnp.uint32(seed))
 
 
 def bucket(n: int) -> int:
