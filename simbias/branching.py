@@ -1,4 +1,4 @@
-"""A branch that costs nothing while no member takes it."""
+"""Branches and loops that cost nothing for members that do not take them."""
 
 from collections.abc import Callable
 
@@ -30,15 +30,12 @@ def when(
 
     @either.def_vmap
     def _(axis_size, in_batched, condition, context, carry):
-        axes = jax.tree.map(lambda is_batched: 0 if is_batched else None, in_batched)
-        spread = lambda v, is_batched: (
-            v if is_batched else jnp.broadcast_to(v, (axis_size, *v.shape))
-        )
-        condition = spread(condition, in_batched[0])
-        carry = jax.tree.map(spread, carry, in_batched[2])
+        condition = _spread(condition, in_batched[0], axis_size)
+        carry = _spread(carry, in_batched[2], axis_size)
 
         def for_all(carry):
-            new = jax.vmap(change, in_axes=(axes[1], 0))(context, carry)
+            axes = (_axes(in_batched[1]), 0)
+            new = jax.vmap(change, in_axes=axes)(context, carry)
             choose = lambda a, b: jnp.where(
                 condition.reshape(condition.shape + (1,) * (a.ndim - 1)), a, b
             )
@@ -48,3 +45,48 @@ def when(
         return out, jax.tree.map(lambda _: True, out)
 
     return either
+
+
+def repeat_while(
+    holds: Callable[[PyTree], Bool[Array, ""]],
+    change: Callable[[PyTree, PyTree], PyTree],
+) -> Callable[[PyTree, PyTree], PyTree]:
+    """`change(context, carry)` again and again while a condition on the carry holds.
+
+    Under vmap a `while_loop` chooses for every member between the old and the new
+    carry, a pass over all of it at every turn.  Here all members turn until the
+    condition holds for none.
+
+    Args:
+        holds: the condition.
+        change: returns what has the structure, shapes and dtypes of `carry`, and the
+            very same where the condition does not hold.
+
+    Returns:
+        A function of `context`, all of it arrays, and `carry`.
+    """
+
+    @custom_vmap
+    def repeated(context, carry):
+        return jax.lax.while_loop(holds, lambda c: change(context, c), carry)
+
+    @repeated.def_vmap
+    def _(axis_size, in_batched, context, carry):
+        carry = _spread(carry, in_batched[1], axis_size)
+        changed = jax.vmap(change, in_axes=(_axes(in_batched[0]), 0))
+        out = jax.lax.while_loop(
+            lambda c: jnp.any(jax.vmap(holds)(c)), lambda c: changed(context, c), carry
+        )
+        return out, jax.tree.map(lambda _: True, out)
+
+    return repeated
+
+
+def _axes(is_batched: PyTree) -> PyTree:
+    return jax.tree.map(lambda b: 0 if b else None, is_batched)
+
+
+def _spread(tree: PyTree, is_batched: PyTree, size: int) -> PyTree:
+    """Every leaf with the member axis."""
+    spread = lambda v, b: v if b else jnp.broadcast_to(v, (size, *v.shape))
+    return jax.tree.map(spread, tree, is_batched)

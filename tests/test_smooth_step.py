@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -101,3 +102,26 @@ def test_lanes_of_both_methods_side_by_side_give_what_each_gives_alone():
         alone = jax.jit(run)(network)
         np.testing.assert_allclose(together.network.w[i], alone.network.w, rtol=1e-9)
         assert int(together.stats["evaluations"][i]) == int(alone.stats["evaluations"])
+
+
+def test_an_attempt_that_overflows_costs_a_step_and_not_the_member():
+    data, network = stiff_problem()
+    flow = ReluFlow(rtol=1e-6)
+    step = jax.jit(lambda s, until: flow.step(s, data, half_mse, until))
+
+    def until(state, time):
+        for _ in range(400):
+            state = step(state, jnp.asarray(time))
+        return state
+
+    state = flow.init(network, data, half_mse, jax.random.key(0))
+    state = until(state, 5.0)
+    assert bool(state.memory.stiffness.is_stiff)
+    far_too_long = eqx.tree_at(lambda s: s.memory.length, state, jnp.asarray(1e60))
+    attempt = step(far_too_long, jnp.asarray(1e60))
+    assert bool(attempt.memory.has_overflowed)
+    assert float(attempt.time) == float(state.time)
+    there, back = until(state, 60.0), until(attempt, 60.0)
+    assert there.status == back.status == Status.RUNNING
+    assert float(there.time) == float(back.time) == 60.0
+    np.testing.assert_allclose(back.network.w, there.network.w, rtol=1e-5)

@@ -1,5 +1,6 @@
 """Neurons that meet data hyperplanes during a step, one event after the other."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import equinox as eqx
@@ -7,9 +8,16 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from simbias.branching import repeat_while, when
 from simbias.flows._course import Course, Pins, Step
-from simbias.flows._cubic import first_root, rough_root
-from simbias.flows._frozen import Sample
+from simbias.flows._cubic import (
+    Cubic,
+    first_root,
+    is_plain,
+    may_dip,
+    plain_root,
+    rough_root,
+)
 from simbias.flows._pins import (
     dual_basis,
     escape_speeds,
@@ -17,7 +25,13 @@ from simbias.flows._pins import (
     pinned_normals,
     project,
 )
-from simbias.flows._rows import holds, least_and_place, on_some_rows, with_flips
+from simbias.flows._rows import (
+    holds,
+    least_and_place,
+    on_some_rows,
+    on_wanted_rows,
+    with_flips,
+)
 from simbias.flows._single_neuron import Point, displacement, mix, point
 from simbias.flows._subgradient import box_least_norm
 from simbias.precision import matmul
@@ -33,14 +47,34 @@ def follow_events(course: Course, step: Step, rows: int) -> Course:
     is_pending = _may_meet(course, step)
     course = eqx.tree_at(lambda c: c.is_pending, course, is_pending)
 
-    def body(course):
-        treat = lambda some: _next_event(some, step)
-        return on_some_rows(treat, course, course.is_pending, rows)[0]
+    # Neurons without pins need one slot at most; a few of them are not worth a turn.
+    few = min(rows, course.begin.shape[0]) // 2
 
-    return jax.lax.while_loop(lambda c: jnp.any(c.is_pending), body, course)
+    def free(course):
+        is_free = course.is_pending & jnp.all(course.pins.sample < 0, axis=1)
+        return is_free & (jnp.sum(is_free) > few)
+
+    arrays, static = eqx.partition(step, eqx.is_array)
+
+    def turn(arrays, course):
+        step = eqx.combine(arrays, static)
+        course = on_wanted_rows(_next_event_of_free, free, step, course, rows)
+        treat = lambda some: _next_event(step, some)
+        return on_some_rows(treat, course, course.is_pending, rows)
+
+    return repeat_while(lambda c: jnp.any(c.is_pending), turn)(arrays, course)
 
 
-def _next_event(course: Course, step: Step) -> Course:
+def _next_event_of_free(step: Step, course: Course) -> Course:
+    """`_next_event` of neurons that hold no pin."""
+    slots = course.pins
+    one = jax.tree.map(lambda v: v[:, :1], slots)
+    new = _next_event(step, eqx.tree_at(lambda c: c.pins, course, one))
+    pins = jax.tree.map(lambda a, b: jnp.concatenate([a, b[:, 1:]], 1), new.pins, slots)
+    return eqx.tree_at(lambda c: c.pins, new, pins)
+
+
+def _next_event(step: Step, course: Course) -> Course:
     found, k, begin, there = _first_meeting(course, step)
     meeting = _decide(course, step, k, begin, there)
     new = _redirected(course, step, begin, there, meeting)
@@ -52,26 +86,10 @@ def _next_event(course: Course, step: Step) -> Course:
 
 
 def _may_meet(course: Course, step: Step) -> Bool[Array, " c"]:
-    """Whether a w·x ends on the wrong side, or might dip there in between.
-
-    To dip it must move towards 0 first and away from it last, and start or end nearer
-    to it than w·x/|x| can stray from the line between its ends: h²/8 max|w''|, taken as
-    h/8 of the change of w' with a margin of a half.
-    """
-    start, end = course.start, course.end
-    left = (1 - course.begin) * step.length
-    h0, h1, v0, v1 = _along_normals((start.w, end.w, start.dw, end.dw), step.sample)
-    limit = rounding_of(end.w)
-    change = jnp.sqrt(jnp.sum((end.dw - start.dw) ** 2, axis=1))
-    reach = (1.5 / 8 * left * change)[:, None]
-    is_off = jnp.where(course.is_active, h1 < -limit, h1 > limit)
-    low, high = (
-        jnp.minimum(jnp.abs(h0), jnp.abs(h1)),
-        jnp.maximum(jnp.abs(h0), jnp.abs(h1)),
-    )
-    turns = jnp.where(course.is_active, (v0 < 0) & (v1 > 0), (v0 > 0) & (v1 < 0))
+    """Whether a w·x ends on the wrong side, or might dip there in between."""
+    cubic, rounding = _distances(course, step), rounding_of(course.end.w)
     # Pinned pairs are at 0 at both ends.
-    return jnp.any(is_off | (turns & (low < reach) & (high > limit)), axis=1)
+    return jnp.any((cubic.h1 < -rounding) | may_dip(cubic, rounding), axis=1)
 
 
 def _first_meeting(
@@ -84,27 +102,31 @@ def _first_meeting(
         weights there (without velocities' use: they are those of the start).
     """
     start, end = course.start, course.end
-    left = ((1 - course.begin) * step.length)[:, None]
-    normal = step.sample.unit
-    h0, h1, v0, v1 = _along_normals(
-        (start.w, end.w, left * start.dw, left * end.dw), step.sample
-    )
-    rounding = rounding_of(end.w)
-    side = jnp.where(course.is_active, 1, -1).astype(rounding.dtype)
-    is_free = ~holds(course.pins.sample, normal.shape[0])
-    hit, rough = rough_root(side * h0, side * v0, side * h1, side * v1, rounding)
-    hit &= is_free
-    least, k = least_and_place(jnp.where(hit, rough, jnp.inf))
+    cubic, rounding = _distances(course, step), rounding_of(end.w)
+    is_free = ~holds(course.pins.sample, step.sample.unit.shape[0])
+    among = (cubic, rounding, is_free)
+    is_odd = jnp.any(is_free & ~is_plain(cubic, rounding))
+    dipping = when(lambda among, _: _earliest(rough_root, *among))
+    least, k = dipping(is_odd, among, _earliest(plain_root, *among))
     found = jnp.isfinite(least)
     take = lambda v: jnp.take_along_axis(v, k[:, None], axis=1)[:, 0]
-    u = first_root(*(take(side * v) for v in (h0, v0, h1, v1)))
+    u = first_root(jax.tree.map(take, cubic))
     begin = course.begin + (1 - course.begin) * u
-    u = u[:, None]
+    u, left = u[:, None], ((1 - course.begin) * step.length)[:, None]
     b0, b1 = (1 + 2 * u) * (1 - u) ** 2, u**2 * (3 - 2 * u)
     c0, c1 = left * u * (1 - u) ** 2, left * u**2 * (u - 1)
     w = b0 * start.w + c0 * start.dw + b1 * end.w + c1 * end.dw
     a = b0 * start.a + c0 * start.da + b1 * end.a + c1 * end.da
     return found, k, begin, Point(w, a, start.dw, start.da)
+
+
+def _earliest(
+    root: Callable[..., Float[Array, "c n"]],
+    cubic: Cubic,
+    rounding: Float[Array, "c 1"],
+    is_free: Bool[Array, "c n"],
+) -> tuple[Float[Array, " c"], Int[Array, " c"]]:
+    return least_and_place(jnp.where(is_free, root(cubic, rounding), jnp.inf))
 
 
 class _Meeting(NamedTuple):
@@ -238,10 +260,15 @@ def rounding_of(w: Float[Array, "c e"]) -> Float[Array, "c 1"]:
     return 32 * jnp.finfo(w.dtype).eps * size
 
 
-def _along_normals(
-    vectors: tuple[Float[Array, "c e"], ...], sample: Sample
-) -> list[Float[Array, "c n"]]:
-    return [matmul(v, sample.unit.T) for v in vectors]
+def _distances(course: Course, step: Step) -> Cubic:
+    """w·x/|x| on the rest of the step, positive on the side that the neuron is on."""
+    start, end = course.start, course.end
+    left = ((1 - course.begin) * step.length)[:, None]
+    side = jnp.where(course.is_active, 1, -1).astype(left.dtype)
+    along = lambda v: side * matmul(v, step.sample.unit.T)
+    return Cubic(
+        along(start.w), along(left * start.dw), along(end.w), along(left * end.dw)
+    )
 
 
 def _jumps_at(

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
@@ -15,7 +14,7 @@ from simbias.flows._pins import (
     pinned_normals,
     project,
 )
-from simbias.flows._rows import on_some_rows, with_flips
+from simbias.flows._rows import on_wanted_rows, with_flips
 from simbias.flows._subgradient import box_least_norm
 
 
@@ -58,14 +57,13 @@ def release(
     """
     held, is_due = _excursions(held, sample, residual, length, slope, tolerance)
 
-    def body(carry):
-        held, is_due = carry
-        treat = lambda some: _let_go(some, sample, residual, length, slope)
-        held, is_treated = on_some_rows(treat, held, is_due, rows)
-        return held, is_due & ~is_treated
+    def let_go(context, due):
+        held, is_due = due
+        sample, residual, length = context
+        return _let_go(held, sample, residual, length, slope), jnp.zeros_like(is_due)
 
-    held, _ = jax.lax.while_loop(lambda c: jnp.any(c[1]), body, (held, is_due))
-    return held
+    context = (sample, residual, length)
+    return on_wanted_rows(let_go, lambda v: v[1], context, (held, is_due), rows)[0]
 
 
 def _excursions(

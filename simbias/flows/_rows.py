@@ -2,9 +2,37 @@
 
 from collections.abc import Callable
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PyTree
+
+from simbias.branching import repeat_while
+
+
+def on_wanted_rows(
+    change: Callable[[PyTree, PyTree], PyTree],
+    wanted: Callable[[PyTree], Bool[Array, " m"]],
+    context: PyTree,
+    tree: PyTree,
+    rows: int,
+) -> PyTree:
+    """Apply `change` to `rows` of the wanted rows at a time, until there are none.
+
+    Args:
+        change: of `context` and some rows; what is not wanted again must say so.
+        wanted: which rows of a tree are to be changed.
+        context: what `change` reads besides.
+        tree: leaves of m rows.
+        rows: how many at a time.
+    """
+    arrays, static = eqx.partition(context, eqx.is_array)
+
+    def turn(arrays, tree):
+        treat = lambda some: change(eqx.combine(arrays, static), some)
+        return on_some_rows(treat, tree, wanted(tree), rows)
+
+    return repeat_while(lambda tree: jnp.any(wanted(tree)), turn)(arrays, tree)
 
 
 def on_some_rows(
@@ -12,19 +40,14 @@ def on_some_rows(
     tree: PyTree,
     is_wanted: Bool[Array, " m"],
     rows: int,
-) -> tuple[PyTree, Bool[Array, " m"]]:
-    """Apply `change` to the first `rows` wanted rows of every leaf.
-
-    Returns:
-        The tree, and which rows were treated.
-    """
+) -> PyTree:
+    """Apply `change` to the first `rows` wanted rows of every leaf."""
     m = is_wanted.shape[0]
     # Places left over lie behind the last row: they read it and write nothing.
     (index,) = jnp.nonzero(is_wanted, size=min(rows, m), fill_value=m)
     some = change(jax.tree.map(lambda v: v.at[index].get(mode="clip"), tree))
     put = lambda old, new: old.at[index].set(new, mode="drop")
-    is_treated = jnp.zeros(m, bool).at[index].set(True, mode="drop")
-    return jax.tree.map(put, tree, some), is_treated
+    return jax.tree.map(put, tree, some)
 
 
 def least_and_place(

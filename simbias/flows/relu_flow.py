@@ -154,10 +154,14 @@ class ReluFlow(AbstractFlow):
         is_kept, proposal, controller = _controlled(
             error, length, new.order, memory.controller
         )
-        if new.stiffness is not None and memory.stiffness is not None:
-            proposal = jnp.minimum(proposal, new.stiffness.longest())
+        stiffness = new.stiffness
+        if stiffness is not None and memory.stiffness is not None:
+            # An attempt that overflowed says nothing of ρ.
+            is_known = is_finite(stiffness)
+            stiffness = choose(is_known, stiffness, memory.stiffness)
+            proposal = jnp.minimum(proposal, stiffness.longest())
             # Errors of one method say nothing of the other's.
-            stays = new.stiffness.is_stiff == memory.stiffness.is_stiff
+            stays = stiffness.is_stiff == memory.stiffness.is_stiff
             one = jnp.ones_like(error)
             controller = choose(stays, controller, (one, one))
         proposal = proposal.astype(time.dtype)
@@ -186,7 +190,7 @@ class ReluFlow(AbstractFlow):
             )
         memory = choose(
             tries,
-            ReluMemory(proposal, position, controller, overflows, new.stiffness),
+            ReluMemory(proposal, position, controller, overflows, stiffness),
             memory,
         )
         return FlowState(

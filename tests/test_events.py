@@ -1,0 +1,74 @@
+"""Pieces of the event handling: zeros of cubics, and loops over members."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from simbias.branching import repeat_while
+from simbias.flows._cubic import (
+    Cubic,
+    first_root,
+    is_plain,
+    may_dip,
+    plain_root,
+    rough_root,
+)
+
+
+def cubics(bend=1.0, count=2000):
+    """Cubics that start positive and are bent as much as said, and their zeros."""
+    rng = np.random.default_rng(0)
+    h0, h1, v0, v1 = rng.normal(size=(4, 1, count))
+    h0 = np.abs(h0)
+    v0, v1 = (h1 - h0 + bend * v for v in (v0, v1))
+    p = Cubic(*map(jnp.asarray, (h0, v0, h1, v1)))
+    c2, c3 = p.coefficients()
+    zeros = []
+    for c in zip(*(np.asarray(v[0]) for v in (c3, c2, p.v0, p.h0)), strict=True):
+        real = [z.real for z in np.roots(c) if abs(z.imag) < 1e-9]
+        zeros.append(min((z for z in real if 0 < z < 1), default=np.inf))
+    return p, np.asarray(zeros)
+
+
+ROUNDING = jnp.full((1, 1), 1e-14)
+
+
+def test_the_first_zero_is_that_of_numpy():
+    p, zeros = cubics()
+    rough = np.asarray(rough_root(p, ROUNDING))[0]
+    np.testing.assert_array_equal(np.isfinite(rough), np.isfinite(zeros))
+    crosses = np.isfinite(zeros)
+    some = jax.tree.map(lambda v: v[0][crosses], p)
+    np.testing.assert_allclose(first_root(some), zeros[crosses], atol=1e-9)
+
+
+def test_rough_zeros_of_what_is_hardly_bent_say_which_comes_first():
+    p, zeros = cubics(bend=0.05)
+    rough = np.asarray(rough_root(p, ROUNDING))[0]
+    crosses = np.isfinite(zeros)
+    apart = np.abs(rough[crosses] - zeros[crosses])
+    assert np.median(apart) < 1e-4
+    assert np.quantile(apart, 0.99) < 1e-2
+
+
+def test_what_is_called_plain_needs_no_look_at_the_minimum():
+    p, zeros = cubics()
+    plain = np.asarray(is_plain(p, ROUNDING))[0]
+    assert 0.3 < plain.mean() < 0.9
+    short, whole = (np.asarray(f(p, ROUNDING))[0] for f in (plain_root, rough_root))
+    np.testing.assert_array_equal(short[plain], whole[plain])
+    # Every cubic that goes below zero and comes back is looked at.
+    dips = np.isfinite(zeros) & np.asarray(p.h1 > 0)[0]
+    assert np.all(np.asarray(may_dip(p, ROUNDING))[0][dips])
+
+
+def test_a_member_turns_as_often_beside_others_as_alone():
+    def change(step, value):
+        return jnp.where(value < 10, value + step, value)
+
+    turns = repeat_while(lambda value: value < 10, change)
+    steps, values = jnp.asarray([1.0, 3.0, 7.0]), jnp.asarray([0.0, 1.0, 20.0])
+    alone = [turns(s, v) for s, v in zip(steps, values, strict=True)]
+    np.testing.assert_array_equal(jax.jit(jax.vmap(turns))(steps, values), alone)
+    shared = jax.vmap(lambda v: turns(jnp.asarray(3.0), v))(values)
+    np.testing.assert_array_equal(shared, [12.0, 10.0, 20.0])
