@@ -30,7 +30,7 @@ def cubics(bend=1.0, count=2000):
     return p, np.asarray(zeros)
 
 
-ROUNDING = jnp.full((1, 1), 1e-14)
+ROUNDING = jnp.asarray(1e-14)
 
 
 def test_the_first_zero_is_that_of_numpy():

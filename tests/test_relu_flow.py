@@ -232,6 +232,19 @@ def test_agrees_with_tiny_steps(loss, slope):
     assert np.median(distance(weights(state), reference)) < 2e-4
 
 
+def test_the_smallest_start_is_followed_like_a_small_one():
+    x, y, w, a = random_problem(5)
+    ends, costs = [], []
+    for scale in (1e-20, 1e-100, 1e-200, 1e-270):
+        state = flowed(network(scale * w, scale * a), sample(x, y), 3.0, rtol=1e-6)
+        ends.append(weights(state)[: len(w)] / scale)
+        costs.append(int(state.stats["evaluations"]))
+        assert int(state.stats["crossings"]) > 0
+    for end in ends[1:]:
+        np.testing.assert_allclose(end, ends[0], rtol=1e-9)
+    assert max(costs) == min(costs) > 50
+
+
 def test_error_falls_with_the_tolerance_at_little_more_cost():
     x, y, w, a = random_problem(1)
     run = lambda rtol: flowed(network(w, a), sample(x, y), 15.0, rtol=rtol)

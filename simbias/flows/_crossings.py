@@ -18,6 +18,7 @@ from simbias.flows._cubic import (
     plain_root,
     rough_root,
 )
+from simbias.flows._norms import norm_of_rows
 from simbias.flows._pins import (
     dual_basis,
     escape_speeds,
@@ -87,7 +88,7 @@ def _next_event(step: Step, course: Course) -> Course:
 
 def _may_meet(course: Course, step: Step) -> Bool[Array, " c"]:
     """Whether a w·x ends on the wrong side, or might dip there in between."""
-    cubic, rounding = _distances(course, step), rounding_of(course.end.w)
+    cubic, rounding = _distances(course, step)
     # Pinned pairs are at 0 at both ends.
     return jnp.any((cubic.h1 < -rounding) | may_dip(cubic, rounding), axis=1)
 
@@ -102,7 +103,7 @@ def _first_meeting(
         weights there (without velocities' use: they are those of the start).
     """
     start, end = course.start, course.end
-    cubic, rounding = _distances(course, step), rounding_of(end.w)
+    cubic, rounding = _distances(course, step)
     is_free = ~holds(course.pins.sample, step.sample.unit.shape[0])
     among = (cubic, rounding, is_free)
     is_odd = jnp.any(is_free & ~is_plain(cubic, rounding))
@@ -123,7 +124,7 @@ def _first_meeting(
 def _earliest(
     root: Callable[..., Float[Array, "c n"]],
     cubic: Cubic,
-    rounding: Float[Array, "c 1"],
+    rounding: Float[Array, ""],
     is_free: Bool[Array, "c n"],
 ) -> tuple[Float[Array, " c"], Int[Array, " c"]]:
     return least_and_place(jnp.where(is_free, root(cubic, rounding), jnp.inf))
@@ -224,7 +225,7 @@ def _redirected(
     a1 = course.end.a + new[1] - old[1]
     w0 = project(there.w, normals, dual)
     now = mix(begin, early, late)
-    shift = jnp.sqrt(jnp.sum((new[0] - old[0]) ** 2, axis=1))
+    shift = norm_of_rows(new[0] - old[0])
     jump = _jumps_at(there.a, jnp.maximum(new_sample, 0), begin, step)
     drive = jnp.sum(there.a[:, :, None] * now, axis=1)
     inactive, active, _ = escape_speeds(drive, jump, dual)
@@ -256,19 +257,28 @@ def _redirected(
 
 def rounding_of(w: Float[Array, "c e"]) -> Float[Array, "c 1"]:
     """Values of w·x/|x| below this have no sign."""
-    size = jnp.sqrt(jnp.sum(w**2, axis=1, keepdims=True))
-    return 32 * jnp.finfo(w.dtype).eps * size
+    return _rounding(w) * norm_of_rows(w)[:, None]
 
 
-def _distances(course: Course, step: Step) -> Cubic:
-    """w·x/|x| on the rest of the step, positive on the side that the neuron is on."""
+def _rounding(like: Float[Array, "..."]) -> Float[Array, ""]:
+    return jnp.asarray(32 * jnp.finfo(like.dtype).eps, like.dtype)
+
+
+def _distances(course: Course, step: Step) -> tuple[Cubic, Float[Array, ""]]:
+    """w·x/|x| on the rest of the step in units of |w|, and below what it has no sign.
+
+    Positive on the side that the neuron is on.
+    """
     start, end = course.start, course.end
+    size = norm_of_rows(end.w)[:, None]
+    unit = jnp.where(size > 0, size, 1)
     left = ((1 - course.begin) * step.length)[:, None]
     side = jnp.where(course.is_active, 1, -1).astype(left.dtype)
-    along = lambda v: side * matmul(v, step.sample.unit.T)
-    return Cubic(
+    along = lambda v: side * matmul(v / unit, step.sample.unit.T)
+    cubic = Cubic(
         along(start.w), along(left * start.dw), along(end.w), along(left * end.dw)
     )
+    return cubic, _rounding(unit)
 
 
 def _jumps_at(

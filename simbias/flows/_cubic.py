@@ -24,7 +24,7 @@ class Cubic(NamedTuple):
         return 3 * rise - 2 * self.v0 - self.v1, self.v0 + self.v1 - 2 * rise
 
 
-def may_dip(p: Cubic, rounding: Float[Array, "c 1"]) -> Bool[Array, "c n"]:
+def may_dip(p: Cubic, rounding: Float[Array, ""]) -> Bool[Array, "c n"]:
     """Whether p may be negative between ends that are not.
 
     A cubic is above the least of its Bernstein coefficients, which are h₀, h₀ + v₀/3,
@@ -34,7 +34,7 @@ def may_dip(p: Cubic, rounding: Float[Array, "c 1"]) -> Bool[Array, "c n"]:
     return (inner < 0) & (p.h0 > rounding) & (p.h1 >= -rounding)
 
 
-def is_plain(p: Cubic, rounding: Float[Array, "c 1"]) -> Bool[Array, "c n"]:
+def is_plain(p: Cubic, rounding: Float[Array, ""]) -> Bool[Array, "c n"]:
     """Whether p has no zero to cross, or one and no minimum before the end.
 
     The Bernstein coefficients of p' are v₀, 3 (h₁ − h₀) − v₀ − v₁ and v₁: it has no
@@ -45,7 +45,7 @@ def is_plain(p: Cubic, rounding: Float[Array, "c 1"]) -> Bool[Array, "c n"]:
     return ~jnp.where(p.h1 < -rounding, turns, may_dip(p, rounding))
 
 
-def plain_root(p: Cubic, rounding: Float[Array, "c 1"]) -> Float[Array, "c n"]:
+def plain_root(p: Cubic, rounding: Float[Array, ""]) -> Float[Array, "c n"]:
     """About where a plain p turns negative in [0, 1]; infinite if it does not.
 
     Good enough to say which of several comes first.  One step of Newton's method from
@@ -63,7 +63,7 @@ def plain_root(p: Cubic, rounding: Float[Array, "c 1"]) -> Float[Array, "c n"]:
     return jnp.where(ends, place, jnp.inf)
 
 
-def rough_root(p: Cubic, rounding: Float[Array, "c 1"]) -> Float[Array, "c n"]:
+def rough_root(p: Cubic, rounding: Float[Array, ""]) -> Float[Array, "c n"]:
     """`plain_root` for every cubic: p may also dip below zero and come back."""
     lowest = _minimum(p)
     c2, c3 = p.coefficients()

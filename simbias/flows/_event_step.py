@@ -22,6 +22,7 @@ from simbias.flows._frozen import (
     neurons_first,
     neurons_last,
 )
+from simbias.flows._norms import norm_of_rows
 from simbias.flows._pins import pinned_normals, project
 from simbias.flows._position import Position, products, rates_at
 from simbias.flows._releases import Held, release
@@ -78,18 +79,15 @@ def attempt_step(
     y0 = jax.tree.map(jnp.zeros_like, rate)._replace(w=position.w.T, a=position.a.T)
     smooth = smooth_step(field, y0, rate, length, method.solver, stiffness)
     end, error, late = map(neurons_first, smooth[:3])
-    size = jnp.sqrt(jnp.sum(position.w**2, axis=1) + jnp.sum(position.a**2, axis=1))
-    share = lambda w, a: (
-        jnp.sqrt(jnp.sum(w**2, axis=1) + jnp.sum(a**2, axis=1))
-        / jnp.where(size > 0, size, 1)
-    )
+    size = norm_of_rows(position.w, position.a)
+    share = lambda *parts: norm_of_rows(*parts) / jnp.where(size > 0, size, 1)
     course = _course(position, end, late)
     step = Step(sample, position.rates.residual, late.residual, length, slope)
     course = follow_events(course, step, method.rows)
 
     w, a, pins = course.end.w, course.end.a, course.pins
     rates = rates_at(w, a, course.is_active, pins, sample, slope)
-    weight = jnp.sqrt(jnp.sum(a**2, axis=1))
+    weight = norm_of_rows(a)
     total = jnp.sum(weight * course.shift)
     has_events = total > 0
     kappa = jnp.sum(weight * course.lag) / jnp.where(has_events, total, 1)
@@ -116,7 +114,7 @@ def attempt_step(
     w, a = _rebalanced(held.w, held.a, position)
     held = held._replace(w=w, a=a)
     moved = share(end.w - position.w, end.a - position.a)
-    kink = share(course.shift[:, None], jnp.zeros_like(a)) * moved ** (_EVENT_ORDER - 1)
+    kink = share(course.shift[:, None]) * moved ** (_EVENT_ORDER - 1)
     kink = kink + jnp.where(is_endless, moved, 0)
     order = smooth.order
     relative = lambda v: jnp.sqrt(jnp.mean(v**2)) / method.rtol
@@ -152,10 +150,11 @@ def _rebalanced(
 
     Reference: Hairer, Lubich & Wanner (2006), Geometric numerical integration, IV.4.
     """
-    square = lambda v: jnp.sum(v**2, axis=1)
+    size = norm_of_rows(w, a)[:, None]
+    unit = jnp.where(size > 0, size, 1)
+    square = lambda v: jnp.sum((v / unit) ** 2, axis=1, keepdims=True)
     change = square(a) - square(w) - (square(before.a) - square(before.w))
-    size = square(a) + square(w)
-    delta = (change / (2 * jnp.where(size > 0, size, 1)))[:, None]
+    delta = change / 2
     return (1 + delta) * w, (1 - delta) * a
 
 

@@ -7,6 +7,7 @@ from jaxtyping import Array, Bool, Float
 from simbias.core import Real
 from simbias.flows._course import Pins, no_pins
 from simbias.flows._frozen import Rates, Sample, frozen_field, neurons_first
+from simbias.flows._norms import norm, norm_of_rows
 from simbias.precision import matmul
 
 # Share of its size by which the fastest neurons move in the first step.
@@ -40,11 +41,9 @@ def first_position(
 
 def first_length(position: Position) -> Float[Array, ""]:
     """Time in which the fastest neuron moves by a small share of its size."""
-    rates, square = position.rates, lambda v: jnp.sum(v**2, axis=1)
-    size = square(position.w) + square(position.a)
-    speed = square(rates.w) + square(rates.a)
-    share = jnp.where(size > 0, speed / jnp.where(size > 0, size, 1), 0)
-    rate = jnp.sqrt(jnp.max(share))
+    size = norm_of_rows(position.w, position.a)
+    speed = norm_of_rows(position.rates.w, position.rates.a)
+    rate = jnp.max(jnp.where(size > 0, speed / jnp.where(size > 0, size, 1), 0))
     return _FIRST / jnp.where(rate > 0, rate, _FIRST)
 
 
@@ -56,15 +55,14 @@ def is_at_rest(
 ) -> Bool[Array, ""]:
     """|θ'| against Σᵢ |rᵢ||xᵢ| over active samples, and L against that of f = 0."""
     rates, w, a = position.rates, position.w, position.a
-    limit = jnp.asarray(rest, w.dtype) ** 2
-    square = jnp.sum(rates.w**2) + jnp.sum(rates.a**2)
+    limit = jnp.asarray(rest, w.dtype)
     pull = jnp.sqrt(jnp.sum(rates.residual**2, axis=1)) * sample.length
     unsigned = jnp.sum(jnp.where(position.is_active, pull[None, :], 0), axis=1)
-    size = jnp.sum(w**2, axis=1) + jnp.sum(a**2, axis=1)
-    is_still = square <= limit * jnp.sum(unsigned**2 * size)
+    unsigned = (unsigned * norm_of_rows(w, a))[:, None]
+    is_still = norm(rates.w, rates.a) <= limit * norm(unsigned)
     start = sample.loss(jnp.zeros_like(sample.y), sample.y, sample.weight)
     loss = sample.loss(prediction, sample.y, sample.weight)
-    return is_still | (loss <= limit * start)
+    return is_still | (loss <= limit**2 * start)
 
 
 def rates_at(

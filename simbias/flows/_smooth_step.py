@@ -22,6 +22,7 @@ from simbias.flows._chebyshev import (
     stages_for,
 )
 from simbias.flows._frozen import FrozenField, Rates
+from simbias.flows._norms import norm
 from simbias.flows._solvers import error_order, is_chained, stages
 
 # Between ordinary steps of ρh up to about 3 (7 evaluations) and stabilised ones of the
@@ -164,7 +165,7 @@ def _from_stages(
     weights = last - jnp.pad(before, (0, last.size - before.size))
     apart = lambda k: jnp.tensordot(weights, k[:-1], axes=1)
     w, a = increments.w[-1] - increments.w[-2], increments.a[-1] - increments.a[-2]
-    radius = _ratio(_norm(w, a), _norm(apart(increments.w), apart(increments.a)))
+    radius = _ratio(norm(w, a), norm(apart(increments.w), apart(increments.a)))
     return Stiffness(radius / length, w, a, stiffness.is_stiff, stiffness.votes)
 
 
@@ -176,11 +177,11 @@ def _by_power_method(
     At the end of the step: there the field is known for this very pattern, which at
     the start it is only up to what the events of the last step changed.
     """
-    scale = jnp.sqrt(jnp.finfo(end.w.dtype).eps) * _norm(end.w, end.a)
-    share = _ratio(scale, _norm(stiffness.w, stiffness.a))
+    scale = jnp.sqrt(jnp.finfo(end.w.dtype).eps) * norm(end.w, end.a)
+    share = _ratio(scale, norm(stiffness.w, stiffness.a))
     there = field(end.w + share * stiffness.w, end.a + share * stiffness.a)
     w, a = there.w - late.w, there.a - late.a
-    radius = jnp.where(share > 0, _ratio(_norm(w, a), scale), stiffness.radius)
+    radius = jnp.where(share > 0, _ratio(norm(w, a), scale), stiffness.radius)
     return Stiffness(radius, w, a, stiffness.is_stiff, stiffness.votes)
 
 
@@ -195,10 +196,6 @@ def _revised(stiffness: Stiffness, length: Float[Array, ""]) -> Stiffness:
         stiffness,
         (stiffness.is_stiff ^ changes, jnp.where(changes, 0, votes)),
     )
-
-
-def _norm(w: Float[Array, "e m"], a: Float[Array, "k m"]) -> Float[Array, ""]:
-    return jnp.sqrt(jnp.sum(w**2) + jnp.sum(a**2))
 
 
 def _ratio(over: Float[Array, ""], under: Float[Array, ""]) -> Float[Array, ""]:

@@ -1,0 +1,22 @@
+"""Euclidean norms of weights whose squares may underflow."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+
+def norm(*parts: Float[Array, "..."]) -> Float[Array, ""]:
+    """Of all entries of all parts together.
+
+    A small start of 1e-40 is usual here, and nothing forbids 1e-200: what is squared is
+    taken in units of the largest entry.
+    """
+    return norm_of_rows(*(part.reshape(1, -1) for part in parts))[0]
+
+
+def norm_of_rows(*parts: Float[Array, "m _"]) -> Float[Array, " m"]:
+    """Of every row, all parts side by side."""
+    largest = [jnp.max(jnp.abs(part), axis=1) for part in parts]
+    unit = jnp.stack(largest).max(axis=0)
+    unit = jnp.where(unit > 0, unit, 1)
+    square = sum(jnp.sum((part / unit[:, None]) ** 2, axis=1) for part in parts)
+    return unit * jnp.sqrt(square)
