@@ -76,15 +76,6 @@ class Plan:
         """Seed of a member."""
         return member % self.experiment.seeds
 
-    def coordinates(self) -> dict[str, np.ndarray]:
-        """Value of every grid axis, and the seed, for each member."""
-        repeat = self.experiment.seeds
-        columns = {
-            axis: np.repeat([_value(c, axis) for c in self.grid.cells], repeat)
-            for axis in self.grid.axes
-        }
-        return columns | {"seed": np.tile(np.arange(repeat), len(self.grid.cells))}
-
 
 def make_plan(experiment: Experiment) -> Plan:
     """Check an experiment and settle its shapes, without computing anything.
@@ -216,9 +207,3 @@ def _parameters(network: Any) -> int:
         for v in jax.tree.leaves(network)
         if jnp.issubdtype(v.dtype, jnp.inexact)
     )
-
-
-def _value(cell: Cell, axis: str) -> Any:
-    if axis.startswith("flow."):
-        return cell.flow[axis.removeprefix("flow.")]
-    return cell.arguments[axis]
