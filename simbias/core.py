@@ -88,6 +88,7 @@ class AbstractMeasure(eqx.Module):
     """A number, or a small array, computed from the weights at one time.
 
     `dims` names the axes of what `__call__` returns, in order; a scalar has none.
+    Whole numbers and truth values are written down as float64, exact up to 2⁵³.
     A measure that needs the history is not a measure: it belongs to `analysis`.
     """
 

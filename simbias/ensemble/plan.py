@@ -14,7 +14,7 @@ import numpy as np
 
 from simbias.core import AbstractNetwork, Dataset, Experiment, Make
 from simbias.ensemble.grid import Cell, Grid, bucket, make_grid, member_key, padded
-from simbias.ensemble.lane import Lane, Recorder, start
+from simbias.ensemble.lane import Lane, Recorder, record_dtype, start
 from simbias.ensemble.validity import check_experiment, check_fit, check_measure, made
 
 
@@ -193,9 +193,7 @@ def _fields(measures: Mapping, network: Any, data: Any) -> dict[str, Field]:
         value = eqx.filter_eval_shape(measure, network, data)
         coords = {k: np.asarray(v) for k, v in measure.coords().items()}
         check_measure(name, measure, value, coords)
-        dtype = np.dtype(value.dtype)
-        if dtype.kind != "f":
-            dtype = np.dtype(np.float32)
+        dtype = record_dtype(np.dtype(value.dtype))
         fields[name] = Field(tuple(measure.dims), value.shape, dtype, coords)
     return fields
 
