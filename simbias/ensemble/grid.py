@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray, UInt
 
 from simbias.core import PLAIN, CellValue, Dataset, Experiment, Index, Make
+from simbias.ensemble.fields import flow_fields, value_type
 
 FLOW_PREFIX = "flow."
 # Sizes and counts are 32-bit integers in XLA.
@@ -61,11 +62,12 @@ def make_grid(experiment: Experiment) -> Grid:
             empty or duplicated axis.  The message names the key as `cell.KEY`.
     """
     parameters = make_parameters(experiment.make)
-    flow_fields = {f.name for f in dataclasses.fields(experiment.flow)}
+    known = {name: p.annotation for name, p in parameters.items()}
+    known |= _flow_annotations(experiment)
     fixed: dict[str, CellValue] = {}
     axes: dict[str, tuple[CellValue, ...]] = {}
     for key, value in experiment.cell.items():
-        annotation = _annotation(key, parameters, flow_fields)
+        annotation = _annotation(key, known)
         if isinstance(value, tuple):
             axes[key] = _axis(key, value, annotation)
         else:
@@ -200,20 +202,23 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f" Known: {', '.join(known)}."
 
 
-def _annotation(key: str, parameters: Mapping, flow_fields: set[str]) -> Any:
+def _flow_annotations(experiment: Experiment) -> dict[str, Any]:
+    if not any(key.startswith(FLOW_PREFIX) for key in experiment.cell):
+        return {}
+    fields = flow_fields(type(experiment.flow))
+    return {FLOW_PREFIX + name: value_type(kind) for name, (kind, _) in fields.items()}
+
+
+def _annotation(key: str, known: Mapping[str, Any]) -> Any:
+    if key in known:
+        return known[key]
     if key.startswith(FLOW_PREFIX):
-        field = key.removeprefix(FLOW_PREFIX)
-        if field not in flow_fields:
-            raise ValueError(
-                f"`cell.{key}` is not a field of the flow."
-                + suggestion(field, flow_fields)
-            )
-        return float
-    if key not in parameters:
+        fields = [k for k in known if k.startswith(FLOW_PREFIX)]
         raise ValueError(
-            f"`cell.{key}` is not known here." + suggestion(key, parameters)
+            f"`cell.{key}` is not a field of the flow that holds a number, a choice or "
+            "a truth value." + suggestion(key, fields)
         )
-    return parameters[key].annotation
+    raise ValueError(f"`cell.{key}` is not known here." + suggestion(key, known))
 
 
 def _axis(key: str, values: tuple, annotation: Any) -> tuple[CellValue, ...]:

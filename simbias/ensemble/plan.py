@@ -105,7 +105,8 @@ def make_plan(experiment: Experiment) -> Plan:
     described: dict[Any, Any] = {}
     tried: set[tuple[str, Any]] = set()
     for index, cell in enumerate(grid.cells):
-        sizes = tuple(cell.sizes.items())
+        shaping = [(k, v) for k, v in cell.flow.items() if not isinstance(v, float)]
+        sizes = (*cell.sizes.items(), *shaping)
         values = {(k, v) for k, v in cell.numbers.items() if isinstance(v, float)}
         member_flow(experiment, cell)
         # Each set of sizes is traced once, and each float once with some of them.
@@ -166,10 +167,13 @@ def member_flow(experiment: Experiment, cell: Cell) -> Any:
 
 
 def traced(flow: Any) -> Any:
-    """The flow with its numbers as arrays: one program serves every tolerance."""
-    return jax.tree.map(
-        lambda v: jnp.asarray(v, jnp.float64) if isinstance(v, float) else v, flow
-    )
+    """The flow with its numbers as arrays: one program serves every tolerance.
+
+    Those that shape something are static fields, and no part of the tree.
+    """
+    is_number = lambda v: isinstance(v, (bool, int, float))
+    array = lambda v: jnp.asarray(np.asarray(v)) if is_number(v) else v
+    return jax.tree.map(array, flow)
 
 
 def _draw_shapes(experiment: Experiment, cell: Cell) -> tuple[Any, Any]:
