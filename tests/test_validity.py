@@ -34,6 +34,20 @@ class Labelled(Named):
         return {"row": jnp.arange(3)}
 
 
+class Numbered(Named):
+    def coords(self):
+        return {"row": np.array(self.values)}
+
+
+class Elsewhere(Named):
+    def coords(self):
+        return {"n": np.arange(2)}
+
+
+class OfGrid(Named):
+    dims: ClassVar[tuple[str, ...]] = ("n",)
+
+
 class Bare(Named):
     dims: ClassVar[tuple[str, ...]] = ()
 
@@ -53,6 +67,21 @@ class Bare(Named):
 def test_wrong_experiments_are_refused_by_name(changes, message):
     with pytest.raises(ValueError, match=message):
         planned(small(**{"cell": {"n": 6}, **changes}))
+
+
+@pytest.mark.parametrize(
+    ("measures", "message"),
+    [
+        ((Named(), Named((1.0,))), r"`q` and `r` have 2 and 1 values along `row`"),
+        ((Numbered(), Numbered((0.0, 1.0))), r"`q` and `r` have different coordinates"),
+        ((OfGrid(), Named()), r"measure `q` names the axis `n`.* grid"),
+        ((Named(), Elsewhere()), r"`r` has coordinates of `n`"),
+    ],
+)
+def test_measures_that_share_an_axis_must_agree_on_it(measures, message):
+    q, r = measures
+    with pytest.raises(ValueError, match=message):
+        planned(small(cell={"n": (6, 7)}, measures={"q": q}, final={"r": r}))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,13 @@ import numpy as np
 from simbias.core import AbstractNetwork, Dataset, Experiment, Make
 from simbias.ensemble.grid import Cell, Grid, bucket, make_grid, member_key, padded
 from simbias.ensemble.lane import Lane, Recorder, record_dtype, start
-from simbias.ensemble.validity import check_experiment, check_fit, check_measure, made
+from simbias.ensemble.validity import (
+    check_axes,
+    check_experiment,
+    check_fit,
+    check_measure,
+    made,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,13 +145,15 @@ def make_plan(experiment: Experiment) -> Plan:
         raise ValueError(
             f"the flow already counts `{clash.pop()}`; rename the measure."
         )
+    widest, widest_final = _widest(trajectories), _widest(final)
+    check_axes(grid.axes, widest | widest_final)
     return Plan(
         experiment,
         grid,
         recorder,
         tuple(groups),
-        _widest(trajectories),
-        _widest(final),
+        widest,
+        widest_final,
         tuple(lane.state.stats),
     )
 

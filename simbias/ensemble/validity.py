@@ -1,12 +1,13 @@
 """What an experiment, its samples and its measures must be, refused by name."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from simbias.core import (
     AbstractFlow,
@@ -97,12 +98,53 @@ def check_measure(name: str, measure: Any, value: Any, coords: Mapping) -> None:
             f"measure `{name}` names the axes {dims}: each may stand once, and none of "
             f"{', '.join(_RESERVED)}."
         )
+    if strangers := set(coords) - set(dims):
+        raise ValueError(
+            f"measure `{name}` has coordinates of `{strangers.pop()}`, which is none "
+            f"of its axes {dims}."
+        )
     for dim, size in zip(dims, value.shape, strict=True):
         if dim in coords and coords[dim].shape != (size,):
             raise ValueError(
                 f"measure `{name}` has {size} values along `{dim}` and coordinates of "
                 f"shape {coords[dim].shape}."
             )
+
+
+def check_axes(grid: Iterable[str], fields: Mapping[str, Any]) -> None:
+    """Refuse measures that mean different things by an axis of one name.
+
+    Args:
+        grid: names of the axes of the grid.
+        fields: name of a measure -> its `dims`, `shape` and `coords`, over all cells.
+
+    Raises:
+        ValueError: naming the measures and the axis.
+    """
+    taken = set(grid)
+    sizes: dict[str, tuple[str, int]] = {}
+    coords: dict[str, tuple[str, np.ndarray]] = {}
+    for name, field in fields.items():
+        if clash := taken & set(field.dims):
+            raise ValueError(
+                f"measure `{name}` names the axis `{clash.pop()}`, which is one of the "
+                "grid; rename it."
+            )
+        for dim, size in zip(field.dims, field.shape, strict=True):
+            other, theirs = sizes.setdefault(dim, (name, size))
+            if theirs != size:
+                raise ValueError(
+                    f"measures `{other}` and `{name}` have {theirs} and {size} values "
+                    f"along `{dim}`; rename the axis of one of them."
+                )
+        for dim, values in field.coords.items():
+            other, theirs = coords.setdefault(dim, (name, values))
+            if not np.array_equal(theirs, values):
+                raise ValueError(
+                    f"measures `{other}` and `{name}` have different coordinates along "
+                    f"`{dim}`, {theirs[:4]} and {values[:4]}; rename the axis of one "
+                    "of them."
+                )
 
 
 def _check_measures(field: str, measures: Any) -> None:
