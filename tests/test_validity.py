@@ -12,6 +12,7 @@ from small import small
 
 from simbias.configuration import configuration
 from simbias.core import AbstractMeasure
+from simbias.ensemble.grid import make_grid
 from simbias.ensemble.validity import check_fit
 from simbias.options import overridden
 from simbias.simulate import planned, simulate
@@ -82,6 +83,34 @@ def test_measures_that_share_an_axis_must_agree_on_it(measures, message):
     q, r = measures
     with pytest.raises(ValueError, match=message):
         planned(small(cell={"n": (6, 7)}, measures={"q": q}, final={"r": r}))
+
+
+def positional(key, n: int = 6, scale: float = 0.1, law=np.ones):
+    return small().make(key, n=n, scale=scale)
+
+
+def test_what_make_takes_after_the_key_is_the_grid_with_or_without_a_star():
+    experiment = small(make=positional)
+    assert make_grid(experiment) == make_grid(small(make=starred))
+    assert planned(experiment).size == 12
+
+
+def starred(key, *, n: int = 6, scale: float = 0.1):
+    return small().make(key, n=n, scale=scale)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda **cell: None, r"`make` must take a key first.*def make\(key, \*, n"),
+        (lambda *, key, n: None, r"`make` must take a key first"),
+        (lambda: None, r"`make` must take a key first"),
+        (lambda key, **cell: None, r"`cell.n` is not known here: .* names no argument"),
+    ],
+)
+def test_a_make_that_names_no_arguments_is_refused_with_the_right_form(make, message):
+    with pytest.raises(ValueError, match=message):
+        planned(small(make=make))
 
 
 @pytest.mark.parametrize(

@@ -99,9 +99,17 @@ def make_grid(experiment: Experiment) -> Grid:
 
 
 def make_parameters(make: Make) -> dict[str, inspect.Parameter]:
-    """Keyword-only parameters of `make`: what a cell may hold."""
-    parameters = inspect.signature(make).parameters
-    return {name: p for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
+    """Parameters of `make` after the key: what a cell may hold.
+
+    Raises:
+        ValueError: if `make` does not take a key first.
+    """
+    first, *rest = [*inspect.signature(make).parameters.values(), None]
+    if first is None or first.kind in (first.KEYWORD_ONLY, first.VAR_KEYWORD):
+        raise ValueError(
+            "`make` must take a key first. Example: def make(key, *, n: int = 50)."
+        )
+    return {p.name: p for p in rest if p is not None and _is_argument(p)}
 
 
 def member_key(root: int, cell: Cell, seed: int) -> PRNGKeyArray:
@@ -202,6 +210,15 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f" Known: {', '.join(known)}."
 
 
+def _is_argument(parameter: inspect.Parameter) -> bool:
+    if parameter.kind is parameter.KEYWORD_ONLY:
+        return True
+    default = parameter.default
+    # Any other default is what the function was made with: lambda key, law=law: …
+    is_value = default is parameter.empty or isinstance(default, (int, float, str))
+    return parameter.kind is parameter.POSITIONAL_OR_KEYWORD and is_value
+
+
 def _flow_annotations(experiment: Experiment) -> dict[str, Any]:
     if not any(key.startswith(FLOW_PREFIX) for key in experiment.cell):
         return {}
@@ -217,6 +234,11 @@ def _annotation(key: str, known: Mapping[str, Any]) -> Any:
         raise ValueError(
             f"`cell.{key}` is not a field of the flow that holds a number, a choice or "
             "a truth value." + suggestion(key, fields)
+        )
+    if not known:
+        raise ValueError(
+            f"`cell.{key}` is not known here: `make` names no argument but the key. "
+            "Example: def make(key, *, n: int = 50)."
         )
     raise ValueError(f"`cell.{key}` is not known here." + suggestion(key, known))
 
