@@ -171,14 +171,15 @@ traced = []
 def test_a_number_that_shapes_nothing_costs_no_program_of_its_own():
     experiment = small(make=drawn, cell={"n": 6, "draw": (0, 1, 2, 3)}, seeds=1)
     plan = make_plan(experiment)
-    assert len(traced) == 1
+    # With its value, which is checked, and without.
+    assert len(traced) == 2
     with exact_numerics():
         programs = Programs(plan, "cpu", Progress())
         for member in range(plan.size):
             lane = programs.begin(member)
             data, _ = small().make(jax.random.key(member), n=6, d=5)
             np.testing.assert_allclose(lane.data.x[:6], data.x, rtol=1e-14)
-    assert len(traced) == 2
+    assert len(traced) == 3
 
 
 def smooth(key, *, n: int, m: int):

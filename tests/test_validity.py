@@ -11,7 +11,7 @@ import pytest
 from small import small
 
 from simbias.configuration import configuration
-from simbias.core import AbstractMeasure
+from simbias.core import AbstractMeasure, Index, Real
 from simbias.ensemble.grid import make_grid
 from simbias.ensemble.validity import check_fit
 from simbias.options import overridden
@@ -111,6 +111,27 @@ def starred(key, *, n: int = 6, scale: float = 0.1):
 def test_a_make_that_names_no_arguments_is_refused_with_the_right_form(make, message):
     with pytest.raises(ValueError, match=message):
         planned(small(make=make))
+
+
+def branching(key, *, n: int, sigma: Real = 0.5, scale: float = 0.1):
+    return small().make(key, n=n, sigma=0.0 if sigma < 1 else sigma, scale=scale)
+
+
+def shaping(key, *, n: Index, sigma: Real = 0.5):
+    return small().make(key, n=n, sigma=sigma)
+
+
+def looping(key, *, n: int, sigma: Real = 0.5, draw: Index = 3):
+    return small().make(jax.random.split(key, 10)[int(draw)], n=n, sigma=sigma)
+
+
+@pytest.mark.parametrize(
+    ("make", "name"), [(branching, "sigma"), (shaping, "n"), (looping, "draw")]
+)
+def test_a_number_whose_value_make_asks_for_is_named_before_anything_runs(make, name):
+    asks = rf"`make` of small asks for the value of `{name}`, which it does not see"
+    with pytest.raises(ValueError, match=asks):
+        planned(small(make=make, cell={"n": 6}))
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import numpy as np
 from simbias.core import AbstractNetwork, Dataset, Experiment, Make
 from simbias.ensemble.grid import Cell, Grid, bucket, make_grid, member_key, padded
 from simbias.ensemble.lane import Lane, Recorder, record_dtype, start
+from simbias.ensemble.tracing import check_traced
 from simbias.ensemble.validity import (
     check_axes,
     check_experiment,
@@ -117,9 +118,13 @@ def make_plan(experiment: Experiment) -> Plan:
         member_flow(experiment, cell)
         # Each set of sizes is traced once, and each float once with some of them.
         if sizes not in described or not values <= tried:
-            data, network = _draw_shapes(experiment, cell)
+            drawn = functools.partial(_drawn, experiment, cell)
+            data, network = eqx.filter_eval_shape(
+                functools.partial(drawn, cell.numbers)
+            )
             tried |= values
         if sizes not in described:
+            check_traced(experiment.name, drawn, cell.numbers)
             trajectories.append(_fields(recorder.measures, network, data))
             final.append(_fields(experiment.final, network, data))
             lane = _start_shapes(experiment, recorder, cell, data, network)
@@ -184,11 +189,11 @@ def traced(flow: Any) -> Any:
     return jax.tree.map(array, flow)
 
 
-def _draw_shapes(experiment: Experiment, cell: Cell) -> tuple[Any, Any]:
+def _drawn(
+    experiment: Experiment, cell: Cell, numbers: Mapping
+) -> tuple[Dataset, AbstractNetwork]:
     key = member_key(experiment.root, cell, 0)
-    make, dtype = experiment.make, experiment.dtype
-    drawn = functools.partial(draw, make, dtype, cell.sizes, cell.numbers)
-    return eqx.filter_eval_shape(drawn, key)
+    return draw(experiment.make, experiment.dtype, cell.sizes, numbers, key)
 
 
 def _start_shapes(
