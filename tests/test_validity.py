@@ -13,7 +13,7 @@ from small import small
 from simbias.configuration import configuration
 from simbias.core import AbstractMeasure, Index, Real
 from simbias.ensemble.grid import make_grid
-from simbias.ensemble.validity import check_fit
+from simbias.ensemble.validity import check_experiment, check_fit, check_resources
 from simbias.options import overridden
 from simbias.simulate import planned, simulate
 
@@ -132,6 +132,33 @@ def test_a_number_whose_value_make_asks_for_is_named_before_anything_runs(make, 
     asks = rf"`make` of small asks for the value of `{name}`, which it does not see"
     with pytest.raises(ValueError, match=asks):
         planned(small(make=make, cell={"n": 6}))
+
+
+@pytest.mark.parametrize(
+    ("lanes", "devices", "message"),
+    [
+        (True, None, "`lanes` must be a positive integer, got True"),
+        (0, None, "`lanes` must be a positive integer, got 0"),
+        (2.0, None, "`lanes` must be a positive integer, got 2.0"),
+        (None, [], r"`devices` must be .* one at least, got \[\]"),
+        (None, "cpu", r"`devices` must be a list of devices.* got 'cpu'"),
+        (None, ["cpu"], r"`devices` must be a list of devices"),
+    ],
+)
+def test_what_a_run_cannot_run_on_is_refused_by_name(lanes, devices, message):
+    with pytest.raises(ValueError, match=message):
+        check_resources(lanes, devices)
+
+
+@pytest.mark.parametrize("options", [{"lanes": True}, {"devices": []}])
+def test_a_run_refuses_them_too(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        simulate(small(), **options)
+
+
+def test_what_is_no_experiment_is_refused_with_an_example():
+    with pytest.raises(ValueError, match=r"must be an Experiment, got 'threshold'"):
+        check_experiment("threshold")
 
 
 @pytest.mark.parametrize(

@@ -156,12 +156,42 @@ def _check_measures(field: str, measures: Any) -> None:
         )
 
 
-def check_experiment(experiment: Experiment) -> None:
+def check_resources(lanes: Any, devices: Any) -> None:
+    """Refuse what a run cannot run on; None leaves the choice to the engine.
+
+    Raises:
+        ValueError: naming the argument.
+    """
+    is_count = isinstance(lanes, int) and not isinstance(lanes, bool) and lanes > 0
+    if lanes is not None and not is_count:
+        raise ValueError(
+            f"`lanes` must be a positive integer, got {lanes!r}. Example: lanes=64."
+        )
+    if devices is None:
+        return
+    is_list = isinstance(devices, (list, tuple)) and len(devices) > 0
+    if not is_list or not all(isinstance(d, jax.Device) for d in devices):
+        raise ValueError(
+            f"`devices` must be a list of devices, one at least, got {devices!r}. "
+            "Example: devices=jax.devices()[:1]."
+        )
+    if len({d.platform for d in devices}) > 1:
+        raise ValueError(
+            f"`devices` must be of one kind, got {devices!r}: their bits differ."
+        )
+
+
+def check_experiment(experiment: Any) -> None:
     """Refuse fields of an experiment that are wrong whatever is drawn.
 
     Raises:
         ValueError: naming the field.
     """
+    if not isinstance(experiment, Experiment):
+        raise ValueError(
+            f"`experiment` must be an Experiment, got {experiment!r}. "
+            "Example: threshold.experiment()."
+        )
     times = experiment.times
     seeds = experiment.seeds
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
