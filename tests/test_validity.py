@@ -2,13 +2,14 @@
 
 import functools
 import types
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from small import small
+from small import RiskBelow, small
 
 from simbias.configuration import configuration
 from simbias.core import AbstractMeasure, Index, Real
@@ -49,6 +50,18 @@ class OfGrid(Named):
     dims: ClassVar[tuple[str, ...]] = ("n",)
 
 
+class Static(Named):
+    array: Any = eqx.field(static=True, default=None)
+
+
+class Holding(Named):
+    inner: Static = Static()
+
+
+class StaticStop(RiskBelow):
+    array: Any = eqx.field(static=True, default=None)
+
+
 class Bare(Named):
     dims: ClassVar[tuple[str, ...]] = ()
 
@@ -68,6 +81,22 @@ class Bare(Named):
 def test_wrong_experiments_are_refused_by_name(changes, message):
     with pytest.raises(ValueError, match=message):
         planned(small(**{"cell": {"n": 6}, **changes}))
+
+
+# Equinox warns of them.
+@pytest.mark.filterwarnings("ignore:A JAX array is being set as static")
+@pytest.mark.parametrize(
+    ("changes", "owner"),
+    [
+        (lambda held: {"measures": {"q": Static(array=held)}}, "measure `q`"),
+        (lambda held: {"final": {"r": Holding(inner=Static(array=held))}}, "`r`"),
+        (lambda held: {"stop": StaticStop(0.1, array=(held,))}, "`stop`"),
+    ],
+)
+def test_an_array_in_a_static_field_is_refused_by_name(changes, owner):
+    holds = f"{owner} holds an array in its static field `array`"
+    with pytest.raises(ValueError, match=holds):
+        planned(small(cell={"n": 6}, **changes(np.ones(2))))
 
 
 @pytest.mark.parametrize(

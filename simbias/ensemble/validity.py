@@ -1,5 +1,6 @@
 """What an experiment, its samples and its measures must be, refused by name."""
 
+import dataclasses
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -154,6 +155,26 @@ def _check_measures(field: str, measures: Any) -> None:
             f"`{field}` must map names to measures, got {measures!r}. "
             f"Example: {field}={{'train_risk': TrainRisk()}}."
         )
+    for name, measure in measures.items():
+        _check_static(f"measure `{name}`", measure)
+
+
+def _check_static(name: str, module: Any) -> None:
+    """Refuse arrays in static fields: two of them cannot be compared, which JAX does.
+
+    Raises:
+        ValueError: naming the field.
+    """
+    for field in dataclasses.fields(module):
+        value = getattr(module, field.name)
+        is_static = field.metadata.get("static", False)
+        if is_static and any(map(eqx.is_array, jax.tree.leaves(value))):
+            raise ValueError(
+                f"{name} holds an array in its static field `{field.name}`. Leave out "
+                "static=True: an array is a field like any other."
+            )
+        if isinstance(value, eqx.Module) and not is_static:
+            _check_static(name, value)
 
 
 def check_resources(lanes: Any, devices: Any) -> None:
@@ -237,6 +258,8 @@ def check_experiment(experiment: Any) -> None:
             raise ValueError(f"`{field}` must be a function, got {value!r}.")
     if not isinstance(experiment.stop, AbstractStop | None):
         raise ValueError(f"`stop` must be a stop or None, got {experiment.stop!r}.")
+    if experiment.stop is not None:
+        _check_static("`stop`", experiment.stop)
     for field in ("measures", "final"):
         _check_measures(field, getattr(experiment, field))
     measures = {**experiment.measures, **experiment.final}
