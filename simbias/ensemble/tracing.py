@@ -21,7 +21,7 @@ def check_traced(name: str, drawn: Callable[[Mapping], Any], numbers: Numbers) -
     Raises:
         ValueError: naming the arguments.
     """
-    error = _error(drawn, numbers, numbers)
+    error = _error(drawn, numbers, numbers) if numbers else None
     if error is None:
         return
     alone = [k for k in numbers if _error(drawn, numbers, {k: numbers[k]})]
