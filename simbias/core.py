@@ -88,6 +88,7 @@ class AbstractMeasure(eqx.Module):
     """A number, or a small array, computed from the weights at one time.
 
     `dims` names the axes of what `__call__` returns, in order; a scalar has none.
+    Whole numbers and truth values are written down as float64, exact up to 2⁵³.
     A measure that needs the history is not a measure: it belongs to `analysis`.
     """
 
@@ -187,7 +188,8 @@ class Experiment:
 
     Args:
         name: name of the file in `simbias.experiments`, or your own.
-        make: `(key, **cell) -> (Dataset, AbstractNetwork)`, a pure function.
+        make: `(key, *, n, …) -> (Dataset, AbstractNetwork)`, a pure function; what it
+            takes after the key is what a cell holds.
         cell: values of the arguments of `make`.  A tuple is an axis of the grid, in
             this order; anything else is held fixed.  A key `flow.FIELD` varies a
             field of the flow instead.

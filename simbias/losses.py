@@ -4,12 +4,12 @@ The convention sets the clock of a flow: under `mse` everything happens twice as
 as under `half_mse`, and without the 1/n it would happen n times as fast.
 """
 
+import functools
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 Prediction = Float[Array, "n k"]
 Weight = Float[Array, " n"]
@@ -77,18 +77,30 @@ def cross_entropy(prediction: Prediction, target: Prediction, weight: Weight) ->
 MARGIN_LOSSES = (logistic, log_logistic, exponential, hinge)
 
 
+def whole(loss: Any) -> Any:
+    """The function that a `functools.partial` was made of."""
+    while isinstance(loss, functools.partial):
+        loss = loss.func
+    return loss
+
+
 def check_labels(loss: Any, target: Any, weight: Any) -> None:
     """Refuse labels {0, 1} where −1 and +1 are meant.
 
     Raises:
         ValueError: if a sample of the losses of y·f has a label of 0.
     """
-    kept = np.asarray(target)[np.asarray(weight) > 0]
-    if loss in MARGIN_LOSSES and np.any(kept == 0):
+    loss = whole(loss)
+    if loss in MARGIN_LOSSES and _has_zero(target, weight):
         raise ValueError(
             f"`data.y` holds a label of 0, which {loss.__name__} does not see: its "
             "labels are −1 and +1. Example: y = 2 * y - 1."
         )
+
+
+@jax.jit
+def _has_zero(target: Prediction, weight: Weight) -> Bool[Array, ""]:
+    return jnp.any((target == 0) & (weight > 0)[:, None])
 
 
 def _kept(prediction: Prediction, weight: Weight) -> Prediction:

@@ -6,25 +6,28 @@ All three use the same keys:
     times = [0, 1, 10]        final_time = 1e3      root = 0
     [cell]  n = [50, 100]     [flow]  name = "descent"  rate = 0.1
 
-`cell.KEY` is any argument of the experiment's `make`; a list is an axis of the grid.
-`flow.name` picks a flow, the other keys of `flow` are its fields.
+`cell.KEY` is any argument of the experiment's `make`, `flow.name` picks a flow, and the
+other keys of `flow` are its fields.  A list is an axis of the grid.
 """
 
 import dataclasses
 import pathlib
 import tomllib
-import types
-import typing
 from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
 
-from simbias.core import PLAIN, AbstractFlow, Experiment
-from simbias.ensemble.grid import checked_value, make_parameters, suggestion
+from simbias.core import AbstractFlow, Experiment
+from simbias.ensemble.fields import flow_fields, value_type
+from simbias.ensemble.grid import (
+    FLOW_PREFIX,
+    checked_value,
+    make_parameters,
+    suggestion,
+)
 from simbias.registry import flows
 
-_NUMERIC = (int, float, bool, str)
 TOP_KEYS = ("seeds", "dtype", "root", "times", "final_time", "cell", "flow")
 
 
@@ -66,15 +69,17 @@ def overridden(experiment: Experiment, overrides: Mapping[str, Any]) -> Experime
     if "final_time" in overrides:
         final = checked_value("final_time", overrides["final_time"], float)
         changes["times"] = rescaled(changes.get("times", experiment.times), final)
-    if "cell" in overrides:
-        cell = _table("cell", overrides["cell"])
-        changes["cell"] = {**experiment.cell, **_cell(cell)}
+    cell = {**experiment.cell, **_cell(_table("cell", overrides.get("cell", {})))}
     if "flow" in overrides:
-        changes["flow"] = _flow(experiment.flow, _table("flow", overrides["flow"]))
+        table = _table("flow", overrides["flow"])
+        fixed = {k: v for k, v in table.items() if not isinstance(v, (list, tuple))}
+        changes["flow"] = _flow(experiment.flow, fixed)
+        cell |= _flow_cell(experiment, table)
+    changes["cell"] = cell
     changed = dataclasses.replace(experiment, **changes)
     known = make_parameters(experiment.make)
     for key in changed.cell:
-        if key not in known and not key.startswith("flow."):
+        if key not in known and not key.startswith(FLOW_PREFIX):
             raise ValueError(f"`cell.{key}` is not known here.{suggestion(key, known)}")
     return changed
 
@@ -92,31 +97,6 @@ def rescaled(times: tuple[float, ...], final: float) -> tuple[float, ...]:
             f"`final_time` stretches `times`, which must end after 0, got {times}."
         )
     return tuple(float(t) for t in np.asarray(times) * (final / times[-1]))
-
-
-def flow_fields(kind: type[AbstractFlow]) -> dict[str, tuple[Any, Any]]:
-    """Fields of a flow that a user may write: name -> (type, default).
-
-    A field is offered if its type is a number, a string, a choice of these, or None.
-    """
-    hints = {
-        name: PLAIN.get(hint, hint)
-        for name, hint in typing.get_type_hints(kind).items()
-    }
-    return {
-        f.name: (hints[f.name], f.default)
-        for f in dataclasses.fields(kind)
-        if f.init and _is_plain(hints[f.name])
-    }
-
-
-def _is_plain(kind: Any) -> bool:
-    origin = typing.get_origin(kind)
-    if origin is Literal:
-        return True
-    if origin in (types.UnionType, typing.Union):
-        return all(_is_plain(k) or k is type(None) for k in typing.get_args(kind))
-    return kind in _NUMERIC
 
 
 def _flow(current: AbstractFlow, table: Mapping[str, Any]) -> AbstractFlow:
@@ -140,12 +120,23 @@ def _flow(current: AbstractFlow, table: Mapping[str, Any]) -> AbstractFlow:
 
 
 def _field(name: str, value: Any, kind: Any) -> Any:
-    if typing.get_origin(kind) in (types.UnionType, typing.Union):
-        kinds = [k for k in typing.get_args(kind) if k is not type(None)]
-        if value is None:
-            return None
-        return checked_value(name, value, kinds[0])
-    return checked_value(name, value, kind)
+    if value is None and value_type(kind) is not kind:
+        return None
+    return checked_value(name, value, value_type(kind))
+
+
+def _flow_cell(experiment: Experiment, table: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of the flow that belong to the cell: axes, and what replaces an axis."""
+    out = {}
+    for name, value in table.items():
+        key = FLOW_PREFIX + name
+        # The command line repeats the flow's own values, which replace nothing.
+        is_new = value != getattr(experiment.flow, name, value)
+        if isinstance(value, (list, tuple)):
+            out[key] = tuple(value)
+        elif key in experiment.cell and is_new:
+            out[key] = value
+    return out
 
 
 def _cell(table: Mapping[str, Any]) -> dict[str, Any]:

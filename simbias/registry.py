@@ -4,7 +4,9 @@ A file `effective_width.py` holds the function `effective_width` or the class
 `EffectiveWidth`; a file whose name starts with `_` holds helpers.
 """
 
+import ast
 import importlib
+import importlib.util
 import pkgutil
 import types
 from typing import Any
@@ -16,13 +18,9 @@ from simbias.core import AbstractFlow
 
 def modules(package: types.ModuleType) -> dict[str, types.ModuleType]:
     """Name -> module, for every public file of a folder, sorted."""
-    names = sorted(
-        info.name
-        for info in pkgutil.iter_modules(package.__path__)
-        if not info.name.startswith("_")
-    )
     return {
-        name: importlib.import_module(f"{package.__name__}.{name}") for name in names
+        name: importlib.import_module(f"{package.__name__}.{name}")
+        for name in _names(package)
     }
 
 
@@ -45,6 +43,24 @@ def experiments() -> dict[str, Any]:
     return modules(simbias.experiments)
 
 
+def titles() -> dict[str, str]:
+    """Name -> first line of the docstring of every experiment; imports none of them."""
+    out = {}
+    for name in _names(simbias.experiments):
+        spec = importlib.util.find_spec(f"{simbias.experiments.__name__}.{name}")
+        source = spec.loader.get_source(spec.name)  # pyright: ignore
+        out[name] = (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
+    return out
+
+
 def flows() -> dict[str, type[AbstractFlow]]:
     """Name -> class."""
     return {name: component(m) for name, m in modules(simbias.flows).items()}
+
+
+def _names(package: types.ModuleType) -> list[str]:
+    return sorted(
+        info.name
+        for info in pkgutil.iter_modules(package.__path__)
+        if not info.name.startswith("_")
+    )

@@ -29,7 +29,7 @@ from simbias.ensemble.lane import Recorder, advance, start
 from simbias.ensemble.memory import check_memory
 from simbias.ensemble.plan import Plan, make_plan, traced
 from simbias.ensemble.table import empty_table
-from simbias.ensemble.validity import check_fit
+from simbias.ensemble.validity import check_fit, check_resources
 from simbias.losses import check_labels
 from simbias.results import attributes, to_xarray
 
@@ -66,7 +66,7 @@ def simulate(
             in flight are saved first, and the same call goes on from there.
         OSError: if the store cannot be written, or does not answer.
     """
-    plan = planned(experiment, lanes)
+    plan = planned(experiment, lanes, devices)
     if store is not None:
         return _in_store(plan, store, lanes, devices, progress)
     table = empty_table(plan)
@@ -85,7 +85,11 @@ def simulate(
 
 
 def planned(
-    experiment: Experiment, lanes: int | None = None, *, holds_result: bool = True
+    experiment: Experiment,
+    lanes: int | None = None,
+    devices: list[jax.Device] | None = None,
+    *,
+    holds_result: bool = True,
 ) -> Plan:
     """The plan of an experiment that is sound and fits in memory.
 
@@ -94,8 +98,7 @@ def planned(
     Raises:
         ValueError: naming the field that is wrong.
     """
-    if lanes is not None and (not isinstance(lanes, int) or lanes < 1):
-        raise ValueError(f"`lanes` must be a positive integer, got {lanes}.")
+    check_resources(lanes, devices)
     with exact_numerics():
         plan = make_plan(experiment)
     check_memory(plan, holds_result)

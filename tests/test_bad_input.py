@@ -1,13 +1,20 @@
 """What `solve` and the exact flow refuse, by name."""
 
 import dataclasses
+import functools
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from small import PlainDescent, small
 
 from simbias.core import Dataset
+from simbias.ensemble.engine import exact_numerics
+from simbias.ensemble.events import Progress
+from simbias.ensemble.grid import member_keys
+from simbias.ensemble.plan import make_plan
+from simbias.ensemble.programs import Programs
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import MARGIN_LOSSES, half_mse, hinge, logistic
 from simbias.networks.two_layer import TwoLayer
@@ -50,8 +57,9 @@ def test_network_and_data_must_fit(net, data, message):
 
 
 def test_a_loss_with_kinks_of_its_own_is_refused():
-    with pytest.raises(ValueError, match="hinge"):
-        solve(network(), sample(), ReluFlow(), hinge, (1.0,), {})
+    for loss in (hinge, functools.partial(hinge)):
+        with pytest.raises(ValueError, match="hinge"):
+            solve(network(), sample(), ReluFlow(), loss, (1.0,), {})
 
 
 @pytest.mark.parametrize("values", [{"rtol": NAN}, {"rtol": 0.0}, {"rest": -1.0}])
@@ -66,6 +74,8 @@ def test_labels_of_zero_and_one_are_refused_where_plus_minus_one_is_meant(loss):
     zero_one = dataclasses.replace(data, y=jnp.asarray(np.float64(data.y > 0)))
     with pytest.raises(ValueError, match=r"label of 0, which .* −1 and \+1"):
         solve(network(), zero_one, PlainDescent(), loss, (1.0,), {})
+    with pytest.raises(ValueError, match=r"label of 0"):
+        solve(network(), zero_one, PlainDescent(), functools.partial(loss), (1.0,), {})
     assert solve(network(), zero_one, PlainDescent(), half_mse, (1.0,), {})
 
 
@@ -78,3 +88,23 @@ def test_a_run_refuses_them_too(tmp_path):
     for store in (None, tmp_path / "run.zarr"):
         with pytest.raises(ValueError, match=r"label of 0, which logistic"):
             simulate(experiment, store=store)
+
+
+def test_a_member_whose_labels_alone_are_wrong_is_named():
+    def make(key, *, n: int):
+        data, net = small().make(key, n=n)
+        label = jnp.where(jax.random.uniform(key, (n, 1)) < 0.03, 0.0, 1.0)
+        return dataclasses.replace(data, y=label), net
+
+    plan = make_plan(small(make=make, cell={"n": 6}, seeds=40, loss=logistic))
+    begun = []
+    with exact_numerics():
+        programs = Programs(plan, "cpu", Progress())
+        with pytest.raises(ValueError, match="label of 0") as raised:
+            begun.extend(map(programs.begin, range(plan.size)))
+        first = len(begun)
+        assert first > 0
+        assert f"seed {first} of {{'n': 6}}: " in str(raised.value)
+        key, _ = member_keys(0, plan.cell(first), first)
+        assert (make(key, n=6)[0].y == 0).any()
+    assert all((lane.data.y[:6] == 1).all() for lane in begun)

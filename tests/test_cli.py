@@ -6,9 +6,12 @@ import sys
 import time
 
 import pytest
+import tyro
 
 from simbias import cli
+from simbias.cli._options import options_class, overrides
 from simbias.ensemble.grid import make_parameters
+from simbias.options import overridden
 from simbias.registry import experiments
 from simbias.results import is_finished, open_result
 
@@ -164,6 +167,24 @@ def test_bad_input_exits_with_2_names_the_field_and_writes_nothing(
     assert run(*arguments) == 2
     assert message in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_several_values_of_a_field_of_the_flow_are_an_axis():
+    def changed(experiment, *arguments):
+        parsed = tyro.cli(options_class(experiment), args=arguments)
+        return overridden(experiment, overrides(parsed, experiment))
+
+    plain = experiments()["threshold"].experiment("smoke")
+    plain = overridden(plain, {"flow": {"name": "descent", "rate": 0.2}})
+    swept = changed(plain, "--flow.batch", "8", "16", "--flow.optimiser", "adam")
+    assert swept.cell["flow.batch"] == (8, 16)
+    assert (swept.flow.batch, swept.flow.rate) == (None, 0.2)
+    filed = overridden(plain, {"flow": {"batch": [8, 16]}})
+    assert filed.cell == {**plain.cell, "flow.batch": (8, 16)}
+    # What is said again changes nothing, one value replaces an axis.
+    assert changed(swept) == swept
+    assert changed(swept, "--flow.batch", "4").cell["flow.batch"] == (4,)
+    assert overridden(swept, {"flow": {"batch": 4}}).cell["flow.batch"] == 4
 
 
 def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path, capsys):

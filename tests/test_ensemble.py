@@ -171,14 +171,15 @@ traced = []
 def test_a_number_that_shapes_nothing_costs_no_program_of_its_own():
     experiment = small(make=drawn, cell={"n": 6, "draw": (0, 1, 2, 3)}, seeds=1)
     plan = make_plan(experiment)
-    assert len(traced) == 1
+    # With its value, which is checked, and without.
+    assert len(traced) == 2
     with exact_numerics():
         programs = Programs(plan, "cpu", Progress())
         for member in range(plan.size):
             lane = programs.begin(member)
             data, _ = small().make(jax.random.key(member), n=6, d=5)
             np.testing.assert_allclose(lane.data.x[:6], data.x, rtol=1e-14)
-    assert len(traced) == 2
+    assert len(traced) == 3
 
 
 def smooth(key, *, n: int, m: int):
@@ -213,6 +214,34 @@ def test_cells_that_differ_in_the_flow_alone_share_data_and_start():
     ds = simulate(small(cell=cell))
     start_risk = ds["risk"].sel(time=0)
     np.testing.assert_array_equal(*start_risk.transpose("flow.rate", "seed"))
+
+
+def test_a_whole_number_of_the_flow_may_be_an_axis(traces):
+    cell = {"n": 20, "scale": 0.5, "flow.batch": (4, 8)}
+    ds = simulate(small(cell=cell, flow=Descent()))
+    assert len(traces) == 2
+    alone = simulate(small(cell={"n": 20, "scale": 0.5}, flow=Descent(batch=8)))
+    np.testing.assert_array_equal(ds["risk"].sel({"flow.batch": 8}), alone["risk"])
+    assert (ds["risk"].sel({"flow.batch": 4}) != alone["risk"])[:, 1:].all()
+
+
+class Repeated(PlainDescent):
+    """A flow with a whole number that shapes nothing."""
+
+    times: Index = 1
+
+    def step(self, state, data, loss, until):
+        def again(_, state):
+            return PlainDescent.step(self, state, data, loss, until)
+
+        return jax.lax.fori_loop(0, self.times, again, state)
+
+
+def test_a_whole_number_of_the_flow_that_is_not_static_is_traced(traces):
+    cell = {"n": 6, "scale": 0.5, "flow.times": (1, 2)}
+    ds = simulate(small(cell=cell, flow=Repeated(), times=(0.1,)))
+    assert len(traces) == 1
+    assert (ds["accepted"].sel({"flow.times": 2}) == 2).all()
 
 
 def test_a_round_grows_only_if_members_needed_more_of_it(monkeypatch):
@@ -308,7 +337,13 @@ def test_padding_changes_no_risk():
         ({"cell": {"n": True}}, r"`cell.n` must be a number, got True"),
         ({"cell": {"sigma": float("nan")}}, r"`cell.sigma` must be finite"),
         ({"cell": {"m": 0}}, r"`m` must be a positive integer, got 0"),
-        ({"cell": {"flow.rat": 1.0}}, r"`cell.flow.rat` is not a field of the flow"),
+        (
+            {"cell": {"flow.rat": 1.0}},
+            r"`cell.flow.rat` is not .*mean `flow.rate`",
+        ),
+        ({"flow": Descent(), "cell": {"flow.batch": (4, 2.5)}}, r"must be an integer"),
+        ({"flow": Descent(), "cell": {"flow.batch": (4, 0)}}, r"`batch` must be"),
+        ({"flow": Descent(), "cell": {"flow.schedule": 1.0}}, r"is not a field of"),
         ({"seeds": 0}, r"`seeds` must be a positive integer"),
         ({"times": ()}, r"`times` must be finite, not negative and not empty"),
         ({"times": (0.0,)}, r"`times` must increase and end after 0"),

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from simbias.core import Claim, Experiment
 from simbias.ensemble.plan import make_plan
-from simbias.registry import component, experiments, flows, modules
+from simbias.registry import component, experiments, flows, modules, titles
 
 EXPERIMENTS = sorted(experiments())
 
@@ -30,6 +30,11 @@ def test_every_experiment_says_what_it_shows_and_whose_it_is(name):
     text = experiments()[name].__doc__
     assert len(text.splitlines()[0]) < 100
     assert "Reference:" in text
+
+
+def test_titles_are_the_first_lines_of_the_experiments():
+    lines = {name: m.__doc__.splitlines()[0] for name, m in experiments().items()}
+    assert titles() == lines
 
 
 def test_flows_are_named_after_their_files():

@@ -1,10 +1,13 @@
+from typing import ClassVar
+
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import xarray as xr
 import zarr
 from small import small
 
-from simbias.core import Status
+from simbias.core import AbstractMeasure, Status
 from simbias.ensemble import engine
 from simbias.results import cell_of, is_failed, is_finished, open_result
 from simbias.simulate import simulate
@@ -17,6 +20,40 @@ def test_what_is_read_is_what_was_returned(tmp_path):
     assert list(ds["norms"].dims) == ["n", "scale", "seed", "neuron"]
     assert is_finished(ds).all()
     assert not is_failed(ds).any()
+
+
+LARGE = [2**24 + 1, 2**53 - 1]
+
+
+class Large(AbstractMeasure):
+    """Whole numbers beyond the digits of float32."""
+
+    dims: ClassVar[tuple[str, ...]] = ("number",)
+
+    def __call__(self, network, data):
+        return jnp.array(LARGE)
+
+
+class Positive(AbstractMeasure):
+    dims: ClassVar[tuple[str, ...]] = ()
+
+    def __call__(self, network, data):
+        return jnp.all(data.weight >= 0)
+
+
+def test_counts_keep_their_digits_and_those_that_are_missing_are_nan(tmp_path):
+    measures = {"large": Large(), "positive": Positive()}
+    cell = {"n": 6, "scale": (0.1, 1e200)}
+    experiment = small(
+        cell=cell, measures=measures, final={"last": Large()}, dtype="float32"
+    )
+    ds = simulate(experiment, store=tmp_path / "run.zarr")
+    xr.testing.assert_identical(ds, simulate(experiment))
+    assert {ds[n].dtype for n in ("large", "positive", "last")} == {np.dtype(float)}
+    assert (ds["large"].sel(scale=0.1) == LARGE).all()
+    assert (ds["last"].sel(scale=0.1) == LARGE).all()
+    assert (ds["positive"].sel(scale=0.1) == 1).all()
+    assert ds["large"].sel(scale=1e200, time=5).isnull().all()
 
 
 def test_a_finished_run_is_not_computed_again(tmp_path, monkeypatch):

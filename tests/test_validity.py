@@ -2,17 +2,19 @@
 
 import functools
 import types
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from small import small
+from small import RiskBelow, small
 
 from simbias.configuration import configuration
-from simbias.core import AbstractMeasure
-from simbias.ensemble.validity import check_fit
+from simbias.core import AbstractMeasure, Index, Real
+from simbias.ensemble.grid import make_grid
+from simbias.ensemble.validity import check_experiment, check_fit, check_resources
 from simbias.options import overridden
 from simbias.simulate import planned, simulate
 
@@ -34,6 +36,32 @@ class Labelled(Named):
         return {"row": jnp.arange(3)}
 
 
+class Numbered(Named):
+    def coords(self):
+        return {"row": np.array(self.values)}
+
+
+class Elsewhere(Named):
+    def coords(self):
+        return {"n": np.arange(2)}
+
+
+class OfGrid(Named):
+    dims: ClassVar[tuple[str, ...]] = ("n",)
+
+
+class Static(Named):
+    array: Any = eqx.field(static=True, default=None)
+
+
+class Holding(Named):
+    inner: Static = Static()
+
+
+class StaticStop(RiskBelow):
+    array: Any = eqx.field(static=True, default=None)
+
+
 class Bare(Named):
     dims: ClassVar[tuple[str, ...]] = ()
 
@@ -53,6 +81,113 @@ class Bare(Named):
 def test_wrong_experiments_are_refused_by_name(changes, message):
     with pytest.raises(ValueError, match=message):
         planned(small(**{"cell": {"n": 6}, **changes}))
+
+
+# Equinox warns of them.
+@pytest.mark.filterwarnings("ignore:A JAX array is being set as static")
+@pytest.mark.parametrize(
+    ("changes", "owner"),
+    [
+        (lambda held: {"measures": {"q": Static(array=held)}}, "measure `q`"),
+        (lambda held: {"final": {"r": Holding(inner=Static(array=held))}}, "`r`"),
+        (lambda held: {"stop": StaticStop(0.1, array=(held,))}, "`stop`"),
+    ],
+)
+def test_an_array_in_a_static_field_is_refused_by_name(changes, owner):
+    holds = f"{owner} holds an array in its static field `array`"
+    with pytest.raises(ValueError, match=holds):
+        planned(small(cell={"n": 6}, **changes(np.ones(2))))
+
+
+@pytest.mark.parametrize(
+    ("measures", "message"),
+    [
+        ((Named(), Named((1.0,))), r"`q` and `r` have 2 and 1 values along `row`"),
+        ((Numbered(), Numbered((0.0, 1.0))), r"`q` and `r` have different coordinates"),
+        ((OfGrid(), Named()), r"measure `q` names the axis `n`.* grid"),
+        ((Named(), Elsewhere()), r"`r` has coordinates of `n`"),
+    ],
+)
+def test_measures_that_share_an_axis_must_agree_on_it(measures, message):
+    q, r = measures
+    with pytest.raises(ValueError, match=message):
+        planned(small(cell={"n": (6, 7)}, measures={"q": q}, final={"r": r}))
+
+
+def positional(key, n: int = 6, scale: float = 0.1, law=np.ones):
+    return small().make(key, n=n, scale=scale)
+
+
+def test_what_make_takes_after_the_key_is_the_grid_with_or_without_a_star():
+    experiment = small(make=positional)
+    assert make_grid(experiment) == make_grid(small(make=starred))
+    assert planned(experiment).size == 12
+
+
+def starred(key, *, n: int = 6, scale: float = 0.1):
+    return small().make(key, n=n, scale=scale)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda **cell: None, r"`make` must take a key first.*def make\(key, \*, n"),
+        (lambda *, key, n: None, r"`make` must take a key first"),
+        (lambda: None, r"`make` must take a key first"),
+        (lambda key, **cell: None, r"`cell.n` is not known here: .* names no argument"),
+    ],
+)
+def test_a_make_that_names_no_arguments_is_refused_with_the_right_form(make, message):
+    with pytest.raises(ValueError, match=message):
+        planned(small(make=make))
+
+
+def branching(key, *, n: int, sigma: Real = 0.5, scale: float = 0.1):
+    return small().make(key, n=n, sigma=0.0 if sigma < 1 else sigma, scale=scale)
+
+
+def shaping(key, *, n: Index, sigma: Real = 0.5):
+    return small().make(key, n=n, sigma=sigma)
+
+
+def looping(key, *, n: int, sigma: Real = 0.5, draw: Index = 3):
+    return small().make(jax.random.split(key, 10)[int(draw)], n=n, sigma=sigma)
+
+
+@pytest.mark.parametrize(
+    ("make", "name"), [(branching, "sigma"), (shaping, "n"), (looping, "draw")]
+)
+def test_a_number_whose_value_make_asks_for_is_named_before_anything_runs(make, name):
+    asks = rf"`make` of small asks for the value of `{name}`, which it does not see"
+    with pytest.raises(ValueError, match=asks):
+        planned(small(make=make, cell={"n": 6}))
+
+
+@pytest.mark.parametrize(
+    ("lanes", "devices", "message"),
+    [
+        (True, None, "`lanes` must be a positive integer, got True"),
+        (0, None, "`lanes` must be a positive integer, got 0"),
+        (2.0, None, "`lanes` must be a positive integer, got 2.0"),
+        (None, [], r"`devices` must be .* one at least, got \[\]"),
+        (None, "cpu", r"`devices` must be a list of devices.* got 'cpu'"),
+        (None, ["cpu"], r"`devices` must be a list of devices"),
+    ],
+)
+def test_what_a_run_cannot_run_on_is_refused_by_name(lanes, devices, message):
+    with pytest.raises(ValueError, match=message):
+        check_resources(lanes, devices)
+
+
+@pytest.mark.parametrize("options", [{"lanes": True}, {"devices": []}])
+def test_a_run_refuses_them_too(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        simulate(small(), **options)
+
+
+def test_what_is_no_experiment_is_refused_with_an_example():
+    with pytest.raises(ValueError, match=r"must be an Experiment, got 'threshold'"):
+        check_experiment("threshold")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from simbias.cli._shown import no_more, say
 from simbias.cli._submit import submit
 from simbias.compiled import cache_programs
 from simbias.ensemble.grid import suggestion
-from simbias.registry import experiments
+from simbias.registry import titles
 
 NO_CACHE = "--no-compile-cache"
 
@@ -82,8 +82,8 @@ XDG_CACHE_HOME/simbias, or ~/.cache/simbias); --no-compile-cache does without.""
 
 def _list(arguments: list[str]) -> int:
     no_more("list", arguments)
-    known = experiments()
+    known = titles()
     width = max(map(len, known))
-    for name, module in known.items():
-        print(f"{name:{width}s} {module.__doc__.splitlines()[0]}")
+    for name, title in known.items():
+        print(f"{name:{width}s} {title}")
     return 0

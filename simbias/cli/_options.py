@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from simbias import options
 from simbias.core import PLAIN, Experiment
-from simbias.ensemble.grid import make_parameters, suggestion
+from simbias.ensemble.fields import flow_fields
+from simbias.ensemble.grid import FLOW_PREFIX, make_parameters, suggestion
 from simbias.registry import experiments, flows
 
 Preset = Literal["smoke", "quick", "paper"]
@@ -82,14 +83,18 @@ def options_class(experiment: Experiment) -> type:
         kind = tuple[annotation, ...]  # pyright: ignore
         cells.append((key, kind, dataclasses.field(default=value)))
     fields = []
-    for key, (kind, default) in options.flow_fields(type(experiment.flow)).items():
+    for key, (kind, default) in flow_fields(type(experiment.flow)).items():
         value = getattr(experiment.flow, key, default)
+        value = experiment.cell.get(FLOW_PREFIX + key, value)
+        if kind is not bool:  # which are flags
+            kind = tuple[kind, ...]  # pyright: ignore
+            value = value if isinstance(value, tuple) else (value,)
         fields.append((key, kind, dataclasses.field(default=value)))
     cell = dataclasses.make_dataclass("Cell", cells, frozen=True)
     cell.__doc__ = "Several values make an axis of the grid."
     flow = dataclasses.make_dataclass("Flow", fields, frozen=True)
     flow.__doc__ = (
-        f"Fields of {type(experiment.flow).__name__}; "
+        f"Fields of {type(experiment.flow).__name__}, several values make an axis; "
         f"--flow.name picks another flow ({', '.join(flows())})."
     )
     top = [
@@ -111,13 +116,20 @@ def options_class(experiment: Experiment) -> type:
 
 def overrides(parsed: Any, experiment: Experiment) -> dict[str, Any]:
     """What was asked for; one value for a fixed key stays a fixed key."""
-    cell = {}
-    for key, values in vars(parsed.cell).items():
-        is_axis = isinstance(experiment.cell.get(key), tuple)
-        cell[key] = list(values) if is_axis or len(values) != 1 else values[0]
+    is_axis = lambda key: isinstance(experiment.cell.get(key), tuple)
+    given = lambda key, v: list(v) if is_axis(key) or len(v) != 1 else v[0]
+    cell = {key: given(key, values) for key, values in vars(parsed.cell).items()}
+    flow = {}
+    for field, values in vars(parsed.flow).items():
+        key = FLOW_PREFIX + field
+        value = given(key, values) if isinstance(values, tuple) else values
+        if key in experiment.cell or isinstance(value, list):
+            cell[key] = value
+        else:
+            flow[field] = value
     overrides = {
         "cell": cell,
-        "flow": vars(parsed.flow),
+        "flow": flow,
         "seeds": parsed.seeds,
         "times": parsed.times,
         "dtype": parsed.dtype,

@@ -1,13 +1,17 @@
 """The progress bar: members done and failed, compiling, stopping."""
 
+import sys
 import time
+from typing import Any
 
 from tqdm.auto import tqdm
 
 from simbias.ensemble.events import Event, Outcome, Progress
 
-# The bar moves when something happens, and its clock at least this often.
+# The bar moves when something happens, and its clock at least this often.  Where it is
+# lines of a file, they are as far apart.
 _REDRAW_SECONDS = 10.0
+_IS_IN_NOTEBOOK = any(kind.__module__ == "tqdm.notebook" for kind in tqdm.__mro__)
 
 
 class Bar:
@@ -17,7 +21,12 @@ class Bar:
         self.progress = Progress()
         self._failed = 0
         self._note, self._drawn = "", time.monotonic()
-        self._bar = tqdm(total=total, unit="member", disable=not is_drawn, desc=title)
+        options: dict[str, Any] = {"total": total, "unit": "member", "desc": title}
+        self._is_lines = is_drawn and not (_IS_IN_NOTEBOOK or sys.stderr.isatty())
+        if self._is_lines:
+            # Drawn when we say so, and never in between.
+            options |= {"file": _Lines(), "mininterval": float("inf"), "miniters": 1}
+        self._bar = tqdm(disable=not is_drawn, **options)
 
     def __enter__(self) -> "Bar":
         return self
@@ -36,7 +45,25 @@ class Bar:
             note += ", stopping after this round"
         self._bar.set_postfix_str(note, refresh=False)
         self._bar.update(finished - self._bar.n)
-        is_late = time.monotonic() - self._drawn > _REDRAW_SECONDS
-        if note != self._note or is_late:
+        is_news = note != self._note and not self._is_lines
+        if is_news or time.monotonic() - self._drawn > _REDRAW_SECONDS:
             self._bar.refresh()
             self._note, self._drawn = note, time.monotonic()
+
+
+class _Lines:
+    """Standard error where it is no terminal: every time the bar is drawn, a line."""
+
+    @property
+    def encoding(self) -> str | None:
+        """What decides which characters a bar is made of."""
+        return sys.stderr.encoding
+
+    def write(self, text: str) -> None:
+        """A line, of what would be drawn over the last one."""
+        if line := text.strip():
+            sys.stderr.write(line + "\n")
+
+    def flush(self) -> None:
+        """What is written appears."""
+        sys.stderr.flush()

@@ -215,7 +215,7 @@ def run_members(
     """
     if not members:
         return
-    devices = list(devices or jax.local_devices())
+    devices = jax.local_devices() if devices is None else devices
     progress = progress or Progress()
     programs = Programs(plan, devices[0].platform, progress)
     stations = Stations(

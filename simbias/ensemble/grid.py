@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray, UInt
 
 from simbias.core import PLAIN, CellValue, Dataset, Experiment, Index, Make
+from simbias.ensemble.fields import flow_fields, value_type
 
 FLOW_PREFIX = "flow."
 # Sizes and counts are 32-bit integers in XLA.
@@ -61,11 +62,12 @@ def make_grid(experiment: Experiment) -> Grid:
             empty or duplicated axis.  The message names the key as `cell.KEY`.
     """
     parameters = make_parameters(experiment.make)
-    flow_fields = {f.name for f in dataclasses.fields(experiment.flow)}
+    known = {name: p.annotation for name, p in parameters.items()}
+    known |= _flow_annotations(experiment)
     fixed: dict[str, CellValue] = {}
     axes: dict[str, tuple[CellValue, ...]] = {}
     for key, value in experiment.cell.items():
-        annotation = _annotation(key, parameters, flow_fields)
+        annotation = _annotation(key, known)
         if isinstance(value, tuple):
             axes[key] = _axis(key, value, annotation)
         else:
@@ -97,9 +99,17 @@ def make_grid(experiment: Experiment) -> Grid:
 
 
 def make_parameters(make: Make) -> dict[str, inspect.Parameter]:
-    """Keyword-only parameters of `make`: what a cell may hold."""
-    parameters = inspect.signature(make).parameters
-    return {name: p for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
+    """Parameters of `make` after the key: what a cell may hold.
+
+    Raises:
+        ValueError: if `make` does not take a key first.
+    """
+    first, *rest = [*inspect.signature(make).parameters.values(), None]
+    if first is None or first.kind in (first.KEYWORD_ONLY, first.VAR_KEYWORD):
+        raise ValueError(
+            "`make` must take a key first. Example: def make(key, *, n: int = 50)."
+        )
+    return {p.name: p for p in rest if p is not None and _is_argument(p)}
 
 
 def member_key(root: int, cell: Cell, seed: int) -> PRNGKeyArray:
@@ -200,20 +210,37 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f" Known: {', '.join(known)}."
 
 
-def _annotation(key: str, parameters: Mapping, flow_fields: set[str]) -> Any:
+def _is_argument(parameter: inspect.Parameter) -> bool:
+    if parameter.kind is parameter.KEYWORD_ONLY:
+        return True
+    default = parameter.default
+    # Any other default is what the function was made with: lambda key, law=law: …
+    is_value = default is parameter.empty or isinstance(default, (int, float, str))
+    return parameter.kind is parameter.POSITIONAL_OR_KEYWORD and is_value
+
+
+def _flow_annotations(experiment: Experiment) -> dict[str, Any]:
+    if not any(key.startswith(FLOW_PREFIX) for key in experiment.cell):
+        return {}
+    fields = flow_fields(type(experiment.flow))
+    return {FLOW_PREFIX + name: value_type(kind) for name, (kind, _) in fields.items()}
+
+
+def _annotation(key: str, known: Mapping[str, Any]) -> Any:
+    if key in known:
+        return known[key]
     if key.startswith(FLOW_PREFIX):
-        field = key.removeprefix(FLOW_PREFIX)
-        if field not in flow_fields:
-            raise ValueError(
-                f"`cell.{key}` is not a field of the flow."
-                + suggestion(field, flow_fields)
-            )
-        return float
-    if key not in parameters:
+        fields = [k for k in known if k.startswith(FLOW_PREFIX)]
         raise ValueError(
-            f"`cell.{key}` is not known here." + suggestion(key, parameters)
+            f"`cell.{key}` is not a field of the flow that holds a number, a choice or "
+            "a truth value." + suggestion(key, fields)
         )
-    return parameters[key].annotation
+    if not known:
+        raise ValueError(
+            f"`cell.{key}` is not known here: `make` names no argument but the key. "
+            "Example: def make(key, *, n: int = 50)."
+        )
+    raise ValueError(f"`cell.{key}` is not known here." + suggestion(key, known))
 
 
 def _axis(key: str, values: tuple, annotation: Any) -> tuple[CellValue, ...]:

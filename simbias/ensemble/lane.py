@@ -12,6 +12,7 @@ from typing import Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from simbias.branching import when
@@ -64,7 +65,7 @@ def start(
     for name, measure in recorder.measures.items():
         value = jax.eval_shape(measure, network, data)
         shape = (len(recorder.times), *value.shape)
-        records[name] = jnp.full(shape, jnp.nan, _record_dtype(value.dtype))
+        records[name] = jnp.full(shape, jnp.nan, record_dtype(value.dtype))
     lane = Lane(flow, data, state, jnp.int32(0), records)
     if recorder.times[0] > 0:
         return lane
@@ -107,17 +108,21 @@ def advance_all(
     return jax.vmap(one)(lanes)
 
 
+def record_dtype(dtype: np.dtype) -> np.dtype:
+    """What values of a measure are written down as: floats as they are.
+
+    All else, counts and truth values, becomes float64, which is exact up to 2⁵³ and
+    has a NaN for what is not reached.
+    """
+    return dtype if dtype.kind == "f" else np.dtype(np.float64)
+
+
 def _moving(lane: Lane) -> tuple:
     return lane.state, lane.cursor, lane.records
 
 
 def _parts(moving: tuple) -> dict:
     return dict(zip(("state", "cursor", "records"), moving, strict=True))
-
-
-def _record_dtype(dtype: jnp.dtype) -> jnp.dtype:
-    # Counts and truth values are stored as floats, so that "not reached" is NaN.
-    return dtype if jnp.issubdtype(dtype, jnp.floating) else jnp.dtype(jnp.float32)
 
 
 def _recorded(recorder: Recorder, data: Dataset, moving: tuple) -> tuple:

@@ -14,8 +14,15 @@ import numpy as np
 
 from simbias.core import AbstractNetwork, Dataset, Experiment, Make
 from simbias.ensemble.grid import Cell, Grid, bucket, make_grid, member_key, padded
-from simbias.ensemble.lane import Lane, Recorder, start
-from simbias.ensemble.validity import check_experiment, check_fit, check_measure, made
+from simbias.ensemble.lane import Lane, Recorder, record_dtype, start
+from simbias.ensemble.tracing import check_traced
+from simbias.ensemble.validity import (
+    check_axes,
+    check_experiment,
+    check_fit,
+    check_measure,
+    made,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,14 +103,19 @@ def make_plan(experiment: Experiment) -> Plan:
     described: dict[Any, Any] = {}
     tried: set[tuple[str, Any]] = set()
     for index, cell in enumerate(grid.cells):
-        sizes = tuple(cell.sizes.items())
+        shaping = [(k, v) for k, v in cell.flow.items() if not isinstance(v, float)]
+        sizes = (*cell.sizes.items(), *shaping)
         values = {(k, v) for k, v in cell.numbers.items() if isinstance(v, float)}
         member_flow(experiment, cell)
         # Each set of sizes is traced once, and each float once with some of them.
         if sizes not in described or not values <= tried:
-            data, network = _draw_shapes(experiment, cell)
+            drawn = functools.partial(_drawn, experiment, cell)
+            data, network = eqx.filter_eval_shape(
+                functools.partial(drawn, cell.numbers)
+            )
             tried |= values
         if sizes not in described:
+            check_traced(experiment.name, drawn, cell.numbers)
             trajectories.append(_fields(recorder.measures, network, data))
             final.append(_fields(experiment.final, network, data))
             lane = _start_shapes(experiment, recorder, cell, data, network)
@@ -129,13 +141,15 @@ def make_plan(experiment: Experiment) -> Plan:
         raise ValueError(
             f"the flow already counts `{clash.pop()}`; rename the measure."
         )
+    widest, widest_final = _widest(trajectories), _widest(final)
+    check_axes(grid.axes, widest | widest_final)
     return Plan(
         experiment,
         grid,
         recorder,
         tuple(groups),
-        _widest(trajectories),
-        _widest(final),
+        widest,
+        widest_final,
         tuple(lane.state.stats),
     )
 
@@ -157,17 +171,20 @@ def member_flow(experiment: Experiment, cell: Cell) -> Any:
 
 
 def traced(flow: Any) -> Any:
-    """The flow with its numbers as arrays: one program serves every tolerance."""
-    return jax.tree.map(
-        lambda v: jnp.asarray(v, jnp.float64) if isinstance(v, float) else v, flow
-    )
+    """The flow with its numbers as arrays: one program serves every tolerance.
+
+    Those that shape something are static fields, and no part of the tree.
+    """
+    is_number = lambda v: isinstance(v, (bool, int, float))
+    array = lambda v: jnp.asarray(np.asarray(v)) if is_number(v) else v
+    return jax.tree.map(array, flow)
 
 
-def _draw_shapes(experiment: Experiment, cell: Cell) -> tuple[Any, Any]:
+def _drawn(
+    experiment: Experiment, cell: Cell, numbers: Mapping
+) -> tuple[Dataset, AbstractNetwork]:
     key = member_key(experiment.root, cell, 0)
-    make, dtype = experiment.make, experiment.dtype
-    drawn = functools.partial(draw, make, dtype, cell.sizes, cell.numbers)
-    return eqx.filter_eval_shape(drawn, key)
+    return draw(experiment.make, experiment.dtype, cell.sizes, numbers, key)
 
 
 def _start_shapes(
@@ -184,9 +201,7 @@ def _fields(measures: Mapping, network: Any, data: Any) -> dict[str, Field]:
         value = eqx.filter_eval_shape(measure, network, data)
         coords = {k: np.asarray(v) for k, v in measure.coords().items()}
         check_measure(name, measure, value, coords)
-        dtype = np.dtype(value.dtype)
-        if dtype.kind != "f":
-            dtype = np.dtype(np.float32)
+        dtype = record_dtype(np.dtype(value.dtype))
         fields[name] = Field(tuple(measure.dims), value.shape, dtype, coords)
     return fields
 

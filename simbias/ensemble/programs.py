@@ -42,7 +42,6 @@ class Programs:
         self._guard = threading.Lock()
         self._locks: dict[Any, threading.Lock] = {}
         self._ready: set[Any] = set()
-        self._checked: set[int] = set()
         own = lambda f: eqx.filter_jit(lambda *arguments: f(*arguments))
         self._draw, self._start = own(draw), own(start)
         self._take, self._final = own(_take), own(_measured)
@@ -61,18 +60,19 @@ class Programs:
         """A member at time 0.
 
         Raises:
-            ValueError: for labels that the loss does not see.
+            ValueError: for labels that the loss does not see, naming the member.
         """
         plan, cell = self.plan, self.plan.cell(member)
-        experiment = plan.experiment
-        key_draw, key_flow = member_keys(experiment.root, cell, plan.seed(member))
+        experiment, seed = plan.experiment, plan.seed(member)
+        key_draw, key_flow = member_keys(experiment.root, cell, seed)
         numbers, flow = self._traced(member // experiment.seeds)
         data, network = self._once(
             self._draw, experiment.make, experiment.dtype, cell.sizes, numbers, key_draw
         )
-        if member // experiment.seeds not in self._checked:
+        try:
             check_labels(experiment.loss, data.y, data.weight)
-            self._checked.add(member // experiment.seeds)
+        except ValueError as error:
+            raise ValueError(f"seed {seed} of {cell.arguments}: {error}") from None
         return self._once(self._start, plan.recorder, flow, network, data, key_flow)
 
     def _traced_of(self, index: int) -> tuple[dict[str, jax.Array], AbstractFlow]:

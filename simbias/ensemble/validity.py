@@ -1,12 +1,14 @@
 """What an experiment, its samples and its measures must be, refused by name."""
 
+import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from simbias.core import (
     AbstractFlow,
@@ -97,12 +99,53 @@ def check_measure(name: str, measure: Any, value: Any, coords: Mapping) -> None:
             f"measure `{name}` names the axes {dims}: each may stand once, and none of "
             f"{', '.join(_RESERVED)}."
         )
+    if strangers := set(coords) - set(dims):
+        raise ValueError(
+            f"measure `{name}` has coordinates of `{strangers.pop()}`, which is none "
+            f"of its axes {dims}."
+        )
     for dim, size in zip(dims, value.shape, strict=True):
         if dim in coords and coords[dim].shape != (size,):
             raise ValueError(
                 f"measure `{name}` has {size} values along `{dim}` and coordinates of "
                 f"shape {coords[dim].shape}."
             )
+
+
+def check_axes(grid: Iterable[str], fields: Mapping[str, Any]) -> None:
+    """Refuse measures that mean different things by an axis of one name.
+
+    Args:
+        grid: names of the axes of the grid.
+        fields: name of a measure -> its `dims`, `shape` and `coords`, over all cells.
+
+    Raises:
+        ValueError: naming the measures and the axis.
+    """
+    taken = set(grid)
+    sizes: dict[str, tuple[str, int]] = {}
+    coords: dict[str, tuple[str, np.ndarray]] = {}
+    for name, field in fields.items():
+        if clash := taken & set(field.dims):
+            raise ValueError(
+                f"measure `{name}` names the axis `{clash.pop()}`, which is one of the "
+                "grid; rename it."
+            )
+        for dim, size in zip(field.dims, field.shape, strict=True):
+            other, theirs = sizes.setdefault(dim, (name, size))
+            if theirs != size:
+                raise ValueError(
+                    f"measures `{other}` and `{name}` have {theirs} and {size} values "
+                    f"along `{dim}`; rename the axis of one of them."
+                )
+        for dim, values in field.coords.items():
+            other, theirs = coords.setdefault(dim, (name, values))
+            if not np.array_equal(theirs, values):
+                raise ValueError(
+                    f"measures `{other}` and `{name}` have different coordinates along "
+                    f"`{dim}`, {theirs[:4]} and {values[:4]}; rename the axis of one "
+                    "of them."
+                )
 
 
 def _check_measures(field: str, measures: Any) -> None:
@@ -112,14 +155,64 @@ def _check_measures(field: str, measures: Any) -> None:
             f"`{field}` must map names to measures, got {measures!r}. "
             f"Example: {field}={{'train_risk': TrainRisk()}}."
         )
+    for name, measure in measures.items():
+        _check_static(f"measure `{name}`", measure)
 
 
-def check_experiment(experiment: Experiment) -> None:
+def _check_static(name: str, module: Any) -> None:
+    """Refuse arrays in static fields: two of them cannot be compared, which JAX does.
+
+    Raises:
+        ValueError: naming the field.
+    """
+    for field in dataclasses.fields(module):
+        value = getattr(module, field.name)
+        is_static = field.metadata.get("static", False)
+        if is_static and any(map(eqx.is_array, jax.tree.leaves(value))):
+            raise ValueError(
+                f"{name} holds an array in its static field `{field.name}`. Leave out "
+                "static=True: an array is a field like any other."
+            )
+        if isinstance(value, eqx.Module) and not is_static:
+            _check_static(name, value)
+
+
+def check_resources(lanes: Any, devices: Any) -> None:
+    """Refuse what a run cannot run on; None leaves the choice to the engine.
+
+    Raises:
+        ValueError: naming the argument.
+    """
+    is_count = isinstance(lanes, int) and not isinstance(lanes, bool) and lanes > 0
+    if lanes is not None and not is_count:
+        raise ValueError(
+            f"`lanes` must be a positive integer, got {lanes!r}. Example: lanes=64."
+        )
+    if devices is None:
+        return
+    is_list = isinstance(devices, (list, tuple)) and len(devices) > 0
+    if not is_list or not all(isinstance(d, jax.Device) for d in devices):
+        raise ValueError(
+            f"`devices` must be a list of devices, one at least, got {devices!r}. "
+            "Example: devices=jax.devices()[:1]."
+        )
+    if len({d.platform for d in devices}) > 1:
+        raise ValueError(
+            f"`devices` must be of one kind, got {devices!r}: their bits differ."
+        )
+
+
+def check_experiment(experiment: Any) -> None:
     """Refuse fields of an experiment that are wrong whatever is drawn.
 
     Raises:
         ValueError: naming the field.
     """
+    if not isinstance(experiment, Experiment):
+        raise ValueError(
+            f"`experiment` must be an Experiment, got {experiment!r}. "
+            "Example: threshold.experiment()."
+        )
     times = experiment.times
     seeds = experiment.seeds
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
@@ -165,6 +258,8 @@ def check_experiment(experiment: Experiment) -> None:
             raise ValueError(f"`{field}` must be a function, got {value!r}.")
     if not isinstance(experiment.stop, AbstractStop | None):
         raise ValueError(f"`stop` must be a stop or None, got {experiment.stop!r}.")
+    if experiment.stop is not None:
+        _check_static("`stop`", experiment.stop)
     for field in ("measures", "final"):
         _check_measures(field, getattr(experiment, field))
     measures = {**experiment.measures, **experiment.final}

@@ -26,7 +26,7 @@ from simbias.flows._objective import (
 )
 from simbias.flows._position import Position, first_length, first_position, is_at_rest
 from simbias.flows._smooth_step import Stiffness, unknown_stiffness
-from simbias.losses import hinge
+from simbias.losses import hinge, whole
 
 # A tolerance below this many roundings would take their noise for events.
 _LEAST_RTOL = 1000
@@ -108,7 +108,7 @@ class ReluFlow(AbstractFlow):
             the loss has kinks of its own.
         """
         del key
-        if loss is hinge:
+        if whole(loss) is hinge:
             raise ValueError(
                 "`loss`: ReluFlow follows the kinks of the network, not those of the "
                 "hinge loss. Use logistic, exponential, half_mse or mse."

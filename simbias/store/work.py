@@ -73,7 +73,7 @@ def work(
             saved then.
         OSError: if the store cannot be written.
     """
-    devices = list(devices or jax.local_devices())
+    devices = jax.local_devices() if devices is None else devices
     with (
         Interrupt() as interrupt,
         Leases(store.work) as leases,
