@@ -199,7 +199,8 @@ class Experiment:
         times: when to record, increasing, in units of the flow's clock; the last one
             is the final time.  0 records the initial network.
         measures: recorded at each of `times`.
-        final: recorded once, at the end (for measures with large axes).
+        final: recorded once, at the end (for measures with large axes); NaN for a
+            member that failed.
         stop: ends a member early as CONVERGED; its later records repeat the last.
         dtype: "float64" or "float32"; draws are made in float64 and then cast.
         root: seed of the root key.

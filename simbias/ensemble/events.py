@@ -106,6 +106,9 @@ def harvest(member: int, lane: Lane, final: dict[str, jax.Array]) -> Outcome:
         # At rest: what was recorded last holds for every later time.
         for rows in records.values():
             rows[cursor:] = rows[cursor - 1]
+    if status.is_failure:
+        # Where it failed is not its end.
+        final = {name: np.full(np.shape(v), np.nan) for name, v in final.items()}
     return Outcome(
         member,
         status,
