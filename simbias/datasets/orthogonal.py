@@ -34,8 +34,8 @@ def orthogonal(
     which are independent: no sample larger than d is orthogonal.
 
     "axes" has xᵢ = √d eᵢ.  To a start that knows no direction this is the same law,
-    but its products are exactly 0.  Those of the others are 0 up to rounding, which
-    lets neurons see, once they have grown by 1e16, samples that they should never see.
+    but its products are exactly 0.  Where they are 0 up to rounding, neurons that have
+    grown by 1e16 see, under Euler's method, samples that they should never see.
     "gaussian" has x ~ N(0, I), orthogonal up to cosines of the order d^(−½): the
     published run has such inputs, the theorem does not.
 
