@@ -115,6 +115,7 @@ def test_a_noise_that_is_negative_or_not_finite_is_refused(sigma):
         (gaussian_teacher, "teacher"),
         (gaussian_teacher, "inputs"),
         (orthogonal, "labels"),
+        (orthogonal, "inputs"),
     ],
 )
 def test_an_unknown_name_is_refused_with_the_known_ones(law, name):
@@ -236,10 +237,23 @@ def test_a_sweep_over_the_noise_scales_one_draw_of_it():
 
 
 @pytest.mark.parametrize("labels", ["teacher", "random", "signs"])
-def test_inputs_are_orthogonal_and_of_length_root_d(labels):
-    data = draw(orthogonal, n=9, d=12, labels=labels)
+@pytest.mark.parametrize("inputs", ["orthogonal", "axes"])
+def test_inputs_are_orthogonal_and_of_length_root_d(labels, inputs):
+    data = draw(orthogonal, n=9, d=12, labels=labels, inputs=inputs)
     np.testing.assert_allclose(data.x @ data.x.T, 12 * np.eye(9), atol=1e-13 * 12)
     np.testing.assert_allclose(jnp.sum(data.test.x**2, axis=1), 12, rtol=1e-13)
+
+
+def test_gaussian_inputs_are_those_that_are_made_orthogonal_one_after_another():
+    given = draw(orthogonal, n=9, d=12, inputs="gaussian", n_test=20_000)
+    made = draw(orthogonal, n=9, d=12)
+    # Gram–Schmidt: the i-th input lies in the span of the first i directions.
+    factor = np.asarray(given.x @ made.x.T)
+    np.testing.assert_allclose(np.triu(factor, 1), 0, atol=1e-13 * 12)
+    assert (np.diag(factor) > 0).all()
+    # Of the 12² second moments, five standard errors of the diagonal.
+    second = np.asarray(given.test.x.T @ given.test.x) / 20_000
+    np.testing.assert_allclose(second, np.eye(12), atol=5 * np.sqrt(2 / 20_000))
 
 
 def test_each_orthogonal_input_is_uniform_on_the_sphere():

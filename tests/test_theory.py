@@ -26,6 +26,7 @@ from simbias.theory.early_phase import early_phase
 from simbias.theory.extremal_vectors import extremal_vectors
 from simbias.theory.minimum_norm import minimum_norm
 from simbias.theory.ols import ols
+from simbias.theory.sequential_fit import sequential_fit
 from simbias.theory.two_group import ols_law, two_group_fit, two_group_law
 
 KEY = jax.random.key(0)
@@ -555,3 +556,56 @@ def test_padding_and_compilation_leave_the_least_norm_as_it_is():
     plain, compiled = minimum_norm(data), jax.jit(minimum_norm)(padded(data, 7))
     for got, expected in zip(compiled, plain, strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-13, atol=1e-15)
+
+
+# sequential_fit
+
+
+def test_groups_are_fitted_in_the_order_in_which_neurons_arrive():
+    # Pulls 4, 3 and 1 over n = 3; neurons see {0, 1}, {1, 2} and {2}.
+    data = sample(np.eye(3), [4.0, 3, 1])
+    w = np.array([[1.0, 1, -1], [-1, 1, 1], [-1, -1, 1]])
+    found = sequential_fit(padded(data, 5), w, np.ones(3))
+    np.testing.assert_array_equal(found.group, [0, 0, 1] + 5 * [-1])
+    np.testing.assert_array_equal(found.sign, [1, 1])
+    np.testing.assert_allclose(found.mass, [5.0, 1.0], rtol=1e-14)
+    # The first takes 3/5; the second has gone √10/5 of its way by then.
+    second = 3 / 5 + (1 - 10**0.5 / 5) * 3
+    np.testing.assert_allclose(found.time, [3 / 5, second], rtol=1e-14)
+
+
+def test_a_neuron_that_sees_its_sign_makes_it_one_group_and_the_norm_the_least():
+    data = orthogonal(KEY, n=9, d=12)
+    sums = minimum_norm(data)
+    w = np.stack([sums.positive, -sums.negative, sums.negative])
+    found = sequential_fit(data, w, np.array([0.5, -2.0, 1.0]))
+    y = np.asarray(data.y)[:, 0]
+    np.testing.assert_array_equal(found.sign[found.group], np.sign(y))
+    np.testing.assert_allclose(found.mass.sum(), sums.half_squared_norm, rtol=1e-13)
+    # Without the second neuron no sample with a negative label is ever fitted.
+    fewer = sequential_fit(data, w[[0, 2]], np.ones(2))
+    np.testing.assert_array_equal(fewer.group, np.where(y > 0, 0, -1))
+
+
+def test_the_groups_are_those_of_eulers_method_from_a_tiny_start():
+    rng, log_scale, step = np.random.default_rng(3), 200.0, 0.02
+    n, m = 6, 8
+    # Products that are 0 but for rounding would wake neurons that sleep.
+    x, y = 2 * np.eye(n), rng.normal(size=n)
+    w, signs = rng.normal(size=(m, n)), np.sign(rng.normal(size=m))
+    law = sequential_fit(sample(x, y), w, signs)
+    assert (law.group >= 0).all()
+    assert len(law.mass) == 3
+    w = w * np.exp(-log_scale)
+    a = signs * np.linalg.norm(w, axis=1)
+    half = np.full(n, np.nan)
+    for k in range(int(1.2 * log_scale * law.time[-1] / step)):
+        active = x @ w.T > 0
+        residual = y - (active * (x @ w.T)) @ a
+        half[np.isnan(half) & (np.abs(residual) < np.abs(y) / 2)] = k * step
+        drive = (active * residual[:, None]).T @ x / n
+        w, a = w + step * a[:, None] * drive, a + step * np.sum(w * drive, axis=1)
+    np.testing.assert_allclose(residual, 0, atol=1e-3)
+    # What is left out is of the order 1/ln(1/λ) on the clock.
+    np.testing.assert_allclose(half, log_scale * law.time[law.group], rtol=0.05)
+    np.testing.assert_allclose((w**2).sum(), law.mass.sum(), rtol=1e-3)

@@ -11,6 +11,7 @@ from simbias.core import Dataset
 from simbias.datasets._checks import one_of
 
 Labels = Literal["teacher", "random", "signs"]
+Inputs = Literal["orthogonal", "axes", "gaussian"]
 
 
 def orthogonal(
@@ -19,6 +20,7 @@ def orthogonal(
     n: int = 75,
     d: int = 150,
     labels: Labels = "teacher",
+    inputs: Inputs = "orthogonal",
     neurons: int = 6,
     n_test: int = 500,
 ) -> Dataset:
@@ -31,11 +33,18 @@ def orthogonal(
     Each xᵢ alone is uniform on the sphere of radius √d, and so are the test inputs,
     which are independent: no sample larger than d is orthogonal.
 
+    "axes" has xᵢ = √d eᵢ.  To a start that knows no direction this is the same law,
+    but its products are exactly 0.  Where they are 0 up to rounding, neurons that have
+    grown by 1e16 see, under Euler's method, samples that they should never see.
+    "gaussian" has x ~ N(0, I), orthogonal up to cosines of the order d^(−½): the
+    published run has such inputs, the theorem does not.
+
     Args:
         key: random key; the test sample does not depend on `n`.
         n: training samples, at most d.
         d: input dimension.
         labels: "teacher", "random" or "signs"; none has noise on top.
+        inputs: "orthogonal", "axes" or "gaussian", the draw that is made orthogonal.
         neurons: number p of neurons of the teacher.
         n_test: test samples.
 
@@ -54,6 +63,7 @@ def orthogonal(
     for name, value in (("n", n), ("d", d), ("neurons", neurons), ("n_test", n_test)):
         positive_integer(name, value)
     one_of("labels", labels, get_args(Labels))
+    one_of("inputs", inputs, get_args(Inputs))
     if n > d:
         raise ValueError(
             f"`n` must be at most d for orthogonal inputs, got n={n} and d={d}. "
@@ -61,8 +71,14 @@ def orthogonal(
         )
     key_x, key_y, key_x_test, key_y_test, key_teacher = jax.random.split(key, 5)
     v = _on_sphere(key_teacher, neurons, d)
-    x = _orthonormal(key_x, n, d) * d**0.5
     x_test = _on_sphere(key_x_test, n_test, d) * d**0.5
+    if inputs == "orthogonal":
+        x = _orthonormal(key_x, n, d) * d**0.5
+    elif inputs == "axes":
+        x = jnp.eye(n, d, dtype=jnp.float64) * d**0.5
+    else:
+        x = jax.random.normal(key_x, (d, n), jnp.float64).T
+        x_test = jax.random.normal(key_x_test, (n_test, d), jnp.float64)
     y, mean = _labels(key_y, x, v, labels)
     y_test, mean_test = _labels(key_y_test, x_test, v, labels)
     features = _group_directions(x, y)

@@ -36,7 +36,15 @@ def drawn(
 def samples(
     ds: xr.Dataset, experiment: Experiment, wanted: xr.DataArray
 ) -> Iterator[tuple[tuple[int, ...], dict[str, Any], Dataset]]:
-    """(index, cell, sample) of one member after another, drawn when it is asked for.
+    """(index, cell, sample) of one member after another, as `starts` has them."""
+    for place, cell, data, _ in starts(ds, experiment, wanted):
+        yield place, cell, data
+
+
+def starts(
+    ds: xr.Dataset, experiment: Experiment, wanted: xr.DataArray
+) -> Iterator[tuple[tuple[int, ...], dict[str, Any], Dataset, AbstractNetwork]]:
+    """(index, cell, sample, initial network), drawn when it is asked for.
 
     Args:
         ds: the result.
@@ -47,5 +55,5 @@ def samples(
     axes = [str(k) for k in wanted.dims]
     for place in np.argwhere(wanted.values):
         cell = {k: ds[k].values[i].item() for k, i in zip(axes, place, strict=True)}
-        data, _ = drawn(ds, experiment, cell, cell.pop("seed"))
-        yield tuple(place.tolist()), cell, data
+        data, network = drawn(ds, experiment, cell, cell.pop("seed"))
+        yield tuple(place.tolist()), cell, data, network

@@ -8,7 +8,7 @@ to share a sign.  How many is an open question; here it is counted, against m an
 `width` counts directions (2°) with more than 1 % of the mass.  Neurons that miss only
 a small label rival the winner and are lost only like λ^(2(1 − ρ)): see `oracle`.
 The published run has n = 75, d = 150 and labels of a teacher; the preset `paper` has
-that size.
+that size.  Its inputs are Gaussian and not quite orthogonal: `--cell.inputs gaussian`.
 
 Reference: Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939, theorem 1;
 the count for m = poly(n) is an open question of Boursier & Flammarion (2024).
@@ -23,10 +23,10 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.datasets.orthogonal import Labels, orthogonal
+from simbias.datasets.orthogonal import Inputs, Labels, orthogonal
 from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._curves import curves, value
-from simbias.experiments._draws import samples
+from simbias.experiments._draws import starts
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
@@ -36,6 +36,7 @@ from simbias.measures.parameter_norm import ParameterNorm
 from simbias.measures.train_risk import TrainRisk
 from simbias.networks.two_layer_init import balanced
 from simbias.theory.minimum_norm import minimum_norm
+from simbias.theory.sequential_fit import sequential_fit
 
 PAPER = "Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939, theorem 1"
 
@@ -50,11 +51,12 @@ def make(
     d: int = 16,
     m: int = 200,
     labels: Labels = "random",
+    inputs: Inputs = "axes",
     scale: Real = 1e-40,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Orthogonal inputs of norm √d, and a balanced network."""
+    """Orthogonal inputs of norm √d, or Gaussian ones, and a balanced network."""
     key_data, key_network = jax.random.split(key)
-    data = orthogonal(key_data, n=n, d=d, labels=labels, n_test=1)
+    data = orthogonal(key_data, n=n, d=d, labels=labels, inputs=inputs, n_test=1)
     return data, balanced(key_network, m=m, d=d, scale=scale)
 
 
@@ -84,10 +86,11 @@ _PRESETS: dict[str, dict[str, Any]] = {
 def experiment(preset: str = "quick", **cell: Any) -> Experiment:
     """The experiment; keyword arguments replace values of the cell."""
     chosen = dict(_PRESETS[preset])
+    held = {"n": 8, "d": 16, "labels": "random", "inputs": "axes"}
     return Experiment(
         name="orthogonal",
         make=make,
-        cell={"n": 8, "d": 16, "labels": "random", **chosen.pop("cell"), **cell},
+        cell={**held, **chosen.pop("cell"), **cell},
         flow=ReluFlow(rtol=1e-5),
         loss=half_mse,
         times=(0.0, 50.0, 100.0, 200.0, 400.0, 800.0, 1600.0),
@@ -102,10 +105,12 @@ def experiment(preset: str = "quick", **cell: Any) -> Experiment:
 
 
 def oracle(ds: xr.Dataset) -> xr.Dataset:
-    """What theorem 1 says of every member, over the axes of the grid and the seeds.
+    """What theory says of every member, over the axes of the grid and the seeds.
 
-    `excess`: ½‖θ‖² at the end over the least; `signs`: how many the labels have;
-    `rival`: expected mass of a rival.
+    `excess`: ½‖θ‖² at the end over the least; `law_excess` and `law_width`: that, and
+    the directions with more than 1 % of the mass, in the limit λ → 0 from this start
+    (`sequential_fit`); `signs`: how many the labels have; `rival`: expected mass of a
+    rival.  NaN where it needs orthogonal inputs and these are not.
 
     A neuron that misses only the smallest sample of its sign grows at ρ times the rate
     of the fastest, ρ² = 1 − min y²/Σy²; when the fastest fits the sign, its mass is of
@@ -114,21 +119,29 @@ def oracle(ds: xr.Dataset) -> xr.Dataset:
     """
     axes = [str(k) for k in ds["status"].dims]
     last = ds["parameter_norm"].isel(time=-1).transpose(*axes)
-    found = np.full((3, *last.shape), np.nan)
+    found = np.full((len(_SAID), *last.shape), np.nan)
     is_there = xr.apply_ufunc(np.isfinite, last)
-    for i, cell, data in samples(ds, experiment("smoke"), is_there):
-        with exact_numerics():
-            least = float(minimum_norm(data).half_squared_norm)
+    for i, cell, data, network in starts(ds, experiment("smoke"), is_there):
+        inputs = cell.get("inputs") or value(ds, "inputs")
         scale = cell.get("scale") or value(ds, "scale")
         signs = len(np.unique(np.sign(np.asarray(data.y))))
-        found[(slice(None), *i)] = last.values[i] / least, signs, _rival(data, scale)
+        found[(slice(None), *i)] = np.nan, np.nan, np.nan, signs, _rival(data, scale)
+        if inputs != "gaussian":
+            found[(slice(3), *i)] = _limits(data, network, float(last.values[i]))
     return xr.Dataset(
-        {
-            k: (axes, v)
-            for k, v in zip(("excess", "signs", "rival"), found, strict=True)
-        },
+        {k: (axes, v) for k, v in zip(_SAID, found, strict=True)},
         {k: ds[k].values for k in axes},
     )
+
+
+_SAID = ("excess", "law_excess", "law_width", "signs", "rival")
+
+
+def _limits(data: Dataset, network: Any, norm: float) -> tuple[float, float, float]:
+    with exact_numerics():
+        least = float(minimum_norm(data).half_squared_norm)
+    mass = sequential_fit(data, np.asarray(network.w), np.asarray(network.a)[:, 0]).mass
+    return norm / least, mass.sum() / least, np.sum(mass > SHARE * mass.sum())
 
 
 def _rival(data: Dataset, scale: float) -> float:
@@ -152,6 +165,13 @@ def figure(ds: xr.Dataset) -> Figure:
                 axes.plot(m, seen.values, ".", ms=4, alpha=0.5, color=colour)
                 middle = seen.median("seed").values
                 axes.plot(m, middle, lw=1, color=colour, label=label or None)
+        for axes, name in ((left, "law_width"), (right, "law_excess")):
+            # The limit has no λ: members of all λ together.
+            law = ds[name].median([k for k in ds["status"].dims if k != "m"])
+            law = law.sortby("m") if "m" in law.dims else law.expand_dims("m")
+            at = ds["m"].values if "m" in ds.dims else [value(ds, "m")]
+            axes.plot(np.sort(at), law, "k--", lw=1, label="law of λ → 0")
+        left.yaxis.get_major_locator().set_params(integer=True)
         left.set_title("directions with more than 1 % of the mass; line: median")
         right.set_title("½‖θ‖² over the least")
         left.axhline(2, color="black", linestyle=":", linewidth=1)

@@ -17,6 +17,7 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
+from simbias.attacks import Norm
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.experiments import _slabs
 from simbias.experiments._curves import curves, points
@@ -28,9 +29,14 @@ from simbias.measures.adversarial_accuracy import AdversarialAccuracy
 from simbias.measures.decision_plane import DecisionPlane
 from simbias.networks.adversarial import Adversarial
 
-Training = Literal["plain", "l2", "linf"]
-# A cube whose attacks move a coordinate, in random directions, as far as the ball's.
-_RADIUS = {"l2": _slabs.ATTACK, "linf": 0.05}
+Training = Literal["plain", "l2", "l2-wide", "linf"]
+# Norm and radius.  The cube moves a coordinate, in random directions, as far as the
+# ball does; the wide ball is one within which the linear coordinate no longer pays.
+_ATTACKS: dict[str, tuple[Norm, float]] = {
+    "l2": ("l2", _slabs.ATTACK),
+    "l2-wide": ("l2", 0.6),
+    "linf": ("linf", 0.05),
+}
 _PRESETS: dict[str, dict[str, Any]] = {
     "smoke": {
         "cell": {"d": 10, "n": 4096, "n_test": 1024, "m": 50, "depth": 1},
@@ -64,7 +70,8 @@ def make(
     )
     if training == "plain":
         return data, network
-    return data, Adversarial(network, radius=_RADIUS[training], norm=training)
+    norm, radius = _ATTACKS[training]
+    return data, Adversarial(network, radius=radius, norm=norm)
 
 
 def experiment(preset: str = "quick", **cell: Any) -> Experiment:
