@@ -5,7 +5,7 @@
 Without --problem: a noisy linear teacher (n = 80, m = 400, d = 5, σ = 0.5, weights of
 scale 1e-3) to t = 3000 at rtol 1e-4 and 1e-6, with and without the stabilised method,
 for three seeds.  With it: that problem (the format of work_precision.py), continued to
-t = 800 at rtol 1e-4 … 1e-6.
+t = 800 at rtol 1e-4 … 1e-6, and by Euler's method at steps of 5e-4, kinks ignored.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import json
 import pathlib
 import time
 
+import diffrax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -21,6 +22,7 @@ from work_precision import load
 
 from simbias.configuration import provenance
 from simbias.core import Dataset, Status
+from simbias.flows.gradient_flow import GradientFlow
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
 from simbias.networks.two_layer import TwoLayer
@@ -43,6 +45,7 @@ def main() -> None:
         for rtol in (1e-4, 1e-5, 1e-6):
             flow = ReluFlow(rtol=rtol)
             rows += run(flow, given.network, given.data, given.loss, times)
+        rows += euler(given.network, given.data, given.loss, times)
     else:
         size, times = (80, 5, 400), (100.0, 300.0, 1000.0, 3000.0)
         seeds, settings = (
@@ -78,28 +81,60 @@ def noisy_linear(seed: int, n: int, d: int, m: int) -> tuple[Dataset, TwoLayer]:
 
 
 def run(flow, network, data, loss, times) -> list[dict]:
-    begin = eqx.filter_jit(lambda net: flow.init(net, data, loss, KEY))
-    # Compiled with nothing to do first, so that the seconds are those of the run.
-    state = advanced(flow, begin(network), data, loss, jnp.asarray(0.0))
-    rows, began = [], time.perf_counter()
-    for until in times:
-        state = advanced(flow, state, data, loss, jnp.asarray(until))
-        prediction = jax.vmap(state.network)(data.x)
+    rows = []
+    for until, state, seconds in states(flow, network, data, loss, times):
         stiffness = state.memory.stiffness
         rows.append(
             {
                 "rtol": float(flow.rtol),
                 "stabilise": flow.stabilise,
                 "time": until,
-                "loss": float(loss(prediction, data.y, data.weight)),
+                "loss": loss_of(state, data, loss),
                 "status": Status(int(state.status)).name,
                 "step": float(state.memory.length),
                 "decay_rate": stiffness and float(stiffness.radius),
                 **{k: int(state.stats[k]) for k in COUNTS},
-                "seconds": round(time.perf_counter() - began, 3),
+                "seconds": seconds,
             }
         )
     return rows
+
+
+def euler(network, data, loss, times, step: float = 5e-4) -> list[dict]:
+    flow = GradientFlow(
+        solver=diffrax.Euler(),
+        dt0=step,
+        is_adaptive=False,
+        allow_kinks=True,
+        max_steps=10**9,
+    )
+    return [
+        {
+            "euler": step,
+            "time": until,
+            "loss": loss_of(state, data, loss),
+            "status": Status(int(state.status)).name,
+            "evaluations": int(state.stats["evaluations"]),
+            "seconds": seconds,
+        }
+        for until, state, seconds in states(flow, network, data, loss, times)
+    ]
+
+
+def states(flow, network, data, loss, times):
+    """(time, state, seconds so far) at every time."""
+    begin = eqx.filter_jit(lambda net: flow.init(net, data, loss, KEY))
+    # Compiled with nothing to do first, so that the seconds are those of the run.
+    state = advanced(flow, begin(network), data, loss, jnp.asarray(0.0))
+    began = time.perf_counter()
+    for until in times:
+        state = advanced(flow, state, data, loss, jnp.asarray(until))
+        jax.block_until_ready(state.time)
+        yield until, state, round(time.perf_counter() - began, 3)
+
+
+def loss_of(state, data, loss) -> float:
+    return float(loss(jax.vmap(state.network)(data.x), data.y, data.weight))
 
 
 @eqx.filter_jit

@@ -84,14 +84,23 @@ def whole(loss: Any) -> Any:
     return loss
 
 
-def check_labels(loss: Any, target: Any, weight: Any) -> None:
-    """Refuse labels {0, 1} where −1 and +1 are meant.
+def check_sample(loss: Any, target: Any, weight: Any) -> None:
+    """Refuse weights that mean nothing, and labels {0, 1} where −1 and +1 are meant.
 
     Raises:
-        ValueError: if a sample of the losses of y·f has a label of 0.
+        ValueError: if a weight is negative or all are 0, or if a sample of the losses
+            of y·f has a label of 0.
     """
+    is_negative, is_empty, has_zero = jax.device_get(_faults(target, weight))
+    if is_negative:
+        raise ValueError(
+            "`data.weight` holds a negative number. It is 1 for a sample and 0 for "
+            "padding."
+        )
+    if is_empty:
+        raise ValueError("`data.weight` is 0 everywhere: no sample is left.")
     loss = whole(loss)
-    if loss in MARGIN_LOSSES and _has_zero(target, weight):
+    if loss in MARGIN_LOSSES and has_zero:
         raise ValueError(
             f"`data.y` holds a label of 0, which {loss.__name__} does not see: its "
             "labels are −1 and +1. Example: y = 2 * y - 1."
@@ -99,8 +108,9 @@ def check_labels(loss: Any, target: Any, weight: Any) -> None:
 
 
 @jax.jit
-def _has_zero(target: Prediction, weight: Weight) -> Bool[Array, ""]:
-    return jnp.any((target == 0) & (weight > 0)[:, None])
+def _faults(target: Prediction, weight: Weight) -> tuple[Bool[Array, ""], ...]:
+    has_zero = jnp.any((target == 0) & (weight > 0)[:, None])
+    return jnp.any(weight < 0), jnp.all(weight == 0), has_zero
 
 
 def _kept(prediction: Prediction, weight: Weight) -> Prediction:

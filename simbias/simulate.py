@@ -30,7 +30,7 @@ from simbias.ensemble.memory import check_memory
 from simbias.ensemble.plan import Plan, make_plan, traced
 from simbias.ensemble.table import empty_table
 from simbias.ensemble.validity import check_fit, check_resources
-from simbias.losses import check_labels
+from simbias.losses import check_sample
 from simbias.results import attributes, to_xarray
 
 
@@ -173,7 +173,7 @@ def solve(
         )
     with exact_numerics():
         check_fit(network, data)
-        check_labels(loss, data.y, data.weight)
+        check_sample(loss, data.y, data.weight)
         key = jax.random.key(0) if key is None else key
         recorder = Recorder(loss, times, dict(measures), stop)
         make_room()

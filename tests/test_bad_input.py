@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from small import PlainDescent, small
 
-from simbias.core import Dataset
+from simbias.core import Dataset, Status
 from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.events import Progress
 from simbias.ensemble.grid import member_keys
@@ -54,6 +54,30 @@ def test_times_must_be_finite_and_increase(times):
 def test_network_and_data_must_fit(net, data, message):
     with pytest.raises(ValueError, match=message):
         solve(net, data, ReluFlow(), half_mse, (1.0,), {})
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"), [(0.0, "0 everywhere"), (-1.0, "negative")]
+)
+def test_weights_of_samples_must_mean_something(weights, message):
+    data = sample()
+    data = dataclasses.replace(data, weight=jnp.full_like(data.weight, weights))
+    with pytest.raises(ValueError, match=f"`data.weight`.*{message}"):
+        solve(network(), data, PlainDescent(), half_mse, (1.0,), {})
+
+
+def test_a_weight_that_is_not_a_number_ends_the_member():
+    data = sample()
+    data = dataclasses.replace(data, weight=data.weight.at[0].set(jnp.nan))
+    found = solve(network(), data, ReluFlow(), half_mse, (1.0,), {})
+    assert found.status == Status.NONFINITE
+
+
+def test_inputs_too_large_to_be_squared_do_not_pass_for_zero():
+    data = sample()
+    huge = dataclasses.replace(data, x=data.x * 1e200)
+    found = solve(network(), huge, ReluFlow(), half_mse, (1.0,), {})
+    assert found.status.is_failure
 
 
 def test_a_loss_with_kinks_of_its_own_is_refused():

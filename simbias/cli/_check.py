@@ -16,7 +16,7 @@ from simbias.cli._shown import (
 )
 from simbias.ensemble.grid import suggestion
 from simbias.registry import experiments
-from simbias.results import open_result
+from simbias.results import is_finished, open_result
 from simbias.simulate import simulate
 from simbias.store.address import place_at
 
@@ -28,6 +28,11 @@ def figure(arguments: list[str]) -> int:
     no_more("figure", arguments[1:])
     out = place_at(arguments[0])
     ds = open_result(arguments[0])
+    if not is_finished(ds).any():
+        raise ValueError(
+            f"{out}: no member has finished yet, so that there is nothing to draw. "
+            f"Try: simbias resume {out}"
+        )
     name = ds.attrs["experiment"]
     if name not in experiments():
         raise ValueError(f"{out} holds `{name}`, which is not an experiment here.")

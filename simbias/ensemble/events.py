@@ -106,16 +106,15 @@ def harvest(member: int, lane: Lane, final: dict[str, jax.Array]) -> Outcome:
         # At rest: what was recorded last holds for every later time.
         for rows in records.values():
             rows[cursor:] = rows[cursor - 1]
-    if status.is_failure:
-        # Where it failed is not its end.
-        final = {name: np.full(np.shape(v), np.nan) for name, v in final.items()}
+    # Where a member failed is not its end.
+    final_of = lambda v: np.full(v.shape, np.nan) if status.is_failure else v
     return Outcome(
         member,
         status,
         float(end),
         {k: int(v) for k, v in stats.items()},
         records,
-        {k: np.asarray(v) for k, v in final.items()},
+        {k: final_of(np.asarray(v)) for k, v in final.items()},
         network,
     )
 

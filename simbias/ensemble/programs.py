@@ -24,7 +24,7 @@ from simbias.ensemble.events import Leaves, Progress, from_host
 from simbias.ensemble.grid import member_keys
 from simbias.ensemble.lane import Lane, Layout, advance_all, start
 from simbias.ensemble.plan import Plan, draw, member_flow
-from simbias.losses import check_labels
+from simbias.losses import check_sample
 
 
 class Programs:
@@ -70,7 +70,7 @@ class Programs:
             self._draw, experiment.make, experiment.dtype, cell.sizes, numbers, key_draw
         )
         try:
-            check_labels(experiment.loss, data.y, data.weight)
+            check_sample(experiment.loss, data.y, data.weight)
         except ValueError as error:
             raise ValueError(f"seed {seed} of {cell.arguments}: {error}") from None
         return self._once(self._start, plan.recorder, flow, network, data, key_flow)

@@ -141,7 +141,8 @@ def _limits(data: Dataset, network: Any, norm: float) -> tuple[float, float, flo
     with exact_numerics():
         least = float(minimum_norm(data).half_squared_norm)
     mass = sequential_fit(data, np.asarray(network.w), np.asarray(network.a)[:, 0]).mass
-    return norm / least, mass.sum() / least, np.sum(mass > SHARE * mass.sum())
+    width = int(np.sum(mass > SHARE * mass.sum()))
+    return norm / least, float(mass.sum() / least), float(width)
 
 
 def _rival(data: Dataset, scale: float) -> float:

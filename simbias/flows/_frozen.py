@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from simbias.core import Dataset, Loss
+from simbias.flows._norms import norm_of_rows
 from simbias.flows._pins import pinned_normals
 from simbias.precision import matmul
 from simbias.tiling import columns_cut, columns_joined, tiles
@@ -44,7 +45,10 @@ def extended_sample(data: Dataset, loss: Loss, has_bias: bool) -> Sample:
     if has_bias:
         x = jnp.concatenate([x, jnp.ones_like(x[:, :1])], axis=1)
     x = jnp.where(is_kept[:, None], x, 0)
-    length = jnp.sqrt(jnp.sum(x**2, axis=1))
+    # Squares that overflow or underflow are taken in other units.
+    plain = jnp.sqrt(jnp.sum(x**2, axis=1))
+    is_safe = jnp.isfinite(plain) & (plain**2 > jnp.finfo(x.dtype).tiny)
+    length = jnp.where(is_safe, plain, norm_of_rows(x))
     is_point = length > 0
     unit = x / jnp.where(is_point, length, 1)[:, None]
     return Sample(x, unit, length, data.y, data.weight, loss)

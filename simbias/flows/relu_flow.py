@@ -117,7 +117,7 @@ class ReluFlow(AbstractFlow):
         w, a = _weights(network)
         sample = extended_sample(data, loss, network.b is not None)
         position = first_position(w, a, sample, slope, self._capacity(sample))
-        is_sane = is_finite((w, a, position.rates))
+        is_sane = is_finite((w, a, position.rates, data.weight))
         status = where_status(~is_sane, Status.NONFINITE, jnp.int32(Status.RUNNING))
         length = first_length(position) if self.dt0 is None else self.dt0
         stats = _zero_stats(evaluations=1)
