@@ -1,6 +1,7 @@
 """Long runs of the exact flow: loss, evaluations and events at late times.
 
     python benchmarks/long_run.py [--problem FILE.npz] [--json FILE|-] [--smallest]
+    python benchmarks/long_run.py --seed 1 --rtol 1e-6 1e-7 --times 100 500 3000
 
 Without --problem: a noisy linear teacher (n = 80, m = 400, d = 5, σ = 0.5, weights of
 scale 1e-3) to t = 3000 at rtol 1e-4 and 1e-6, with and without the stabilised method,
@@ -34,6 +35,11 @@ COUNTS = ("evaluations", "accepted", "rejected", "crossings", "pins", "releases"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--problem", type=pathlib.Path)
+    parser.add_argument("--seed", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--rtol", type=float, nargs="+", default=[1e-4, 1e-6])
+    parser.add_argument(
+        "--times", type=float, nargs="+", default=[100.0, 300.0, 1000.0, 3000.0]
+    )
     parser.add_argument("--json", default="-")
     parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()
@@ -47,13 +53,10 @@ def main() -> None:
             rows += run(flow, given.network, given.data, given.loss, times)
         rows += euler(given.network, given.data, given.loss, times)
     else:
-        size, times = (80, 5, 400), (100.0, 300.0, 1000.0, 3000.0)
-        seeds, settings = (
-            range(3),
-            [(r, s) for r in (1e-4, 1e-6) for s in (True, False)],
-        )
+        size, times, seeds = (80, 5, 400), options.times, options.seed
+        settings = [(rtol, s) for rtol in options.rtol for s in (True, False)]
         if options.smallest:
-            size, times, seeds, settings = (10, 3, 12), (1.0,), range(1), [(1e-4, True)]
+            size, times, seeds, settings = (10, 3, 12), [1.0], [0], [(1e-4, True)]
         for seed in seeds:
             data, network = noisy_linear(seed, *size)
             for rtol, stabilise in settings:
