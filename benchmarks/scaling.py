@@ -525,7 +525,6 @@ def in_turns(count: int, workers: int, asked: Requests) -> tuple[int, int]:
         {name: 0 for name in plan.stats},
         {"train_risk": np.zeros(1)},
         {},
-        None,
     )
     with contextlib.ExitStack() as held, Tally() as tally:
         tally.watch(blocks.Blocks, "_claim", "claim")
@@ -649,14 +648,14 @@ def host(is_smallest: bool, repeats: int) -> list[dict]:
 
 
 def one_host(experiment: Experiment) -> dict[str, float]:
-    parts = ("begin", "place", "take", "harvest", "next")
+    parts = ("begin", "take", "harvest", "next")
     # Loads what Python calls one operation at a time, once for all runs of a process.
     if experiment.seeds > 4:
         simulate(dataclasses.replace(experiment, seeds=2))
     with Tally() as tally:
         tally.watch(engine.Stations, "_drive", "station")
         tally.watch(Programs, "advance", "advance", waits=True)
-        for name in ("begin", "place", "take"):
+        for name in ("begin", "take"):
             tally.watch(Programs, name, name)
         tally.watch(engine, "harvest", "harvest")
         tally.watch(Members, "take", "next")

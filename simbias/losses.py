@@ -5,11 +5,12 @@ as under `half_mse`, and without the 1/n it would happen n times as fast.
 """
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float
 
 Prediction = Float[Array, "n k"]
 Weight = Float[Array, " n"]
@@ -84,33 +85,49 @@ def whole(loss: Any) -> Any:
     return loss
 
 
-def check_sample(loss: Any, target: Any, weight: Any) -> None:
+class Faults(NamedTuple):
+    """What may be wrong with the weights and labels of a sample."""
+
+    is_negative: ArrayLike
+    is_empty: ArrayLike
+    has_zero_label: ArrayLike
+
+
+def faults(target: Prediction, weight: Weight) -> Faults:
+    """What `refuse` looks at, for use inside a compiled program."""
+    has_zero = jnp.any((target == 0) & (weight > 0)[:, None])
+    return Faults(jnp.any(weight < 0), jnp.all(weight == 0), has_zero)
+
+
+def refuse(loss: Any, found: Faults) -> None:
     """Refuse weights that mean nothing, and labels {0, 1} where −1 and +1 are meant.
 
     Raises:
         ValueError: if a weight is negative or all are 0, or if a sample of the losses
             of y·f has a label of 0.
     """
-    is_negative, is_empty, has_zero = jax.device_get(_faults(target, weight))
-    if is_negative:
+    if found.is_negative:
         raise ValueError(
             "`data.weight` holds a negative number. It is 1 for a sample and 0 for "
             "padding."
         )
-    if is_empty:
+    if found.is_empty:
         raise ValueError("`data.weight` is 0 everywhere: no sample is left.")
     loss = whole(loss)
-    if loss in MARGIN_LOSSES and has_zero:
+    if loss in MARGIN_LOSSES and found.has_zero_label:
         raise ValueError(
             f"`data.y` holds a label of 0, which {loss.__name__} does not see: its "
             "labels are −1 and +1. Example: y = 2 * y - 1."
         )
 
 
-@jax.jit
-def _faults(target: Prediction, weight: Weight) -> tuple[Bool[Array, ""], ...]:
-    has_zero = jnp.any((target == 0) & (weight > 0)[:, None])
-    return jnp.any(weight < 0), jnp.all(weight == 0), has_zero
+def check_sample(loss: Any, target: Any, weight: Any) -> None:
+    """`refuse`, of one sample.
+
+    Raises:
+        ValueError: as there.
+    """
+    refuse(loss, jax.device_get(jax.jit(faults)(target, weight)))
 
 
 def _kept(prediction: Prediction, weight: Weight) -> Prediction:

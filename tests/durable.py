@@ -15,7 +15,7 @@ import traceback
 
 from small import small
 
-from simbias.ensemble import engine
+from simbias.ensemble import engine, pace
 from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.plan import make_plan
 from simbias.results import attributes
@@ -190,7 +190,7 @@ def asleep(path):
 
 def main():
     path, way, *rest = sys.argv[1:]
-    engine._ROUND_SECONDS = 0.01
+    pace._ROUND_SECONDS = 0.01
     ways = {"between": killed_between, "together": together, "asleep": asleep}
     if way == "random":
         killed_at_random(path, int(rest[0]))

@@ -14,7 +14,7 @@ from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.events import Progress
 from simbias.ensemble.grid import member_keys
 from simbias.ensemble.plan import make_plan
-from simbias.ensemble.programs import Programs
+from simbias.ensemble.programs import Programs, idle
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import MARGIN_LOSSES, half_mse, hinge, logistic
 from simbias.networks.two_layer import TwoLayer
@@ -121,14 +121,17 @@ def test_a_member_whose_labels_alone_are_wrong_is_named():
         return dataclasses.replace(data, y=label), net
 
     plan = make_plan(small(make=make, cell={"n": 6}, seeds=40, loss=logistic))
-    begun = []
     with exact_numerics():
-        programs = Programs(plan, "cpu", Progress())
-        with pytest.raises(ValueError, match="label of 0") as raised:
-            begun.extend(map(programs.begin, range(plan.size)))
-        first = len(begun)
+        labels = [
+            make(member_keys(0, plan.cell(seed), seed)[0], n=6)[0].y
+            for seed in range(plan.size)
+        ]
+        (first, *_) = np.flatnonzero([(y == 0).any() for y in labels])
         assert first > 0
-        assert f"seed {first} of {{'n': 6}}: " in str(raised.value)
-        key, _ = member_keys(0, plan.cell(first), first)
-        assert (make(key, n=6)[0].y == 0).any()
-    assert all((lane.data.y[:6] == 1).all() for lane in begun)
+        programs = Programs(plan, "cpu", Progress())
+        lanes = idle(plan.groups[0].lane, plan.size)
+        members = [(member, member) for member in range(plan.size)]
+        lanes = programs.begin(members[:first], lanes)
+        np.testing.assert_array_equal(lanes.data.y[:first, :6], 1)
+        with pytest.raises(ValueError, match=f"seed {first} of .*'n': 6.*label of 0"):
+            programs.begin(members, lanes)

@@ -20,7 +20,7 @@ from toy import (
 )
 
 from simbias.core import AbstractNetwork, Dataset, Status
-from simbias.ensemble.plan import traced
+from simbias.ensemble.members import traced
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse

@@ -12,7 +12,7 @@ from durable import LONG
 from small import small
 
 from simbias.core import Status
-from simbias.ensemble import engine, programs
+from simbias.ensemble import engine, pace, programs
 from simbias.ensemble.plan import make_plan
 from simbias.ensemble.table import empty_table
 from simbias.results import is_finished, open_result
@@ -28,7 +28,7 @@ def whole():
 
 @pytest.fixture
 def short_rounds(monkeypatch):
-    monkeypatch.setattr(engine, "_ROUND_SECONDS", 0.005)
+    monkeypatch.setattr(pace, "_ROUND_SECONDS", 0.005)
 
 
 def same_bytes(left, right):
@@ -73,15 +73,17 @@ def test_a_signal_saves_what_is_in_flight(tmp_path, monkeypatch, whole, number, 
     assert not list((store / "work" / "leases").iterdir())
     # Members in flight go on from where they were, not from time 0.
     begun, resumed = [], []
-    for name, seen in (("begin", begun), ("resume", resumed)):
-        original = getattr(programs.Programs, name)
-        monkeypatch.setattr(
-            programs.Programs,
-            name,
-            lambda self, *a, original=original, seen=seen: (
-                seen.append(a) or original(self, *a)
-            ),
-        )
+    begin, resume = programs.Programs.begin, programs.Programs.resume
+    monkeypatch.setattr(
+        programs.Programs,
+        "begin",
+        lambda self, seats, lanes: begun.extend(seats) or begin(self, seats, lanes),
+    )
+    monkeypatch.setattr(
+        programs.Programs,
+        "resume",
+        lambda self, *a: resumed.append(a) or resume(self, *a),
+    )
     durable.run(store)
     assert resumed
     assert len(begun) + len(resumed) == (~done).sum()

@@ -21,8 +21,9 @@ from simbias.ensemble.grid import (
     padded,
 )
 from simbias.ensemble.lane import advance_all, start
+from simbias.ensemble.members import draw, member_flow
 from simbias.ensemble.memory import bytes_per_lane
-from simbias.ensemble.plan import draw, make_plan, member_flow
+from simbias.ensemble.plan import make_plan
 from simbias.ensemble.programs import Programs, idle
 from simbias.flows.descent import Descent
 from simbias.networks.two_layer_init import balanced
@@ -176,9 +177,9 @@ def test_a_number_that_shapes_nothing_costs_no_program_of_its_own():
     with exact_numerics():
         programs = Programs(plan, "cpu", Progress())
         for member in range(plan.size):
-            lane = programs.begin(member)
+            lanes = programs.begin([(member, 0)], idle(plan.groups[0].lane, 1))
             data, _ = small().make(jax.random.key(member), n=6, d=5)
-            np.testing.assert_allclose(lane.data.x[:6], data.x, rtol=1e-14)
+            np.testing.assert_allclose(lanes.data.x[0, :6], data.x, rtol=1e-14)
     assert len(traced) == 3
 
 
@@ -193,7 +194,7 @@ def test_the_memory_of_a_lane_is_within_a_quarter_of_what_is_reserved(flow):
     plan = make_plan(small(make=smooth, cell=cell, flow=flow, seeds=1))
     with exact_numerics():
         programs = Programs(plan, "gpu", Progress())
-        lanes = idle(programs.begin(0), width)
+        lanes = idle(plan.groups[0].lane, width)
         lowered = programs._advance.lower(jnp.int32(8), lanes)
         used = lowered.compile().compiled.memory_analysis()
     # The lanes are donated: what comes out lies where they lay.

@@ -94,12 +94,18 @@ FLOWS = [
 ]
 
 
+def begun(programs, member):
+    """The lane of one member at time 0."""
+    lanes = idle(programs.plan.groups[0].lane, 1)
+    return jax.tree.map(lambda v: v[0], programs.begin([(member, 0)], lanes))
+
+
 def one_member(flow):
     """The programs of a run of one member, and its lane at time 0."""
     cell = {"kind": 0, "activation": "tanh"}
     plan = make_plan(small(make=troubled, cell=cell, seeds=1, flow=flow, final={}))
     programs = Programs(plan, "cpu", Progress())
-    return plan, programs, programs.begin(0)
+    return plan, programs, begun(programs, 0)
 
 
 @pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: type(flow).__name__)

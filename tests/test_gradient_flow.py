@@ -22,7 +22,7 @@ from toy import (
 )
 
 from simbias.core import AbstractNetwork, Dataset, Status
-from simbias.ensemble.plan import traced
+from simbias.ensemble.members import traced
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse
 from simbias.networks.activations import ACTIVATIONS, LeakyRelu, negative_slope

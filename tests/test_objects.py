@@ -19,7 +19,7 @@ from obstore.exceptions import GenericError
 from small import small
 
 from simbias import cli
-from simbias.ensemble import engine
+from simbias.ensemble import engine, pace
 from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.plan import make_plan
 from simbias.ensemble.table import empty_table
@@ -51,7 +51,7 @@ def whole(tmp_path_factory):
 @pytest.fixture
 def short(monkeypatch):
     """Many rounds, a checkpoint after each, and deaths that are soon noticed."""
-    monkeypatch.setattr(engine, "_ROUND_SECONDS", 0.005)
+    monkeypatch.setattr(pace, "_ROUND_SECONDS", 0.005)
     often = functools.partial(Leases, beat_seconds=0.02, stale_seconds=0.3)
     monkeypatch.setattr(work, "Leases", often)
 
@@ -118,7 +118,7 @@ def test_a_run_in_an_object_store_has_the_bytes_of_one_in_a_folder(url, whole):
 
 
 def test_two_workers_share_a_run_in_an_object_store(url, whole, monkeypatch):
-    monkeypatch.setattr(engine, "_ROUND_SECONDS", 0.005)
+    monkeypatch.setattr(pace, "_ROUND_SECONDS", 0.005)
     harvest, seen = engine.harvest, []
     monkeypatch.setattr(engine, "harvest", lambda *a: seen.append(a[0]) or harvest(*a))
     threads = [threading.Thread(target=run, args=(url,)) for _ in range(2)]

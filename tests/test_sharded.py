@@ -15,7 +15,7 @@ from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.events import Progress
 from simbias.ensemble.lane import advance_all
 from simbias.ensemble.plan import make_plan
-from simbias.ensemble.programs import Programs
+from simbias.ensemble.programs import Programs, idle
 from simbias.ensemble.sharded import advance_sharded
 
 ATTEMPTS = 1000
@@ -24,8 +24,8 @@ ATTEMPTS = 1000
 def four_lanes(**changes):
     plan = make_plan(small(cell={"n": 20, "scale": (0.1, 0.5)}, seeds=2, **changes))
     programs = Programs(plan, "cpu", Progress())
-    lanes = [programs.begin(member) for member in range(4)]
-    return plan.recorder, jax.tree.map(lambda *v: jnp.stack(v), *lanes)
+    members = [(member, member) for member in range(4)]
+    return plan.recorder, programs.begin(members, idle(plan.groups[0].lane, 4))
 
 
 def collectives(program, *arguments):

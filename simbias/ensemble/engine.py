@@ -30,13 +30,10 @@ from simbias.ensemble.events import (
 )
 from simbias.ensemble.lane import Lane
 from simbias.ensemble.memory import lanes_that_fit, station_devices
+from simbias.ensemble.pace import Pace
 from simbias.ensemble.plan import Plan
-from simbias.ensemble.programs import Programs, idle
+from simbias.ensemble.programs import Programs, Seat, idle
 
-# A round lasts about this long: short enough for the progress bar and for Ctrl-C,
-# long enough that the host costs little.
-_ROUND_SECONDS = 0.5
-_FIRST_ATTEMPTS = 16
 _TICK_SECONDS = 0.2
 
 
@@ -156,26 +153,25 @@ class Stations:
 
     def _drive_group(self, group: int, width: int) -> bool:
         """Rounds over the lanes of one shape until its source is dry."""
-        programs = self.programs
+        programs, pace = self.programs, Pace()
         lanes: Lane | None = None
         places: list[int | None] = [None] * width
-        attempts = _FIRST_ATTEMPTS
         saved = time.monotonic()
         while not self._stopping.is_set():
-            lanes = self._fill(group, places, lanes)
+            lanes = self._fill(group, places, lanes, pace)
             if lanes is None or all(p is None for p in places):
                 return lanes is not None
             began = time.perf_counter()
-            lanes = programs.advance(attempts, lanes)
+            lanes = programs.advance(pace.attempts, lanes)
             statuses = np.asarray(lanes.state.status)
             seconds = time.perf_counter() - began
-            self.progress.attempts += attempts * sum(p is not None for p in places)
+            self.progress.attempts += pace.attempts * len(_taken(places))
+            ended = [i for i in _taken(places) if statuses[i] != Status.RUNNING]
             is_spent = bool((statuses == Status.RUNNING).any())
-            attempts = _next_attempts(attempts, seconds, is_spent)
-            for i, member in enumerate(places):
-                if member is not None and statuses[i] != Status.RUNNING:
-                    self._events.put(harvest(member, *programs.take(i, lanes)))
-                    places[i] = None
+            pace.after(seconds, len(ended), is_spent)
+            for i, finished in zip(ended, programs.take(ended, lanes), strict=True):
+                self._events.put(harvest(places[i], finished))
+                places[i] = None
             pause = self.snapshot_seconds
             if pause is not None and time.monotonic() - saved >= pause:
                 self._events.put(_snapshot(places, lanes))
@@ -185,19 +181,31 @@ class Stations:
         return False
 
     def _fill(
-        self, group: int, places: list[int | None], lanes: Lane | None
+        self, group: int, places: list[int | None], lanes: Lane | None, pace: Pace
     ) -> Lane | None:
-        for i in range(len(places)):
-            if places[i] is not None or (task := self.source.take(group)) is None:
-                continue
+        """Members for the places that are free, or for as many as fill a round."""
+        programs, room = self.programs, len(places)
+        is_free = self.lanes is not None or programs.layout == "side by side"
+        if not is_free:
+            room = 0 if _taken(places) else pace.members
+        free = [i for i, member in enumerate(places) if member is None][:room]
+        fresh: list[Seat] = []
+        is_first = lanes is None
+        for i in free:
+            if (task := self.source.take(group)) is None:
+                break
             places[i] = task.member
-            if task.leaves is None:
-                lane = self.programs.begin(task.member)
-            else:
-                lane = self.programs.resume(group, task.leaves)
             if lanes is None:
-                lanes = idle(lane, len(places))
-            lanes = self.programs.place(i, lane, lanes)
+                lanes = idle(programs.plan.groups[group].lane, len(places))
+            if task.leaves is None:
+                fresh.append((task.member, i))
+            else:
+                lane = programs.resume(group, task.leaves)
+                lanes = programs.place(i, lane, lanes)
+        if lanes is not None and fresh:
+            lanes = programs.begin(fresh, lanes)
+        if lanes is not None and is_first and programs.layout == "side by side":
+            lanes = programs.spread(places, lanes)
         return lanes
 
 
@@ -246,15 +254,8 @@ def exact_numerics() -> Iterator[None]:
         yield
 
 
-def _next_attempts(attempts: int, seconds: float, is_spent: bool) -> int:
-    """Attempts of the next round, at most four times as many or as few.
-
-    A round that ended because its members did says nothing of how long all of its
-    attempts would have taken: more of them could keep the next member for hours.
-    """
-    factor = np.clip(_ROUND_SECONDS / max(seconds, 1e-6), 0.25, 4)
-    factor = factor if is_spent else min(factor, 1)
-    return int(np.clip(attempts * factor, 1, 2**30))
+def _taken(places: list[int | None]) -> list[int]:
+    return [i for i, member in enumerate(places) if member is not None]
 
 
 def _snapshot(places: list[int | None], lanes: Lane) -> Snapshot:

@@ -43,7 +43,17 @@ class Outcome:
     stats: dict[str, int]
     records: dict[str, np.ndarray]
     final: dict[str, np.ndarray]
-    network: Any
+
+
+class Finished(eqx.Module):
+    """What is kept of a lane whose member is finished."""
+
+    records: dict[str, Any]
+    cursor: Any
+    status: Any
+    time: Any
+    stats: dict[str, Any]
+    final: dict[str, Any]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,36 +96,23 @@ class Members:
             return None
 
 
-def harvest(member: int, lane: Lane, final: dict[str, jax.Array]) -> Outcome:
-    """A finished lane as an outcome."""
-    state = lane.state
-    records, cursor, status, end, stats, final, network = jax.device_get(
-        (
-            lane.records,
-            lane.cursor,
-            state.status,
-            state.time,
-            state.stats,
-            final,
-            eqx.filter(state.network, eqx.is_array),
-        )
-    )
-    status = Status(int(status))
-    records = {name: np.array(rows) for name, rows in records.items()}
+def harvest(member: int, finished: Finished) -> Outcome:
+    """A finished member, given on the host, as an outcome."""
+    status, cursor = Status(int(finished.status)), int(finished.cursor)
+    records = {name: np.array(rows) for name, rows in finished.records.items()}
     if status == Status.CONVERGED:
         # At rest: what was recorded last holds for every later time.
         for rows in records.values():
             rows[cursor:] = rows[cursor - 1]
     # Where a member failed is not its end.
-    final_of = lambda v: np.full(v.shape, np.nan) if status.is_failure else v
+    final_of = lambda v: np.full(v.shape, np.nan) if status.is_failure else np.array(v)
     return Outcome(
         member,
         status,
-        float(end),
-        {k: int(v) for k, v in stats.items()},
+        float(finished.time),
+        {k: int(v) for k, v in finished.stats.items()},
         records,
-        {k: final_of(np.asarray(v)) for k, v in final.items()},
-        network,
+        {k: final_of(v) for k, v in finished.final.items()},
     )
 
 

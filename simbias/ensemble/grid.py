@@ -123,15 +123,21 @@ def member_key(root: int, cell: Cell, seed: int) -> PRNGKeyArray:
 
 def member_keys(root: int, cell: Cell, seed: int) -> tuple[PRNGKeyArray, PRNGKeyArray]:
     """Keys of one member: for its data and network, and for its flow."""
-    numbers = np.asarray([root, cell.identity, seed], np.uint32)
-    key_draw, key_flow = _split_keys(numbers)
-    return key_draw, key_flow
+    return _split_keys(key_numbers(root, cell, seed))
 
 
-@jax.jit
-def _split_keys(numbers: UInt[Array, "3"]) -> tuple[PRNGKeyArray, PRNGKeyArray]:
+def key_numbers(root: int, cell: Cell, seed: int) -> np.ndarray:
+    """What the keys of a member are made of: root, cell identity and seed."""
+    return np.asarray([root, cell.identity, seed], np.uint32)
+
+
+def split_keys(numbers: UInt[Array, "3"]) -> tuple[PRNGKeyArray, PRNGKeyArray]:
+    """`member_keys` inside a compiled program."""
     key_draw, key_flow = jax.random.split(_key(*numbers))
     return key_draw, key_flow
+
+
+_split_keys = jax.jit(split_keys)
 
 
 def _key(root: Any, identity: Any, seed: Any) -> PRNGKeyArray:

@@ -11,6 +11,8 @@ from simbias.flows.relu_flow import ReluFlow
 from simbias.tiling import ROWS, tiles
 
 _MAX_LANES = 4096
+# Members that begin or are taken together: at most so many, of so many bytes in all.
+_MAX_TOGETHER, _BYTES_TOGETHER = 64, 16 << 20
 
 
 def check_memory(plan: Plan, holds_result: bool = True) -> None:
@@ -32,9 +34,12 @@ def check_memory(plan: Plan, holds_result: bool = True) -> None:
 
 
 def lanes_that_fit(group: Group, device: jax.Device) -> int:
-    """One at a time on a CPU, as many as half the memory holds elsewhere."""
+    """Those that begin together on a CPU, as many as half the memory holds elsewhere.
+
+    A CPU computes one of its lanes at a time; the others wait for their turn.
+    """
     if device.platform == "cpu":
-        return 1
+        return min(group.size, _together(_bytes_of_arrays(group.lane)))
     limit = (device.memory_stats() or {}).get("bytes_limit", 8 << 30)
     fits = int(limit / 2 // bytes_per_lane(group.lane))
     return max(1, min(group.size, fits, _MAX_LANES))
@@ -43,18 +48,27 @@ def lanes_that_fit(group: Group, device: jax.Device) -> int:
 def describe_memory(plan: Plan, lanes: int | None = None) -> str:
     """One line: members, lanes, and what they need."""
     devices = station_devices(jax.local_devices(), plan.size)
-    width = max(lanes or lanes_that_fit(group, devices[0]) for group in plan.groups)
-    flight = len(devices) * max(
-        bytes_per_lane(group.lane) * (lanes or lanes_that_fit(group, devices[0]))
-        for group in plan.groups
-    )
+    in_turn = devices[0].platform == "cpu"
+    largest, at_a_time = 0, 0
+    for group in plan.groups:
+        width = lanes or lanes_that_fit(group, devices[0])
+        computed = 1 if in_turn else width
+        waiting = (width - computed) * _bytes_of_arrays(group.lane)
+        largest = max(largest, computed * bytes_per_lane(group.lane) + waiting)
+        at_a_time = max(at_a_time, computed)
     count = len(plan.groups)
     shapes = "one shape" if count == 1 else f"{count} shapes"
     return (
         f"{plan.experiment.name}: {plan.size:,} members of {shapes}; "
-        f"{len(devices) * width:,} in flight at a time, about {_size(flight)}; "
-        f"results {_size(bytes_of_result(plan))}"
+        f"{len(devices) * at_a_time:,} computed at a time, in about "
+        f"{_size(len(devices) * largest)}; results {_size(bytes_of_result(plan))}"
     )
+
+
+def members_together(lanes: Lane) -> int:
+    """How many members of stacked lanes begin, or are taken, in one program."""
+    width = lanes.cursor.shape[0]
+    return min(width, _together(_bytes_of_arrays(lanes) // width))
 
 
 def station_devices(devices: list[jax.Device], members: int) -> list[jax.Device]:
@@ -82,7 +96,6 @@ def bytes_per_lane(lane: Lane) -> int:
     into tiles), a gradient two or, with kinks, three (only of one tile), a measure one
     and a fifth for the rows of a sample it looks at together.
     """
-    arrays = sum(math.prod(v.shape) * v.dtype.itemsize for v in jax.tree.leaves(lane))
     n = lane.data.x.shape[0]
     itemsize = lane.data.x.dtype.itemsize
     widest = max(v.shape[0] for v in jax.tree.leaves(lane.state.network) if v.shape)
@@ -93,7 +106,7 @@ def bytes_per_lane(lane: Lane) -> int:
         attempt = (3 if lane.state.network.has_kinks else 2) * n * tile
     n_test = 0 if lane.data.test is None else lane.data.test.x.shape[0]
     measures = 6 * (_rows_together(n) + _rows_together(n_test)) * widest // 5
-    return arrays + max(attempt, measures) * itemsize
+    return _bytes_of_arrays(lane) + max(attempt, measures) * itemsize
 
 
 def bytes_of_result(plan: Plan) -> int:
@@ -103,6 +116,14 @@ def bytes_of_result(plan: Plan) -> int:
         f.dtype.itemsize * math.prod(f.shape) * rows for f in plan.trajectories.values()
     ) + sum(f.dtype.itemsize * math.prod(f.shape) for f in plan.final.values())
     return plan.size * (per_member + 8 * (len(plan.stats) + 3))
+
+
+def _bytes_of_arrays(lane: Lane) -> int:
+    return sum(math.prod(v.shape) * v.dtype.itemsize for v in jax.tree.leaves(lane))
+
+
+def _together(size: int) -> int:
+    return max(1, min(_MAX_TOGETHER, _BYTES_TOGETHER // size))
 
 
 def _rows_together(n: int) -> int:

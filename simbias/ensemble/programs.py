@@ -1,16 +1,17 @@
 """The compiled programs of a plan, shared by its stations."""
 
 import contextlib
-import dataclasses
 import functools
+import itertools
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Int, PRNGKeyArray, PyTree, UInt
 
 from simbias.compiled import make_room
 from simbias.core import (
@@ -18,17 +19,36 @@ from simbias.core import (
     AbstractMeasure,
     AbstractNetwork,
     Dataset,
+    Make,
     Status,
 )
-from simbias.ensemble.events import Leaves, Progress, from_host
-from simbias.ensemble.grid import member_keys
-from simbias.ensemble.lane import Lane, Layout, advance_all, start
-from simbias.ensemble.plan import Plan, draw, member_flow
-from simbias.losses import check_sample
+from simbias.ensemble.events import Finished, Leaves, Progress, from_host
+from simbias.ensemble.grid import key_numbers, split_keys
+from simbias.ensemble.lane import Lane, Layout, Recorder, advance_all, start
+from simbias.ensemble.members import draw, member_flow
+from simbias.ensemble.memory import members_together
+from simbias.ensemble.plan import Plan
+from simbias.losses import Faults, faults, refuse
+
+# A member and the place of its lane.
+Seat = tuple[int, int]
+
+
+class Drawn(eqx.Module):
+    """Members before they start, stacked: as many as `numbers` of keys were given."""
+
+    data: Dataset
+    network: AbstractNetwork
+    key_flow: PRNGKeyArray
+    faults: Faults
 
 
 class Programs:
-    """Start, place, advance and take lanes; each is compiled once per shape.
+    """Begin, place, advance and take lanes; each is compiled once per shape.
+
+    Members begin and are taken some at a time, each by itself in a loop inside the
+    program: what calling a program costs the host is shared, and nothing a member
+    computes depends on who else was called.
 
     A run traces its own programs: what `make`, a loss or a measure reads besides its
     arguments may have changed since the last one.  Compiling what came out the same is
@@ -43,61 +63,94 @@ class Programs:
         self._locks: dict[Any, threading.Lock] = {}
         self._ready: set[Any] = set()
         own = lambda f: eqx.filter_jit(lambda *arguments: f(*arguments))
-        self._draw, self._start = own(draw), own(start)
-        self._take, self._final = own(_take), own(_measured)
-        self._place = eqx.filter_jit(
-            lambda new, lanes: _placed(new, lanes), donate="all-except-first"
+        donating = lambda f: eqx.filter_jit(
+            lambda first, lanes: f(first, lanes), donate="all-except-first"
         )
-        self._advance = eqx.filter_jit(
+        self._draw, self._take = own(_drawn), own(_finished)
+        self._start = donating(functools.partial(_started, plan.recorder))
+        self._place, self._spread = donating(_placed), donating(_spread)
+        self._advance = donating(
             lambda attempts, lanes: advance_all(
                 plan.recorder, lanes, attempts, self.layout
-            ),
-            donate="all-except-first",
+            )
         )
         self._traced = functools.lru_cache(1024)(self._traced_of)
 
-    def begin(self, member: int) -> Lane:
-        """A member at time 0.
+    def begin(self, seats: Sequence[Seat], lanes: Lane) -> Lane:
+        """`lanes` with members at time 0 in some places.
 
         Raises:
             ValueError: for labels that the loss does not see, naming the member.
         """
-        plan, cell = self.plan, self.plan.cell(member)
-        experiment, seed = plan.experiment, plan.seed(member)
-        key_draw, key_flow = member_keys(experiment.root, cell, seed)
-        numbers, flow = self._traced(member // experiment.seeds)
-        data, network = self._once(
-            self._draw, experiment.make, experiment.dtype, cell.sizes, numbers, key_draw
+        cell_of = lambda seat: seat[0] // self.plan.experiment.seeds
+        together = members_together(lanes)
+        for cell, of_cell in itertools.groupby(seats, cell_of):
+            for some in _parts(list(of_cell), together):
+                lanes = self._begin(cell, some, together, lanes)
+        return lanes
+
+    def resume(self, group: int, leaves: Leaves) -> Lane:
+        """A member where it was when its lane was saved."""
+        return from_host(self.plan.groups[group].lane, leaves)
+
+    def place(self, place: int, lane: Lane, lanes: Lane) -> Lane:
+        """`lanes` with one of them replaced."""
+        return self._once(self._place, (jnp.int32(place), lane), lanes)
+
+    def spread(self, places: Sequence[int | None], lanes: Lane) -> Lane:
+        """`lanes` whose empty places hold a copy of another, in which nothing runs.
+
+        Lanes side by side all compute, so that none may hold what no member can be.
+        """
+        is_empty = np.asarray([member is None for member in places])
+        place = jnp.int32(np.argmin(is_empty))
+        return self._once(self._spread, (place, jnp.asarray(is_empty)), lanes)
+
+    def advance(self, attempts: int, lanes: Lane) -> Lane:
+        """A round."""
+        return self._once(self._advance, jnp.int32(attempts), lanes)
+
+    def take(self, places: Sequence[int], lanes: Lane) -> list[Finished]:
+        """What is kept of members that are finished, on the host."""
+        out: list[Finished] = []
+        final, together = dict(self.plan.experiment.final), members_together(lanes)
+        for some in _parts(places, together):
+            count, padded = jnp.int32(len(some)), _padded(some, together)
+            stacked = self._once(self._take, final, padded, count, lanes)
+            leaves, structure = jax.tree.flatten(jax.device_get(stacked))
+            for i in range(len(some)):
+                out.append(jax.tree.unflatten(structure, [v[i] for v in leaves]))
+        return out
+
+    def _begin(
+        self, index: int, seats: Sequence[Seat], together: int, lanes: Lane
+    ) -> Lane:
+        experiment, cell = self.plan.experiment, self.plan.grid.cells[index]
+        count, seeds = len(seats), [self.plan.seed(member) for member, _ in seats]
+        numbers, flow = self._traced(index)
+        keys = np.zeros((together, 3), np.uint32)
+        keys[:count] = [key_numbers(experiment.root, cell, seed) for seed in seeds]
+        drawn = self._once(
+            self._draw,
+            (experiment.make, experiment.dtype, cell.sizes),
+            numbers,
+            jnp.asarray(keys),
+            jnp.int32(count),
         )
-        try:
-            check_sample(experiment.loss, data.y, data.weight)
-        except ValueError as error:
-            raise ValueError(f"seed {seed} of {cell.arguments}: {error}") from None
-        return self._once(self._start, plan.recorder, flow, network, data, key_flow)
+        found = jax.device_get(drawn.faults)
+        for i, seed in enumerate(seeds):
+            try:
+                refuse(experiment.loss, Faults(*(v[i] for v in found)))
+            except ValueError as error:
+                raise ValueError(f"seed {seed} of {cell.arguments}: {error}") from None
+        places = _padded([place for _, place in seats], together)
+        return self._once(self._start, (flow, drawn, places, jnp.int32(count)), lanes)
 
     def _traced_of(self, index: int) -> tuple[dict[str, jax.Array], AbstractFlow]:
         """Numbers and flow of a cell, traced: a sweep over them compiles once."""
         cell = self.plan.grid.cells[index]
         numbers = {k: jnp.asarray(np.asarray(v)) for k, v in cell.numbers.items()}
         return numbers, member_flow(self.plan.experiment, cell)
-
-    def resume(self, group: int, leaves: Leaves) -> Lane:
-        """A member where it was when its lane was saved."""
-        return from_host(self.plan.groups[group].lane, leaves)
-
-    def place(self, i: int, lane: Lane, lanes: Lane) -> Lane:
-        """`lanes` with one of them replaced."""
-        return self._once(self._place, (jnp.int32(i), lane), lanes)
-
-    def advance(self, attempts: int, lanes: Lane) -> Lane:
-        """A round."""
-        return self._once(self._advance, jnp.int32(attempts), lanes)
-
-    def take(self, i: int, lanes: Lane) -> tuple[Lane, dict[str, jax.Array]]:
-        """One lane, and its final measures."""
-        lane = self._once(self._take, jnp.int32(i), lanes)
-        final = dict(self.plan.experiment.final)
-        return lane, self._once(self._final, final, lane.state.network, lane.data)
 
     def _once(self, program: Any, *arguments: Any) -> Any:
         """Call a program; of several threads that need it compiled, one compiles."""
@@ -123,24 +176,102 @@ class Programs:
             self._progress.compiling -= 1
 
 
-def idle(lane: Lane, width: int) -> Lane:
-    """`width` lanes in which nothing runs."""
-    status = jnp.int32(Status.REACHED_TIME)
-    state = dataclasses.replace(lane.state, status=status)
-    lane = dataclasses.replace(lane, state=state)
-    return jax.tree.map(lambda v: jnp.stack([v] * width), lane)
+def idle(like: Lane, width: int) -> Lane:
+    """`width` lanes of one shape, given with or without values; nothing runs there."""
+    lanes = jax.tree.map(lambda v: _zeros(width, v), like)
+    status = jnp.full(width, Status.REACHED_TIME, jnp.int32)
+    return eqx.tree_at(lambda lanes: lanes.state.status, lanes, status)
 
 
-def _placed(new: tuple[jax.Array, Lane], lanes: Lane) -> Lane:
-    i, lane = new
-    return jax.tree.map(lambda all_, one: all_.at[i].set(one), lanes, lane)
+def _drawn(
+    fixed: tuple[Make, str, Any],
+    numbers: dict[str, jax.Array],
+    keys: UInt[Array, "members 3"],
+    count: Int[Array, ""],
+) -> Drawn:
+    make, dtype, sizes = fixed
+
+    def one(numbers, key):
+        key_draw, key_flow = split_keys(key)
+        data, network = draw(make, dtype, sizes, numbers, key_draw)
+        return Drawn(data, network, key_flow, faults(data.y, data.weight))
+
+    return _each(one, numbers, keys, count)
 
 
-def _take(i: jax.Array, lanes: Lane) -> Lane:
-    return jax.tree.map(lambda v: v[i], lanes)
+def _started(
+    recorder: Recorder,
+    first: tuple[AbstractFlow, Drawn, Int[Array, " members"], Int[Array, ""]],
+    lanes: Lane,
+) -> Lane:
+    flow, drawn, places, count = first
+
+    def put(i, lanes):
+        one = jax.tree.map(lambda v: v[i], drawn)
+        lane = start(recorder, flow, one.network, one.data, one.key_flow)
+        return _placed((places[i], lane), lanes)
+
+    return jax.lax.fori_loop(0, count, put, lanes)
 
 
-def _measured(
-    final: dict[str, AbstractMeasure], network: AbstractNetwork, data: Dataset
-) -> dict[str, jax.Array]:
-    return {name: measure(network, data) for name, measure in final.items()}
+def _placed(new: tuple[Int[Array, ""], Lane], lanes: Lane) -> Lane:
+    place, lane = new
+    return jax.tree.map(lambda all_, one: all_.at[place].set(one), lanes, lane)
+
+
+def _spread(first: tuple[Int[Array, ""], Array], lanes: Lane) -> Lane:
+    place, is_empty = first
+    wide = lambda v: is_empty.reshape(-1, *(1,) * (v.ndim - 1))
+    out = jax.tree.map(lambda v: jnp.where(wide(v), v[place], v), lanes)
+    status = jnp.where(is_empty, jnp.int32(Status.REACHED_TIME), out.state.status)
+    return eqx.tree_at(lambda lanes: lanes.state.status, out, status)
+
+
+def _finished(
+    final: dict[str, AbstractMeasure],
+    places: Int[Array, " members"],
+    count: Int[Array, ""],
+    lanes: Lane,
+) -> Finished:
+    def one(shared, place):
+        final, lanes = shared
+        lane = jax.tree.map(lambda v: v[place], lanes)
+        state = lane.state
+        values = {k: measure(state.network, lane.data) for k, measure in final.items()}
+        return Finished(
+            lane.records, lane.cursor, state.status, state.time, state.stats, values
+        )
+
+    return _each(one, (final, lanes), places, count)
+
+
+def _each(
+    one: Callable[[PyTree, Array], PyTree],
+    shared: PyTree,
+    inputs: Array,
+    count: Int[Array, ""],
+) -> PyTree:
+    """`one` of the first `count` inputs, one after another, and zeros for the rest."""
+    # Under jit it is traced once, for its shapes and for the loop.
+    one = eqx.filter_jit(one)
+    like = eqx.filter_eval_shape(one, shared, inputs[0])
+    put = lambda i, out: jax.tree.map(
+        lambda all_, value: all_.at[i].set(value), out, one(shared, inputs[i])
+    )
+    blank = jax.tree.map(lambda v: _zeros(inputs.shape[0], v), like)
+    return jax.lax.fori_loop(0, count, put, blank)
+
+
+def _zeros(width: int, like: Any) -> jax.Array:
+    return jax.lax.full((width, *like.shape), 0, like.dtype)
+
+
+def _parts(values: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+    for first in range(0, len(values), size):
+        yield values[first : first + size]
+
+
+def _padded(places: Sequence[int], width: int) -> Int[Array, " members"]:
+    out = np.zeros(width, np.int32)
+    out[: len(places)] = places
+    return jnp.asarray(out)

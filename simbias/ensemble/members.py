@@ -1,0 +1,40 @@
+"""How one member is made from its cell: data, network and flow."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from simbias.core import AbstractNetwork, Dataset, Experiment, Make
+from simbias.ensemble.grid import Cell, bucket, padded
+from simbias.ensemble.validity import check_fit, made
+
+
+def draw(
+    make: Make, dtype: str, sizes: Mapping, numbers: Mapping, key: jax.Array
+) -> tuple[Dataset, AbstractNetwork]:
+    """One member's padded data and initial network, drawn in float64, then cast."""
+    data, network = made(make(key, **sizes, **numbers))
+    check_fit(network, data)
+    data = padded(data, bucket(data.x.shape[0]))
+    cast = lambda v: v.astype(jnp.dtype(dtype)) if eqx.is_inexact_array(v) else v
+    return jax.tree.map(cast, data), jax.tree.map(cast, network)
+
+
+def member_flow(experiment: Experiment, cell: Cell) -> Any:
+    """The flow of a cell: its fields replaced, its numbers to be traced."""
+    return traced(dataclasses.replace(experiment.flow, **cell.flow))
+
+
+def traced(flow: Any) -> Any:
+    """The flow with its numbers as arrays: one program serves every tolerance.
+
+    Those that shape something are static fields, and no part of the tree.
+    """
+    is_number = lambda v: isinstance(v, (bool, int, float))
+    array = lambda v: jnp.asarray(np.asarray(v)) if is_number(v) else v
+    return jax.tree.map(array, flow)

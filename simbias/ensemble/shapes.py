@@ -1,0 +1,110 @@
+"""What the members of a grid look like: shapes, found by tracing and not computing."""
+
+import dataclasses
+import functools
+import math
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from simbias.core import Experiment
+from simbias.ensemble.grid import Cell, member_key
+from simbias.ensemble.lane import Lane, Recorder, record_dtype, start
+from simbias.ensemble.members import draw, member_flow
+from simbias.ensemble.tracing import check_traced
+from simbias.ensemble.validity import check_measure
+
+
+@dataclasses.dataclass(frozen=True)
+class Field:
+    """One recorded array: its own axes, their sizes and coordinates, its dtype."""
+
+    dims: tuple[str, ...]
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    coords: Mapping[str, np.ndarray]
+
+
+class Shapes:
+    """The shapes of a grid's cells.
+
+    Each set of sizes is traced once, and each number of `make` once with some of them:
+    a sweep over a number costs no tracing of its own.  `lanes` describes a member of
+    each shape without its values; `trajectories` and `final` are what each set of sizes
+    records.
+    """
+
+    def __init__(self, experiment: Experiment, recorder: Recorder):
+        self.lanes: dict[Hashable, Lane] = {}
+        self.trajectories: list[dict[str, Field]] = []
+        self.final: list[dict[str, Field]] = []
+        self._experiment = experiment
+        self._recorder = recorder
+        self._by_sizes: dict[Hashable, Hashable] = {}
+        self._tried: set[tuple[str, Any]] = set()
+
+    def of(self, cell: Cell) -> Hashable:
+        """The shape of a cell's members, a key of `lanes`.
+
+        Raises:
+            ValueError: for a flow, a sample, a network or a measure that is wrong.
+        """
+        experiment = self._experiment
+        flow = member_flow(experiment, cell)
+        shaping = [(k, v) for k, v in cell.flow.items() if not isinstance(v, float)]
+        sizes = (*cell.sizes.items(), *shaping)
+        values = {(k, v) for k, v in cell.numbers.items() if isinstance(v, float)}
+        if sizes in self._by_sizes and values <= self._tried:
+            return self._by_sizes[sizes]
+        key = member_key(experiment.root, cell, 0)
+        drawn = lambda numbers: draw(
+            experiment.make, experiment.dtype, cell.sizes, numbers, key
+        )
+        data, network = eqx.filter_eval_shape(functools.partial(drawn, cell.numbers))
+        self._tried |= values
+        if sizes not in self._by_sizes:
+            check_traced(experiment.name, drawn, cell.numbers)
+            self.trajectories.append(_fields(experiment.measures, network, data))
+            self.final.append(_fields(experiment.final, network, data))
+            begin = functools.partial(start, self._recorder)
+            lane = eqx.filter_eval_shape(begin, flow, network, data, key)
+            self._by_sizes[sizes] = self._add(lane)
+        return self._by_sizes[sizes]
+
+    def _add(self, lane: Lane) -> Hashable:
+        leaves = tuple((v.shape, str(v.dtype)) for v in jax.tree.leaves(lane))
+        shape = (jax.tree.structure(lane), leaves)
+        self.lanes.setdefault(shape, lane)
+        return shape
+
+
+def cost(lane: Lane) -> float:
+    """What one evaluation of a member's field costs, up to a factor."""
+    is_float = lambda v: jnp.issubdtype(v.dtype, jnp.inexact)
+    leaves = filter(is_float, jax.tree.leaves(lane.state.network))
+    return float(lane.data.x.shape[0] * sum(math.prod(v.shape) for v in leaves))
+
+
+def widest(fields: list[dict[str, Field]]) -> dict[str, Field]:
+    """Fields large enough for every shape of the grid."""
+    out = {}
+    for name, first in fields[0].items():
+        shapes = [f[name].shape for f in fields]
+        shape = tuple(max(sizes) for sizes in zip(*shapes, strict=True))
+        out[name] = dataclasses.replace(first, shape=shape)
+    return out
+
+
+def _fields(measures: Mapping, network: Any, data: Any) -> dict[str, Field]:
+    fields = {}
+    for name, measure in measures.items():
+        value = eqx.filter_eval_shape(measure, network, data)
+        coords = {k: np.asarray(v) for k, v in measure.coords().items()}
+        check_measure(name, measure, value, coords)
+        dtype = record_dtype(np.dtype(value.dtype))
+        fields[name] = Field(tuple(measure.dims), value.shape, dtype, coords)
+    return fields

@@ -1,0 +1,61 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+from small import small
+
+from simbias.core import Status
+from simbias.ensemble.engine import exact_numerics
+from simbias.ensemble.events import Progress
+from simbias.ensemble.pace import Pace
+from simbias.ensemble.plan import make_plan
+from simbias.ensemble.programs import Programs, idle
+from simbias.simulate import simulate
+
+
+def test_a_round_ends_with_about_the_seconds_it_should_take():
+    pace = Pace()
+    for _ in range(20):
+        pace.after(seconds=1e-3 * pace.attempts, ended=0, is_spent=True)
+    assert 250 <= pace.attempts <= 1000
+
+
+def test_members_fill_a_round_and_long_ones_come_alone():
+    pace, taken = Pace(), []
+    for _ in range(6):
+        taken.append(pace.members)
+        pace.after(seconds=0.01 * pace.members, ended=pace.members, is_spent=False)
+    assert taken == [1, 4, 16, 50, 50, 50]
+    # One of a batch is long: what it takes is told when it ends.
+    pace.after(seconds=0.5, ended=49, is_spent=True)
+    for _ in range(40):
+        pace.after(seconds=0.5, ended=0, is_spent=True)
+    pace.after(seconds=0.5, ended=1, is_spent=False)
+    assert pace.members == 1
+
+
+def test_short_members_are_taken_together_and_end_with_the_same_bytes(monkeypatch):
+    experiment = small(cell={"n": 6, "scale": (0.1, 0.5)}, seeds=40)
+    alone = simulate(experiment, lanes=1)
+    rounds, advance = [], Programs.advance
+
+    def counted(programs, attempts, lanes):
+        rounds.append(attempts)
+        return advance(programs, attempts, lanes)
+
+    monkeypatch.setattr(Programs, "advance", counted)
+    together = simulate(experiment)
+    assert len(rounds) < 40
+    for name in alone:
+        assert alone[name].values.tobytes() == together[name].values.tobytes()
+
+
+def test_empty_lanes_hold_a_copy_in_which_nothing_runs():
+    plan = make_plan(small(cell={"n": 6}, seeds=2))
+    with exact_numerics():
+        programs = Programs(plan, "gpu", Progress())
+        lanes = programs.begin([(1, 2)], idle(plan.groups[0].lane, 4))
+        lanes = programs.spread([None, None, 1, None], lanes)
+        running = np.asarray(lanes.state.status) == Status.RUNNING
+        assert running.tolist() == [False, False, True, False]
+        for leaf in jax.tree.leaves((lanes.data, lanes.state.network)):
+            np.testing.assert_array_equal(leaf, jnp.stack([leaf[2]] * 4))
