@@ -170,6 +170,20 @@ class AbstractFlow(eqx.Module):
     ) -> FlowState:
         """One attempted step."""
 
+    def attempt_size(self, network: Any, n: int, width: int, tile: int) -> int:  # noqa: ARG002
+        """Numbers that an attempt holds beside the lane, for the estimate of memory.
+
+        The default is that of a gradient: per sample and activation two or, with
+        kinks, three.
+
+        Args:
+            network: one member's, with or without values.
+            n: samples.
+            width: activations of one input.
+            tile: those that a two-layer network computes together.
+        """
+        return (3 if network.has_kinks else 2) * n * tile
+
 
 class AbstractStop(eqx.Module):
     """A rule that ends a member as CONVERGED, looked at whenever it is recorded."""

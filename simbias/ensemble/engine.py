@@ -165,12 +165,13 @@ class Stations:
             lanes = programs.advance(pace.attempts, lanes)
             statuses = np.asarray(lanes.state.status)
             seconds = time.perf_counter() - began
-            self.progress.attempts += pace.attempts * len(_taken(places))
-            ended = [i for i in _taken(places) if statuses[i] != Status.RUNNING]
+            taken = _taken(places)
+            self.progress.attempts += pace.attempts * len(taken)
+            ended = [i for i in taken if statuses[i] != Status.RUNNING]
             is_spent = bool((statuses == Status.RUNNING).any())
             pace.after(seconds, len(ended), is_spent)
             for i, finished in zip(ended, programs.take(ended, lanes), strict=True):
-                self._events.put(harvest(places[i], finished))
+                self._events.put(harvest(taken[i], finished))
                 places[i] = None
             pause = self.snapshot_seconds
             if pause is not None and time.monotonic() - saved >= pause:
@@ -254,8 +255,9 @@ def exact_numerics() -> Iterator[None]:
         yield
 
 
-def _taken(places: list[int | None]) -> list[int]:
-    return [i for i, member in enumerate(places) if member is not None]
+def _taken(places: list[int | None]) -> dict[int, int]:
+    """Places that hold a member, and which."""
+    return {i: member for i, member in enumerate(places) if member is not None}
 
 
 def _snapshot(places: list[int | None], lanes: Lane) -> Snapshot:

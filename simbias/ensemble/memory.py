@@ -2,12 +2,12 @@
 
 import math
 import os
+from typing import Any
 
 import jax
 
 from simbias.ensemble.lane import Lane
 from simbias.ensemble.plan import Group, Plan
-from simbias.flows.relu_flow import ReluFlow
 from simbias.tiling import ROWS, tiles
 
 _MAX_LANES = 4096
@@ -91,21 +91,17 @@ def physical_memory() -> int | None:
 def bytes_per_lane(lane: Lane) -> int:
     """Memory of one lane in a round: its arrays, and what one attempt needs beside.
 
-    For two-layer networks within a quarter of what XLA reserves.  Per sample and
-    neuron an attempt of the exact flow needs eight numbers (under six when n × m is cut
-    into tiles), a gradient two or, with kinks, three (only of one tile), a measure one
-    and a fifth for the rows of a sample it looks at together.
+    For two-layer networks within a quarter of what XLA reserves, for convolutional ones
+    up to half more.  Beside what the flow says of an attempt, a measure needs one and a
+    fifth numbers per activation, for the rows of a sample it looks at together.
     """
-    n = lane.data.x.shape[0]
+    network, n = lane.state.network, lane.data.x.shape[0]
     itemsize = lane.data.x.dtype.itemsize
-    widest = max(v.shape[0] for v in jax.tree.leaves(lane.state.network) if v.shape)
-    count, tile = tiles(n, widest, itemsize)
-    if isinstance(lane.flow, ReluFlow):
-        attempt = (16 if count == 1 else 11) * n * widest // 2
-    else:
-        attempt = (3 if lane.state.network.has_kinks else 2) * n * tile
+    width = _activations(network, lane.data.x)
+    _, tile = tiles(n, width, itemsize)
+    attempt = lane.flow.attempt_size(network, n, width, tile)
     n_test = 0 if lane.data.test is None else lane.data.test.x.shape[0]
-    measures = 6 * (_rows_together(n) + _rows_together(n_test)) * widest // 5
+    measures = 6 * (_rows_together(n) + _rows_together(n_test)) * width // 5
     return _bytes_of_arrays(lane) + max(attempt, measures) * itemsize
 
 
@@ -116,6 +112,28 @@ def bytes_of_result(plan: Plan) -> int:
         f.dtype.itemsize * math.prod(f.shape) * rows for f in plan.trajectories.values()
     ) + sum(f.dtype.itemsize * math.prod(f.shape) for f in plan.final.values())
     return plan.size * (per_member + 8 * (len(plan.stats) + 3))
+
+
+def _activations(network: Any, inputs: Any) -> int:
+    """Numbers that one input becomes on its way: outputs of products, once each.
+
+    Those of a convolution count four times: XLA writes them down with their shift,
+    rectified and pooled as well.
+    """
+    one = jax.ShapeDtypeStruct(inputs.shape[1:], inputs.dtype)
+    return max(1, _outputs(jax.make_jaxpr(lambda net, x: net(x))(network, one).jaxpr))
+
+
+def _outputs(jaxpr: Any) -> int:
+    times = {"dot_general": 1, "conv_general_dilated": 4}
+    total = 0
+    for equation in jaxpr.eqns:
+        sizes = [math.prod(v.aval.shape) for v in equation.outvars]
+        total += times.get(equation.primitive.name, 0) * sum(sizes)
+        for inner in jax.tree.leaves(list(equation.params.values())):
+            inner = getattr(inner, "jaxpr", inner)
+            total += _outputs(inner) if hasattr(inner, "eqns") else 0
+    return total
 
 
 def _bytes_of_arrays(lane: Lane) -> int:

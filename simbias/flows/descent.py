@@ -110,6 +110,11 @@ class Descent(AbstractFlow):
                     f"`{name}` must be below 1, got {value}. Example: {name}=0.9."
                 )
 
+    def attempt_size(self, network: Any, n: int, width: int, tile: int) -> int:
+        """Numbers that a step holds: those of the gradient of a mini-batch."""
+        rows = n if self.batch is None else min(n, self.batch)
+        return super().attempt_size(network, rows, width, tile)
+
     def init(
         self,
         network: Any,
