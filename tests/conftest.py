@@ -1,5 +1,7 @@
 """Numerics of the tests: 64 bits, no silent promotion of rank or type."""
 
+import gc
+import importlib.metadata
 import os
 import signal
 import tempfile
@@ -13,10 +15,18 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
     _CACHE = tempfile.TemporaryDirectory(prefix="simbias-tests-")
     os.environ["JAX_COMPILATION_CACHE_DIR"] = _CACHE.name
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.3"
+    # The tests compile more than they compute: XLA's older code for fused loops takes a
+    # third less to make, and a third more to run.  Notebooks and benchmarks have the
+    # default.  (A flag that a version does not know would end the process.)
+    if importlib.metadata.version("jaxlib").startswith("0.10."):
+        flags = os.environ.get("XLA_FLAGS", "")
+        os.environ["XLA_FLAGS"] = f"{flags} --xla_cpu_use_fusion_emitters=false"
 
 import jax  # noqa: E402
 import pytest  # noqa: E402
 
+# Tracing makes many objects that live on.
+gc.set_threshold(100_000, 50, 50)
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")

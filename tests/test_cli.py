@@ -16,7 +16,7 @@ from simbias.registry import experiments
 from simbias.results import is_finished, open_result
 
 SMALL = ["--cell.n", "8", "30", "--cell.m", "10", "--cell.n-test", "20", "--seeds", "2"]
-SMALL += ["--times", "0", "5", "20"]
+SMALL += ["--times", "0", "5", "20", "--flow.name", "descent"]
 
 
 def run(*arguments):
