@@ -42,6 +42,10 @@ def member_rows(
 ) -> list[np.ndarray]:
     """For each extent, the row of every one of its members.
 
+    With blocks of 4, a run of n = 10 and 2 seeds has rows 0 and 1.  Asked for n = 10
+    and 20 and 3 seeds, it gets an extent whose members, in the order of the grid, have
+    rows 0, 1, 4 and 5, 6, 7: what is new begins at the next block.
+
     Args:
         extents: each one holds the one before.
         block: rows of a block.
