@@ -4,6 +4,7 @@ import dataclasses
 import json
 from typing import Annotated
 
+import jax
 import tyro
 
 from simbias.cli._options import Preset
@@ -71,6 +72,7 @@ def check(arguments: list[str]) -> int:
         documents.append(claims_document(name, parsed.preset, ds, claims))
         if parsed.json != "-":
             print_claims(name, ds, claims)
+        jax.clear_caches()  # no experiment needs the programs of another
     if parsed.json == "-":
         print(json.dumps(documents, indent=1, allow_nan=False))
     elif parsed.json:
