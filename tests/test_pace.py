@@ -4,6 +4,7 @@ import numpy as np
 from small import small
 
 from simbias.core import Status
+from simbias.ensemble import engine
 from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.events import Progress
 from simbias.ensemble.pace import Pace
@@ -59,3 +60,15 @@ def test_empty_lanes_hold_a_copy_in_which_nothing_runs():
         assert running.tolist() == [False, False, True, False]
         for leaf in jax.tree.leaves((lanes.data, lanes.state.network)):
             np.testing.assert_array_equal(leaf, jnp.stack([leaf[2]] * 4))
+
+
+def test_lanes_side_by_side_are_filled_and_refilled_by_the_engine(monkeypatch):
+    # As on an accelerator; at the end fewer members are left than there are lanes.
+    experiment = small(cell={"n": (6, 20), "scale": (0.1, 0.5, 1e200)}, seeds=4)
+    in_turn = simulate(experiment)
+    monkeypatch.setattr(
+        engine, "Programs", lambda plan, _, progress: Programs(plan, "gpu", progress)
+    )
+    side_by_side = simulate(experiment, lanes=5)
+    for name in in_turn:
+        np.testing.assert_allclose(in_turn[name], side_by_side[name], rtol=1e-9)

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, PRNGKeyArray, PyTree, UInt
 
-from simbias.compiled import make_room
+from simbias.compiled import make_room, quick_to_compile
 from simbias.core import (
     AbstractFlow,
     AbstractMeasure,
@@ -62,17 +62,22 @@ class Programs:
         self._guard = threading.Lock()
         self._locks: dict[Any, threading.Lock] = {}
         self._ready: set[Any] = set()
-        own = lambda f: eqx.filter_jit(lambda *arguments: f(*arguments))
-        donating = lambda f: eqx.filter_jit(
-            lambda first, lanes: f(first, lanes), donate="all-except-first"
+        brief = quick_to_compile()
+        jit: Any = eqx.filter_jit  # whose type leaves out the options of jax.jit
+        own = lambda f: jit(lambda *arguments: f(*arguments), compiler_options=brief)
+        donating = lambda f, options: jit(
+            lambda first, lanes: f(first, lanes),
+            donate="all-except-first",
+            compiler_options=options,
         )
         self._draw, self._take = own(_drawn), own(_finished)
-        self._start = donating(functools.partial(_started, plan.recorder))
-        self._place, self._spread = donating(_placed), donating(_spread)
+        self._start = donating(functools.partial(_started, plan.recorder), brief)
+        self._place, self._spread = donating(_placed, brief), donating(_spread, brief)
         self._advance = donating(
             lambda attempts, lanes: advance_all(
                 plan.recorder, lanes, attempts, self.layout
-            )
+            ),
+            None,
         )
         self._traced = functools.lru_cache(1024)(self._traced_of)
 
