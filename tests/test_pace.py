@@ -6,7 +6,7 @@ from small import small
 from simbias.core import Status
 from simbias.ensemble import engine
 from simbias.ensemble.engine import exact_numerics
-from simbias.ensemble.events import Progress
+from simbias.ensemble.events import Members, Progress
 from simbias.ensemble.pace import Pace
 from simbias.ensemble.plan import make_plan
 from simbias.ensemble.programs import Programs, idle
@@ -45,9 +45,31 @@ def test_short_members_are_taken_together_and_end_with_the_same_bytes(monkeypatc
 
     monkeypatch.setattr(Programs, "advance", counted)
     together = simulate(experiment)
-    assert len(rounds) < 40
+    assert len(rounds) < 60
     for name in alone:
         assert alone[name].values.tobytes() == together[name].values.tobytes()
+
+
+def test_no_station_takes_more_than_a_fair_part_of_what_is_left(monkeypatch):
+    plan = make_plan(small(cell={"n": 6, "scale": (0.1, 0.5)}, seeds=40))
+    members, taken = Members(plan, range(plan.size)), []
+    monkeypatch.setattr(engine, "Pace", lambda: Pace(members=1000))
+    begin = Programs.begin
+
+    def noted(programs, seats, lanes):
+        taken.append((len(seats), len(seats) + members.left(0)))
+        return begin(programs, seats, lanes)
+
+    monkeypatch.setattr(Programs, "begin", noted)
+    devices = jax.devices() * 4
+    with engine.Stations(
+        Programs(plan, "cpu", Progress()), members, devices
+    ) as stations:
+        seen = [event.member for event in stations.events() if event is not None]
+    assert sorted(seen) == list(range(plan.size))
+    # Others may take theirs between the two looks.
+    assert taken[0][0] == 80 // 8
+    assert taken[-1][0] == 1
 
 
 def test_empty_lanes_hold_a_copy_in_which_nothing_runs():

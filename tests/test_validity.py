@@ -12,7 +12,7 @@ import pytest
 from small import RiskBelow, small
 
 from simbias.configuration import configuration
-from simbias.core import AbstractMeasure, Index, Real
+from simbias.core import AbstractMeasure, AbstractNetwork, Index, Real
 from simbias.ensemble.grid import make_grid
 from simbias.ensemble.validity import check_experiment, check_fit, check_resources
 from simbias.options import overridden
@@ -205,6 +205,23 @@ def test_samples_whose_shapes_do_not_fit_are_refused_by_name(changes, message):
     data = types.SimpleNamespace(**{"weight": np.ones(6), **fields, **changes})
     with pytest.raises(ValueError, match=message):
         check_fit(lambda x: x[:1], data)
+
+
+class Slanted(AbstractNetwork):
+    w: jax.Array
+    slope: float = 0.1
+
+    def __call__(self, x):
+        return self.w @ x + self.slope
+
+
+def test_a_network_with_a_leaf_that_is_no_array_is_refused_by_name():
+    def make(key, *, n: int):
+        data, _ = small().make(key, n=n)
+        return data, Slanted(jnp.ones((1, data.x.shape[1])))
+
+    with pytest.raises(ValueError, match=r"holds 0.1 at `.slope`, which is no array"):
+        simulate(small(make=make, cell={"n": 6}, final={}))
 
 
 @pytest.mark.parametrize("times", [[], [0.0]])

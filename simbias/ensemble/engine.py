@@ -188,7 +188,9 @@ class Stations:
         programs, room = self.programs, len(places)
         is_free = self.lanes is not None or programs.layout == "side by side"
         if not is_free:
-            room = 0 if _taken(places) else pace.members
+            # A fair part of what is left, in case what comes is longer than what went.
+            fair = self.source.left(group) // (2 * len(self._threads))
+            room = 0 if _taken(places) else min(pace.members, max(1, fair))
         free = [i for i, member in enumerate(places) if member is None][:room]
         fresh: list[Seat] = []
         is_first = lanes is None

@@ -32,6 +32,10 @@ class Source(Protocol):
     def take(self, group: int) -> Task | None:
         """The next member of a group of the plan, None if there is none to have."""
 
+    def left(self, group: int) -> int:
+        """About how many members of a group are there to have."""
+        ...
+
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
@@ -94,6 +98,10 @@ class Members:
             return Task(self._waiting[group].get_nowait())
         except queue.Empty:
             return None
+
+    def left(self, group: int) -> int:
+        """Members of a group that nobody has taken."""
+        return self._waiting[group].qsize()
 
 
 def harvest(member: int, finished: Finished) -> Outcome:

@@ -42,7 +42,8 @@ def check_fit(network: Any, data: Any) -> None:
     """Refuse a network that cannot be trained on a sample.
 
     Raises:
-        ValueError: for an empty sample, or sizes of inputs or outputs that differ.
+        ValueError: for a leaf that is no array, an empty sample, or sizes of inputs or
+            outputs that differ.
     """
     if data.x.ndim != 2 or data.x.shape[0] == 0:
         raise ValueError(
@@ -71,6 +72,14 @@ def check_fit(network: Any, data: Any) -> None:
             f"the network has outputs of shape {found}, and the targets `data.y` of "
             f"shape {data.y.shape[1:]}."
         )
+    for path, leaf in jax.tree_util.tree_leaves_with_path(network):
+        if not isinstance(leaf, (jax.Array, np.ndarray)):
+            where = jax.tree_util.keystr(path)
+            raise ValueError(
+                f"the network holds {leaf!r} at `{where}`, which is no array. Example: "
+                "eqx.field(static=True) for what is not trained, jnp.asarray(0.1) for "
+                "what is."
+            )
 
 
 def check_measure(name: str, measure: Any, value: Any, coords: Mapping) -> None:

@@ -89,6 +89,10 @@ class Blocks:
                     self._look_elsewhere(candidates)
             return waiting.popleft() if waiting else None
 
+    def left(self, group: int) -> int:
+        """Members of a group in blocks that are claimed, or those of one block."""
+        return len(self._waiting[group]) or self._store.block
+
     def receive(self, event: Outcome | Snapshot) -> None:
         """Note what a station hands over; a block that is complete is written."""
         if isinstance(event, Snapshot):
