@@ -7,11 +7,13 @@ Which method reaches a given error with the fewest evaluations of the field?
     python benchmarks/work_precision.py --folder FOLDER
 
 A problem holds X (n, d), y (n,), W0 (m, d), a0 (m,), times (T,), W (T, m, d), a (T, m),
-loss_name ("half_mse" or "logistic") and slope.  With --problem one JSON object per time
-goes to the file named by --json (- is the standard output); without it, every method
-runs on every problem of the folder and the diagrams go to benchmarks/results/.
+loss_name (half_mse, mse, logistic or exponential) and slope.  With --problem one JSON
+object per time goes to the file named by --json (- is the standard output); without it,
+every method runs on every problem of the folder and the diagrams go to
+benchmarks/results/.
 
-The error at a time is, per neuron, |(w, a) − (w, a)_ref| / |(w, a)_ref|.
+The error at a time is, per neuron, |(w, a) − (w, a)_ref| / |(w, a)_ref|; neurons that
+are 0 in the reference are left out.
 """
 
 import argparse
@@ -20,6 +22,7 @@ import json
 import pathlib
 import sys
 import time
+import zipfile
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -39,6 +42,17 @@ from simbias.networks.two_layer import TwoLayer
 
 RESULTS = pathlib.Path(__file__).parent / "results"
 REFERENCE = pathlib.Path(__file__).parent.parent / "tests" / "reference"
+LOSSES = ("half_mse", "mse", "logistic", "exponential")
+# Arrays of a problem, and their axes.
+SHAPES = {
+    "X": "nd",
+    "y": "n",
+    "W0": "md",
+    "a0": "m",
+    "times": "T",
+    "W": "Tmd",
+    "a": "Tm",
+}
 # What the diagram shows: for Euler the step, for the others rtol.
 SWEEPS = {
     "relu_flow": (1e-3, 1e-4, 1e-5, 1e-6, 1e-7),
@@ -60,22 +74,45 @@ class Problem:
 
 
 def load(path: pathlib.Path) -> Problem:
-    with np.load(path) as z:
-        x, y = jnp.asarray(z["X"]), jnp.asarray(z["y"])[:, None]
-        slope = float(z["slope"])
-        activation = jax.nn.relu if slope == 0 else LeakyRelu(slope)
-        return Problem(
-            name=path.stem,
-            data=Dataset(x, y, jnp.ones(len(x)), y, jnp.zeros((0, x.shape[1]))),
-            network=TwoLayer(
-                jnp.asarray(z["W0"]),
-                jnp.asarray(z["a0"])[:, None],
-                activation=activation,
-            ),
-            loss=getattr(losses, str(z["loss_name"])),
-            times=np.asarray(z["times"], float),
-            reference=np.concatenate([z["W"], z["a"][:, :, None]], axis=2),
+    """The problem of a file.
+
+    Raises:
+        ValueError: naming the file and the array that is missing or does not fit.
+    """
+    try:
+        with np.load(path) as file:
+            z = dict(file)
+    except (OSError, ValueError, AttributeError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path} is not a file of arrays (npz): {error}") from None
+    if missing := {*SHAPES, "loss_name", "slope"} - {*z}:
+        raise ValueError(f"{path} lacks {sorted(missing)}")
+    sizes: dict[str, int] = {}
+    for name, axes in SHAPES.items():
+        z[name] = np.asarray(z[name], float)
+        fits = z[name].ndim == len(axes) and all(
+            sizes.setdefault(axis, size) == size
+            for axis, size in zip(axes, z[name].shape, strict=True)
         )
+        if not fits:
+            expected = ", ".join(f"{axis}={sizes.get(axis, '?')}" for axis in axes)
+            raise ValueError(
+                f"{path}: {name} has the shape {z[name].shape}, expected ({expected})"
+            )
+    if str(z["loss_name"]) not in LOSSES:
+        raise ValueError(
+            f"{path}: loss_name must be one of {LOSSES}, got {str(z['loss_name'])!r}"
+        )
+    x, y, slope = jnp.asarray(z["X"]), jnp.asarray(z["y"])[:, None], float(z["slope"])
+    activation = jax.nn.relu if slope == 0 else LeakyRelu(slope)
+    w, a = jnp.asarray(z["W0"]), jnp.asarray(z["a0"])[:, None]
+    return Problem(
+        name=path.stem,
+        data=Dataset(x, y, jnp.ones(len(x)), y, jnp.zeros((0, x.shape[1]))),
+        network=TwoLayer(w, a, activation=activation),
+        loss=getattr(losses, str(z["loss_name"])),
+        times=z["times"],
+        reference=np.concatenate([z["W"], z["a"][:, :, None]], axis=2),
+    )
 
 
 def flow_of(method: str, rtol: float, step: float | None) -> AbstractFlow:
@@ -175,8 +212,9 @@ def records(problem: Problem, method: str, rtol: float, step: float | None):
     for i, (until, net, status, stats, seconds) in enumerate(reached):
         reference = problem.reference[i]
         both = np.concatenate([net.w, net.a], axis=1)
-        error = np.linalg.norm(both - reference, axis=1)
-        error = error / np.linalg.norm(reference, axis=1)
+        length = np.linalg.norm(reference, axis=1)
+        error = np.linalg.norm(both - reference, axis=1)[length > 0]
+        error = error / length[length > 0]
         prediction = jax.vmap(net)(problem.data.x)
         data = problem.data
         drift = np.abs(_balance(net) - balance) / np.sum(both**2, axis=1)
@@ -186,7 +224,8 @@ def records(problem: Problem, method: str, rtol: float, step: float | None):
             "rtol": rtol if method != "euler" else None,
             "h": step,
             "time": float(until),
-            "status": status.name,
+            # The engine says when a time is reached; here there is none.
+            "status": "REACHED_TIME" if status == Status.RUNNING else status.name,
             "evaluations": stats["evaluations"],
             "accepted": stats["accepted"],
             "rejected": stats["rejected"],
@@ -268,7 +307,11 @@ def main() -> None:
     if options.problem is None:
         draw(options.folder)
         return
-    found = records(load(options.problem), options.method, options.rtol, options.h)
+    try:
+        problem = load(options.problem)
+    except ValueError as error:
+        parser.error(str(error))
+    found = records(problem, options.method, options.rtol, options.h)
     if options.json == "-":
         for line in found:
             sys.stdout.write(json.dumps(line) + "\n")

@@ -1,6 +1,7 @@
 """A run may be stopped in any way and ends with the bytes of one that was not."""
 
 import errno
+import json
 import os
 import signal
 
@@ -216,6 +217,27 @@ def test_damaged_metadata_is_named(tmp_path):
         open_result(store)
     (store / "zarr.json").write_text("{")
     with pytest.raises(ValueError, match=r"zarr.json is damaged"):
+        open_result(store)
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"extents": None}, "extents is missing"),
+        ({"extents": [{"cell": {}}]}, "extents holds"),
+        ({"block": 0}, "block or extents is empty"),
+        ({"configuration": {"cell": "n"}}, "configuration.name is missing"),
+        ({"recipe": {}}, "recipe.experiment is missing"),
+    ],
+)
+def test_a_root_that_says_something_else_is_named(tmp_path, change, fault):
+    store = tmp_path / "run.zarr"
+    simulate(small(cell={"n": 6}, seeds=1), store=store)
+    root = json.loads((store / "zarr.json").read_text())
+    kept = {**root["attributes"], **change}
+    root["attributes"] = {k: v for k, v in kept.items() if v is not None}
+    (store / "zarr.json").write_text(json.dumps(root))
+    with pytest.raises(ValueError, match=f"zarr.json is damaged: {fault}"):
         open_result(store)
 
 

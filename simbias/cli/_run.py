@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import tyro
 
 from simbias.cli._options import (
+    PRESETS,
     experiment_of,
     named,
     options_class,
@@ -189,6 +190,8 @@ def _recipe(store: Store) -> Recipe:
             f"`{store.place}` was made by a program of your own: run that program "
             "again, on as many machines as you like; `simulate` goes on from there."
         )
+    if recipe["preset"] not in PRESETS:
+        raise ValueError(f"`{store.place}` has a preset that is none: {recipe!r}.")
     return recipe
 
 

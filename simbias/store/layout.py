@@ -25,6 +25,7 @@ from simbias.core import Status
 from simbias.ensemble.table import Column, Table
 from simbias.store._columns import STATUS, columns_of, fill_value
 from simbias.store._disk import sync
+from simbias.store._root import fault_of
 from simbias.store.address import place_at
 from simbias.store.extents import member_rows
 from simbias.store.place import ROOT, AbstractPlace, Address, Unreachable, naming
@@ -206,4 +207,7 @@ def open_store(address: Address) -> Store:
             f"`{place}` is not a simbias run of this version: expected format "
             f"{FORMAT!r}, got {stored!r}. Choose another folder."
         )
-    return Store(place, root, int(root.attrs["block"]))  # pyright: ignore
+    attributes: Any = root.attrs.asdict()
+    if fault := fault_of(attributes):
+        raise ValueError(f"{place / ROOT} is damaged: {fault}.")
+    return Store(place, root, attributes["block"])
