@@ -162,6 +162,10 @@ def solve(
             "`times` must be finite and increase from 0 or later, got "
             f"{times[:5]}. Example: (0.0, 1.0)."
         )
+    if not isinstance(flow, AbstractFlow):
+        raise ValueError(
+            f"`flow` must be a flow, got {flow!r}. Example: ReluFlow(rtol=1e-6)."
+        )
     dtypes = {
         str(v.dtype)
         for v in jax.tree.leaves((network, data))

@@ -190,6 +190,9 @@ def test_what_is_no_experiment_is_refused_with_an_example():
         check_experiment("threshold")
 
 
+WIDE = types.SimpleNamespace(x=np.ones((4, 3)), y=np.ones((4, 1)))
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -198,6 +201,8 @@ def test_what_is_no_experiment_is_refused_with_an_example():
         ({"y": np.ones((3, 1))}, r"`data.(y|mean)` has the shape"),
         ({"x": np.ones(6)}, r"empty or flat"),
         ({"x": np.ones((0, 2))}, r"empty or flat"),
+        ({"mean": None}, r"`data.mean` must be an array, got None"),
+        ({"test": WIDE}, r"`data.test.x` has the shape \(4, 3\)"),
     ],
 )
 def test_samples_whose_shapes_do_not_fit_are_refused_by_name(changes, message):

@@ -45,6 +45,11 @@ def check_fit(network: Any, data: Any) -> None:
         ValueError: for a leaf that is no array, an empty sample, or sizes of inputs or
             outputs that differ.
     """
+    for name in ("x", "y", "weight", "mean"):
+        if not hasattr(getattr(data, name), "shape"):
+            raise ValueError(
+                f"`data.{name}` must be an array, got {getattr(data, name)!r}."
+            )
     if data.x.ndim != 2 or data.x.shape[0] == 0:
         raise ValueError(
             "`data.x` must have rows of coordinates, and one at least: the sample is "
@@ -59,6 +64,15 @@ def check_fit(network: Any, data: Any) -> None:
                 f"`data.{name}` has the shape {found}, beside {n} samples `data.x` and "
                 f"`data.y` of shape {data.y.shape}. y and mean are (n, k), weight (n,)."
             )
+    test = getattr(data, "test", None)
+    if test is not None:
+        for name in ("x", "y"):
+            one, other = getattr(test, name).shape, getattr(data, name).shape
+            if one[1:] != other[1:]:
+                raise ValueError(
+                    f"`data.test.{name}` has the shape {one}, beside `data.{name}` of "
+                    f"shape {other}: all but the number of rows must agree."
+                )
     x = jax.ShapeDtypeStruct(data.x.shape[1:], data.x.dtype)
     try:
         found = eqx.filter_eval_shape(network, x).shape
