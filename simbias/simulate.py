@@ -25,12 +25,13 @@ from simbias.core import (
 )
 from simbias.ensemble.bar import Bar
 from simbias.ensemble.engine import exact_numerics, run_members
+from simbias.ensemble.fit import check_fit
 from simbias.ensemble.lane import Recorder, advance, start
 from simbias.ensemble.members import traced
 from simbias.ensemble.memory import check_memory
 from simbias.ensemble.plan import Plan, make_plan
 from simbias.ensemble.table import empty_table
-from simbias.ensemble.validity import check_fit, check_resources
+from simbias.ensemble.validity import check_resources
 from simbias.losses import check_sample
 from simbias.results import attributes, to_xarray
 

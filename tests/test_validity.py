@@ -13,8 +13,9 @@ from small import RiskBelow, small
 
 from simbias.configuration import configuration
 from simbias.core import AbstractMeasure, AbstractNetwork, Index, Real
+from simbias.ensemble.fit import check_fit
 from simbias.ensemble.grid import make_grid
-from simbias.ensemble.validity import check_experiment, check_fit, check_resources
+from simbias.ensemble.validity import check_experiment, check_resources
 from simbias.options import overridden
 from simbias.simulate import planned, simulate
 

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from simbias.core import AbstractNetwork, Dataset, Experiment, Make
+from simbias.ensemble.fit import check_fit, made
 from simbias.ensemble.grid import Cell, bucket, padded
-from simbias.ensemble.validity import check_fit, made
 
 
 def draw(

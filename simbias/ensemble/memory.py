@@ -91,9 +91,10 @@ def physical_memory() -> int | None:
 def bytes_per_lane(lane: Lane) -> int:
     """Memory of one lane in a round: its arrays, and what one attempt needs beside.
 
-    For two-layer networks within a quarter of what XLA reserves, for convolutional ones
-    up to half more.  Beside what the flow says of an attempt, a measure needs one and a
-    fifth numbers per activation, for the rows of a sample it looks at together.
+    For two-layer networks within a quarter of what XLA reserves; for the convolutional
+    one of `dominoes` half more than that.  Beside what the flow says of an attempt, a
+    measure needs one and a fifth numbers per activation, for the rows of a sample it
+    looks at together.
     """
     network, n = lane.state.network, lane.data.x.shape[0]
     itemsize = lane.data.x.dtype.itemsize

@@ -1,4 +1,4 @@
-"""What an experiment, its samples and its measures must be, refused by name."""
+"""What an experiment and its measures must be, refused by name."""
 
 import dataclasses
 import math
@@ -14,86 +14,11 @@ from simbias.core import (
     AbstractFlow,
     AbstractMeasure,
     AbstractStop,
-    Dataset,
     Experiment,
 )
 
 # Names the result uses for itself.
 _RESERVED = ("status", "end_time", "seed", "time", "member")
-
-
-def made(pair: Any) -> tuple[Dataset, Any]:
-    """What `make` returned.
-
-    Raises:
-        ValueError: unless it is a sample and a network.
-    """
-    if isinstance(pair, tuple) and len(pair) == 2:
-        data, network = pair
-        if isinstance(data, Dataset) and callable(network):
-            return data, network
-    raise ValueError(
-        "`make` must return (Dataset, network), got "
-        f"{type(pair).__name__}. Example: return data, balanced(key, m=m, d=d)."
-    )
-
-
-def check_fit(network: Any, data: Any) -> None:
-    """Refuse a network that cannot be trained on a sample.
-
-    Raises:
-        ValueError: for a leaf that is no array, an empty sample, or sizes of inputs or
-            outputs that differ.
-    """
-    for name in ("x", "y", "weight", "mean"):
-        if not hasattr(getattr(data, name), "shape"):
-            raise ValueError(
-                f"`data.{name}` must be an array, got {getattr(data, name)!r}."
-            )
-    if data.x.ndim != 2 or data.x.shape[0] == 0:
-        raise ValueError(
-            "`data.x` must have rows of coordinates, and one at least: the sample is "
-            f"empty or flat, its shape {data.x.shape}."
-        )
-    n = data.x.shape[0]
-    expected = {"y": (n, *data.y.shape[1:2]), "mean": data.y.shape, "weight": (n,)}
-    for name, shape in expected.items():
-        found = getattr(data, name).shape
-        if found != shape or (name == "y" and len(found) != 2):
-            raise ValueError(
-                f"`data.{name}` has the shape {found}, beside {n} samples `data.x` and "
-                f"`data.y` of shape {data.y.shape}. y and mean are (n, k), weight (n,)."
-            )
-    test = getattr(data, "test", None)
-    if test is not None:
-        for name in ("x", "y"):
-            one, other = getattr(test, name).shape, getattr(data, name).shape
-            if one[1:] != other[1:]:
-                raise ValueError(
-                    f"`data.test.{name}` has the shape {one}, beside `data.{name}` of "
-                    f"shape {other}: all but the number of rows must agree."
-                )
-    x = jax.ShapeDtypeStruct(data.x.shape[1:], data.x.dtype)
-    try:
-        found = eqx.filter_eval_shape(network, x).shape
-    except TypeError as error:
-        raise ValueError(
-            f"the network does not take inputs of {data.x.shape[1]} coordinates, as "
-            f"`data.x` has: {str(error).splitlines()[0]}"
-        ) from error
-    if found != data.y.shape[1:]:
-        raise ValueError(
-            f"the network has outputs of shape {found}, and the targets `data.y` of "
-            f"shape {data.y.shape[1:]}."
-        )
-    for path, leaf in jax.tree_util.tree_leaves_with_path(network):
-        if not isinstance(leaf, (jax.Array, np.ndarray)):
-            where = jax.tree_util.keystr(path)
-            raise ValueError(
-                f"the network holds {leaf!r} at `{where}`, which is no array. Example: "
-                "eqx.field(static=True) for what is not trained, jnp.asarray(0.1) for "
-                "what is."
-            )
 
 
 def check_measure(name: str, measure: Any, value: Any, coords: Mapping) -> None:
