@@ -20,12 +20,23 @@ def cache_programs(folder: str | os.PathLike | None = None) -> None:
         folder: where; by default JAX_COMPILATION_CACHE_DIR if it is set,
             XDG_CACHE_HOME/simbias otherwise, and ~/.cache/simbias without either.
     """
+    jax.config.update("jax_enable_compilation_cache", True)
     if folder is None and "JAX_COMPILATION_CACHE_DIR" in os.environ:
         return
     base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
     folder = pathlib.Path(base) / "simbias" if folder is None else folder
     jax.config.update("jax_compilation_cache_dir", os.fspath(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
+
+
+def cache_no_programs() -> None:
+    """Neither read compiled programs from a folder nor keep them, in this process."""
+    jax.config.update("jax_enable_compilation_cache", False)
+
+
+def keeps_programs() -> bool:
+    """False after `cache_no_programs`."""
+    return jax.config.jax_enable_compilation_cache  # pyright: ignore
 
 
 @functools.cache

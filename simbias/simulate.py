@@ -31,7 +31,7 @@ from simbias.ensemble.members import traced
 from simbias.ensemble.memory import check_memory
 from simbias.ensemble.plan import Plan, make_plan
 from simbias.ensemble.table import empty_table
-from simbias.ensemble.validity import check_resources
+from simbias.ensemble.validity import check_measure, check_resources
 from simbias.losses import check_sample
 from simbias.results import attributes, to_xarray
 
@@ -153,8 +153,8 @@ def solve(
     when it is first called.
 
     Raises:
-        ValueError: for wrong times, labels that the loss does not see, or network and
-            data that do not fit.
+        ValueError: for wrong times, labels that the loss does not see, a measure that
+            returns no array, or network and data that do not fit.
     """
     times = tuple(float(t) for t in times)
     increases = all(b > a for a, b in zip((-1e-300, *times), times, strict=False))
@@ -180,6 +180,9 @@ def solve(
     with exact_numerics():
         check_fit(network, data)
         check_sample(loss, data.y, data.weight)
+        for name, measure in measures.items():
+            value = eqx.filter_eval_shape(measure, network, data)
+            check_measure(name, measure, value)
         key = jax.random.key(0) if key is None else key
         recorder = Recorder(loss, times, dict(measures), stop)
         make_room()

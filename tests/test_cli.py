@@ -32,6 +32,15 @@ def test_list_names_every_experiment(capsys):
     assert "threshold " in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["list", "run threshold", "resume", "worker", "submit", "figure", "check"],
+)
+def test_every_command_has_its_help(command, capsys):
+    assert run(*command.split(), "--help") == 0
+    assert f"usage: simbias {command}" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("name", sorted(experiments()))
 def test_every_argument_of_make_is_an_option(name, capsys):
     assert run("run", name, "--help") == 0
@@ -70,6 +79,19 @@ def test_run_leaves_a_store_a_figure_claims_and_the_configuration(tmp_path, caps
     assert run("run", "threshold", *SMALL, "--root", "1", "--out", str(out)) == 2
     assert "root: 0 -> 1" in capsys.readouterr().err
     assert before == {p: p.stat().st_mtime_ns for p in out.rglob("*")}
+
+
+def test_what_cannot_be_written_is_named_as_the_person_knows_it(tmp_path, capsys):
+    out = tmp_path / "run"
+    (out / "claims.json").mkdir(parents=True)
+    assert run("run", "threshold", *SMALL, "--workers", "0", "--out", str(out)) == 2
+    assert "holds something that is not a run" in capsys.readouterr().err
+    (out / "claims.json").rmdir()
+    assert run("run", "threshold", *SMALL, "--workers", "0", "--out", str(out)) == 0
+    (out / "config.json").unlink()
+    (out / "config.json").mkdir()
+    assert run("run", "threshold", *SMALL, "--workers", "0", "--out", str(out)) == 2
+    assert f"Is a directory: {out / 'config.json'}" in capsys.readouterr().err
 
 
 def test_a_toml_file_has_the_keys_of_the_command_line(tmp_path):
@@ -155,7 +177,10 @@ def test_a_wrong_file_is_refused_with_the_key(tmp_path, capsys, text, message):
             ["run", "threshold", "--cell.activation", "gelu"],
             "--flow.name gradient_flow",
         ),
-        (["figure"], "needs the folder of a run"),
+        (["run", "threshold", "--out", ""], "address of a run must not be empty"),
+        (["check", "--out", ""], "address of a run must not be empty"),
+        (["list", "threshold"], "Unrecognized"),
+        (["figure"], "Missing from simbias figure"),
         (["figure", "nowhere"], "is not a simbias run"),
         (["check", "treshold"], "Did you mean `threshold`?"),
     ],

@@ -1,5 +1,6 @@
 """What an experiment refuses before anything runs, by name."""
 
+import dataclasses
 import functools
 import types
 from typing import Any, ClassVar
@@ -204,10 +205,12 @@ WIDE = types.SimpleNamespace(x=np.ones((4, 3)), y=np.ones((4, 1)))
         ({"x": np.ones((0, 2))}, r"empty or flat"),
         ({"mean": None}, r"`data.mean` must be an array, got None"),
         ({"test": WIDE}, r"`data.test.x` has the shape \(4, 3\)"),
+        ({"features": np.ones((1, 3))}, r"`data.features` has the shape \(1, 3\)"),
     ],
 )
 def test_samples_whose_shapes_do_not_fit_are_refused_by_name(changes, message):
     fields = {"x": np.ones((6, 2)), "y": np.ones((6, 1)), "mean": np.ones((6, 1))}
+    fields["features"] = np.ones((0, 2))
     data = types.SimpleNamespace(**{"weight": np.ones(6), **fields, **changes})
     with pytest.raises(ValueError, match=message):
         check_fit(lambda x: x[:1], data)
@@ -228,6 +231,35 @@ def test_a_network_with_a_leaf_that_is_no_array_is_refused_by_name():
 
     with pytest.raises(ValueError, match=r"holds 0.1 at `.slope`, which is no array"):
         simulate(small(make=make, cell={"n": 6}, final={}))
+
+
+def test_a_network_without_neurons_is_refused_by_name():
+    def make(key, *, n: int):
+        data, network = small().make(key, n=n)
+        return data, jax.tree.map(lambda v: v[:0], network)
+
+    with pytest.raises(ValueError, match=r"an array without entries at `\.\w+`"):
+        planned(small(make=make, cell={"n": 6}, final={}))
+
+
+def unannotated(key, *, n: int, hardness=1, law="plain"):
+    return small().make(key, n=n)
+
+
+def test_an_argument_without_annotation_takes_numpy_numbers_and_no_objects():
+    experiment = small(make=unannotated, cell={"n": 6, "hardness": (1, 2)})
+    axis = tuple(np.arange(1, 3))
+    same = dataclasses.replace(experiment, cell={"n": 6, "hardness": axis})
+    assert make_grid(same) == make_grid(experiment)
+    with pytest.raises(ValueError, match=r"`cell.law` must be a number, a string"):
+        planned(small(make=unannotated, cell={"n": 6, "law": [1, 2]}))
+
+
+def test_times_may_be_numpy_numbers():
+    plain = small(cell={"n": 6}, times=(0.0, 2.0))
+    given = dataclasses.replace(plain, times=tuple(np.array([0.0, 2.0])))
+    assert configuration(given) == configuration(plain)
+    assert planned(given).recorder == planned(plain).recorder
 
 
 @pytest.mark.parametrize("times", [[], [0.0]])

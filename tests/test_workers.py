@@ -262,6 +262,20 @@ def test_what_cannot_be_resumed_or_shared_is_said(
     assert message in capsys.readouterr().err
 
 
+def test_workers_keep_programs_only_if_who_starts_them_does(tmp_path, monkeypatch):
+    process, started = subprocess.Popen, []
+
+    def start(line, **_):
+        started.append(line)
+        return process(["sh", "-c", "exit 3"])
+
+    monkeypatch.setattr(_pool.subprocess, "Popen", start)
+    run = ["run", *DESCENT, "--workers", "1", "--out", str(tmp_path / "run")]
+    for flag in (["--no-compile-cache"], []):
+        assert command(*run, *flag) == 2
+        assert [v for v in started.pop() if "cache" in v] == flag
+
+
 def test_a_worker_that_fails_is_reported_with_the_way_to_go_on(
     tmp_path, monkeypatch, capsys
 ):

@@ -3,21 +3,22 @@
 The options of `run` are read off the experiment that is named: its grid, its flow.
 """
 
+import dataclasses
 import sys
 import warnings
 
 import jax
 import matplotlib
+import tyro
 
 from simbias.cli._check import check, figure
+from simbias.cli._pool import NO_CACHE
 from simbias.cli._run import BAD_INPUT, resume, run, worker
-from simbias.cli._shown import no_more, say
+from simbias.cli._shown import say
 from simbias.cli._submit import submit
-from simbias.compiled import cache_programs
+from simbias.compiled import cache_no_programs, cache_programs
 from simbias.ensemble.grid import suggestion
 from simbias.registry import titles
-
-NO_CACHE = "--no-compile-cache"
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -30,6 +31,7 @@ def main(arguments: list[str] | None = None) -> None:
     jax.config.update("jax_enable_x64", True)
     if NO_CACHE in arguments:
         arguments.remove(NO_CACHE)
+        cache_no_programs()
     else:
         cache_programs()
     commands = {
@@ -55,7 +57,8 @@ def main(arguments: list[str] | None = None) -> None:
         say(f"simbias: error: {error}")
         sys.exit(BAD_INPUT)
     except OSError as error:
-        what = f"{error.strerror}: {error.filename}" if error.errno else error
+        where = error.filename2 or error.filename  # the second is what a rename is to
+        what = f"{error.strerror}: {where}" if error.errno else error
         say(f"simbias: error: {what}")
         sys.exit(BAD_INPUT)
 
@@ -80,8 +83,13 @@ Compiled programs are kept in a folder of yours (JAX_COMPILATION_CACHE_DIR, or
 XDG_CACHE_HOME/simbias, or ~/.cache/simbias); --no-compile-cache does without."""
 
 
+@dataclasses.dataclass(frozen=True)
+class ListOptions:
+    """The experiments and what each one shows."""
+
+
 def _list(arguments: list[str]) -> int:
-    no_more("list", arguments)
+    tyro.cli(ListOptions, args=arguments, prog="simbias list")
     known = titles()
     width = max(map(len, known))
     for name, title in known.items():

@@ -7,11 +7,10 @@ from typing import Annotated
 import jax
 import tyro
 
-from simbias.cli._options import Preset
+from simbias.cli._options import Folder, Preset
 from simbias.cli._shown import (
     claims_document,
     draw,
-    no_more,
     print_claims,
     write_json,
 )
@@ -22,13 +21,19 @@ from simbias.simulate import simulate
 from simbias.store.address import place_at
 
 
+@dataclasses.dataclass(frozen=True)
+class FigureOptions:
+    """Draw the figure of a run again, from what is stored: DIR/figure.png."""
+
+    folder: Folder
+    """The folder of the run, or its URL."""
+
+
 def figure(arguments: list[str]) -> int:
     """Draw the figure of a run again, from what is stored."""
-    if not arguments or arguments[0].startswith("-"):
-        raise ValueError("`simbias figure` needs the folder of a run, e.g. runs/NAME.")
-    no_more("figure", arguments[1:])
-    out = place_at(arguments[0])
-    ds = open_result(arguments[0])
+    parsed = tyro.cli(FigureOptions, args=arguments, prog="simbias figure")
+    out = place_at(parsed.folder)
+    ds = open_result(parsed.folder)
     if not is_finished(ds).any():
         raise ValueError(
             f"{out}: no member has finished yet, so that there is nothing to draw. "
@@ -63,9 +68,11 @@ def check(arguments: list[str]) -> int:
     for name in parsed.names:
         if name not in known:
             raise ValueError(f"`{name}` is not an experiment.{suggestion(name, known)}")
+    runs = None if parsed.out is None else place_at(parsed.out)
+    file = None if parsed.json in (None, "-") else place_at(parsed.json)
     documents = []
     for name in parsed.names or known:
-        store = parsed.out and f"{parsed.out}/{name}/run.zarr"
+        store = None if runs is None else str(runs / name / "run.zarr")
         experiment = known[name].experiment(parsed.preset)
         ds = simulate(experiment, store=store, progress=True)
         claims = known[name].claims(ds)
@@ -75,7 +82,7 @@ def check(arguments: list[str]) -> int:
         jax.clear_caches()  # no experiment needs the programs of another
     if parsed.json == "-":
         print(json.dumps(documents, indent=1, allow_nan=False))
-    elif parsed.json:
-        write_json(place_at(parsed.json), documents)
+    elif file is not None:
+        write_json(file, documents)
     failed = [c for d in documents for c in d["claims"] if c["verdict"] == "fails"]
     return 1 if failed else 0

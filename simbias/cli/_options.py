@@ -3,7 +3,9 @@
 import dataclasses
 import pathlib
 import typing
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+import tyro
 
 from simbias import options
 from simbias.core import PLAIN, Experiment
@@ -13,6 +15,7 @@ from simbias.registry import experiments, flows
 
 Preset = Literal["smoke", "quick", "paper"]
 PRESETS = typing.get_args(Preset)
+Folder = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
 
 
 def named(arguments: list[str], command: str) -> tuple[str, list[str]]:

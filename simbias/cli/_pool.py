@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 
+from simbias.compiled import keeps_programs
 from simbias.ensemble.bar import Bar
 from simbias.ensemble.plan import Plan
 from simbias.store.interrupt import Interrupt
@@ -15,6 +16,7 @@ from simbias.store.layout import Store
 from simbias.store.lease import heartbeats
 from simbias.store.place import AbstractPlace
 
+NO_CACHE = "--no-compile-cache"
 _POLL_SECONDS = 0.5
 
 
@@ -75,6 +77,8 @@ def _start(out: AbstractPlace, share: str, lanes: int | None) -> subprocess.Pope
     command += ["--share", share]
     if lanes is not None:
         command += ["--lanes", str(lanes)]
+    if not keeps_programs():
+        command.append(NO_CACHE)
     # In a session of its own, so that Ctrl-C reaches a worker once, by way of us.
     return subprocess.Popen(command, start_new_session=True)
 

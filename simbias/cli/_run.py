@@ -4,12 +4,13 @@ import dataclasses
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Any
 
 import tyro
 
 from simbias.cli._options import (
     PRESETS,
+    Folder,
     experiment_of,
     named,
     options_class,
@@ -49,7 +50,8 @@ def run(arguments: list[str]) -> int:
         description=module.__doc__,
     )
     steps = [*steps, overrides(parsed, experiment)]
-    out = place_at(parsed.out or f"runs/{name}-{preset}")
+    default = f"runs/{name}-{preset}"
+    out = place_at(default if parsed.out is None else parsed.out)
     recipe = {"experiment": name, "preset": preset, "overrides": steps}
     return _complete(recipe, out, parsed.lanes, parsed.workers)
 
@@ -58,7 +60,7 @@ def run(arguments: list[str]) -> int:
 class ResumeOptions:
     """Go on with a run that was stopped, from its folder alone."""
 
-    folder: Annotated[str, tyro.conf.Positional]
+    folder: Folder
     """The folder of the run, or its URL."""
     lanes: int | None = None
     """Members in flight per station."""
@@ -80,7 +82,7 @@ class WorkerOptions:
     Workers come and go as they like: what a dead one was at is taken over.
     """
 
-    folder: Annotated[str, tyro.conf.Positional]
+    folder: Folder
     """The folder of the run, or its URL, which every worker must see."""
     lanes: int | None = None
     """Members in flight per station."""

@@ -79,12 +79,6 @@ def write_json(place: AbstractPlace, document: Any) -> None:
     place.write(text.encode())
 
 
-def no_more(command: str, arguments: list[str]) -> None:
-    """Refuse arguments that a command does not have."""
-    if arguments:
-        raise ValueError(f"`simbias {command}` takes no `{arguments[0]}`.")
-
-
 def say(text: str) -> None:
     """A line for the person, not for a pipe."""
     tqdm.write(text, file=sys.stderr)

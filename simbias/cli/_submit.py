@@ -4,10 +4,11 @@ import dataclasses
 import importlib
 import pathlib
 import shutil
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import tyro
 
+from simbias.cli._options import Folder
 from simbias.cli._run import found_run
 from simbias.cli._shown import say
 from simbias.store.address import is_url
@@ -17,7 +18,7 @@ from simbias.store.address import is_url
 class SubmitOptions:
     """Start workers of a run as jobs; needs `pip install simbias[slurm]`."""
 
-    folder: Annotated[str, tyro.conf.Positional]
+    folder: Folder
     """The folder of the run, or its URL, which every node must see."""
     logs: pathlib.Path | None = None
     """Folder for what the jobs print, which every node must see; by default DIR/jobs,

@@ -32,7 +32,7 @@ def check_fit(network: Any, data: Any) -> None:
         ValueError: for a leaf that is no array, an empty sample, or sizes of inputs or
             outputs that differ.
     """
-    for name in ("x", "y", "weight", "mean"):
+    for name in ("x", "y", "weight", "mean", "features"):
         if not hasattr(getattr(data, name), "shape"):
             raise ValueError(
                 f"`data.{name}` must be an array, got {getattr(data, name)!r}."
@@ -51,6 +51,11 @@ def check_fit(network: Any, data: Any) -> None:
                 f"`data.{name}` has the shape {found}, beside {n} samples `data.x` and "
                 f"`data.y` of shape {data.y.shape}. y and mean are (n, k), weight (n,)."
             )
+    if data.features.shape[1:] != data.x.shape[1:]:
+        raise ValueError(
+            f"`data.features` has the shape {data.features.shape}, and must hold rows "
+            f"of {data.x.shape[1]} coordinates, as `data.x` does."
+        )
     test = getattr(data, "test", None)
     if test is not None:
         for name in ("x", "y"):
@@ -80,4 +85,10 @@ def check_fit(network: Any, data: Any) -> None:
                 f"the network holds {leaf!r} at `{where}`, which is no array. Example: "
                 "eqx.field(static=True) for what is not trained, jnp.asarray(0.1) for "
                 "what is."
+            )
+        if leaf.size == 0:
+            where = jax.tree_util.keystr(path)
+            raise ValueError(
+                f"the network holds an array without entries at `{where}`, of shape "
+                f"{leaf.shape}: every layer needs a neuron."
             )

@@ -204,6 +204,12 @@ def checked_value(name: str, value: Any, annotation: Any) -> Any:
         return int(value)
     if annotation is str and not isinstance(value, str):
         raise ValueError(f"`{name}` must be a string, got {value!r}.")
+    # Of an argument without annotation anything that can be compared and written down.
+    value = value.item() if isinstance(value, np.generic) else value
+    if not isinstance(value, (bool, int, float, str)):
+        raise ValueError(
+            f"`{name}` must be a number, a string or a truth value, got {value!r}."
+        )
     return value
 
 

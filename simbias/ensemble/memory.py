@@ -5,6 +5,7 @@ import os
 from typing import Any
 
 import jax
+from jaxtyping import PyTree
 
 from simbias.ensemble.lane import Lane
 from simbias.ensemble.plan import Group, Plan
@@ -53,8 +54,12 @@ def describe_memory(plan: Plan, lanes: int | None = None) -> str:
     for group in plan.groups:
         width = lanes or lanes_that_fit(group, devices[0])
         computed = 1 if in_turn else width
-        waiting = (width - computed) * _bytes_of_arrays(group.lane)
-        largest = max(largest, computed * bytes_per_lane(group.lane) + waiting)
+        arrays = _bytes_of_arrays(group.lane)
+        attempts = computed * (bytes_per_lane(group.lane) - arrays)
+        # Members that begin are drawn before they are put into their places.
+        drawn = (group.lane.data, group.lane.state.network)
+        begin = min(width, _together(arrays)) * _bytes_of_arrays(drawn)
+        largest = max(largest, width * arrays + max(attempts, begin))
         at_a_time = max(at_a_time, computed)
     count = len(plan.groups)
     shapes = "one shape" if count == 1 else f"{count} shapes"
@@ -137,8 +142,8 @@ def _outputs(jaxpr: Any) -> int:
     return total
 
 
-def _bytes_of_arrays(lane: Lane) -> int:
-    return sum(math.prod(v.shape) * v.dtype.itemsize for v in jax.tree.leaves(lane))
+def _bytes_of_arrays(tree: PyTree) -> int:
+    return sum(math.prod(v.shape) * v.dtype.itemsize for v in jax.tree.leaves(tree))
 
 
 def _together(size: int) -> int:

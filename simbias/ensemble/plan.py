@@ -69,7 +69,8 @@ def make_plan(experiment: Experiment) -> Plan:
     check_experiment(experiment)
     grid = make_grid(experiment)
     measures = dict(experiment.measures)
-    recorder = Recorder(experiment.loss, experiment.times, measures, experiment.stop)
+    times = tuple(map(float, experiment.times))
+    recorder = Recorder(experiment.loss, times, measures, experiment.stop)
     shapes = Shapes(experiment, recorder)
     spans: dict[Hashable, list[range]] = {}
     for index, cell in enumerate(grid.cells):

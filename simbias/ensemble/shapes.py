@@ -103,8 +103,8 @@ def _fields(measures: Mapping, network: Any, data: Any) -> dict[str, Field]:
     fields = {}
     for name, measure in measures.items():
         value = eqx.filter_eval_shape(measure, network, data)
+        check_measure(name, measure, value)
         coords = {k: np.asarray(v) for k, v in measure.coords().items()}
-        check_measure(name, measure, value, coords)
         dtype = record_dtype(np.dtype(value.dtype))
         fields[name] = Field(tuple(measure.dims), value.shape, dtype, coords)
     return fields

@@ -21,7 +21,7 @@ from simbias.core import (
 _RESERVED = ("status", "end_time", "seed", "time", "member")
 
 
-def check_measure(name: str, measure: Any, value: Any, coords: Mapping) -> None:
+def check_measure(name: str, measure: Any, value: Any) -> None:
     """Refuse what a measure returns, or how it names its axes.
 
     Raises:
@@ -47,16 +47,17 @@ def check_measure(name: str, measure: Any, value: Any, coords: Mapping) -> None:
             f"measure `{name}` names the axes {dims}: each may stand once, and none of "
             f"{', '.join(_RESERVED)}."
         )
+    coords = {dim: np.shape(values) for dim, values in measure.coords().items()}
     if strangers := set(coords) - set(dims):
         raise ValueError(
             f"measure `{name}` has coordinates of `{strangers.pop()}`, which is none "
             f"of its axes {dims}."
         )
     for dim, size in zip(dims, value.shape, strict=True):
-        if dim in coords and coords[dim].shape != (size,):
+        if coords.get(dim, (size,)) != (size,):
             raise ValueError(
                 f"measure `{name}` has {size} values along `{dim}` and coordinates of "
-                f"shape {coords[dim].shape}."
+                f"shape {coords[dim]}."
             )
 
 

@@ -27,6 +27,8 @@ def place_at(address: Address) -> AbstractPlace:
     if isinstance(address, AbstractPlace):
         return address
     text = os.fspath(address)
+    if not text:
+        raise ValueError("the address of a run must not be empty. Example: runs/mine.")
     if url := _URL.fullmatch(text):
         return _objects(text, *url.groups())
     if _BROKEN_URL.match(text):
