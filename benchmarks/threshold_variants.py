@@ -214,7 +214,7 @@ def _curves(axes: Axes, rows: list[dict], group: str) -> None:
     axes.set_xscale("log")
     axes.set_xticks(n, [str(v) for v in n])
     axes.minorticks_off()
-    axes.set_ylim(-0.03, 1.1)
+    axes.set_ylim(-0.03, 1.5)
     axes.set_xlabel("samples n")
     axes.set_title(f"train error over σ², median: {group}")
     axes.legend(loc="upper left")
