@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from simbias.core import Experiment
+from simbias.core import AbstractFlow, Experiment
 from simbias.ensemble.grid import Cell, member_key
 from simbias.ensemble.lane import Lane, Recorder, record_dtype, start
 from simbias.ensemble.members import draw, member_flow
@@ -46,6 +46,7 @@ class Shapes:
         self._recorder = recorder
         self._by_sizes: dict[Hashable, Hashable] = {}
         self._tried: set[tuple[str, Any]] = set()
+        self._flows: dict[Hashable, AbstractFlow] = {}
 
     def of(self, cell: Cell) -> Hashable:
         """The shape of a cell's members, a key of `lanes`.
@@ -54,7 +55,7 @@ class Shapes:
             ValueError: for a flow, a sample, a network or a measure that is wrong.
         """
         experiment = self._experiment
-        flow = member_flow(experiment, cell)
+        flow = self._flow(cell)
         shaping = [(k, v) for k, v in cell.flow.items() if not isinstance(v, float)]
         sizes = (*cell.sizes.items(), *shaping)
         values = {(k, v) for k, v in cell.numbers.items() if isinstance(v, float)}
@@ -74,6 +75,12 @@ class Shapes:
             lane = eqx.filter_eval_shape(begin, flow, network, data, key)
             self._by_sizes[sizes] = self._add(lane)
         return self._by_sizes[sizes]
+
+    def _flow(self, cell: Cell) -> AbstractFlow:
+        fields = tuple(cell.flow.items())
+        if fields not in self._flows:
+            self._flows[fields] = member_flow(self._experiment, cell)
+        return self._flows[fields]
 
     def _add(self, lane: Lane) -> Hashable:
         leaves = tuple((v.shape, str(v.dtype)) for v in jax.tree.leaves(lane))
