@@ -125,3 +125,29 @@ def test_an_attempt_that_overflows_costs_a_step_and_not_the_member():
     assert there.status == back.status == Status.RUNNING
     assert float(there.time) == float(back.time) == 60.0
     np.testing.assert_allclose(back.network.w, there.network.w, rtol=1e-5)
+
+
+def test_too_few_stages_cost_a_few_attempts_and_not_the_member():
+    """As after a step whose pins changed the pattern, and with it ρ."""
+    data, network = stiff_problem()
+    flow = ReluFlow(rtol=1e-6)
+    step = jax.jit(lambda s: flow.step(s, data, half_mse, jnp.asarray(60.0)))
+    state = flow.init(network, data, half_mse, jax.random.key(0))
+    for _ in range(80):
+        state = step(state)
+    radius = float(state.memory.stiffness.radius)
+    assert bool(state.memory.stiffness.is_stiff)
+    unstable = eqx.tree_at(
+        lambda s: (s.memory.stiffness.radius, s.memory.length),
+        state,
+        (jnp.asarray(radius / 10), jnp.asarray(2.0)),
+    )
+    astray = step(unstable)
+    assert float(astray.time) == float(state.time)
+    assert not bool(astray.memory.has_overflowed)
+    assert radius / 10 <= astray.memory.stiffness.radius <= radius * 1.0001
+    for _ in range(300):
+        state, astray = step(state), step(astray)
+    assert state.status == astray.status == Status.RUNNING
+    assert float(state.time) == float(astray.time) == 60.0
+    np.testing.assert_allclose(astray.network.w, state.network.w, rtol=1e-5)

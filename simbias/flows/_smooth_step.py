@@ -31,6 +31,8 @@ _STIFF, _EASY = 2.8, 2.5
 _VOTES = 10
 # The power method comes from below.
 _MARGIN = 1.1
+# What an attempt that was rejected may add to ρ.
+_GROWTH = 10.0
 
 
 class Stiffness(eqx.Module):
@@ -47,6 +49,17 @@ class Stiffness(eqx.Module):
         is_bound = self.is_stiff & (self.radius > 0)
         radius = jnp.where(is_bound, self.radius, 1)
         return jnp.where(is_bound, largest_stretch() / radius, jnp.inf)
+
+    def rejected(self, before: "Stiffness") -> "Stiffness":
+        """What an attempt of the stabilised method says that was not kept.
+
+        That ρ is not smaller than it was `before`.  Where too few stages let the attempt
+        go astray, the field at its end says nothing of ρ and of the direction here: a
+        smaller ρ would take fewer stages yet, one that is far too large would end the
+        member.
+        """
+        radius = jnp.clip(self.radius, before.radius, _GROWTH * before.radius)
+        return Stiffness(radius, before.w, before.a, self.is_stiff, self.votes)
 
 
 class Smooth(NamedTuple):

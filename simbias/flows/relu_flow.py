@@ -163,6 +163,10 @@ class ReluFlow(AbstractFlow):
             # An attempt that overflowed says nothing of ρ.
             is_known = is_finite(stiffness)
             stiffness = choose(is_known, stiffness, memory.stiffness)
+            is_astray = memory.stiffness.is_stiff & ~is_kept
+            stiffness = choose(
+                is_astray, stiffness.rejected(memory.stiffness), stiffness
+            )
             proposal = jnp.minimum(proposal, stiffness.longest())
             # Errors of one method say nothing of the other's.
             stays = stiffness.is_stiff == memory.stiffness.is_stiff
