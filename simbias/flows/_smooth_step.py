@@ -53,8 +53,8 @@ class Stiffness(eqx.Module):
     def rejected(self, before: "Stiffness") -> "Stiffness":
         """What an attempt of the stabilised method says that was not kept.
 
-        That ρ is not smaller than it was `before`.  Where too few stages let the attempt
-        go astray, the field at its end says nothing of ρ and of the direction here: a
+        That ρ is not smaller than it was `before`.  Where too few stages let it go
+        astray, the field at its end says nothing of ρ and of the direction here: a
         smaller ρ would take fewer stages yet, one that is far too large would end the
         member.
         """
