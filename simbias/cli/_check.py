@@ -2,10 +2,12 @@
 
 import dataclasses
 import json
-from typing import Annotated
+from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated, Any
 
 import jax
 import tyro
+import xarray as xr
 
 from simbias.cli._options import Folder, Preset
 from simbias.cli._shown import (
@@ -70,16 +72,23 @@ def check(arguments: list[str]) -> int:
             raise ValueError(f"`{name}` is not an experiment.{suggestion(name, known)}")
     runs = None if parsed.out is None else place_at(parsed.out)
     file = None if parsed.json in (None, "-") else place_at(parsed.json)
-    documents = []
-    for name in parsed.names or known:
-        store = None if runs is None else str(runs / name / "run.zarr")
-        experiment = known[name].experiment(parsed.preset)
-        ds = simulate(experiment, store=store, progress=True)
+
+    def judged(name: str, ds: xr.Dataset) -> dict[str, Any]:
         claims = known[name].claims(ds)
-        documents.append(claims_document(name, parsed.preset, ds, claims))
         if parsed.json != "-":
             print_claims(name, ds, claims)
-        jax.clear_caches()  # no experiment needs the programs of another
+        return claims_document(name, parsed.preset, ds, claims)
+
+    # Claims take one core for a while, and the next experiment begins beside them.
+    with ThreadPoolExecutor(1) as beside:
+        judgements = []
+        for name in parsed.names or known:
+            store = None if runs is None else str(runs / name / "run.zarr")
+            experiment = known[name].experiment(parsed.preset)
+            ds = simulate(experiment, store=store, progress=True)
+            judgements.append(beside.submit(judged, name, ds))
+            jax.clear_caches()  # no experiment needs the programs of another
+        documents = [judgement.result() for judgement in judgements]
     if parsed.json == "-":
         print(json.dumps(documents, indent=1, allow_nan=False))
     elif file is not None:
