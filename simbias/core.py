@@ -238,7 +238,8 @@ class Experiment:
 class Claim:
     """What a paper says, as a number with a band, and what was seen.
 
-    `holds` is None when the run cannot tell (a member missing, a grid too small).
+    `holds` is None when the run cannot tell: a grid too small, or a member missing
+    where every one counts.  Medians and shares are over the members that finished.
     """
 
     statement: str

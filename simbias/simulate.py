@@ -25,7 +25,7 @@ from simbias.core import (
 )
 from simbias.ensemble.bar import Bar
 from simbias.ensemble.engine import exact_numerics, run_members
-from simbias.ensemble.fit import check_fit
+from simbias.ensemble.fit import check_fit, check_loss
 from simbias.ensemble.lane import Recorder, advance, start
 from simbias.ensemble.members import traced
 from simbias.ensemble.memory import check_memory
@@ -179,6 +179,7 @@ def solve(
         )
     with exact_numerics():
         check_fit(network, data)
+        check_loss(loss, data)
         check_sample(loss, data.y, data.weight)
         for name, measure in measures.items():
             value = eqx.filter_eval_shape(measure, network, data)

@@ -179,6 +179,8 @@ def test_a_wrong_file_is_refused_with_the_key(tmp_path, capsys, text, message):
         ),
         (["run", "threshold", "--out", ""], "address of a run must not be empty"),
         (["check", "--out", ""], "address of a run must not be empty"),
+        (["check", "--json", "."], "`--json`: . is a folder"),
+        (["check", "--json", "/proc/none.json"], "/proc/.none.json.tried"),
         (["list", "threshold"], "Unrecognized"),
         (["figure"], "Missing from simbias figure"),
         (["figure", "nowhere"], "is not a simbias run"),

@@ -216,6 +216,28 @@ def test_samples_whose_shapes_do_not_fit_are_refused_by_name(changes, message):
         check_fit(lambda x: x[:1], data)
 
 
+@pytest.mark.parametrize(
+    ("loss", "message"),
+    [
+        (lambda f, y, w: (f - y) ** 2, r"one real number, got float64\[8, 1\]"),
+        (lambda f, y, w: None, r"one real number, got None"),
+        (lambda f, y, w: jnp.int32(1), r"one real number, got int32\[\]"),
+        (lambda f, y: jnp.mean(f - y), r"`loss` cannot be computed: .*positional"),
+    ],
+)
+def test_a_loss_that_is_no_mean_is_refused_before_anything_is_written(
+    tmp_path, loss, message
+):
+    with pytest.raises(ValueError, match=message):
+        simulate(small(loss=loss, cell={"n": 6}), store=tmp_path / "run.zarr")
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_experiment_needs_a_name():
+    with pytest.raises(ValueError, match="`name` must be a word, got ''"):
+        check_experiment(small(name=""))
+
+
 class Slanted(AbstractNetwork):
     w: jax.Array
     slope: float = 0.1

@@ -22,7 +22,7 @@ from simbias.registry import titles
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Entry point; exit code 2 for bad input, 1 for a claim that fails.
+    """Entry point; exit code 2 for bad input, 1 if `check` finds a claim that fails.
 
     130 after Ctrl-C and 143 after SIGTERM, with everything in flight saved.
     """
@@ -57,8 +57,7 @@ def main(arguments: list[str] | None = None) -> None:
         say(f"simbias: error: {error}")
         sys.exit(BAD_INPUT)
     except OSError as error:
-        where = error.filename2 or error.filename  # the second is what a rename is to
-        what = f"{error.strerror}: {where}" if error.errno else error
+        what = f"{error.strerror}: {error.filename}" if error.errno else error
         say(f"simbias: error: {what}")
         sys.exit(BAD_INPUT)
 

@@ -10,6 +10,7 @@ import tyro
 import xarray as xr
 
 from simbias.cli._options import Folder, Preset
+from simbias.cli._run import found_run
 from simbias.cli._shown import (
     claims_document,
     draw,
@@ -21,6 +22,7 @@ from simbias.registry import experiments
 from simbias.results import is_finished, open_result
 from simbias.simulate import simulate
 from simbias.store.address import place_at
+from simbias.store.place import AbstractPlace
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,8 +36,8 @@ class FigureOptions:
 def figure(arguments: list[str]) -> int:
     """Draw the figure of a run again, from what is stored."""
     parsed = tyro.cli(FigureOptions, args=arguments, prog="simbias figure")
-    out = place_at(parsed.folder)
-    ds = open_result(parsed.folder)
+    out, store = found_run(parsed.folder)
+    ds = open_result(str(store.place))
     if not is_finished(ds).any():
         raise ValueError(
             f"{out}: no member has finished yet, so that there is nothing to draw. "
@@ -63,6 +65,16 @@ class CheckOptions:
     """Keep the runs in folders of this one, or of this URL."""
 
 
+def _writable(file: AbstractPlace) -> AbstractPlace:
+    """The file, before anything runs, by writing beside it what is then removed."""
+    if file.files() or (file.exists() and file.is_free()):
+        raise ValueError(f"`--json`: {file} is a folder. Example: claims.json.")
+    beside = file.parent / f".{file.name}.tried"
+    beside.write(b"")
+    beside.delete()
+    return file
+
+
 def check(arguments: list[str]) -> int:
     """Run experiments and print their claims."""
     parsed = tyro.cli(CheckOptions, args=arguments, prog="simbias check")
@@ -71,7 +83,7 @@ def check(arguments: list[str]) -> int:
         if name not in known:
             raise ValueError(f"`{name}` is not an experiment.{suggestion(name, known)}")
     runs = None if parsed.out is None else place_at(parsed.out)
-    file = None if parsed.json in (None, "-") else place_at(parsed.json)
+    file = None if parsed.json in (None, "-") else _writable(place_at(parsed.json))
 
     def judged(name: str, ds: xr.Dataset) -> dict[str, Any]:
         claims = known[name].claims(ds)

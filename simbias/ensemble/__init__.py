@@ -13,5 +13,7 @@ Words, from the question to the machine:
 Files in the order in which data passes them: `grid` (cells, keys), `members` (how one
 is made), `shapes` and `plan` (what the run will be, without running it), `memory`,
 `programs` (begin, advance, take), `lane` (the only place where the member axis is
-added), `pace`, `engine` (the stations), `events` (what they hand over), `table`.
+added), `pace`, `engine` (the stations), `events` (what they hand over), `table`, `bar`.
+Beside them: `fields` (those of a flow), `fit`, `tracing` and `validity` (what is
+refused, by name), `sharded` (a round over all devices inside a program of your own).
 """

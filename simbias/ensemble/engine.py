@@ -152,7 +152,11 @@ class Stations:
         return worked
 
     def _drive_group(self, group: int, width: int) -> bool:
-        """Rounds over the lanes of one shape until its source is dry."""
+        """Rounds over the lanes of one shape until its source is dry.
+
+        Returns:
+            Whether there were any; False, too, if the stations were stopped.
+        """
         programs, pace = self.programs, Pace()
         lanes: Lane | None = None
         places: list[int | None] = [None] * width
@@ -166,7 +170,6 @@ class Stations:
             statuses = np.asarray(lanes.state.status)
             seconds = time.perf_counter() - began
             taken = _taken(places)
-            self.progress.attempts += pace.attempts * len(taken)
             ended = [i for i in taken if statuses[i] != Status.RUNNING]
             is_spent = bool((statuses == Status.RUNNING).any())
             pace.after(seconds, len(ended), is_spent)

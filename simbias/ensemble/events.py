@@ -74,7 +74,6 @@ Event = Outcome | Snapshot
 class Progress:
     """What the stations are at; read by whoever draws the bar."""
 
-    attempts: int = 0
     compiling: int = 0
     is_stopping: bool = False
 

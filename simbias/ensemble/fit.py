@@ -4,6 +4,7 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from simbias.core import Dataset
@@ -23,6 +24,27 @@ def made(pair: Any) -> tuple[Dataset, Any]:
         "`make` must return (Dataset, network), got "
         f"{type(pair).__name__}. Example: return data, balanced(key, m=m, d=d)."
     )
+
+
+def check_loss(loss: Any, data: Any) -> None:
+    """Refuse a loss that is no mean over the sample.
+
+    Raises:
+        ValueError: if it does not take (prediction, target, weight), or returns
+            anything but one real number.
+    """
+    like = lambda v: jax.ShapeDtypeStruct(v.shape, v.dtype)
+    y, weight = like(data.y), like(data.weight)
+    example = "Example: def loss(prediction, target, weight), a mean over samples."
+    try:
+        value = eqx.filter_eval_shape(loss, y, y, weight)
+    except TypeError as error:
+        why = str(error).splitlines()[0]
+        raise ValueError(f"`loss` cannot be computed: {why}. {example}") from error
+    is_array = isinstance(value, jax.ShapeDtypeStruct)
+    if not is_array or value.shape or not jnp.issubdtype(value.dtype, jnp.floating):
+        seen = f"{value.dtype}{list(value.shape)}" if is_array else repr(value)
+        raise ValueError(f"`loss` must return one real number, got {seen}. {example}")
 
 
 def check_fit(network: Any, data: Any) -> None:

@@ -262,9 +262,9 @@ def _axis(key: str, values: tuple, annotation: Any) -> tuple[CellValue, ...]:
             f"e.g. cell={{'{key}': (50, 100)}}."
         )
     checked = tuple(checked_value(f"cell.{key}", v, annotation) for v in values)
-    twice = [v for i, v in enumerate(checked) if v in checked[:i]]
-    if twice:
-        raise ValueError(f"`cell.{key}` holds {twice[0]!r} more than once.")
+    if len(set(checked)) < len(checked):
+        twice = next(v for i, v in enumerate(checked) if v in checked[:i])
+        raise ValueError(f"`cell.{key}` holds {twice!r} more than once.")
     return checked
 
 

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from simbias.core import AbstractFlow, Experiment
+from simbias.ensemble.fit import check_loss
 from simbias.ensemble.grid import Cell, member_key
 from simbias.ensemble.lane import Lane, Recorder, record_dtype, start
 from simbias.ensemble.members import draw, member_flow
@@ -69,6 +70,7 @@ class Shapes:
         self._tried |= values
         if sizes not in self._by_sizes:
             check_traced(experiment.name, drawn, cell.numbers)
+            check_loss(experiment.loss, data)
             self.trajectories.append(_fields(experiment.measures, network, data))
             self.final.append(_fields(experiment.final, network, data))
             begin = functools.partial(start, self._recorder)

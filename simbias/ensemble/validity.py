@@ -162,12 +162,15 @@ def check_experiment(experiment: Any) -> None:
             f"`experiment` must be an Experiment, got {experiment!r}. "
             "Example: threshold.experiment()."
         )
+    if not isinstance(experiment.name, str) or not experiment.name:
+        raise ValueError(
+            f"`name` must be a word, got {experiment.name!r}. Example: name='mine'."
+        )
     times = experiment.times
     seeds = experiment.seeds
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
         raise ValueError(
-            f"`seeds` must be a positive integer, got {experiment.seeds}. "
-            "Example: seeds=20."
+            f"`seeds` must be a positive integer, got {seeds!r}. Example: seeds=20."
         )
     if not isinstance(times, tuple) or not all(
         isinstance(t, (int, float)) and not isinstance(t, bool) for t in times

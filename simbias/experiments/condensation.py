@@ -161,8 +161,11 @@ def _limit(extremum: Extremum, start: np.ndarray) -> EarlyLimit:
 
 
 def exponents(found: xr.Dataset) -> xr.Dataset:
-    """Slope in ln r of the ln of each error, median over the starts; NaN for one r."""
-    logs = np.log(found.median("draw"))
+    """Slope in ln r of the ln of each error, median over the starts.
+
+    NaN for one r, and where a start is missing.
+    """
+    logs = np.log(found.median("draw", skipna=False))
     if found.sizes["r"] < 2:
         return logs.isel(r=0, drop=True) * np.nan
     fit = logs.assign_coords(r=np.log(found["r"])).polyfit("r", 1)

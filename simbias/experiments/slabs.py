@@ -145,7 +145,7 @@ _MOVED["MS-5-7"] = 1 / 16
 def _rest_rows(cell: xr.Dataset) -> list[Row]:
     """What the AUC does not show: how much of the variance is due to the rest."""
     shares = cell["feature_dependence"].sel(dependence="variance_share")
-    rest = float(shares.isel(feature=slice(1, None)).max())
+    rest = float(shares.isel(feature=slice(1, None)).max(skipna=False))
     text = "largest share of Var f of a complex coordinate"
     return [(text, rest, 0.0, 0.01, "ours")]
 
@@ -154,7 +154,7 @@ def _attack_rows(cell: xr.Dataset, law: str) -> list[Row]:
     moved = cell["moved"].transpose("attack", "seed")
     at = _MOVED[law]
     seen = farthest(moved.sel(attack="accuracy"), at)
-    share = float(moved.sel(attack="simple_share").min())
+    share = float(moved.sel(attack="simple_share").min(skipna=False))
     source = f"{PAPER}, notebook 06" + ("" if law[0] == "M" else "; value of the law")
     return [
         (f"accuracy after one move of {MOVE}", seen, *binomial_band(cell, at), source),

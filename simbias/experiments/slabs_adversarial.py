@@ -134,9 +134,9 @@ def _rows(cell: xr.Dataset) -> list[_slabs.Row]:
     attacked = cell["attacked"].transpose("attack", "seed")
     alone = 1 - _slabs.within_reach(_slabs.ATTACK)
     mixed = farthest(auc.sel(randomised="simple"), 0.5)
-    least = float(auc.sel(randomised="complex").min())
+    least = float(auc.sel(randomised="complex").min(skipna=False))
     right = farthest(attacked.sel(attack="accuracy"), alone)
-    share = float(attacked.sel(attack="simple_share").min())
+    share = float(attacked.sel(attack="simple_share").min(skipna=False))
     low, high = _slabs.chance_band(cell)
     image = f"{_slabs.PAPER}, appendix E.2 (images)"
     return [

@@ -134,7 +134,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         ),
         Claim(
             "largest share of the mass in live neurons with a < 0",
-            float(last["negative_live_mass"].max()),
+            float(last["negative_live_mass"].max(skipna=False)),
             0.0,
             0.0,
             PAPER,

@@ -51,6 +51,9 @@ class Folder(AbstractPlace):
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(partial, self.path)
+        except OSError as error:
+            error.filename = str(self.path)  # as the person knows it
+            raise
         finally:
             partial.unlink(missing_ok=True)
 
