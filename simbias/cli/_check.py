@@ -100,6 +100,9 @@ def check(arguments: list[str]) -> int:
             ds = simulate(experiment, store=store, progress=True)
             judgements.append(beside.submit(judged, name, ds))
             jax.clear_caches()  # no experiment needs the programs of another
+            for judgement in judgements:
+                if judgement.done():
+                    judgement.result()  # which raises now and not after the last run
         documents = [judgement.result() for judgement in judgements]
     if parsed.json == "-":
         print(json.dumps(documents, indent=1, allow_nan=False))
