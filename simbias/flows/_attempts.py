@@ -12,10 +12,10 @@ from jaxtyping import Array, Bool, Float, Int, PyTree
 from simbias.core import FlowState, Loss, Real, Status
 from simbias.flows._objective import (
     CLIP,
-    ROUNDINGS,
     Sample,
     choose,
     is_finite,
+    least_step,
     precision,
     value_and_gradient,
     where_status,
@@ -120,8 +120,7 @@ def adaptive_attempt(
     uncut = jnp.maximum(proposal, tnext + (memory.tnext - time))
     proposal = jnp.where(is_clipped & is_kept, uncut, proposal)
 
-    rounding = jnp.finfo(until.dtype).eps * until
-    is_too_small = memory.tnext - time < ROUNDINGS * rounding
+    is_too_small = memory.tnext - time < least_step(time)
     status = where_status(
         is_too_small, Status.STEP_TOO_SMALL, jnp.int32(Status.RUNNING)
     )
@@ -149,16 +148,15 @@ def constant_attempt(
 ) -> Attempt:
     """A step to the next multiple of dt0, or to `until`."""
     memory, time = state.memory, state.time
-    rounding = jnp.finfo(until.dtype).eps * until
     step = jnp.asarray(dt0, until.dtype)
     # A product, not a sum: the times do not drift, and h is dt0 to the last bit.
-    slack = ROUNDINGS / 3 * rounding
+    slack = least_step(time + step) / 3
     tnext = step * (jnp.floor((time + slack) / step) + 1)
     tnext = jnp.where(tnext > until - slack, until, tnext)
     dt = jnp.where(jnp.abs(tnext - time - step) <= slack, step, tnext - time)
     dt = dt.astype(precision(params))
     new, _, solver_state = problem.step(solver, params, dt, memory.solver)
-    is_too_small = step < ROUNDINGS * rounding
+    is_too_small = step < least_step(time)
     is_kept = is_finite((new, solver_state))
     status = where_status(~is_kept, Status.NONFINITE, jnp.int32(Status.RUNNING))
     status = where_status(is_too_small, Status.STEP_TOO_SMALL, status)

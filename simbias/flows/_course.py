@@ -13,15 +13,16 @@ from simbias.flows._single_neuron import Point
 class Pins(eqx.Module):
     """Hyperplanes that neurons are held on (slides), in p slots per neuron.
 
-    `sample` is −1 in an empty slot.  `inactive` and `active` are the speeds of
-    `escape_speeds`.  `excursion` is how far, in w·x/|x|, the neuron would have gone by
-    now had it been let go: it is released when that matters.
+    `plane` is −1 in an empty slot.  A neuron counts as below the planes it is pinned
+    to.  `below` and `above` are the speeds of `escape_speeds`.  `excursion` is how
+    far, in w·u, the neuron would have gone by now had it been let go: it is released
+    when that matters.
     """
 
-    sample: Int[Array, "c p"]
+    plane: Int[Array, "c p"]
     dual: Float[Array, "c p e"]
-    inactive: Float[Array, "c p"]
-    active: Float[Array, "c p"]
+    below: Float[Array, "c p"]
+    above: Float[Array, "c p"]
     excursion: Float[Array, "c p"]
 
 
@@ -30,10 +31,10 @@ def no_pins(w: Float[Array, "c e"], capacity: int) -> Pins:
     c, e = w.shape
     empty = jnp.zeros((c, capacity), w.dtype)
     return Pins(
-        sample=jnp.full((c, capacity), -1, jnp.int32),
+        plane=jnp.full((c, capacity), -1, jnp.int32),
         dual=jnp.zeros((c, capacity, e), w.dtype),
-        inactive=empty,
-        active=empty,
+        below=empty,
+        above=empty,
         excursion=empty,
     )
 
@@ -42,7 +43,7 @@ class Course(eqx.Module):
     """The rest of a step for every neuron, from its last event to the end.
 
     `begin` is when it starts, as a fraction of the step.  `early` and `late` are the
-    moments M at the ends of the whole step under the present pattern and frozen
+    moments M at the ends of the whole step under the present sides and frozen
     residuals.  `shift` sums what the events changed in w, `lag` the same times the
     fraction of the step that was left.
     """
@@ -50,7 +51,7 @@ class Course(eqx.Module):
     begin: Float[Array, " c"]
     start: Point
     end: Point
-    is_active: Bool[Array, "c n"]
+    is_above: Bool[Array, "c n"]
     pins: Pins
     early: Float[Array, "c k e"]
     late: Float[Array, "c k e"]
@@ -64,7 +65,10 @@ class Course(eqx.Module):
 
 
 class Step(NamedTuple):
-    """What all neurons share during a step."""
+    """What all neurons share during a step.
+
+    `before` and `after` are the pulls of all planes, see `Sample.pulls`, at its ends.
+    """
 
     sample: Sample
     before: Float[Array, "n k"]

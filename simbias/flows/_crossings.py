@@ -18,7 +18,8 @@ from simbias.flows._cubic import (
     plain_root,
     rough_root,
 )
-from simbias.flows._norms import norm_of_rows
+from simbias.flows._frozen import Sample
+from simbias.flows._norms import norm_of_rows, rounding
 from simbias.flows._pins import (
     dual_basis,
     escape_speeds,
@@ -52,7 +53,7 @@ def follow_events(course: Course, step: Step, rows: int) -> Course:
     few = min(rows, course.begin.shape[0]) // 2
 
     def free(course):
-        is_free = course.is_pending & jnp.all(course.pins.sample < 0, axis=1)
+        is_free = course.is_pending & jnp.all(course.pins.plane < 0, axis=1)
         return is_free & (jnp.sum(is_free) > few)
 
     arrays, static = eqx.partition(step, eqx.is_array)
@@ -104,7 +105,7 @@ def _first_meeting(
     """
     start, end = course.start, course.end
     cubic, rounding = _distances(course, step)
-    is_free = ~holds(course.pins.sample, step.sample.unit.shape[0])
+    is_free = ~holds(course.pins.plane, step.sample.planes.first)
     among = (cubic, rounding, is_free)
     is_odd = jnp.any(is_free & ~is_plain(cubic, rounding))
     dipping = when(lambda among, _: _earliest(rough_root, *among))
@@ -133,11 +134,12 @@ def _earliest(
 class _Meeting(NamedTuple):
     """What is decided where a neuron meets a hyperplane; s = the p pins and k."""
 
-    sample: Int[Array, "c s"]
+    plane: Int[Array, "c s"]
     is_used: Bool[Array, "c s"]
     gain: Int[Array, "c s"]
     is_kept: Bool[Array, "c p"]
     is_pinned: Bool[Array, " c"]
+    stays: Bool[Array, " c"]
 
 
 def _decide(
@@ -147,18 +149,20 @@ def _decide(
     begin: Float[Array, " c"],
     there: Point,
 ) -> _Meeting:
-    """Cross or slide, by the least subgradient over k and all pins.
+    """Cross, slide or stay, by the least subgradient over k and all pins.
 
-    A concave kink (the speed of w·x grows on activation) is always crossed; only the
-    pins are decided anew, with k on its new side.
+    A concave kink (the speed of w·u grows above it) is always crossed; only the pins
+    are decided anew, with k on its new side.  A convex one that the subgradient leaves
+    to the side where the neuron is, such as that of a neuron that has just died on it,
+    is neither crossed nor slid on: the neuron stays on its side, at the plane.
     """
     pins, data = course.pins, step.sample
-    sample = jnp.concatenate([pins.sample, k[:, None]], axis=1)
-    is_used = sample >= 0
-    sample = jnp.maximum(sample, 0)
-    normals = jnp.where(is_used[:, :, None], data.unit[sample], 0)
-    jump = _jumps_at(there.a, sample, begin, step)
-    was_active = jnp.take_along_axis(course.is_active, k[:, None], axis=1)[:, 0]
+    plane = jnp.concatenate([pins.plane, k[:, None]], axis=1)
+    is_used = plane >= 0
+    plane = jnp.maximum(plane, 0)
+    normals = jnp.where(is_used[:, :, None], data.normal[plane], 0)
+    jump = _jumps_at(there.a, plane, begin, step)
+    was_above = jnp.take_along_axis(course.is_above, k[:, None], axis=1)[:, 0]
     moment = mix(begin, course.early, course.late)
     drive = jnp.sum(there.a[:, :, None] * moment, axis=1)
     normal = normals[:, -1]
@@ -166,22 +170,25 @@ def _decide(
     eps = jnp.finfo(drive.dtype).eps
     is_independent = jnp.sum(to_self**2, axis=1) > eps**0.75
     can_slide = (jump[:, -1] < 0) & is_independent
-    # k counts as inactive if it can slide, as crossed if not.
-    change = jnp.where(was_active, -1.0, jnp.where(can_slide, 0.0, 1.0))
+    # The neuron counts as below k if it can slide, as across if not.
+    change = jnp.where(was_above, -1.0, jnp.where(can_slide, 0.0, 1.0))
     change = change.astype(drive.dtype)
     drive = drive + (change * jump[:, -1])[:, None] * normal
     is_free = is_used.at[:, -1].set(can_slide)
     verdict = box_least_norm(normals, drive, jnp.maximum(-jump, 0), is_free)
-    goes_on = can_slide & (verdict[:, -1] == jnp.where(was_active, -1, 1))
-    crosses = ~can_slide | goes_on
+    is_pinned = can_slide & (verdict[:, -1] == 0)
+    stays = can_slide & (verdict[:, -1] == jnp.where(was_above, 1, -1))
     gain = (is_used & (verdict > 0)).astype(jnp.int32)
-    here = jnp.where(was_active, -1, jnp.where(crosses, 1, 0)).astype(jnp.int32)
+    # A pinned neuron counts as below.
+    across = jnp.where(was_above, -1, jnp.where(is_pinned, 0, 1))
+    here = jnp.where(stays, 0, across).astype(jnp.int32)
     return _Meeting(
-        sample=sample,
+        plane=plane,
         is_used=is_used,
         gain=gain.at[:, -1].set(here),
         is_kept=is_used[:, :-1] & (verdict[:, :-1] == 0),
-        is_pinned=~crosses,
+        is_pinned=is_pinned,
+        stays=stays,
     )
 
 
@@ -197,23 +204,22 @@ def _redirected(
     The end moves by the difference of two integrations of the one neuron, with the
     new and the old moments: what the frozen step knows better than they is kept.
     """
-    data, pins, sample = step.sample, course.pins, meeting.sample
-    gain = meeting.gain.astype(data.length.dtype)
-    weight = gain * (1 - step.slope) * data.length[sample]
-    unit = data.unit[sample]
-    swing = lambda r: jnp.sum(
-        (weight[:, :, None] * r[sample])[:, :, :, None] * unit[:, :, None, :], axis=1
+    data, pins, plane = step.sample, course.pins, meeting.plane
+    gain = meeting.gain.astype(data.normal.dtype)
+    weight = gain * (1 - step.slope)
+    normal = data.normal[plane]
+    swing = lambda pull: jnp.sum(
+        (weight[:, :, None] * pull[plane])[:, :, :, None] * normal[:, :, None, :],
+        axis=1,
     )
     early, late = course.early - swing(step.before), course.late - swing(step.after)
-    old_normals = pinned_normals(data.unit, pins.sample)
-    new_sample = jnp.where(meeting.is_kept, pins.sample, -1)
-    is_full = meeting.is_pinned & jnp.all(new_sample >= 0, axis=1)
-    room = (
-        jnp.arange(new_sample.shape[1])[None, :] == jnp.argmin(new_sample, 1)[:, None]
-    )
+    old_normals = pinned_normals(data.normal, pins.plane)
+    new_plane = jnp.where(meeting.is_kept, pins.plane, -1)
+    is_full = meeting.is_pinned & jnp.all(new_plane >= 0, axis=1)
+    room = jnp.arange(new_plane.shape[1])[None, :] == jnp.argmin(new_plane, 1)[:, None]
     takes = room & (meeting.is_pinned & ~is_full)[:, None]
-    new_sample = jnp.where(takes, sample[:, -1:], new_sample)
-    normals = pinned_normals(data.unit, new_sample)
+    new_plane = jnp.where(takes, plane[:, -1:], new_plane)
+    normals = pinned_normals(data.normal, new_plane)
     dual = dual_basis(normals)
     left = (1 - begin) * step.length
     old = displacement(
@@ -222,32 +228,34 @@ def _redirected(
     )  # fmt: skip
     new = displacement(there, mix(begin, early, late), late, left, normals, dual)
     w1 = project(course.end.w + new[0] - old[0], normals, dual)
+    w1, lost = _kept_on_side(w1, course.is_above, meeting, normals, dual, data)
     a1 = course.end.a + new[1] - old[1]
     w0 = project(there.w, normals, dual)
     now = mix(begin, early, late)
-    shift = norm_of_rows(new[0] - old[0])
-    jump = _jumps_at(there.a, jnp.maximum(new_sample, 0), begin, step)
+    shift = norm_of_rows(new[0] - old[0]) + lost
+    jump = _jumps_at(there.a, jnp.maximum(new_plane, 0), begin, step)
     drive = jnp.sum(there.a[:, :, None] * now, axis=1)
-    inactive, active, _ = escape_speeds(drive, jump, dual)
-    is_active = with_flips(course.is_active, sample, meeting.gain)
+    below, above, _ = escape_speeds(drive, jump, dual)
+    is_above = with_flips(course.is_above, plane, meeting.gain, data.planes.first)
     released = jnp.sum(meeting.is_used[:, :-1] & ~meeting.is_kept, axis=1)
     return Course(
         begin=begin,
         start=point(w0, there.a, now, normals, dual),
         end=point(w1, a1, late, normals, dual),
-        is_active=is_active,
+        is_above=is_above,
         pins=Pins(
-            sample=new_sample,
+            plane=new_plane,
             dual=dual,
-            inactive=inactive,
-            active=active,
+            below=below,
+            above=above,
             excursion=jnp.where(meeting.is_kept, pins.excursion, 0),
         ),
         early=early,
         late=late,
         shift=course.shift + shift,
         lag=course.lag + shift * (1 - begin),
-        crossings=course.crossings + (~meeting.is_pinned).astype(jnp.int32),
+        crossings=course.crossings
+        + (~meeting.is_pinned & ~meeting.stays).astype(jnp.int32),
         pinned=course.pinned + meeting.is_pinned.astype(jnp.int32),
         released=course.released + released.astype(jnp.int32),
         is_full=course.is_full | is_full,
@@ -255,38 +263,52 @@ def _redirected(
     )
 
 
-def rounding_of(w: Float[Array, "c e"]) -> Float[Array, "c 1"]:
-    """Values of w·x/|x| below this have no sign."""
-    return _rounding(w) * norm_of_rows(w)[:, None]
-
-
-def _rounding(like: Float[Array, "..."]) -> Float[Array, ""]:
-    return jnp.asarray(32 * jnp.finfo(like.dtype).eps, like.dtype)
+def _kept_on_side(
+    w: Float[Array, "c e"],
+    is_above: Bool[Array, "c n"],
+    meeting: _Meeting,
+    normals: Float[Array, "c p e"],
+    dual: Float[Array, "c p e"],
+    data: Sample,
+) -> tuple[Float[Array, "c e"], Float[Array, " c"]]:
+    """The end of a neuron that stays, no further than the plane, and what it lost."""
+    k = meeting.plane[:, -1:]
+    normal = data.normal[k[:, 0]]
+    side = jnp.where(jnp.take_along_axis(is_above, k, axis=1)[:, 0], 1, -1)
+    height = side * jnp.sum(normal * w, axis=1)
+    along = project(normal, normals, dual)
+    square = jnp.sum(along**2, axis=1)
+    is_over = meeting.stays & (height < 0) & (square > 0)
+    back = jnp.where(is_over, -side * height / jnp.where(square > 0, square, 1), 0)
+    return w + back[:, None] * along, jnp.abs(back) * jnp.sqrt(square)
 
 
 def _distances(course: Course, step: Step) -> tuple[Cubic, Float[Array, ""]]:
-    """w·x/|x| on the rest of the step in units of |w|, and below what it has no sign.
+    """w·u on the rest of the step in units of |w|, and below what it has no sign.
 
-    Positive on the side that the neuron is on.
+    Positive on the side that the neuron is on.  A neuron whose pins let it hardly move
+    is where it is up to a rounding of how far it would go without them.
     """
     start, end = course.start, course.end
-    size = norm_of_rows(end.w)[:, None]
-    unit = jnp.where(size > 0, size, 1)
     left = ((1 - course.begin) * step.length)[:, None]
-    side = jnp.where(course.is_active, 1, -1).astype(left.dtype)
-    along = lambda v: side * matmul(v / unit, step.sample.unit.T)
+    drive = left * jnp.sum(start.a[:, :, None] * course.early, axis=1)
+    sizes = [norm_of_rows(v) for v in (start.w, end.w, drive)]
+    size = jnp.stack(sizes).max(axis=0)[:, None]
+    unit = jnp.where(size > 0, size, 1)
+    side = jnp.where(course.is_above, 1, -1).astype(left.dtype)
+    along = lambda v: side * matmul(v / unit, step.sample.normal.T)
     cubic = Cubic(
         along(start.w), along(left * start.dw), along(end.w), along(left * end.dw)
     )
-    return cubic, _rounding(unit)
+    return cubic, rounding(unit)
 
 
 def _jumps_at(
     a: Float[Array, "c k"],
-    sample: Int[Array, "c s"],
+    plane: Int[Array, "c s"],
     begin: Float[Array, " c"],
     step: Step,
 ) -> Float[Array, "c s"]:
     t = begin[:, None, None]
-    residual = (1 - t) * step.before[sample] + t * step.after[sample]
-    return jumps(a, residual, step.sample.length[sample], step.slope)
+    pull = (1 - t) * step.before[plane] + t * step.after[plane]
+    return jumps(a, pull, step.slope)

@@ -13,7 +13,6 @@ from simbias.flows._crossings import (
     Point,
     Step,
     follow_events,
-    rounding_of,
 )
 from simbias.flows._frozen import (
     Rates,
@@ -22,7 +21,7 @@ from simbias.flows._frozen import (
     neurons_first,
     neurons_last,
 )
-from simbias.flows._norms import norm_of_rows
+from simbias.flows._norms import norm_of_rows, rounding_of
 from simbias.flows._pins import pinned_normals, project
 from simbias.flows._position import Position, products, rates_at
 from simbias.flows._releases import Held, release
@@ -73,8 +72,8 @@ def attempt_step(
     4. Pins that no longer hold are released.
     """
     slope = method.slope
-    pinned, dual = position.pins.sample, position.pins.dual
-    field = frozen_field(position.is_active, slope, pinned, dual, sample)
+    pinned, dual = position.pins.plane, position.pins.dual
+    field = frozen_field(position.is_above, slope, pinned, dual, sample)
     rate = neurons_last(position.rates)
     y0 = jax.tree.map(jnp.zeros_like, rate)._replace(w=position.w.T, a=position.a.T)
     smooth = smooth_step(field, y0, rate, length, method.solver, stiffness)
@@ -82,11 +81,12 @@ def attempt_step(
     size = norm_of_rows(position.w, position.a)
     share = lambda *parts: norm_of_rows(*parts) / jnp.where(size > 0, size, 1)
     course = _course(position, end, late)
-    step = Step(sample, position.rates.residual, late.residual, length, slope)
+    pulls = sample.pulls(position.rates.residual), sample.pulls(late.residual)
+    step = Step(sample, *pulls, length, slope)
     course = follow_events(course, step, method.rows)
 
     w, a, pins = course.end.w, course.end.a, course.pins
-    rates = rates_at(w, a, course.is_active, pins, sample, slope)
+    rates = rates_at(w, a, course.is_above, pins, sample, slope)
     weight = norm_of_rows(a)
     total = jnp.sum(weight * course.shift)
     has_events = total > 0
@@ -101,23 +101,25 @@ def attempt_step(
 
     h = products(w, sample)
     limit = rounding_of(w)
-    is_off = jnp.where(course.is_active, h < -limit, h > limit)
-    flipped = course.is_active != position.is_active
+    is_off = jnp.where(course.is_above, h < -limit, h > limit)
+    flipped = course.is_above != position.is_above
     is_endless = course.crossings + course.pinned >= MAX_EVENTS
     is_undone = jnp.any(is_off & flipped & ~is_endless[:, None])
-    is_active = jnp.where(is_off & is_endless[:, None], h > 0, course.is_active)
+    is_reset = (is_off & is_endless[:, None])[:, sample.planes.first]
+    is_above = jnp.where(is_reset, (h > 0)[:, sample.planes.first], course.is_above)
 
-    held = Held(w, a, rates.moment, is_active, pins, jnp.zeros(w.shape[:1], jnp.int32))
-    held = release(
-        held, sample, rates.residual, length, slope, method.rtol * size, method.rows
-    )
+    held = Held(w, a, rates.moment, is_above, pins, jnp.zeros(w.shape[:1], jnp.int32))
+    pull, tolerance = sample.pulls(rates.residual), method.rtol * size
+    held = release(held, sample, pull, length, slope, tolerance, method.rows)
+    let_go = share(held.w - w)
     w, a = _rebalanced(held.w, held.a, position)
     held = held._replace(w=w, a=a)
     moved = share(end.w - position.w, end.a - position.a)
-    kink = share(course.shift[:, None]) * moved ** (_EVENT_ORDER - 1)
-    kink = kink + jnp.where(is_endless, moved, 0)
+    change = moved + _change(position.rates.moment, late.moment)
+    kink = share(course.shift[:, None]) * change ** (_EVENT_ORDER - 1)
+    kink = kink + let_go * change + jnp.where(is_endless, moved, 0)
     order = smooth.order
-    relative = lambda v: jnp.sqrt(jnp.mean(v**2)) / method.rtol
+    relative = lambda v: _root_mean_square(v, moved) / method.rtol
     scaled = jnp.maximum(
         relative(share(error.w, error.a)),
         jnp.maximum(
@@ -138,6 +140,28 @@ def attempt_step(
         released=count(course.released) + count(held.released),
         is_full=jnp.any(course.is_full),
     )
+
+
+def _root_mean_square(
+    value: Float[Array, " m"], moved: Float[Array, " m"]
+) -> Float[Array, ""]:
+    """Over neurons, each counted by how far it moves: resting ones loosen nothing."""
+    most = jnp.max(moved)
+    part = jnp.where(most > 0, moved / jnp.where(most > 0, most, 1), 1)
+    return jnp.sqrt(jnp.sum(value**2) / jnp.sum(part))
+
+
+def _change(
+    early: Float[Array, "m k e"], late: Float[Array, "m k e"]
+) -> Float[Array, " m"]:
+    """By what share of itself the moment of each neuron changes in the step.
+
+    Events take the moments to be linear in time.  For a neuron that hardly moves it is
+    the others that bend them.
+    """
+    early, late = (v.reshape(v.shape[0], -1) for v in (early, late))
+    size = norm_of_rows(early, late)
+    return norm_of_rows(late - early) / jnp.where(size > 0, size, 1)
 
 
 def _rebalanced(
@@ -171,7 +195,7 @@ def _course(
         begin=none,
         start=Point(w0, position.a, position.rates.w, position.rates.a),
         end=Point(w1, end.a, late.w, late.a),
-        is_active=position.is_active,
+        is_above=position.is_above,
         pins=position.pins,
         early=position.rates.moment,
         late=late.moment,
@@ -186,7 +210,7 @@ def _course(
 
 
 def _arrived(held: Held, residual: Float[Array, "n k"], sample: Sample) -> Position:
-    normals = pinned_normals(sample.unit, held.pins.sample)
+    normals = pinned_normals(sample.normal, held.pins.plane)
     drive = jnp.sum(held.a[:, :, None] * held.moment, axis=1)
     rates = Rates(
         w=project(drive, normals, held.pins.dual),
@@ -194,4 +218,4 @@ def _arrived(held: Held, residual: Float[Array, "n k"], sample: Sample) -> Posit
         moment=held.moment,
         residual=residual,
     )
-    return Position(held.w, held.a, held.is_active, held.pins, rates)
+    return Position(held.w, held.a, held.is_above, held.pins, rates)

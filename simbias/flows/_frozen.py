@@ -10,16 +10,21 @@ from jaxtyping import Array, Bool, Float, Int
 from simbias.core import Dataset, Loss
 from simbias.flows._norms import norm_of_rows
 from simbias.flows._pins import pinned_normals
+from simbias.flows._planes import Planes, find_planes
 from simbias.precision import matmul
 from simbias.tiling import columns_cut, columns_joined, tiles
 
 
 class Sample(eqx.Module):
-    """Inputs, one coordinate longer with a hidden bias, with their unit normals."""
+    """Inputs, one coordinate longer with a hidden bias, and their hyperplanes.
+
+    `normal` is the unit normal of a plane in the place of its first row, 0 elsewhere.
+    """
 
     x: Float[Array, "n e"]
-    unit: Float[Array, "n e"]
+    normal: Float[Array, "n e"]
     length: Float[Array, " n"]
+    planes: Planes
     y: Float[Array, "n k"]
     weight: Float[Array, " n"]
     loss: Loss = eqx.field(static=True)
@@ -27,6 +32,10 @@ class Sample(eqx.Module):
     def residual(self, prediction: Float[Array, "n k"]) -> Float[Array, "n k"]:
         """Residuals r = ∂L/∂f, the 1/n of the loss included; 0 on padding."""
         return jax.grad(self.loss)(prediction, self.y, self.weight)
+
+    def pulls(self, residual: Float[Array, "n k"]) -> Float[Array, "n k"]:
+        """R = Σ |x| r over the samples of each plane, in the place of its first."""
+        return self.planes.totals(self.length[:, None] * residual)
 
 
 class Rates(NamedTuple):
@@ -38,8 +47,17 @@ class Rates(NamedTuple):
     residual: Float[Array, "..."]
 
 
-def extended_sample(data: Dataset, loss: Loss, has_bias: bool) -> Sample:
-    """The sample as the neurons see it: (x, 1) if they have a bias; padding is 0."""
+def extended_sample(
+    data: Dataset, loss: Loss, has_bias: bool, planes: Planes | None = None
+) -> Sample:
+    """The sample as the neurons see it: (x, 1) if they have a bias; padding is 0.
+
+    Args:
+        data: the dataset.
+        loss: of the flow.
+        has_bias: whether the hidden neurons have one.
+        planes: those of the same data, if they are known already.
+    """
     is_kept = data.weight > 0
     x = data.x
     if has_bias:
@@ -51,7 +69,9 @@ def extended_sample(data: Dataset, loss: Loss, has_bias: bool) -> Sample:
     length = jnp.where(is_safe, plain, norm_of_rows(x))
     is_point = length > 0
     unit = x / jnp.where(is_point, length, 1)[:, None]
-    return Sample(x, unit, length, data.y, data.weight, loss)
+    planes = find_planes(unit) if planes is None else planes
+    normal = jnp.where(planes.is_first()[:, None], unit, 0)
+    return Sample(x, normal, length, planes, data.y, data.weight, loss)
 
 
 class FrozenField(eqx.Module):
@@ -122,20 +142,21 @@ class FrozenField(eqx.Module):
 
 
 def frozen_field(
-    is_active: Bool[Array, "m n"],
+    is_above: Bool[Array, "m n"],
     slope: float,
     pinned: Int[Array, "m p"],
     dual: Float[Array, "m p e"],
     sample: Sample,
 ) -> FrozenField:
-    """The field for an activation pattern and pins (their samples, their duals)."""
-    (m, n), dtype = is_active.shape, sample.x.dtype
+    """The field on given sides of the planes, with pins (their planes, their duals)."""
+    (m, n), dtype = is_above.shape, sample.x.dtype
+    is_active = is_above ^ sample.planes.is_reversed[None, :]
     count, width = tiles(n, m, dtype.itemsize)
     pattern = jnp.pad(is_active, ((0, count * width - m), (0, 0)))
     pattern = pattern.reshape(count, width, n)
     if count == 1:
         pattern = _factor(pattern, slope, dtype)
-    normals = pinned_normals(sample.unit, pinned)
+    normals = pinned_normals(sample.normal, pinned)
     last = lambda v: jnp.moveaxis(v, 0, -1)
     return FrozenField(pattern, last(normals), last(dual), sample, slope)
 

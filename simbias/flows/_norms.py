@@ -20,3 +20,13 @@ def norm_of_rows(*parts: Float[Array, "m _"]) -> Float[Array, " m"]:
     unit = jnp.where(unit > 0, unit, 1)
     square = sum(jnp.sum((part / unit[:, None]) ** 2, axis=1) for part in parts)
     return unit * jnp.sqrt(square)
+
+
+def rounding_of(w: Float[Array, "m e"]) -> Float[Array, "m 1"]:
+    """Values of w·u, u a unit vector, below this have no sign."""
+    return rounding(w) * norm_of_rows(w)[:, None]
+
+
+def rounding(like: Float[Array, "..."]) -> Float[Array, ""]:
+    """The same for a w of length 1."""
+    return jnp.asarray(32 * jnp.finfo(like.dtype).eps, like.dtype)

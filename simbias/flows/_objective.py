@@ -67,6 +67,16 @@ def clock() -> jnp.dtype:
     return jnp.result_type(float)
 
 
+def least_step(time: Float[Array, ""]) -> Float[Array, ""]:
+    """Steps from here that are shorter hardly move the clock beyond its rounding.
+
+    It is the time reached that counts, not the one ahead: how far a member has to go
+    says nothing of how well it can.
+    """
+    info = jnp.finfo(time.dtype)
+    return ROUNDINGS * jnp.maximum(info.eps * time, info.tiny)
+
+
 def is_finite(tree: PyTree) -> Bool[Array, ""]:
     """True if no inexact leaf holds a NaN or an infinity."""
     leaves = jax.tree.leaves(eqx.filter(tree, eqx.is_inexact_array))

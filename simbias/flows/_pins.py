@@ -7,10 +7,10 @@ from simbias.flows._small_systems import solve_small
 
 
 def pinned_normals(
-    unit: Float[Array, "n e"], pins: Int[Array, "c p"]
+    normal: Float[Array, "n e"], pins: Int[Array, "c p"]
 ) -> Float[Array, "c p e"]:
     """Unit normals of the hyperplanes a neuron is pinned to; 0 where pins are −1."""
-    return jnp.where((pins >= 0)[:, :, None], unit[jnp.maximum(pins, 0)], 0)
+    return jnp.where((pins >= 0)[:, :, None], normal[jnp.maximum(pins, 0)], 0)
 
 
 def dual_basis(normals: Float[Array, "c p e"]) -> Float[Array, "c p e"]:
@@ -33,16 +33,14 @@ def project(
 
 
 def jumps(
-    a: Float[Array, "c k"],
-    residual: Float[Array, "c s k"],
-    length: Float[Array, "c s"],
-    slope: float,
+    a: Float[Array, "c k"], pull: Float[Array, "c s k"], slope: float
 ) -> Float[Array, "c s"]:
-    """Velocity gained along the unit normal when a sample turns active.
+    """Velocity gained along the unit normal from below a hyperplane to above it.
 
-    j = −(1 − s) |x| a·r;  < 0 at a convex kink, on which a neuron can slide.
+    j = −(1 − s) a·R with R = Σ |x| r over its samples, whichever way they point;
+    < 0 at a convex kink, on which a neuron can slide.
     """
-    return -(1 - slope) * length * jnp.sum(a[:, None, :] * residual, axis=2)
+    return -(1 - slope) * jnp.sum(a[:, None, :] * pull, axis=2)
 
 
 def escape_speeds(
@@ -54,20 +52,20 @@ def escape_speeds(
 
     With q = 1/|u|² the squared distance of xₛ from the span of the other normals,
 
-        inactive side  q (u·D),    active side  q (u·D + j).
+        below  q (u·D),    above  q (u·D + j).
 
-    The pin holds while the first is ≥ 0 and the second ≤ 0.
+    The pin holds while the first is > 0 and the second < 0.
 
     Args:
-        drive: D, velocity of the weights with all pinned samples inactive, unprojected.
-        jump: j, velocity gained along xₛ on activation (< 0 at a convex kink).
+        drive: D, velocity of the weights from below all pinned planes, unprojected.
+        jump: j, velocity gained along xₛ above (< 0 at a convex kink).
         dual: from `dual_basis`.
 
     Returns:
-        Speed on the inactive side, on the active side, and q (0 for an empty pin).
+        Speed below, above, and q (0 for an empty pin).
     """
     length = jnp.sum(dual**2, axis=2)
     is_pin = length > 0
     room = jnp.where(is_pin, 1 / jnp.where(is_pin, length, 1), 0)
-    inactive = room * jnp.sum(dual * drive[:, None, :], axis=2)
-    return inactive, inactive + room * jump, room
+    below = room * jnp.sum(dual * drive[:, None, :], axis=2)
+    return below, below + room * jump, room

@@ -7,7 +7,7 @@ from jaxtyping import Array, Bool, Float
 from simbias.core import Real
 from simbias.flows._course import Pins, no_pins
 from simbias.flows._frozen import Rates, Sample, frozen_field, neurons_first
-from simbias.flows._norms import norm, norm_of_rows
+from simbias.flows._norms import norm, norm_of_rows, rounding_of
 from simbias.precision import matmul
 
 # Share of its size by which the fastest neurons move in the first step.
@@ -19,7 +19,7 @@ class Position(eqx.Module):
 
     w: Float[Array, "m e"]
     a: Float[Array, "m k"]
-    is_active: Bool[Array, "m n"]
+    is_above: Bool[Array, "m n"]
     pins: Pins
     rates: Rates
 
@@ -31,12 +31,21 @@ def first_position(
     slope: float,
     capacity: int,
 ) -> Position:
-    """No neuron is pinned; h = 0 counts as inactive."""
+    """No neuron is pinned.
+
+    On a hyperplane the convention is that of the gradient, σ'(0) = 0 (or the negative
+    slope): a neuron counts as on the side to which that sends it, and as below if to
+    none.  Where that side pushes it back its first step finds out.
+    """
     pins = no_pins(w, capacity)
-    is_active = products(w, sample) > 0
-    return Position(
-        w, a, is_active, pins, rates_at(w, a, is_active, pins, sample, slope)
-    )
+    h = products(w, sample)[:, sample.planes.first]
+    is_on = jnp.abs(h) <= rounding_of(w)
+    rates = lambda is_above: rates_at(w, a, is_above, pins, sample, slope)
+    # No sample of a plane that the neuron is on is active.
+    off = rates((h > 0) & ~is_on | (is_on & sample.planes.is_reversed[None, :]))
+    speed = products(off.w, sample)[:, sample.planes.first]
+    is_above = jnp.where(is_on, speed > 0, h > 0)
+    return Position(w, a, is_above, pins, rates(is_above))
 
 
 def first_length(position: Position) -> Float[Array, ""]:
@@ -57,7 +66,8 @@ def is_at_rest(
     rates, w, a = position.rates, position.w, position.a
     limit = jnp.asarray(rest, w.dtype)
     pull = jnp.sqrt(jnp.sum(rates.residual**2, axis=1)) * sample.length
-    unsigned = jnp.sum(jnp.where(position.is_active, pull[None, :], 0), axis=1)
+    is_active = position.is_above ^ sample.planes.is_reversed[None, :]
+    unsigned = jnp.sum(jnp.where(is_active, pull[None, :], 0), axis=1)
     unsigned = (unsigned * norm_of_rows(w, a))[:, None]
     is_still = norm(rates.w, rates.a) <= limit * norm(unsigned)
     start = sample.loss(jnp.zeros_like(sample.y), sample.y, sample.weight)
@@ -68,16 +78,16 @@ def is_at_rest(
 def rates_at(
     w: Float[Array, "m e"],
     a: Float[Array, "m k"],
-    is_active: Bool[Array, "m n"],
+    is_above: Bool[Array, "m n"],
     pins: Pins,
     sample: Sample,
     slope: float,
 ) -> Rates:
     """The field, evaluated anew."""
-    field = frozen_field(is_active, slope, pins.sample, pins.dual, sample)
+    field = frozen_field(is_above, slope, pins.plane, pins.dual, sample)
     return neurons_first(field(w.T, a.T))
 
 
 def products(w: Float[Array, "m e"], sample: Sample) -> Float[Array, "m n"]:
-    """w·x/|x|."""
-    return matmul(w, sample.unit.T)
+    """w·u of every plane, u its unit normal, in the place of its first row."""
+    return matmul(w, sample.normal.T)

@@ -24,7 +24,7 @@ class Held(NamedTuple):
     w: Float[Array, "c e"]
     a: Float[Array, "c k"]
     moment: Float[Array, "c k e"]
-    is_active: Bool[Array, "c n"]
+    is_above: Bool[Array, "c n"]
     pins: Pins
     released: Int[Array, " c"]
 
@@ -32,7 +32,7 @@ class Held(NamedTuple):
 def release(
     held: Held,
     sample: Sample,
-    residual: Float[Array, "n k"],
+    pull: Float[Array, "n k"],
     length: Float[Array, ""],
     slope: float,
     tolerance: Float[Array, " c"],
@@ -49,45 +49,46 @@ def release(
     Args:
         held: the neurons; `pins` still carries the speeds at the start of the step.
         sample: the data.
-        residual: r at the end of the step.
+        pull: of the planes at the end of the step, see `Sample.pulls`.
         length: of the step.
         slope: negative slope of the activation.
         tolerance: how far each neuron may be from where it should be.
         rows: how many neurons are let go at a time.
     """
-    held, is_due = _excursions(held, sample, residual, length, slope, tolerance)
+    held, is_due = _excursions(held, pull, length, slope, tolerance)
 
     def let_go(context, due):
         held, is_due = due
-        sample, residual, length = context
-        return _let_go(held, sample, residual, length, slope), jnp.zeros_like(is_due)
+        sample, pull, length = context
+        return _let_go(held, sample, pull, length, slope), jnp.zeros_like(is_due)
 
-    context = (sample, residual, length)
+    context = (sample, pull, length)
     return on_wanted_rows(let_go, lambda v: v[1], context, (held, is_due), rows)[0]
 
 
 def _excursions(
     held: Held,
-    sample: Sample,
-    residual: Float[Array, "n k"],
+    pull: Float[Array, "n k"],
     length: Float[Array, ""],
     slope: float,
     tolerance: Float[Array, " c"],
 ) -> tuple[Held, Bool[Array, " c"]]:
     pins = held.pins
-    jump = _jumps_of_pins(held, residual, sample, slope)
+    jump = _jumps_of_pins(held, pull, slope)
     drive = jnp.sum(held.a[:, :, None] * held.moment, axis=1)
-    inactive, active, room = escape_speeds(drive, jump, pins.dual)
-    up = _travelled(pins.excursion, pins.active, active, length)
-    down = _travelled(-pins.excursion, -pins.inactive, -inactive, length)
-    leaves_up = (active > 0) & (active >= -inactive)
+    below, above, room = escape_speeds(drive, jump, pins.dual)
+    up = _travelled(pins.excursion, pins.above, above, length)
+    down = _travelled(-pins.excursion, -pins.below, -below, length)
+    leaves_up = (above > 0) & (above >= -below)
     is_up = (pins.excursion > 0) | ((pins.excursion == 0) & leaves_up)
     is_down = (pins.excursion < 0) | ((pins.excursion == 0) & ~leaves_up)
     excursion = jnp.where(is_up, up, jnp.where(is_down, -down, 0))
-    leaves = jnp.where(excursion > 0, active > 0, inactive < 0) & (room > 0)
+    leaves = jnp.where(excursion > 0, above > 0, below < 0) & (room > 0)
     is_far = jnp.abs(excursion) > tolerance[:, None] * jnp.sqrt(room)
-    is_due = jnp.any(leaves & is_far & (excursion != 0), axis=1)
-    pins = Pins(pins.sample, pins.dual, inactive, active, excursion)
+    # Nothing pushes it up from below: it has died on the plane, and slides no more.
+    is_tie = (room > 0) & (below == 0) & (above <= 0)
+    is_due = jnp.any(leaves & is_far & (excursion != 0) | is_tie, axis=1)
+    pins = Pins(pins.plane, pins.dual, below, above, excursion)
     return held._replace(pins=pins), is_due
 
 
@@ -107,29 +108,28 @@ def _travelled(
 def _let_go(
     held: Held,
     sample: Sample,
-    residual: Float[Array, "n k"],
+    pull: Float[Array, "n k"],
     length: Float[Array, ""],
     slope: float,
 ) -> Held:
     pins = held.pins
-    normals = pinned_normals(sample.unit, pins.sample)
-    is_pin = pins.sample >= 0
-    jump = _jumps_of_pins(held, residual, sample, slope)
+    normals = pinned_normals(sample.normal, pins.plane)
+    is_pin = pins.plane >= 0
+    jump = _jumps_of_pins(held, pull, slope)
     drive = jnp.sum(held.a[:, :, None] * held.moment, axis=1)
     verdict = box_least_norm(normals, drive, jnp.maximum(-jump, 0), is_pin)
     # A kink that has turned concave cannot hold: to the side of the greater speed.
     is_concave = is_pin & (jump > 0)
-    side = jnp.where(pins.active >= -pins.inactive, 1, -1)
+    side = jnp.where(pins.above >= -pins.below, 1, -1)
     verdict = jnp.where(is_concave, side, verdict)
     stays = is_pin & (verdict == 0)
     leaves = is_pin & (verdict != 0)
     gains = (leaves & (verdict > 0)).astype(held.w.dtype)
-    index = jnp.maximum(pins.sample, 0)
-    weight = gains * (1 - slope) * sample.length[index]
-    pull = (weight[:, :, None] * residual[index])[:, :, :, None]
-    moment = held.moment - jnp.sum(pull * normals[:, :, None, :], axis=1)
-    kept = jnp.where(stays, pins.sample, -1)
-    new_normals = pinned_normals(sample.unit, kept)
+    index = jnp.maximum(pins.plane, 0)
+    gained = ((gains * (1 - slope))[:, :, None] * pull[index])[:, :, :, None]
+    moment = held.moment - jnp.sum(gained * normals[:, :, None, :], axis=1)
+    kept = jnp.where(stays, pins.plane, -1)
+    new_normals = pinned_normals(sample.normal, kept)
     dual = dual_basis(new_normals)
     # It has been leaving for a while: catch up with the distance noted.
     new_drive = jnp.sum(held.a[:, :, None] * moment, axis=1)
@@ -140,17 +140,17 @@ def _let_go(
     time = jnp.max(jnp.minimum(time, length), axis=1)
     w = project(held.w + time[:, None] * ahead, new_normals, dual)
     jump = jnp.where(stays, jump, 0)
-    inactive, active, _ = escape_speeds(new_drive, jump, dual)
-    is_active = with_flips(held.is_active, index, jnp.where(leaves, verdict, 0))
-    pins = Pins(kept, dual, inactive, active, jnp.where(stays, pins.excursion, 0))
+    below, above, _ = escape_speeds(new_drive, jump, dual)
+    flips = jnp.where(leaves, verdict, 0)
+    is_above = with_flips(held.is_above, index, flips, sample.planes.first)
+    pins = Pins(kept, dual, below, above, jnp.where(stays, pins.excursion, 0))
     released = held.released + jnp.sum(leaves, axis=1).astype(jnp.int32)
-    return Held(w, held.a, moment, is_active, pins, released)
+    return Held(w, held.a, moment, is_above, pins, released)
 
 
 def _jumps_of_pins(
-    held: Held, residual: Float[Array, "n k"], sample: Sample, slope: float
+    held: Held, pull: Float[Array, "n k"], slope: float
 ) -> Float[Array, "c p"]:
-    pins = held.pins.sample
-    index = jnp.maximum(pins, 0)
-    jump = jumps(held.a, residual[index], sample.length[index], slope)
+    pins = held.pins.plane
+    jump = jumps(held.a, pull[jnp.maximum(pins, 0)], slope)
     return jnp.where(pins >= 0, jump, 0)

@@ -62,21 +62,23 @@ def least_and_place(
     return least[:, 0], jnp.max(jnp.where(value == least, place, 0), axis=1)
 
 
-def holds(slots: Int[Array, "c s"], n: int) -> Bool[Array, "c n"]:
-    """Which of 0 … n − 1 are in a row's slots."""
-    place = jnp.arange(n, dtype=slots.dtype)[None, :]
+def holds(slots: Int[Array, "c s"], place: Int[Array, " n"]) -> Bool[Array, "c n"]:
+    """Which of some places are in a row's slots."""
+    place = place[None, :].astype(slots.dtype)
     # Slot by slot, all in one fused pass; `any` over a third axis is ten times slower.
-    found = jnp.zeros((slots.shape[0], n), bool)
+    found = jnp.zeros((slots.shape[0], place.shape[1]), bool)
     for slot in range(slots.shape[1]):
         found |= slots[:, slot, None] == place
     return found
 
 
 def with_flips(
-    is_active: Bool[Array, "c n"], sample: Int[Array, "c s"], gain: Int[Array, "c s"]
+    is_above: Bool[Array, "c n"],
+    plane: Int[Array, "c s"],
+    gain: Int[Array, "c s"],
+    first: Int[Array, " n"],
 ) -> Bool[Array, "c n"]:
-    """Activation pattern after some samples turned on (gain 1) or off (−1)."""
-    n = is_active.shape[1]
-    turns_on = holds(jnp.where(gain > 0, sample, -1), n)
-    turns_off = holds(jnp.where(gain < 0, sample, -1), n)
-    return (is_active | turns_on) & ~turns_off
+    """Sides after some planes were crossed upwards (gain 1) or downwards (−1)."""
+    goes_up = holds(jnp.where(gain > 0, plane, -1), first)
+    goes_down = holds(jnp.where(gain < 0, plane, -1), first)
+    return (is_above | goes_up) & ~goes_down

@@ -18,12 +18,13 @@ from simbias.flows._event_step import (
 from simbias.flows._frozen import Sample, extended_sample
 from simbias.flows._objective import (
     CLIP,
-    ROUNDINGS,
     choose,
     clock,
     is_finite,
+    least_step,
     where_status,
 )
+from simbias.flows._planes import Planes
 from simbias.flows._position import Position, first_length, first_position, is_at_rest
 from simbias.flows._smooth_step import Stiffness, unknown_stiffness
 from simbias.losses import hinge, whole
@@ -127,6 +128,7 @@ class ReluFlow(AbstractFlow):
         stats = _zero_stats(evaluations=1)
         one = jnp.ones((), w.dtype)
         memory = ReluMemory(
+            planes=sample.planes,
             length=jnp.asarray(length, clock()),
             position=position,
             controller=(one, one),
@@ -140,7 +142,7 @@ class ReluFlow(AbstractFlow):
     ) -> FlowState:
         """One attempt; `until` must be finite."""
         memory, time, network = state.memory, state.time, state.network
-        sample = extended_sample(data, loss, network.b is not None)
+        sample = extended_sample(data, loss, network.b is not None, memory.planes)
         dtype = network.w.dtype
         until = until.astype(time.dtype)
         rounding = jnp.finfo(until.dtype).eps * until
@@ -179,7 +181,7 @@ class ReluFlow(AbstractFlow):
         attempts = state.stats["accepted"] + state.stats["rejected"]
         is_running = (state.status == Status.RUNNING) & (until > time)
         is_spent = attempts >= self.max_steps
-        is_too_small = memory.length < ROUNDINGS * rounding
+        is_too_small = memory.length < least_step(time)
         tries = is_running & ~is_spent & ~is_too_small
         moves = tries & is_kept
         status = where_status(is_running & is_spent, Status.MAX_STEPS, state.status)
@@ -198,7 +200,9 @@ class ReluFlow(AbstractFlow):
             )
         memory = choose(
             tries,
-            ReluMemory(proposal, position, controller, overflows, stiffness),
+            ReluMemory(
+                memory.planes, proposal, position, controller, overflows, stiffness
+            ),
             memory,
         )
         return FlowState(
@@ -217,6 +221,7 @@ class ReluFlow(AbstractFlow):
 class ReluMemory(eqx.Module):
     """What a step needs from those before it."""
 
+    planes: Planes
     length: Float[Array, ""]
     position: Position
     controller: tuple[Float[Array, ""], Float[Array, ""]]

@@ -1,0 +1,99 @@
+"""Does the error of the exact flow follow its tolerance?
+
+Every reference problem at rtol 1e-3 … 1e-9, against the same flow at rtol 1e-12.  The
+error at a time is the root mean square over neurons of |(w, a) − (w, a)_ref| /
+|(w, a)_ref|, or the largest; the worst time counts.  The slope is that of the least
+squares line of log(error) on log(rtol); 1 means that the error follows the tolerance.
+
+    python benchmarks/tolerance.py [--folder FOLDER] [--json FILE|-] [--smallest]
+"""
+
+import argparse
+import json
+import pathlib
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from work_precision import REFERENCE, Problem, by_flow, load
+
+from simbias.configuration import provenance
+from simbias.flows.relu_flow import ReluFlow
+
+RTOLS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
+TIGHT = 1e-12
+
+
+def trajectory(problem: Problem, rtol: float) -> tuple[np.ndarray, int, list[str]]:
+    """Weights at every time, t m (d + k), the evaluations, and the statuses."""
+    reached = list(by_flow(problem, ReluFlow(rtol=jnp.asarray(rtol))))
+    weights = [np.concatenate([r.network.w, r.network.a], axis=1) for r in reached]
+    names = [r.status.name for r in reached]
+    return np.stack(weights), reached[-1].stats["evaluations"], names
+
+
+def study(problem: Problem, rtols: tuple[float, ...], tight: float) -> dict:
+    reference, evaluations, statuses = trajectory(problem, tight)
+    size = np.linalg.norm(reference, axis=2)
+    rows = []
+    for rtol in rtols:
+        found, count, names = trajectory(problem, rtol)
+        apart = np.linalg.norm(found - reference, axis=2)
+        error = apart / np.where(size > 0, size, 1)
+        rows.append(
+            {
+                "rtol": rtol,
+                "error_rms": float(np.sqrt(np.mean(error**2, axis=1)).max()),
+                "error_median": float(np.median(error, axis=1).max()),
+                "error_max": float(error.max()),
+                "evaluations": count,
+                "statuses": sorted(set(names)),
+            }
+        )
+        print(problem.name, rows[-1], flush=True)
+    slope = lambda name: float(
+        np.polyfit(np.log10(rtols), np.log10([row[name] for row in rows]), 1)[0]
+    )
+    return {
+        "problem": problem.name,
+        "reference_rtol": tight,
+        "reference_evaluations": evaluations,
+        "reference_statuses": sorted(set(statuses)),
+        "slope_rms": slope("error_rms"),
+        "slope_median": slope("error_median"),
+        "slope_max": slope("error_max"),
+        "rows": rows,
+    }
+
+
+def main() -> None:
+    jax.config.update("jax_enable_x64", True)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--folder", type=pathlib.Path, default=REFERENCE)
+    parser.add_argument("--json", default="-")
+    parser.add_argument("--smallest", action="store_true", help="a run for CI")
+    options = parser.parse_args()
+    paths = sorted(options.folder.glob("*.npz"))
+    rtols, tight = RTOLS, TIGHT
+    if options.smallest:
+        paths = [REFERENCE / "three_points.npz"]
+        rtols, tight = (1e-3, 1e-4), 1e-6
+    problems = []
+    for path in paths:
+        try:
+            problems.append(load(path))
+        except ValueError as error:
+            print(error)
+    document = {
+        "problems": [study(problem, rtols, tight) for problem in problems],
+        **provenance(),
+    }
+    text = json.dumps(document, indent=1)
+    if options.json == "-":
+        print(text)
+    else:
+        pathlib.Path(options.json).write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()
