@@ -1,15 +1,14 @@
 """Random problems for the exact flow with every oddity that its events may meet.
 
-A case is drawn from its own seed.  Sizes are at most n = 12, m = 8, d = 4, and all cases
-are padded to these: rows of weight 0 (with junk in some), inputs that are 0 throughout,
-neurons that are 0 and stay so.  What needs a program of its own (loss, slope, number of
-outputs, hidden bias) comes in twelve combinations.
+A case is drawn from its own seed.  Sizes are at most n = 12, m = 8, d = 4, and all
+cases are padded to these: rows of weight 0 (with junk in some), inputs that are 0
+throughout, neurons that are 0 and stay so.  What needs a program of its own (loss,
+slope, number of outputs, hidden bias) comes in twelve combinations.
 """
 
 import dataclasses
 
 import numpy as np
-
 from _euler import Problem
 
 N, M, D = 12, 8, 4
@@ -153,7 +152,7 @@ def _orthogonal(rng, k):
     return x * np.sqrt(d), rng.standard_normal((n, k))
 
 
-def _three_points(rng, k):
+def _three_points(_rng, k):
     x = np.array([[-0.75, 1], [-0.5, 1], [0.125, 1]])
     return x, np.array([[1.1], [0.1], [0.8]]) * np.ones(k)
 
@@ -280,7 +279,7 @@ def _start(rng, kinds, x, k, has_bias):
     return w, a
 
 
-def _equal_neurons(rng, w, a, x):
+def _equal_neurons(rng, w, a, _x):
     i, j = rng.integers(len(w), size=2)
     w, a = w.copy(), a.copy()
     w[i], a[i] = w[j], a[j]
@@ -312,19 +311,19 @@ def _aligned(rng, w, a, x):
     return w, a
 
 
-def _some_a_zero(rng, w, a, x):
+def _some_a_zero(rng, w, a, _x):
     a = a.copy()
     a[rng.random(len(a)) < 0.5] = 0.0
     return w, a
 
 
-def _some_w_zero(rng, w, a, x):
+def _some_w_zero(rng, w, a, _x):
     w = w.copy()
     w[rng.random(len(w)) < 0.5] = 0.0
     return w, a
 
 
-def _some_zero(rng, w, a, x):
+def _some_zero(rng, w, a, _x):
     w, a = w.copy(), a.copy()
     i = rng.random(len(w)) < 0.5
     w[i], a[i] = 0.0, 0.0

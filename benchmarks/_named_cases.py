@@ -2,8 +2,8 @@
 
 import jax
 import numpy as np
-
 from _cases import Case
+
 from simbias.datasets.symmetric_separable import symmetric_separable
 from simbias.networks.two_layer_init import balanced
 
@@ -69,7 +69,7 @@ def dying(seed: int) -> Case:
 
 
 def vanishing(seed: int) -> Case:
-    """|a| > |w|, and every sample pushes back: w arrives at 0, where all planes meet."""
+    """|a| > |w|, every sample pushes back: w arrives at 0, where all planes meet."""
     rng = np.random.default_rng(seed)
     d = 2 + seed % 2
     x = rng.standard_normal((8, d))

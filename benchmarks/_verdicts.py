@@ -8,9 +8,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-
 from _cases import Case
 from _euler import Reference, distance
+
 from simbias import losses
 from simbias.core import Dataset, Status
 from simbias.flows.relu_flow import ReluFlow

@@ -13,21 +13,27 @@ error, and a verdict:
     not judged      the oracle's own error is beyond 1e-2
 
     python benchmarks/stress.py [--cases N] [--seed FIRST] [--only WORD ...]
-        [--json FILE|-] [--smallest]
+        [--oracle FOLDER] [--json FILE|-] [--smallest]
+
+The oracle takes most of the time; with --oracle its ends are kept in a folder, and read
+from there the next time.
 """
 
 import argparse
 import collections
+import dataclasses
+import hashlib
 import json
 import pathlib
 import sys
 
 import jax
-
-from _cases import random_case
-from _euler import reference
+import numpy as np
+from _cases import Case, random_case
+from _euler import Reference, reference
 from _named_cases import named_cases
 from _verdicts import VERDICTS, flow_ends, judged
+
 from simbias.configuration import provenance
 
 
@@ -41,7 +47,8 @@ def main() -> None:
         default=(),
         help="cases of this name, seed or kind; names may be cut short",
     )
-    parser.add_argument("--steps", type=int, default=4_000_000, help="of the oracle")
+    parser.add_argument("--steps", type=int, default=2_000_000, help="of the oracle")
+    parser.add_argument("--oracle", type=pathlib.Path, help="where its ends are kept")
     parser.add_argument("--json")
     parser.add_argument("--smallest", action="store_true", help="a run for CI")
     options = parser.parse_args()
@@ -52,7 +59,7 @@ def main() -> None:
     cases = [case for case in cases if _is_wanted(case, options.only)]
     rows = []
     for case, end in flow_ends(cases):
-        known = reference(case.problem, case.settled or case.time, options.steps)
+        known = _known(case, options.steps, options.oracle)
         rows.append(judged(case, end, known))
         _print(rows[-1])
     order = [case.name for case in cases]
@@ -65,6 +72,24 @@ def main() -> None:
     elif options.json:
         pathlib.Path(options.json).write_text(text + "\n")
     print(json.dumps(summary, indent=1), file=sys.stderr)
+
+
+def _known(case: Case, steps: int, folder: pathlib.Path | None) -> Reference:
+    """The end of the oracle, from the folder where it was found before."""
+    problem, time = case.problem, case.settled or case.time
+    if folder is None:
+        return reference(problem, time, steps)
+    digest = hashlib.sha256(repr((time, steps, problem.slope, problem.loss)).encode())
+    for array in (problem.x, problem.y, problem.weight, problem.w, problem.a):
+        digest.update(repr(array.shape).encode() + array.tobytes())
+    path = folder / f"{digest.hexdigest()[:24]}.npz"
+    if path.exists():
+        with np.load(path) as file:
+            return Reference(**{**file, "steps": int(file["steps"])})
+    found = reference(problem, time, steps)
+    folder.mkdir(parents=True, exist_ok=True)
+    np.savez(path, **dataclasses.asdict(found))
+    return found
 
 
 def summarised(rows: list[dict]) -> dict:
