@@ -2,7 +2,7 @@
 
 import jax
 import numpy as np
-from _cases import Case
+from _cases import Case, D, M, N
 
 from simbias.datasets.symmetric_separable import symmetric_separable
 from simbias.networks.two_layer_init import balanced
@@ -14,7 +14,7 @@ def named_cases() -> list[Case]:
         *(coincident_pair(order) for order in ((0, 1, 2), (1, 0, 2))),
         *(mirrored(seed) for seed in range(8)),
         *(separable(seed) for seed in range(4)),
-        *(dying(seed) for seed in range(8)),
+        *(dying(seed) for seed in range(4, 12)),
         *(vanishing(seed) for seed in range(4)),
         settled(),
     ]
@@ -22,8 +22,14 @@ def named_cases() -> list[Case]:
 
 def _case(name, kinds, x, y, w, a, slope=0.0, loss="half_mse", **more) -> Case:
     x, y, w, a = (np.asarray(v, float) for v in (x, y, w, a))
-    weight = np.ones(len(x))
     y, a = y.reshape(len(y), -1), a.reshape(len(a), -1)
+    # Those that fit take the program of the random cases.
+    n, m, d = max(N, len(x)), max(M, len(w)), max(D, x.shape[1])
+    pad = lambda v, *shape: np.pad(
+        v, [(0, s - r) for s, r in zip(shape, v.shape, strict=True)]
+    )
+    weight = (np.arange(n) < len(x)).astype(float)
+    x, y, w, a = pad(x, n, d), pad(y, n, 1), pad(w, m, d), pad(a, m, 1)
     return Case(name, kinds, x, y, weight, w, a, None, slope, loss, **more)
 
 
@@ -59,13 +65,13 @@ def separable(seed: int) -> Case:
 
 
 def dying(seed: int) -> Case:
-    """Few samples and many neurons, most of which leave them all."""
+    """Few samples and many neurons, many of which leave them all."""
     rng = np.random.default_rng(seed)
     x, y = rng.standard_normal((4, 3)), rng.standard_normal(4)
     w = 1e-4 * rng.standard_normal((100, 3))
     a = np.linalg.norm(w, axis=1) * rng.choice([-1.0, 1.0], 100)
     kinds = ("dead",)
-    return _case(f"dying-{seed}", kinds, x, y, w, a, time=40.0, rtol=1e-4)
+    return _case(f"dying-{seed}", kinds, x, y, w, a, time=100.0, rtol=1e-4)
 
 
 def vanishing(seed: int) -> Case:
