@@ -30,7 +30,7 @@ import sys
 import jax
 import numpy as np
 from _cases import Case, random_case
-from _euler import Reference, reference
+from _euler import SOURCE, Reference, reference
 from _named_cases import named_cases
 from _verdicts import VERDICTS, flow_ends, judged
 
@@ -80,6 +80,8 @@ def _known(case: Case, steps: int, folder: pathlib.Path | None) -> Reference:
     if folder is None:
         return reference(problem, time, steps)
     digest = hashlib.sha256(repr((time, steps, problem.slope, problem.loss)).encode())
+    # What is kept is what this oracle found.
+    digest.update(SOURCE.read_bytes() + SOURCE.with_suffix(".py").read_bytes())
     for array in (problem.x, problem.y, problem.weight, problem.w, problem.a):
         digest.update(repr(array.shape).encode() + array.tobytes())
     path = folder / f"{digest.hexdigest()[:24]}.npz"
@@ -100,8 +102,8 @@ def summarised(rows: list[dict]) -> dict:
         "named": _counts([row for row in rows if not row["case"].isdigit()]),
         "random": _counts([row for row in rows if row["case"].isdigit()]),
         "statuses": dict(collections.Counter(row["status"] for row in rows)),
-        "largest_error_of_right": max(
-            (row["error"] for row in rows if row["verdict"] == "right"), default=None
+        "errors_of_right": _quantiles(
+            [row["error"] for row in rows if row["verdict"] == "right"]
         ),
         "evaluations": sum(row["evaluations"] for row in rows),
         "kinds": {
@@ -109,6 +111,13 @@ def summarised(rows: list[dict]) -> dict:
             for kind in kinds
         },
     }
+
+
+def _quantiles(errors: list[float]) -> dict[str, float]:
+    shares = {"median": 0.5, "90 %": 0.9, "99 %": 0.99, "largest": 1.0}
+    if not errors:
+        return {}
+    return {name: float(np.quantile(errors, q)) for name, q in shares.items()}
 
 
 def _counts(rows: list[dict]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""The exact flow where samples, neurons and events coincide, against tiny steps in C."""
+"""The exact flow where samples, neurons and events coincide, against Euler in C."""
 
 import dataclasses
 import functools
