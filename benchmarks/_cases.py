@@ -52,6 +52,11 @@ class Case:
     settled: float | None = None
 
     @property
+    def oracle_time(self) -> float:
+        """Where the oracle may stop."""
+        return self.time if self.settled is None else self.settled
+
+    @property
     def problem(self) -> Problem:
         """What the oracle takes."""
         x, w = self.x, self.w

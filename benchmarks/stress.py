@@ -76,7 +76,7 @@ def main() -> None:
 
 def _known(case: Case, steps: int, folder: pathlib.Path | None) -> Reference:
     """The end of the oracle, from the folder where it was found before."""
-    problem, time = case.problem, case.settled or case.time
+    problem, time = case.problem, case.oracle_time
     if folder is None:
         return reference(problem, time, steps)
     digest = hashlib.sha256(repr((time, steps, problem.slope, problem.loss)).encode())

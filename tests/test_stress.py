@@ -2,11 +2,12 @@
 
 import dataclasses
 import functools
+import json
 
 import numpy as np
 import pytest
 from _cases import PROGRAMS, random_case
-from _euler import NoCompiler, distance, reference
+from _euler import NoCompiler, distance, perturbed_ends, reference
 from _named_cases import coincident_pair
 from _symmetries import SYMMETRIES
 from _verdicts import flow_ends, judged
@@ -44,6 +45,13 @@ def oracle(case):
         pytest.skip(str(error))
 
 
+def is_well_posed(case, known):
+    """Rounding may do what a perturbation of 1e-9 does."""
+    base, others = perturbed_ends(case.problem, case.time, known.steps)
+    apart = max(np.max(distance(other, base)) for other in others)
+    return apart <= max(1000 * case.rtol, 20 * np.max(known.error))
+
+
 @pytest.fixture(scope="module")
 def ends():
     """Of all cases: each program is compiled once."""
@@ -54,7 +62,7 @@ def ends():
 def test_no_end_is_silently_wrong(ends, seed):
     case, end = ends[str(seed)]
     row = judged(case, end, known(seed))
-    assert row["verdict"] in ("right", "not well posed"), row
+    assert row["verdict"] in ("right", "not well posed"), json.dumps(row)
 
 
 def test_most_cases_are_judged_and_right(ends):
@@ -72,11 +80,9 @@ def test_a_problem_told_otherwise_ends_the_same(ends, symmetry):
     for seed, (_, back) in told.items():
         case, end = ends[str(seed)]
         apart = distance(back(others[case.name].weights), end.weights)
-        # What a perturbation of 1e-9 does, rounding may do.
-        allowed = np.maximum(1000 * case.rtol, known(seed).spread)
-        if np.any(apart > allowed):
+        if np.any(apart > 1000 * case.rtol) and is_well_posed(case, known(seed)):
             wrong.append((seed, float(np.max(apart)), case.kinds))
-    assert not wrong
+    assert not wrong, wrong
 
 
 def test_numbers_of_weight_0_are_never_seen(ends):
