@@ -1,0 +1,153 @@
+"""Is the exact flow right where samples, neurons and events coincide?
+
+Random problems with every oddity that its events may meet (`_cases.py`) and the
+smallest known ones (`_named_cases.py`), to times 2 to 40 at rtol 1e-7, against explicit
+Euler in C (`_euler.py`), which knows nothing of events.  Per case: the largest error of
+a neuron relative to |(w, a)|, that of the loss relative to its start, the oracle's own
+error, and a verdict:
+
+    right           every neuron within max(1000 rtol, 20 × the oracle's own error)
+    failed          the flow says that it failed
+    silent          wrong, and the flow does not say so
+    not well posed  perturbed starts of Euler (1e-9) end further apart than that
+    not judged      the oracle's own error is beyond 1e-2
+
+    python benchmarks/stress.py [--cases N] [--seed FIRST] [--only WORD ...]
+        [--oracle FOLDER] [--json FILE|-] [--smallest]
+
+The oracle takes most of the time; with --oracle its ends are kept in a folder, and read
+from there the next time.
+"""
+
+import argparse
+import collections
+import dataclasses
+import hashlib
+import json
+import pathlib
+import sys
+
+import jax
+import numpy as np
+from _cases import Case, random_case
+from _euler import SOURCE, Reference, reference
+from _named_cases import named_cases
+from _verdicts import VERDICTS, flow_ends, judged
+
+from simbias.configuration import provenance
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cases", type=int, default=1000, help="random ones")
+    parser.add_argument("--seed", type=int, default=0, help="of the first random case")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=(),
+        help="cases of this name, seed or kind; names may be cut short",
+    )
+    parser.add_argument("--steps", type=int, default=2_000_000, help="of the oracle")
+    parser.add_argument("--oracle", type=pathlib.Path, help="where its ends are kept")
+    parser.add_argument("--json")
+    parser.add_argument("--smallest", action="store_true", help="a run for CI")
+    options = parser.parse_args()
+    jax.config.update("jax_enable_x64", True)
+    if options.smallest:
+        options.only, options.steps, options.cases = ("coincident",), 200_000, 0
+    cases = [*named_cases(), *map(random_case, _seeds(options))]
+    cases = [case for case in cases if _is_wanted(case, options.only)]
+    rows = []
+    for case, end in flow_ends(cases):
+        known = _known(case, options.steps, options.oracle)
+        rows.append(judged(case, end, known))
+        _print(rows[-1])
+    order = [case.name for case in cases]
+    rows.sort(key=lambda row: order.index(row["case"]))
+    summary = summarised(rows)
+    document = {"summary": summary, **provenance(), "rows": rows}
+    text = json.dumps(document).replace("}, {", "},\n {")
+    if options.json == "-":
+        print(text)
+    elif options.json:
+        pathlib.Path(options.json).write_text(text + "\n")
+    print(json.dumps(summary, indent=1), file=sys.stderr)
+
+
+def _known(case: Case, steps: int, folder: pathlib.Path | None) -> Reference:
+    """The end of the oracle, from the folder where it was found before."""
+    problem, time = case.problem, case.oracle_time
+    if folder is None:
+        return reference(problem, time, steps)
+    digest = hashlib.sha256(repr((time, steps, problem.slope, problem.loss)).encode())
+    # What is kept is what this oracle found.
+    digest.update(SOURCE.read_bytes() + SOURCE.with_suffix(".py").read_bytes())
+    for array in (problem.x, problem.y, problem.weight, problem.w, problem.a):
+        digest.update(repr(array.shape).encode() + array.tobytes())
+    path = folder / f"{digest.hexdigest()[:24]}.npz"
+    if path.exists():
+        with np.load(path) as file:
+            return Reference(**{**file, "steps": int(file["steps"])})
+    found = reference(problem, time, steps)
+    folder.mkdir(parents=True, exist_ok=True)
+    np.savez(path, **dataclasses.asdict(found))
+    return found
+
+
+def summarised(rows: list[dict]) -> dict:
+    """How many of every verdict: of all cases, of the named ones, per kind."""
+    kinds = sorted({kind for row in rows for kind in row["kinds"]})
+    return {
+        "all": _counts(rows),
+        "named": _counts([row for row in rows if not row["case"].isdigit()]),
+        "random": _counts([row for row in rows if row["case"].isdigit()]),
+        "statuses": dict(collections.Counter(row["status"] for row in rows)),
+        "errors_of_right": _quantiles(
+            [row["error"] for row in rows if row["verdict"] == "right"]
+        ),
+        "evaluations": sum(row["evaluations"] for row in rows),
+        "kinds": {
+            kind: _counts([row for row in rows if kind in row["kinds"]])
+            for kind in kinds
+        },
+    }
+
+
+def _quantiles(errors: list[float]) -> dict[str, float]:
+    shares = {"median": 0.5, "90 %": 0.9, "99 %": 0.99, "largest": 1.0}
+    if not errors:
+        return {}
+    return {name: float(np.quantile(errors, q)) for name, q in shares.items()}
+
+
+def _counts(rows: list[dict]) -> dict[str, int]:
+    found = collections.Counter(row["verdict"] for row in rows)
+    return {"cases": len(rows)} | {v: found[v] for v in VERDICTS if found[v]}
+
+
+def _seeds(options: argparse.Namespace) -> range:
+    return range(options.seed, options.seed + options.cases)
+
+
+def _is_wanted(case, words) -> bool:
+    return not words or any(
+        word == case.name
+        or word in case.kinds
+        or (not word.isdigit() and case.name.startswith(word))
+        for word in words
+    )
+
+
+def _print(row: dict) -> None:
+    names = ("error", "own_error", "spread", "nearest_end", "loss_error", "evaluations")
+    numbers = "  ".join(f"{name} {row[name]}" for name in names)
+    what = f"{row['loss']} slope {row['slope']} t {row['time']:g}"
+    print(
+        f"{row['case']:>16}  {row['verdict']:14} {row['status']:14} {numbers}  "
+        f"{what}  {' '.join(row['kinds'])}",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main()
