@@ -45,7 +45,8 @@ class Course(eqx.Module):
     `begin` is when it starts, as a fraction of the step.  `early` and `late` are the
     moments M at the ends of the whole step under the present sides and frozen
     residuals.  `shift` sums what the events changed in w, `lag` the same times the
-    fraction of the step that was left.
+    fraction of the step that was left.  `meetings` counts all events, those included
+    that change nothing.
     """
 
     begin: Float[Array, " c"]
@@ -57,6 +58,7 @@ class Course(eqx.Module):
     late: Float[Array, "c k e"]
     shift: Float[Array, " c"]
     lag: Float[Array, " c"]
+    meetings: Int[Array, " c"]
     crossings: Int[Array, " c"]
     pinned: Int[Array, " c"]
     released: Int[Array, " c"]

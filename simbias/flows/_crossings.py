@@ -19,7 +19,7 @@ from simbias.flows._cubic import (
     rough_root,
 )
 from simbias.flows._frozen import Sample
-from simbias.flows._norms import norm_of_rows, rounding
+from simbias.flows._norms import largest_of_rows, norm_of_rows, rounding
 from simbias.flows._pins import (
     dual_basis,
     escape_speeds,
@@ -78,9 +78,11 @@ def _next_event_of_free(step: Step, course: Course) -> Course:
 
 def _next_event(step: Step, course: Course) -> Course:
     found, k, begin, there = _first_meeting(course, step)
+    if course.pins.plane.shape[1] > 1:
+        k = _concave_first(course, step, k, begin, there)
     meeting = _decide(course, step, k, begin, there)
     new = _redirected(course, step, begin, there, meeting)
-    is_pending = _may_meet(new, step) & (new.crossings + new.pinned < MAX_EVENTS)
+    is_pending = _may_meet(new, step) & (new.meetings < MAX_EVENTS)
     new = eqx.tree_at(lambda c: c.is_pending, new, is_pending)
     old = eqx.tree_at(lambda c: c.is_pending, course, jnp.zeros_like(found))
     pick = lambda a, b: jnp.where(found.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
@@ -131,6 +133,38 @@ def _earliest(
     return least_and_place(jnp.where(is_free, root(cubic, rounding), jnp.inf))
 
 
+def _concave_first(
+    course: Course,
+    step: Step,
+    k: Int[Array, " c"],
+    begin: Float[Array, " c"],
+    there: Point,
+) -> Int[Array, " c"]:
+    """Which of the planes that are met at once comes first.
+
+    A pinned neuron meets all planes together whose normals depend on those of k and of
+    its pins (x₁, x₂ and x₁ + x₂, say).  On concave ones it cannot stop, so it crosses
+    them before it is asked whether it stops on a convex one; once it has, it does not
+    meet them any more.
+    """
+    pins, unit = course.pins.plane, step.sample.normal
+    planes = jnp.concatenate([pins, k[:, None]], axis=1)
+    normals = pinned_normals(unit, planes)
+    along = lambda v: matmul(v, unit.T)
+    part = jnp.sum(along(normals) * along(dual_basis(normals)), axis=1)
+    is_dependent = 1 - part < _dependence(unit)
+    is_plane = jnp.any(unit != 0, axis=1)[None, :]
+    is_free = is_plane & ~holds(planes, step.sample.planes.first)
+    side = jnp.where(course.is_above, 1, -1)
+    approach = -side * along(course.end.w - there.w)
+    every = jnp.broadcast_to(jnp.arange(unit.shape[0])[None, :], approach.shape)
+    is_concave = _jumps_at(there.a, every, begin, step) > 0
+    is_first = is_dependent & is_free & is_concave & (approach > 0)
+    least, first = least_and_place(jnp.where(is_first, -approach, 0))
+    has_pins = jnp.any(pins >= 0, axis=1)
+    return jnp.where(has_pins & (least < 0), first, k)
+
+
 class _Meeting(NamedTuple):
     """What is decided where a neuron meets a hyperplane; s = the p pins and k."""
 
@@ -167,8 +201,7 @@ def _decide(
     drive = jnp.sum(there.a[:, :, None] * moment, axis=1)
     normal = normals[:, -1]
     to_self = project(normal, normals[:, :-1], pins.dual)
-    eps = jnp.finfo(drive.dtype).eps
-    is_independent = jnp.sum(to_self**2, axis=1) > eps**0.75
+    is_independent = jnp.sum(to_self**2, axis=1) > _dependence(drive)
     can_slide = (jump[:, -1] < 0) & is_independent
     # The neuron counts as below k if it can slide, as across if not.
     change = jnp.where(was_above, -1.0, jnp.where(can_slide, 0.0, 1.0))
@@ -254,6 +287,7 @@ def _redirected(
         late=late,
         shift=course.shift + shift,
         lag=course.lag + shift * (1 - begin),
+        meetings=course.meetings + 1,
         crossings=course.crossings
         + (~meeting.is_pinned & ~meeting.stays).astype(jnp.int32),
         pinned=course.pinned + meeting.is_pinned.astype(jnp.int32),
@@ -283,6 +317,11 @@ def _kept_on_side(
     return w + back[:, None] * along, jnp.abs(back) * jnp.sqrt(square)
 
 
+def _dependence(like: Float[Array, "..."]) -> Float[Array, ""]:
+    """Squared distance of a unit normal from the span of others that is none."""
+    return jnp.asarray(jnp.finfo(like.dtype).eps ** 0.75, like.dtype)
+
+
 def _distances(course: Course, step: Step) -> tuple[Cubic, Float[Array, ""]]:
     """w·u on the rest of the step in units of |w|, and below what it has no sign.
 
@@ -292,8 +331,7 @@ def _distances(course: Course, step: Step) -> tuple[Cubic, Float[Array, ""]]:
     start, end = course.start, course.end
     left = ((1 - course.begin) * step.length)[:, None]
     drive = left * jnp.sum(start.a[:, :, None] * course.early, axis=1)
-    sizes = [norm_of_rows(v) for v in (start.w, end.w, drive)]
-    size = jnp.stack(sizes).max(axis=0)[:, None]
+    size = largest_of_rows(start.w, end.w, drive)[:, None]
     unit = jnp.where(size > 0, size, 1)
     side = jnp.where(course.is_above, 1, -1).astype(left.dtype)
     along = lambda v: side * matmul(v / unit, step.sample.normal.T)

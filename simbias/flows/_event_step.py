@@ -21,7 +21,7 @@ from simbias.flows._frozen import (
     neurons_first,
     neurons_last,
 )
-from simbias.flows._norms import norm_of_rows, rounding_of
+from simbias.flows._norms import largest_of_rows, norm_of_rows, rounding
 from simbias.flows._pins import pinned_normals, project
 from simbias.flows._position import Position, products, rates_at
 from simbias.flows._releases import Held, release
@@ -53,6 +53,7 @@ class Attempt(NamedTuple):
     crossings: Int[Array, ""]
     pinned: Int[Array, ""]
     released: Int[Array, ""]
+    choices: Int[Array, ""]
     is_full: Bool[Array, ""]
 
 
@@ -100,15 +101,17 @@ def attempt_step(
     w, a = w + dw, a + da
 
     h = products(w, sample)
-    limit = rounding_of(w)
+    drive = length * jnp.sum(a[:, :, None] * rates.moment, axis=1)
+    limit = rounding(w) * largest_of_rows(w, position.w, drive)[:, None]
     is_off = jnp.where(course.is_above, h < -limit, h > limit)
     flipped = course.is_above != position.is_above
-    is_endless = course.crossings + course.pinned >= MAX_EVENTS
+    is_endless = course.meetings >= MAX_EVENTS
     is_undone = jnp.any(is_off & flipped & ~is_endless[:, None])
     is_reset = (is_off & is_endless[:, None])[:, sample.planes.first]
     is_above = jnp.where(is_reset, (h > 0)[:, sample.planes.first], course.is_above)
 
-    held = Held(w, a, rates.moment, is_above, pins, jnp.zeros(w.shape[:1], jnp.int32))
+    none = jnp.zeros(w.shape[:1], jnp.int32)
+    held = Held(w, a, rates.moment, is_above, pins, released=none, choices=none)
     pull, tolerance = sample.pulls(rates.residual), method.rtol * size
     held = release(held, sample, pull, length, slope, tolerance, method.rows)
     let_go = share(held.w - w)
@@ -138,6 +141,7 @@ def attempt_step(
         crossings=count(course.crossings),
         pinned=count(course.pinned),
         released=count(course.released) + count(held.released),
+        choices=count(held.choices),
         is_full=jnp.any(course.is_full),
     )
 
@@ -201,6 +205,7 @@ def _course(
         late=late.moment,
         shift=none,
         lag=none,
+        meetings=zero,
         crossings=zero,
         pinned=zero,
         released=zero,

@@ -22,6 +22,11 @@ def norm_of_rows(*parts: Float[Array, "m _"]) -> Float[Array, " m"]:
     return unit * jnp.sqrt(square)
 
 
+def largest_of_rows(*vectors: Float[Array, "m e"]) -> Float[Array, " m"]:
+    """The largest norm of each row among several arrays."""
+    return jnp.stack([norm_of_rows(v) for v in vectors]).max(axis=0)
+
+
 def rounding_of(w: Float[Array, "m e"]) -> Float[Array, "m 1"]:
     """Values of w·u, u a unit vector, below this have no sign."""
     return rounding(w) * norm_of_rows(w)[:, None]

@@ -27,6 +27,7 @@ class Held(NamedTuple):
     is_above: Bool[Array, "c n"]
     pins: Pins
     released: Int[Array, " c"]
+    choices: Int[Array, " c"]
 
 
 def release(
@@ -118,7 +119,8 @@ def _let_go(
     jump = _jumps_of_pins(held, pull, slope)
     drive = jnp.sum(held.a[:, :, None] * held.moment, axis=1)
     verdict = box_least_norm(normals, drive, jnp.maximum(-jump, 0), is_pin)
-    # A kink that has turned concave cannot hold: to the side of the greater speed.
+    # A kink that has turned concave cannot hold, and both sides are solutions: to that
+    # of the greater speed.
     is_concave = is_pin & (jump > 0)
     side = jnp.where(pins.above >= -pins.below, 1, -1)
     verdict = jnp.where(is_concave, side, verdict)
@@ -144,8 +146,10 @@ def _let_go(
     flips = jnp.where(leaves, verdict, 0)
     is_above = with_flips(held.is_above, index, flips, sample.planes.first)
     pins = Pins(kept, dual, below, above, jnp.where(stays, pins.excursion, 0))
-    released = held.released + jnp.sum(leaves, axis=1).astype(jnp.int32)
-    return Held(w, held.a, moment, is_above, pins, released)
+    count = lambda condition: jnp.sum(condition, axis=1).astype(jnp.int32)
+    released = held.released + count(leaves)
+    choices = held.choices + count(is_concave)
+    return Held(w, held.a, moment, is_above, pins, released, choices)
 
 
 def _jumps_of_pins(

@@ -25,7 +25,13 @@ from simbias.flows._objective import (
     where_status,
 )
 from simbias.flows._planes import Planes
-from simbias.flows._position import Position, first_length, first_position, is_at_rest
+from simbias.flows._position import (
+    Position,
+    choices_at_start,
+    first_length,
+    first_position,
+    is_at_rest,
+)
 from simbias.flows._smooth_step import Stiffness, unknown_stiffness
 from simbias.losses import hinge, whole
 
@@ -49,7 +55,8 @@ class ReluFlow(AbstractFlow):
     that: 1.2e-4 in float32, 2.2e-13 in float64.
 
     `stats`: `evaluations` of the field (Tsit5: 7 per attempt), `accepted`, `rejected`,
-    `crossings`, `pins`, `releases`.
+    `crossings`, `pins`, `releases`, and `choices`: how often the flow had more than one
+    way to go on (see docs/exact_flow.md, *Where the flow is not unique*).
 
     Args:
         rtol: relative tolerance.
@@ -125,7 +132,8 @@ class ReluFlow(AbstractFlow):
         is_sane = is_finite((w, a, position.rates, data.weight))
         status = where_status(~is_sane, Status.NONFINITE, jnp.int32(Status.RUNNING))
         length = first_length(position) if self.dt0 is None else self.dt0
-        stats = _zero_stats(evaluations=1)
+        choices = choices_at_start(position, sample, slope)
+        stats = _first_stats(evaluations=jnp.int32(1), choices=choices)
         one = jnp.ones((), w.dtype)
         memory = ReluMemory(
             planes=sample.planes,
@@ -279,10 +287,9 @@ def _with_weights(network: Any, w: Float[Array, "m e"], a: Float[Array, "m k"]) 
     )
 
 
-def _zero_stats(evaluations: int) -> dict[str, Int[Array, ""]]:
+def _first_stats(**known: Int[Array, ""]) -> dict[str, Int[Array, ""]]:
     names = ("accepted", "rejected", "crossings", "pins", "releases")
-    stats = {name: jnp.int32(0) for name in names}
-    return {**stats, "evaluations": jnp.int32(evaluations)}
+    return {name: jnp.int32(0) for name in names} | known
 
 
 def _counted(
@@ -299,4 +306,5 @@ def _counted(
         "crossings": stats["crossings"] + plus(moves, new.crossings),
         "pins": stats["pins"] + plus(moves, new.pinned),
         "releases": stats["releases"] + plus(moves, new.released),
+        "choices": stats["choices"] + plus(moves, new.choices),
     }
