@@ -342,6 +342,89 @@ def test_too_many_pins_is_a_status():
     assert float(state.time) < 1.5
 
 
+def dying_problem(seed):
+    """Few samples in three dimensions: most neurons leave them all."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.standard_normal((4, 3)), rng.standard_normal(4)
+    w = 1e-3 / np.sqrt(M) * rng.standard_normal((M, 3))
+    return x, y, w, np.linalg.norm(w, axis=1) * rng.choice([-1.0, 1.0], M)
+
+
+def test_a_neuron_that_died_rests_without_pins_and_never_wakes():
+    count = 0
+    for seed in range(8):
+        x, y, w, a = dying_problem(seed)
+        state = flowed(network(w, a), sample(x, y), 40.0, rtol=1e-4)
+        position = state.memory.position
+        is_dead = ~np.any(np.asarray(position.is_above)[:, : len(x)], axis=1)
+        is_dead &= np.all(np.asarray(position.rates.w) == 0, axis=1)
+        count += int(is_dead.sum())
+        assert np.all(np.asarray(position.pins.plane)[is_dead] == -1)
+        until = jnp.asarray(400.0)
+        flow = ReluFlow(rtol=jnp.asarray(1e-4), rest=jnp.asarray(1e-14))
+        later = advance(flow, state, sample(x, y), losses.half_mse, until)
+        moved = relative(weights(later)[is_dead], weights(state)[is_dead])
+        assert np.all(moved < 1e-12)
+    assert count > 20
+
+
+def test_the_final_time_changes_no_status():
+    x, y, w, a = random_problem(3, n=4, d=2, m=6, scale=0.1)
+    flow = ReluFlow(rtol=jnp.asarray(1e-5), max_steps=40)
+    ends = []
+    for times in ((1e14,), (1e2, 1e14)):
+        key = jax.random.key(0)
+        state = flow.init(network(w, a), sample(x, y), losses.half_mse, key)
+        for until in times:
+            until = jnp.asarray(until)
+            state = advance(flow, state, sample(x, y), losses.half_mse, until)
+        ends.append(int(state.status))
+    assert ends == [Status.MAX_STEPS, Status.MAX_STEPS]
+
+
+def test_pins_that_should_go_are_held_no_further_than_the_tolerance():
+    pins = 0
+    for seed in range(6):
+        x, y, w, a = random_problem(40 + seed)
+        data, rtol = sample(x, y), 1e-5
+        flow = ReluFlow(rtol=jnp.asarray(rtol), rest=jnp.asarray(1e-14))
+        key = jax.random.key(0)
+        state = flow.init(network(w, a), data, losses.half_mse, key)
+        for until in np.linspace(2, 60, 30):
+            state = advance(flow, state, data, losses.half_mse, jnp.asarray(until))
+            held = state.memory.position.pins
+            length = np.sum(np.asarray(held.dual) ** 2, axis=2)
+            is_pin = np.asarray(held.plane) >= 0
+            # How far it would have gone, over the distance that counts.
+            far = np.abs(np.asarray(held.excursion)) * np.sqrt(length)
+            size = np.linalg.norm(weights(state), axis=1)[:, None]
+            below, above = np.asarray(held.below), np.asarray(held.above)
+            should_go = is_pin & ((below <= 0) | (above >= 0))
+            assert np.all((far <= 1.1 * rtol * size)[should_go])
+            assert not np.any(is_pin & (below == 0))
+            pins += int(is_pin.sum())
+    assert pins > 100
+
+
+def test_w_that_arrives_at_0_where_all_planes_meet_stays_while_all_push_back():
+    # |a| > |w|, and every sample pushes back.
+    rng = np.random.default_rng(2)
+    x, w = rng.standard_normal((8, 2)), 0.3 * rng.standard_normal((2, 2))
+    state = flowed(network(w, [1.0, 0.8]), sample(x, -np.ones(8)), 20.0)
+    assert int(state.status) == Status.CONVERGED
+    reference = euler(x, -np.ones(8), w, [1.0, 0.8], 20.0, 1e-3)
+    assert np.max(distance(weights(state), reference)) < 2e-3  # of Euler's step
+
+
+def test_a_start_at_w_0_rests_and_is_counted():
+    # Mirror images: whichever way a hyperplane points, none of them is active.
+    x, y = np.array([[1.0, 2.0], [-1.0, -2.0]]), np.array([1.0, -1.0])
+    w, a = np.array([[0.0, 0.0], [0.1, 0.0]]), np.array([0.5, 0.1])
+    state = flowed(network(w, a), sample(x, y), 5.0)
+    np.testing.assert_array_equal(np.asarray(state.network.w)[0], 0)
+    assert int(state.stats["choices"]) == 1
+
+
 def test_a_neuron_at_rest_on_a_kink_is_converged():
     # The gradients on the two sides of a plane it slides on never vanish, the least
     # subgradient does, down to the tolerance.

@@ -86,6 +86,27 @@ def test_the_stabilised_method_takes_over_and_agrees():
     np.testing.assert_allclose(fast.network.a, slow.network.a, rtol=1e-5)
 
 
+def test_the_stabilised_steps_agree_with_plain_ones_at_late_times():
+    # At rest only from t ≈ 5000 on; plain steps stay below 14 for all that.
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((4, 2)), rng.standard_normal((4, 1))
+    w = 0.1 * rng.standard_normal((6, 2))
+    a = np.linalg.norm(w, axis=1) * rng.choice([-1.0, 1.0], 6)
+    x, y, w, a = map(jnp.asarray, (x, y, w, a))
+    data = Dataset(x, y, jnp.ones(4), y, jnp.zeros((0, 2)))
+    network = TwoLayer(w, a[:, None])
+    plain = ReluFlow(rtol=1e-6, stabilise=False)
+    slow = solve(network, data, plain, half_mse, (1e2, 1e4), {})
+    times = (1e2, 1e4, 1e7)
+    fast = solve(network, data, ReluFlow(rtol=1e-6), half_mse, times, {})
+    assert slow.status == fast.status == Status.REACHED_TIME
+    # A step is then about 1e4 long and takes 64 stages.
+    assert fast.stats["evaluations"] < 1e7 / 100
+    for name in ("w", "a"):
+        end, long = (getattr(found.network, name) for found in (slow, fast))
+        np.testing.assert_allclose(long, end, rtol=1e-4, atol=1e-5)
+
+
 def test_lanes_of_both_methods_side_by_side_give_what_each_gives_alone():
     data, stiff = stiff_problem()
     other = dataclasses.replace(stiff, w=jnp.asarray([[1e-3, -1e-3]]))
