@@ -157,7 +157,7 @@ def test_an_owner_whose_heart_stands_still_is_dead_whatever_the_clocks_say(
 def test_only_the_lease_of_the_dead_is_removed(two):
     one, other = two
     one.claim("7")
-    other._bury("7", "somebody who died")
+    other._bury("7", b"somebody")
     assert one.holder("7") == one.owner
 
 
