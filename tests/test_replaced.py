@@ -5,10 +5,8 @@ import itertools
 import durable
 import pytest
 import xarray as xr
-from durable import LONG
 from small import small
 
-from simbias.ensemble import pace
 from simbias.results import open_result
 from simbias.simulate import simulate
 from simbias.store.address import place_at
@@ -19,21 +17,18 @@ from simbias.store.place import Replaced
 from simbias.store.watch import Watch
 
 _NUMBERS = itertools.count()
+MINE = small(cell={"n": 6, "scale": (0.1, 0.5)}, seeds=12)
 # Of other members, with as many rows, arrays and blocks.
-OTHER = small(
-    cell={"n": 6, "scale": (0.1, 0.5), "sigma": 5.0}, seeds=18, times=LONG.times
-)
+OTHER = small(cell={**MINE.cell, "sigma": 5.0}, seeds=12)
+
+
+def in_memory():
+    return f"memory://replaced-{next(_NUMBERS)}/run.zarr"
 
 
 @pytest.fixture(params=["folder", "memory"])
 def address(request, tmp_path):
-    name = f"memory://replaced-{next(_NUMBERS)}/run.zarr"
-    return name if request.param == "memory" else str(tmp_path / "run.zarr")
-
-
-@pytest.fixture(autouse=True)
-def short_rounds(monkeypatch):
-    monkeypatch.setattr(pace, "_ROUND_SECONDS", 0.005)
+    return in_memory() if request.param == "memory" else str(tmp_path / "run.zarr")
 
 
 def contents(address):
@@ -53,62 +48,75 @@ def once(monkeypatch, owner, name, count, act):
     monkeypatch.setattr(owner, name, called)
 
 
-def replaced(address, experiment, is_worked_on):
-    """Another run in the place of the one that is there; its files."""
+@pytest.fixture(scope="module")
+def other():
+    """The other run: its result, its files, and those of one that was stopped at work,
+    with two of three blocks written and a state of the third.
+    """
+
+    def stop():
+        raise KeyboardInterrupt
+
+    whole, part = in_memory(), in_memory()
+    ds = simulate(OTHER, store=whole)
     with pytest.MonkeyPatch.context() as patch:
-        place_at(address).clear()
-        if is_worked_on:
-            # it is stopped at work: states and some of its blocks are there.
-            def stop():
-                raise KeyboardInterrupt
-
-            once(patch, Store, "commit", 3, stop)
-            with pytest.raises(KeyboardInterrupt):
-                durable.run_at(address, experiment)
-        else:
-            simulate(experiment, store=address)
-    return contents(address)
+        once(patch, Store, "commit", 3, stop)
+        with pytest.raises(KeyboardInterrupt):
+            durable.run_at(part, OTHER)
+    part = contents(part)
+    assert any(name.startswith("work/states/") for name in part)
+    return ds, contents(whole), part
 
 
-# Before a member is received, a block is claimed, a chunk written, a state saved.
-MOMENTS = [(Blocks, "receive", 4), (Blocks, "_claim", 2), (Store, "_put", 4)]
-MOMENTS += [
-    (Store, "_put", 5),
-    (Blocks, "checkpoint", 3),
+def put(address, files):
+    """These files in the place of the run that is there."""
+    place = place_at(address)
+    place.clear()
+    for name, content in files.items():
+        (place / name).write(content)
+
+
+# Before a member is received, a block is claimed, a chunk written, a state saved, a
+# heart beats.
+MOMENTS = [
+    (Blocks, "receive", 4),
+    (Blocks, "_claim", 2),
+    (Store, "_put", 3),
+    (Blocks, "checkpoint", 2),
     (Leases, "_write_heartbeat", 1),
 ]
 
 
-@pytest.mark.parametrize("moment", MOMENTS, ids=lambda m: f"{m[1]}{m[2]}")
+@pytest.mark.parametrize("moment", MOMENTS, ids=lambda m: m[1])
 def test_a_worker_of_a_run_that_was_replaced_says_so_and_writes_nothing(
-    address, monkeypatch, moment
+    address, monkeypatch, other, moment
 ):
-    new = []
-    is_first = moment[2] % 2 == 0
+    _, whole, part = other
+    files = part if moment[2] % 2 else whole
 
     def act():
         monkeypatch.undo()
-        new.append(replaced(address, OTHER, is_worked_on=is_first))
+        put(address, files)
 
     once(monkeypatch, *moment, act)
     with pytest.raises(Replaced, match="was deleted or replaced while this process"):
-        durable.run_at(address, LONG)
-    assert contents(address) == new[0]
-    durable.run_at(address, OTHER)
-    xr.testing.assert_identical(open_result(address), simulate(OTHER))
+        durable.run_at(address, MINE)
+    assert contents(address) == files
 
 
-def test_the_same_experiment_begun_again_is_another_run(address, monkeypatch):
-    new = []
+def test_the_same_experiment_begun_again_is_another_run(tmp_path, monkeypatch):
+    address, again = tmp_path / "run.zarr", in_memory()
+    simulate(MINE, store=again)
+    again = contents(again)
 
     def act():
         monkeypatch.undo()
-        new.append(replaced(address, LONG, is_worked_on=True))
+        put(address, again)
 
     once(monkeypatch, Blocks, "receive", 4, act)
     with pytest.raises(Replaced):
-        durable.run_at(address, LONG)
-    assert contents(address) == new[0]
+        durable.run_at(address, MINE)
+    assert contents(address) == again
 
 
 def test_a_worker_of_a_run_that_was_deleted_leaves_nothing(address, monkeypatch):
@@ -118,50 +126,49 @@ def test_a_worker_of_a_run_that_was_deleted_leaves_nothing(address, monkeypatch)
 
     once(monkeypatch, Blocks, "receive", 4, act)
     with pytest.raises(Replaced):
-        durable.run_at(address, LONG)
+        durable.run_at(address, MINE)
     assert not place_at(address).exists()
 
 
-@pytest.mark.parametrize("chunk", range(1, 6))
+@pytest.mark.filterwarnings("ignore:.*block . is computed again")
+@pytest.mark.parametrize("look", [1, 3, 5])
 def test_who_is_asleep_between_a_look_and_a_write_does_no_harm(
-    address, monkeypatch, chunk
+    address, monkeypatch, other, look
 ):
-    """The run is replaced after the number was compared and before the write."""
-    check, looks = Watch.check, itertools.count(1)
+    """The run is replaced after the number was compared, and before the write."""
+    ds, _, part = other
+    check, commit, looks = Watch.check, Store.commit, itertools.count(-10_000)
 
     def late(self):
         check(self)
-        if next(looks) == wanted:
+        if next(looks) == look:
             monkeypatch.undo()
-            replaced(address, OTHER, is_worked_on=True)
-
-    # The looks of the first commit are counted from its beginning.
-    wanted = 0
-    commit = Store.commit
+            put(address, part)
 
     def begins(self, *arguments):
-        nonlocal looks, wanted
-        looks, wanted = itertools.count(1), chunk
+        nonlocal looks
+        looks = itertools.count(1)
         monkeypatch.setattr(Store, "commit", commit)
         return commit(self, *arguments)
 
     monkeypatch.setattr(Watch, "check", late)
     monkeypatch.setattr(Store, "commit", begins)
     with pytest.raises(Replaced):
-        durable.run_at(address, LONG)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("warnings.warn", lambda *_, **__: None)
-        durable.run_at(address, OTHER)
-    xr.testing.assert_identical(open_result(address), simulate(OTHER))
+        durable.run_at(address, MINE)
+    if not address.startswith("memory"):
+        assert contents(address) == part
+    durable.run_at(address, OTHER)
+    xr.testing.assert_identical(open_result(address), ds)
 
 
-def test_a_worker_goes_on_in_a_run_that_grew_meanwhile(address, monkeypatch):
-    less = small(cell=LONG.cell, seeds=12, times=LONG.times)
+def test_a_worker_goes_on_in_a_run_that_grew_meanwhile(tmp_path, monkeypatch):
+    address, larger = tmp_path / "run.zarr", small(cell=MINE.cell, seeds=20)
+    grown = []
 
     def act():
         monkeypatch.undo()
-        simulate(LONG, store=address)
+        grown.append(simulate(larger, store=address))
 
     once(monkeypatch, Blocks, "receive", 4, act)
-    durable.run_at(address, less)
-    xr.testing.assert_identical(open_result(address), simulate(LONG))
+    durable.run_at(address, MINE)
+    xr.testing.assert_identical(open_result(address), grown[0])

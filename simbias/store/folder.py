@@ -106,7 +106,7 @@ class Folder(AbstractPlace):
 
     def files(self) -> list[str]:
         """See AbstractPlace."""
-        out, here = [], self._here
+        out, here = [], (self / "any")._here.parent  # which is no link either
         for folder, _, names in os.walk(here):
             steps = pathlib.Path(folder).relative_to(here).parts
             out += ["/".join((*steps, n)) for n in names if not n.endswith(_PARTIAL)]

@@ -33,7 +33,7 @@ from simbias.store.place import AbstractPlace, Address, Replaced, Unreachable, n
 from simbias.store.watch import Watch
 
 # A request to an object store takes long, and costs nothing but waiting.
-_READS_AT_ONCE = 10
+READS_AT_ONCE = 10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -146,7 +146,7 @@ class Store:
         rows = self.rows()
         wrong: dict[int, str] = {}
         here = self.committed()
-        with ThreadPoolExecutor(_READS_AT_ONCE) as pool:
+        with ThreadPoolExecutor(READS_AT_ONCE) as pool:
             columns = {n: self._column(n, here, wrong, pool) for n in self._names()}
         blocks = rows // self.block
         is_running = columns[STATUS].values[rows] == Status.RUNNING
