@@ -114,14 +114,15 @@ class Store:
     def _put(self, place: AbstractPlace, content: bytes) -> None:
         """Write a file of this run.
 
-        One that is there is written again only after another look at whose it is: who
-        falls asleep between a look and its write, in an object store, can add to the
-        run that is there now one file of a block that nobody has finished.
+        In an object store one may fall asleep between a look and its write.  What is
+        there by then is left alone: it is replaced only if it is what was looked at.
         """
         self.check()
-        if not place.create(content):
+        while not place.create(content):
+            old = place.read()
             self.check()
-            place.write(content)
+            if old == content or place.swap(old, content):
+                return
 
     def forget(self, block: int) -> None:
         """Undo a commit, so that the block is computed again."""
