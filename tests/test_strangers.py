@@ -146,6 +146,13 @@ def test_what_is_nested_without_end_is_named(copy, name):
         open_result(copy)
 
 
+def test_a_file_of_options_that_is_nested_without_end_is_named(tmp_path, capsys):
+    file = tmp_path / "deep.toml"
+    file.write_text("seeds = " + "[" * 5000 + "]" * 5000)
+    assert command("run", "threshold", "--config", str(file)) == 2
+    assert f"`--config`: {file} is nested too deeply" in capsys.readouterr().err
+
+
 def test_a_link_out_of_the_folder_is_not_followed(copy, tmp_path):
     status, outside = copy / "members" / "status", tmp_path / "outside"
     shutil.move(status / "c", outside)
