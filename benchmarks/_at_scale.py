@@ -3,7 +3,7 @@
 import itertools
 import math
 
-import zarr
+from simbias.store import layout
 
 # Requests per second that are documented as sustained, and the time of one:
 # AWS, "Best practices design patterns: optimizing Amazon S3 performance", per
@@ -105,7 +105,7 @@ def once_per_run(document: dict) -> dict:
         # Arrays are listed and read one after another.
         more = arrays / large["arrays"] if name == "complete" else 1
         disk[name] = more * (seconds + slope * (count - large["blocks"]))
-    latency, together = STORES["S3"]["latency"], zarr.config.get("async.concurrency")
+    latency, together = STORES["S3"]["latency"], layout.READS_AT_ONCE
     pages = math.ceil(count / _PAGE)
     return {
         "blocks": count,

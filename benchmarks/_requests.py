@@ -51,9 +51,7 @@ class Requests:
 
     def _asking(self, kind: str, inner):
         def outer(*arguments, **options):
-            # While others work, zarr asks from a thread of its own: for a commit.
-            is_zarr = self.phase == "work" and inner.__name__.endswith("_async")
-            phase = "commit" if is_zarr else vars(self._mine).get("phase") or self.phase
+            phase = vars(self._mine).get("phase") or self.phase
             self.counts[phase, kind] += 1
             return inner(*arguments, **options)
 
@@ -161,7 +159,7 @@ def in_turns(count: int, workers: int, asked: Requests) -> tuple[int, int]:
     plan = make_plan(tiny(count))
     where = address.place_at(f"memory://sharing/{next(_names)}")
     found = work.prepare(where, plan, attributes(plan))
-    store = Marked(found.place, found.group, found.block)
+    store = Marked(found.place, found.attributes, found.watch)
     outcome = Outcome(
         0,
         layout.Status.REACHED_TIME,

@@ -12,7 +12,6 @@ import tempfile
 import time
 
 import numpy as np
-import zarr
 from _tally import Tally
 
 from simbias import cli
@@ -32,7 +31,7 @@ CASES = {
 }
 _SMALLEST = {"cheap": f"--cell.n 8 --cell.m 8 --seeds 32 {_SMALL}"}
 _SCRIPT = pathlib.Path(__file__).resolve().with_name("scaling.py")
-_OPERATIONS = ("read", "write", "create", "swap", "delete", "exists", "files")
+_OPERATIONS = ("read", "write", "create", "swap", "delete", "exists", "files", "tag")
 
 
 def as_worker(where: str, core: str, kind: str) -> None:
@@ -49,8 +48,6 @@ def as_worker(where: str, core: str, kind: str) -> None:
         tally.watch(blocks.Blocks, "missing", "missing")
         for name in _OPERATIONS:
             tally.watch(Folder, name, f"place {name}")
-        tally.watch(zarr.storage.LocalStore, "get", "zarr get")
-        tally.watch(zarr.storage.LocalStore, "set", "zarr set")
         tally.watch(os, "fsync", "fsync")
         if kind == "memory":
             in_memory(folder, tally)
@@ -175,7 +172,7 @@ def one_run(notes: list[dict]) -> dict[str, float]:
 
 def per_block(note: dict, count: int) -> dict:
     """Operations of one worker on a folder, per block, and what each takes."""
-    places = [f"place {n}" for n in _OPERATIONS] + ["zarr get", "zarr set", "fsync"]
+    places = [f"place {n}" for n in _OPERATIONS] + ["fsync"]
     return {
         name: {
             "count": note["counts"].get(name, 0) / count,

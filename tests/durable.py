@@ -30,9 +30,14 @@ LONG = small(cell={"n": 6, "scale": (0.1, 0.5)}, seeds=18, times=(0.0, 10.0, 200
 
 def run(path, experiment=LONG, **options):
     """What `simulate` does with a store, saving after every round."""
+    run_at(pathlib.Path(path), experiment, **options)
+
+
+def run_at(address, experiment, **options):
+    """The same in any place."""
     with exact_numerics():
         plan = make_plan(experiment)
-    store = work.prepare(pathlib.Path(path), plan, attributes(plan))
+    store = work.prepare(address, plan, attributes(plan))
     while work.complete(store) is None:
         work.work(plan, store, **{"checkpoint_seconds": 0.0, **options})
 

@@ -19,6 +19,7 @@ from simbias.ensemble.table import empty_table
 from simbias.results import is_finished, open_result
 from simbias.simulate import simulate
 from simbias.store import checkpoint, layout
+from simbias.store._root import sealed
 from simbias.store.blocks import Blocks
 
 
@@ -236,7 +237,7 @@ def test_a_root_that_says_something_else_is_named(tmp_path, change, fault):
     root = json.loads((store / "zarr.json").read_text())
     kept = {**root["attributes"], **change}
     root["attributes"] = {k: v for k, v in kept.items() if v is not None}
-    (store / "zarr.json").write_text(json.dumps(root))
+    (store / "zarr.json").write_bytes(sealed(root["attributes"]))
     with pytest.raises(ValueError, match=f"zarr.json is damaged: {fault}"):
         open_result(store)
 

@@ -13,6 +13,7 @@ from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.plan import make_plan
 from simbias.results import attributes, open_result
 from simbias.simulate import simulate
+from simbias.store._root import sealed
 from simbias.store.extents import extent, member_rows
 from simbias.store.work import prepare, work
 
@@ -109,7 +110,7 @@ def test_other_versions_may_be_read_and_not_continued(finished, monkeypatch):
     document = json.loads((path / "zarr.json").read_text())
     document["attributes"]["versions"]["jax"] = "0.0.1"
     text = (path / "zarr.json").read_text()
-    (path / "zarr.json").write_text(json.dumps(document))
+    (path / "zarr.json").write_bytes(sealed(document["attributes"]))
     try:
         np.testing.assert_array_equal(simulate(small(), store=path)["risk"], ds["risk"])
         with pytest.raises(ValueError, match=r"jax: 0.0.1 -> \d"):

@@ -1,7 +1,9 @@
 """Folders and objects keep the same laws, and a wrong address is named."""
 
 import itertools
+import os
 import pathlib
+import shutil
 import sys
 
 import obstore
@@ -31,6 +33,11 @@ def test_the_laws_of_a_place(tmp_path, kind):
     with pytest.raises(FileNotFoundError):
         one.read()
     one.delete()
+    # Nothing is put in the place of what is not there.
+    assert not one.swap(b"first", b"second")
+    assert not one.exists()
+    with pytest.raises(FileNotFoundError):
+        one.tag()
     # Of two that create one does.
     assert one.create(b"first")
     assert not one.create(b"second")
@@ -41,7 +48,10 @@ def test_the_laws_of_a_place(tmp_path, kind):
     assert not one.swap(b"first", b"third")
     assert one.read() == b"second"
     (root / "8").write(b"8")
+    tag = (root / "8").tag()
+    assert (root / "8").tag() == tag
     (root / "8").write(b"88")
+    assert (root / "8").tag() != tag
     assert root.exists()
     assert not root.is_free()
     assert sorted(root.files()) == ["8", "leases/7"]
@@ -50,6 +60,45 @@ def test_the_laws_of_a_place(tmp_path, kind):
     root.clear()
     assert root.files() == []
     assert root.is_free()
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_who_swaps_too_late_leaves_what_another_one_put_there(
+    tmp_path, monkeypatch, has_links
+):
+    """Between the look and the rename somebody else is faster."""
+    one, rename = place_at(tmp_path / "7"), os.rename
+    one.create(b"dead")
+
+    def late(*paths):
+        one.write(b"alive")
+        rename(*paths)
+
+    def refused(*_):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(os, "rename", late)
+    if not has_links:
+        monkeypatch.setattr(os, "link", refused)
+    assert not one.swap(b"dead", b"mine")
+    assert one.read() == b"alive"
+    assert one.parent.files() == ["7"]
+
+
+def test_what_is_held_is_never_what_has_its_name_now(tmp_path):
+    (tmp_path / "run").mkdir()
+    held = place_at(tmp_path / "run").held()
+    (held / "a" / "1").write(b"1")
+    (tmp_path / "run").rename(tmp_path / "before")
+    (tmp_path / "run").mkdir()
+    (held / "a" / "2").write(b"2")
+    assert sorted(held.files()) == ["a/1", "a/2"]
+    assert place_at(tmp_path / "run").is_free()
+    shutil.rmtree(tmp_path / "before")
+    for act in (held / "3").write, (held / "3").create:
+        with pytest.raises(FileNotFoundError, match=f"{tmp_path}/run/3"):
+            act(b"3")
+    assert place_at(tmp_path / "run").is_free()
 
 
 def test_a_lease_that_was_taken_before_the_answer_was_lost_is_held(monkeypatch):

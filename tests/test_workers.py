@@ -26,6 +26,7 @@ from simbias.ensemble.plan import make_plan
 from simbias.results import attributes, is_finished, open_result
 from simbias.simulate import simulate
 from simbias.store import lease, making
+from simbias.store.address import place_at
 from simbias.store.blocks import Blocks
 from simbias.store.layout import Store
 from simbias.store.lease import Leases
@@ -157,7 +158,7 @@ def test_an_owner_whose_heart_stands_still_is_dead_whatever_the_clocks_say(
 def test_only_the_lease_of_the_dead_is_removed(two):
     one, other = two
     one.claim("7")
-    other._bury("7", "somebody who died")
+    other._bury("7", b"somebody")
     assert one.holder("7") == one.owner
 
 
@@ -176,6 +177,70 @@ def test_a_process_of_this_machine_that_is_gone_is_dead_at_once(two, tmp_path):
     (tmp_path / "leases" / "8").write_text("before")
     if beat["machine"] is not None:
         assert one.claim("8")
+
+
+@pytest.mark.parametrize("raw", [b"", b"\xff\xfe", b"some/where", b"flipped", None])
+def test_a_lease_that_names_nobody_is_taken_over_after_its_time(tmp_path, raw):
+    """A None is a folder in its place."""
+    lease = tmp_path / "leases" / "7"
+    (lease / "x").mkdir(parents=True)
+    if raw is not None:
+        shutil.rmtree(lease)
+        lease.write_bytes(raw)
+    with Leases(tmp_path, stale_seconds=0.2) as one:
+        assert not one.claim("7")
+        time.sleep(0.3)
+        if raw == b"flipped":
+            assert one.claim("7")
+        else:
+            with pytest.warns(UserWarning, match=f"{lease} names nobody"):
+                assert one.claim("7")
+        assert lease.read_text() == one.owner
+
+
+@pytest.mark.parametrize(
+    "beat",
+    [
+        '{"count": 1}',
+        '{"process": "x", "machine": null}',
+        '{"count": 1, "process": [1], "pending": "3"}',
+        "[1, 2]",
+        "7",
+        "\udcff",
+        "{",
+        "[" * 5000 + "]" * 5000,
+    ],
+)
+def test_a_heartbeat_that_cannot_be_understood_stands_still(tmp_path, beat):
+    with Leases(tmp_path, stale_seconds=0.2) as one:
+        (tmp_path / "leases" / "7").write_text("other")
+        damaged = tmp_path / "owners" / "other"
+        damaged.write_bytes(beat.encode(errors="surrogateescape"))
+        assert not one.claim("7")
+        time.sleep(0.3)
+        assert one.claim("7")
+        notes = [
+            beat.get("pending", 0) for beat in lease.heartbeats(place_at(tmp_path))
+        ]
+        assert sum(notes) == 0
+
+
+def test_stray_names_stop_nobody(tmp_path):
+    store = tmp_path / "run.zarr"
+    plan = make_plan(small())
+    prepare(store, plan, attributes(plan))
+    strays = ["members/status/c/²", "members/status/c/07", "members/status/c/999"]
+    strays += ["members/status/c/x", "work/leases/²", "work/leases/y/z", "work/z"]
+    strays += ["work/owners/²", "work/states/²", "work/states/999", "work/x.partial/y"]
+    strays += ["trajectories/x.partial/y", "work/states/0/y"]
+    for stray in strays:
+        (store / stray).parent.mkdir(parents=True, exist_ok=True)
+        (store / stray).write_text("")
+    assert (open_result(store)["status"] == Status.RUNNING).all()
+    with pytest.warns(UserWarning, match="states/0'?; its block starts again"):
+        ds = simulate(small(), store=store)
+    xr.testing.assert_identical(ds, simulate(small()))
+    assert not (store / "work").exists()
 
 
 DESCENT = ["three_points", "--preset", "smoke", "--flow.name", "descent"]

@@ -29,7 +29,7 @@ from simbias.simulate import planned
 from simbias.store.address import place_at
 from simbias.store.interrupt import TERMINATED
 from simbias.store.layout import Store, open_store
-from simbias.store.place import AbstractPlace
+from simbias.store.place import AbstractPlace, Replaced
 from simbias.store.work import complete, prepare, work
 
 BAD_INPUT, INTERRUPTED = 2, 130
@@ -135,8 +135,9 @@ def _complete(
                 run_workers(plan, store, out, workers, lanes)
         ds = to_xarray(table, described)
         claims = module.claims(ds)
+        store.check()
         write_json(out / "claims.json", claims_document(name, preset, ds, claims))
-        draw(module, ds, out)
+        draw(module, ds, out, store.check)
         print_claims(name, ds, claims)
         print(f"\n{out / 'figure.png'}")
     return end.code
@@ -162,6 +163,8 @@ def _resumable(out: AbstractPlace, command: str) -> Iterator[_Ending]:
             raise
         say(f"\nTerminated. {how}")
         ending.code = TERMINATED
+    except Replaced:
+        raise  # there is nothing to go on with
     except (OSError, RuntimeError):
         say(f"\nStopped by an error. {how}")
         raise

@@ -5,6 +5,7 @@ import io
 import json
 import math
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import xarray as xr
@@ -15,10 +16,16 @@ from simbias.results import is_failed, is_finished
 from simbias.store.place import AbstractPlace
 
 
-def draw(module: Any, ds: xr.Dataset, out: AbstractPlace) -> None:
-    """`figure.png` of a run."""
+def draw(
+    module: Any,
+    ds: xr.Dataset,
+    out: AbstractPlace,
+    check: Callable[[], None] = lambda: None,
+) -> None:
+    """`figure.png` of a run, unless `check` raises once it is drawn."""
     image = io.BytesIO()
     module.figure(ds).savefig(image, format="png", dpi=150)
+    check()
     (out / "figure.png").write(image.getvalue())
 
 

@@ -45,7 +45,6 @@ class Blocks:
         self._plan = plan
         self._store = store
         self._leases = leases
-        self._run = run_hash(store.attributes)
         self._rows = store.rows()
         self._numbers = np.full(int(self._rows.max()) + store.block, -1)
         self._numbers[self._rows] = np.arange(plan.size)
@@ -120,12 +119,14 @@ class Blocks:
             done = np.flatnonzero(opened.done & (opened.members >= 0))
             if opened.is_saved or not (done.size or opened.lanes):
                 continue
-            state, table, lanes = self._state(block), opened.table, opened.lanes
+            state, run = self._state(block), run_hash(self._store.attributes, block)
+            self._store.check()
             try:
-                save_state(state, self._run, table, done, lanes)
+                save_state(state, run, opened.table, done, opened.lanes)
             except Unreachable:
                 raise
             except OSError:
+                self._store.check()
                 # While this process slept, another may have finished the run.
                 if not self._store.is_committed(block):
                     raise
@@ -155,7 +156,7 @@ class Blocks:
         first = block * store.block
         members = self._numbers[first : first + store.block]
         opened = _Open(members, empty_table(self._plan, store.block))
-        self._restore(opened, self._state(block))
+        self._restore(opened, block)
         self._open[block] = opened
         if opened.is_complete():
             self._commit(block, opened)
@@ -165,16 +166,18 @@ class Blocks:
             task = Task(member, opened.lanes.get(int(row)))
             self._waiting[self._group_of(member)].append(task)
 
-    def _restore(self, opened: _Open, place: AbstractPlace) -> None:
+    def _restore(self, opened: _Open, block: int) -> None:
         """Take over what an earlier owner of the block has saved."""
+        place = self._state(block)
         try:
-            state = load_state(place, self._run)
+            state = load_state(place, run_hash(self._store.attributes, block))
+            put_rows(opened.table, state.done, state.columns)
         except FileNotFoundError:
             return
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, KeyError, IndexError) as error:
             warnings.warn(f"{error}; its block starts again.", stacklevel=2)
+            place.clear()  # what is a folder would be in the way
             return
-        put_rows(opened.table, state.done, state.columns)
         opened.done[state.done] = True
         self.finished += state.done.size
         for row, leaves in state.lanes.items():
@@ -184,6 +187,7 @@ class Blocks:
 
     def _commit(self, block: int, opened: _Open) -> None:
         self._store.commit(block, opened.table)
+        self._store.check()
         self._state(block).delete()
         self._leases.release(str(block))
         del self._open[block]

@@ -3,7 +3,7 @@
 The file appears all at once (in a folder: written aside, synced, renamed, folder
 synced) and begins with the SHA-256 of the rest, which names the run it belongs to.  A
 file that is torn, flipped, empty or of another run is reported and not read: the block
-then starts again.
+then starts again.  It holds arrays of numbers, and nothing in it is executed.
 """
 
 import dataclasses
@@ -35,13 +35,24 @@ class State:
     lanes: dict[int, Leaves]
 
 
-def run_hash(attributes: Mapping[str, Any]) -> str:
-    """Hash of what decides the bits of a member, apart from its cell and seed."""
+def run_hash(attributes: Mapping[str, Any], block: int) -> str:
+    """Hash of the run, and of what decides the bits of a block of it.
+
+    The grids are those that the run was asked for until it had the block, so that a
+    run which grows keeps its states.
+    """
     configuration = {
         k: v for k, v in attributes["configuration"].items() if k not in _GRID
     }
     versions = {k: v for k, v in attributes["versions"].items() if k != "python"}
-    text = json.dumps([configuration, versions, attributes["device"]], sort_keys=True)
+    grids, end = [], 0
+    for extent in attributes["extents"]:
+        if block < end:
+            break
+        grids.append({k: extent[k] for k in _GRID})
+        end = extent["blocks"]
+    what = [attributes["run"], grids, configuration, versions, attributes["device"]]
+    text = json.dumps(what, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -86,8 +97,14 @@ def load_state(place: os.PathLike | AbstractPlace, run: str) -> State:
     header = _header(run, place.name)
     if not body.startswith(header):
         raise ValueError(f"{place} belongs to another run, or to other versions")
-    with np.load(io.BytesIO(body[len(header) :]), allow_pickle=False) as file:
-        arrays = dict(file)
+    try:
+        with np.load(io.BytesIO(body[len(header) :]), allow_pickle=False) as file:
+            return _state(dict(file))
+    except Exception as error:  # of any kind: anybody can make a checksum
+        raise ValueError(f"{place} is damaged: {error!r}") from error
+
+
+def _state(arrays: dict[str, np.ndarray]) -> State:
     lanes: dict[int, Leaves] = {}
     i = 0
     while f"lanes/{i}" in arrays:

@@ -6,13 +6,27 @@ import errno
 import os
 import pathlib
 import shutil
+import stat
 import uuid
+import weakref
 from collections.abc import Iterator, Mapping
 
 from simbias.store._disk import sync
-from simbias.store.place import ROOT, AbstractPlace
+from simbias.store.place import ROOT, AbstractPlace, naming
 
 _PARTIAL = ".partial"
+# Where an open folder is found by its number (Linux).
+_OPEN = pathlib.Path("/proc/self/fd")
+
+
+class _Handle:
+    """An open folder, which is the same one whatever its name leads to by now."""
+
+    def __init__(self, path: pathlib.Path):
+        number = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        self.name = path
+        self.path = _OPEN / str(number)
+        weakref.finalize(self, os.close, number).atexit = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,9 +34,12 @@ class Folder(AbstractPlace):
     """A folder or a file.  What is written appears by a rename, or by a hard link."""
 
     path: pathlib.Path
+    """By name, as the person knows it."""
+    handle: _Handle | None = None
+    """Of a folder above, or of this one: below it no link is followed."""
 
     def __truediv__(self, below: str) -> "Folder":
-        return Folder(self.path / below)
+        return Folder(self.path / below, self.handle)
 
     def __str__(self) -> str:
         return str(self.path)
@@ -34,81 +51,76 @@ class Folder(AbstractPlace):
 
     @property
     def parent(self) -> "Folder":
-        """See AbstractPlace."""
-        return Folder(self.path.parent)
+        """See AbstractPlace; that of what is held is found by its name."""
+        is_top = self.handle is not None and self.handle.name == self.path
+        return Folder(self.path.parent, None if is_top else self.handle)
 
     def read(self) -> bytes:
         """See AbstractPlace."""
-        return self.path.read_bytes()
+        with naming(self), open(self._here, "rb", opener=self._opened) as file:
+            return file.read()
 
     def write(self, content: bytes) -> None:
         """See AbstractPlace; after a power cut it is the old content or the new."""
-        partial = self._aside()
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+        with naming(self), self._aside() as partial:
+            partial.parent.mkdir(parents=True, exist_ok=True)
             with partial.open("wb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(partial, self.path)
-        except OSError as error:
-            error.filename = str(self.path)  # as the person knows it
-            raise
-        finally:
-            partial.unlink(missing_ok=True)
+            os.replace(partial, self._here)
 
     def create(self, content: bytes) -> bool:
         """See AbstractPlace."""
-        partial = self._aside()
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+        with naming(self), self._aside() as partial:
+            partial.parent.mkdir(parents=True, exist_ok=True)
             partial.write_bytes(content)
-            _appear(partial, self.path)
-        except FileExistsError:
-            return False
-        finally:
-            partial.unlink(missing_ok=True)
-        return True
+            return _appeared(partial, self._here)
 
     def swap(self, old: bytes, new: bytes) -> bool:
         """See AbstractPlace."""
-        grave = self._aside()
-        with contextlib.suppress(OSError):
-            os.rename(self.path, grave)
-            if grave.read_bytes() != old:
+        with naming(self), self._aside() as grave:
+            try:
+                if self.read() != old:
+                    return False
+                os.rename(self._here, grave)
+                if grave.read_bytes() == old:
+                    return self.create(new)
                 # Another one was faster, and this is what it put there.
-                os.link(grave, self.path)
-        grave.unlink(missing_ok=True)
-        return self.create(new)
+                _appeared(grave, self._here)
+            except FileNotFoundError:
+                pass
+            return False
 
     def delete(self) -> None:
         """See AbstractPlace."""
-        self.path.unlink(missing_ok=True)
+        self._here.unlink(missing_ok=True)
 
     def exists(self) -> bool:
         """See AbstractPlace."""
-        return self.path.exists()
+        return self._here.exists()
 
     def is_free(self) -> bool:
         """See AbstractPlace."""
-        return not self.exists() or (self.path.is_dir() and not os.listdir(self.path))
+        return not self.exists() or (self._here.is_dir() and not os.listdir(self._here))
 
     def files(self) -> list[str]:
         """See AbstractPlace."""
-        out = []
-        for folder, _, names in os.walk(self.path):
-            steps = pathlib.Path(folder).relative_to(self.path).parts
+        out, here = [], (self / "any")._here.parent  # which is no link either
+        for folder, _, names in os.walk(here):
+            steps = pathlib.Path(folder).relative_to(here).parts
             out += ["/".join((*steps, n)) for n in names if not n.endswith(_PARTIAL)]
         return out
 
     def clear(self) -> None:
         """See AbstractPlace."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        shutil.rmtree(self._here, ignore_errors=True)
 
     def ready(self) -> None:
         """See AbstractPlace."""
-        self.path.mkdir(parents=True, exist_ok=True)
-        if not os.access(self.path, os.W_OK):
+        with naming(self):
+            self._here.mkdir(parents=True, exist_ok=True)
+        if not os.access(self._here, os.W_OK):
             denied = os.strerror(errno.EACCES)
             raise PermissionError(errno.EACCES, denied, str(self.path))
 
@@ -131,30 +143,72 @@ class Folder(AbstractPlace):
             shutil.rmtree(partial, ignore_errors=True)
 
     def tidy(self) -> None:
-        """See AbstractPlace."""
-        for leftover in self.path.rglob(f"*{_PARTIAL}"):
-            leftover.unlink(missing_ok=True)
+        """See AbstractPlace; what is a folder was written by somebody else."""
+        for leftover in self._here.rglob(f"*{_PARTIAL}"):
+            with contextlib.suppress(IsADirectoryError, PermissionError):
+                leftover.unlink(missing_ok=True)
         for leftover in self.path.parent.glob(f".{self.name}.*{_PARTIAL}"):
             shutil.rmtree(leftover, ignore_errors=True)
 
     def unsynced(self) -> Iterator[pathlib.Path]:
         """Everything here and below, and the entry in the folder."""
-        yield from (self.path, *self.path.rglob("*"), self.path.parent)
+        here = self._here
+        yield from (here, *here.rglob("*"), here.parent)
 
-    def zarr(self) -> pathlib.Path:
+    def tag(self) -> object:
         """See AbstractPlace."""
-        return self.path
+        with naming(self):
+            found = os.stat(self._here)
+        if not stat.S_ISREG(found.st_mode):
+            raise FileNotFoundError(errno.ENOENT, "not a file", str(self.path))
+        return found.st_dev, found.st_ino, found.st_ctime_ns, found.st_size
 
-    def _aside(self) -> pathlib.Path:
-        return self.path.with_name(f"{self.name}.{uuid.uuid4().hex}{_PARTIAL}")
+    def held(self) -> "Folder":
+        """See AbstractPlace; a folder can be where /proc is."""
+        if self.handle is not None or not _OPEN.is_dir():
+            return self
+        return Folder(self.path, _Handle(self.path))
+
+    @property
+    def _here(self) -> pathlib.Path:
+        """Where it is for the operating system."""
+        if self.handle is None:
+            return self.path
+        here = self.handle.path
+        *above, last = self.path.relative_to(self.handle.name).parts or [""]
+        for step in above:
+            here /= step
+            if here.is_symlink():
+                raise OSError(errno.ELOOP, "a link, which no run holds", str(self.path))
+        return here / last
+
+    def _opened(self, path: str, flags: int) -> int:
+        # A link would lead out of the run, and a pipe would never end.
+        return os.open(path, flags | (self.handle is not None) * _PLAIN)
+
+    @contextlib.contextmanager
+    def _aside(self) -> Iterator[pathlib.Path]:
+        """A name for what is not there yet, or not any more."""
+        aside = self._here.with_name(f"{self.name}.{uuid.uuid4().hex}{_PARTIAL}")
+        try:
+            yield aside
+        finally:
+            aside.unlink(missing_ok=True)
 
 
-def _appear(partial: pathlib.Path, path: pathlib.Path) -> None:
+_PLAIN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+def _appeared(partial: pathlib.Path, path: pathlib.Path) -> bool:
     """A file under its name, all at once, unless there is one."""
     try:
         os.link(partial, path)
     except FileExistsError:
-        raise
+        return False
     except OSError:  # a file system without hard links
-        with path.open("xb") as file:
-            file.write(partial.read_bytes())
+        try:
+            with path.open("xb") as file:
+                file.write(partial.read_bytes())
+        except FileExistsError:
+            return False
+    return True

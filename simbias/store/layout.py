@@ -3,34 +3,37 @@
     /members       status, end_time, counts of the flow       (member)
     /trajectories  every measure                              (member, time, …)
     /final         measures taken once, at the end            (member, …)
-    attributes     configuration, extents, times, versions, device
+    attributes     number of the run, configuration, extents, columns, versions, device,
+                   and a checksum of these
     work/          leases and lanes in flight; gone when the run is finished
 
 One block of members is one chunk with one writer, written once, when all of its
 members are done, the status last: a block without status is not there.  Codecs carry a
 checksum, so a flipped bit raises.  What is missing reads as NaN with status RUNNING.
+The root decides what is read and how; the documents below follow from it.
 """
 
 import dataclasses
-import itertools
-import json
-import math
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-import zarr
 
 from simbias.core import Status
 from simbias.ensemble.table import Column, Table
+from simbias.store._chunks import chunk_names, decoded, encoded
 from simbias.store._columns import STATUS, columns_of, fill_value
 from simbias.store._disk import sync
-from simbias.store._root import fault_of
+from simbias.store._documents import behind, chunk_shape, row_shape
+from simbias.store._root import read_root
 from simbias.store.address import place_at
 from simbias.store.extents import member_rows
-from simbias.store.place import ROOT, AbstractPlace, Address, Unreachable, naming
+from simbias.store.place import AbstractPlace, Address, Replaced, Unreachable, naming
+from simbias.store.watch import Watch
 
-FORMAT = "simbias-2"
+# A request to an object store takes long, and costs nothing but waiting.
+READS_AT_ONCE = 10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,75 +41,114 @@ class Store:
     """An open run: `block` members are written together."""
 
     place: AbstractPlace
-    group: zarr.Group
-    block: int
+    attributes: dict[str, Any]
+    """What the run carries besides its arrays."""
+    watch: Watch
+
+    @property
+    def block(self) -> int:
+        """Members that are written together."""
+        return self.attributes["block"]
 
     @property
     def work(self) -> AbstractPlace:
         """Place of leases and lanes in flight."""
         return self.place / "work"
 
-    @property
-    def attributes(self) -> dict[str, Any]:
-        """What the run carries besides its arrays."""
-        return dict(self.group.attrs)
+    def check(self) -> None:
+        """Return if the run is still the one that was opened.
+
+        Raises:
+            Replaced: if it was deleted, or is another one.
+        """
+        self.watch.check()
 
     def rows(self) -> np.ndarray:
         """Row of every member, in the order of the grid."""
-        extents: Any = self.group.attrs["extents"]
-        axes: Any = self.group.attrs["axes"]
+        extents, axes = self.attributes["extents"], self.attributes["axes"]
         return member_rows(extents, self.block, list(axes))[-1]
 
     def committed(self) -> set[int]:
         """Blocks that are written."""
-        names = (self.place / STATUS / "c").files()
-        return {int(name) for name in names if name.isdigit()}
+        names = set((self.place / STATUS / "c").files())
+        blocks = range(self.attributes["extents"][-1]["blocks"])
+        return {block for block in blocks if str(block) in names}
 
     def is_committed(self, block: int) -> bool:
         """True if a block is written."""
-        return self._status(block).exists()
+        try:
+            self._status(block).tag()
+        except FileNotFoundError:
+            return False
+        return True
 
     def commit(self, block: int, table: Table) -> None:
         """Write a block, all of whose members are done; the status last.
 
         Raises:
             OSError: naming the array that could not be written.
+            Replaced: if the run is not there any more.
         """
         for name, column in columns_of(table):
             try:
                 with naming(self.place / name):
                     self._write(name, block, column.values)
-            except Unreachable:
+            except (Unreachable, Replaced):
                 raise
             except OSError:
+                self.check()
                 if self.is_committed(block):
                     return  # by another process, while this one slept
                 raise
 
     def _write(self, name: str, block: int, values: np.ndarray) -> None:
-        # Also where nothing but NaN was recorded: a chunk that is not there is a chunk
-        # that was lost.
-        with zarr.config.set({"array.write_empty_chunks": True}):
-            array = self._array(name)
-        # The array may have grown wider since this process opened the store.
-        rows = slice(block * self.block, (block + 1) * self.block)
-        array[(rows, *map(slice, values.shape[1:]))] = values
+        chunk = chunk_shape(self.attributes, name)
+        fill = fill_value(name, values.dtype)
+        for file, part in chunk_names(block, values.shape[1:], chunk[1:]):
+            self._put(
+                self.place / name / file, encoded(values[(..., *part)], chunk, fill)
+            )
         for path in (self.place / name / "c" / str(block)).unsynced():
             sync(path)
 
+    def _put(self, place: AbstractPlace, content: bytes) -> None:
+        """Write a file of this run.
+
+        In an object store one may fall asleep between a look and its write.  What is
+        there by then is left alone: it is replaced only if it is what was looked at.
+        """
+        self.check()
+        while not place.create(content):
+            old = place.read()
+            self.check()
+            if old == content or place.swap(old, content):
+                return
+
     def forget(self, block: int) -> None:
         """Undo a commit, so that the block is computed again."""
+        self.check()
         self._status(block).delete()
 
     def read(self) -> tuple[Table, dict[int, str]]:
         """Every member of the grid, in its order, and what is wrong with which block.
 
         The rows of a damaged block read as missing.
+
+        Raises:
+            ValueError: if a document is missing, or is not as it should be.
+            Replaced: if the run is not there any more.
         """
+        for name in behind(self.place):
+            if not (self.place / name).exists():
+                raise ValueError(
+                    f"{self.place / name} is missing or damaged. Running the run again "
+                    "(`simbias resume`) writes it."
+                )
         rows = self.rows()
         wrong: dict[int, str] = {}
         here = self.committed()
-        columns = {name: self._column(name, here, wrong) for name in self._names()}
+        with ThreadPoolExecutor(READS_AT_ONCE) as pool:
+            columns = {n: self._column(n, here, wrong, pool) for n in self._names()}
         blocks = rows // self.block
         is_running = columns[STATUS].values[rows] == Status.RUNNING
         for block in here & set(np.unique(blocks[is_running]).tolist()):
@@ -120,69 +162,59 @@ class Store:
             group, key = name.split("/")
             table.setdefault(group, {})[key] = Column(column.dims, values)
         groups = {k: table.get(k, {}) for k in ("members", "trajectories", "final")}
+        self.check()
         return Table(**groups), wrong
 
     def _status(self, block: int) -> AbstractPlace:
         return self.place / STATUS / "c" / str(block)
 
     def _names(self) -> list[str]:
-        extents: Any = self.group.attrs["extents"]
         order = ("members", "trajectories", "final")
         return sorted(
-            extents[-1]["shapes"], key=lambda n: (order.index(n.split("/")[0]), n)
+            self.attributes["columns"], key=lambda n: (order.index(n.split("/")[0]), n)
         )
 
-    def _array(self, name: str) -> Any:
-        try:
-            return self.group[name]
-        except (KeyError, ValueError) as error:
-            place = self.place / name / ROOT
-            raise ValueError(f"{place} is missing or damaged: {error!r}.") from error
-
-    def _column(self, name: str, committed: set[int], wrong: dict[int, str]) -> Column:
+    def _column(
+        self,
+        name: str,
+        committed: set[int],
+        wrong: dict[int, str],
+        pool: ThreadPoolExecutor,
+    ) -> Column:
         """A whole array; blocks that cannot be read are added to `wrong`."""
-        array = self._array(name)
-        _, *dims = array.metadata.dimension_names
-        nothing = lambda: np.full(
-            array.shape, fill_value(name, array.dtype), array.dtype
-        )
-        if not committed:
-            return Column(tuple(dims), nothing())
-        here = set((self.place / name).files())
-        for block, chunk in self._chunks(name, array, committed):
-            if chunk not in here:
-                wrong.setdefault(block, f"{name}/{chunk} is missing")
-        try:
-            values = np.array(array[:])
-        except Unreachable:
-            raise
-        except Exception:  # of any codec: which block it is, is found below
-            values = nothing()
-            for block in committed:
-                part = slice(block * self.block, (block + 1) * self.block)
-                try:
-                    values[part] = array[part]
-                except Unreachable:
-                    raise
-                except Exception as error:
-                    wrong.setdefault(block, f"{name}/c/{block} is damaged: {error}")
-        return Column(tuple(dims), values)
+        described = self.attributes["columns"][name]
+        dtype = np.dtype(described["dtype"])
+        chunk = chunk_shape(self.attributes, name)
+        size = self.attributes["extents"][-1]["blocks"] * self.block
+        shape = (size, *row_shape(self.attributes, name))
+        values = np.full(shape, fill_value(name, dtype), dtype)
+
+        def read(block: int, file: str, part: tuple[slice, ...]) -> None:
+            first = block * self.block
+            room = values[(slice(first, first + self.block), *part)]
+            try:
+                raw = (self.place / name / file).read()
+                room[:] = decoded(raw, chunk, dtype)[tuple(map(slice, room.shape))]
+            except Unreachable:
+                raise
+            except FileNotFoundError:
+                wrong.setdefault(block, f"{name}/{file} is missing")
+            except (ValueError, OSError) as error:
+                wrong.setdefault(block, f"{name}/{file} is damaged: {error}")
+
+        jobs = list(self._chunks(name, chunk, committed))
+        list(pool.map(read, *zip(*jobs, strict=True)) if jobs else ())
+        return Column(tuple(described["dims"]), values)
 
     def _chunks(
-        self, name: str, array: Any, committed: set[int]
-    ) -> Iterator[tuple[int, str]]:
-        """Files below the array that committed blocks must have."""
-        extents: Any = self.group.attrs["extents"]
+        self, name: str, chunk: list[int], committed: set[int]
+    ) -> Iterator[tuple[int, str, tuple[slice, ...]]]:
+        """Files that committed blocks must have, and what they hold of a row."""
         first = 0
-        for extent in extents:
-            counts = [
-                math.ceil(s / c)
-                for s, c in zip(extent["shapes"][name], array.chunks[1:], strict=True)
-            ]
-            below = [map(str, at) for at in itertools.product(*map(range, counts))]
-            below = ["/".join(["", *at]) for at in below]
-            for block in committed.intersection(range(first, extent["blocks"])):
-                yield from ((block, f"c/{block}{rest}") for rest in below)
+        for extent in self.attributes["extents"]:
+            for block in sorted(committed.intersection(range(first, extent["blocks"]))):
+                for file, part in chunk_names(block, extent["shapes"][name], chunk[1:]):
+                    yield block, file, part
             first = extent["blocks"]
 
 
@@ -194,20 +226,8 @@ def open_store(address: Address) -> Store:
     """
     place = place_at(address)
     try:
-        root = zarr.open_group(place.zarr(), mode="r+")
-        stored = root.attrs.get("format")
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{place / ROOT} is damaged: {error}.") from error
-    except Unreachable:
-        raise
-    except (FileNotFoundError, OSError) as error:
+        held = place.held()
+    except OSError as error:
         raise ValueError(f"`{place}` is not a simbias run: {error}.") from error
-    if stored != FORMAT:
-        raise ValueError(
-            f"`{place}` is not a simbias run of this version: expected format "
-            f"{FORMAT!r}, got {stored!r}. Choose another folder."
-        )
-    attributes: Any = root.attrs.asdict()
-    if fault := fault_of(attributes):
-        raise ValueError(f"{place / ROOT} is damaged: {fault}.")
-    return Store(place, root, attributes["block"])
+    attributes = read_root(held)
+    return Store(held, attributes, Watch(place_at(str(place)), attributes))

@@ -3,9 +3,9 @@
 A lease is a file that appears all at once, or not, and names its owner.  Every owner
 has one more file with a count that it raises now and then, its heartbeat.  An owner
 whose count does not change while an observer watches it for `stale_seconds` of the
-observer's own monotonic clock is taken for dead, and its leases may be taken.  No two
-clocks are ever compared.  An owner on the observer's own machine whose process is gone
-is dead at once.
+observer's own monotonic clock is taken for dead, and its leases may be taken; so is one
+that cannot be read.  No two clocks are ever compared.  An owner on the observer's own
+machine whose process is gone is dead at once.
 
 A lease saves work and keeps nothing correct: two owners of one block, which is possible
 if one of them was only asleep, write equal bytes.
@@ -15,14 +15,19 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import socket
 import threading
 import time
 import uuid
+import warnings
+from collections.abc import Callable
+from typing import Any
 
 from simbias.store.address import place_at
-from simbias.store.place import AbstractPlace, Address, Unreachable
+from simbias.store.place import AbstractPlace, Address, Replaced, Unreachable
 
+_NAME = re.compile(r"\w{1,64}")
 BEAT_SECONDS = 10.0
 STALE_SECONDS = 60.0
 
@@ -39,12 +44,15 @@ class Leases:
         *,
         beat_seconds: float = BEAT_SECONDS,
         stale_seconds: float = STALE_SECONDS,
+        check: Callable[[], None] = lambda: None,
     ):
+        """`check` is called before anything is written, and raises to prevent it."""
         self.owner = uuid.uuid4().hex
         self.note: dict[str, int] = {}
         self._place = place_at(place)
         self._beat_seconds = beat_seconds
         self._stale_seconds = stale_seconds
+        self._check = check
         self._held: set[str] = set()
         # Owner -> its count, and when on this clock it was first seen.
         self._seen: dict[str, tuple[object, float]] = {}
@@ -53,6 +61,7 @@ class Leases:
         self._count = 0
 
     def __enter__(self) -> "Leases":
+        self._check()
         for name in ("leases", "owners"):
             (self._place / name).ready()
         self._write_heartbeat()
@@ -61,7 +70,7 @@ class Leases:
 
     def __exit__(self, kind: type[BaseException] | None, *_) -> None:
         self._ending.set()
-        if kind is Unreachable:
+        if kind in (Unreachable, Replaced):
             return
         self._thread.join()
         for name in list(self._held):
@@ -73,11 +82,13 @@ class Leases:
         """Take a lease that nobody has, or whose owner is dead."""
         if name in self._held:
             return True
-        holder = self.holder(name)
-        if holder is None:
-            is_mine = self._lease(name).create(self.owner.encode())
+        self._check()
+        lease = self._lease(name)
+        content = _content(lease)
+        if content is None:
+            is_mine = lease.create(self.owner.encode())
         else:
-            is_mine = self._is_dead(holder) and self._bury(name, holder)
+            is_mine = self._is_dead(name, content) and self._bury(name, content)
         if is_mine:
             self._held.add(name)
         return is_mine
@@ -91,40 +102,53 @@ class Leases:
 
     def holder(self, name: str) -> str | None:
         """The owner of a lease."""
-        try:
-            return self._lease(name).read().decode()
-        except OSError:
-            return None
+        with contextlib.suppress(OSError):
+            return _owner(_content(self._lease(name)))
+        return None
 
     def blocks(self) -> set[int]:
         """The blocks that somebody holds, dead or alive."""
         names = (self._place / "leases").files()
-        return {int(name) for name in names if name.isdigit()}
+        return {int(name) for name in names if name.isdecimal() and name.isascii()}
 
-    def _is_dead(self, owner: str) -> bool:
-        try:
-            beat = json.loads(self._heartbeat(owner).read())
-        except (OSError, ValueError):
-            beat = {}
+    def _is_dead(self, name: str, content: bytes) -> bool:
+        """True if the owner of a lease was not heard of for long enough."""
+        owner = _owner(content)
+        beat = {} if owner is None else _read_beat(self._heartbeat(owner))
         if _is_gone(beat):
             return True
         now = time.monotonic()
-        count = beat.get("count")
-        if owner not in self._seen or self._seen[owner][0] != count:
-            self._seen[owner] = (count, now)
+        count, who = beat.get("count"), owner or f"{name} {content!r}"
+        if who not in self._seen or self._seen[who][0] != count:
+            self._seen[who] = (count, now)
             return False
-        return now - self._seen[owner][1] >= self._stale_seconds
+        return now - self._seen[who][1] >= self._stale_seconds
 
-    def _bury(self, name: str, holder: str) -> bool:
+    def _bury(self, name: str, content: bytes) -> bool:
         """Take the lease of a dead owner, and only that one; one observer succeeds."""
-        return self._lease(name).swap(holder.encode(), self.owner.encode())
+        lease, mine = self._lease(name), self.owner.encode()
+        if _owner(content) is not None:
+            return lease.swap(content, mine)
+        warnings.warn(
+            f"{lease} names nobody; it was as it is for {self._stale_seconds:g} s, and "
+            "is taken over.",
+            stacklevel=2,
+        )
+        lease.clear()
+        lease.delete()
+        return lease.create(mine)
 
     def _beat(self) -> None:
         while not self._ending.wait(self._beat_seconds):
-            with contextlib.suppress(OSError):
+            try:
                 self._write_heartbeat()
+            except (Replaced, ValueError):
+                return  # the thread that works will meet it, and say so
+            except OSError:
+                pass
 
     def _write_heartbeat(self) -> None:
+        self._check()
         self._count += 1
         beat = {"count": self._count, **_process(), **self.note}
         self._heartbeat(self.owner).write(json.dumps(beat).encode())
@@ -137,12 +161,39 @@ class Leases:
 
 
 def heartbeats(place: AbstractPlace) -> list[dict]:
-    """The last heartbeat of every owner."""
-    out = []
-    for owner in sorted((place / "owners").files()):
-        with contextlib.suppress(OSError, ValueError):
-            out.append(json.loads((place / "owners" / owner).read()))
-    return out
+    """The last heartbeat of every owner; what is none says nothing."""
+    owners = place / "owners"
+    return [_read_beat(owners / name) for name in sorted(owners.files())]
+
+
+def _content(lease: AbstractPlace) -> bytes | None:
+    """What is in a lease: nothing readable in a folder, None if there is none."""
+    try:
+        return lease.read()
+    except Unreachable:
+        raise
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return b""
+
+
+def _owner(content: bytes | None) -> str | None:
+    """Whom a lease names, None if nobody."""
+    name = (content or b"").decode(errors="replace")
+    return name if _NAME.fullmatch(name) else None
+
+
+def _read_beat(place: AbstractPlace) -> dict[str, Any]:
+    """What an owner last said, nothing if it cannot be understood."""
+    try:
+        beat = json.loads(place.read())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    is_one = isinstance(beat, dict) and all(
+        type(beat.get(key, 0)) is int for key in ("count", "process", "pending")
+    )
+    return beat if is_one else {}
 
 
 def _process() -> dict[str, object]:
@@ -153,9 +204,9 @@ def _process() -> dict[str, object]:
 def _is_gone(beat: dict) -> bool:
     """True if the process was one of this machine and is not there any more."""
     machine = _machine()
-    if machine is None or beat.get("machine") != machine:
+    if machine is None or beat.get("machine") != machine or "process" not in beat:
         return False
-    began = _began(int(beat["process"]))
+    began = _began(beat["process"])
     return began is None or began != beat.get("began")
 
 

@@ -1,19 +1,17 @@
 """A store made ready: created, completed, grown."""
 
 import math
+import uuid
 from collections.abc import Mapping
 from typing import Any
 
-import zarr
-from zarr.codecs import ZstdCodec
-from zarr.storage import MemoryStore
-
-from simbias.core import Status
 from simbias.ensemble.table import Table
-from simbias.store._columns import STATUS, columns_of, fill_value
+from simbias.store._columns import columns_of
 from simbias.store._disk import sync
+from simbias.store._documents import behind, documents
+from simbias.store._root import FORMAT, sealed, written
 from simbias.store.extents import extent, member_rows
-from simbias.store.layout import FORMAT, Store
+from simbias.store.layout import Store
 from simbias.store.place import ROOT, AbstractPlace
 
 # A block is about a megabyte, and there are enough of them to share out.
@@ -33,60 +31,54 @@ def create_store(
     """
     first = extent(attributes["configuration"])
     block = _block(table, math.prod(map(len, first["cell"].values())), first)
-    extents = _with_extent([], first, block, attributes, table)
-    described = {"format": FORMAT, "block": block, "extents": extents, **attributes}
-    place.make(_documents(table, described))
+    born = {
+        "format": FORMAT,
+        "run": uuid.uuid4().hex,
+        "block": block,
+        "extents": _with_extent([], first, block, attributes, table),
+        "columns": _described(table),
+        **attributes,
+    }
+    below = {name: written(one) for name, one in documents(born).items()}
+    place.make({ROOT: sealed(born), **below})
 
 
 def complete_store(store: Store, table: Table) -> None:
-    """Write metadata that a creator who died has not written, or that was lost."""
-    names = [name for name, _ in columns_of(table)]
-    groups = {name.split("/")[0] for name in names}
-    wanted = [f"{name}/{ROOT}" for name in (*sorted(groups), *names)]
-    missing = [w for w in wanted if not (store.place / w).exists()]
-    if missing:
-        documents = _documents(table, store.attributes)
-        for name in missing:
-            (store.place / name).create(documents[name])
+    """Write documents that somebody who died has not written, or that were lost.
+
+    Raises:
+        ValueError: if the columns of the store are not those of the table.
+    """
+    if store.attributes["columns"] != _described(table):
+        raise ValueError(
+            f"{store.place / ROOT} is damaged: its columns are not those of its "
+            "configuration. Choose another folder."
+        )
+    for name, document in behind(store.place).items():
+        store.check()
+        (store.place / name).write(document)
 
 
 def grow_store(store: Store, table: Table, attributes: Mapping[str, Any]) -> None:
     """Room for a larger grid; what is there stays where it is.
 
-    The attributes come last: until then the store is what it was.
+    The root decides, and is written at once; the documents below follow.
     """
-    old: Any = store.group.attrs["extents"]
     new = extent(attributes["configuration"])
-    extents = _with_extent(old, new, store.block, attributes, table)
-    size = extents[-1]["blocks"] * store.block
-    for name, column in columns_of(table):
-        array: Any = store.group[name]
-        trailing = zip(array.shape[1:], column.values.shape[1:], strict=True)
-        array.resize((size, *(max(pair) for pair in trailing)))
-    store.group.attrs.update({**attributes, "extents": extents})
-    for path in (store.place / ROOT).unsynced():
+    old, block = store.attributes["extents"], store.block
+    extents = _with_extent(old, new, block, attributes, table)
+    store.check()
+    root = store.place / ROOT
+    root.write(sealed({**store.attributes, **attributes, "extents": extents}))
+    for path in root.unsynced():
         sync(path)
 
 
-def _documents(table: Table, attributes: Mapping[str, Any]) -> dict[str, bytes]:
-    """The metadata of a store by name, the root's first; all follow from the root's."""
-    documents: dict[str, Any] = {}
-    root = zarr.create_group(MemoryStore(documents), zarr_format=3)
-    block, extents = attributes["block"], attributes["extents"]
-    for name, column in columns_of(table):
-        shapes = [one["shapes"][name] for one in extents]
-        root.create_array(
-            name,
-            shape=(extents[-1]["blocks"] * block, *map(max, zip(*shapes, strict=True))),
-            dtype=column.values.dtype,
-            chunks=(block, *(max(1, s) for s in shapes[0])),
-            fill_value=fill_value(name, column.values.dtype),
-            compressors=ZstdCodec(level=1, checksum=True),
-            dimension_names=("member", *column.dims),
-            attributes=_flags() if name == STATUS else {},
-        )
-    root.attrs.update(attributes)
-    return {name: buffer.to_bytes() for name, buffer in documents.items()}
+def _described(table: Table) -> dict[str, Any]:
+    return {
+        name: {"dtype": str(column.values.dtype), "dims": list(column.dims)}
+        for name, column in columns_of(table)
+    }
 
 
 def _with_extent(
@@ -104,10 +96,3 @@ def _block(table: Table, cells: int, first: Mapping[str, Any]) -> int:
     share = math.ceil(cells * first["seeds"] / _BLOCKS)
     wanted = min(max(share, _SMALLEST_BLOCK), _LARGEST_BLOCK)
     return max(1, min(wanted, _BLOCK_BYTES // max(row, 1)))
-
-
-def _flags() -> dict[str, Any]:
-    return {
-        "flag_values": [int(s) for s in Status],
-        "flag_meanings": " ".join(s.name for s in Status),
-    }

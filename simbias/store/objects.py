@@ -19,7 +19,6 @@ from typing import Any
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import MemoryStore, from_url
-from zarr.storage import ObjectStore, StorePath
 
 from simbias.store.place import ROOT, AbstractPlace, Unreachable
 
@@ -163,9 +162,15 @@ class Objects(AbstractPlace):
         """Nothing: a put that has returned is durable."""
         yield from ()
 
-    def zarr(self) -> StorePath:
+    def tag(self) -> object:
         """See AbstractPlace."""
-        return StorePath(_NamedErrors(self.store, self), self.key)
+        with _reaching(self):
+            found = obstore.head(self.store, self.key)
+        return tuple(found[k] for k in ("e_tag", "version", "last_modified", "size"))
+
+    def held(self) -> "Objects":
+        """See AbstractPlace; a key always leads to what is there now."""
+        return self
 
     def _put(self, content: bytes, mode: Any) -> None:
         with _reaching(self, *_NO_BUCKET):
@@ -190,29 +195,6 @@ class Objects(AbstractPlace):
             grave.delete()
             return self.create(new)
         return False
-
-
-class _NamedErrors(ObjectStore):
-    """Errors of obstore, met by zarr, as ours."""
-
-    def __init__(self, store: Any, place: Objects, *, read_only: bool = False):
-        ObjectStore.__init__(self, store, read_only=read_only)
-        self._place = place
-
-    def with_read_only(self, read_only: bool = False) -> "_NamedErrors":
-        return _NamedErrors(self.store, self._place, read_only=read_only)
-
-    async def get(self, *arguments: Any, **options: Any) -> Any:
-        with _reaching(self._place):
-            return await ObjectStore.get(self, *arguments, **options)
-
-    async def set(self, *arguments: Any, **options: Any) -> None:
-        with _reaching(self._place, *_NO_BUCKET):
-            await ObjectStore.set(self, *arguments, **options)
-
-    async def exists(self, *arguments: Any, **options: Any) -> bool:
-        with _reaching(self._place):
-            return await ObjectStore.exists(self, *arguments, **options)
 
 
 @contextlib.contextmanager

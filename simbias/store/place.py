@@ -8,7 +8,6 @@ import contextlib
 import os
 import pathlib
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 # What says that a store is there, and which one.
 ROOT = "zarr.json"
@@ -16,6 +15,18 @@ ROOT = "zarr.json"
 
 class Unreachable(OSError):
     """A store that does not answer, or refuses to: what is in it is not known."""
+
+
+class Replaced(OSError):
+    """A run that is not where it was when this process began to work on it."""
+
+    def __init__(self, place: "AbstractPlace"):
+        OSError.__init__(
+            self,
+            f"the run in {place} was deleted or replaced while this process was at "
+            "work on it. Nothing was written to what is there now. To work on that, "
+            "start again.",
+        )
 
 
 class AbstractPlace(abc.ABC):
@@ -102,8 +113,19 @@ class AbstractPlace(abc.ABC):
         """What the operating system may still hold in memory of what is here."""
 
     @abc.abstractmethod
-    def zarr(self) -> Any:
-        """The same place for zarr."""
+    def tag(self) -> object:
+        """Something that is another one once what is there was written again.
+
+        Raises:
+            FileNotFoundError: if nothing is, or a folder.
+        """
+
+    @abc.abstractmethod
+    def held(self) -> "AbstractPlace":
+        """The same place, also when its name leads to another one later.
+
+        A place that cannot be held is given back as it is.
+        """
 
 
 Address = str | os.PathLike | AbstractPlace
@@ -114,7 +136,7 @@ def naming(place: AbstractPlace) -> Iterator[None]:
     """Errors of a file beside the place, or of a part of it, get its name."""
     try:
         yield
-    except Unreachable:
+    except (Unreachable, Replaced):
         raise
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(place)) from error

@@ -23,7 +23,7 @@ from simbias.store.interrupt import Interrupt
 from simbias.store.layout import Store, open_store
 from simbias.store.lease import Leases
 from simbias.store.making import complete_store, create_store, grow_store
-from simbias.store.place import Address, Unreachable
+from simbias.store.place import Address, Replaced, Unreachable
 
 # Lanes in flight are saved this often, or less often where saving them takes long:
 # at most a twentieth of the time goes there.
@@ -47,13 +47,14 @@ def prepare(address: Address, plan: Plan, attributes: Mapping[str, Any]) -> Stor
     must_grow = check_compatible(store, attributes)
     complete_store(store, table)
     if must_grow:
-        with Leases(store.work) as leases:
+        with Leases(store.work, check=store.check) as leases:
             while not leases.claim("grow"):
                 time.sleep(_POLL_SECONDS)
             store = open_store(place)
             if check_compatible(store, attributes):
                 grow_store(store, table, attributes)
         store = open_store(place)
+        complete_store(store, table)
     return store
 
 
@@ -72,11 +73,12 @@ def work(
         KeyboardInterrupt, SystemExit: after SIGINT and SIGTERM; what was in flight is
             saved then.
         OSError: if the store cannot be written.
+        Replaced: if the run was deleted or replaced; nothing more is written then.
     """
     devices = jax.local_devices() if devices is None else devices
     with (
         Interrupt() as interrupt,
-        Leases(store.work) as leases,
+        Leases(store.work, check=store.check) as leases,
         Bar(plan.experiment.name, plan.size, is_drawn=progress) as bar,
     ):
         blocks = Blocks(plan, store, leases)
@@ -110,6 +112,7 @@ def finish(store: Store) -> None:
     Does nothing if another process has done so, or if the store has grown meanwhile,
     and others are at it.
     """
+    store.check()
     if not store.work.exists():
         return
     store = open_store(store.place)
@@ -148,16 +151,16 @@ def read_so_far(store: Store) -> Table:
     rows = store.rows()
     members = np.full(int(rows.max()) + store.block, -1)
     members[rows] = np.arange(rows.size)
-    run = run_hash(store.attributes)
     committed = store.committed()
     states = store.work / "states"
-    for name in states.files():
-        if not name.isdigit() or int(name) in committed:
+    saved = set(states.files())
+    for block in range(store.attributes["extents"][-1]["blocks"]):
+        if str(block) not in saved or block in committed:
             continue
         # A state that cannot be read is data that is not there yet.
-        with contextlib.suppress(ValueError, OSError):
-            state = load_state(states / name, run)
-            found = members[int(name) * store.block + state.done]
+        with contextlib.suppress(ValueError, OSError, KeyError, IndexError):
+            state = load_state(states / str(block), run_hash(store.attributes, block))
+            found = members[block * store.block + state.done]
             put_rows(table, found, state.columns)
     return table
 
@@ -188,7 +191,7 @@ def _run(
                     stations.snapshot_seconds = max(
                         checkpoint_seconds, _SHARE * (saved - began)
                     )
-        except Unreachable:
+        except (Unreachable, Replaced):
             raise  # at once: nothing can be saved, and each try would take a minute
         except BaseException:
             # The error that is raised is the first one, whatever follows from it.

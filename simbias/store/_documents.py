@@ -1,0 +1,114 @@
+"""The zarr v3 documents below the root: all of them follow from the root's.
+
+They are there for other readers.  simbias reads and writes by the root alone, and
+looks at them only to say if they are not as they should be.
+"""
+
+import contextlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from simbias.core import Status
+from simbias.store._chunks import LEVEL
+from simbias.store._columns import STATUS, fill_value
+from simbias.store._root import canonical, parsed, read_root, written
+from simbias.store.place import ROOT, AbstractPlace
+
+
+def row_shape(attributes: Mapping[str, Any], name: str) -> list[int]:
+    """Shape of a row, with room for every extent."""
+    shapes = [one["shapes"][name] for one in attributes["extents"]]
+    return [max(sizes) for sizes in zip(*shapes, strict=True)]
+
+
+def chunk_shape(attributes: Mapping[str, Any], name: str) -> list[int]:
+    """Shape of a chunk: of a block, and of a row of the first extent."""
+    first = attributes["extents"][0]["shapes"][name]
+    return [attributes["block"], *(max(1, size) for size in first)]
+
+
+def documents(attributes: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Every document below the root, by its path."""
+    names = attributes["columns"]
+    groups = sorted({name.split("/")[0] for name in names})
+    group = {"attributes": {}, "zarr_format": 3, "node_type": "group"}
+    found = {f"{name}/{ROOT}": group for name in groups}
+    return found | {f"{name}/{ROOT}": _array(attributes, name) for name in names}
+
+
+def behind(place: AbstractPlace) -> dict[str, bytes]:
+    """What documents should say that are missing, or have not grown with the run.
+
+    Raises:
+        ValueError: naming the first one that says anything else.
+    """
+    found = {}
+    for name in documents(read_root(place)):
+        with contextlib.suppress(FileNotFoundError):
+            found[name] = (place / name).read()
+    # Read now: who lets a run grow writes the root first.
+    root = read_root(place)
+    extents = root["extents"]
+    grown = [
+        documents({**root, "extents": extents[:count]})
+        for count in range(len(extents), 0, -1)
+    ]
+    out = {}
+    for name, wanted in grown[0].items():
+        if name not in found:
+            out[name] = written(wanted)
+        elif fault := _fault(found[name], wanted):
+            if not any(_fault(found[name], one[name]) is None for one in grown[1:]):
+                raise ValueError(
+                    f"{place / name} is missing or damaged: {fault}. If the run is "
+                    "yours, delete this file, and `simbias resume` writes it again."
+                )
+            out[name] = written(wanted)
+    return out
+
+
+def _fault(raw: bytes, wanted: dict[str, Any]) -> str | None:
+    """What is wrong with a document, None if nothing is."""
+    try:
+        found = parsed(raw)
+    except ValueError as error:
+        return str(error)
+    if not isinstance(found, dict):
+        return f"expected a table, got {found!r:.60}"
+    for key in sorted({*wanted, *found}):
+        expected, got = wanted.get(key, "nothing"), found.get(key, "nothing")
+        if canonical(expected) != canonical(got):
+            return f"`{key}` is {got!r:.200}, expected {expected!r:.200}"
+    return None
+
+
+def _array(attributes: Mapping[str, Any], name: str) -> dict[str, Any]:
+    column, blocks = attributes["columns"][name], attributes["extents"][-1]["blocks"]
+    fill = fill_value(name, np.dtype(column["dtype"]))
+    shape = [blocks * attributes["block"], *row_shape(attributes, name)]
+    grid = {"chunk_shape": chunk_shape(attributes, name)}
+    return {
+        "shape": shape,
+        "data_type": column["dtype"],
+        "chunk_grid": {"name": "regular", "configuration": grid},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": fill if isinstance(fill, int) else "NaN",
+        "codecs": [
+            {"name": "bytes", "configuration": {"endian": "little"}},
+            {"name": "zstd", "configuration": {"level": LEVEL, "checksum": True}},
+        ],
+        "attributes": _flags() if name == STATUS else {},
+        "dimension_names": ["member", *column["dims"]],
+        "zarr_format": 3,
+        "node_type": "array",
+        "storage_transformers": [],
+    }
+
+
+def _flags() -> dict[str, Any]:
+    return {
+        "flag_values": [int(s) for s in Status],
+        "flag_meanings": " ".join(s.name for s in Status),
+    }
