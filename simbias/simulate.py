@@ -64,8 +64,9 @@ def simulate(
     Raises:
         ValueError: for a wrong field (named), a grid that does not fit in memory, or a
             store of another configuration.  Nothing has been written then.
-        KeyboardInterrupt, SystemExit: after Ctrl-C or SIGTERM; with a store, members
-            in flight are saved first, and the same call goes on from there.
+        KeyboardInterrupt, SystemExit: after Ctrl-C, and after SIGTERM or SIGHUP with
+            a store; members in flight are saved in it first, and the same call goes
+            on from there.
         OSError: if the store cannot be written, or does not answer.
     """
     plan = planned(experiment, lanes, devices)

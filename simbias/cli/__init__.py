@@ -13,20 +13,41 @@ import tyro
 
 from simbias.cli._check import check, figure
 from simbias.cli._pool import NO_CACHE
-from simbias.cli._run import BAD_INPUT, resume, run, worker
+from simbias.cli._run import BAD_INPUT, INTERRUPTED, resume, run, worker
 from simbias.cli._shown import say
 from simbias.cli._submit import submit
 from simbias.compiled import cache_no_programs, cache_programs
 from simbias.ensemble.grid import suggestion
+from simbias.ensemble.left import exit_at_once, is_left
 from simbias.registry import titles
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point; exit code 2 for bad input, 1 if `check` finds a claim that fails.
 
-    130 after Ctrl-C and 143 after SIGTERM, with everything in flight saved.
+    130 after Ctrl-C, 143 after SIGTERM and 129 after SIGHUP, with everything in flight
+    saved.
+
+    Args:
+        arguments: those of the process, which then ends at once, if not given.
+
+    Raises:
+        SystemExit: with the exit code.
     """
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        sys.exit(exit_code(list(sys.argv[1:] if arguments is None else arguments)))
+    except SystemExit as leaving:
+        if arguments is None and is_left() and isinstance(leaving.code, int):
+            exit_at_once(leaving.code)
+        raise
+
+
+def exit_code(arguments: list[str]) -> int:
+    """What the command ends with.
+
+    Raises:
+        SystemExit: for options that cannot be parsed, and for --help.
+    """
     matplotlib.use("Agg")
     jax.config.update("jax_enable_x64", True)
     if NO_CACHE in arguments:
@@ -47,19 +68,21 @@ def main(arguments: list[str] | None = None) -> None:
         name = arguments[0] if arguments else "--help"
         if name in ("-h", "--help"):
             print(_USAGE)
-            return
+            return 0
         if name not in commands:
             raise ValueError(f"`{name}` is not a command.{suggestion(name, commands)}")
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: say(f"simbias: {message}")
-            sys.exit(commands[name](arguments[1:]))
+            return commands[name](arguments[1:])
     except ValueError as error:
         say(f"simbias: error: {error}")
-        sys.exit(BAD_INPUT)
     except OSError as error:
         what = f"{error.strerror}: {error.filename}" if error.errno else error
         say(f"simbias: error: {what}")
-        sys.exit(BAD_INPUT)
+    except KeyboardInterrupt:
+        say("\nStopped.")
+        return INTERRUPTED
+    return BAD_INPUT
 
 
 _USAGE = """\

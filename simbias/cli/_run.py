@@ -2,6 +2,7 @@
 
 import dataclasses
 import shlex
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,22 +18,27 @@ from simbias.cli._options import (
     overrides,
     resolved,
 )
-from simbias.cli._pool import run_workers, take_share
+from simbias.cli._pool import end_of_input, run_workers, take_share
 from simbias.cli._shown import claims_document, draw, print_claims, say, write_json
 from simbias.configuration import provenance
 from simbias.ensemble.grid import make_grid
+from simbias.ensemble.left import is_left
 from simbias.ensemble.memory import describe_memory
 from simbias.ensemble.plan import Plan
 from simbias.registry import experiments
 from simbias.results import attributes, to_xarray
 from simbias.simulate import planned
 from simbias.store.address import place_at
-from simbias.store.interrupt import TERMINATED
 from simbias.store.layout import Store, open_store
 from simbias.store.place import AbstractPlace
 from simbias.store.work import complete, prepare, work
 
 BAD_INPUT, INTERRUPTED = 2, 130
+_LEAVING = {
+    INTERRUPTED: "Stopped",
+    128 + signal.SIGTERM: "Terminated",
+    129: "The terminal was closed: stopped",
+}
 Recipe = dict[str, Any]
 
 
@@ -90,18 +96,23 @@ class WorkerOptions:
     """Of the cores, as 1/4, 2/4, …: for several workers on one machine."""
     quiet: bool = False
     """No progress bar."""
+    attached: bool = False
+    """Stop, as on SIGTERM, when standard input ends: with whoever started the worker
+    and holds the other end."""
 
 
 def worker(arguments: list[str]) -> int:
     """Help with a run."""
     parsed = tyro.cli(WorkerOptions, args=arguments, prog="simbias worker")
+    over = end_of_input() if parsed.attached else None
     take_share(parsed.share)
     out, store = found_run(parsed.folder)
     recipe = _recipe(store)
     plan = _plan(recipe, parsed.lanes, holds_result=False)
     store = prepare(store.place, plan, attributes(plan, recipe))
     with _resumable(out, f"simbias worker {shlex.quote(str(out))}") as ending:
-        work(plan, store, lanes=parsed.lanes, progress=not parsed.quiet)
+        progress = not parsed.quiet
+        work(plan, store, lanes=parsed.lanes, progress=progress, over=over)
     return ending.code
 
 
@@ -154,14 +165,13 @@ def _resumable(out: AbstractPlace, command: str) -> Iterator[_Ending]:
     how = f"What is done so far is in {out}. To go on from there:\n\n  {command}\n"
     try:
         yield ending
-    except KeyboardInterrupt:
-        say(f"\nStopped. {how}")
-        ending.code = INTERRUPTED
-    except SystemExit as leaving:
-        if leaving.code != TERMINATED:
+    except (KeyboardInterrupt, SystemExit) as leaving:
+        code = leaving.code if isinstance(leaving, SystemExit) else INTERRUPTED
+        if code not in _LEAVING:
             raise
-        say(f"\nTerminated. {how}")
-        ending.code = TERMINATED
+        unwaited = ", without waiting for what was being compiled" if is_left() else ""
+        say(f"\n{_LEAVING[code]}{unwaited}. {how}")
+        ending.code = code
     except (OSError, RuntimeError):
         say(f"\nStopped by an error. {how}")
         raise

@@ -1,6 +1,7 @@
 """A run in a store: made ready, worked on by any number of processes, read back."""
 
 import contextlib
+import threading
 import time
 import warnings
 from collections.abc import Mapping
@@ -65,17 +66,27 @@ def work(
     devices: list[jax.Device] | None = None,
     progress: bool = False,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    over: threading.Event | None = None,
 ) -> None:
     """Compute what is missing, beside whoever else does, until nothing is.
 
+    Args:
+        plan: what there is to compute.
+        store: where it goes.
+        lanes: members in flight per station.
+        devices: where to run.
+        progress: draw a progress bar.
+        checkpoint_seconds: how often to save what is in flight.
+        over: set, it asks for the same as SIGTERM.
+
     Raises:
-        KeyboardInterrupt, SystemExit: after SIGINT and SIGTERM; what was in flight is
-            saved then.
+        KeyboardInterrupt, SystemExit: after SIGINT, and after SIGTERM and SIGHUP; what
+            was in flight is saved then.
         OSError: if the store cannot be written.
     """
     devices = jax.local_devices() if devices is None else devices
     with (
-        Interrupt() as interrupt,
+        Interrupt(over) as interrupt,
         Leases(store.work) as leases,
         Bar(plan.experiment.name, plan.size, is_drawn=progress) as bar,
     ):
@@ -89,7 +100,6 @@ def work(
                 blocks,
                 station_devices(devices, plan.size - blocks.finished),
                 lanes=lanes,
-                progress=bar.progress,
                 snapshot_seconds=checkpoint_seconds,
             )
             _run(stations, blocks, bar, interrupt, checkpoint_seconds)
