@@ -132,6 +132,7 @@ def test_a_toml_file_has_the_keys_of_the_command_line(tmp_path):
         ("times = 3", "`times` must be a list"),
         ("seeds = ", "is not TOML"),
         ('preset = "big"', "`preset` must be one of"),
+        ("n = " + "[" * 5000 + "]" * 5000, "is nested too deeply"),
     ],
 )
 def test_a_wrong_file_is_refused_with_the_key(tmp_path, capsys, text, message):

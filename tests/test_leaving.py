@@ -1,5 +1,7 @@
 """Who is asked to leave saves what is in flight, waits for nothing else, and goes."""
 
+import contextlib
+import importlib.util
 import os
 import pathlib
 import signal
@@ -7,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import durable
 import jax
@@ -14,9 +17,12 @@ import pytest
 import xarray as xr
 from small import small
 
-from simbias.cli import _pool
+from simbias import cli
+from simbias.cli import _pool, _submit
+from simbias.cli._submit import Work
 from simbias.ensemble import engine, left, pace, programs
-from simbias.results import open_result
+from simbias.ensemble.plan import make_plan
+from simbias.results import attributes, open_result
 from simbias.simulate import simulate
 from simbias.store import work
 from simbias.store.blocks import Blocks
@@ -128,6 +134,7 @@ def test_the_end_of_an_input_asks_for_what_sigterm_does_and_never_twice():
 
 RUN = ["three_points", "--preset", "smoke", "--flow.name", "descent"]
 RUN += ["--times", "0", "1e9", "--cell.m", "20", "--seeds", "8"]
+PREPARED = ["--workers", "0", "--out"]
 
 
 def started(program, *arguments):
@@ -165,6 +172,66 @@ def test_workers_whose_parent_is_killed_save_what_they_are_at_and_end(tmp_path):
     for process in ids:
         until(lambda process=process: not is_running(process), 10)
     assert not list((place / "work" / "leases").iterdir())
+
+
+@pytest.mark.slow
+def test_a_job_that_is_queued_again_goes_on_and_logs_no_error(tmp_path):
+    if importlib.util.find_spec("submitit") is None:
+        pytest.skip("submitit is not installed")
+    out = tmp_path / "run"
+    assert started(["-m", "simbias"], "run", *RUN, *PREPARED, str(out)).wait(120) == 0
+    submit = ["submit", str(out), "--cluster", "local", "--workers", "1", "--cpus", "1"]
+    assert started(["-m", "simbias"], *submit).wait(120) == 0
+    store, jobs = open_store(out / "run.zarr"), out / "jobs"
+    now = lambda: [beat["process"] for beat in heartbeats(store.work)]
+    (job,) = (int(path.name.split("_")[0]) for path in jobs.glob("*_submitted.pkl"))
+    try:
+        until(now)
+        (first,) = now()
+        os.kill(first, signal.SIGUSR2)
+        until(lambda: now() not in ([], [first]))
+    finally:
+        for process in (job, *now()):
+            os.kill(process, signal.SIGKILL)
+    log = "".join(path.read_text() for path in jobs.glob("*_log.*"))
+    assert "(1000 remaining timeouts)" in log
+    assert "Traceback" not in log
+    assert not list(jobs.glob("*result*"))
+
+
+@pytest.mark.parametrize(
+    ("ending", "raised"),
+    [(SystemExit(-1), SystemExit), (2, RuntimeError), (0, None)],
+)
+def test_a_job_fails_if_its_worker_does_and_not_if_it_is_queued_again(
+    monkeypatch, ending, raised
+):
+    def exit_code(_):
+        if isinstance(ending, BaseException):
+            raise ending
+        return ending
+
+    monkeypatch.setattr(cli, "exit_code", exit_code)
+    with contextlib.nullcontext() if raised is None else pytest.raises(raised):
+        Work("somewhere")()
+
+
+def test_slurm_is_told_how_often_a_job_may_reach_its_time_limit(tmp_path, monkeypatch):
+    told = {}
+
+    class Refusing:
+        def __init__(self, **options):
+            told.update(options)
+            raise ValueError("that is enough")
+
+    monkeypatch.setitem(sys.modules, "submitit", SimpleNamespace(AutoExecutor=Refusing))
+    monkeypatch.setattr(_submit.shutil, "which", lambda name: name)
+    plan = make_plan(small(cell={"n": 6}, seeds=1))
+    work.prepare(tmp_path / "run.zarr", plan, attributes(plan))
+    for options, expected in (([], 1000), (["--requeues", "7"], 7)):
+        assert cli.exit_code(["submit", str(tmp_path), *options]) == 2
+        assert told["cluster"] == "slurm"
+        assert told["slurm_max_num_timeout"] == expected
 
 
 def is_running(process):

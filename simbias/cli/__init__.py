@@ -77,7 +77,7 @@ def exit_code(arguments: list[str]) -> int:
     except ValueError as error:
         say(f"simbias: error: {error}")
     except OSError as error:
-        what = f"{error.strerror}: {error.filename}" if error.errno else error
+        what = f"{error.strerror}: {error.filename}" if error.filename else error
         say(f"simbias: error: {what}")
     except KeyboardInterrupt:
         say("\nStopped.")

@@ -126,10 +126,11 @@ def _complete(
     module = experiments()[name]
     plan = _plan(recipe, lanes, holds_result=workers != 0)
     described = attributes(plan, recipe)
-    _make_ready(out)
+    denied = _made_ready(out)
     store = prepare(out / "run.zarr", plan, described)
     document = {"preset": preset, "configuration": described["configuration"]}
-    write_json(out / "config.json", {**document, **provenance()})
+    if denied is None:
+        write_json(out / "config.json", {**document, **provenance()})
     if workers == 0:
         say(
             f"{out} is ready. Start any number of: simbias worker {out}\n"
@@ -139,6 +140,11 @@ def _complete(
     command = f"simbias resume {shlex.quote(str(out))}"
     with _resumable(out, command + (f" --workers {workers}" if workers else "")) as end:
         while (table := complete(store)) is None:
+            if denied is not None:
+                raise ValueError(
+                    f"cannot write to {out}: {denied}. Its run is not finished: copy "
+                    "it to where you can write, and resume it there."
+                )
             say(describe_memory(plan, lanes))
             if workers is None:
                 work(plan, store, lanes=lanes, progress=True)
@@ -146,8 +152,11 @@ def _complete(
                 run_workers(plan, store, out, workers, lanes)
         ds = to_xarray(table, described)
         claims = module.claims(ds)
-        write_json(out / "claims.json", claims_document(name, preset, ds, claims))
-        draw(module, ds, out)
+        if denied is None:
+            write_json(out / "claims.json", claims_document(name, preset, ds, claims))
+            draw(module, ds, out)
+        else:
+            say(f"Nothing was written to {out}: {denied}.")
         print_claims(name, ds, claims)
         print(f"\n{out / 'figure.png'}")
     return end.code
@@ -190,7 +199,7 @@ def found_run(folder: str) -> tuple[AbstractPlace, Store]:
         ValueError: if it is not a run.
     """
     out = place_at(folder)
-    if out.name == "run.zarr":
+    if out.name == "run.zarr" and not (out / "run.zarr").exists():
         out = out.parent
     return out, open_store(out / "run.zarr")
 
@@ -207,8 +216,14 @@ def _recipe(store: Store) -> Recipe:
     return recipe
 
 
-def _make_ready(out: AbstractPlace) -> None:
-    if not (out / "run.zarr").exists() and not out.is_free():
+def _made_ready(out: AbstractPlace) -> str | None:
+    """Why nothing can be written there, None if something can.
+
+    Raises:
+        ValueError: if something else is there, or if there is no run and can be none.
+    """
+    has_run = (out / "run.zarr").exists()
+    if not has_run and not out.is_free():
         raise ValueError(
             f"`--out`: {out} is a file, or holds something that is not a run; nothing "
             "was written."
@@ -216,4 +231,7 @@ def _make_ready(out: AbstractPlace) -> None:
     try:
         out.ready()
     except OSError as error:
+        if has_run:
+            return error.strerror
         raise ValueError(f"`--out`: cannot write to {out}: {error.strerror}.") from None
+    return None

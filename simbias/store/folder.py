@@ -66,6 +66,9 @@ class Folder(AbstractPlace):
             _appear(partial, self.path)
         except FileExistsError:
             return False
+        except OSError as error:
+            error.filename = str(self.path)
+            raise
         finally:
             partial.unlink(missing_ok=True)
         return True
@@ -109,14 +112,14 @@ class Folder(AbstractPlace):
         """See AbstractPlace."""
         self.path.mkdir(parents=True, exist_ok=True)
         if not os.access(self.path, os.W_OK):
-            denied = os.strerror(errno.EACCES)
-            raise PermissionError(errno.EACCES, denied, str(self.path))
+            code = errno.EROFS if _is_read_only(self.path) else errno.EACCES
+            raise OSError(code, os.strerror(code), str(self.path))
 
     def make(self, documents: Mapping[str, bytes]) -> None:
         """See AbstractPlace; the folder appears all at once."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         partial = self.path.with_name(f".{self.name}.{uuid.uuid4().hex}{_PARTIAL}")
         try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             for name, content in documents.items():
                 file = partial / name
                 file.parent.mkdir(parents=True, exist_ok=True)
@@ -127,6 +130,9 @@ class Folder(AbstractPlace):
             except OSError:
                 if not self.exists():
                     raise
+        except OSError as error:
+            error.filename = str(self.path)
+            raise
         finally:
             shutil.rmtree(partial, ignore_errors=True)
 
@@ -147,6 +153,13 @@ class Folder(AbstractPlace):
 
     def _aside(self) -> pathlib.Path:
         return self.path.with_name(f"{self.name}.{uuid.uuid4().hex}{_PARTIAL}")
+
+
+def _is_read_only(path: pathlib.Path) -> bool:
+    """True on a file system that nobody may write to, where one can ask."""
+    if not hasattr(os, "statvfs"):
+        return False
+    return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
 
 
 def _appear(partial: pathlib.Path, path: pathlib.Path) -> None:

@@ -27,7 +27,8 @@ def create_store(
     """A new store in which nobody has started; one that is there already is kept.
 
     Args:
-        place: where; a folder appears all at once.
+        place: where; a folder appears all at once.  In one that is there already the
+            metadata of the root do, and `complete_store` adds the rest.
         table: one row of every column.
         attributes: with `configuration` and `axes`.
     """
@@ -35,7 +36,12 @@ def create_store(
     block = _block(table, math.prod(map(len, first["cell"].values())), first)
     extents = _with_extent([], first, block, attributes, table)
     described = {"format": FORMAT, "block": block, "extents": extents, **attributes}
-    place.make(_documents(table, described))
+    documents = _documents(table, described)
+    if not place.exists():
+        place.make(documents)
+    elif (place / ROOT).create(documents[ROOT]):
+        for path in (place / ROOT).unsynced():
+            sync(path)
 
 
 def complete_store(store: Store, table: Table) -> None:

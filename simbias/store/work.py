@@ -24,7 +24,8 @@ from simbias.store.interrupt import Interrupt
 from simbias.store.layout import Store, open_store
 from simbias.store.lease import Leases
 from simbias.store.making import complete_store, create_store, grow_store
-from simbias.store.place import Address, Unreachable
+from simbias.store.place import Address, Unreachable, naming
+from simbias.store.stub import clear_stub
 
 # Lanes in flight are saved this often, or less often where saving them takes long:
 # at most a twentieth of the time goes there.
@@ -42,7 +43,7 @@ def prepare(address: Address, plan: Plan, attributes: Mapping[str, Any]) -> Stor
         OSError: if the place cannot be written, or does not answer.
     """
     place, table = place_at(address), empty_table(plan, 1)
-    if not place.exists():
+    if not place.exists() or clear_stub(place):
         create_store(place, table, attributes)
     store = open_store(place)
     must_grow = check_compatible(store, attributes)
@@ -53,7 +54,8 @@ def prepare(address: Address, plan: Plan, attributes: Mapping[str, Any]) -> Stor
                 time.sleep(_POLL_SECONDS)
             store = open_store(place)
             if check_compatible(store, attributes):
-                grow_store(store, table, attributes)
+                with naming(place):
+                    grow_store(store, table, attributes)
         store = open_store(place)
     return store
 
