@@ -197,6 +197,17 @@ def test_bad_input_exits_with_2_names_the_field_and_writes_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_debugging_shows_where_an_error_comes_from(monkeypatch, capsys):
+    assert run("figure", "nowhere") == 2
+    assert "Traceback" not in capsys.readouterr().err
+    assert run("figure", "nowhere", "--debug") == 2
+    monkeypatch.setenv("SIMBIAS_DEBUG", "1")
+    assert run("figure", "nowhere") == 2
+    err = capsys.readouterr().err
+    assert err.count("Traceback (most recent call last)") >= 2
+    assert err.count("simbias: error: `nowhere/run.zarr` is not a simbias run") == 2
+
+
 def test_several_values_of_a_field_of_the_flow_are_an_axis():
     def changed(experiment, *arguments):
         parsed = tyro.cli(options_class(experiment), args=arguments)

@@ -3,17 +3,20 @@
 import errno
 import os
 import pathlib
+import shutil
 from types import SimpleNamespace
 
+import durable
 import pytest
 import xarray as xr
 from small import small
 
 from simbias import cli
-from simbias.ensemble import memory
+from simbias.ensemble import memory, pace
 from simbias.ensemble.plan import make_plan
 from simbias.simulate import simulate
 from simbias.store.address import place_at
+from simbias.store.blocks import Blocks
 from simbias.store.folder import Folder
 
 RUN = ["run", "three_points", "--preset", "smoke", "--flow.name", "descent"]
@@ -109,6 +112,21 @@ def test_what_is_left_of_a_run_that_was_deleted_at_work_is_swept(tmp_path, root)
         (place / name).write(b"of another run")
     xr.testing.assert_identical(simulate(TINY, store=address), ds)
     assert not (place / "work").exists()
+
+
+def test_a_run_that_is_deleted_at_work_is_not_written_any_more(tmp_path, monkeypatch):
+    store, receive = tmp_path / "run.zarr", Blocks.receive
+    monkeypatch.setattr(pace, "_ROUND_SECONDS", 0.005)
+
+    def deleting(self, event):
+        receive(self, event)
+        if type(event).__name__ == "Snapshot":
+            shutil.rmtree(store, ignore_errors=True)
+
+    monkeypatch.setattr(Blocks, "receive", deleting)
+    with pytest.raises(FileNotFoundError, match=f"was deleted .*: '{store}'"):
+        durable.run(store)
+    assert place_at(store).files() == []
 
 
 def test_empty_folders_that_are_left_are_no_obstacle(tmp_path):

@@ -143,6 +143,7 @@ def started(program, *arguments):
         [sys.executable, *program, *arguments],
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
         env={**os.environ, "PYTHONPATH": root, "JAX_PLATFORMS": "cpu"},
     )
 
@@ -181,21 +182,17 @@ def test_a_job_that_is_queued_again_goes_on_and_logs_no_error(tmp_path):
     out = tmp_path / "run"
     assert started(["-m", "simbias"], "run", *RUN, *PREPARED, str(out)).wait(120) == 0
     submit = ["submit", str(out), "--cluster", "local", "--workers", "1", "--cpus", "1"]
-    assert started(["-m", "simbias"], *submit).wait(120) == 0
+    submission = started(["-m", "simbias"], *submit)
     store, jobs = open_store(out / "run.zarr"), out / "jobs"
-    now = lambda: [beat["process"] for beat in heartbeats(store.work)]
-    (job,) = (int(path.name.split("_")[0]) for path in jobs.glob("*_submitted.pkl"))
+    log = lambda: "".join(path.read_text() for path in jobs.glob("*_log.*"))
     try:
-        until(now)
-        (first,) = now()
-        os.kill(first, signal.SIGUSR2)
-        until(lambda: now() not in ([], [first]))
+        until(lambda: heartbeats(store.work))
+        os.kill(heartbeats(store.work)[0]["process"], signal.SIGUSR2)
+        until(lambda: log().count("Loading pickle") == 2)
     finally:
-        for process in (job, *now()):
-            os.kill(process, signal.SIGKILL)
-    log = "".join(path.read_text() for path in jobs.glob("*_log.*"))
-    assert "(1000 remaining timeouts)" in log
-    assert "Traceback" not in log
+        os.killpg(submission.pid, signal.SIGKILL)
+    assert "(1000 remaining timeouts)" in log()
+    assert "Traceback" not in log()
     assert not list(jobs.glob("*result*"))
 
 

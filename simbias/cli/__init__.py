@@ -4,7 +4,9 @@ The options of `run` are read off the experiment that is named: its grid, its fl
 """
 
 import dataclasses
+import os
 import sys
+import traceback
 import warnings
 
 import jax
@@ -48,6 +50,8 @@ def exit_code(arguments: list[str]) -> int:
     Raises:
         SystemExit: for options that cannot be parsed, and for --help.
     """
+    is_debugging = bool(os.environ.get("SIMBIAS_DEBUG")) or _DEBUG in arguments
+    arguments = [word for word in arguments if word != _DEBUG]
     matplotlib.use("Agg")
     jax.config.update("jax_enable_x64", True)
     if NO_CACHE in arguments:
@@ -74,17 +78,24 @@ def exit_code(arguments: list[str]) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: say(f"simbias: {message}")
             return commands[name](arguments[1:])
-    except ValueError as error:
-        say(f"simbias: error: {error}")
-    except OSError as error:
-        what = f"{error.strerror}: {error.filename}" if error.filename else error
-        say(f"simbias: error: {what}")
+    except (ValueError, OSError) as error:
+        if is_debugging:
+            traceback.print_exc()
+        _say_what_is_wrong(error)
+        return BAD_INPUT
     except KeyboardInterrupt:
         say("\nStopped.")
         return INTERRUPTED
-    return BAD_INPUT
 
 
+def _say_what_is_wrong(error: ValueError | OSError) -> None:
+    what = error
+    if isinstance(error, OSError) and error.filename:
+        what = f"{error.strerror}: {error.filename}"
+    say(f"simbias: error: {what}")
+
+
+_DEBUG = "--debug"
 _USAGE = """\
 usage: simbias COMMAND …
 
@@ -102,7 +113,9 @@ DIR is a folder, or a URL: s3://bucket/mine, gs://…, az://… (pip install
 `simbias run NAME --help` lists every option of that experiment.
 
 Compiled programs are kept in a folder of yours (JAX_COMPILATION_CACHE_DIR, or
-XDG_CACHE_HOME/simbias, or ~/.cache/simbias); --no-compile-cache does without."""
+XDG_CACHE_HOME/simbias, or ~/.cache/simbias); --no-compile-cache does without.
+
+--debug, or the variable SIMBIAS_DEBUG, shows where an error comes from."""
 
 
 @dataclasses.dataclass(frozen=True)

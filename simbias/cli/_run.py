@@ -181,6 +181,8 @@ def _resumable(out: AbstractPlace, command: str) -> Iterator[_Ending]:
         unwaited = ", without waiting for what was being compiled" if is_left() else ""
         say(f"\n{_LEAVING[code]}{unwaited}. {how}")
         ending.code = code
+    except FileNotFoundError:
+        raise  # the run itself is gone
     except (OSError, RuntimeError):
         say(f"\nStopped by an error. {how}")
         raise

@@ -1,10 +1,11 @@
 """A run in a store: made ready, worked on by any number of processes, read back."""
 
 import contextlib
+import errno
 import threading
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -24,7 +25,7 @@ from simbias.store.interrupt import Interrupt
 from simbias.store.layout import Store, open_store
 from simbias.store.lease import Leases
 from simbias.store.making import complete_store, create_store, grow_store
-from simbias.store.place import Address, Unreachable, naming
+from simbias.store.place import ROOT, Address, Unreachable, naming
 from simbias.store.stub import clear_stub
 
 # Lanes in flight are saved this often, or less often where saving them takes long:
@@ -104,7 +105,8 @@ def work(
                 lanes=lanes,
                 snapshot_seconds=checkpoint_seconds,
             )
-            _run(stations, blocks, bar, interrupt, checkpoint_seconds)
+            save = lambda: _save(store, blocks)
+            _run(stations, blocks, save, bar, interrupt, checkpoint_seconds)
             began = time.monotonic()
             is_left = blocks.missing()
             if is_left:
@@ -177,6 +179,7 @@ def read_so_far(store: Store) -> Table:
 def _run(
     stations: Stations,
     blocks: Blocks,
+    save: Callable[[], None],
     bar: Bar,
     interrupt: Interrupt,
     checkpoint_seconds: float,
@@ -195,7 +198,7 @@ def _run(
                 pause = stations.snapshot_seconds or 0.0
                 if time.monotonic() - saved >= pause:
                     began = time.monotonic()
-                    blocks.checkpoint()
+                    save()
                     saved = time.monotonic()
                     stations.snapshot_seconds = max(
                         checkpoint_seconds, _SHARE * (saved - began)
@@ -208,11 +211,19 @@ def _run(
                 for event in stations.drain():
                     blocks.receive(event)
             with contextlib.suppress(OSError):
-                blocks.checkpoint()
+                save()
             raise
         if interrupt.signal is not None:
-            blocks.checkpoint()
+            save()
             interrupt.raise_noted()
+
+
+def _save(store: Store, blocks: Blocks) -> None:
+    """Save what is in flight, but not into the place of a run that is gone."""
+    if not (store.place / ROOT).exists():
+        what = "the run was deleted while it was worked on"
+        raise FileNotFoundError(errno.ENOENT, what, str(store.place))
+    blocks.checkpoint()
 
 
 def _pause(interrupt: Interrupt, seconds: float) -> None:
