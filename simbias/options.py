@@ -44,10 +44,12 @@ def read_toml(path: pathlib.Path) -> dict[str, Any]:
         raise ValueError(
             f"`--config`: cannot read {path}: {error.strerror}."
         ) from error
-    except RecursionError:
-        raise ValueError(f"`--config`: {path} is nested too deeply.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"`--config`: {path} is not TOML: {error}.") from error
+    except RecursionError:
+        raise ValueError(
+            f"`--config`: {path} is nested too deeply to be a file of overrides."
+        ) from None
 
 
 def overridden(experiment: Experiment, overrides: Mapping[str, Any]) -> Experiment:

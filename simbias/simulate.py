@@ -1,7 +1,6 @@
 """The verbs: `simulate` a whole experiment, `solve` one member."""
 
 import dataclasses
-import math
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -23,6 +22,7 @@ from simbias.core import (
     Loss,
     Status,
 )
+from simbias.ensemble.arguments import check_arguments, checked_times
 from simbias.ensemble.bar import Bar
 from simbias.ensemble.engine import exact_numerics, run_members
 from simbias.ensemble.fit import check_fit, check_loss
@@ -64,8 +64,9 @@ def simulate(
     Raises:
         ValueError: for a wrong field (named), a grid that does not fit in memory, or a
             store of another configuration.  Nothing has been written then.
-        KeyboardInterrupt, SystemExit: after Ctrl-C or SIGTERM; with a store, members
-            in flight are saved first, and the same call goes on from there.
+        KeyboardInterrupt, SystemExit: after Ctrl-C, and after SIGTERM or SIGHUP with
+            a store; members in flight are saved in it first, and the same call goes
+            on from there.
         OSError: if the store cannot be written, or does not answer.
     """
     plan = planned(experiment, lanes, devices)
@@ -153,30 +154,12 @@ def solve(
     when it is first called.
 
     Raises:
-        ValueError: for wrong times, labels that the loss does not see, a measure that
-            returns no array, or network and data that do not fit.
+        ValueError: for an argument of the wrong kind, wrong times, labels that the
+            loss does not see, a measure that returns no array, or network and data
+            that do not fit.
     """
-    times = tuple(float(t) for t in times)
-    increases = all(b > a for a, b in zip((-1e-300, *times), times, strict=False))
-    if not times or not increases or not math.isfinite(times[-1]):
-        raise ValueError(
-            "`times` must be finite and increase from 0 or later, got "
-            f"{times[:5]}. Example: (0.0, 1.0)."
-        )
-    if not isinstance(flow, AbstractFlow):
-        raise ValueError(
-            f"`flow` must be a flow, got {flow!r}. Example: ReluFlow(rtol=1e-6)."
-        )
-    dtypes = {
-        str(v.dtype)
-        for v in jax.tree.leaves((network, data))
-        if eqx.is_inexact_array(v)
-    }
-    if len(dtypes) != 1:
-        raise ValueError(
-            f"`network` and `data` must share one dtype, got {sorted(dtypes)}. "
-            "Draw both inside `simbias.exact_numerics()`."
-        )
+    times = checked_times(times)
+    check_arguments(network, data, flow, loss, measures, stop, key)
     with exact_numerics():
         check_fit(network, data)
         check_loss(loss, data)

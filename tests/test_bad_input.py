@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import inspect
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +11,7 @@ import pytest
 from small import PlainDescent, small
 
 from simbias.core import Dataset, Status
+from simbias.ensemble.arguments import check_arguments, checked_times
 from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.events import Progress
 from simbias.ensemble.grid import member_keys
@@ -40,6 +42,44 @@ def network(m=4, d=2, k=1):
 def test_times_must_be_finite_and_increase(times):
     with pytest.raises(ValueError, match="`times`"):
         solve(network(), sample(), ReluFlow(), half_mse, times, {})
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"network": None}, "`network` must be a function, got None"),
+        ({"data": None}, "`data` must be a Dataset, got None"),
+        ({"flow": "relu"}, "`flow` must be a flow, got 'relu'"),
+        ({"loss": None}, "`loss` must be a function, got None"),
+        ({"times": None}, "`times` must be a tuple of numbers, got None"),
+        ({"times": "01"}, "`times` must be a tuple of numbers, got '01'"),
+        ({"times": (0.0, "1")}, "`times` must be a tuple of numbers"),
+        ({"measures": None}, "`measures` must map names to measures, got None"),
+        ({"stop": 1e-3}, "`stop` must be a stop or None, got 0.001"),
+        ({"key": 3}, r"`key` must be a key .*, got 3.*jax.random.key\(3\)"),
+    ],
+)
+def test_an_argument_of_another_kind_is_named(given, message):
+    plain = {"network": network(), "data": sample(), "flow": ReluFlow()}
+    plain |= {"loss": half_mse, "times": (1.0,), "measures": {}}
+    # As users call it: the tests check the types of its arguments besides.
+    with pytest.raises(ValueError, match=message):
+        inspect.unwrap(solve)(**{**plain, **given})
+
+
+@pytest.mark.parametrize(
+    "times", [[0.0, 1.0], np.array([0.0, 1.0]), (np.float64(0), jnp.float64(1))]
+)
+def test_times_may_be_any_sequence_of_numbers(times):
+    assert checked_times(times) == (0.0, 1.0)
+
+
+def test_an_old_key_is_a_key():
+    check = lambda key: check_arguments(
+        network(), sample(), ReluFlow(), half_mse, {}, None, key
+    )
+    check(jax.random.key(0))
+    check(jax.random.PRNGKey(0))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ def shown(monkeypatch, seconds_each):
     with Bar("run", 200, is_drawn=True) as drawn:
         for count in range(1, 201):
             clock[0] += seconds_each
-            drawn.progress.compiling = count % 3
+            drawn.progress.compiling = set(range(count % 3))
             drawn.show(count)
             if count == 100:
                 tqdm.write("said meanwhile", file=sys.stderr)

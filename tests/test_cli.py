@@ -132,6 +132,7 @@ def test_a_toml_file_has_the_keys_of_the_command_line(tmp_path):
         ("times = 3", "`times` must be a list"),
         ("seeds = ", "is not TOML"),
         ('preset = "big"', "`preset` must be one of"),
+        ("n = " + "[" * 5000 + "]" * 5000, "is nested too deeply"),
     ],
 )
 def test_a_wrong_file_is_refused_with_the_key(tmp_path, capsys, text, message):
@@ -194,6 +195,17 @@ def test_bad_input_exits_with_2_names_the_field_and_writes_nothing(
     assert run(*arguments) == 2
     assert message in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_debugging_shows_where_an_error_comes_from(monkeypatch, capsys):
+    assert run("figure", "nowhere") == 2
+    assert "Traceback" not in capsys.readouterr().err
+    assert run("figure", "nowhere", "--debug") == 2
+    monkeypatch.setenv("SIMBIAS_DEBUG", "1")
+    assert run("figure", "nowhere") == 2
+    err = capsys.readouterr().err
+    assert err.count("Traceback (most recent call last)") >= 2
+    assert err.count("simbias: error: `nowhere/run.zarr` is not a simbias run") == 2
 
 
 def test_several_values_of_a_field_of_the_flow_are_an_axis():

@@ -55,7 +55,11 @@ def stopped(monkeypatch, number):
 @pytest.mark.usefixtures("short_rounds")
 @pytest.mark.parametrize(
     ("number", "error"),
-    [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)],
+    [
+        (signal.SIGINT, KeyboardInterrupt),
+        (signal.SIGTERM, SystemExit),
+        (signal.SIGHUP, SystemExit),
+    ],
 )
 def test_a_signal_saves_what_is_in_flight(tmp_path, monkeypatch, whole, number, error):
     store = tmp_path / "run.zarr"
@@ -64,7 +68,7 @@ def test_a_signal_saves_what_is_in_flight(tmp_path, monkeypatch, whole, number, 
     with pytest.raises(error) as raised:
         durable.run(store)
     if error is SystemExit:
-        assert raised.value.code == 143
+        assert raised.value.code == 128 + number
     assert signal.getsignal(number) == before
     # What is done can be read, nobody holds anything, and nothing is torn.
     part = open_result(store)

@@ -1,4 +1,5 @@
 import dataclasses
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -8,7 +9,7 @@ import pytest
 from small import Norms, PlainDescent, Risk, RiskBelow, small
 
 from simbias import compiled
-from simbias.core import Index, Status
+from simbias.core import AbstractMeasure, Index, Status
 from simbias.ensemble import programs as programs_
 from simbias.ensemble.engine import exact_numerics, run_members
 from simbias.ensemble.events import Progress
@@ -368,6 +369,20 @@ def test_padding_changes_no_risk():
 def test_bad_input_is_named_before_anything_runs(changes, message):
     with pytest.raises(ValueError, match=message):
         simulate(small(**changes))
+
+
+class Refusing(AbstractMeasure):
+    dims: ClassVar[tuple[str, ...]] = ()
+
+    def __call__(self, network, data):
+        total = jnp.sum(network.w)
+        return eqx.error_if(total, jnp.isfinite(total), "no sum\nto be had")
+
+
+def test_what_a_measure_says_of_its_error_is_heard():
+    experiment = small(cell={"n": 6}, seeds=1, measures={"sum": Refusing()})
+    with pytest.raises(RuntimeError, match="could not be computed: no sum\nto be had$"):
+        simulate(experiment)
 
 
 def test_a_wrong_value_on_an_axis_of_the_flow_is_found_before_anything_runs():

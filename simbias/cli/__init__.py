@@ -4,7 +4,9 @@ The options of `run` are read off the experiment that is named: its grid, its fl
 """
 
 import dataclasses
+import os
 import sys
+import traceback
 import warnings
 
 import jax
@@ -13,20 +15,43 @@ import tyro
 
 from simbias.cli._check import check, figure
 from simbias.cli._pool import NO_CACHE
-from simbias.cli._run import BAD_INPUT, resume, run, worker
+from simbias.cli._run import BAD_INPUT, INTERRUPTED, resume, run, worker
 from simbias.cli._shown import say
 from simbias.cli._submit import submit
 from simbias.compiled import cache_no_programs, cache_programs
 from simbias.ensemble.grid import suggestion
+from simbias.ensemble.left import exit_at_once, is_left
 from simbias.registry import titles
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point; exit code 2 for bad input, 1 if `check` finds a claim that fails.
 
-    130 after Ctrl-C and 143 after SIGTERM, with everything in flight saved.
+    130 after Ctrl-C, 143 after SIGTERM and 129 after SIGHUP, with everything in flight
+    saved.
+
+    Args:
+        arguments: those of the process, which then ends at once, if not given.
+
+    Raises:
+        SystemExit: with the exit code.
     """
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        sys.exit(exit_code(list(sys.argv[1:] if arguments is None else arguments)))
+    except SystemExit as leaving:
+        if arguments is None and is_left() and isinstance(leaving.code, int):
+            exit_at_once(leaving.code)
+        raise
+
+
+def exit_code(arguments: list[str]) -> int:
+    """What the command ends with.
+
+    Raises:
+        SystemExit: for options that cannot be parsed, and for --help.
+    """
+    is_debugging = bool(os.environ.get("SIMBIAS_DEBUG")) or _DEBUG in arguments
+    arguments = [word for word in arguments if word != _DEBUG]
     matplotlib.use("Agg")
     jax.config.update("jax_enable_x64", True)
     if NO_CACHE in arguments:
@@ -47,21 +72,30 @@ def main(arguments: list[str] | None = None) -> None:
         name = arguments[0] if arguments else "--help"
         if name in ("-h", "--help"):
             print(_USAGE)
-            return
+            return 0
         if name not in commands:
             raise ValueError(f"`{name}` is not a command.{suggestion(name, commands)}")
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: say(f"simbias: {message}")
-            sys.exit(commands[name](arguments[1:]))
-    except ValueError as error:
-        say(f"simbias: error: {error}")
-        sys.exit(BAD_INPUT)
-    except OSError as error:
-        what = f"{error.strerror}: {error.filename}" if error.errno else error
-        say(f"simbias: error: {what}")
-        sys.exit(BAD_INPUT)
+            return commands[name](arguments[1:])
+    except (ValueError, OSError) as error:
+        if is_debugging:
+            traceback.print_exc()
+        _say_what_is_wrong(error)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        say("\nStopped.")
+        return INTERRUPTED
 
 
+def _say_what_is_wrong(error: ValueError | OSError) -> None:
+    what = error
+    if isinstance(error, OSError) and error.filename:
+        what = f"{error.strerror}: {error.filename}"
+    say(f"simbias: error: {what}")
+
+
+_DEBUG = "--debug"
 _USAGE = """\
 usage: simbias COMMAND …
 
@@ -79,7 +113,9 @@ DIR is a folder, or a URL: s3://bucket/mine, gs://…, az://… (pip install
 `simbias run NAME --help` lists every option of that experiment.
 
 Compiled programs are kept in a folder of yours (JAX_COMPILATION_CACHE_DIR, or
-XDG_CACHE_HOME/simbias, or ~/.cache/simbias); --no-compile-cache does without."""
+XDG_CACHE_HOME/simbias, or ~/.cache/simbias); --no-compile-cache does without.
+
+--debug, or the variable SIMBIAS_DEBUG, shows where an error comes from."""
 
 
 @dataclasses.dataclass(frozen=True)

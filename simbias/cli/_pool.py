@@ -1,9 +1,11 @@
 """Several workers on this machine, each with its share of the cores."""
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -27,15 +29,17 @@ def run_workers(
 
     Raises:
         KeyboardInterrupt, SystemExit: after a signal, when every worker has saved what
-            it had in flight.
+            it had in flight.  They do so as well if this process is killed.
         ChildProcessError: if a worker failed.
     """
     members = np.bincount(store.rows() // store.block)
     with (
         Interrupt() as interrupt,
         Bar(plan.experiment.name, plan.size, is_drawn=True) as bar,
+        contextlib.ExitStack() as started,
     ):
-        workers = [_start(out, f"{i + 1}/{count}", lanes) for i in range(count)]
+        shares = [f"{i + 1}/{count}" for i in range(count)]
+        workers = [started.enter_context(_start(out, s, lanes)) for s in shares]
         is_told = False
         while any(worker.poll() is None for worker in workers):
             if interrupt.signal is not None and not is_told:
@@ -72,15 +76,32 @@ def take_share(share: str | None) -> None:
     os.sched_setaffinity(0, cores[i::count] or [cores[i % len(cores)]])
 
 
+def end_of_input(handle: int = 0) -> threading.Event:
+    """An event that is set when an input has ended, which is standard input.
+
+    The end of a pipe is how any system says that whoever held its other end is gone.
+    """
+    over = threading.Event()
+
+    def watch() -> None:
+        with contextlib.suppress(OSError):
+            while os.read(handle, 1024):
+                pass
+        over.set()
+
+    threading.Thread(target=watch, daemon=True).start()
+    return over
+
+
 def _start(out: AbstractPlace, share: str, lanes: int | None) -> subprocess.Popen:
     command = [sys.executable, "-m", "simbias", "worker", str(out), "--quiet"]
-    command += ["--share", share]
+    command += ["--share", share, "--attached"]
     if lanes is not None:
         command += ["--lanes", str(lanes)]
     if not keeps_programs():
         command.append(NO_CACHE)
     # In a session of its own, so that Ctrl-C reaches a worker once, by way of us.
-    return subprocess.Popen(command, start_new_session=True)
+    return subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
 
 
 def _finished(store: Store, members: np.ndarray) -> int:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import shlex
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,22 +18,27 @@ from simbias.cli._options import (
     overrides,
     resolved,
 )
-from simbias.cli._pool import run_workers, take_share
+from simbias.cli._pool import end_of_input, run_workers, take_share
 from simbias.cli._shown import claims_document, draw, print_claims, say, write_json
 from simbias.configuration import provenance
 from simbias.ensemble.grid import make_grid
+from simbias.ensemble.left import is_left
 from simbias.ensemble.memory import describe_memory
 from simbias.ensemble.plan import Plan
 from simbias.registry import experiments
 from simbias.results import attributes, to_xarray
 from simbias.simulate import planned
 from simbias.store.address import place_at
-from simbias.store.interrupt import TERMINATED
 from simbias.store.layout import Store, open_store
 from simbias.store.place import AbstractPlace, Replaced
 from simbias.store.work import complete, prepare, work
 
 BAD_INPUT, INTERRUPTED = 2, 130
+_LEAVING = {
+    INTERRUPTED: "Stopped",
+    128 + signal.SIGTERM: "Terminated",
+    129: "The terminal was closed: stopped",
+}
 Recipe = dict[str, Any]
 
 
@@ -90,18 +96,23 @@ class WorkerOptions:
     """Of the cores, as 1/4, 2/4, …: for several workers on one machine."""
     quiet: bool = False
     """No progress bar."""
+    attached: bool = False
+    """Stop, as on SIGTERM, when standard input ends: with whoever started the worker
+    and holds the other end."""
 
 
 def worker(arguments: list[str]) -> int:
     """Help with a run."""
     parsed = tyro.cli(WorkerOptions, args=arguments, prog="simbias worker")
+    over = end_of_input() if parsed.attached else None
     take_share(parsed.share)
     out, store = found_run(parsed.folder)
     recipe = _recipe(store)
     plan = _plan(recipe, parsed.lanes, holds_result=False)
     store = prepare(store.place, plan, attributes(plan, recipe))
     with _resumable(out, f"simbias worker {shlex.quote(str(out))}") as ending:
-        work(plan, store, lanes=parsed.lanes, progress=not parsed.quiet)
+        progress = not parsed.quiet
+        work(plan, store, lanes=parsed.lanes, progress=progress, over=over)
     return ending.code
 
 
@@ -115,10 +126,11 @@ def _complete(
     module = experiments()[name]
     plan = _plan(recipe, lanes, holds_result=workers != 0)
     described = attributes(plan, recipe)
-    _make_ready(out)
+    denied = _made_ready(out)
     store = prepare(out / "run.zarr", plan, described)
     document = {"preset": preset, "configuration": described["configuration"]}
-    write_json(out / "config.json", {**document, **provenance()})
+    if denied is None:
+        write_json(out / "config.json", {**document, **provenance()})
     if workers == 0:
         say(
             f"{out} is ready. Start any number of: simbias worker {out}\n"
@@ -128,6 +140,11 @@ def _complete(
     command = f"simbias resume {shlex.quote(str(out))}"
     with _resumable(out, command + (f" --workers {workers}" if workers else "")) as end:
         while (table := complete(store)) is None:
+            if denied is not None:
+                raise ValueError(
+                    f"cannot write to {out}: {denied}. Its run is not finished: copy "
+                    "it to where you can write, and resume it there."
+                )
             say(describe_memory(plan, lanes))
             if workers is None:
                 work(plan, store, lanes=lanes, progress=True)
@@ -135,9 +152,12 @@ def _complete(
                 run_workers(plan, store, out, workers, lanes)
         ds = to_xarray(table, described)
         claims = module.claims(ds)
-        store.check()
-        write_json(out / "claims.json", claims_document(name, preset, ds, claims))
-        draw(module, ds, out, store.check)
+        if denied is None:
+            store.check()
+            write_json(out / "claims.json", claims_document(name, preset, ds, claims))
+            draw(module, ds, out, store.check)
+        else:
+            say(f"Nothing was written to {out}: {denied}.")
         print_claims(name, ds, claims)
         print(f"\n{out / 'figure.png'}")
     return end.code
@@ -155,16 +175,15 @@ def _resumable(out: AbstractPlace, command: str) -> Iterator[_Ending]:
     how = f"What is done so far is in {out}. To go on from there:\n\n  {command}\n"
     try:
         yield ending
-    except KeyboardInterrupt:
-        say(f"\nStopped. {how}")
-        ending.code = INTERRUPTED
-    except SystemExit as leaving:
-        if leaving.code != TERMINATED:
+    except (KeyboardInterrupt, SystemExit) as leaving:
+        code = leaving.code if isinstance(leaving, SystemExit) else INTERRUPTED
+        if code not in _LEAVING:
             raise
-        say(f"\nTerminated. {how}")
-        ending.code = TERMINATED
-    except Replaced:
-        raise  # there is nothing to go on with
+        unwaited = ", without waiting for what was being compiled" if is_left() else ""
+        say(f"\n{_LEAVING[code]}{unwaited}. {how}")
+        ending.code = code
+    except (FileNotFoundError, Replaced):
+        raise  # the run itself is gone
     except (OSError, RuntimeError):
         say(f"\nStopped by an error. {how}")
         raise
@@ -183,7 +202,7 @@ def found_run(folder: str) -> tuple[AbstractPlace, Store]:
         ValueError: if it is not a run.
     """
     out = place_at(folder)
-    if out.name == "run.zarr":
+    if out.name == "run.zarr" and not (out / "run.zarr").exists():
         out = out.parent
     return out, open_store(out / "run.zarr")
 
@@ -200,8 +219,14 @@ def _recipe(store: Store) -> Recipe:
     return recipe
 
 
-def _make_ready(out: AbstractPlace) -> None:
-    if not (out / "run.zarr").exists() and not out.is_free():
+def _made_ready(out: AbstractPlace) -> str | None:
+    """Why nothing can be written there, None if something can.
+
+    Raises:
+        ValueError: if something else is there, or if there is no run and can be none.
+    """
+    has_run = (out / "run.zarr").exists()
+    if not has_run and not out.is_free():
         raise ValueError(
             f"`--out`: {out} is a file, or holds something that is not a run; nothing "
             "was written."
@@ -209,4 +234,7 @@ def _make_ready(out: AbstractPlace) -> None:
     try:
         out.ready()
     except OSError as error:
+        if has_run:
+            return error.strerror
         raise ValueError(f"`--out`: cannot write to {out}: {error.strerror}.") from None
+    return None

@@ -1,5 +1,6 @@
 """What a finished run shows: its figure, and its claims as a table or as JSON."""
 
+import contextlib
 import dataclasses
 import io
 import json
@@ -87,5 +88,6 @@ def write_json(place: AbstractPlace, document: Any) -> None:
 
 
 def say(text: str) -> None:
-    """A line for the person, not for a pipe."""
-    tqdm.write(text, file=sys.stderr)
+    """A line for the person, not for a pipe; lost where the terminal was closed."""
+    with contextlib.suppress(OSError):
+        tqdm.write(text, file=sys.stderr)

@@ -29,6 +29,9 @@ class SubmitOptions:
     """Jobs; each is one worker."""
     minutes: int = 60
     """Time limit of a job; one that reaches it saves its work and is queued again."""
+    requeues: int = 1000
+    """How often a job that reached its time limit is queued again. One that was
+    preempted always is."""
     cpus: int = 4
     """Cores of a job."""
     gpus: int = 0
@@ -50,17 +53,13 @@ class Work:
 
         Raises:
             RuntimeError: if the worker fails.
+            SystemExit: that of submitit, after it has queued the job again.
         """
         # Imported here: a job begins with this function.
-        from simbias.cli import main
+        from simbias.cli import exit_code
 
-        try:
-            main(["worker", self.folder, "--quiet"])
-        except SystemExit as leaving:
-            if leaving.code:
-                raise RuntimeError(
-                    f"the worker ended with code {leaving.code}"
-                ) from leaving
+        if code := exit_code(["worker", self.folder, "--quiet"]):
+            raise RuntimeError(f"the worker ended with code {code}")
 
     def checkpoint(self) -> Any:
         """The same again, for a job that ran out of time or was preempted."""
@@ -76,6 +75,10 @@ def submit(arguments: list[str]) -> int:
             raise ValueError(
                 f"`{name}` must be positive, got {getattr(parsed, name)}. Example: 4."
             )
+    if parsed.requeues < 0:
+        raise ValueError(
+            f"`requeues` must not be negative, got {parsed.requeues}. Example: 1000."
+        )
     try:
         submitit = importlib.import_module("submitit")
     except ImportError:
@@ -91,7 +94,8 @@ def submit(arguments: list[str]) -> int:
         )
     here = "jobs" if is_url(parsed.folder) else f"{out}/jobs"
     logs = parsed.logs or pathlib.Path(here)
-    executor = submitit.AutoExecutor(folder=logs, cluster=parsed.cluster)
+    requeues = {f"{parsed.cluster}_max_num_timeout": parsed.requeues}
+    executor = submitit.AutoExecutor(folder=logs, cluster=parsed.cluster, **requeues)
     executor.update_parameters(
         name="simbias",
         timeout_min=parsed.minutes,

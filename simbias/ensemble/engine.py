@@ -18,6 +18,7 @@ import jax
 import numpy as np
 
 from simbias.core import Status
+from simbias.ensemble.cause import cause
 from simbias.ensemble.events import (
     Event,
     Members,
@@ -29,6 +30,7 @@ from simbias.ensemble.events import (
     to_host,
 )
 from simbias.ensemble.lane import Lane
+from simbias.ensemble.left import leave
 from simbias.ensemble.memory import lanes_that_fit, station_devices
 from simbias.ensemble.pace import Pace
 from simbias.ensemble.plan import Plan
@@ -41,6 +43,7 @@ _TICK_SECONDS = 0.2
 class _Ended:
     """A station has stopped, because of an error or because nothing was left."""
 
+    thread: threading.Thread
     error: BaseException | None = None
 
 
@@ -58,13 +61,11 @@ class Stations:
         devices: list[jax.Device],
         *,
         lanes: int | None = None,
-        progress: Progress | None = None,
         snapshot_seconds: float | None = None,
     ):
         self.programs = programs
         self.source = source
         self.lanes = lanes
-        self.progress = progress or Progress()
         self.snapshot_seconds = snapshot_seconds
         self._stopping = threading.Event()
         self._events: queue.Queue[Event | _Ended] = queue.Queue(maxsize=4096)
@@ -72,32 +73,37 @@ class Stations:
             threading.Thread(target=self._drive, args=(i, device), daemon=True)
             for i, device in enumerate(devices)
         ]
-        self._running = 0
+        # Threads that have not ended, and those whose members have moved since they
+        # were last handed over.
+        self._at_work: set[threading.Thread] = set()
+        self._moved: set[threading.Thread] = set()
 
     def __enter__(self) -> "Stations":
-        self._running = len(self._threads)
         for thread in self._threads:
+            self._at_work.add(thread)
             thread.start()
         return self
 
     def __exit__(self, *_) -> None:
         for _event in self.drain():
             pass
-        for thread in self._threads:
+        leave(self._at_work)
+        for thread in set(self._threads) - self._at_work:
             thread.join()
 
     def stop(self) -> None:
-        """Ask every station to end after its current round."""
+        """Ask every station to end after its current round.
+
+        One that compiles, which nothing can interrupt, is not waited for, unless its
+        members have moved since they were last handed over.
+        """
         self._stopping.set()
 
     def drain(self) -> Iterator[Event]:
         """Stop, and what still happens; later errors follow from the first."""
         self.stop()
-        while self._running:
-            event = self._events.get()
-            if isinstance(event, _Ended):
-                self._running -= 1
-            else:
+        for event in self._received():
+            if event is not None and not isinstance(event, _Ended):
                 yield event
 
     def events(self) -> Iterator[Event | None]:
@@ -107,26 +113,37 @@ class Stations:
             RuntimeError: if a member could not be computed.
             ValueError: if its sample is wrong.
         """
-        while self._running:
+        for event in self._received():
+            if not isinstance(event, _Ended):
+                yield event
+            elif isinstance(event.error, (OSError, ValueError)):
+                raise event.error
+            elif isinstance(event.error, Exception):
+                raise RuntimeError(
+                    f"a member could not be computed: {cause(event.error)}"
+                ) from event.error
+            elif event.error is not None:
+                raise event.error
+
+    def _received(self) -> Iterator[Event | _Ended | None]:
+        """What happens, and every now and then None, while there is who to wait for."""
+        while self._at_work:
+            # Asked before the queue is: what it holds afterwards is all there will be.
+            is_over = self._stopping.is_set() and not self._awaited()
             try:
-                event = self._events.get(timeout=_TICK_SECONDS)
+                event = self._events.get(timeout=0 if is_over else _TICK_SECONDS)
             except queue.Empty:
+                if is_over:
+                    return
                 yield None
                 continue
             if isinstance(event, _Ended):
-                self._running -= 1
-                if isinstance(event.error, Exception) and not isinstance(
-                    event.error, (OSError, ValueError)
-                ):
-                    # The last line names the cause, inside a callback too.
-                    cause = (str(event.error).strip().splitlines() or [""])[-1]
-                    raise RuntimeError(
-                        f"a member could not be computed: {cause}"
-                    ) from event.error
-                if event.error is not None:
-                    raise event.error
-                continue
+                self._at_work.discard(event.thread)
             yield event
+
+    def _awaited(self) -> set[threading.Thread]:
+        """Threads that a stop waits for."""
+        return self._at_work - (self.programs.progress.compiling - self._moved)
 
     def _drive(self, station: int, device: jax.Device) -> None:
         error = None
@@ -136,7 +153,7 @@ class Stations:
                     pass
         except BaseException as raised:  # handed to the thread that asked
             error = raised
-        self._events.put(_Ended(error))
+        self._events.put(_Ended(threading.current_thread(), error))
 
     def _pass(self, station: int, device: jax.Device) -> bool:
         """Every group once; False if there was nothing to do, or no time left."""
@@ -157,7 +174,7 @@ class Stations:
         Returns:
             Whether there were any; False, too, if the stations were stopped.
         """
-        programs, pace = self.programs, Pace()
+        programs, pace, me = self.programs, Pace(), threading.current_thread()
         lanes: Lane | None = None
         places: list[int | None] = [None] * width
         saved = time.monotonic()
@@ -165,10 +182,13 @@ class Stations:
             lanes = self._fill(group, places, lanes, pace)
             if lanes is None or all(p is None for p in places):
                 return lanes is not None
+            if self._stopping.is_set():
+                break
             began = time.perf_counter()
             lanes = programs.advance(pace.attempts, lanes)
             statuses = np.asarray(lanes.state.status)
             seconds = time.perf_counter() - began
+            self._moved.add(me)
             taken = _taken(places)
             ended = [i for i in taken if statuses[i] != Status.RUNNING]
             is_spent = bool((statuses == Status.RUNNING).any())
@@ -180,8 +200,12 @@ class Stations:
             if pause is not None and time.monotonic() - saved >= pause:
                 self._events.put(_snapshot(places, lanes))
                 saved = time.monotonic()
+                self._moved.discard(me)
+            if not _taken(places):
+                self._moved.discard(me)
         if lanes is not None and self.snapshot_seconds is not None:
             self._events.put(_snapshot(places, lanes))
+        self._moved.discard(me)
         return False
 
     def _fill(
@@ -198,7 +222,8 @@ class Stations:
         fresh: list[Seat] = []
         is_first = lanes is None
         for i in free:
-            if (task := self.source.take(group)) is None:
+            # Nobody may wait for who compiles, who then must not claim any more.
+            if self._stopping.is_set() or (task := self.source.take(group)) is None:
                 break
             places[i] = task.member
             if lanes is None:
@@ -230,14 +255,12 @@ def run_members(
     if not members:
         return
     devices = jax.local_devices() if devices is None else devices
-    progress = progress or Progress()
-    programs = Programs(plan, devices[0].platform, progress)
+    programs = Programs(plan, devices[0].platform, progress or Progress())
     stations = Stations(
         programs,
         Members(plan, members),
         station_devices(devices, len(members)),
         lanes=lanes,
-        progress=progress,
     )
     with stations:
         for event in stations.events():

@@ -2,6 +2,7 @@
 
 import dataclasses
 import queue
+import threading
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
@@ -72,9 +73,12 @@ Event = Outcome | Snapshot
 
 @dataclasses.dataclass
 class Progress:
-    """What the stations are at; read by whoever draws the bar."""
+    """What the stations are at; read by whoever draws the bar.
 
-    compiling: int = 0
+    `compiling` holds the threads that do, or wait for another one that does.
+    """
+
+    compiling: set[threading.Thread] = dataclasses.field(default_factory=set)
     is_stopping: bool = False
 
 

@@ -12,6 +12,8 @@ from simbias.ensemble.plan import Group, Plan
 from simbias.tiling import ROWS, tiles
 
 _MAX_LANES = 4096
+# Per member, whatever it records: which row is whose, and what of it is done.
+_INDEX_BYTES = 48
 # Members that begin or are taken together: at most so many, of so many bytes in all.
 _MAX_TOGETHER, _BYTES_TOGETHER = 64, 16 << 20
 
@@ -24,11 +26,12 @@ def check_memory(plan: Plan, holds_result: bool = True) -> None:
     """
     lane = max(bytes_per_lane(group.lane) for group in plan.groups)
     result = bytes_of_result(plan) if holds_result else 0
-    needed, present = result + lane, physical_memory()
+    index = plan.size * _INDEX_BYTES
+    needed, present = result + index + lane, physical_memory()
     if present is not None and needed > present:
         raise ValueError(
             f"`cell` × `seeds` is too large: {plan.size} members need about "
-            f"{_size(needed)} (results {_size(result)}, one "
+            f"{_size(needed)} (results {_size(result)}, index {_size(index)}, one "
             f"member in flight {_size(lane)}) and this machine has "
             f"{_size(present)}. Use fewer seeds, cells, `times` or measures."
         )

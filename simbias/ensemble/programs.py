@@ -58,7 +58,7 @@ class Programs:
     def __init__(self, plan: Plan, platform: str, progress: Progress):
         self.plan = plan
         self.layout: Layout = "in turn" if platform == "cpu" else "side by side"
-        self._progress = progress
+        self.progress = progress
         self._guard = threading.Lock()
         self._locks: dict[Any, threading.Lock] = {}
         self._ready: set[Any] = set()
@@ -174,11 +174,12 @@ class Programs:
 
     @contextlib.contextmanager
     def _compiling(self) -> Iterator[None]:
-        self._progress.compiling += 1
+        me = threading.current_thread()
+        self.progress.compiling.add(me)
         try:
             yield
         finally:
-            self._progress.compiling -= 1
+            self.progress.compiling.discard(me)
 
 
 def idle(like: Lane, width: int) -> Lane:

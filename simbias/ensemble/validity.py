@@ -97,7 +97,12 @@ def check_axes(grid: Iterable[str], fields: Mapping[str, Any]) -> None:
                 )
 
 
-def _check_measures(field: str, measures: Any) -> None:
+def check_measures(field: str, measures: Any) -> None:
+    """Refuse what is no mapping of names to measures, and arrays in static fields.
+
+    Raises:
+        ValueError: naming the field.
+    """
     is_one = lambda v: isinstance(v, AbstractMeasure)
     if not isinstance(measures, Mapping) or not all(map(is_one, measures.values())):
         raise ValueError(
@@ -106,24 +111,6 @@ def _check_measures(field: str, measures: Any) -> None:
         )
     for name, measure in measures.items():
         _check_static(f"measure `{name}`", measure)
-
-
-def _check_static(name: str, module: Any) -> None:
-    """Refuse arrays in static fields: two of them cannot be compared, which JAX does.
-
-    Raises:
-        ValueError: naming the field.
-    """
-    for field in dataclasses.fields(module):
-        value = getattr(module, field.name)
-        is_static = field.metadata.get("static", False)
-        if is_static and any(map(eqx.is_array, jax.tree.leaves(value))):
-            raise ValueError(
-                f"{name} holds an array in its static field `{field.name}`. Leave out "
-                "static=True: an array is a field like any other."
-            )
-        if isinstance(value, eqx.Module) and not is_static:
-            _check_static(name, value)
 
 
 def check_resources(lanes: Any, devices: Any) -> None:
@@ -213,7 +200,7 @@ def check_experiment(experiment: Any) -> None:
     if experiment.stop is not None:
         _check_static("`stop`", experiment.stop)
     for field in ("measures", "final"):
-        _check_measures(field, getattr(experiment, field))
+        check_measures(field, getattr(experiment, field))
     measures = {**experiment.measures, **experiment.final}
     taken = {*_RESERVED, *experiment.cell}
     taken |= {dim for measure in measures.values() for dim in measure.dims}
@@ -228,3 +215,21 @@ def check_experiment(experiment: Any) -> None:
         raise ValueError(
             f"`final` and `measures` both hold `{sorted(twice)[0]}`; rename one."
         )
+
+
+def _check_static(name: str, module: Any) -> None:
+    """Refuse arrays in static fields: two of them cannot be compared, which JAX does.
+
+    Raises:
+        ValueError: naming the field.
+    """
+    for field in dataclasses.fields(module):
+        value = getattr(module, field.name)
+        is_static = field.metadata.get("static", False)
+        if is_static and any(map(eqx.is_array, jax.tree.leaves(value))):
+            raise ValueError(
+                f"{name} holds an array in its static field `{field.name}`. Leave out "
+                "static=True: an array is a field like any other."
+            )
+        if isinstance(value, eqx.Module) and not is_static:
+            _check_static(name, value)

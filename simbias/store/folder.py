@@ -121,14 +121,14 @@ class Folder(AbstractPlace):
         with naming(self):
             self._here.mkdir(parents=True, exist_ok=True)
         if not os.access(self._here, os.W_OK):
-            denied = os.strerror(errno.EACCES)
-            raise PermissionError(errno.EACCES, denied, str(self.path))
+            code = errno.EROFS if _is_read_only(self._here) else errno.EACCES
+            raise OSError(code, os.strerror(code), str(self.path))
 
     def make(self, documents: Mapping[str, bytes]) -> None:
         """See AbstractPlace; the folder appears all at once."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         partial = self.path.with_name(f".{self.name}.{uuid.uuid4().hex}{_PARTIAL}")
         try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             for name, content in documents.items():
                 file = partial / name
                 file.parent.mkdir(parents=True, exist_ok=True)
@@ -139,6 +139,9 @@ class Folder(AbstractPlace):
             except OSError:
                 if not self.exists():
                     raise
+        except OSError as error:
+            error.filename = str(self.path)
+            raise
         finally:
             shutil.rmtree(partial, ignore_errors=True)
 
@@ -197,6 +200,13 @@ class Folder(AbstractPlace):
 
 
 _PLAIN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+def _is_read_only(path: pathlib.Path) -> bool:
+    """True on a file system that nobody may write to, where one can ask."""
+    if not hasattr(os, "statvfs"):
+        return False
+    return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
 
 
 def _appeared(partial: pathlib.Path, path: pathlib.Path) -> bool:

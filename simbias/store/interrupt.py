@@ -1,29 +1,38 @@
-"""SIGINT and SIGTERM as a request, so that what is in flight can be saved first."""
+"""SIGINT, SIGTERM and SIGHUP as a request, so that what is in flight is saved first."""
 
 import signal
 import threading
 from typing import Any
 
-TERMINATED = 128 + signal.SIGTERM
+# A terminal that is closed; there is none on Windows.
+HANGUP: int | None = getattr(signal, "SIGHUP", None)
 
 
 class Interrupt:
     """While it is entered, the first signal is noted; a second one acts as ever.
 
-    Only in the main thread, and only where the program has no handler of its own.
+    Only in the main thread, and only where the program has no handler of its own: after
+    `nohup` a closed terminal stays ignored.  It often says so twice, so that SIGHUP
+    never acts at once.
+
+    Args:
+        over: an event that asks for the same as SIGTERM, once.
     """
 
-    def __init__(self):
-        self.signal: int | None = None
+    def __init__(self, over: threading.Event | None = None):
+        self._noted: int | None = None
+        self._over = over
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> "Interrupt":
         if threading.current_thread() is not threading.main_thread():
             return self
-        ordinary = {
+        ordinary: dict[int, Any] = {
             signal.SIGINT: signal.default_int_handler,
             signal.SIGTERM: signal.SIG_DFL,
         }
+        if HANGUP is not None:
+            ordinary[HANGUP] = signal.SIG_DFL
         for number, handler in ordinary.items():
             if signal.getsignal(number) == handler:
                 self._before[number] = signal.signal(number, self._note)
@@ -33,19 +42,28 @@ class Interrupt:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
+    @property
+    def signal(self) -> int | None:
+        """The signal that came first, None as long as there was none."""
+        if self._noted is None and self._over is not None and self._over.is_set():
+            self._noted = signal.SIGTERM
+        return self._noted
+
     def raise_noted(self) -> None:
         """Do what the signal asked for.
 
         Raises:
             KeyboardInterrupt: after SIGINT.
-            SystemExit: after SIGTERM, with code 143.
+            SystemExit: after SIGTERM and SIGHUP, with code 143 and 129.
         """
-        if self.signal == signal.SIGTERM:
-            raise SystemExit(TERMINATED)
-        if self.signal is not None:
+        if self.signal == signal.SIGINT:
             raise KeyboardInterrupt
+        if self.signal is not None:
+            raise SystemExit(128 + self.signal)
 
     def _note(self, number: int, _frame: Any) -> None:
-        self.signal = number
+        if self._noted is None:
+            self._noted = number
         for each, handler in self._before.items():
-            signal.signal(each, handler)
+            if each != HANGUP:
+                signal.signal(each, handler)

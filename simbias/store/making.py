@@ -25,7 +25,8 @@ def create_store(
     """A new store in which nobody has started; one that is there already is kept.
 
     Args:
-        place: where; a folder appears all at once.
+        place: where; a folder appears all at once.  In one that is there already the
+            metadata of the root do, and `complete_store` adds the rest.
         table: one row of every column.
         attributes: with `configuration` and `axes`.
     """
@@ -40,7 +41,12 @@ def create_store(
         **attributes,
     }
     below = {name: written(one) for name, one in documents(born).items()}
-    place.make({ROOT: sealed(born), **below})
+    root = sealed(born)
+    if not place.exists():
+        place.make({ROOT: root, **below})
+    elif (place / ROOT).create(root):
+        for path in (place / ROOT).unsynced():
+            sync(path)
 
 
 def complete_store(store: Store, table: Table) -> None:

@@ -1,6 +1,7 @@
 """A run in a store: made ready, worked on by any number of processes, read back."""
 
 import contextlib
+import threading
 import time
 import warnings
 from collections.abc import Mapping
@@ -23,7 +24,8 @@ from simbias.store.interrupt import Interrupt
 from simbias.store.layout import Store, open_store
 from simbias.store.lease import Leases
 from simbias.store.making import complete_store, create_store, grow_store
-from simbias.store.place import Address, Replaced, Unreachable
+from simbias.store.place import Address, Replaced, Unreachable, naming
+from simbias.store.stub import clear_stub
 
 # Lanes in flight are saved this often, or less often where saving them takes long:
 # at most a twentieth of the time goes there.
@@ -41,7 +43,7 @@ def prepare(address: Address, plan: Plan, attributes: Mapping[str, Any]) -> Stor
         OSError: if the place cannot be written, or does not answer.
     """
     place, table = place_at(address), empty_table(plan, 1)
-    if not place.exists():
+    if not place.exists() or clear_stub(place):
         create_store(place, table, attributes)
     store = open_store(place)
     must_grow = check_compatible(store, attributes)
@@ -52,7 +54,8 @@ def prepare(address: Address, plan: Plan, attributes: Mapping[str, Any]) -> Stor
                 time.sleep(_POLL_SECONDS)
             store = open_store(place)
             if check_compatible(store, attributes):
-                grow_store(store, table, attributes)
+                with naming(place):
+                    grow_store(store, table, attributes)
         store = open_store(place)
         complete_store(store, table)
     return store
@@ -66,18 +69,28 @@ def work(
     devices: list[jax.Device] | None = None,
     progress: bool = False,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    over: threading.Event | None = None,
 ) -> None:
     """Compute what is missing, beside whoever else does, until nothing is.
 
+    Args:
+        plan: what there is to compute.
+        store: where it goes.
+        lanes: members in flight per station.
+        devices: where to run.
+        progress: draw a progress bar.
+        checkpoint_seconds: how often to save what is in flight.
+        over: set, it asks for the same as SIGTERM.
+
     Raises:
-        KeyboardInterrupt, SystemExit: after SIGINT and SIGTERM; what was in flight is
-            saved then.
+        KeyboardInterrupt, SystemExit: after SIGINT, and after SIGTERM and SIGHUP; what
+            was in flight is saved then.
         OSError: if the store cannot be written.
         Replaced: if the run was deleted or replaced; nothing more is written then.
     """
     devices = jax.local_devices() if devices is None else devices
     with (
-        Interrupt() as interrupt,
+        Interrupt(over) as interrupt,
         Leases(store.work, check=store.check) as leases,
         Bar(plan.experiment.name, plan.size, is_drawn=progress) as bar,
     ):
@@ -91,7 +104,6 @@ def work(
                 blocks,
                 station_devices(devices, plan.size - blocks.finished),
                 lanes=lanes,
-                progress=bar.progress,
                 snapshot_seconds=checkpoint_seconds,
             )
             _run(stations, blocks, bar, interrupt, checkpoint_seconds)

@@ -1,0 +1,85 @@
+"""What `solve` is given, refused by name."""
+
+import math
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from simbias.checks import is_number
+from simbias.core import AbstractFlow, AbstractStop, Dataset
+from simbias.ensemble.validity import check_measures
+
+
+def check_arguments(
+    network: Any, data: Any, flow: Any, loss: Any, measures: Any, stop: Any, key: Any
+) -> None:
+    """Refuse what is not of the kind that its name says.
+
+    Raises:
+        ValueError: naming the argument.
+    """
+    for name, value in (("network", network), ("loss", loss)):
+        if not callable(value):
+            raise ValueError(f"`{name}` must be a function, got {value!r}.")
+    if not isinstance(data, Dataset):
+        raise ValueError(
+            f"`data` must be a Dataset, got {data!r}. "
+            "Example: gaussian_teacher(key, n=50)."
+        )
+    if not isinstance(flow, AbstractFlow):
+        raise ValueError(
+            f"`flow` must be a flow, got {flow!r}. Example: ReluFlow(rtol=1e-6)."
+        )
+    check_measures("measures", measures)
+    if not isinstance(stop, AbstractStop | None):
+        raise ValueError(f"`stop` must be a stop or None, got {stop!r}.")
+    if key is not None and not _is_key(key):
+        raise ValueError(
+            f"`key` must be a key of random numbers, got {key!r}. "
+            "Example: jax.random.key(3)."
+        )
+    dtypes = {
+        str(v.dtype)
+        for v in jax.tree.leaves((network, data))
+        if eqx.is_inexact_array(v)
+    }
+    if len(dtypes) != 1:
+        raise ValueError(
+            f"`network` and `data` must share one dtype, got {sorted(dtypes)}. "
+            "Draw both inside `simbias.exact_numerics()`."
+        )
+
+
+def checked_times(times: Any) -> tuple[float, ...]:
+    """Times to record, as floats.
+
+    Raises:
+        ValueError: unless they are numbers, finite, and increase from 0 or later.
+    """
+    example = "Example: (0.0, 1.0)."
+    try:
+        found = () if isinstance(times, str) else tuple(times)
+    except TypeError:
+        found = ()
+    if not found or not all(map(is_number, found)):
+        raise ValueError(
+            f"`times` must be a tuple of numbers, got {times!r}. {example}"
+        )
+    found = tuple(map(float, found))
+    increases = all(b > a for a, b in zip((-1e-300, *found), found, strict=False))
+    if not increases or not math.isfinite(found[-1]):
+        raise ValueError(
+            "`times` must be finite and increase from 0 or later, got "
+            f"{found[:5]}. {example}"
+        )
+    return found
+
+
+def _is_key(key: Any) -> bool:
+    if not eqx.is_array(key):
+        return False
+    if jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
+        return key.shape == ()
+    return key.dtype == jnp.uint32 and key.shape == (2,)

@@ -1,0 +1,266 @@
+"""Who is asked to leave saves what is in flight, waits for nothing else, and goes."""
+
+import contextlib
+import importlib.util
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+from types import SimpleNamespace
+
+import durable
+import jax
+import pytest
+import xarray as xr
+from small import small
+
+from simbias import cli
+from simbias.cli import _pool, _submit
+from simbias.cli._submit import Work
+from simbias.ensemble import engine, left, pace, programs
+from simbias.ensemble.plan import make_plan
+from simbias.results import attributes, open_result
+from simbias.simulate import simulate
+from simbias.store import work
+from simbias.store.blocks import Blocks
+from simbias.store.interrupt import HANGUP, Interrupt
+from simbias.store.layout import open_store
+from simbias.store.lease import heartbeats
+
+TWO_SHAPES = small(cell={"n": (6, 20)}, seeds=4, times=(0.0, 10.0, 2000.0))
+
+
+class Endless:
+    """Programs of n = 20 that compile until somebody lets them."""
+
+    def __init__(self):
+        self.begun, self.released = threading.Event(), threading.Event()
+
+    def __call__(self, recorder, lanes, *rest):
+        if lanes.data.x.shape[1] == 20:
+            self.begun.set()
+            assert self.released.wait(30)
+        return advance_all(recorder, lanes, *rest)
+
+
+advance_all = programs.advance_all
+
+
+@pytest.fixture
+def endless(monkeypatch):
+    compiling = Endless()
+    monkeypatch.setattr(programs, "advance_all", compiling)
+    for module in (work, engine):
+        two = lambda *_: [jax.local_devices()[0]] * 2
+        monkeypatch.setattr(module, "station_devices", two)
+    yield compiling
+    compiling.released.set()
+    left._wait()
+    assert not left.is_left()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_who_compiles_is_not_waited_for_and_what_moves_is_saved(
+    tmp_path, monkeypatch, endless, number
+):
+    monkeypatch.setattr(pace, "_ROUND_SECONDS", 0.005)
+    store, receive = tmp_path / "run.zarr", Blocks.receive
+
+    def signalled(self, event):
+        receive(self, event)
+        if type(event).__name__ == "Snapshot" and endless.begun.wait(30):
+            monkeypatch.setattr(Blocks, "receive", receive)
+            signal.raise_signal(number)
+
+    monkeypatch.setattr(Blocks, "receive", signalled)
+    with pytest.raises((SystemExit, KeyboardInterrupt)):
+        durable.run(store, TWO_SHAPES)
+    assert left.is_left()
+    assert not list((store / "work" / "leases").iterdir())
+    assert list((store / "work" / "states").iterdir())
+    # Let go, it claims nothing and writes nothing.
+    before = sorted(store.rglob("*"))
+    endless.released.set()
+    left._wait()
+    assert sorted(store.rglob("*")) == before
+    durable.run(store, TWO_SHAPES)
+    xr.testing.assert_identical(open_result(store), simulate(TWO_SHAPES))
+
+
+def test_without_a_store_nobody_is_waited_for_either(endless):
+    def pressed():
+        endless.begun.wait(30)
+        signal.raise_signal(signal.SIGINT)
+
+    threading.Thread(target=pressed).start()
+    with pytest.raises(KeyboardInterrupt):
+        simulate(TWO_SHAPES)
+    assert left.is_left()
+
+
+@pytest.mark.skipif(HANGUP is None, reason="no terminals that are closed")
+def test_a_closed_terminal_may_say_so_twice_and_after_nohup_is_ignored():
+    with Interrupt() as interrupt:
+        signal.raise_signal(signal.SIGHUP)
+        signal.raise_signal(signal.SIGHUP)
+        assert interrupt.signal == signal.SIGHUP
+    assert signal.getsignal(signal.SIGHUP) == signal.SIG_DFL
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Interrupt() as interrupt:
+            signal.raise_signal(signal.SIGHUP)
+            assert interrupt.signal is None
+    finally:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def test_the_end_of_an_input_asks_for_what_sigterm_does_and_never_twice():
+    reader, writer = os.pipe()
+    over = _pool.end_of_input(reader)
+    with Interrupt(over) as interrupt:
+        os.write(writer, b"x")
+        assert not over.wait(0.1)
+        assert interrupt.signal is None
+        os.close(writer)
+        assert over.wait(30)
+        assert interrupt.signal == signal.SIGTERM
+        with pytest.raises(SystemExit):
+            interrupt.raise_noted()
+    os.close(reader)
+
+
+RUN = ["three_points", "--preset", "smoke", "--flow.name", "descent"]
+RUN += ["--times", "0", "1e9", "--cell.m", "20", "--seeds", "8"]
+PREPARED = ["--workers", "0", "--out"]
+
+
+def started(program, *arguments):
+    root = str(pathlib.Path(__file__).parent.parent)
+    return subprocess.Popen(
+        [sys.executable, *program, *arguments],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": root, "JAX_PLATFORMS": "cpu"},
+    )
+
+
+def until(is_so, seconds=120):
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+@pytest.mark.slow
+def test_workers_whose_parent_is_killed_save_what_they_are_at_and_end(tmp_path):
+    out = tmp_path / "run"
+    run = ["run", *RUN, "--workers", "2", "--out", str(out)]
+    parent = started(["-m", "simbias"], *run)
+    try:
+        place = out / "run.zarr"
+        until((place / "zarr.json").exists)
+        until(lambda: len(heartbeats(open_store(place).work)) == 2)
+        ids = [beat["process"] for beat in heartbeats(open_store(place).work)]
+        assert parent.pid not in ids
+    finally:
+        parent.kill()
+        _, said = parent.communicate(timeout=60)
+    assert said.count("Terminated") == 2
+    for process in ids:
+        until(lambda process=process: not is_running(process), 10)
+    assert not list((place / "work" / "leases").iterdir())
+
+
+@pytest.mark.slow
+def test_a_job_that_is_queued_again_goes_on_and_logs_no_error(tmp_path):
+    if importlib.util.find_spec("submitit") is None:
+        pytest.skip("submitit is not installed")
+    out = tmp_path / "run"
+    assert started(["-m", "simbias"], "run", *RUN, *PREPARED, str(out)).wait(120) == 0
+    submit = ["submit", str(out), "--cluster", "local", "--workers", "1", "--cpus", "1"]
+    submission = started(["-m", "simbias"], *submit)
+    store, jobs = open_store(out / "run.zarr"), out / "jobs"
+    log = lambda: "".join(path.read_text() for path in jobs.glob("*_log.*"))
+    try:
+        until(lambda: heartbeats(store.work))
+        os.kill(heartbeats(store.work)[0]["process"], signal.SIGUSR2)
+        until(lambda: log().count("Loading pickle") == 2)
+    finally:
+        os.killpg(submission.pid, signal.SIGKILL)
+    assert "(1000 remaining timeouts)" in log()
+    assert "Traceback" not in log()
+    assert not list(jobs.glob("*result*"))
+
+
+@pytest.mark.parametrize(
+    ("ending", "raised"),
+    [(SystemExit(-1), SystemExit), (2, RuntimeError), (0, None)],
+)
+def test_a_job_fails_if_its_worker_does_and_not_if_it_is_queued_again(
+    monkeypatch, ending, raised
+):
+    def exit_code(_):
+        if isinstance(ending, BaseException):
+            raise ending
+        return ending
+
+    monkeypatch.setattr(cli, "exit_code", exit_code)
+    with contextlib.nullcontext() if raised is None else pytest.raises(raised):
+        Work("somewhere")()
+
+
+def test_slurm_is_told_how_often_a_job_may_reach_its_time_limit(tmp_path, monkeypatch):
+    told = {}
+
+    class Refusing:
+        def __init__(self, **options):
+            told.update(options)
+            raise ValueError("that is enough")
+
+    monkeypatch.setitem(sys.modules, "submitit", SimpleNamespace(AutoExecutor=Refusing))
+    monkeypatch.setattr(_submit.shutil, "which", lambda name: name)
+    plan = make_plan(small(cell={"n": 6}, seeds=1))
+    work.prepare(tmp_path / "run.zarr", plan, attributes(plan))
+    for options, expected in (([], 1000), (["--requeues", "7"], 7)):
+        assert cli.exit_code(["submit", str(tmp_path), *options]) == 2
+        assert told["cluster"] == "slurm"
+        assert told["slurm_max_num_timeout"] == expected
+
+
+def is_running(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    # Where nobody waits for orphans they stay on the list.
+    stat = pathlib.Path(f"/proc/{process}/stat")
+    return not (stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z")
+
+
+COMPILES_FOR_EVER = """
+import threading
+from simbias.cli import main
+from simbias.ensemble import programs
+programs.advance_all = lambda *_: threading.Event().wait()
+main()
+"""
+
+
+@pytest.mark.slow
+def test_the_command_ends_at_once_while_it_compiles_and_says_so(tmp_path):
+    out = tmp_path / "run"
+    program = ["-c", COMPILES_FOR_EVER]
+    process = started(program, "run", *RUN, "--out", str(out))
+    until((out / "run.zarr" / "work" / "leases").exists)
+    until(lambda: list((out / "run.zarr" / "work" / "leases").iterdir()))
+    time.sleep(1)
+    process.terminate()
+    _, said = process.communicate(timeout=10)
+    assert process.returncode == 143
+    assert "Terminated, without waiting for what was being compiled." in said
+    assert f"simbias resume {out}" in said
+    assert not list((out / "run.zarr" / "work" / "leases").iterdir())
