@@ -37,6 +37,7 @@ from simbias.measures.sliding_fraction import SlidingFraction
 from simbias.measures.test_risk import TestRisk
 from simbias.measures.train_loss import TrainLoss
 from simbias.measures.train_risk import TrainRisk
+from simbias.measures.two_group_excess import TwoGroupExcess
 from simbias.measures.two_group_gap import TwoGroupGap
 from simbias.networks.activations import ACTIVATIONS
 from simbias.networks.two_layer import TwoLayer
@@ -253,23 +254,25 @@ def test_the_regression_line_is_at_distance_zero_and_nothing_at_distance_one():
     assert value(DistanceToOls(), line, data) > 1e-3
 
 
-def test_two_regressions_have_no_gap_and_nothing_has_what_they_explain():
+def test_two_regressions_have_no_gap_and_other_networks_the_difference():
     # So little noise that no sample lies between β*·x = 0 and the regressions' own.
-    data = law(np.random.default_rng(3), 24, 3, 1, noise=1e-4)
+    rng = np.random.default_rng(3)
+    data = law(rng, 24, 3, 1, noise=1e-6)
+    data = dataclasses.replace(data, test=law(rng, 50, 3, 1, noise=1e-6))
     fit = two_group_fit(data, data.features[0])[..., 0]
     two = neurons([fit[0], -fit[1]], [1, -1])
-    assert abs(value(TwoGroupGap(), two, padded(data, 30))) < 1e-14
-    nothing = dataclasses.replace(two, a=0 * two.a)
-    residual = np.asarray(jax.vmap(two)(data.x) - data.y)
-    explained = np.mean(np.square(data.y)) - np.mean(residual**2)
-    np.testing.assert_allclose(value(TwoGroupGap(), nothing, data), explained, rtol=1e-9)
-    beta = least_squares(data, has_intercept=False)[:, 0]
-    one = neurons([beta, -beta], [1, -1])
-    np.testing.assert_allclose(
-        value(TwoGroupGap(), one, data),
-        value(TrainRisk(), one, data) - np.mean(residual**2),
-        atol=1e-15,
-    )
+    one = least_squares(data, has_intercept=False)[:, 0]
+    one, nothing = neurons([one, -one], [1, -1]), dataclasses.replace(two, a=0 * two.a)
+    for measure, risk in (
+        (TwoGroupGap(), TrainRisk()),
+        (TwoGroupExcess(), ExcessRisk()),
+    ):
+        own = value(risk, two, data)
+        assert own > 1e-14
+        assert abs(value(measure, two, padded(data, 30))) < 1e-6 * own
+        for other in (one, nothing):
+            expected = value(risk, other, data) - own
+            np.testing.assert_allclose(value(measure, other, data), expected, rtol=1e-6)
     assert value(TwoGroupGap(), one, data) > 0
 
 
@@ -561,6 +564,7 @@ def test_a_measure_of_signs_refuses_several_outputs(measure):
         (lambda: value(NeuronCosine(feature=1), network(), sample()), "feature"),
         (lambda: value(NeuronCosine(output=1), network(), sample()), "output"),
         (lambda: value(TwoGroupGap(feature=1), network(), sample()), "feature"),
+        (lambda: value(TwoGroupExcess(feature=1), network(), sample()), "feature"),
     ],
 )
 def test_a_field_that_cannot_be_meant_is_refused_by_name(make, field):

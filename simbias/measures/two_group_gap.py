@@ -3,14 +3,12 @@
 from typing import Any, ClassVar
 
 import equinox as eqx
-import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
 from simbias.losses import mse
-from simbias.measures._cosine import check_index
-from simbias.measures._ols import ols
 from simbias.measures._sample import outputs
+from simbias.measures._two_groups import predicted, two_groups
 
 
 class TwoGroupGap(AbstractMeasure):
@@ -19,7 +17,7 @@ class TwoGroupGap(AbstractMeasure):
     h is least squares on S₊ = {i: u·xᵢ > 0} and on S₋ = {i: u·xᵢ < 0}, each of least
     norm if there are several; u is row `feature` of `data.features`, the teacher β* of
     a linear law.  No ½.  Negative for a network that fits more of the noise than two
-    regressions; its mean over samples is free of what the samples' own noise does.
+    regressions; free of what the noise of the sample does to both.
 
     Reference: two-neuron limit of Boursier & Flammarion (2024), arXiv:2410.02348.
     """
@@ -33,13 +31,7 @@ class TwoGroupGap(AbstractMeasure):
         Raises:
             ValueError: if the data have no such feature.
         """
-        check_index("feature", self.feature, data.features.shape[0])
-        side = data.x @ data.features[self.feature]
-        fitted = jnp.zeros_like(data.y)
-        for is_mine in (side > 0, side < 0):
-            weight = jnp.where(is_mine, data.weight, 0)
-            group = eqx.tree_at(lambda d: d.weight, data, weight)
-            line = data.x @ ols(group, has_intercept=False)
-            fitted = jnp.where(is_mine[:, None], line, fitted)
+        lines = two_groups(data, self.feature)
+        fit = predicted(lines, data.x, data.features[self.feature])
         own = mse(outputs(network, data.x), data.y, data.weight)
-        return own - mse(fitted, data.y, data.weight)
+        return own - mse(fit, data.y, data.weight)
