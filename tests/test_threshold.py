@@ -53,23 +53,31 @@ def verdicts(ds):
 
 
 def test_two_groups_hold_at_every_size_from_d_cubed_on():
-    # Four claims at 200 and at 400; 20 is below d³ = 125.
-    assert verdicts(result("two groups")) == ["holds"] * 8
+    # Five claims at 200 and at 400; 20 is below d³ = 125.
+    assert verdicts(result("two groups")) == ["holds"] * 10
 
 
 def test_one_regression_for_all_samples_fails_in_both_errors():
-    assert verdicts(result("one regression"))[:2] == ["fails", "fails"]
+    assert verdicts(result("one regression"))[:3] == ["fails"] * 3
 
 
 def test_a_network_of_many_groups_fails_everywhere():
-    assert verdicts(result("many groups")) == ["fails"] * 8
+    assert verdicts(result("many groups")) == ["fails"] * 10
+
+
+def test_a_few_members_of_many_groups_open_the_means_and_not_the_medians():
+    ds, other = result("two groups"), result("many groups")
+    for name in ("two_group_gap", "two_group_excess", "effective_width"):
+        ds[name][:, :3] = other[name][:, :3]
+    expected = ["holds", "undecided", "undecided", "holds", "holds"]
+    assert verdicts(ds) == expected * 2
 
 
 def test_too_few_or_too_noisy_members_leave_the_errors_open():
     noisy = verdicts(result("two groups", noise=3.0))
-    assert noisy[:2] == noisy[4:6] == ["undecided", "undecided"]
+    assert noisy[:3] == noisy[5:8] == ["undecided"] * 3
     one = verdicts(result("two groups").isel(seed=[0]))
-    assert one == ["undecided"] * 8
+    assert one == ["undecided"] * 10
     small = verdicts(result("two groups", sizes=(5, 20)))
     assert small == ["undecided"]
 
@@ -83,7 +91,7 @@ def test_a_failed_member_is_left_out_and_not_counted_as_zero():
     ds = result("two groups")
     ds["two_group_gap"][:, 0] = np.nan
     ds["effective_width"][:, 0] = np.nan
-    assert verdicts(ds) == ["holds"] * 8
+    assert verdicts(ds) == ["holds"] * 10
 
 
 @pytest.mark.parametrize(

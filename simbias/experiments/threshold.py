@@ -25,7 +25,9 @@ import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator
 
+from simbias.analysis.quantile_band import quantile_band
 from simbias.analysis.threshold import Threshold, threshold
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.gaussian_teacher import InputLaw, Teacher, gaussian_teacher
@@ -157,15 +159,15 @@ def interpolates(ds: xr.Dataset) -> xr.DataArray:
 
 
 def figure(ds: xr.Dataset) -> Figure:
-    """Train and test error against n with both laws; cosines with OLS per n."""
+    """Errors against n with both laws, by pairs too; cosines with OLS per n."""
     with style():
         parts = list(curves(ds, "n"))
         shown = parts if len(parts) < 3 else [parts[0], parts[-1]]
         sizes = parts[0][1]["n"].values
-        whole = blank(max(9.0, 1.35 * len(sizes)), 4.6 + 1.7 * len(shown))
+        whole = blank(max(12.0, 1.35 * len(sizes)), 4.6 + 1.7 * len(shown))
         heights = [4.6, *(1.7 for _ in shown)]
         top, *rows = list(whole.subfigures(len(heights), 1, height_ratios=heights))  # pyright: ignore
-        train, test = top.subplots(1, 2)
+        train, test, pairs = top.subplots(1, 3)
         for i, (label, part) in enumerate(parts):
             n_star = _n_star(part)
             text = label or "median, 10–90 % of seeds"
@@ -176,7 +178,11 @@ def figure(ds: xr.Dataset) -> Figure:
                 text += f"; n* = {n_star.estimate:.3g} (line)"
             _errors(train, part, "train_risk", text, i, "train error (MSE)")
             _errors(test, part, "test_risk", text, i, "test error (MSE)")
+            _pairs(pairs, part, i)
         test.set_yscale("log")
+        test.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        test.yaxis.set_major_formatter("{x:g}")
+        test.yaxis.set_minor_locator(NullLocator())
         handles, labels = train.get_legend_handles_labels()
         top.legend(handles, labels, loc="outside lower center", ncols=2)
         for row, (label, part) in zip(rows, shown, strict=True):
@@ -240,6 +246,23 @@ def _errors(
         label=label or "median, 10–90 % of seeds",
         colour=COLOURS[i % len(COLOURS)],
     )
+
+
+def _pairs(axes: Any, part: xr.Dataset, i: int) -> None:
+    """Train error minus that of two regressions on the same sample, over σ²."""
+    d, variance = value(part, "d"), value(part, "sigma") ** 2
+    n, colour = part["n"].values, COLOURS[i % len(COLOURS)]
+    band = quantile_band(part["two_group_gap"].isel(time=-1) / variance)
+    axes.fill_between(n, band["low"], band["high"], color=colour, alpha=0.2, lw=0)
+    axes.plot(n, band["median"], "o-", color=colour, markersize=4)
+    if i == 0:
+        axes.axhline(0, color="#555555", linestyle="--", linewidth=1)
+        axes.plot(n[n > d], (d / n)[n > d], "-.", color="#555555", linewidth=1)
+        axes.set_xscale("log")
+        axes.set_xticks(n, [f"{v:g}" for v in n])
+        axes.minorticks_off()
+        axes.set_xlabel("samples n")
+        axes.set_title("train error − two regressions, over σ²")
 
 
 def _caption(ds: xr.Dataset) -> str:
