@@ -27,7 +27,8 @@ from simbias.store.folder import Folder
 _SMALL = "--cell.d 2 --cell.n-test 10 --flow.name descent --times 0 1"
 CASES = {
     "cheap": f"--cell.n 8 --cell.m 8 --seeds 4096 {_SMALL}",
-    "dear": "--cell.n 110 --cell.m 200 --times 0 10 100 1000 --seeds 96",
+    "dear": "--cell.n 110 --cell.m 200 --cell.scale 1e-3 --times 0 10 100 1000"
+    " --seeds 96",
 }
 _SMALLEST = {"cheap": f"--cell.n 8 --cell.m 8 --seeds 32 {_SMALL}"}
 _SCRIPT = pathlib.Path(__file__).resolve().with_name("scaling.py")

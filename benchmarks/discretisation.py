@@ -62,7 +62,7 @@ def main() -> None:
 
 def compare(options: argparse.Namespace) -> list[dict]:
     rows, exact = [], None
-    base = paper.experiment("quick", n=tuple(options.n), m=options.m)
+    base = paper.experiment("quick", n=tuple(options.n), m=options.m, scale=1e-3)
     base = dataclasses.replace(
         base, seeds=options.seeds, times=log_times(1.0, options.time, 20)
     )

@@ -25,6 +25,7 @@ from simbias.ensemble.events import Members
 from simbias.ensemble.programs import Programs
 from simbias.ensemble.table import Table
 from simbias.experiments import threshold
+from simbias.experiments._times import log_times
 from simbias.simulate import simulate
 
 
@@ -57,7 +58,9 @@ def host(is_smallest: bool, repeats: int) -> list[dict]:
     out = []
     for name, (n, m, members, preset) in cases.items():
         experiment = dataclasses.replace(
-            threshold.experiment(preset, n=n, m=m), seeds=members
+            threshold.experiment(preset, n=n, m=m, scale=1e-3),
+            seeds=members,
+            times=log_times(1.0, 1000.0, 30),
         )
         if is_smallest:  # which compiles in no time
             experiment = tiny(members)

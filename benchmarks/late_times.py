@@ -29,7 +29,10 @@ def main() -> None:
     jax.config.update("jax_enable_x64", True)
     flows = [ReluFlow(rtol=r) for r in (1e-4, 1e-5, 1e-6, 1e-7)]
     flows += [Descent(rate=r) for r in (0.2, 0.05, 0.01, 0.003)]
-    cell, times = {"n": 100, "m": 200, "n_test": 500}, (300.0, 1000.0, 2000.0, 3000.0)
+    cell, times = (
+        {"n": 100, "m": 200, "n_test": 500, "scale": 1e-3},
+        (300.0, 1000.0, 2000.0, 3000.0),
+    )
     if options.smallest:
         flows, cell, times = [flows[0], flows[4]], {**cell, "n": 8, "m": 10}, (5.0,)
     base = paper.experiment("smoke", **cell)

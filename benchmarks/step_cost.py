@@ -35,7 +35,10 @@ def main() -> None:
     n, m, repeats, times = 200, 1000, 11, (3.0, 10.0, 30.0)
     if options.smallest:
         n, m, repeats, times = 10, 10, 3, (1.0,)
-    draws = [make(k, n=n, m=m, sigma=0.5, n_test=1) for k in jax.random.split(KEY, 2)]
+    draws = [
+        make(k, n=n, m=m, sigma=0.5, scale=1e-3, n_test=1)
+        for k in jax.random.split(KEY, 2)
+    ]
     data, network = jax.tree.map(lambda *v: jnp.stack(v), *draws)
     exact = ReluFlow(rtol=1e-5)
     plain = GradientFlow(

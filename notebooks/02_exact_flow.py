@@ -48,9 +48,11 @@ from simbias.measures.train_risk import TrainRisk
 # from the hyperplane of each sample, $w_j\cdot x_k / (\|w_j\| \|x_k\|)$: zero is on it.
 
 # %%
-experiment = paper.experiment("smoke", n=20, m=40)
+experiment = paper.experiment("smoke", n=20, m=40, scale=1e-3)
 with simbias.exact_numerics():
-    data, network = experiment.make(jax.random.key(3), n=20, m=40, sigma=0.5)
+    data, network = experiment.make(
+        jax.random.key(3), n=20, m=40, sigma=0.5, scale=1e-3
+    )
 times = tuple(float(t) for t in np.linspace(0, 40, 401))
 
 

@@ -238,8 +238,13 @@ class Experiment:
 class Claim:
     """What a paper says, as a number with a band, and what was seen.
 
-    `holds` is None when the run cannot tell: a grid too small, or a member missing
-    where every one counts.  Medians and shares are over the members that finished.
+    With an `interval` for what was seen the claim holds if all of it lies in the band,
+    fails if none of it does, and is undecided otherwise; without one `observed` stands
+    for it.
+
+    `holds` is None when the run cannot tell: an interval across an end of the band, a
+    grid too small, or a member missing where every one counts.  Medians and shares are
+    over the members that finished.
     """
 
     statement: str
@@ -247,13 +252,17 @@ class Claim:
     low: float
     high: float
     source: str
+    interval: tuple[float, float] | None = None
 
     @property
     def holds(self) -> bool | None:
-        """True if low ≤ observed ≤ high, None if `observed` is NaN."""
-        if self.observed != self.observed:
+        """True in the band [low, high], False outside, None if open or NaN."""
+        start, end = self.interval or (self.observed, self.observed)
+        if any(v != v for v in (self.observed, start, end)):
             return None
-        return bool(self.low <= self.observed <= self.high)
+        if self.low <= start and end <= self.high:
+            return True
+        return False if end < self.low or self.high < start else None
 
     @property
     def verdict(self) -> str:

@@ -3,13 +3,14 @@ import pytest
 import xarray as xr
 from scipy.optimize import brentq, minimize, minimize_scalar
 from scipy.special import expit, log_expit
-from scipy.stats import chi2, norm, t
+from scipy.stats import chi2, norm, t, ttest_1samp
 from sklearn.linear_model import LogisticRegression
 
 from simbias.analysis._logistic import fit_logistic, profile_interval
 from simbias.analysis._threshold import over_seeds
 from simbias.analysis.bootstrap_interval import bootstrap_interval
 from simbias.analysis.largest_interpolated import largest_interpolated
+from simbias.analysis.mean_interval import mean_interval
 from simbias.analysis.median_crossing import median_crossing
 from simbias.analysis.quantile_band import quantile_band
 from simbias.analysis.threshold import threshold
@@ -50,6 +51,16 @@ def test_wilson_is_the_root_of_the_score_equation(k, n):
         assert abs(gap) < 1e-12
     assert found.low <= found.estimate == k / n <= found.high
     assert found.high - found.low > 0.1
+
+
+def test_the_interval_of_a_mean_ends_where_the_t_test_rejects():
+    values = np.random.default_rng(0).normal(1.0, 2.0, 12)
+    found = mean_interval(np.append(values, np.nan), level=0.9)
+    assert found.estimate == pytest.approx(values.mean(), rel=1e-12)
+    for end in (found.low, found.high):
+        assert ttest_1samp(values, end).pvalue == pytest.approx(0.1, rel=1e-9)
+    # A single value has no spread.
+    assert np.isnan(mean_interval(np.array([1.0, np.nan])).low)
 
 
 @pytest.mark.parametrize(("k", "n"), [(3, 0), (5, 4), (-1, 4)])

@@ -37,9 +37,12 @@ from simbias.measures.sliding_fraction import SlidingFraction
 from simbias.measures.test_risk import TestRisk
 from simbias.measures.train_loss import TrainLoss
 from simbias.measures.train_risk import TrainRisk
+from simbias.measures.two_group_excess import TwoGroupExcess
+from simbias.measures.two_group_gap import TwoGroupGap
 from simbias.networks.activations import ACTIVATIONS
 from simbias.networks.two_layer import TwoLayer
 from simbias.registry import component, modules
+from simbias.theory.two_group import two_group_fit
 
 MODULES = modules(simbias.measures)
 # A sum of this many float64 numbers of order one, in another order.
@@ -249,6 +252,28 @@ def test_the_regression_line_is_at_distance_zero_and_nothing_at_distance_one():
     line = neurons([slope[:3]], [1], [slope[3]], activation="identity")
     assert value(DistanceToOls(has_intercept=True), line, data) < 1e-14
     assert value(DistanceToOls(), line, data) > 1e-3
+
+
+def test_two_regressions_have_no_gap_and_other_networks_the_difference():
+    # So little noise that no sample lies between β*·x = 0 and the regressions' own.
+    rng = np.random.default_rng(3)
+    data = law(rng, 24, 3, 1, noise=1e-6)
+    data = dataclasses.replace(data, test=law(rng, 50, 3, 1, noise=1e-6))
+    fit = two_group_fit(data, data.features[0])[..., 0]
+    two = neurons([fit[0], -fit[1]], [1, -1])
+    one = least_squares(data, has_intercept=False)[:, 0]
+    one, nothing = neurons([one, -one], [1, -1]), dataclasses.replace(two, a=0 * two.a)
+    for measure, risk in (
+        (TwoGroupGap(), TrainRisk()),
+        (TwoGroupExcess(), ExcessRisk()),
+    ):
+        own = value(risk, two, data)
+        assert own > 1e-14
+        assert abs(value(measure, two, padded(data, 30))) < 1e-6 * own
+        for other in (one, nothing):
+            expected = value(risk, other, data) - own
+            np.testing.assert_allclose(value(measure, other, data), expected, rtol=1e-6)
+    assert value(TwoGroupGap(), one, data) > 0
 
 
 # Directions.
@@ -538,6 +563,8 @@ def test_a_measure_of_signs_refuses_several_outputs(measure):
         (lambda: Alignment(threshold=1.0), "threshold"),
         (lambda: value(NeuronCosine(feature=1), network(), sample()), "feature"),
         (lambda: value(NeuronCosine(output=1), network(), sample()), "output"),
+        (lambda: value(TwoGroupGap(feature=1), network(), sample()), "feature"),
+        (lambda: value(TwoGroupExcess(feature=1), network(), sample()), "feature"),
     ],
 )
 def test_a_field_that_cannot_be_meant_is_refused_by_name(make, field):

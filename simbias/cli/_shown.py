@@ -50,6 +50,8 @@ def claims_document(
 
 def _json_ready(value: Any) -> Any:
     """JSON knows neither NaN nor infinity: both become null."""
+    if isinstance(value, tuple):
+        return [_json_ready(v) for v in value]
     is_number = isinstance(value, float)
     return None if is_number and not math.isfinite(value) else value
 
@@ -76,9 +78,17 @@ def print_claims(name: str, ds: xr.Dataset, claims: list[Claim]) -> None:
     )
     for claim in claims:
         tqdm.write(
-            f"  {claim.verdict:9s} {claim.statement}: {claim.observed:.6g} "
+            f"  {claim.verdict:9s} {claim.statement}: {_seen(claim)} "
             f"(expected {claim.low:.6g} … {claim.high:.6g}; {claim.source})"
         )
+
+
+def _seen(claim: Claim) -> str:
+    """What was observed, with its interval if it has one."""
+    if claim.interval is None:
+        return f"{claim.observed:.6g}"
+    low, high = claim.interval
+    return f"{claim.observed:.4g} [{low:.4g}, {high:.4g}]"
 
 
 def write_json(place: AbstractPlace, document: Any) -> None:

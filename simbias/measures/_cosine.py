@@ -27,10 +27,10 @@ def cosines(
     """
     has_bias = network.b is not None
     if feature is None:
-        _check_index("output", output, data.y.shape[1])
+        check_index("output", output, data.y.shape[1])
         target = ols(data, has_intercept=has_bias)[:, output]
     else:
-        _check_index("feature", feature, data.features.shape[0])
+        check_index("feature", feature, data.features.shape[0])
         target = data.features[feature]
         if has_bias:
             target = jnp.append(target, jnp.zeros_like(target[0]))
@@ -40,7 +40,12 @@ def cosines(
     return jnp.clip(c, -1, 1)
 
 
-def _check_index(field: str, index: int, size: int) -> None:
+def check_index(field: str, index: int, size: int) -> None:
+    """Refuse the index of a feature or output that is not there.
+
+    Raises:
+        ValueError: naming the field.
+    """
     if not 0 <= index < size:
         raise ValueError(
             f"`{field}` must be an index below {size}, the number of {field}s of the "

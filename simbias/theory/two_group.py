@@ -1,7 +1,9 @@
 """Least squares fitted to each sign of a direction: the plateau and its law.
 
 Where neurons have gathered around ±β*, those with aⱼ > 0 see the samples with
-β*·x > 0, the others the rest, and each group is a linear model of its half.
+β*·x > 0, the others the rest, and each group is a linear model of its half.  These are
+the groups of the theorem.  A network's own are the samples with b₊·x > 0 and b₋·x < 0:
+others only between the hyperplanes of β* and of b±, which meet as n grows.
 """
 
 import jax.numpy as jnp
@@ -31,7 +33,7 @@ def two_group_fit(
     Returns:
         b₊ and b₋, in this order.
 
-    Reference: two-neuron limit of Boursier & Flammarion (2024), arXiv:2410.02348.
+    Reference: theorem 2 of Boursier & Flammarion (2024), arXiv:2410.02348.
     """
     side = data.x @ direction
     groups = [jnp.where(s, data.weight, 0) for s in (side > 0, side < 0)]

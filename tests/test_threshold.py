@@ -1,0 +1,112 @@
+"""Claims of the threshold tell two groups of neurons from what resembles them."""
+
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from simbias.core import Status
+from simbias.experiments import threshold, threshold_scaling
+from simbias.experiments.threshold_scaling import Exponent
+
+SEEDS = 20
+SIGMA = 0.3
+# Ends of a curve; gap and excess are in units of σ²d/n, by which the laws of one
+# regression for all samples and of two differ.
+ENDS = {
+    "two groups": {"gap": 0.0, "excess": 0.0, "width": 2.0, "aligned": 1.0},
+    "one regression": {"gap": 1.0, "excess": -1.0, "width": 2.0, "aligned": 1.0},
+    "many groups": {"gap": -4.0, "excess": 3.0, "width": 12.0, "aligned": 0.5},
+}
+
+
+def result(kind, scale=1e-8, noise=0.3, sizes=(5, 20, 200, 400)):
+    """A result over (n, seed, time) with such ends; all interpolate at n = 5 only."""
+    rng, end = np.random.default_rng(0), ENDS[kind]
+    n = np.array(sizes)
+    unit = SIGMA**2 * 5 / n[:, None]
+    shape = (len(n), SEEDS)
+    spread = lambda: noise * rng.standard_normal(shape)
+    columns = {
+        "train_risk": np.where(n[:, None] < 10, 1e-6, SIGMA**2) * np.ones(shape),
+        "two_group_gap": unit * (end["gap"] + spread()),
+        "two_group_excess": unit * (end["excess"] + spread()),
+        "alignment": np.full(shape, end["aligned"]),
+    }
+    dims = ("n", "seed", "time")
+    variables = {k: (dims, v[..., None]) for k, v in columns.items()}
+    variables["effective_width"] = (dims[:2], np.full(shape, end["width"]))
+    variables["status"] = (dims[:2], np.full(shape, int(Status.REACHED_TIME)))
+    cell = {"d": 5, "sigma": SIGMA, "scale": scale}
+    return xr.Dataset(
+        variables,
+        {"n": n, "time": [3000.0]},
+        {"configuration": json.dumps({"cell": cell})},
+    )
+
+
+def verdicts(ds):
+    claims = threshold.claims(ds)
+    assert claims[0].statement.startswith("n*")
+    return [c.verdict for c in claims[1:]]
+
+
+def test_two_groups_hold_at_every_size_from_d_cubed_on():
+    # Five claims at 200 and at 400; 20 is below d³ = 125.
+    assert verdicts(result("two groups")) == ["holds"] * 10
+
+
+def test_one_regression_for_all_samples_fails_in_both_errors():
+    assert verdicts(result("one regression"))[:3] == ["fails"] * 3
+
+
+def test_a_network_of_many_groups_fails_everywhere():
+    assert verdicts(result("many groups")) == ["fails"] * 10
+
+
+def test_a_few_members_of_many_groups_open_the_means_and_not_the_medians():
+    ds, other = result("two groups"), result("many groups")
+    for name in ("two_group_gap", "two_group_excess", "effective_width"):
+        ds[name][:, :3] = other[name][:, :3]
+    expected = ["holds", "undecided", "undecided", "holds", "holds"]
+    assert verdicts(ds) == expected * 2
+
+
+def test_too_few_or_too_noisy_members_leave_the_errors_open():
+    noisy = verdicts(result("two groups", noise=3.0))
+    assert noisy[:3] == noisy[5:8] == ["undecided"] * 3
+    one = verdicts(result("two groups").isel(seed=[0]))
+    assert one == ["undecided"] * 10
+    small = verdicts(result("two groups", sizes=(5, 20)))
+    assert small == ["undecided"]
+
+
+def test_a_large_start_is_a_control_in_which_two_groups_must_not_appear():
+    assert verdicts(result("many groups", scale=1e-3)) == ["holds"] * 6
+    assert verdicts(result("two groups", scale=1e-3)) == ["fails"] * 6
+
+
+def test_a_failed_member_is_left_out_and_not_counted_as_zero():
+    ds = result("two groups")
+    ds["two_group_gap"][:, 0] = np.nan
+    ds["effective_width"][:, 0] = np.nan
+    assert verdicts(ds) == ["holds"] * 10
+
+
+@pytest.mark.parametrize(
+    ("ratio", "low", "high", "verdict"),
+    [
+        (1.02, 0.9, 1.1, "holds"),
+        (1.06, 1.01, 1.51, "undecided"),
+        (1.5, 1.3, 1.7, "fails"),
+        (np.nan, 0.0, np.inf, "undecided"),
+    ],
+)
+def test_the_width_does_not_matter_only_if_its_interval_says_so(
+    ratio, low, high, verdict
+):
+    with np.errstate(divide="ignore"):
+        exponents = np.log([ratio, low, high]) / np.log(16)
+    p = Exponent(*map(float, exponents), over=(50.0, 800.0))
+    assert threshold_scaling._unchanged("m", p, "t = 1").verdict == verdict
