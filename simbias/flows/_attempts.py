@@ -106,7 +106,7 @@ def adaptive_attempt(
     seen = choose(overflows, params, new)
     error = jax.tree.map(lambda v: jnp.where(overflows, jnp.inf, v), error)
     order: Any = solver.error_order(problem.term)
-    is_kept, end, proposal, _, (*controller, _), _ = pid.adapt_step_size(
+    is_kept, end, proposal, _, controller, _ = pid.adapt_step_size(
         time,
         tnext,
         params,
@@ -114,7 +114,7 @@ def adaptive_attempt(
         problem.sample,
         error,
         order,
-        (*memory.controller, False),
+        memory.controller,
     )
     is_kept, end = jnp.asarray(is_kept), jnp.asarray(end)
     uncut = jnp.maximum(proposal, tnext + (memory.tnext - time))
@@ -133,7 +133,7 @@ def adaptive_attempt(
         has_overflowed=overflows,
         atol=memory.atol,
         solver=choose(is_kept, solver_state, memory.solver),
-        controller=controller,
+        controller=jax.tree.map(jnp.asarray, controller),
     )
     return Attempt(new, end, memory, ~is_too_small, is_kept, status)
 

@@ -5,7 +5,7 @@ from typing import Any
 import diffrax
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Int, PyTree
+from jaxtyping import Array, Bool, Int
 
 
 def error_order(solver: diffrax.AbstractERK) -> int:
@@ -61,12 +61,13 @@ def with_tolerances(
     return eqx.tree_at(tolerances, solver, (pid.rtol, pid.atol, pid.norm))
 
 
-def stages_taken(solver: Any, solver_state: PyTree) -> Int[Array, ""]:
-    """Evaluations of ∇L in an attempt."""
+def stages_taken(solver: Any, is_first: Bool[Array, ""]) -> Int[Array, ""]:
+    """Evaluations of ∇L in an attempt; the first step has none from before."""
     if isinstance(solver, diffrax.Euler):
         return jnp.int32(1)
     stages = solver.tableau.num_stages
     if not solver.tableau.fsal:
         return jnp.int32(stages)
-    is_first, _ = solver_state
+    if isinstance(solver, diffrax.AbstractImplicitSolver):
+        return jnp.int32(stages - 1)  # which begins with ∇L
     return stages - 1 + is_first.astype(jnp.int32)

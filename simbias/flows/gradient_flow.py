@@ -152,7 +152,7 @@ class GradientFlow(AbstractFlow):
             dt = new.time - state.time
             is_at_rest = moves & _is_slow(params, new.params, self.rest * dt)
             status = where_status(is_at_rest, Status.CONVERGED, status)
-        cost = stages_taken(self.solver, state.memory.solver)
+        cost = stages_taken(self.solver, state.stats["accepted"] == 0)
         stats = {
             "accepted": state.stats["accepted"] + moves.astype(jnp.int32),
             "rejected": state.stats["rejected"] + (tries & ~moves).astype(jnp.int32),
@@ -176,13 +176,14 @@ class GradientFlow(AbstractFlow):
         if isinstance(self.solver, diffrax.AbstractImplicitSolver):
             # diffrax computes the field at the start anew for every member of a batch
             # in which one is at its first step; here the two differ by a tolerance.
+            # What its methods remember is undocumented: pyproject caps diffrax.
             solver = (jnp.array(False), jax.tree.map(jnp.negative, gradient))
         first = None if self.dt0 is None else jnp.asarray(self.dt0, dtype)
-        controller = None
+        controller = ()
         if self.is_adaptive:
             order = self.solver.error_order(term)
             pid = diffrax.PIDController(rtol, atol)
-            first, (*controller, _) = pid.init(
+            first, controller = pid.init(
                 term, zero, zero, params, first, sample, self.solver.func, order
             )
             # Where the norms overflow there is no choice; the value is Hairer's least.
@@ -194,7 +195,7 @@ class GradientFlow(AbstractFlow):
             has_overflowed=jnp.array(False),
             atol=atol,
             solver=solver,
-            controller=controller,
+            controller=jax.tree.map(jnp.asarray, controller),
         )
 
 

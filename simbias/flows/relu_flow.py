@@ -6,7 +6,7 @@ import diffrax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from simbias.checks import positive, positive_integer
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
@@ -134,12 +134,11 @@ class ReluFlow(AbstractFlow):
         length = first_length(position) if self.dt0 is None else self.dt0
         choices = choices_at_start(position, sample, slope)
         stats = _first_stats(evaluations=jnp.int32(1), choices=choices)
-        one = jnp.ones((), w.dtype)
         memory = ReluMemory(
             planes=sample.planes,
             length=jnp.asarray(length, clock()),
             position=position,
-            controller=(one, one),
+            controller=_controller(w.dtype),
             has_overflowed=jnp.array(False),
             stiffness=unknown_stiffness(w, a) if self.stabilise else None,
         )
@@ -180,8 +179,7 @@ class ReluFlow(AbstractFlow):
             proposal = jnp.minimum(proposal, stiffness.longest())
             # Errors of one method say nothing of the other's.
             stays = stiffness.is_stiff == memory.stiffness.is_stiff
-            one = jnp.ones_like(error)
-            controller = choose(stays, controller, (one, one))
+            controller = choose(stays, controller, _controller(error.dtype))
         proposal = proposal.astype(time.dtype)
         longer = jnp.maximum(proposal, memory.length)
         proposal = jnp.where(is_clipped & is_kept, longer, proposal)
@@ -232,32 +230,38 @@ class ReluMemory(eqx.Module):
     planes: Planes
     length: Float[Array, ""]
     position: Position
-    controller: tuple[Float[Array, ""], Float[Array, ""]]
+    controller: PyTree
     has_overflowed: Bool[Array, ""]
     stiffness: Stiffness | None
+
+
+# Proportional control: steps bounded by stability settle instead of being rejected
+# every fourth time, and sliding neurons tremble less.
+_PID = diffrax.PIDController(rtol=1.0, atol=0.0, pcoeff=0.4, icoeff=0.3, factormax=3.0)
+
+
+def _controller(dtype: jnp.dtype) -> PyTree:
+    """State of a controller that has seen no error yet."""
+    zero, one = jnp.zeros((), dtype), jnp.ones((), dtype)
+    term = diffrax.ODETerm(lambda _, y, __: y)
+    _, state = _PID.init(term, zero, one, one, one, None, lambda *_: one, None)
+    return jax.tree.map(jnp.asarray, state)
 
 
 def _controlled(
     error: Float[Array, ""],
     length: Float[Array, ""],
     order: Float[Array, ""],
-    controller: tuple[Float[Array, ""], Float[Array, ""]],
-) -> tuple[
-    Bool[Array, ""], Float[Array, ""], tuple[Float[Array, ""], Float[Array, ""]]
-]:
+    controller: PyTree,
+) -> tuple[Bool[Array, ""], Float[Array, ""], PyTree]:
     """Verdict and next length, by diffrax's PID on the error in tolerances."""
-    # Proportional control: steps bounded by stability settle instead of being
-    # rejected every fourth time, and sliding neurons tremble less.
-    pid = diffrax.PIDController(
-        rtol=1.0, atol=0.0, pcoeff=0.4, icoeff=0.3, factormax=3.0
-    )
     one, zero = jnp.ones_like(error), jnp.zeros_like(length)
-    is_kept, _, end, _, (first, second, _), _ = pid.adapt_step_size(
-        zero, length, one, one, None, error, order, (*controller, False)
+    is_kept, _, end, _, controller, _ = _PID.adapt_step_size(
+        zero, length, one, one, None, error, order, controller
     )
     is_kept = jnp.asarray(is_kept)
     proposal = jnp.asarray(end) - jnp.where(is_kept, length, zero)
-    return is_kept, proposal, (jnp.asarray(first), jnp.asarray(second))
+    return is_kept, proposal, jax.tree.map(jnp.asarray, controller)
 
 
 def _slope(network: Any) -> float:
