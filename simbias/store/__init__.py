@@ -10,6 +10,7 @@ Words:
 
 `work` is what a process does with a run, `layout` how a run lies on disk, `blocks` what
 one process holds of it, `extents` which row belongs to which member.  `making` and
-`compatible` begin a run or refuse one of another configuration, `checkpoint` saves
-lanes, `lease` shares blocks, `interrupt` stops in time.
+`compatible` begin a run or refuse one of another configuration, `watch` tells whether
+it is still there, `checkpoint` saves lanes, `lease` shares blocks, `interrupt` stops in
+time.
 """
