@@ -1,7 +1,6 @@
 """Neurons that meet data hyperplanes during a step, one event after the other."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -19,11 +18,11 @@ from simbias.flows._cubic import (
     rough_root,
 )
 from simbias.flows._frozen import Sample
+from simbias.flows._meetings import Meeting, concave_first, decide, jumps_at
 from simbias.flows._norms import largest_of_rows, norm_of_rows, rounding
 from simbias.flows._pins import (
     dual_basis,
     escape_speeds,
-    jumps,
     pinned_normals,
     project,
 )
@@ -35,7 +34,6 @@ from simbias.flows._rows import (
     with_flips,
 )
 from simbias.flows._single_neuron import Point, displacement, mix, point
-from simbias.flows._subgradient import box_least_norm
 from simbias.precision import matmul
 
 MAX_EVENTS = 64
@@ -79,8 +77,8 @@ def _next_event_of_free(step: Step, course: Course) -> Course:
 def _next_event(step: Step, course: Course) -> Course:
     found, k, begin, there = _first_meeting(course, step)
     if course.pins.plane.shape[1] > 1:
-        k = _concave_first(course, step, k, begin, there)
-    meeting = _decide(course, step, k, begin, there)
+        k = concave_first(course, step, k, begin, there)
+    meeting = decide(course, step, k, begin, there)
     new = _redirected(course, step, begin, there, meeting)
     is_pending = _may_meet(new, step) & (new.meetings < MAX_EVENTS)
     new = eqx.tree_at(lambda c: c.is_pending, new, is_pending)
@@ -133,104 +131,12 @@ def _earliest(
     return least_and_place(jnp.where(is_free, root(cubic, rounding), jnp.inf))
 
 
-def _concave_first(
-    course: Course,
-    step: Step,
-    k: Int[Array, " c"],
-    begin: Float[Array, " c"],
-    there: Point,
-) -> Int[Array, " c"]:
-    """Which of the planes that are met at once comes first.
-
-    A pinned neuron meets all planes together whose normals depend on those of k and of
-    its pins (x₁, x₂ and x₁ + x₂, say).  On concave ones it cannot stop, so it crosses
-    them before it is asked whether it stops on a convex one; once it has, it does not
-    meet them any more.
-    """
-    pins, unit = course.pins.plane, step.sample.normal
-    planes = jnp.concatenate([pins, k[:, None]], axis=1)
-    normals = pinned_normals(unit, planes)
-    along = lambda v: matmul(v, unit.T)
-    part = jnp.sum(along(normals) * along(dual_basis(normals)), axis=1)
-    is_dependent = 1 - part < _dependence(unit)
-    is_plane = jnp.any(unit != 0, axis=1)[None, :]
-    is_free = is_plane & ~holds(planes, step.sample.planes.first)
-    side = jnp.where(course.is_above, 1, -1)
-    approach = -side * along(course.end.w - there.w)
-    every = jnp.broadcast_to(jnp.arange(unit.shape[0])[None, :], approach.shape)
-    is_concave = _jumps_at(there.a, every, begin, step) > 0
-    is_first = is_dependent & is_free & is_concave & (approach > 0)
-    least, first = least_and_place(jnp.where(is_first, -approach, 0))
-    has_pins = jnp.any(pins >= 0, axis=1)
-    return jnp.where(has_pins & (least < 0), first, k)
-
-
-class _Meeting(NamedTuple):
-    """What is decided where a neuron meets a hyperplane; s = the p pins and k."""
-
-    plane: Int[Array, "c s"]
-    is_used: Bool[Array, "c s"]
-    gain: Int[Array, "c s"]
-    is_kept: Bool[Array, "c p"]
-    is_pinned: Bool[Array, " c"]
-    stays: Bool[Array, " c"]
-
-
-def _decide(
-    course: Course,
-    step: Step,
-    k: Int[Array, " c"],
-    begin: Float[Array, " c"],
-    there: Point,
-) -> _Meeting:
-    """Cross, slide or stay, by the least subgradient over k and all pins.
-
-    A concave kink (the speed of w·u grows above it) is always crossed; only the pins
-    are decided anew, with k on its new side.  A convex one that the subgradient leaves
-    to the side where the neuron is, such as that of a neuron that has just died on it,
-    is neither crossed nor slid on: the neuron stays on its side, at the plane.
-    """
-    pins, data = course.pins, step.sample
-    plane = jnp.concatenate([pins.plane, k[:, None]], axis=1)
-    is_used = plane >= 0
-    plane = jnp.maximum(plane, 0)
-    normals = jnp.where(is_used[:, :, None], data.normal[plane], 0)
-    jump = _jumps_at(there.a, plane, begin, step)
-    was_above = jnp.take_along_axis(course.is_above, k[:, None], axis=1)[:, 0]
-    moment = mix(begin, course.early, course.late)
-    drive = jnp.sum(there.a[:, :, None] * moment, axis=1)
-    normal = normals[:, -1]
-    to_self = project(normal, normals[:, :-1], pins.dual)
-    is_independent = jnp.sum(to_self**2, axis=1) > _dependence(drive)
-    can_slide = (jump[:, -1] < 0) & is_independent
-    # The neuron counts as below k if it can slide, as across if not.
-    change = jnp.where(was_above, -1.0, jnp.where(can_slide, 0.0, 1.0))
-    change = change.astype(drive.dtype)
-    drive = drive + (change * jump[:, -1])[:, None] * normal
-    is_free = is_used.at[:, -1].set(can_slide)
-    verdict = box_least_norm(normals, drive, jnp.maximum(-jump, 0), is_free)
-    is_pinned = can_slide & (verdict[:, -1] == 0)
-    stays = can_slide & (verdict[:, -1] == jnp.where(was_above, 1, -1))
-    gain = (is_used & (verdict > 0)).astype(jnp.int32)
-    # A pinned neuron counts as below.
-    across = jnp.where(was_above, -1, jnp.where(is_pinned, 0, 1))
-    here = jnp.where(stays, 0, across).astype(jnp.int32)
-    return _Meeting(
-        plane=plane,
-        is_used=is_used,
-        gain=gain.at[:, -1].set(here),
-        is_kept=is_used[:, :-1] & (verdict[:, :-1] == 0),
-        is_pinned=is_pinned,
-        stays=stays,
-    )
-
-
 def _redirected(
     course: Course,
     step: Step,
     begin: Float[Array, " c"],
     there: Point,
-    meeting: _Meeting,
+    meeting: Meeting,
 ) -> Course:
     """The rest of the step after the event.
 
@@ -266,7 +172,7 @@ def _redirected(
     w0 = project(there.w, normals, dual)
     now = mix(begin, early, late)
     shift = norm_of_rows(new[0] - old[0]) + lost
-    jump = _jumps_at(there.a, jnp.maximum(new_plane, 0), begin, step)
+    jump = jumps_at(there.a, jnp.maximum(new_plane, 0), begin, step)
     drive = jnp.sum(there.a[:, :, None] * now, axis=1)
     below, above, _ = escape_speeds(drive, jump, dual)
     is_above = with_flips(course.is_above, plane, meeting.gain, data.planes.first)
@@ -300,7 +206,7 @@ def _redirected(
 def _kept_on_side(
     w: Float[Array, "c e"],
     is_above: Bool[Array, "c n"],
-    meeting: _Meeting,
+    meeting: Meeting,
     normals: Float[Array, "c p e"],
     dual: Float[Array, "c p e"],
     data: Sample,
@@ -315,11 +221,6 @@ def _kept_on_side(
     is_over = meeting.stays & (height < 0) & (square > 0)
     back = jnp.where(is_over, -side * height / jnp.where(square > 0, square, 1), 0)
     return w + back[:, None] * along, jnp.abs(back) * jnp.sqrt(square)
-
-
-def _dependence(like: Float[Array, "..."]) -> Float[Array, ""]:
-    """Squared distance of a unit normal from the span of others that is none."""
-    return jnp.asarray(jnp.finfo(like.dtype).eps ** 0.75, like.dtype)
 
 
 def _distances(course: Course, step: Step) -> tuple[Cubic, Float[Array, ""]]:
@@ -339,14 +240,3 @@ def _distances(course: Course, step: Step) -> tuple[Cubic, Float[Array, ""]]:
         along(start.w), along(left * start.dw), along(end.w), along(left * end.dw)
     )
     return cubic, rounding(unit)
-
-
-def _jumps_at(
-    a: Float[Array, "c k"],
-    plane: Int[Array, "c s"],
-    begin: Float[Array, " c"],
-    step: Step,
-) -> Float[Array, "c s"]:
-    t = begin[:, None, None]
-    pull = (1 - t) * step.before[plane] + t * step.after[plane]
-    return jumps(a, pull, step.slope)

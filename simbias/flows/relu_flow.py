@@ -33,6 +33,7 @@ from simbias.flows._position import (
     is_at_rest,
 )
 from simbias.flows._smooth_step import Stiffness, unknown_stiffness
+from simbias.flows._step_control import controlled, first_controller
 from simbias.losses import hinge, whole
 
 # A tolerance below this many roundings would take their noise for events.
@@ -138,7 +139,7 @@ class ReluFlow(AbstractFlow):
             planes=sample.planes,
             length=jnp.asarray(length, clock()),
             position=position,
-            controller=_controller(w.dtype),
+            controller=first_controller(w.dtype),
             has_overflowed=jnp.array(False),
             stiffness=unknown_stiffness(w, a) if self.stabilise else None,
         )
@@ -164,7 +165,7 @@ class ReluFlow(AbstractFlow):
         new = attempt_step(memory.position, sample, length, method, memory.stiffness)
         overflows = ~is_finite((new.position, new.error))
         error = jnp.where(overflows, jnp.inf, new.error)
-        is_kept, proposal, controller = _controlled(
+        is_kept, proposal, controller = controlled(
             error, length, new.order, memory.controller
         )
         stiffness = new.stiffness
@@ -179,7 +180,7 @@ class ReluFlow(AbstractFlow):
             proposal = jnp.minimum(proposal, stiffness.longest())
             # Errors of one method say nothing of the other's.
             stays = stiffness.is_stiff == memory.stiffness.is_stiff
-            controller = choose(stays, controller, _controller(error.dtype))
+            controller = choose(stays, controller, first_controller(error.dtype))
         proposal = proposal.astype(time.dtype)
         longer = jnp.maximum(proposal, memory.length)
         proposal = jnp.where(is_clipped & is_kept, longer, proposal)
@@ -233,35 +234,6 @@ class ReluMemory(eqx.Module):
     controller: PyTree
     has_overflowed: Bool[Array, ""]
     stiffness: Stiffness | None
-
-
-# Proportional control: steps bounded by stability settle instead of being rejected
-# every fourth time, and sliding neurons tremble less.
-_PID = diffrax.PIDController(rtol=1.0, atol=0.0, pcoeff=0.4, icoeff=0.3, factormax=3.0)
-
-
-def _controller(dtype: jnp.dtype) -> PyTree:
-    """State of a controller that has seen no error yet."""
-    zero, one = jnp.zeros((), dtype), jnp.ones((), dtype)
-    term = diffrax.ODETerm(lambda _, y, __: y)
-    _, state = _PID.init(term, zero, one, one, one, None, lambda *_: one, None)
-    return jax.tree.map(jnp.asarray, state)
-
-
-def _controlled(
-    error: Float[Array, ""],
-    length: Float[Array, ""],
-    order: Float[Array, ""],
-    controller: PyTree,
-) -> tuple[Bool[Array, ""], Float[Array, ""], PyTree]:
-    """Verdict and next length, by diffrax's PID on the error in tolerances."""
-    one, zero = jnp.ones_like(error), jnp.zeros_like(length)
-    is_kept, _, end, _, controller, _ = _PID.adapt_step_size(
-        zero, length, one, one, None, error, order, controller
-    )
-    is_kept = jnp.asarray(is_kept)
-    proposal = jnp.asarray(end) - jnp.where(is_kept, length, zero)
-    return is_kept, proposal, jax.tree.map(jnp.asarray, controller)
 
 
 def _slope(network: Any) -> float:
