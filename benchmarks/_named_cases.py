@@ -4,8 +4,7 @@ import jax
 import numpy as np
 from _cases import Case, D, M, N
 
-from simbias.datasets.symmetric_separable import symmetric_separable
-from simbias.networks.two_layer_init import balanced
+from simbias.experiments import max_margin
 
 
 def named_cases() -> list[Case]:
@@ -54,14 +53,11 @@ def mirrored(seed: int) -> Case:
 
 
 def separable(seed: int) -> Case:
-    """The sample of the experiment max_margin, which is its own mirror image."""
-    key_data, key_net = jax.random.split(jax.random.key(seed))
-    data = symmetric_separable(key_data, n=20, d=5)
-    net = balanced(key_net, m=20, d=5, scale=1e-2)
-    kinds = ("symmetric_separable",)
-    arrays = (data.x, data.y, net.w, net.a)
-    name = f"max_margin-{seed}"
-    return _case(name, kinds, *arrays, 0.1, "logistic", time=40.0)
+    """A small network of the experiment max_margin: a sample that is its own mirror."""
+    data, net = max_margin.make(jax.random.key(seed), draw=seed, m=20, scale=1e-2)
+    arrays, kinds = (data.x, data.y, net.w, net.a), ("symmetric_separable",)
+    name, slope = f"max_margin-{seed}", max_margin.SLOPE
+    return _case(name, kinds, *arrays, slope, "logistic", time=40.0)
 
 
 def dying(seed: int) -> Case:
