@@ -170,19 +170,24 @@ class AbstractFlow(eqx.Module):
     ) -> FlowState:
         """One attempted step."""
 
-    def attempt_size(self, network: Any, n: int, width: int, tile: int) -> int:  # noqa: ARG002
+    def attempt_size(
+        self,
+        network: Any,  # noqa: ARG002
+        n: int,
+        width: int,  # noqa: ARG002
+        tile: int,
+    ) -> int:
         """Numbers that an attempt holds beside the lane, for the estimate of memory.
 
-        The default is that of a gradient: per sample and activation two or, with
-        kinks, three.
+        The default is that of a gradient: two per sample and activation.
 
         Args:
             network: one member's, with or without values.
             n: samples.
             width: activations of one input.
-            tile: those that a two-layer network computes together.
+            tile: those of which a gradient holds two copies.
         """
-        return (3 if network.has_kinks else 2) * n * tile
+        return 2 * n * tile
 
 
 class AbstractStop(eqx.Module):

@@ -104,7 +104,7 @@ def planned(
     check_resources(lanes, devices)
     with exact_numerics():
         plan = make_plan(experiment)
-    check_memory(plan, holds_result)
+    check_memory(plan, holds_result, lanes, devices)
     return plan
 
 

@@ -1,5 +1,6 @@
 """Which arrays of a network are trained."""
 
+import math
 from typing import Any
 
 import equinox as eqx
@@ -21,3 +22,8 @@ def split_trained(network: Any) -> tuple[PyTree, PyTree]:
         is_leaf=is_buffer,
     )
     return eqx.partition(network, is_trained)
+
+
+def size(tree: PyTree) -> int:
+    """Numbers in all arrays of a tree, with or without values."""
+    return sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(tree))

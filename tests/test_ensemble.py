@@ -23,11 +23,9 @@ from simbias.ensemble.grid import (
 )
 from simbias.ensemble.lane import advance_all, start
 from simbias.ensemble.members import draw, member_flow
-from simbias.ensemble.memory import bytes_per_lane
 from simbias.ensemble.plan import make_plan
 from simbias.ensemble.programs import Programs, idle
 from simbias.flows.descent import Descent
-from simbias.networks.two_layer_init import balanced
 from simbias.simulate import simulate, solve
 
 
@@ -182,25 +180,6 @@ def test_a_number_that_shapes_nothing_costs_no_program_of_its_own():
             data, _ = small().make(jax.random.key(member), n=6, d=5)
             np.testing.assert_allclose(lanes.data.x[0, :6], data.x, rtol=1e-14)
     assert len(traced) == 3
-
-
-def smooth(key, *, n: int, m: int):
-    data, _ = small().make(key, n=n, d=5)
-    return data, balanced(key, m=m, d=5, scale=0.1, activation="tanh")
-
-
-@pytest.mark.parametrize("flow", [PlainDescent(), Descent(optimiser="adam")])
-def test_the_memory_of_a_lane_is_within_a_quarter_of_what_is_reserved(flow):
-    width, cell = 8, {"n": 100, "m": 200}
-    plan = make_plan(small(make=smooth, cell=cell, flow=flow, seeds=1))
-    with exact_numerics():
-        programs = Programs(plan, "gpu", Progress())
-        lanes = idle(plan.groups[0].lane, width)
-        lowered = programs._advance.lower(jnp.int32(8), lanes)
-        used = lowered.compile().compiled.memory_analysis()
-    # The lanes are donated: what comes out lies where they lay.
-    reserved = used.argument_size_in_bytes + used.temp_size_in_bytes
-    assert bytes_per_lane(plan.groups[0].lane) * width == pytest.approx(reserved, 0.25)
 
 
 def test_a_diverging_member_ends_alone_and_changes_nobody():

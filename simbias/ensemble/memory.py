@@ -7,33 +7,54 @@ from typing import Any
 import jax
 from jaxtyping import PyTree
 
+from simbias.ensemble.footprint import footprint
 from simbias.ensemble.lane import Lane
 from simbias.ensemble.plan import Group, Plan
-from simbias.tiling import ROWS, tiles
+from simbias.tiling import tiles
+from simbias.trained import size
 
 _MAX_LANES = 4096
 # Per member, whatever it records: which row is whose, and what of it is done.
 _INDEX_BYTES = 48
 # Members that begin or are taken together: at most so many, of so many bytes in all.
 _MAX_TOGETHER, _BYTES_TOGETHER = 64, 16 << 20
+# Bytes that drawing takes per number of a sample, with counters and bits on their way,
+# and per weight.
+_DRAWING_SAMPLES, _DRAWING_WEIGHTS = 5 * 8, 2 * 8
 
 
-def check_memory(plan: Plan, holds_result: bool = True) -> None:
+def check_memory(
+    plan: Plan,
+    holds_result: bool = True,
+    lanes: int | None = None,
+    devices: list[jax.Device] | None = None,
+) -> None:
     """Refuse a run that cannot fit; who only adds to a store does not hold its result.
 
     Raises:
         ValueError: with what is needed and what there is.
     """
-    lane = max(bytes_per_lane(group.lane) for group in plan.groups)
+    devices = station_devices(devices or jax.local_devices(), plan.size)
+    flight = bytes_in_flight(plan, devices, lanes)
     result = bytes_of_result(plan) if holds_result else 0
+    is_cpu = devices[0].platform == "cpu"
     index = plan.size * _INDEX_BYTES
-    needed, present = result + index + lane, physical_memory()
+    needed, present = result + index + flight * is_cpu, physical_memory()
     if present is not None and needed > present:
         raise ValueError(
             f"`cell` × `seeds` is too large: {plan.size} members need about "
-            f"{_size(needed)} (results {_size(result)}, index {_size(index)}, one "
-            f"member in flight {_size(lane)}) and this machine has "
-            f"{_size(present)}. Use fewer seeds, cells, `times` or measures."
+            f"{_size(needed)} (results {_size(result)}, index {_size(index)}, members "
+            f"in flight {_size(flight * is_cpu)}) and this machine has "
+            f"{_size(present)}. Use fewer seeds, cells, `times` or measures, or "
+            "smaller networks and samples."
+        )
+    present = _memory_of(devices[0])
+    largest = max(bytes_per_lane(group) for group in plan.groups)
+    if not is_cpu and present is not None and largest > present:
+        raise ValueError(
+            f"`cell`: one member in flight needs about {_size(largest)} and the "
+            f"{devices[0].platform} has {_size(present)}. Use smaller networks and "
+            "samples, or dtype float32."
         )
 
 
@@ -44,33 +65,37 @@ def lanes_that_fit(group: Group, device: jax.Device) -> int:
     """
     if device.platform == "cpu":
         return min(group.size, _together(_bytes_of_arrays(group.lane)))
-    limit = (device.memory_stats() or {}).get("bytes_limit", 8 << 30)
-    fits = int(limit / 2 // bytes_per_lane(group.lane))
+    limit = _memory_of(device) or 8 << 30
+    fits = int(limit / 2 // bytes_per_lane(group))
     return max(1, min(group.size, fits, _MAX_LANES))
 
 
 def describe_memory(plan: Plan, lanes: int | None = None) -> str:
     """One line: members, lanes, and what they need."""
     devices = station_devices(jax.local_devices(), plan.size)
-    in_turn = devices[0].platform == "cpu"
-    largest, at_a_time = 0, 0
-    for group in plan.groups:
-        width = lanes or lanes_that_fit(group, devices[0])
-        computed = 1 if in_turn else width
-        arrays = _bytes_of_arrays(group.lane)
-        attempts = computed * (bytes_per_lane(group.lane) - arrays)
-        # Members that begin are drawn before they are put into their places.
-        drawn = (group.lane.data, group.lane.state.network)
-        begin = min(width, _together(arrays)) * _bytes_of_arrays(drawn)
-        largest = max(largest, width * arrays + max(attempts, begin))
-        at_a_time = max(at_a_time, computed)
+    computed = max(_computed(group, devices[0], lanes)[1] for group in plan.groups)
     count = len(plan.groups)
     shapes = "one shape" if count == 1 else f"{count} shapes"
     return (
         f"{plan.experiment.name}: {plan.size:,} members of {shapes}; "
-        f"{len(devices) * at_a_time:,} computed at a time, in about "
-        f"{_size(len(devices) * largest)}; results {_size(bytes_of_result(plan))}"
+        f"{len(devices) * computed:,} computed at a time, in about "
+        f"{_size(bytes_in_flight(plan, devices, lanes))}; results "
+        f"{_size(bytes_of_result(plan))}"
     )
+
+
+def bytes_in_flight(
+    plan: Plan, devices: list[jax.Device], lanes: int | None = None
+) -> int:
+    """Memory of what all stations compute at a time, of the largest shape."""
+    largest = 0
+    for group in plan.groups:
+        width, computed = _computed(group, devices[0], lanes)
+        arrays = _bytes_of_arrays(group.lane)
+        attempts = computed * (bytes_per_lane(group) - arrays)
+        begin = _bytes_of_beginning(group.lane, min(width, _together(arrays)))
+        largest = max(largest, width * arrays + max(attempts, begin))
+    return len(devices) * largest
 
 
 def members_together(lanes: Lane) -> int:
@@ -96,22 +121,20 @@ def physical_memory() -> int | None:
         return None
 
 
-def bytes_per_lane(lane: Lane) -> int:
+def bytes_per_lane(group: Group) -> int:
     """Memory of one lane in a round: its arrays, and what one attempt needs beside.
 
-    For two-layer networks within a quarter of what XLA reserves; for the convolutional
-    one of `dominoes` half more than that.  Beside what the flow says of an attempt, a
-    measure needs one and a fifth numbers per activation, for the rows of a sample it
-    looks at together.
+    That is what the flow says of an attempt, or what the measures need if that is
+    more.  `benchmarks/memory.py` compares it with what is taken.
     """
+    lane = group.lane
     network, n = lane.state.network, lane.data.x.shape[0]
     itemsize = lane.data.x.dtype.itemsize
-    width = _activations(network, lane.data.x)
-    _, tile = tiles(n, width, itemsize)
+    one = jax.ShapeDtypeStruct(lane.data.x.shape[1:], lane.data.x.dtype)
+    width = max(1, footprint(lambda net, x: net(x), network, one))
+    tile = _held_twice(network, n, width, itemsize)
     attempt = lane.flow.attempt_size(network, n, width, tile)
-    n_test = 0 if lane.data.test is None else lane.data.test.x.shape[0]
-    measures = 6 * (_rows_together(n) + _rows_together(n_test)) * width // 5
-    return _bytes_of_arrays(lane) + max(attempt, measures) * itemsize
+    return _bytes_of_arrays(lane) + max(attempt, group.recording) * itemsize
 
 
 def bytes_of_result(plan: Plan) -> int:
@@ -123,26 +146,29 @@ def bytes_of_result(plan: Plan) -> int:
     return plan.size * (per_member + 8 * (len(plan.stats) + 3))
 
 
-def _activations(network: Any, inputs: Any) -> int:
-    """Numbers that one input becomes on its way: outputs of products, once each.
-
-    Those of a convolution count four times: XLA writes them down with their shift,
-    rectified and pooled as well.
-    """
-    one = jax.ShapeDtypeStruct(inputs.shape[1:], inputs.dtype)
-    return max(1, _outputs(jax.make_jaxpr(lambda net, x: net(x))(network, one).jaxpr))
+def _computed(group: Group, device: jax.Device, lanes: int | None) -> tuple[int, int]:
+    """Lanes of a station, and how many of them are computed at a time."""
+    width = lanes or lanes_that_fit(group, device)
+    return width, 1 if device.platform == "cpu" else width
 
 
-def _outputs(jaxpr: Any) -> int:
-    times = {"dot_general": 1, "conv_general_dilated": 4}
-    total = 0
-    for equation in jaxpr.eqns:
-        sizes = [math.prod(v.aval.shape) for v in equation.outvars]
-        total += times.get(equation.primitive.name, 0) * sum(sizes)
-        for inner in jax.tree.leaves(list(equation.params.values())):
-            inner = getattr(inner, "jaxpr", inner)
-            total += _outputs(inner) if hasattr(inner, "eqns") else 0
-    return total
+def _held_twice(network: Any, n: int, width: int, itemsize: int) -> int:
+    """Activations of one input of which a gradient holds two copies."""
+    if getattr(network, "value_and_gradient", None) is not None:
+        return tiles(n, width, itemsize)[1]
+    # Autodiff keeps all layers; without kinks their derivatives follow from the values.
+    return width if network.has_kinks else 3 * width // 4
+
+
+def _bytes_of_beginning(lane: Lane, together: int) -> int:
+    """Members are drawn, one after another, before they are put into their places."""
+    data, network = lane.data, lane.state.network
+    drawing = _DRAWING_SAMPLES * size(data) + _DRAWING_WEIGHTS * size(network)
+    return together * _bytes_of_arrays((data, network)) + drawing
+
+
+def _memory_of(device: jax.Device) -> int | None:
+    return (device.memory_stats() or {}).get("bytes_limit")
 
 
 def _bytes_of_arrays(tree: PyTree) -> int:
@@ -151,11 +177,6 @@ def _bytes_of_arrays(tree: PyTree) -> int:
 
 def _together(size: int) -> int:
     return max(1, min(_MAX_TOGETHER, _BYTES_TOGETHER // size))
-
-
-def _rows_together(n: int) -> int:
-    """Rows of a sample that are in memory: chunks, and what is left over."""
-    return n if n <= ROWS else ROWS + n % ROWS
 
 
 def _size(size: int) -> str:

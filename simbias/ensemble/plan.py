@@ -5,6 +5,7 @@ import itertools
 from collections.abc import Hashable, Iterator, Mapping
 
 from simbias.core import Experiment
+from simbias.ensemble.footprint import footprint
 from simbias.ensemble.grid import Cell, Grid, make_grid
 from simbias.ensemble.lane import Lane, Recorder
 from simbias.ensemble.shapes import Field, Shapes, cost, widest
@@ -15,13 +16,15 @@ from simbias.ensemble.validity import check_axes, check_experiment
 class Group:
     """Members of one shape, which share one compiled program.
 
-    `spans` hold their numbers in the run, `lane` describes one without its values, and
-    `cost` is what one evaluation of the field costs, up to a factor.
+    `spans` hold their numbers in the run, `lane` describes one without its values,
+    `cost` is what one evaluation of the field costs, up to a factor, and `recording`
+    how many numbers all measures together hold while they are taken.
     """
 
     spans: tuple[range, ...]
     lane: Lane
     cost: float
+    recording: int
 
     @property
     def size(self) -> int:
@@ -78,8 +81,8 @@ def make_plan(experiment: Experiment) -> Plan:
         span = range(first, first + experiment.seeds)
         spans.setdefault(shapes.of(cell), []).append(span)
     groups = [
-        Group(tuple(of_shape), shapes.lanes[shape], cost(shapes.lanes[shape]))
-        for shape, of_shape in spans.items()
+        Group(tuple(of_shape), lane, cost(lane), _recording(experiment, lane))
+        for lane, of_shape in ((shapes.lanes[k], v) for k, v in spans.items())
     ]
     # The dearest first: what is left for the end is then short.
     groups.sort(key=lambda g: -g.cost)
@@ -92,3 +95,14 @@ def make_plan(experiment: Experiment) -> Plan:
     trajectories, final = widest(shapes.trajectories), widest(shapes.final)
     check_axes(grid.axes, trajectories | final)
     return Plan(experiment, grid, recorder, tuple(groups), trajectories, final, stats)
+
+
+def _recording(experiment: Experiment, lane: Lane) -> int:
+    """Numbers that measures hold: those along the way, or those at the end."""
+    network, data = lane.state.network, lane.data
+    measured = lambda measures: (
+        lambda network, data: [measure(network, data) for measure in measures]
+    )
+    stop = [] if experiment.stop is None else [experiment.stop]
+    every = [*experiment.measures.values(), *stop], [*experiment.final.values()]
+    return max(footprint(measured(some), network, data) for some in every)

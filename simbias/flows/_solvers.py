@@ -61,6 +61,11 @@ def with_tolerances(
     return eqx.tree_at(tolerances, solver, (pid.rtol, pid.atol, pid.norm))
 
 
+def stages_at_once(solver: Any) -> int:
+    """Evaluations of ∇L that a step keeps until its end."""
+    return 1 if isinstance(solver, diffrax.Euler) else solver.tableau.num_stages
+
+
 def stages_taken(solver: Any, is_first: Bool[Array, ""]) -> Int[Array, ""]:
     """Evaluations of ∇L in an attempt; the first step has none from before."""
     if isinstance(solver, diffrax.Euler):

@@ -20,7 +20,7 @@ from simbias.flows._objective import (
     value_gradient_and_rest,
     where_status,
 )
-from simbias.trained import split_trained
+from simbias.trained import size, split_trained
 
 Optimiser = Literal["gd", "momentum", "nesterov", "adam", "adamw"]
 # Number of the step, from 0 -> factor of the rate.
@@ -111,9 +111,9 @@ class Descent(AbstractFlow):
                 )
 
     def attempt_size(self, network: Any, n: int, width: int, tile: int) -> int:
-        """Numbers that a step holds: those of the gradient of a mini-batch."""
+        """Numbers that a step holds: the gradient of a mini-batch, and new weights."""
         rows = n if self.batch is None else min(n, self.batch)
-        return super().attempt_size(network, rows, width, tile)
+        return super().attempt_size(network, rows, width, tile) + 2 * size(network)
 
     def init(
         self,

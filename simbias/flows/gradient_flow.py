@@ -28,8 +28,8 @@ from simbias.flows._objective import (
     value_and_gradient,
     where_status,
 )
-from simbias.flows._solvers import check_solver, stages_taken
-from simbias.trained import split_trained
+from simbias.flows._solvers import check_solver, stages_at_once, stages_taken
+from simbias.trained import size, split_trained
 
 
 class GradientFlow(AbstractFlow):
@@ -87,6 +87,11 @@ class GradientFlow(AbstractFlow):
                 "`dt0` must be given when `is_adaptive` is False: it is the step. "
                 "Example: dt0=0.01."
             )
+
+    def attempt_size(self, network: Any, n: int, width: int, tile: int) -> int:
+        """Numbers that an attempt holds: a gradient, and weights at every stage."""
+        copies = stages_at_once(self.solver) + 3
+        return super().attempt_size(network, n, width, tile) + copies * size(network)
 
     def init(
         self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray

@@ -108,8 +108,10 @@ class ReluFlow(AbstractFlow):
             )
 
     def attempt_size(self, network: Any, n: int, width: int, tile: int) -> int:  # noqa: ARG002
-        """Numbers that an attempt holds: eight per n × m, or 5½ where it is tiled."""
-        return (16 if tile >= width else 11) * n * width // 2
+        """Numbers that an attempt holds: 4⅜ per n × m, and four per one of the pins."""
+        m, e = network.w.shape[0], network.w.shape[1] + (network.b is not None)
+        pins = min(n, e, 32 if self.max_pins is None else self.max_pins)
+        return 35 * n * width // 8 + 4 * m * pins * (e + 4)
 
     def init(
         self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray

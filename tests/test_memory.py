@@ -1,0 +1,109 @@
+"""Laws of the memory that a run is said to need."""
+
+import types
+
+import jax
+import jax.numpy as jnp
+import pytest
+from small import PlainDescent, small
+
+from simbias.ensemble import memory
+from simbias.ensemble.engine import exact_numerics
+from simbias.ensemble.events import Progress
+from simbias.ensemble.footprint import footprint
+from simbias.ensemble.plan import make_plan
+from simbias.ensemble.programs import Programs, idle
+from simbias.flows.descent import Descent
+from simbias.flows.gradient_flow import GradientFlow
+from simbias.measures.dead_neurons import DeadNeurons
+from simbias.measures.train_risk import TrainRisk
+from simbias.networks.two_layer_init import balanced
+from simbias.simulate import simulate
+
+
+def smooth(key, *, n: int, m: int, d: int = 5):
+    data, _ = small().make(key, n=n, d=d)
+    return data, balanced(key, m=m, d=d, scale=0.1, activation="tanh")
+
+
+def planned(flow, measures=None, **cell):
+    measures = measures or {"risk": TrainRisk()}
+    experiment = small(make=smooth, cell=cell, flow=flow, seeds=1, measures=measures)
+    return make_plan(experiment)
+
+
+def reserved(lowered):
+    return lowered.compile().compiled.memory_analysis()
+
+
+WIDE = {"n": 100, "m": 200}
+
+
+@pytest.mark.parametrize(
+    ("width", "flow", "measure", "cell"),
+    [
+        (8, PlainDescent(), TrainRisk(), WIDE),
+        (8, Descent(optimiser="adam"), TrainRisk(), WIDE),
+        # Of these the estimate once said a tenth to a half of what is taken.
+        (1, Descent(batch=10), DeadNeurons(), {"n": 2000, "m": 500}),
+        (1, GradientFlow(), TrainRisk(), {"n": 4, "m": 5000, "d": 40}),
+    ],
+)
+def test_the_memory_of_a_lane_is_within_a_quarter_of_what_is_reserved(
+    width, flow, measure, cell
+):
+    plan = planned(flow, {"measure": measure}, **cell)
+    with exact_numerics():
+        programs = Programs(plan, "cpu" if width == 1 else "gpu", Progress())
+        lanes = idle(plan.groups[0].lane, width)
+        used = reserved(programs._advance.lower(jnp.int32(8), lanes))
+    # The lanes are donated: what comes out lies where they lay.
+    total = used.argument_size_in_bytes + used.temp_size_in_bytes
+    assert memory.bytes_per_lane(plan.groups[0]) * width == pytest.approx(total, 0.25)
+
+
+def test_the_memory_of_a_run_counts_what_drawing_takes():
+    plan = planned(Descent(batch=10), n=2000, m=5, d=200)
+    cell = plan.grid.cells[0]
+    fixed = (smooth, "float64", cell.sizes)
+    with exact_numerics():
+        programs = Programs(plan, "cpu", Progress())
+        keys = jnp.zeros((1, 3), jnp.uint32)
+        numbers, _ = programs._traced(0)
+        used = reserved(programs._draw.lower(fixed, numbers, keys, jnp.int32(1)))
+    lane = sum(v.size * v.dtype.itemsize for v in jax.tree.leaves(plan.groups[0].lane))
+    total = lane + used.output_size_in_bytes + used.temp_size_in_bytes
+    said = memory.bytes_in_flight(plan, jax.devices())
+    assert said == pytest.approx(total, 0.25)
+
+
+def test_products_count_once_however_often_they_are_asked_for_and_loops_one_turn():
+    x, w = jnp.ones((6, 3)), jnp.ones((3, 5))
+    product = lambda x, w: jnp.sum(jax.nn.relu(x @ w))
+    turns = lambda x, w: jax.lax.map(lambda row: jnp.sum(row @ w), x)
+    assert footprint(product, x, w) == 30
+    assert footprint(lambda x, w: product(x, w) * product(x, w), x, w) == 30
+    assert footprint(lambda x, w: product(x, w) * product(2 * x, w), x, w) == 60
+    assert footprint(turns, x, w) == 5
+    assert footprint(lambda x, w: turns(x, w) + turns(x, w), x, w) == 5
+
+
+def test_a_run_whose_stations_do_not_fit_together_is_refused(monkeypatch):
+    monkeypatch.setattr(memory.os, "sched_getaffinity", lambda _: range(4))
+    plan = make_plan(small())
+    four = memory.bytes_in_flight(plan, jax.devices() * 4)
+    monkeypatch.setattr(memory, "physical_memory", lambda: four * 3 // 4)
+    with pytest.raises(ValueError, match="members in flight"):
+        simulate(small())
+
+
+def test_a_member_that_no_accelerator_can_hold_is_refused(monkeypatch):
+    device = types.SimpleNamespace(platform="gpu")
+    monkeypatch.setattr(memory, "station_devices", lambda *_: [device])
+    plan = make_plan(small())
+    needed = memory.bytes_per_lane(plan.groups[0])
+    device.memory_stats = lambda: {"bytes_limit": needed}
+    memory.check_memory(plan)
+    device.memory_stats = lambda: {"bytes_limit": needed // 2}
+    with pytest.raises(ValueError, match="one member in flight needs"):
+        memory.check_memory(plan)
