@@ -32,10 +32,7 @@ PROGRAMS = (*PLAIN, *OTHER, *PLAIN)
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A problem (without its bias as a column), an end time and what is odd in it.
-
-    `settled` is a time after which nothing moves any more, None if there is none.
-    """
+    """A problem (without its bias as a column), an end time and what is odd in it."""
 
     name: str
     kinds: tuple[str, ...]
@@ -49,12 +46,6 @@ class Case:
     loss: str
     time: float
     rtol: float = 1e-7
-    settled: float | None = None
-
-    @property
-    def oracle_time(self) -> float:
-        """Where the oracle may stop."""
-        return self.time if self.settled is None else self.settled
 
     @property
     def problem(self) -> Problem:

@@ -15,7 +15,6 @@ def named_cases() -> list[Case]:
         *(separable(seed) for seed in range(4)),
         *(dying(seed) for seed in range(4, 12)),
         *(vanishing(seed) for seed in range(4)),
-        settled(),
     ]
 
 
@@ -79,13 +78,3 @@ def vanishing(seed: int) -> Case:
     return _case(
         f"vanishing-{seed}", ("w_to_0",), x, -np.ones(8), w, [1.0, 0.8], time=20.0
     )
-
-
-def settled() -> Case:
-    """At rest long before its end, which is far beyond any step."""
-    rng = np.random.default_rng(0)
-    x, y = rng.standard_normal((4, 2)), rng.standard_normal(4)
-    w = 0.1 * rng.standard_normal((6, 2))
-    a = np.linalg.norm(w, axis=1) * rng.choice([-1.0, 1.0], 6)
-    more = {"time": 1e14, "settled": 200.0}
-    return _case("settled", ("late",), x, y, w, a, **more)

@@ -22,7 +22,7 @@ TOLERANCES, OWN_ERRORS = 1000, 20
 # An oracle that knows less than this can judge nothing.
 LEAST_KNOWN = 1e-2
 MAX_STEPS = 20_000
-VERDICTS = ("right", "failed", "silent", "not well posed", "not judged")
+VERDICTS = ("right", "failed", "silent", "chosen", "not well posed", "not judged")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,7 +112,7 @@ def judged(case: Case, end: End, known: Reference) -> dict:
     is_known = np.max(known.error) <= LEAST_KNOWN
     agrees, spread, nearest = bool(np.all(error <= allowed)), None, None
     if not agrees:
-        base, others = perturbed_ends(case.problem, case.oracle_time, known.steps)
+        base, others = perturbed_ends(case.problem, case.time, known.steps)
         apart = np.max([distance(other, base) for other in others], axis=0)
         is_well_posed = np.all(apart <= allowed)
         spread = _short(np.max(apart))
@@ -123,8 +123,10 @@ def judged(case: Case, end: End, known: Reference) -> dict:
         verdict = "not judged"
     elif agrees:
         verdict = "right"
+    elif not is_well_posed:
+        verdict = "not well posed"
     else:
-        verdict = "silent" if is_well_posed else "not well posed"
+        verdict = "chosen" if end.stats["choices"] else "silent"
     problem = case.problem
     start = loss_of(case, np.concatenate([problem.w, problem.a], axis=1))
     loss, known_loss = loss_of(case, end.weights), loss_of(case, known.end)

@@ -9,6 +9,7 @@ error, and a verdict:
     right           every neuron within max(1000 rtol, 20 × the oracle's own error)
     failed          the flow says that it failed
     silent          wrong, and the flow does not say so
+    chosen          another end, and the flow counts a choice among several solutions
     not well posed  perturbed starts of Euler (1e-9) end further apart than that
     not judged      the oracle's own error is beyond 1e-2
 
@@ -76,7 +77,7 @@ def main() -> None:
 
 def _known(case: Case, steps: int, folder: pathlib.Path | None) -> Reference:
     """The end of the oracle, from the folder where it was found before."""
-    problem, time = case.problem, case.oracle_time
+    problem, time = case.problem, case.time
     if folder is None:
         return reference(problem, time, steps)
     digest = hashlib.sha256(repr((time, steps, problem.slope, problem.loss)).encode())

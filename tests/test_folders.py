@@ -18,6 +18,7 @@ from simbias.simulate import simulate
 from simbias.store.address import place_at
 from simbias.store.blocks import Blocks
 from simbias.store.folder import Folder
+from simbias.store.place import Replaced
 
 RUN = ["run", "three_points", "--preset", "smoke", "--flow.name", "descent"]
 RUN += ["--times", "0", "5", "--cell.m", "20", "--seeds", "2"]
@@ -124,7 +125,7 @@ def test_a_run_that_is_deleted_at_work_is_not_written_any_more(tmp_path, monkeyp
             shutil.rmtree(store, ignore_errors=True)
 
     monkeypatch.setattr(Blocks, "receive", deleting)
-    with pytest.raises(FileNotFoundError, match=f"was deleted .*: '{store}'"):
+    with pytest.raises(Replaced, match=f"{store} was deleted or replaced"):
         durable.run(store)
     assert place_at(store).files() == []
 

@@ -120,7 +120,7 @@ def adaptive_attempt(
     uncut = jnp.maximum(proposal, tnext + (memory.tnext - time))
     proposal = jnp.where(is_clipped & is_kept, uncut, proposal)
 
-    is_too_small = memory.tnext - time < least_step(time)
+    is_too_small = memory.tnext - time < least_step(time, until)
     status = where_status(
         is_too_small, Status.STEP_TOO_SMALL, jnp.int32(Status.RUNNING)
     )
@@ -150,13 +150,13 @@ def constant_attempt(
     memory, time = state.memory, state.time
     step = jnp.asarray(dt0, until.dtype)
     # A product, not a sum: the times do not drift, and h is dt0 to the last bit.
-    slack = least_step(time + step) / 3
+    slack = least_step(time + step, until) / 3
     tnext = step * (jnp.floor((time + slack) / step) + 1)
     tnext = jnp.where(tnext > until - slack, until, tnext)
     dt = jnp.where(jnp.abs(tnext - time - step) <= slack, step, tnext - time)
     dt = dt.astype(precision(params))
     new, _, solver_state = problem.step(solver, params, dt, memory.solver)
-    is_too_small = step < least_step(time)
+    is_too_small = step < least_step(time, until)
     is_kept = is_finite((new, solver_state))
     status = where_status(~is_kept, Status.NONFINITE, jnp.int32(Status.RUNNING))
     status = where_status(is_too_small, Status.STEP_TOO_SMALL, status)

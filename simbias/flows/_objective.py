@@ -67,14 +67,14 @@ def clock() -> jnp.dtype:
     return jnp.result_type(float)
 
 
-def least_step(time: Float[Array, ""]) -> Float[Array, ""]:
+def least_step(time: Float[Array, ""], until: Float[Array, ""]) -> Float[Array, ""]:
     """Steps from here that are shorter hardly move the clock beyond its rounding.
 
-    It is the time reached that counts, not the one ahead: how far a member has to go
-    says nothing of how well it can.
+    It is the time reached that counts, or one unit of it at the start: how far beyond
+    that a member has to go says nothing of how well it can.
     """
-    info = jnp.finfo(time.dtype)
-    return ROUNDINGS * jnp.maximum(info.eps * time, info.tiny)
+    reached = jnp.maximum(time, jnp.minimum(until, 1))
+    return ROUNDINGS * jnp.finfo(time.dtype).eps * reached
 
 
 def is_finite(tree: PyTree) -> Bool[Array, ""]:

@@ -190,7 +190,7 @@ class ReluFlow(AbstractFlow):
         attempts = state.stats["accepted"] + state.stats["rejected"]
         is_running = (state.status == Status.RUNNING) & (until > time)
         is_spent = attempts >= self.max_steps
-        is_too_small = memory.length < least_step(time)
+        is_too_small = memory.length < least_step(time, until)
         tries = is_running & ~is_spent & ~is_too_small
         moves = tries & is_kept
         status = where_status(is_running & is_spent, Status.MAX_STEPS, state.status)
