@@ -6,9 +6,12 @@ import os
 import signal
 import tempfile
 
-# A run in the background of a script starts with Ctrl-C ignored; some tests press it.
+# A run in the background of a script starts with Ctrl-C ignored, one after nohup with
+# closed terminals; some tests press it and close them.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # One cache of compiled programs for this run and all processes that it starts.
 if "PYTEST_XDIST_WORKER" not in os.environ:
