@@ -98,12 +98,13 @@ def test_a_run_whose_stations_do_not_fit_together_is_refused(monkeypatch):
 
 
 def test_a_member_that_no_accelerator_can_hold_is_refused(monkeypatch):
-    device = types.SimpleNamespace(platform="gpu")
-    monkeypatch.setattr(memory, "station_devices", lambda *_: [device])
     plan = make_plan(small())
     needed = memory.bytes_per_lane(plan.groups[0])
-    device.memory_stats = lambda: {"bytes_limit": needed}
+    device = types.SimpleNamespace(platform="gpu")
+    monkeypatch.setattr(memory, "station_devices", lambda *_: [device])
+    monkeypatch.setattr(memory, "bytes_in_flight", lambda *_: 0)
+    monkeypatch.setattr(memory, "_memory_of", lambda _: needed)
     memory.check_memory(plan)
-    device.memory_stats = lambda: {"bytes_limit": needed // 2}
+    monkeypatch.setattr(memory, "_memory_of", lambda _: needed // 2)
     with pytest.raises(ValueError, match="one member in flight needs"):
         memory.check_memory(plan)

@@ -49,11 +49,20 @@ def tested(python: str, resolution: str, pytest: list[str]) -> dict:
     row = {"python": python, "resolution": resolution, "versions": {}, "broke": {}}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        copied(folder, holds=resolution == "known")
+        copied(folder)
+        project = (folder / "pyproject.toml").read_text()
+        if resolution != "known":
+            (folder / "pyproject.toml").write_text(without_versions(project))
         uv = lambda *arguments: ran(folder, python, "uv", *arguments)
         sync = uv("sync", "--no-progress", f"--resolution={RESOLUTIONS[resolution]}")
         if sync.returncode:
-            return {**row, "broke": {"uv sync": sync.stderr.strip()[-2000:]}}
+            # Without the addresses of a package index.
+            said = re.sub(r"\w+://\S+", "…", sync.stderr.strip())
+            return {**row, "broke": {"uv sync": said[-1000:]}}
+        # The tests look at the table too.
+        (folder / "pyproject.toml").write_text(project)
+        version = "import platform; print(platform.python_version())"
+        row["python"] = uv("run", "--no-sync", "python", "-c", version).stdout.strip()
         row["versions"] = direct_versions(folder, uv("pip", "freeze").stdout)
         report = "--junitxml=report.xml"
         run = uv(
@@ -64,7 +73,7 @@ def tested(python: str, resolution: str, pytest: list[str]) -> dict:
         return {**row, **counted(folder / "report.xml")}
 
 
-def copied(folder: pathlib.Path, *, holds: bool) -> None:
+def copied(folder: pathlib.Path) -> None:
     """Put what git tracks, or would, into a folder."""
     command = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
     names = subprocess.check_output(command, cwd=ROOT, text=True).split("\0")
@@ -72,9 +81,6 @@ def copied(folder: pathlib.Path, *, holds: bool) -> None:
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
-    if not holds:
-        project = without_versions((ROOT / "pyproject.toml").read_text())
-        (folder / "pyproject.toml").write_text(project)
 
 
 def ran(
