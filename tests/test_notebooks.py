@@ -17,7 +17,7 @@ def test_the_notebook_runs(path, tmp_path, monkeypatch):
     notebook = jupytext.read(path)
     nbclient.NotebookClient(
         notebook,
-        timeout=300,
+        timeout=900,
         kernel_name="python3",
         resources={"metadata": {"path": str(tmp_path)}},
     ).execute()

@@ -50,10 +50,11 @@ class ReluFlow(AbstractFlow):
     least norm lets them go.
 
     A step is accepted if the root mean square over neurons of the error relative to
-    |(w, a)| is below `rtol`: the method's own estimate, third order terms of the
-    events, second order terms of what they do to all other neurons.  Evaluations grow
-    by about 2 per factor 10 in `rtol`.  A tolerance below 1000 roundings is raised to
-    that: 1.2e-4 in float32, 2.2e-13 in float64.
+    |(w, a)| is below `rtol`, each neuron counted by how far it moves: the method's own
+    estimate, third order terms of the events and of neurons that are let go, second
+    order terms of what events do to all other neurons.  The error follows `rtol` down
+    to 1e-9, and evaluations grow by about 2 per factor 10.  A tolerance below 1000
+    roundings is raised to that: 1.2e-4 in float32, 2.2e-13 in float64.
 
     `stats`: `evaluations` of the field (Tsit5: 7 per attempt), `accepted`, `rejected`,
     `crossings`, `pins`, `releases`, and `choices`: how often the flow had more than one
