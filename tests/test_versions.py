@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from simbias.datasets.gaussian_teacher import gaussian_teacher
-from simbias.flows import gradient_flow, relu_flow
+from simbias.flows import _step_control, gradient_flow
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse
 from simbias.networks.two_layer_init import balanced
@@ -99,9 +99,9 @@ class Opaque(PID):
 
 def test_the_exact_flow_asks_nothing_of_what_its_controller_remembers(monkeypatch):
     def proposals():
-        controller, out = relu_flow._controller(jnp.dtype("float64")), []
+        controller, out = _step_control.first_controller(jnp.dtype("float64")), []
         for error in (0.5, 3.0, 1e-3, jnp.inf, 0.9, 0.2):
-            is_kept, proposal, controller = relu_flow._controlled(
+            is_kept, proposal, controller = _step_control.controlled(
                 jnp.float64(error), jnp.float64(0.1), jnp.float64(5.0), controller
             )
             out += [bool(is_kept), float(proposal)]
@@ -109,9 +109,9 @@ def test_the_exact_flow_asks_nothing_of_what_its_controller_remembers(monkeypatc
         return out
 
     expected = proposals()
-    pid = relu_flow._PID
+    pid = _step_control._PID
     fields = {field.name: getattr(pid, field.name) for field in dataclasses.fields(pid)}
-    monkeypatch.setattr(relu_flow, "_PID", Opaque(**fields))
+    monkeypatch.setattr(_step_control, "_PID", Opaque(**fields))
     assert proposals() == expected
 
 
