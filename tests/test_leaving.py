@@ -148,7 +148,7 @@ def started(program, *arguments):
     )
 
 
-def until(is_so, seconds=120):
+def until(is_so, seconds=300):
     end = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < end
