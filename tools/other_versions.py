@@ -63,7 +63,9 @@ def tested(python: str, resolution: str, pytest: list[str]) -> dict:
         (folder / "pyproject.toml").write_text(project)
         version = "import platform; print(platform.python_version())"
         row["python"] = uv("run", "--no-sync", "python", "-c", version).stdout.strip()
-        row["versions"] = direct_versions(folder, uv("pip", "freeze").stdout)
+        row["versions"] = direct_versions(
+            folder, uv("pip", "freeze", "--python=.venv").stdout
+        )
         report = "--junitxml=report.xml"
         run = uv(
             "run", "--no-sync", "pytest", "-p", "no:cacheprovider", report, *pytest
