@@ -19,6 +19,7 @@ import simbias
 from simbias.configuration import provenance
 from simbias.ensemble.grid import Cell, make_grid, member_keys
 from simbias.experiments import threshold as paper
+from simbias.flows.descent import Descent
 from simbias.results import is_finished, open_result
 from simbias.theory.extremal_vectors import extremal_vectors
 
@@ -31,16 +32,16 @@ def main() -> None:
     options = parser.parse_args()
     experiment = paper.experiment("quick", **({"m": 10} if options.smallest else {}))
     if options.smallest:
-        cell = {**experiment.cell, "n": (20, 130)}
+        cell = {**experiment.cell, "n": 20}
         experiment = dataclasses.replace(
-            experiment, cell=cell, seeds=2, times=(0.0, 1.0)
+            experiment, cell=cell, seeds=2, times=(0.0, 1.0), flow=Descent()
         )
     ds = open_result(options.run) if options.run else simbias.simulate(experiment)
     cells = {c.arguments["n"]: c for c in make_grid(experiment).cells}
     d, sigma = experiment.cell["d"], experiment.cell["sigma"]
     rows = []
-    for n in (int(n) for n in ds["n"].values if n > 2 * d):
-        part = ds.sel(n=n)
+    for n in (n for n in cells if n > 2 * d):
+        part = ds.sel(n=n) if "n" in ds.dims else ds
         gap = part["two_group_gap"].isel(time=-1).where(is_finished(part)) / sigma**2
         is_near = np.abs(gap.values) <= d / (2 * n)
         counts = [most_of_a_sign(experiment, cells[n], seed) for seed in ds.seed.values]
