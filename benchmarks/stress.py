@@ -9,7 +9,7 @@ error, and a verdict:
     right           every neuron within max(1000 rtol, 20 × the oracle's own error)
     failed          the flow says that it failed
     silent          wrong, and the flow does not say so
-    chosen          another end, and the flow counts a choice among several solutions
+    chosen          another end, and on its way the flow counts a choice of several
     not well posed  perturbed starts of Euler (1e-9) end further apart than that
     not judged      the oracle's own error is beyond 1e-2
 

@@ -76,6 +76,7 @@ def _next_event_of_free(step: Step, course: Course) -> Course:
 
 def _next_event(step: Step, course: Course) -> Course:
     found, k, begin, there = _first_meeting(course, step)
+    # A neuron without pins, in one slot, meets no planes that depend on each other.
     if course.pins.plane.shape[1] > 1:
         k = concave_first(course, step, k, begin, there)
     meeting = decide(course, step, k, begin, there)

@@ -111,6 +111,7 @@ def jumps_at(
     begin: Float[Array, " c"],
     step: Step,
 ) -> Float[Array, "c s"]:
+    """`jumps` of planes at a fraction of the step, residuals linear in time."""
     t = begin[:, None, None]
     pull = (1 - t) * step.before[plane] + t * step.after[plane]
     return jumps(a, pull, step.slope)
