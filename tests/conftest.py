@@ -13,10 +13,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-# One cache of compiled programs for this run and all processes that it starts.
+# One cache of compiled programs for this run and all processes that it starts, unless
+# there is one.
 if "PYTEST_XDIST_WORKER" not in os.environ:
-    _CACHE = tempfile.TemporaryDirectory(prefix="simbias-tests-")
-    os.environ["JAX_COMPILATION_CACHE_DIR"] = _CACHE.name
+    if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+        _CACHE = tempfile.TemporaryDirectory(prefix="simbias-tests-")
+        os.environ["JAX_COMPILATION_CACHE_DIR"] = _CACHE.name
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.3"
     # The tests compile more than they compute: XLA's older code for fused loops takes a
     # third less to make, and a third more to run.  Notebooks and benchmarks have the

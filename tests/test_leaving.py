@@ -148,10 +148,10 @@ def started(program, *arguments):
     )
 
 
-def until(is_so, seconds=300):
+def until(is_so, seconds=300, said=lambda: ""):
     end = time.monotonic() + seconds
     while not is_so():
-        assert time.monotonic() < end
+        assert time.monotonic() < end, said()
         time.sleep(0.1)
 
 
@@ -188,7 +188,7 @@ def test_a_job_that_is_queued_again_goes_on_and_logs_no_error(tmp_path):
     try:
         until(lambda: heartbeats(store.work))
         os.kill(heartbeats(store.work)[0]["process"], signal.SIGUSR2)
-        until(lambda: log().count("Loading pickle") == 2)
+        until(lambda: log().count("Loading pickle") == 2, 120, log)
     finally:
         os.killpg(submission.pid, signal.SIGKILL)
     assert "(1000 remaining timeouts)" in log()
@@ -203,7 +203,7 @@ def test_a_job_that_is_queued_again_goes_on_and_logs_no_error(tmp_path):
 def test_a_job_fails_if_its_worker_does_and_not_if_it_is_queued_again(
     monkeypatch, ending, raised
 ):
-    def exit_code(_):
+    def exit_code(_, **__):
         if isinstance(ending, BaseException):
             raise ending
         return ending
@@ -211,6 +211,33 @@ def test_a_job_fails_if_its_worker_does_and_not_if_it_is_queued_again(
     monkeypatch.setattr(cli, "exit_code", exit_code)
     with contextlib.nullcontext() if raised is None else pytest.raises(raised):
         Work("somewhere")()
+
+
+@pytest.mark.parametrize("is_finished", [False, True])
+def test_a_job_is_queued_again_when_its_work_is_saved_and_only_if_it_is_not_finished(
+    monkeypatch, is_finished
+):
+    said = []
+
+    def queue_again(number, _):
+        said.append("queued")
+        raise SystemExit(number)
+
+    def exit_code(_, over):
+        signal.raise_signal(signal.SIGUSR2)
+        assert over.is_set()
+        said.append("saved")
+        return 0 if is_finished else 128 + signal.SIGTERM
+
+    monkeypatch.setattr(cli, "exit_code", exit_code)
+    before = signal.signal(signal.SIGUSR2, queue_again)
+    try:
+        with contextlib.suppress(SystemExit):
+            Work("somewhere")()
+        assert said == (["saved"] if is_finished else ["saved", "queued"])
+        assert signal.getsignal(signal.SIGUSR2) is queue_again
+    finally:
+        signal.signal(signal.SIGUSR2, before)
 
 
 def test_slurm_is_told_how_often_a_job_may_reach_its_time_limit(tmp_path, monkeypatch):

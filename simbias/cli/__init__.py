@@ -4,8 +4,10 @@ The options of `run` are read off the experiment that is named: its grid, its fl
 """
 
 import dataclasses
+import functools
 import os
 import sys
+import threading
 import traceback
 import warnings
 
@@ -44,8 +46,12 @@ def main(arguments: list[str] | None = None) -> None:
         raise
 
 
-def exit_code(arguments: list[str]) -> int:
+def exit_code(arguments: list[str], over: threading.Event | None = None) -> int:
     """What the command ends with.
+
+    Args:
+        arguments: those of the command line.
+        over: set, it asks a worker for the same as SIGTERM.
 
     Raises:
         SystemExit: for options that cannot be parsed, and for --help.
@@ -63,7 +69,7 @@ def exit_code(arguments: list[str]) -> int:
         "list": _list,
         "run": run,
         "resume": resume,
-        "worker": worker,
+        "worker": functools.partial(worker, over=over),
         "submit": submit,
         "figure": figure,
         "check": check,

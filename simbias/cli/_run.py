@@ -3,6 +3,7 @@
 import dataclasses
 import shlex
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -101,10 +102,10 @@ class WorkerOptions:
     and holds the other end."""
 
 
-def worker(arguments: list[str]) -> int:
-    """Help with a run."""
+def worker(arguments: list[str], over: threading.Event | None = None) -> int:
+    """Help with a run, until it is finished or `over` is set."""
     parsed = tyro.cli(WorkerOptions, args=arguments, prog="simbias worker")
-    over = end_of_input() if parsed.attached else None
+    over = end_of_input() if parsed.attached else over
     take_share(parsed.share)
     out, store = found_run(parsed.folder)
     recipe = _recipe(store)

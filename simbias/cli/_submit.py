@@ -4,6 +4,8 @@ import dataclasses
 import importlib
 import pathlib
 import shutil
+import signal
+import threading
 from typing import Any, Literal
 
 import tyro
@@ -11,6 +13,7 @@ import tyro
 from simbias.cli._options import Folder
 from simbias.cli._run import found_run
 from simbias.cli._shown import say
+from simbias.ensemble.left import exit_at_once, is_left
 from simbias.store.address import is_url
 
 
@@ -42,6 +45,54 @@ class SubmitOptions:
     """Wait for the jobs."""
 
 
+# The exit code of a worker that was asked to leave and has saved its work.
+LEFT = 128 + signal.SIGTERM
+
+
+class _Postponed:
+    """Signals for which somebody else has a handler, kept until the work is saved.
+
+    submitit's queues the job again and raises SystemExit.  Where a signal comes while
+    Python collects garbage nobody sees that exception, and the job would go on as if
+    nothing had been asked.
+    """
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+        self._noted: int | None = None
+        self._handlers: dict[int, Any] = {}
+
+    def __enter__(self) -> "_Postponed":
+        for name in ("SIGUSR1", "SIGUSR2"):
+            number = getattr(signal, name, None)
+            if number is not None and callable(signal.getsignal(number)):
+                self._handlers[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *_) -> None:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+
+    def handle(self) -> None:
+        """Let the handler have the signal that came, if any.
+
+        Raises:
+            SystemExit: if the handler does.
+        """
+        if self._noted is None:
+            return
+        try:
+            self._handlers[self._noted](self._noted, None)
+        except SystemExit as leaving:
+            if is_left() and isinstance(leaving.code, int):
+                exit_at_once(leaving.code)
+            raise
+
+    def _note(self, number: int, _frame: Any) -> None:
+        self._noted = number
+        self.asked.set()
+
+
 @dataclasses.dataclass(frozen=True)
 class Work:
     """What a job does."""
@@ -49,7 +100,7 @@ class Work:
     folder: str
 
     def __call__(self) -> None:
-        """Work until the run is finished.
+        """Work until the run is finished, or the job is asked to be queued again.
 
         Raises:
             RuntimeError: if the worker fails.
@@ -58,7 +109,12 @@ class Work:
         # Imported here: a job begins with this function.
         from simbias.cli import exit_code
 
-        if code := exit_code(["worker", self.folder, "--quiet"]):
+        with _Postponed() as postponed:
+            worker = ["worker", self.folder, "--quiet"]
+            code = exit_code(worker, over=postponed.asked)
+        if code == LEFT:
+            postponed.handle()
+        if code:
             raise RuntimeError(f"the worker ended with code {code}")
 
     def checkpoint(self) -> Any:
