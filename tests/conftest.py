@@ -20,12 +20,12 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
         _CACHE = tempfile.TemporaryDirectory(prefix="simbias-tests-")
         os.environ["JAX_COMPILATION_CACHE_DIR"] = _CACHE.name
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.3"
-    # The tests compile more than they compute: XLA's older code for fused loops takes a
-    # third less to make, and a third more to run.  Notebooks and benchmarks have the
-    # default.  (A flag that a version does not know would end the process.)
+    # The tests compile more than they compute: code that XLA does not optimise takes
+    # half as long to make.  Notebooks and benchmarks have the default.  (A flag that a
+    # version does not know would end the process.)
     if importlib.metadata.version("jaxlib").startswith("0.10."):
-        flags = os.environ.get("XLA_FLAGS", "")
-        os.environ["XLA_FLAGS"] = f"{flags} --xla_cpu_use_fusion_emitters=false"
+        hasty = "--xla_cpu_use_fusion_emitters=false --xla_backend_optimization_level=0"
+        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {hasty}"
 
 import jax  # noqa: E402
 import pytest  # noqa: E402

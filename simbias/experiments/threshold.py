@@ -97,7 +97,7 @@ def make(
 
 _PRESETS: dict[str, dict[str, Any]] = {
     "smoke": {
-        "cell": {"n": (6, 100, 300), "m": 100, "n_test": 500},
+        "cell": {"n": (8, 200), "m": 100, "n_test": 500},
         "seeds": 4,
         "times": log_times(1.0, 3000.0, 12),
     },
