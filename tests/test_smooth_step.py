@@ -21,6 +21,8 @@ from simbias.losses import half_mse
 from simbias.networks.two_layer import TwoLayer
 from simbias.simulate import solve
 
+pytestmark = pytest.mark.usefixtures("hastily_compiled")
+
 
 def integrated(rates, length, end):
     """y' = −rates·y from 1, in equal steps."""

@@ -14,6 +14,8 @@ from _verdicts import flow_ends, judged
 
 from simbias.core import Status
 
+pytestmark = pytest.mark.usefixtures("hastily_compiled")
+
 # Three of the twelve programs of the benchmark, and times at which Euler is quick.
 USED = (
     ("half_mse", 0.0, 1, False),
