@@ -67,9 +67,14 @@ class NoCompiler(Exception):
     """There is no C compiler, so there is no oracle."""
 
 
-def reference(problem: Problem, time: float, most: int = 2_000_000) -> Reference:
-    """The end at `time`, with a last run of at most `most` steps."""
-    steps = max(2000, round(1000 * time))
+def reference(
+    problem: Problem, time: float, most: int = 2_000_000, least: int = 0
+) -> Reference:
+    """The end at `time`; the last run is of `least` steps at least.
+
+    It is of `most` steps at most, unless the first three, or `least`, are more.
+    """
+    steps = max(2000, round(1000 * time), least // 4)
     runs = [_run(problem, time, steps * 2**i) for i in range(3)]
     while True:
         before, end = (2 * fine - rough for rough, fine in zip(runs, runs[1:]))  # noqa: B905

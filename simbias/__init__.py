@@ -20,6 +20,7 @@ from simbias.core import (
     Status,
 )
 from simbias.ensemble.engine import exact_numerics
+from simbias.errors import BadInput
 from simbias.results import open_result
 from simbias.simulate import Trajectory, simulate, solve
 
@@ -28,6 +29,7 @@ __all__ = [
     "AbstractMeasure",
     "AbstractNetwork",
     "AbstractStop",
+    "BadInput",
     "Claim",
     "Dataset",
     "Experiment",

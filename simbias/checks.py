@@ -10,11 +10,13 @@ from typing import Any
 
 from jax.core import Tracer
 
+from simbias.errors import BadInput
+
 
 def positive_integer(name: str, value: Any) -> None:
     """Raise ValueError unless `value` is an integer above 0."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(
+        raise BadInput(
             f"`{name}` must be a positive integer, got {value!r}. Example: {name}=100."
         )
 
@@ -24,7 +26,7 @@ def not_negative(name: str, value: Any) -> None:
     if isinstance(value, Tracer):
         return
     if not (is_number(value) and math.isfinite(value) and value >= 0):
-        raise ValueError(
+        raise BadInput(
             f"`{name}` must be finite and not negative, got {value!r}. "
             f"Example: {name}=0.3."
         )
@@ -35,7 +37,7 @@ def positive(name: str, value: Any) -> None:
     if isinstance(value, Tracer):
         return
     if not (is_number(value) and math.isfinite(value) and value > 0):
-        raise ValueError(
+        raise BadInput(
             f"`{name}` must be finite and positive, got {value!r}. "
             f"Example: {name}=1e-3."
         )

@@ -12,6 +12,8 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
+from simbias.errors import BadInput
+
 Prediction = Float[Array, "n k"]
 Weight = Float[Array, " n"]
 Value = Float[Array, ""]
@@ -107,15 +109,15 @@ def refuse(loss: Any, found: Faults) -> None:
             of y·f has a label of 0.
     """
     if found.is_negative:
-        raise ValueError(
+        raise BadInput(
             "`data.weight` holds a negative number. It is 1 for a sample and 0 for "
             "padding."
         )
     if found.is_empty:
-        raise ValueError("`data.weight` is 0 everywhere: no sample is left.")
+        raise BadInput("`data.weight` is 0 everywhere: no sample is left.")
     loss = whole(loss)
     if loss in MARGIN_LOSSES and found.has_zero_label:
-        raise ValueError(
+        raise BadInput(
             f"`data.y` holds a label of 0, which {loss.__name__} does not see: its "
             "labels are −1 and +1. Example: y = 2 * y - 1."
         )

@@ -26,6 +26,7 @@ from simbias.ensemble.grid import (
     make_parameters,
     suggestion,
 )
+from simbias.errors import BadInput
 from simbias.registry import flows
 
 TOP_KEYS = ("seeds", "dtype", "root", "times", "final_time", "cell", "flow")
@@ -41,13 +42,11 @@ def read_toml(path: pathlib.Path) -> dict[str, Any]:
         with path.open("rb") as file:
             return tomllib.load(file)
     except OSError as error:
-        raise ValueError(
-            f"`--config`: cannot read {path}: {error.strerror}."
-        ) from error
+        raise BadInput(f"`--config`: cannot read {path}: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"`--config`: {path} is not TOML: {error}.") from error
+        raise BadInput(f"`--config`: {path} is not TOML: {error}.") from error
     except RecursionError:
-        raise ValueError(
+        raise BadInput(
             f"`--config`: {path} is nested too deeply to be a file of overrides."
         ) from None
 
@@ -60,7 +59,7 @@ def overridden(experiment: Experiment, overrides: Mapping[str, Any]) -> Experime
     """
     for key in overrides:
         if key not in TOP_KEYS:
-            raise ValueError(f"`{key}` is not known here.{suggestion(key, TOP_KEYS)}")
+            raise BadInput(f"`{key}` is not known here.{suggestion(key, TOP_KEYS)}")
     changes: dict[str, Any] = {}
     for key, kind in (("seeds", int), ("root", int)):
         if key in overrides:
@@ -84,7 +83,7 @@ def overridden(experiment: Experiment, overrides: Mapping[str, Any]) -> Experime
     known = make_parameters(experiment.make)
     for key in changed.cell:
         if key not in known and not key.startswith(FLOW_PREFIX):
-            raise ValueError(f"`cell.{key}` is not known here.{suggestion(key, known)}")
+            raise BadInput(f"`cell.{key}` is not known here.{suggestion(key, known)}")
     return changed
 
 
@@ -95,9 +94,9 @@ def rescaled(times: tuple[float, ...], final: float) -> tuple[float, ...]:
         ValueError: unless `final` is positive.
     """
     if not final > 0:
-        raise ValueError(f"`final_time` must be positive, got {final}. Example: 1e3.")
+        raise BadInput(f"`final_time` must be positive, got {final}. Example: 1e3.")
     if not times or not times[-1] > 0:
-        raise ValueError(
+        raise BadInput(
             f"`final_time` stretches `times`, which must end after 0, got {times}."
         )
     return tuple(float(t) for t in np.asarray(times) * (final / times[-1]))
@@ -115,7 +114,7 @@ def _flow(current: AbstractFlow, table: Mapping[str, Any]) -> AbstractFlow:
     changes = {}
     for key, value in table.items():
         if key not in fields:
-            raise ValueError(
+            raise BadInput(
                 f"`flow.{key}` is not known to {type(current).__name__}."
                 + suggestion(key, ("name", *fields))
             )
@@ -149,11 +148,11 @@ def _cell(table: Mapping[str, Any]) -> dict[str, Any]:
 
 def _times(value: Any) -> tuple[float, ...]:
     if not isinstance(value, (list, tuple)):
-        raise ValueError(f"`times` must be a list of numbers, got {value!r}.")
+        raise BadInput(f"`times` must be a list of numbers, got {value!r}.")
     return tuple(float(checked_value("times", v, float)) for v in value)
 
 
 def _table(name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise ValueError(f"`{name}` must be a table, got {value!r}.")
+        raise BadInput(f"`{name}` must be a table, got {value!r}.")
     return value

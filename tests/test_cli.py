@@ -11,6 +11,7 @@ import tyro
 from simbias import cli
 from simbias.cli._options import options_class, overrides
 from simbias.ensemble.grid import make_parameters
+from simbias.errors import BadInput
 from simbias.options import overridden
 from simbias.registry import experiments
 from simbias.results import is_finished, open_result
@@ -206,6 +207,17 @@ def test_debugging_shows_where_an_error_comes_from(monkeypatch, capsys):
     err = capsys.readouterr().err
     assert err.count("Traceback (most recent call last)") >= 2
     assert err.count("simbias: error: `nowhere/run.zarr` is not a simbias run") == 2
+
+
+def test_only_what_was_asked_wrongly_is_called_bad_input(monkeypatch):
+    def fails(_):
+        raise ValueError("operands could not be broadcast together")
+
+    monkeypatch.setattr(cli, "_list", fails)
+    with pytest.raises(ValueError, match="broadcast"):
+        run("list")
+    with pytest.raises(BadInput, match="nowhere"):
+        open_result("nowhere")
 
 
 def test_several_values_of_a_field_of_the_flow_are_an_axis():

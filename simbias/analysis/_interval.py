@@ -2,6 +2,8 @@
 
 import dataclasses
 
+from simbias.errors import BadInput
+
 
 @dataclasses.dataclass(frozen=True)
 class Interval:
@@ -21,6 +23,4 @@ def check_level(level: float) -> None:
         ValueError: naming the field.
     """
     if not 0 < level < 1:
-        raise ValueError(
-            f"`level` must lie in (0, 1), got {level}. Example: level=0.95."
-        )
+        raise BadInput(f"`level` must lie in (0, 1), got {level}. Example: level=0.95.")

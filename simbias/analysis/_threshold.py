@@ -8,6 +8,7 @@ import xarray as xr
 from jaxtyping import Bool, Float
 
 from simbias.analysis._interval import check_level
+from simbias.errors import BadInput
 
 # Resamples looked at together: bounds the memory at any number of seeds.
 _CHUNK = 100
@@ -69,7 +70,7 @@ def curve(values: xr.DataArray, dim: str) -> tuple[Sizes, Curve]:
         ValueError: naming what is wrong with the axes.
     """
     if set(values.dims) != {dim, "seed"}:
-        raise ValueError(
+        raise BadInput(
             f"the values must have the dimensions ({dim!r}, 'seed'), got "
             f"{values.dims}. Choose one of each other "
             "axis first, e.g. values.isel(time=-1)."
@@ -77,7 +78,7 @@ def curve(values: xr.DataArray, dim: str) -> tuple[Sizes, Curve]:
     values = values.transpose(dim, "seed").sortby(dim)
     sizes = values[dim].values.astype(np.float64)
     if len(sizes) < 2 or sizes[0] <= 0 or np.any(np.diff(sizes) <= 0):
-        raise ValueError(
+        raise BadInput(
             f"the grid of `{dim}` must hold at least two different positive sizes, got "
             f"{sizes.tolist()}."
         )
@@ -94,7 +95,7 @@ def over_seeds(
     """
     check_level(level)
     if resamples < 1:
-        raise ValueError(
+        raise BadInput(
             f"`resamples` must be a positive integer, got {resamples}. "
             "Example: resamples=2000."
         )
@@ -122,7 +123,7 @@ def split_failed(values: Curve, dim: str, sizes: Sizes) -> Bool[np.ndarray, "n s
     is_failed = ~np.isfinite(values)
     is_empty = is_failed.all(axis=1)
     if is_empty.any():
-        raise ValueError(
+        raise BadInput(
             f"no member has a result at {dim} = {sizes[is_empty].tolist()}; leave "
             "those sizes out, e.g. with .sel, and say so."
         )

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from scipy.stats import bootstrap
 
 from simbias.analysis._interval import Interval, check_level
+from simbias.errors import BadInput
 
 
 def bootstrap_interval(
@@ -41,7 +42,7 @@ def bootstrap_interval(
     """
     check_level(level)
     if len(values) < 2 or not np.all(np.isfinite(values)):
-        raise ValueError(
+        raise BadInput(
             "`values` must be at least two finite numbers, one per seed, got "
             f"{len(values)} with {np.sum(~np.isfinite(values))} not finite. "
             "Count failed members first and report them."

@@ -4,6 +4,8 @@ import numpy as np
 import xarray as xr
 from scipy.stats import rankdata
 
+from simbias.errors import BadInput
+
 
 def ensemble_auc(
     logits: xr.DataArray, labels: np.ndarray, *, dim: str = "seed"
@@ -27,9 +29,9 @@ def ensemble_auc(
     """
     for name in (dim, "sample"):
         if name not in logits.dims:
-            raise ValueError(f"`logits` must have an axis {name!r}, has {logits.dims}.")
+            raise BadInput(f"`logits` must have an axis {name!r}, has {logits.dims}.")
     if labels.shape != (logits.sizes["sample"],):
-        raise ValueError(
+        raise BadInput(
             f"`labels` must be one per sample, ({logits.sizes['sample']},), got "
             f"{labels.shape}."
         )

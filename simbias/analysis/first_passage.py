@@ -3,6 +3,8 @@
 import numpy as np
 import xarray as xr
 
+from simbias.errors import BadInput
+
 
 def first_passage(
     values: xr.DataArray, level: float, *, dim: str = "time"
@@ -22,10 +24,10 @@ def first_passage(
         ValueError: if there is no such axis, or its coordinate does not increase.
     """
     if dim not in values.dims:
-        raise ValueError(f"`dim` must be one of {values.dims}, got {dim!r}.")
+        raise BadInput(f"`dim` must be one of {values.dims}, got {dim!r}.")
     times = values[dim].values.astype(np.float64)
     if np.any(np.diff(times) <= 0):
-        raise ValueError(f"the coordinate `{dim}` must increase, got {times[:5]}.")
+        raise BadInput(f"the coordinate `{dim}` must increase, got {times[:5]}.")
     values = values.transpose(..., dim)
     rows = values.values
     is_above = rows >= level

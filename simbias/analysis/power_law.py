@@ -7,6 +7,7 @@ from jaxtyping import Float
 from simbias.analysis._crossing import first_crossings
 from simbias.analysis._interval import Interval
 from simbias.analysis._threshold import curve, medians, over_seeds, split_failed
+from simbias.errors import BadInput
 
 
 def power_law(
@@ -44,14 +45,14 @@ def power_law(
             any result.
     """
     if along not in values.dims or values.sizes[along] < 2:
-        raise ValueError(
+        raise BadInput(
             f"`along` must be an axis of at least two values, got {along!r} of "
             f"{dict(values.sizes)}. Example: along='d'."
         )
     values = values.sortby(along)
     q = values[along].values.astype(np.float64)
     if q[0] <= 0:
-        raise ValueError(f"`{along}` must be positive, got {q.tolist()}.")
+        raise BadInput(f"`{along}` must be positive, got {q.tolist()}.")
     sizes, rows = np.empty(0), []
     for i in range(len(q)):
         sizes, samples = curve(values.isel({along: i}, drop=True), dim)

@@ -4,6 +4,7 @@ import numpy as np
 import xarray as xr
 
 from simbias.analysis._interval import check_level
+from simbias.errors import BadInput
 
 
 def quantile_band(
@@ -25,7 +26,7 @@ def quantile_band(
     """
     check_level(level)
     if dim not in values.dims:
-        raise ValueError(f"`dim` must be one of {values.dims}, got {dim!r}.")
+        raise BadInput(f"`dim` must be one of {values.dims}, got {dim!r}.")
     is_finite = xr.apply_ufunc(np.isfinite, values)
     tail = (1 - level) / 2
     has_any = is_finite.any(dim)

@@ -18,6 +18,7 @@ from simbias.analysis._threshold import (
     over_seeds,
     split_failed,
 )
+from simbias.errors import BadInput
 
 
 def threshold(
@@ -56,7 +57,7 @@ def threshold(
     sizes, values = curve(is_success, dim)
     is_failed = split_failed(values, dim, sizes)
     if not np.all(is_failed | (values == 0) | (values == 1)):
-        raise ValueError(
+        raise BadInput(
             "`is_success` must be true, false, 1, 0 or NaN. Example: train_risk < 1e-3."
         )
     values = np.where(is_failed, np.nan, values)

@@ -3,6 +3,7 @@
 from scipy.stats import binomtest
 
 from simbias.analysis._interval import Interval, check_level
+from simbias.errors import BadInput
 
 
 def wilson(successes: int, trials: int, *, level: float = 0.95) -> Interval:
@@ -23,7 +24,7 @@ def wilson(successes: int, trials: int, *, level: float = 0.95) -> Interval:
     """
     check_level(level)
     if trials < 1 or not 0 <= successes <= trials:
-        raise ValueError(
+        raise BadInput(
             "`successes` must lie in 0 … `trials`, and `trials` be positive, got "
             f"{successes} of {trials}."
         )

@@ -23,6 +23,7 @@ from simbias.cli._submit import submit
 from simbias.compiled import cache_no_programs, cache_programs
 from simbias.ensemble.grid import suggestion
 from simbias.ensemble.left import exit_at_once, is_left
+from simbias.errors import BadInput
 from simbias.registry import titles
 
 
@@ -80,11 +81,11 @@ def exit_code(arguments: list[str], over: threading.Event | None = None) -> int:
             print(_USAGE)
             return 0
         if name not in commands:
-            raise ValueError(f"`{name}` is not a command.{suggestion(name, commands)}")
+            raise BadInput(f"`{name}` is not a command.{suggestion(name, commands)}")
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: say(f"simbias: {message}")
             return commands[name](arguments[1:])
-    except (ValueError, OSError) as error:
+    except (BadInput, OSError) as error:
         if is_debugging:
             traceback.print_exc()
         _say_what_is_wrong(error)
@@ -94,7 +95,7 @@ def exit_code(arguments: list[str], over: threading.Event | None = None) -> int:
         return INTERRUPTED
 
 
-def _say_what_is_wrong(error: ValueError | OSError) -> None:
+def _say_what_is_wrong(error: BadInput | OSError) -> None:
     what = error
     if isinstance(error, OSError) and error.filename:
         what = f"{error.strerror}: {error.filename}"

@@ -18,6 +18,7 @@ from simbias.cli._shown import (
     write_json,
 )
 from simbias.ensemble.grid import suggestion
+from simbias.errors import BadInput
 from simbias.registry import experiments
 from simbias.results import is_finished, open_result
 from simbias.simulate import simulate
@@ -39,13 +40,13 @@ def figure(arguments: list[str]) -> int:
     out, store = found_run(parsed.folder)
     ds = open_result(str(store.place))
     if not is_finished(ds).any():
-        raise ValueError(
+        raise BadInput(
             f"{out}: no member has finished yet, so that there is nothing to draw. "
             f"Try: simbias resume {out}"
         )
     name = ds.attrs["experiment"]
     if name not in experiments():
-        raise ValueError(f"{out} holds `{name}`, which is not an experiment here.")
+        raise BadInput(f"{out} holds `{name}`, which is not an experiment here.")
     draw(experiments()[name], ds, out)
     print(out / "figure.png")
     return 0
@@ -68,7 +69,7 @@ class CheckOptions:
 def _writable(file: AbstractPlace) -> AbstractPlace:
     """The file, before anything runs, by writing beside it what is then removed."""
     if file.files() or (file.exists() and file.is_free()):
-        raise ValueError(f"`--json`: {file} is a folder. Example: claims.json.")
+        raise BadInput(f"`--json`: {file} is a folder. Example: claims.json.")
     beside = file.parent / f".{file.name}.tried"
     beside.write(b"")
     beside.delete()
@@ -81,7 +82,7 @@ def check(arguments: list[str]) -> int:
     known = experiments()
     for name in parsed.names:
         if name not in known:
-            raise ValueError(f"`{name}` is not an experiment.{suggestion(name, known)}")
+            raise BadInput(f"`{name}` is not an experiment.{suggestion(name, known)}")
     runs = None if parsed.out is None else place_at(parsed.out)
     file = None if parsed.json in (None, "-") else _writable(place_at(parsed.json))
 

@@ -11,6 +11,7 @@ from simbias import options
 from simbias.core import PLAIN, Experiment
 from simbias.ensemble.fields import flow_fields
 from simbias.ensemble.grid import FLOW_PREFIX, make_parameters, suggestion
+from simbias.errors import BadInput
 from simbias.registry import experiments, flows
 
 Preset = Literal["smoke", "quick", "paper"]
@@ -22,11 +23,11 @@ def named(arguments: list[str], command: str) -> tuple[str, list[str]]:
     """The experiment that is named, and the other arguments."""
     known = experiments()
     if not arguments or arguments[0].startswith("-"):
-        raise ValueError(
+        raise BadInput(
             f"`simbias {command}` needs the name of an experiment: {', '.join(known)}."
         )
     if arguments[0] not in known:
-        raise ValueError(
+        raise BadInput(
             f"`{arguments[0]}` is not an experiment.{suggestion(arguments[0], known)}"
         )
     return arguments[0], arguments[1:]
@@ -45,7 +46,7 @@ def resolved(rest: list[str]) -> tuple[str, list[dict[str, Any]], list[str]]:
     named = preset or in_file or "quick"
     for given in filter(None, (in_file, named)):
         if given not in PRESETS:
-            raise ValueError(
+            raise BadInput(
                 f"`preset` must be one of {', '.join(PRESETS)}, got {given!r}."
             )
     steps = [table]
@@ -68,7 +69,7 @@ def taken(arguments: list[str], option: str) -> tuple[str | None, list[str]]:
     for i, word in enumerate(arguments):
         if word == option:
             if i + 1 == len(arguments):
-                raise ValueError(f"`{option}` needs a value.")
+                raise BadInput(f"`{option}` needs a value.")
             return arguments[i + 1], arguments[:i] + arguments[i + 2 :]
         if word.startswith(option + "="):
             value = word.removeprefix(option + "=")

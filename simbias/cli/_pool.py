@@ -13,6 +13,7 @@ import numpy as np
 from simbias.compiled import keeps_programs
 from simbias.ensemble.bar import Bar
 from simbias.ensemble.plan import Plan
+from simbias.errors import BadInput
 from simbias.store.interrupt import Interrupt
 from simbias.store.layout import Store
 from simbias.store.lease import heartbeats
@@ -68,7 +69,7 @@ def take_share(share: str | None) -> None:
         return
     first, _, second = share.partition("/")
     if not (first.isdigit() and second.isdigit() and 1 <= int(first) <= int(second)):
-        raise ValueError(f"`--share` must be like 1/4, got {share!r}.")
+        raise BadInput(f"`--share` must be like 1/4, got {share!r}.")
     if not hasattr(os, "sched_setaffinity"):
         return
     i, count = int(first) - 1, int(second)

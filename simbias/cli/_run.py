@@ -26,6 +26,7 @@ from simbias.ensemble.grid import make_grid
 from simbias.ensemble.left import is_left
 from simbias.ensemble.memory import describe_memory
 from simbias.ensemble.plan import Plan
+from simbias.errors import BadInput
 from simbias.registry import experiments
 from simbias.results import attributes, to_xarray
 from simbias.simulate import planned
@@ -122,7 +123,7 @@ def _complete(
 ) -> int:
     """A run from wherever it is to its claims."""
     if workers is not None and workers < 0:
-        raise ValueError(f"`workers` must not be negative, got {workers}. Example: 2.")
+        raise BadInput(f"`workers` must not be negative, got {workers}. Example: 2.")
     name, preset = recipe["experiment"], recipe["preset"]
     module = experiments()[name]
     plan = _plan(recipe, lanes, holds_result=workers != 0)
@@ -142,7 +143,7 @@ def _complete(
     with _resumable(out, command + (f" --workers {workers}" if workers else "")) as end:
         while (table := complete(store)) is None:
             if denied is not None:
-                raise ValueError(
+                raise BadInput(
                     f"cannot write to {out}: {denied}. Its run is not finished: copy "
                     "it to where you can write, and resume it there."
                 )
@@ -211,12 +212,12 @@ def found_run(folder: str) -> tuple[AbstractPlace, Store]:
 def _recipe(store: Store) -> Recipe:
     recipe = store.attributes["recipe"]
     if recipe is None or recipe["experiment"] not in experiments():
-        raise ValueError(
+        raise BadInput(
             f"`{store.place}` was made by a program of your own: run that program "
             "again, on as many machines as you like; `simulate` goes on from there."
         )
     if recipe["preset"] not in PRESETS:
-        raise ValueError(f"`{store.place}` has a preset that is none: {recipe!r}.")
+        raise BadInput(f"`{store.place}` has a preset that is none: {recipe!r}.")
     return recipe
 
 
@@ -228,7 +229,7 @@ def _made_ready(out: AbstractPlace) -> str | None:
     """
     has_run = (out / "run.zarr").exists()
     if not has_run and not out.is_free():
-        raise ValueError(
+        raise BadInput(
             f"`--out`: {out} is a file, or holds something that is not a run; nothing "
             "was written."
         )
@@ -237,5 +238,5 @@ def _made_ready(out: AbstractPlace) -> str | None:
     except OSError as error:
         if has_run:
             return error.strerror
-        raise ValueError(f"`--out`: cannot write to {out}: {error.strerror}.") from None
+        raise BadInput(f"`--out`: cannot write to {out}: {error.strerror}.") from None
     return None

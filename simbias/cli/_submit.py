@@ -14,6 +14,7 @@ from simbias.cli._options import Folder
 from simbias.cli._run import found_run
 from simbias.cli._shown import say
 from simbias.ensemble.left import exit_at_once, is_left
+from simbias.errors import BadInput
 from simbias.store.address import is_url
 
 
@@ -128,23 +129,23 @@ def submit(arguments: list[str]) -> int:
     parsed = tyro.cli(SubmitOptions, args=arguments, prog="simbias submit")
     for name in ("workers", "minutes", "cpus"):
         if getattr(parsed, name) < 1:
-            raise ValueError(
+            raise BadInput(
                 f"`{name}` must be positive, got {getattr(parsed, name)}. Example: 4."
             )
     if parsed.requeues < 0:
-        raise ValueError(
+        raise BadInput(
             f"`requeues` must not be negative, got {parsed.requeues}. Example: 1000."
         )
     try:
         submitit = importlib.import_module("submitit")
     except ImportError:
-        raise ValueError(
+        raise BadInput(
             "`simbias submit` needs submitit: pip install 'simbias[slurm]'. Without "
             "it, let jobs of your own call `simbias worker`."
         ) from None
     out, _ = found_run(parsed.folder)
     if parsed.cluster == "slurm" and shutil.which("srun") is None:
-        raise ValueError(
+        raise BadInput(
             "`--cluster slurm`: there is no `srun` here. Submit from a node of the "
             "cluster, or try it out with --cluster local."
         )

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
+from simbias.errors import BadInput
+
 
 def one_of(name: str, value: str, choices: Sequence[str]) -> None:
     """Raise ValueError unless `value` is one of the choices."""
     if value not in choices:
-        raise ValueError(
+        raise BadInput(
             f"`{name}` must be one of {', '.join(choices)}, got {value!r}. "
             f'Example: {name}="{choices[0]}".'
         )

@@ -18,6 +18,7 @@ import numpy as np
 
 from simbias.datasets._files import check, first_of, folder_of
 from simbias.datasets._labelled import Labelled
+from simbias.errors import BadInput
 
 _URL = "https://www.cs.toronto.edu/~kriz/cifar.html"
 _ROW = 3 * 32 * 32
@@ -106,7 +107,7 @@ def _from_archive(path: pathlib.Path, verify: bool) -> list[Labelled]:
                 assert file is not None
                 parts.append(_reader(name)(f"{path}: {name}", file.read()))
     except (tarfile.TarError, OSError, EOFError, zlib.error, KeyError) as error:
-        raise ValueError(
+        raise BadInput(
             f"`data_dir`: {path} is no archive of {folder}, or a damaged one: {error}."
         ) from error
     return parts
@@ -119,7 +120,7 @@ def _reader(name: str) -> Callable[[str, bytes], Labelled]:
 def _binary(name: str, raw: bytes) -> Labelled:
     """Records of one byte of class and 3072 of colour planes."""
     if not raw or len(raw) % (1 + _ROW):
-        raise ValueError(
+        raise BadInput(
             f"`data_dir`: {name} has {len(raw):,} bytes, which are no records of "
             f"{1 + _ROW:,}: it is cut off or another file."
         )
@@ -132,7 +133,7 @@ def _pickled(name: str, raw: bytes) -> Labelled:
         batch = _Arrays(io.BytesIO(raw), encoding="bytes").load()
         data, labels = batch[b"data"], np.asarray(batch[b"labels"])
     except (pickle.UnpicklingError, EOFError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(
+        raise BadInput(
             f"`data_dir`: {name} is no batch of CIFAR-10, or a damaged one: {error!r}."
         ) from error
     return _checked(name, data, labels)
@@ -157,7 +158,7 @@ class _Arrays(pickle.Unpickler):
 def _checked(name: str, data: Any, labels: np.ndarray) -> Labelled:
     is_sound = isinstance(data, np.ndarray) and data.dtype == np.uint8
     if not is_sound or data.shape != (len(labels), _ROW) or labels.max() > 9:
-        raise ValueError(
+        raise BadInput(
             f"`data_dir`: {name} is not a batch of CIFAR-10: expected n × {_ROW:,} "
             "bytes and n labels up to 9."
         )

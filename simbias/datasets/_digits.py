@@ -5,6 +5,7 @@ import functools
 import numpy as np
 
 from simbias.datasets._labelled import Labelled
+from simbias.errors import BadInput
 
 # The first are for training, the other 597 for the test sample.
 _TRAINING = 1200
@@ -24,7 +25,7 @@ def digits() -> tuple[Labelled, Labelled]:
         # Imported here: scikit-learn is an extra.
         from sklearn.datasets import load_digits
     except ImportError as error:
-        raise ValueError(
+        raise BadInput(
             '`source="digits"` needs scikit-learn, which holds the images: '
             "pip install 'simbias[data]'."
         ) from error

@@ -6,6 +6,8 @@ import pathlib
 import zlib
 from collections.abc import Sequence
 
+from simbias.errors import BadInput
+
 
 def folder_of(data_dir: str) -> pathlib.Path:
     """The folder.
@@ -15,7 +17,7 @@ def folder_of(data_dir: str) -> pathlib.Path:
     """
     folder = pathlib.Path(data_dir).expanduser()
     if not folder.is_dir():
-        raise ValueError(
+        raise BadInput(
             f"`data_dir` must be a folder with the published files, got {data_dir!r}, "
             f"which is {'a file' if folder.exists() else 'not there'}. "
             'Example: data_dir="/data".'
@@ -34,7 +36,7 @@ def first_of(
     for place in places:
         if (folder / place).exists():
             return folder / place
-    raise ValueError(
+    raise BadInput(
         f"`data_dir`: {what} is not in {folder}; looked for {', '.join(places)}. "
         f"Nothing is downloaded here: get it from {url}."
     )
@@ -59,7 +61,7 @@ def contents(path: pathlib.Path, digest: str | None) -> bytes:
     try:
         return gzip.decompress(raw)
     except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(
+        raise BadInput(
             f"`data_dir`: {path} is a damaged gzip file: {error}."
         ) from error
 
@@ -71,7 +73,7 @@ def check(name: str, raw: bytes, digest: str | None) -> None:
     kind = "md5" if len(digest) == 32 else "sha256"
     found = hashlib.new(kind, raw, usedforsecurity=False).hexdigest()
     if found != digest:
-        raise ValueError(
+        raise BadInput(
             f"`data_dir`: {name} is not the published file: its {kind} is {found}, "
             f"expected {digest} ({len(raw):,} bytes; a download that broke off?). Get "
             "it again, or pass verify=False for a file of your own in this format."

@@ -14,6 +14,7 @@ from simbias.datasets._digits import digits
 from simbias.datasets._labelled import Labelled
 from simbias.datasets._mnist import mnist
 from simbias.datasets._textures import textures
+from simbias.errors import BadInput
 
 # Images of the published training and test sets; CIFAR-10 has as many of each class.
 _PUBLISHED = {"mnist": (60_000, 10_000), "cifar10": (50_000, 10_000)}
@@ -63,7 +64,7 @@ def mnist_and_cifar10(classes: int, data_dir: str, verify: bool) -> tuple[Half, 
     for part in (*above, *below):
         missing = np.setdiff1d(np.arange(classes), part.label)
         if missing.size:
-            raise ValueError(
+            raise BadInput(
                 f"`data_dir`: the files in {data_dir} have no image of class "
                 f"{missing[0]}; take fewer `classes`."
             )
@@ -95,7 +96,7 @@ def planned(classes: int) -> tuple[Half, Half]:
 
 
 def _missing() -> Labelled:
-    raise ValueError(
+    raise BadInput(
         '`data_dir` is required for source="mnist_cifar10": the folder with the '
         'published files. Example: data_dir="/data" or --cell.data-dir /data.'
     )

@@ -14,6 +14,7 @@ from jaxtyping import UInt8
 
 from simbias.datasets._files import contents, first_of, folder_of
 from simbias.datasets._labelled import Labelled
+from simbias.errors import BadInput
 
 _URL = "https://ossci-datasets.s3.amazonaws.com/mnist/"
 # Name -> SHA-256 of the file as it is, and of the gzip file it is published as.
@@ -62,7 +63,7 @@ def read_idx(path: pathlib.Path, digest: str | None = None) -> UInt8[np.ndarray,
     """
     raw = contents(path, digest)
     if len(raw) < 4 or raw[:2] != b"\0\0" or raw[2] != _UNSIGNED_BYTE:
-        raise ValueError(
+        raise BadInput(
             f"`data_dir`: {path} is not an IDX file of bytes: it begins with "
             f"{raw[:4]!r}, expected two zeros, 8 and the number of axes."
         )
@@ -70,7 +71,7 @@ def read_idx(path: pathlib.Path, digest: str | None = None) -> UInt8[np.ndarray,
     shape = struct.unpack(f">{raw[3]}I", raw[4:head]) if len(raw) >= head else ()
     needed = head + math.prod(shape)
     if len(raw) != needed:
-        raise ValueError(
+        raise BadInput(
             f"`data_dir`: {path} has {len(raw):,} bytes and its head asks for "
             f"{needed:,}: it is cut off or damaged."
         )
@@ -82,7 +83,7 @@ def _split(folder: pathlib.Path, part: str, verify: bool) -> Labelled:
     labels = _read(folder, f"{part}-labels-idx1-ubyte", verify)
     is_sound = images.ndim == 3 and labels.shape == images.shape[:1]
     if not is_sound or images.shape[1:] != (28, 28) or labels.max(initial=0) > 9:
-        raise ValueError(
+        raise BadInput(
             f"`data_dir`: {part} images of shape {images.shape} and labels of shape "
             f"{labels.shape} up to {labels.max(initial=0)} are not MNIST: expected "
             "(n, 28, 28) and (n,) up to 9."

@@ -18,6 +18,7 @@ from simbias.datasets._halves import (
     planned,
 )
 from simbias.datasets._textures import SIDE
+from simbias.errors import BadInput
 
 Source = Literal["digits", "mnist_cifar10"]
 # Channels, height and width of a domino.
@@ -85,17 +86,17 @@ def dominoes(
     for name, value in (("n", n), ("n_test", n_test), ("classes", classes)):
         positive_integer(name, value)
     if not 2 <= classes <= _CLASSES:
-        raise ValueError(f"`classes` must be from 2 to 10, got {classes}.")
+        raise BadInput(f"`classes` must be from 2 to 10, got {classes}.")
     not_negative("correlation", correlation)
     if not isinstance(correlation, Tracer) and correlation > 1:
-        raise ValueError(
+        raise BadInput(
             f"`correlation` must be at most 1, got {correlation}. "
             "Example: correlation=0.95."
         )
     not_negative("noise", noise)
     one_of("source", source, tuple(IMAGES))
     if source == "digits" and data_dir:
-        raise ValueError(
+        raise BadInput(
             '`data_dir` is read for source="mnist_cifar10" only, got '
             f'{data_dir!r} with source="digits".'
         )
@@ -110,7 +111,7 @@ def dominoes(
         ("n", "n_test"), (n, n_test), halves, jax.random.split(key), strict=True
     ):
         if half.available is not None and size > half.available:
-            raise ValueError(
+            raise BadInput(
                 f"`{name}` must be at most {half.available:,}, the photographs there "
                 f"are of {classes} classes, got {size:,}."
             )

@@ -9,6 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.checks import not_negative, positive_integer
 from simbias.core import Dataset, Real
 from simbias.datasets._checks import one_of
+from simbias.errors import BadInput
 
 InputLaw = Literal["gaussian", "sphere", "rademacher"]
 Teacher = Literal["linear", "sparse"]
@@ -57,7 +58,7 @@ def gaussian_teacher(
     one_of("teacher", teacher, get_args(Teacher))
     one_of("inputs", inputs, get_args(InputLaw))
     if sparsity > d:
-        raise ValueError(
+        raise BadInput(
             f"`sparsity` must be at most d, got sparsity={sparsity} and d={d}. "
             f"Example: sparsity={d}."
         )

@@ -9,6 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.checks import positive_integer
 from simbias.core import Dataset
 from simbias.datasets._checks import one_of
+from simbias.errors import BadInput
 
 Labels = Literal["teacher", "random", "signs"]
 Inputs = Literal["orthogonal", "axes", "gaussian"]
@@ -65,7 +66,7 @@ def orthogonal(
     one_of("labels", labels, get_args(Labels))
     one_of("inputs", inputs, get_args(Inputs))
     if n > d:
-        raise ValueError(
+        raise BadInput(
             f"`n` must be at most d for orthogonal inputs, got n={n} and d={d}. "
             f"Example: d={2 * n}."
         )

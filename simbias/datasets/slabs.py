@@ -8,6 +8,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from simbias.checks import not_negative, positive, positive_integer
 from simbias.core import Dataset, Real
+from simbias.errors import BadInput
 
 Slabs = Literal[2, 3, 5, 7]
 # Slabs by their distance from 0, in steps; then the classes they belong to, in turn.
@@ -78,18 +79,18 @@ def slabs(
         positive_integer(name, value)
     for name, value in (("simple", simple), ("others", others)):
         if value not in (2, *_SHARES):
-            raise ValueError(
+            raise BadInput(
                 f"`{name}` must be 2, 3, 5 or 7, got {value!r}. Example: {name}=5."
             )
     not_negative("noise", noise)
     positive("margin", margin)
     if isinstance(noise, float) and (noise > 1 or (noise > 0 and simple != 2)):
-        raise ValueError(
+        raise BadInput(
             "`noise` must be at most 1, and 0 unless simple=2, got "
             f"{noise} with simple={simple}. Example: noise=0.1, simple=2."
         )
     if isinstance(margin, float) and margin >= 1 / 6:
-        raise ValueError(f"`margin` must be below 1/6, got {margin}. Example: 0.1.")
+        raise BadInput(f"`margin` must be below 1/6, got {margin}. Example: 0.1.")
     key_train, key_test, key_q = jax.random.split(key, 3)
     q = _rotation(key_q, d) if is_rotated else jnp.eye(d, dtype=jnp.float64)
     kinds = (simple, others)

@@ -6,6 +6,7 @@ from jaxtyping import PRNGKeyArray
 
 from simbias.checks import positive, positive_integer
 from simbias.core import Dataset, Real
+from simbias.errors import BadInput
 
 
 def symmetric_separable(
@@ -36,7 +37,7 @@ def symmetric_separable(
     positive_integer("d", d)
     positive("margin", margin)
     if n % 2:
-        raise ValueError(f"`n` must be even, got {n}. Example: n={n + 1}.")
+        raise BadInput(f"`n` must be even, got {n}. Example: n={n + 1}.")
     z = jax.random.normal(key, (n // 2, d), jnp.float64)
     first = jnp.abs(z[:, :1]) + margin
     x = jnp.concatenate([first, z[:, 1:]], axis=1)

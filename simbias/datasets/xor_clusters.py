@@ -8,6 +8,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.checks import positive, positive_integer
 from simbias.core import Dataset, Real
+from simbias.errors import BadInput
 
 Points = Float[Array, "n 2"]
 SIGMA = 0.1 / math.sqrt(2)
@@ -58,7 +59,7 @@ def xor_clusters(
         positive(name, value)
     parts = 8 if is_reflected else 4
     if n % parts:
-        raise ValueError(
+        raise BadInput(
             f"`n` must be a multiple of {parts}, got {n}. "
             f"Example: n={parts * (n // parts + 1)}."
         )

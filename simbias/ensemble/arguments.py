@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from simbias.checks import is_number
 from simbias.core import AbstractFlow, AbstractStop, Dataset
 from simbias.ensemble.validity import check_measures
+from simbias.errors import BadInput
 
 
 def check_arguments(
@@ -22,21 +23,21 @@ def check_arguments(
     """
     for name, value in (("network", network), ("loss", loss)):
         if not callable(value):
-            raise ValueError(f"`{name}` must be a function, got {value!r}.")
+            raise BadInput(f"`{name}` must be a function, got {value!r}.")
     if not isinstance(data, Dataset):
-        raise ValueError(
+        raise BadInput(
             f"`data` must be a Dataset, got {data!r}. "
             "Example: gaussian_teacher(key, n=50)."
         )
     if not isinstance(flow, AbstractFlow):
-        raise ValueError(
+        raise BadInput(
             f"`flow` must be a flow, got {flow!r}. Example: ReluFlow(rtol=1e-6)."
         )
     check_measures("measures", measures)
     if not isinstance(stop, AbstractStop | None):
-        raise ValueError(f"`stop` must be a stop or None, got {stop!r}.")
+        raise BadInput(f"`stop` must be a stop or None, got {stop!r}.")
     if key is not None and not _is_key(key):
-        raise ValueError(
+        raise BadInput(
             f"`key` must be a key of random numbers, got {key!r}. "
             "Example: jax.random.key(3)."
         )
@@ -46,7 +47,7 @@ def check_arguments(
         if eqx.is_inexact_array(v)
     }
     if len(dtypes) != 1:
-        raise ValueError(
+        raise BadInput(
             f"`network` and `data` must share one dtype, got {sorted(dtypes)}. "
             "Draw both inside `simbias.exact_numerics()`."
         )
@@ -64,13 +65,11 @@ def checked_times(times: Any) -> tuple[float, ...]:
     except TypeError:
         found = ()
     if not found or not all(map(is_number, found)):
-        raise ValueError(
-            f"`times` must be a tuple of numbers, got {times!r}. {example}"
-        )
+        raise BadInput(f"`times` must be a tuple of numbers, got {times!r}. {example}")
     found = tuple(map(float, found))
     increases = all(b > a for a, b in zip((-1e-300, *found), found, strict=False))
     if not increases or not math.isfinite(found[-1]):
-        raise ValueError(
+        raise BadInput(
             "`times` must be finite and increase from 0 or later, got "
             f"{found[:5]}. {example}"
         )

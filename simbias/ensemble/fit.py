@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from simbias.core import Dataset
+from simbias.errors import BadInput
 
 
 def made(pair: Any) -> tuple[Dataset, Any]:
@@ -20,7 +21,7 @@ def made(pair: Any) -> tuple[Dataset, Any]:
         data, network = pair
         if isinstance(data, Dataset) and callable(network):
             return data, network
-    raise ValueError(
+    raise BadInput(
         "`make` must return (Dataset, network), got "
         f"{type(pair).__name__}. Example: return data, balanced(key, m=m, d=d)."
     )
@@ -40,11 +41,11 @@ def check_loss(loss: Any, data: Any) -> None:
         value = eqx.filter_eval_shape(loss, y, y, weight)
     except TypeError as error:
         why = str(error).splitlines()[0]
-        raise ValueError(f"`loss` cannot be computed: {why}. {example}") from error
+        raise BadInput(f"`loss` cannot be computed: {why}. {example}") from error
     is_array = isinstance(value, jax.ShapeDtypeStruct)
     if not is_array or value.shape or not jnp.issubdtype(value.dtype, jnp.floating):
         seen = f"{value.dtype}{list(value.shape)}" if is_array else repr(value)
-        raise ValueError(f"`loss` must return one real number, got {seen}. {example}")
+        raise BadInput(f"`loss` must return one real number, got {seen}. {example}")
 
 
 def check_fit(network: Any, data: Any) -> None:
@@ -56,11 +57,11 @@ def check_fit(network: Any, data: Any) -> None:
     """
     for name in ("x", "y", "weight", "mean", "features"):
         if not hasattr(getattr(data, name), "shape"):
-            raise ValueError(
+            raise BadInput(
                 f"`data.{name}` must be an array, got {getattr(data, name)!r}."
             )
     if data.x.ndim != 2 or data.x.shape[0] == 0:
-        raise ValueError(
+        raise BadInput(
             "`data.x` must have rows of coordinates, and one at least: the sample is "
             f"empty or flat, its shape {data.x.shape}."
         )
@@ -69,12 +70,12 @@ def check_fit(network: Any, data: Any) -> None:
     for name, shape in expected.items():
         found = getattr(data, name).shape
         if found != shape or (name == "y" and len(found) != 2):
-            raise ValueError(
+            raise BadInput(
                 f"`data.{name}` has the shape {found}, beside {n} samples `data.x` and "
                 f"`data.y` of shape {data.y.shape}. y and mean are (n, k), weight (n,)."
             )
     if data.features.shape[1:] != data.x.shape[1:]:
-        raise ValueError(
+        raise BadInput(
             f"`data.features` has the shape {data.features.shape}, and must hold rows "
             f"of {data.x.shape[1]} coordinates, as `data.x` does."
         )
@@ -83,7 +84,7 @@ def check_fit(network: Any, data: Any) -> None:
         for name in ("x", "y"):
             one, other = getattr(test, name).shape, getattr(data, name).shape
             if one[1:] != other[1:]:
-                raise ValueError(
+                raise BadInput(
                     f"`data.test.{name}` has the shape {one}, beside `data.{name}` of "
                     f"shape {other}: all but the number of rows must agree."
                 )
@@ -91,26 +92,26 @@ def check_fit(network: Any, data: Any) -> None:
     try:
         found = eqx.filter_eval_shape(network, x).shape
     except TypeError as error:
-        raise ValueError(
+        raise BadInput(
             f"the network does not take inputs of {data.x.shape[1]} coordinates, as "
             f"`data.x` has: {str(error).splitlines()[0]}"
         ) from error
     if found != data.y.shape[1:]:
-        raise ValueError(
+        raise BadInput(
             f"the network has outputs of shape {found}, and the targets `data.y` of "
             f"shape {data.y.shape[1:]}."
         )
     for path, leaf in jax.tree_util.tree_leaves_with_path(network):
         if not isinstance(leaf, (jax.Array, np.ndarray)):
             where = jax.tree_util.keystr(path)
-            raise ValueError(
+            raise BadInput(
                 f"the network holds {leaf!r} at `{where}`, which is no array. Example: "
                 "eqx.field(static=True) for what is not trained, jnp.asarray(0.1) for "
                 "what is."
             )
         if leaf.size == 0:
             where = jax.tree_util.keystr(path)
-            raise ValueError(
+            raise BadInput(
                 f"the network holds an array without entries at `{where}`, of shape "
                 f"{leaf.shape}: every layer needs a neuron."
             )

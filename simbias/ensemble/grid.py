@@ -18,6 +18,7 @@ from jaxtyping import Array, PRNGKeyArray, UInt
 
 from simbias.core import PLAIN, CellValue, Dataset, Experiment, Index, Make
 from simbias.ensemble.fields import flow_fields, value_type
+from simbias.errors import BadInput
 
 FLOW_PREFIX = "flow."
 # Sizes and counts are 32-bit integers in XLA.
@@ -85,7 +86,7 @@ def make_grid(experiment: Experiment) -> Grid:
         for name, parameter in parameters.items():
             value = values.get(name, parameter.default)
             if value is inspect.Parameter.empty:
-                raise ValueError(
+                raise BadInput(
                     f"`cell.{name}` is required by {experiment.name} and missing. "
                     f"Example: cell={{'{name}': …}}."
                 )
@@ -106,7 +107,7 @@ def make_parameters(make: Make) -> dict[str, inspect.Parameter]:
     """
     first, *rest = [*inspect.signature(make).parameters.values(), None]
     if first is None or first.kind in (first.KEYWORD_ONLY, first.VAR_KEYWORD):
-        raise ValueError(
+        raise BadInput(
             "`make` must take a key first. Example: def make(key, *, n: int = 50)."
         )
     return {p.name: p for p in rest if p is not None and _is_argument(p)}
@@ -174,40 +175,40 @@ def checked_value(name: str, value: Any, annotation: Any) -> Any:
     if typing.get_origin(annotation) is Literal:
         choices = typing.get_args(annotation)
         if value not in choices or isinstance(value, bool):
-            raise ValueError(
+            raise BadInput(
                 f"`{name}` must be one of {', '.join(map(repr, choices))}, "
                 f"got {value!r}.{_suggest(value, choices)}"
             )
         return value
     if annotation is bool:
         if not isinstance(value, bool):
-            raise ValueError(f"`{name}` must be true or false, got {value!r}.")
+            raise BadInput(f"`{name}` must be true or false, got {value!r}.")
         return value
     if annotation in (int, float):
         if isinstance(value, (np.integer, np.floating)):
             value = value.item()
         if isinstance(value, (list, set, range, np.ndarray)):
-            raise ValueError(
+            raise BadInput(
                 f"`{name}` must be a number, or a tuple of numbers for an axis, "
                 f"got {value!r}."
             )
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise ValueError(f"`{name}` must be a number, got {value!r}.")
+            raise BadInput(f"`{name}` must be a number, got {value!r}.")
         if not math.isfinite(value):
-            raise ValueError(f"`{name}` must be finite, got {value}.")
+            raise BadInput(f"`{name}` must be finite, got {value}.")
         if annotation is float:
             return float(value)
         if value != int(value):
-            raise ValueError(f"`{name}` must be an integer, got {value}.")
+            raise BadInput(f"`{name}` must be an integer, got {value}.")
         if abs(value) > _LARGEST:
-            raise ValueError(f"`{name}` must be at most {_LARGEST:,}, got {value:,}.")
+            raise BadInput(f"`{name}` must be at most {_LARGEST:,}, got {value:,}.")
         return int(value)
     if annotation is str and not isinstance(value, str):
-        raise ValueError(f"`{name}` must be a string, got {value!r}.")
+        raise BadInput(f"`{name}` must be a string, got {value!r}.")
     # Of an argument without annotation anything that can be compared and written down.
     value = value.item() if isinstance(value, np.generic) else value
     if not isinstance(value, (bool, int, float, str)):
-        raise ValueError(
+        raise BadInput(
             f"`{name}` must be a number, a string or a truth value, got {value!r}."
         )
     return value
@@ -243,28 +244,28 @@ def _annotation(key: str, known: Mapping[str, Any]) -> Any:
         return known[key]
     if key.startswith(FLOW_PREFIX):
         fields = [k for k in known if k.startswith(FLOW_PREFIX)]
-        raise ValueError(
+        raise BadInput(
             f"`cell.{key}` is not a field of the flow that holds a number, a choice or "
             "a truth value." + suggestion(key, fields)
         )
     if not known:
-        raise ValueError(
+        raise BadInput(
             f"`cell.{key}` is not known here: `make` names no argument but the key. "
             "Example: def make(key, *, n: int = 50)."
         )
-    raise ValueError(f"`cell.{key}` is not known here." + suggestion(key, known))
+    raise BadInput(f"`cell.{key}` is not known here." + suggestion(key, known))
 
 
 def _axis(key: str, values: tuple, annotation: Any) -> tuple[CellValue, ...]:
     if not values:
-        raise ValueError(
+        raise BadInput(
             f"`cell.{key}` is an empty grid. Give at least one value, "
             f"e.g. cell={{'{key}': (50, 100)}}."
         )
     checked = tuple(checked_value(f"cell.{key}", v, annotation) for v in values)
     if len(set(checked)) < len(checked):
         twice = next(v for i, v in enumerate(checked) if v in checked[:i])
-        raise ValueError(f"`cell.{key}` holds {twice!r} more than once.")
+        raise BadInput(f"`cell.{key}` holds {twice!r} more than once.")
     return checked
 
 

@@ -10,6 +10,7 @@ from jaxtyping import PyTree
 from simbias.ensemble.footprint import footprint
 from simbias.ensemble.lane import Lane
 from simbias.ensemble.plan import Group, Plan
+from simbias.errors import BadInput
 from simbias.tiling import tiles
 from simbias.trained import size
 
@@ -41,7 +42,7 @@ def check_memory(
     index = plan.size * _INDEX_BYTES
     needed, present = result + index + flight * is_cpu, physical_memory()
     if present is not None and needed > present:
-        raise ValueError(
+        raise BadInput(
             f"`cell` × `seeds` is too large: {plan.size} members need about "
             f"{_size(needed)} (results {_size(result)}, index {_size(index)}, members "
             f"in flight {_size(flight * is_cpu)}) and this machine has "
@@ -51,7 +52,7 @@ def check_memory(
     present = _memory_of(devices[0])
     largest = max(bytes_per_lane(group) for group in plan.groups)
     if not is_cpu and present is not None and largest > present:
-        raise ValueError(
+        raise BadInput(
             f"`cell`: one member in flight needs about {_size(largest)} and the "
             f"{devices[0].platform} has {_size(present)}. Use smaller networks and "
             "samples, or dtype float32."

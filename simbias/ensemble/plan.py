@@ -10,6 +10,7 @@ from simbias.ensemble.grid import Cell, Grid, make_grid
 from simbias.ensemble.lane import Lane, Recorder
 from simbias.ensemble.shapes import Field, Shapes, cost, widest
 from simbias.ensemble.validity import check_axes, check_experiment
+from simbias.errors import BadInput
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,9 +90,7 @@ def make_plan(experiment: Experiment) -> Plan:
     stats = tuple(groups[0].lane.state.stats)
     clash = {*stats} & {*experiment.measures, *experiment.final}
     if clash:
-        raise ValueError(
-            f"the flow already counts `{clash.pop()}`; rename the measure."
-        )
+        raise BadInput(f"the flow already counts `{clash.pop()}`; rename the measure.")
     trajectories, final = widest(shapes.trajectories), widest(shapes.final)
     check_axes(grid.axes, trajectories | final)
     return Plan(experiment, grid, recorder, tuple(groups), trajectories, final, stats)

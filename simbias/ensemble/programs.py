@@ -28,6 +28,7 @@ from simbias.ensemble.lane import Lane, Layout, Recorder, advance_all, start
 from simbias.ensemble.members import draw, member_flow
 from simbias.ensemble.memory import members_together
 from simbias.ensemble.plan import Plan
+from simbias.errors import BadInput
 from simbias.losses import Faults, faults, refuse
 
 # A member and the place of its lane.
@@ -147,7 +148,7 @@ class Programs:
             try:
                 refuse(experiment.loss, Faults(*(v[i] for v in found)))
             except ValueError as error:
-                raise ValueError(f"seed {seed} of {cell.arguments}: {error}") from None
+                raise BadInput(f"seed {seed} of {cell.arguments}: {error}") from None
         places = _padded([place for _, place in seats], together)
         return self._once(self._start, (flow, drawn, places, jnp.int32(count)), lanes)
 

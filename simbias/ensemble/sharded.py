@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Int
 
 from simbias.ensemble.lane import Lane, Layout, Recorder, advance_all
+from simbias.errors import BadInput
 
 _AXIS = "lane"
 
@@ -39,7 +40,7 @@ def advance_sharded(
     """
     width = jax.tree.leaves(lanes)[0].shape[0]
     if not devices or width % len(devices):
-        raise ValueError(
+        raise BadInput(
             f"`lanes` must be a multiple of the number of `devices`, got {width} lanes "
             f"and {len(devices)} devices. Example: fill up with `programs.idle`."
         )

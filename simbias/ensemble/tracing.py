@@ -7,6 +7,8 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
+from simbias.errors import BadInput
+
 Numbers = Mapping[str, int | float]
 
 
@@ -26,7 +28,7 @@ def check_traced(name: str, drawn: Callable[[Mapping], Any], numbers: Numbers) -
         return
     alone = [k for k in numbers if _error(drawn, numbers, {k: numbers[k]})]
     culprits = ", ".join(f"`{k}`" for k in alone or numbers)
-    raise ValueError(
+    raise BadInput(
         f"`make` of {name} asks for the value of {culprits}, which it does not see: a "
         "sweep over floats, and over what is annotated `Index`, compiles once. Such a "
         "number may decide no shape, and no `if` (write jnp.where). One that must is "

@@ -16,6 +16,7 @@ from simbias.core import (
     AbstractStop,
     Experiment,
 )
+from simbias.errors import BadInput
 
 # Names the result uses for itself.
 _RESERVED = ("status", "end_time", "seed", "time", "member")
@@ -28,34 +29,32 @@ def check_measure(name: str, measure: Any, value: Any) -> None:
         ValueError: naming the measure.
     """
     if not isinstance(value, jax.ShapeDtypeStruct):
-        raise ValueError(
+        raise BadInput(
             f"measure `{name}` returns a {type(value).__name__} and not an array. "
             "Example: return jnp.asarray(value)."
         )
     if jnp.issubdtype(value.dtype, jnp.complexfloating):
-        raise ValueError(
-            f"measure `{name}` is complex. Example: return jnp.abs(value)."
-        )
+        raise BadInput(f"measure `{name}` is complex. Example: return jnp.abs(value).")
     dims = tuple(measure.dims)
     if len(value.shape) != len(dims):
-        raise ValueError(
+        raise BadInput(
             f"measure `{name}` names the axes {dims} but returns "
             f"an array of shape {value.shape}."
         )
     if len(set(dims)) < len(dims) or set(dims) & set(_RESERVED):
-        raise ValueError(
+        raise BadInput(
             f"measure `{name}` names the axes {dims}: each may stand once, and none of "
             f"{', '.join(_RESERVED)}."
         )
     coords = {dim: np.shape(values) for dim, values in measure.coords().items()}
     if strangers := set(coords) - set(dims):
-        raise ValueError(
+        raise BadInput(
             f"measure `{name}` has coordinates of `{strangers.pop()}`, which is none "
             f"of its axes {dims}."
         )
     for dim, size in zip(dims, value.shape, strict=True):
         if coords.get(dim, (size,)) != (size,):
-            raise ValueError(
+            raise BadInput(
                 f"measure `{name}` has {size} values along `{dim}` and coordinates of "
                 f"shape {coords[dim]}."
             )
@@ -76,21 +75,21 @@ def check_axes(grid: Iterable[str], fields: Mapping[str, Any]) -> None:
     coords: dict[str, tuple[str, np.ndarray]] = {}
     for name, field in fields.items():
         if clash := taken & set(field.dims):
-            raise ValueError(
+            raise BadInput(
                 f"measure `{name}` names the axis `{clash.pop()}`, which is one of the "
                 "grid; rename it."
             )
         for dim, size in zip(field.dims, field.shape, strict=True):
             other, theirs = sizes.setdefault(dim, (name, size))
             if theirs != size:
-                raise ValueError(
+                raise BadInput(
                     f"measures `{other}` and `{name}` have {theirs} and {size} values "
                     f"along `{dim}`; rename the axis of one of them."
                 )
         for dim, values in field.coords.items():
             other, theirs = coords.setdefault(dim, (name, values))
             if not np.array_equal(theirs, values):
-                raise ValueError(
+                raise BadInput(
                     f"measures `{other}` and `{name}` have different coordinates along "
                     f"`{dim}`, {theirs[:4]} and {values[:4]}; rename the axis of one "
                     "of them."
@@ -105,7 +104,7 @@ def check_measures(field: str, measures: Any) -> None:
     """
     is_one = lambda v: isinstance(v, AbstractMeasure)
     if not isinstance(measures, Mapping) or not all(map(is_one, measures.values())):
-        raise ValueError(
+        raise BadInput(
             f"`{field}` must map names to measures, got {measures!r}. "
             f"Example: {field}={{'train_risk': TrainRisk()}}."
         )
@@ -121,19 +120,19 @@ def check_resources(lanes: Any, devices: Any) -> None:
     """
     is_count = isinstance(lanes, int) and not isinstance(lanes, bool) and lanes > 0
     if lanes is not None and not is_count:
-        raise ValueError(
+        raise BadInput(
             f"`lanes` must be a positive integer, got {lanes!r}. Example: lanes=64."
         )
     if devices is None:
         return
     is_list = isinstance(devices, (list, tuple)) and len(devices) > 0
     if not is_list or not all(isinstance(d, jax.Device) for d in devices):
-        raise ValueError(
+        raise BadInput(
             f"`devices` must be a list of devices, one at least, got {devices!r}. "
             "Example: devices=jax.devices()[:1]."
         )
     if len({d.platform for d in devices}) > 1:
-        raise ValueError(
+        raise BadInput(
             f"`devices` must be of one kind, got {devices!r}: their bits differ."
         )
 
@@ -145,58 +144,58 @@ def check_experiment(experiment: Any) -> None:
         ValueError: naming the field.
     """
     if not isinstance(experiment, Experiment):
-        raise ValueError(
+        raise BadInput(
             f"`experiment` must be an Experiment, got {experiment!r}. "
             "Example: threshold.experiment()."
         )
     if not isinstance(experiment.name, str) or not experiment.name:
-        raise ValueError(
+        raise BadInput(
             f"`name` must be a word, got {experiment.name!r}. Example: name='mine'."
         )
     times = experiment.times
     seeds = experiment.seeds
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
-        raise ValueError(
+        raise BadInput(
             f"`seeds` must be a positive integer, got {seeds!r}. Example: seeds=20."
         )
     if not isinstance(times, tuple) or not all(
         isinstance(t, (int, float)) and not isinstance(t, bool) for t in times
     ):
-        raise ValueError(f"`times` must be a tuple of numbers, got {times!r}.")
+        raise BadInput(f"`times` must be a tuple of numbers, got {times!r}.")
     if not times or not all(math.isfinite(t) and t >= 0 for t in times):
-        raise ValueError(
+        raise BadInput(
             f"`times` must be finite, not negative and not empty, got {times}. "
             "Example: times=(0.0, 1.0, 10.0)."
         )
     if any(b <= a for a, b in zip(times, times[1:], strict=False)) or times[-1] <= 0:
-        raise ValueError(
+        raise BadInput(
             f"`times` must increase and end after 0, got {times}. "
             "Example: times=(0.0, 1.0, 10.0)."
         )
     if experiment.dtype not in ("float32", "float64"):
-        raise ValueError(
+        raise BadInput(
             f'`dtype` must be "float32" or "float64", got {experiment.dtype!r}.'
         )
     root = experiment.root
     if isinstance(root, bool) or not isinstance(root, int) or not 0 <= root < 2**32:
-        raise ValueError(f"`root` must be from 0 to 2³² − 1, got {experiment.root}.")
+        raise BadInput(f"`root` must be from 0 to 2³² − 1, got {experiment.root}.")
     if not isinstance(experiment.cell, Mapping) or not all(
         isinstance(k, str) for k in experiment.cell
     ):
-        raise ValueError(
+        raise BadInput(
             f"`cell` must map names to values, got {experiment.cell!r}. "
             "Example: cell={'n': (20, 50)}."
         )
     if not isinstance(experiment.flow, AbstractFlow):
-        raise ValueError(
+        raise BadInput(
             f"`flow` must be a flow, got {experiment.flow!r}. Example: ReluFlow()."
         )
     for field in ("make", "loss"):
         value = getattr(experiment, field)
         if not callable(value):
-            raise ValueError(f"`{field}` must be a function, got {value!r}.")
+            raise BadInput(f"`{field}` must be a function, got {value!r}.")
     if not isinstance(experiment.stop, AbstractStop | None):
-        raise ValueError(f"`stop` must be a stop or None, got {experiment.stop!r}.")
+        raise BadInput(f"`stop` must be a stop or None, got {experiment.stop!r}.")
     if experiment.stop is not None:
         _check_static("`stop`", experiment.stop)
     for field in ("measures", "final"):
@@ -206,13 +205,13 @@ def check_experiment(experiment: Any) -> None:
     taken |= {dim for measure in measures.values() for dim in measure.dims}
     for name in measures:
         if not name.isidentifier() or name in taken:
-            raise ValueError(
+            raise BadInput(
                 f"a measure cannot be called `{name}`: it must be a Python identifier "
                 "and not the name of an axis or of a column of the members."
             )
     twice = set(experiment.measures) & set(experiment.final)
     if twice:
-        raise ValueError(
+        raise BadInput(
             f"`final` and `measures` both hold `{sorted(twice)[0]}`; rename one."
         )
 
@@ -227,7 +226,7 @@ def _check_static(name: str, module: Any) -> None:
         value = getattr(module, field.name)
         is_static = field.metadata.get("static", False)
         if is_static and any(map(eqx.is_array, jax.tree.leaves(value))):
-            raise ValueError(
+            raise BadInput(
                 f"{name} holds an array in its static field `{field.name}`. Leave out "
                 "static=True: an array is a field like any other."
             )

@@ -4,6 +4,7 @@ import numpy as np
 import xarray as xr
 
 from simbias.analysis.first_passage import first_passage
+from simbias.errors import BadInput
 from simbias.experiments._curves import value
 from simbias.experiments._exit import exit_time
 
@@ -28,7 +29,7 @@ def alignment(ds: xr.Dataset) -> xr.Dataset:
     held = {k: [value(ds, k)] for k in _AXES if k not in ds.dims}
     ds = ds.isel(seed=0, drop=True).expand_dims(held).sortby(["n", "scale"])
     if not float(ds["scale"][0]) <= REFERENCE:
-        raise ValueError(
+        raise BadInput(
             f"`scale` must hold {REFERENCE:g}, whose end gives the extremal vectors, "
             f"got {ds['scale'].values.tolist()}. Example: --cell.scale 1e-3 1e-60."
         )

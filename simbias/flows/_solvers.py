@@ -7,6 +7,8 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
+from simbias.errors import BadInput
+
 
 def error_order(solver: diffrax.AbstractERK) -> int:
     """Power of the step in the error estimate."""
@@ -34,18 +36,18 @@ def check_solver(solver: diffrax.AbstractSolver, is_adaptive: bool) -> None:
     is_implicit = isinstance(solver, diffrax.AbstractESDIRK)
     has_error = isinstance(solver, diffrax.AbstractERK) or is_implicit
     if not (has_error or isinstance(solver, diffrax.Euler)):
-        raise ValueError(
+        raise BadInput(
             "`solver` must be an explicit Runge–Kutta method of diffrax, one of its "
             f"Kvaerno methods or Euler, got {type(solver).__name__}. "
             "Example: solver=diffrax.Tsit5()."
         )
     if is_adaptive and not has_error:
-        raise ValueError(
+        raise BadInput(
             f"`solver` {type(solver).__name__} estimates no error. Use a constant "
             "step, is_adaptive=False with dt0=0.01, or solver=diffrax.Heun()."
         )
     if is_implicit and not is_adaptive:
-        raise ValueError(
+        raise BadInput(
             f"`solver` {type(solver).__name__} needs is_adaptive=True: when its "
             "equations do not converge, the step must shrink."
         )

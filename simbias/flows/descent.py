@@ -11,6 +11,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from simbias.checks import not_negative, positive, positive_integer
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
+from simbias.errors import BadInput
 from simbias.flows._objective import (
     Sample,
     choose,
@@ -91,7 +92,7 @@ class Descent(AbstractFlow):
         if self.batch is not None:
             positive_integer("batch", self.batch)
         if self.optimiser not in _CONSTANTS:
-            raise ValueError(
+            raise BadInput(
                 f"`optimiser` must be one of {tuple(_CONSTANTS)}, "
                 f'got {self.optimiser!r}. SGD is optimiser="gd" with a `batch`.'
             )
@@ -100,13 +101,13 @@ class Descent(AbstractFlow):
             if value is None:
                 continue
             if name not in _CONSTANTS[self.optimiser] and name != "weight_decay":
-                raise ValueError(
+                raise BadInput(
                     f'`{name}` is no constant of "{self.optimiser}", got {value}. '
                     "Leave it out or change `optimiser`."
                 )
             not_negative(name, value)
             if name in ("decay", "beta2") and isinstance(value, float) and value >= 1:
-                raise ValueError(
+                raise BadInput(
                     f"`{name}` must be below 1, got {value}. Example: {name}=0.9."
                 )
 

@@ -11,6 +11,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 
 from simbias.checks import positive, positive_integer
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Status
+from simbias.errors import BadInput
 from simbias.flows._attempts import (
     Memory,
     Problem,
@@ -83,7 +84,7 @@ class GradientFlow(AbstractFlow):
         positive_integer("max_steps", self.max_steps)
         check_solver(self.solver, self.is_adaptive)
         if not self.is_adaptive and self.dt0 is None:
-            raise ValueError(
+            raise BadInput(
                 "`dt0` must be given when `is_adaptive` is False: it is the step. "
                 "Example: dt0=0.01."
             )
@@ -104,13 +105,13 @@ class GradientFlow(AbstractFlow):
         """
         del key
         if couples_rows(network):
-            raise ValueError(
+            raise BadInput(
                 "GradientFlow moves every weight and nothing else, got a network with "
                 "batch normalisation, whose averages would stand still. Use the flow "
                 '"descent".'
             )
         if network.has_kinks and not self.allow_kinks:
-            raise ValueError(
+            raise BadInput(
                 "GradientFlow needs a network with a continuous gradient, got one with "
                 "kinks (ReLU or leaky ReLU): its ∇L jumps on every hyperplane w·x = 0 "
                 "of a sample x, neurons slide along these, and an adaptive step "

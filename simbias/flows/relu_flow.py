@@ -10,6 +10,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from simbias.checks import positive, positive_integer
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
+from simbias.errors import BadInput
 from simbias.flows._event_step import (
     Attempt,
     Method,
@@ -95,14 +96,14 @@ class ReluFlow(AbstractFlow):
             if getattr(self, name) is not None:
                 positive(name, getattr(self, name))
         if not isinstance(self.stabilise, bool):
-            raise ValueError(
+            raise BadInput(
                 f"`stabilise` must be True or False, got {self.stabilise!r}."
             )
         for name in ("max_steps", "max_pins", "rows"):
             if getattr(self, name) is not None:
                 positive_integer(name, getattr(self, name))
         if not isinstance(self.solver, diffrax.AbstractERK):
-            raise ValueError(
+            raise BadInput(
                 "`solver` must be an explicit Runge–Kutta method of diffrax with an "
                 f"error estimate, got {type(self.solver).__name__}. "
                 "Example: solver=diffrax.Tsit5()."
@@ -125,7 +126,7 @@ class ReluFlow(AbstractFlow):
         """
         del key
         if whole(loss) is hinge:
-            raise ValueError(
+            raise BadInput(
                 "`loss`: ReluFlow follows the kinks of the network, not those of the "
                 "hinge loss. Use logistic, exponential, half_mse or mse."
             )
@@ -242,7 +243,7 @@ class ReluMemory(eqx.Module):
 def _slope(network: Any) -> float:
     slope = getattr(network, "negative_slope", None)
     if slope is None or slope >= 1:
-        raise ValueError(
+        raise BadInput(
             "`flow`: relu_flow (ReluFlow) is for two-layer networks with relu or "
             f"leaky_relu activation, not for this {type(network).__name__}. Use "
             "descent (Descent) or, without kinks, gradient_flow (GradientFlow); on the "

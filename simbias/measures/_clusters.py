@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from simbias.errors import BadInput
 from simbias.measures._neurons import directions, incoming, mass_shares
 
 # Pairs looked at together: bounds the memory at any width.
@@ -20,12 +21,12 @@ def check_clusters(angle: float, share: float) -> None:
         ValueError: naming the field.
     """
     if not 0.1 <= angle < 90:
-        raise ValueError(
+        raise BadInput(
             f"`angle` is in degrees and must lie in [0.1, 90), got {angle}: below, "
             "float32 cannot tell directions apart. Example: angle=1.0."
         )
     if not 0 <= share < 1:
-        raise ValueError(
+        raise BadInput(
             f"`share` of the mass must lie in [0, 1), got {share}. Example: share=1e-3."
         )
 

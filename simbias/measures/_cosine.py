@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import Dataset
+from simbias.errors import BadInput
 from simbias.measures._neurons import directions, incoming
 from simbias.measures._ols import ols
 
@@ -47,7 +48,7 @@ def check_index(field: str, index: int, size: int) -> None:
         ValueError: naming the field.
     """
     if not 0 <= index < size:
-        raise ValueError(
+        raise BadInput(
             f"`{field}` must be an index below {size}, the number of {field}s of the "
             f"data, got {index}."
         )

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from simbias.core import Dataset
+from simbias.errors import BadInput
 
 
 def incoming(network: Any) -> Float[Array, "m e"]:
@@ -58,7 +59,7 @@ def single_output(network: Any) -> Float[Array, " m"]:
         ValueError: if it has more: the sign of aⱼ then has no meaning.
     """
     if network.a.shape[1] != 1:
-        raise ValueError(
+        raise BadInput(
             "this measure sorts neurons by the sign of aⱼ and needs one output, got "
             f"`a` of shape {network.a.shape}."
         )

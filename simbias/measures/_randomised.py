@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from simbias.core import Dataset
+from simbias.errors import BadInput
 from simbias.measures._sample import outputs, second_sample
 
 # What is exchanged, in the order of the rows of `three_logits`.
@@ -28,7 +29,7 @@ def three_logits(network: Any, data: Dataset, simple: int) -> Float[Array, "3 n"
     """
     test = second_sample(data)
     if simple > data.features.shape[0]:
-        raise ValueError(
+        raise BadInput(
             f"`simple` must be at most the number of features, got {simple} and "
             f"`data.features` of shape {data.features.shape}."
         )
@@ -51,7 +52,7 @@ def logit(network: Any, x: Float[Array, "n d"]) -> Float[Array, " n"]:
     """
     found = outputs(network, x)
     if found.shape[1] != 1:
-        raise ValueError(
+        raise BadInput(
             "this measure needs a network of one output, positive for y > 0, got "
             f"{found.shape[1]} outputs."
         )

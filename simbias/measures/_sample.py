@@ -6,6 +6,7 @@ import jax
 from jaxtyping import Array, Float
 
 from simbias.core import Dataset
+from simbias.errors import BadInput
 from simbias.tiling import ROWS
 
 
@@ -26,7 +27,7 @@ def second_sample(data: Dataset) -> Dataset:
         ValueError: if there is none.
     """
     if data.test is None:
-        raise ValueError(
+        raise BadInput(
             "this measure needs a test sample, but `data.test` is None. Draw the data "
             "with one, or measure `TrainRisk`."
         )

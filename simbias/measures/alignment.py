@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
+from simbias.errors import BadInput
 from simbias.measures._cosine import cosines
 from simbias.measures._neurons import mass_shares
 
@@ -33,7 +34,7 @@ class Alignment(AbstractMeasure):
 
     def __check_init__(self):
         if not 0 <= self.threshold < 1:
-            raise ValueError(
+            raise BadInput(
                 f"`threshold` is a cosine and must lie in [0, 1), got "
                 f"{self.threshold}. Example: threshold=0.99."
             )

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
+from simbias.errors import BadInput
 from simbias.measures._groups import (
     group_vectors,
     memberships,
@@ -37,7 +38,7 @@ class AngularDeviation(AbstractMeasure):
 
     def __check_init__(self):
         if not 0 < self.quantile <= 1:
-            raise ValueError(
+            raise BadInput(
                 f"`quantile` must lie in (0, 1], got {self.quantile}. "
                 "Example: quantile=0.95."
             )

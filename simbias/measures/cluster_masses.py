@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
+from simbias.errors import BadInput
 from simbias.measures._clusters import check_clusters, cluster_shares
 
 
@@ -26,7 +27,7 @@ class ClusterMasses(AbstractMeasure):
 
     def __check_init__(self):
         if self.count < 1:
-            raise ValueError(
+            raise BadInput(
                 f"`count` must be a positive integer, got {self.count}. "
                 "Example: count=8."
             )

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
+from simbias.errors import BadInput
 from simbias.measures._cosine import cosines
 from simbias.measures._neurons import mass_shares
 
@@ -29,7 +30,7 @@ class CosineHistogram(AbstractMeasure):
 
     def __check_init__(self):
         if self.bins < 1:
-            raise ValueError(
+            raise BadInput(
                 f"`bins` must be a positive integer, got {self.bins}. Example: bins=40."
             )
 

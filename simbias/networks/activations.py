@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from simbias.errors import BadInput
+
 Activation = Callable[[Array], Array]
 ActivationName = Literal["relu", "leaky_relu", "gelu", "tanh", "identity", "quadratic"]
 
@@ -19,7 +21,7 @@ class LeakyRelu(eqx.Module):
 
     def __check_init__(self):
         if not 0 <= self.slope < 1:
-            raise ValueError(
+            raise BadInput(
                 f"`slope` must lie in [0, 1), got {self.slope}. Example: slope=0.1."
             )
 

@@ -9,6 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.checks import positive, positive_integer
 from simbias.core import AbstractNetwork, Real
+from simbias.errors import BadInput
 from simbias.networks._layers import Kernel, average_pool, convolution, uniform
 
 
@@ -72,7 +73,7 @@ def convolutional(
     positive("scale", scale)
     parts = 2 ** len(channels)
     if image[1] % parts or image[2] % parts:
-        raise ValueError(
+        raise BadInput(
             f"`image` must have sides divisible by {parts}, got {image}. "
             f"Example: image=(1, {2 * parts}, {parts})."
         )

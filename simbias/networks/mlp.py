@@ -5,6 +5,7 @@ import jax
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractNetwork
+from simbias.errors import BadInput
 from simbias.networks.activations import Activation, has_kink
 
 
@@ -21,14 +22,14 @@ class Mlp(AbstractNetwork):
 
     def __check_init__(self):
         if not self.weights or len(self.weights) != len(self.biases):
-            raise ValueError(
+            raise BadInput(
                 "`weights` and `biases` must hold one array per layer, got "
                 f"{len(self.weights)} and {len(self.biases)}."
             )
         width = self.weights[0].shape[-1]
         for i, (w, b) in enumerate(zip(self.weights, self.biases, strict=True)):
             if w.shape[1] != width or b.shape != w.shape[:1]:
-                raise ValueError(
+                raise BadInput(
                     f"layer {i} must have weights (outputs, {width}) and biases "
                     f"(outputs,), got {w.shape} and {b.shape}."
                 )

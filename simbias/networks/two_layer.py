@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractNetwork, Loss
+from simbias.errors import BadInput
 from simbias.networks._fastest_gradient import fastest_gradient
 from simbias.networks._two_layer_gradient import Problem, two_layer_gradient
 from simbias.networks.activations import Activation, has_kink, negative_slope
@@ -28,7 +29,7 @@ class TwoLayer(AbstractNetwork):
 
     def __check_init__(self):
         if self.a.ndim != 2 or self.a.shape[0] != self.w.shape[0]:
-            raise ValueError(
+            raise BadInput(
                 "`a` must have shape (m, k) with one row per row of `w`, got "
                 f"a {self.a.shape} and w {self.w.shape}. Example: a=a[:, None]."
             )

@@ -9,6 +9,7 @@ from jaxtyping import Array, Bool
 
 from simbias.checks import positive
 from simbias.core import AbstractStop, Dataset
+from simbias.errors import BadInput
 from simbias.tiling import ROWS
 
 
@@ -24,7 +25,7 @@ class TrainAccuracyAbove(AbstractStop):
     def __check_init__(self):
         positive("level", self.level)
         if self.level > 1:
-            raise ValueError(
+            raise BadInput(
                 f"`level` must be at most 1, got {self.level}. Example: level=0.999."
             )
 

@@ -7,6 +7,7 @@ import jax
 from jaxtyping import Array, Bool
 
 from simbias.core import AbstractStop, Dataset
+from simbias.errors import BadInput
 from simbias.losses import mse
 
 
@@ -17,7 +18,7 @@ class TrainRiskBelow(AbstractStop):
 
     def __check_init__(self):
         if not self.level > 0:
-            raise ValueError(
+            raise BadInput(
                 f"`level` must be positive, got {self.level}. Example: level=1e-8."
             )
 

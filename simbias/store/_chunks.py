@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numcodecs.zstd import Zstd
 
+from simbias.errors import BadInput
+
 LEVEL = 1
 _ZSTD = Zstd(level=LEVEL, checksum=True)
 
@@ -47,8 +49,8 @@ def decoded(raw: bytes, chunk: Sequence[int], dtype: np.dtype) -> np.ndarray:
     try:
         content = _ZSTD.decode(raw)
     except (RuntimeError, ValueError, MemoryError) as error:
-        raise ValueError(f"it does not decompress ({error})") from error
+        raise BadInput(f"it does not decompress ({error})") from error
     size = math.prod(chunk) * dtype.itemsize
     if len(content) != size:
-        raise ValueError(f"it holds {len(content)} bytes, expected {size}")
+        raise BadInput(f"it holds {len(content)} bytes, expected {size}")
     return np.frombuffer(content, dtype.newbyteorder("<")).reshape(chunk)

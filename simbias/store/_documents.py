@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from simbias.core import Status
+from simbias.errors import BadInput
 from simbias.store._chunks import LEVEL
 from simbias.store._columns import STATUS, fill_value
 from simbias.store._root import canonical, parsed, read_root, written
@@ -61,7 +62,7 @@ def behind(place: AbstractPlace) -> dict[str, bytes]:
             out[name] = written(wanted)
         elif fault := _fault(found[name], wanted):
             if not any(_fault(found[name], one[name]) is None for one in grown[1:]):
-                raise ValueError(
+                raise BadInput(
                     f"{place / name} is missing or damaged: {fault}. If the run is "
                     "yours, delete this file, and `simbias resume` writes it again."
                 )

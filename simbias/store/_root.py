@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from simbias.errors import BadInput
 from simbias.store.place import ROOT, AbstractPlace, Unreachable
 
 FORMAT = "simbias-3"
@@ -42,7 +43,7 @@ def parsed(raw: bytes) -> Any:
     try:
         return json.loads(raw.decode())
     except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+        raise BadInput("it is nested too deeply") from None
 
 
 def written(document: Mapping[str, Any]) -> bytes:
@@ -74,14 +75,14 @@ def read_root(place: AbstractPlace) -> dict[str, Any]:
     except Unreachable:
         raise
     except OSError as error:
-        raise ValueError(f"`{place}` is not a simbias run: {error}.") from error
+        raise BadInput(f"`{place}` is not a simbias run: {error}.") from error
     except ValueError as error:
-        raise ValueError(_damaged(where, str(error))) from error
+        raise BadInput(_damaged(where, str(error))) from error
     attributes = document.get("attributes") if isinstance(document, dict) else None
     attributes = attributes if isinstance(attributes, dict) else {}
     stored = attributes.pop("format", None)
     if stored != FORMAT:
-        raise ValueError(
+        raise BadInput(
             f"`{place}` is not a simbias run of this version: expected format "
             f"{FORMAT!r}, got {stored!r} in {where}. Choose another folder."
         )
@@ -91,9 +92,9 @@ def read_root(place: AbstractPlace) -> dict[str, Any]:
     checksum = attributes.pop(_CHECKSUM, None)
     attributes = {"format": stored, **attributes}
     if canonical(head) != canonical(_HEAD) or checksum != _checksum(attributes):
-        raise ValueError(_damaged(where, "its checksum does not match"))
+        raise BadInput(_damaged(where, "its checksum does not match"))
     if fault := _fault(attributes):
-        raise ValueError(_damaged(where, fault))
+        raise BadInput(_damaged(where, fault))
     return attributes
 
 

@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 
+from simbias.errors import BadInput
 from simbias.store.folder import Folder
 from simbias.store.place import AbstractPlace, Address
 
@@ -28,11 +29,11 @@ def place_at(address: Address) -> AbstractPlace:
         return address
     text = os.fspath(address)
     if not text:
-        raise ValueError("the address of a run must not be empty. Example: runs/mine.")
+        raise BadInput("the address of a run must not be empty. Example: runs/mine.")
     if url := _URL.fullmatch(text):
         return _objects(text, *url.groups())
     if _BROKEN_URL.match(text):
-        raise ValueError(
+        raise BadInput(
             f"`{text}` has lost a slash, as URLs do in pathlib.Path. Give a string. "
             "Example: s3://bucket/run.zarr."
         )
@@ -41,24 +42,24 @@ def place_at(address: Address) -> AbstractPlace:
 
 def _objects(url: str, scheme: str, rest: str) -> AbstractPlace:
     if scheme not in SCHEMES:
-        raise ValueError(
+        raise BadInput(
             f"`{url}`: `{scheme}` is not a kind of store that is known. Known are "
             f"{', '.join(SCHEMES)}. Example: s3://bucket/run.zarr."
         )
     bucket, _, key = rest.partition("/")
     if bool(bucket) == (scheme == "file"):
         example = "file:///data/run.zarr" if scheme == "file" else f"{scheme}://bucket"
-        raise ValueError(f"`{url}` is not a whole URL. Example: {example}.")
+        raise BadInput(f"`{url}` is not a whole URL. Example: {example}.")
     steps = [step for step in key.split("/") if step]
     if {".", ".."} & set(steps):
-        raise ValueError(f"`{url}` must not hold the steps `.` or `..`.")
+        raise BadInput(f"`{url}` must not hold the steps `.` or `..`.")
     try:
         # Imported here: obstore is an extra.
         from simbias.store.objects import Objects, connected
     except ModuleNotFoundError as error:
         if error.name != "obstore":
             raise
-        raise ValueError(
+        raise BadInput(
             f"`{url}`: object stores need obstore: pip install 'simbias[cloud]'."
         ) from error
     return Objects(connected(scheme, bucket), f"{scheme}://{bucket}", "/".join(steps))

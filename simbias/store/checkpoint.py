@@ -18,6 +18,7 @@ import numpy as np
 
 from simbias.ensemble.events import Leaves
 from simbias.ensemble.table import Table
+from simbias.errors import BadInput
 from simbias.store._disk import sync
 from simbias.store.address import place_at
 from simbias.store.place import AbstractPlace, naming
@@ -93,15 +94,15 @@ def load_state(place: os.PathLike | AbstractPlace, run: str) -> State:
     place = place_at(place)
     digest, _, body = place.read().partition(b"\n")
     if hashlib.sha256(body).hexdigest().encode() != digest:
-        raise ValueError(f"{place} is damaged: its checksum does not match")
+        raise BadInput(f"{place} is damaged: its checksum does not match")
     header = _header(run, place.name)
     if not body.startswith(header):
-        raise ValueError(f"{place} belongs to another run, or to other versions")
+        raise BadInput(f"{place} belongs to another run, or to other versions")
     try:
         with np.load(io.BytesIO(body[len(header) :]), allow_pickle=False) as file:
             return _state(dict(file))
     except Exception as error:  # of any kind: anybody can make a checksum
-        raise ValueError(f"{place} is damaged: {error!r}") from error
+        raise BadInput(f"{place} is damaged: {error!r}") from error
 
 
 def _state(arrays: dict[str, np.ndarray]) -> State:

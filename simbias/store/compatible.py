@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from simbias.configuration import differences
+from simbias.errors import BadInput
 from simbias.store.extents import extent, holds, is_same
 from simbias.store.layout import Store
 
@@ -28,7 +29,7 @@ def check_compatible(store: Store, attributes: Mapping[str, Any]) -> bool:
         lines += differences(new["cell"], old["cell"], "cell")
         lines += differences(new["seeds"], old["seeds"], "seeds")
     if lines:
-        raise ValueError(
+        raise BadInput(
             "the run that is already there has another configuration; nothing was "
             "written. A store may grow (more seeds, more values in `cell`), not shrink "
             "or change. Choose another folder, or delete that one. Differences "
@@ -40,7 +41,7 @@ def check_compatible(store: Store, attributes: Mapping[str, Any]) -> bool:
         return False
     lines = differences(_bits(attributes), _bits(stored))
     if lines:
-        raise ValueError(
+        raise BadInput(
             "the run that is already there was computed by other versions or on "
             "another kind of device, which may differ in the last bits; nothing was "
             "written. Go on with those, or choose another folder. Differences "

@@ -22,6 +22,7 @@ import numpy as np
 
 from simbias.core import Status
 from simbias.ensemble.table import Column, Table
+from simbias.errors import BadInput
 from simbias.store._chunks import chunk_names, decoded, encoded
 from simbias.store._columns import STATUS, columns_of, fill_value
 from simbias.store._disk import sync
@@ -140,7 +141,7 @@ class Store:
         """
         for name in behind(self.place):
             if not (self.place / name).exists():
-                raise ValueError(
+                raise BadInput(
                     f"{self.place / name} is missing or damaged. Running the run again "
                     "(`simbias resume`) writes it."
                 )
@@ -228,6 +229,6 @@ def open_store(address: Address) -> Store:
     try:
         held = place.held()
     except OSError as error:
-        raise ValueError(f"`{place}` is not a simbias run: {error}.") from error
+        raise BadInput(f"`{place}` is not a simbias run: {error}.") from error
     attributes = read_root(held)
     return Store(held, attributes, Watch(place_at(str(place)), attributes))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from simbias.ensemble.table import Table
+from simbias.errors import BadInput
 from simbias.store._columns import columns_of
 from simbias.store._disk import sync
 from simbias.store._documents import behind, documents
@@ -56,7 +57,7 @@ def complete_store(store: Store, table: Table) -> None:
         ValueError: if the columns of the store are not those of the table.
     """
     if store.attributes["columns"] != _described(table):
-        raise ValueError(
+        raise BadInput(
             f"{store.place / ROOT} is damaged: its columns are not those of its "
             "configuration. Choose another folder."
         )

@@ -20,6 +20,7 @@ import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import MemoryStore, from_url
 
+from simbias.errors import BadInput
 from simbias.store.place import ROOT, AbstractPlace, Unreachable
 
 # A worker outlives an outage of a minute; by default obstore gives up after seconds.
@@ -41,7 +42,7 @@ def connected(scheme: str, bucket: str) -> Any:
     try:
         return from_url(f"{scheme}://{bucket}/", **patience)
     except BaseError as error:
-        raise ValueError(f"`{scheme}://{bucket}`: {_cause(error)}.") from error
+        raise BadInput(f"`{scheme}://{bucket}`: {_cause(error)}.") from error
 
 
 @dataclasses.dataclass(frozen=True)
@@ -148,7 +149,7 @@ class Objects(AbstractPlace):
             return
         if (self / ROOT).create(documents[ROOT] + b"\n"):
             self.clear()
-            raise ValueError(
+            raise BadInput(
                 f"`{self.bucket}` ignores the condition of a put (If-None-Match), on "
                 "which workers rely to share a run. Choose a store that keeps it."
             )

@@ -16,6 +16,7 @@ from simbias.ensemble.memory import station_devices
 from simbias.ensemble.plan import Plan
 from simbias.ensemble.programs import Programs
 from simbias.ensemble.table import Table, empty_table, put_rows
+from simbias.errors import BadInput
 from simbias.store.address import place_at
 from simbias.store.blocks import Blocks
 from simbias.store.checkpoint import load_state, run_hash
@@ -156,7 +157,7 @@ def read_so_far(store: Store) -> Table:
     """
     table, wrong = store.read()
     if wrong:
-        raise ValueError(
+        raise BadInput(
             f"{store.place}: {'; '.join(wrong.values())}. "
             "Running it again (`simbias resume`) computes these blocks again."
         )

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import Dataset, Loss
+from simbias.errors import BadInput
 from simbias.theory._circle import arcs
 
 
@@ -64,14 +65,14 @@ def early_limit(
     phase; Maennel, Bousquet & Gelly (2018), arXiv:1803.08367.
     """
     if data.x.shape[1] != 2 or data.y.shape[1] != 1:
-        raise ValueError(
+        raise BadInput(
             "`data` must have two inputs and one output, got x "
             f"{data.x.shape} and y {data.y.shape}. Example: d=2."
         )
     start, sign = np.asarray(w, float), np.sign(np.asarray(a, float))
     size = np.linalg.norm(start, axis=1)
     if not np.allclose(size, np.abs(a), rtol=1e-6, atol=0) or not size.all():
-        raise ValueError(
+        raise BadInput(
             "`a` must be balanced, |aⱼ| = ‖wⱼ‖ > 0 for every neuron. "
             "Example: networks.two_layer_init.balanced."
         )

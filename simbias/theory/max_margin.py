@@ -7,6 +7,7 @@ from jaxtyping import Float
 from scipy.optimize import nnls
 
 from simbias.core import Dataset
+from simbias.errors import BadInput
 from simbias.theory._one_output import check_one_output
 
 
@@ -48,14 +49,14 @@ def max_margin(data: Dataset, label: float | None = None) -> MaxMargin:
         is_taken &= y == label
         y = np.abs(y)
     if not is_taken.any():
-        raise ValueError(f"`label` must occur in the data, got {label}. Example: 1.0.")
+        raise BadInput(f"`label` must occur in the data, got {label}. Example: 1.0.")
     rows = (y[:, None] * x)[is_taken]
     matrix = np.vstack([rows.T, np.ones(len(rows))])
     target = np.append(np.zeros(x.shape[1]), 1.0)
     multiplier, distance = nnls(matrix, target)
     residual = matrix @ multiplier - target
     if distance < 1e-9:
-        raise ValueError(
+        raise BadInput(
             "`data` must be linearly separable through the origin, and these are not."
         )
     u = -residual[:-1] / residual[-1]

@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 from scipy.special import expi
 
+from simbias.errors import BadInput
+
 
 class XorCertificate(NamedTuple):
     """Both sides of the inequality, as times in units of 1/B."""
@@ -56,7 +58,7 @@ def xor_certificate(
     letters is ours, read off the formula.
     """
     if not 0 <= noise < 0.5 or min(smallest, largest, ratio, reached, bound) <= 0:
-        raise ValueError(
+        raise BadInput(
             "`noise` must lie in [0, ½) and the others must be positive, got "
             f"{(noise, smallest, largest, ratio, reached, bound)}. Example: noise=0.01."
         )
