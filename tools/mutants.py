@@ -5,9 +5,10 @@
 
 The first call runs the tests once and writes which test reaches which line to FILE.
 Then every mutant of a random sample is tried, in a copy of the tree, on the tests that
-reach its line, the shortest first.  A run that was stopped goes on; `--again` tries the
-survivors once more.  A mutant that changes nothing anyone could see may be judged so by
-hand: `"outcome": "equivalent"` in the JSON, with a reason, is kept.
+reach its line: those that use most of its file first, of these the shortest.  A run that
+was stopped goes on; `--again` tries the survivors once more.  A mutant that changes
+nothing anyone could see may be judged so by hand: `"outcome": "equivalent"` in the JSON,
+with a reason, is kept.
 """
 
 import argparse
@@ -32,6 +33,8 @@ from other_versions import ROOT, copied
 PACKAGES = ("store", "ensemble", "flows", "measures")
 # Seconds that the tests of a mutant may take without it, and what is allowed with it.
 BUDGET = 60.0
+# A test that reaches this share of the lines that any test does, of a file, uses it.
+_USED = 0.8
 PATIENCE = lambda seconds: 120 + 5 * seconds
 
 COMPARED = {
@@ -209,8 +212,11 @@ def tests_of(mutant: dict, known: dict) -> tuple[list[str], float]:
     near = {i for n in range(first, last + 1) for i in lines.get(str(n), [])}
     if not near:
         near = {i for found in lines.values() for i in found}
+    # Tests that use the file come before those that only make what is in it.
+    uses = Counter(i for found in lines.values() for i in found)
+    most = max((uses[i] for i in near), default=0)
     chosen, total = [], 0.0
-    for i in sorted(near):
+    for i in sorted(near, key=lambda i: (uses[i] < _USED * most, i)):
         if chosen and total + known["seconds"][i] > BUDGET:
             break
         chosen.append(known["tests"][i])
