@@ -5,10 +5,10 @@
 
 The first call runs the tests once and writes which test reaches which line to FILE.
 Then every mutant of a random sample is tried, in a copy of the tree, on the tests that
-reach its line: those that use most of its file first, of these the shortest.  A run that
-was stopped goes on; `--again` tries the survivors once more.  A mutant that changes
-nothing anyone could see may be judged so by hand: `"outcome": "equivalent"` in the JSON,
-with a reason, is kept.
+reach its line: those that use most of its file first, of these the shortest.  A run
+that was stopped goes on; `--again` tries the survivors once more.  A mutant that
+changes nothing anyone could see may be judged so by hand: `"outcome": "equivalent"` in
+the JSON, with a reason, is kept.
 """
 
 import argparse
