@@ -23,6 +23,7 @@ from toy import (
 
 from simbias.core import AbstractNetwork, Dataset, Status
 from simbias.ensemble.members import traced
+from simbias.flows._objective import is_finite
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse
 from simbias.networks.activations import ACTIVATIONS, LeakyRelu, negative_slope
@@ -480,3 +481,10 @@ def test_one_huge_weight_does_not_loosen_the_control_of_the_others():
     end = half_mse(jax.vmap(state.network)(data.x), data.y, data.weight)
     # A gradient flow's loss never grows; a member that cannot go on must say so.
     assert end <= start * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("bad", [jnp.nan, jnp.inf, -jnp.inf])
+def test_one_number_of_one_leaf_that_is_not_finite_is_enough(bad):
+    fine = {"a": jnp.ones(3), "b": jnp.arange(2), "c": "a text"}
+    assert is_finite(fine)
+    assert not is_finite({**fine, "d": jnp.array([1.0, bad])})
