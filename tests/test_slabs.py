@@ -345,6 +345,16 @@ def test_attacks_on_the_linear_coordinate_break_what_is_within_reach():
     assert abs(far[0] - 0.5) < 2 / np.sqrt(1000)
 
 
+def test_samples_at_which_the_network_is_flat_add_nothing_to_the_direction():
+    data, rest = draw(), jnp.full(1, 0.0)
+    weights = (data.features[:1], jnp.ones((1, 1)))
+    half = Mlp(weights, (rest, jnp.full(1, -0.01)))
+    found = jit(UniversalPerturbation(radius=0.3))(half, data)
+    # Everything that is not flat points one way.
+    assert found[1] == pytest.approx(1)
+    assert 0 <= found[0] <= 1
+
+
 # The stop.
 
 
