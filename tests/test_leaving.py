@@ -17,7 +17,7 @@ import pytest
 import xarray as xr
 from small import small
 
-from simbias import cli
+from simbias import BadInput, cli
 from simbias.cli import _pool, _submit
 from simbias.cli._submit import Work
 from simbias.ensemble import engine, left, pace, programs
@@ -246,7 +246,7 @@ def test_slurm_is_told_how_often_a_job_may_reach_its_time_limit(tmp_path, monkey
     class Refusing:
         def __init__(self, **options):
             told.update(options)
-            raise ValueError("that is enough")
+            raise BadInput("that is enough")
 
     monkeypatch.setitem(sys.modules, "submitit", SimpleNamespace(AutoExecutor=Refusing))
     monkeypatch.setattr(_submit.shutil, "which", lambda name: name)

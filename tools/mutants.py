@@ -137,7 +137,7 @@ def is_called(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
 
 def all_mutants() -> list[dict]:
     """Every mutant of the packages, each with the text that takes a node's place."""
-    found = []
+    found, seen = [], Counter()
     for package in PACKAGES:
         for path in sorted((ROOT / "simbias" / package).rglob("*.py")):
             text = path.read_text()
@@ -149,7 +149,10 @@ def all_mutants() -> list[dict]:
                 place = {"file": str(path.relative_to(ROOT)), "kind": kind}
                 span = [node.lineno, node.col_offset, node.end_lineno]
                 span.append(node.end_col_offset)
-                found.append({**place, "span": span, "before": before, "after": after})
+                mutant = {**place, "span": span, "before": before, "after": after}
+                mutant["nth"] = seen[key({**mutant, "nth": 0})]
+                seen[key({**mutant, "nth": 0})] += 1
+                found.append(mutant)
     return found
 
 
@@ -282,7 +285,7 @@ def killed(process: subprocess.Popen) -> None:
 
 def key(mutant: dict) -> tuple:
     """What a mutant is known by while the lines around it move."""
-    return tuple(mutant[name] for name in ("file", "kind", "before", "after"))
+    return tuple(mutant[name] for name in ("file", "kind", "before", "after", "nth"))
 
 
 def written(path: pathlib.Path | None, options, rows: list[dict], total: int) -> None:
