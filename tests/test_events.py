@@ -13,6 +13,7 @@ from simbias.flows._cubic import (
     plain_root,
     rough_root,
 )
+from simbias.flows._releases import _travelled
 
 
 def cubics(bend=1.0, count=2000):
@@ -60,6 +61,41 @@ def test_what_is_called_plain_needs_no_look_at_the_minimum():
     # Every cubic that goes below zero and comes back is looked at.
     dips = np.isfinite(zeros) & np.asarray(p.h1 > 0)[0]
     assert np.all(np.asarray(may_dip(p, ROUNDING))[0][dips])
+
+
+def test_a_plain_zero_is_newtons_first_from_the_line_where_the_cubic_falls():
+    rng = np.random.default_rng(1)
+    h0, v0, v1 = rng.normal(size=(3, 3000))
+    h0, h1 = np.abs(h0), -np.abs(rng.normal(size=3000))
+    h0[:5] = [0, 0, -1e-16, 0, 0]
+    p = Cubic(*(jnp.asarray(v)[None] for v in (h0, v0, h1, v1)))
+    got = np.asarray(plain_root(p, ROUNDING))
+    cubic = [h0, v0, 3 * (h1 - h0) - 2 * v0 - v1, 2 * (h0 - h1) + v0 + v1]
+    line = h0 / (h0 - h1)
+    value = np.polynomial.polynomial.polyval(line, cubic, tensor=False)
+    slope = cubic[1] + 2 * cubic[2] * line + 3 * cubic[3] * line**2
+    with np.errstate(divide="ignore"):
+        newton = line - value / slope
+    is_better = (slope < 0) & (newton > 0) & (newton < 1)
+    assert 0.05 < 1 - is_better.mean() < 0.95
+    expected = np.where(h0 <= 0, 0, np.where(is_better, newton, line))
+    np.testing.assert_allclose(got[0], expected, rtol=1e-9, atol=1e-12)
+
+
+def test_a_pin_that_rests_sets_off_where_its_speed_turns_positive():
+    # Speed linear from −1 to 3 over 2: positive for the last 3/2, at 3/2 on average.
+    far = [
+        (0.0, -1.0, 3.0, 2.25),
+        (1.0, -1.0, 3.0, 3.0),
+        (0.5, 1.0, -3.0, 0.0),
+        (0.0, 1.0, 2.0, 3.0),
+        (-1.0, -2.0, -1.0, 0.0),
+        # Also where the speed does not change at all.
+        (-1.0, -1.0, -1.0, 0.0),
+    ]
+    distance, before, after, expected = np.asarray(far).T[:, None]
+    got = _travelled(*map(jnp.asarray, (distance, before, after)), jnp.asarray(2.0))
+    np.testing.assert_allclose(got, expected, rtol=1e-12)
 
 
 def test_a_member_turns_as_often_beside_others_as_alone():

@@ -334,6 +334,15 @@ def test_margin_and_defect_of_one_and_of_two_opposite_neurons():
     assert float(LinearityDefect()(two, data)) == 0.0
     # f = (2, 0) and f(−x) = (0, 1): rms(2, 1)/rms(2, 0).
     assert float(LinearityDefect()(one, data)) == pytest.approx(math.sqrt(5) / 2)
+    # Padding adds nothing, also where the squares of the outputs underflow.
+    more = lambda v, fill: jnp.pad(v, ((0, 1), (0, 0)), constant_values=fill)
+    weight = jnp.pad(data.weight, (0, 1))
+    padded = Dataset(
+        more(data.x, 3), more(data.y, 0), weight, more(data.mean, 0), data.features
+    )
+    tiny = neurons([[1e-100, 0.0]], [1e-100])
+    got = float(LinearityDefect()(tiny, padded))
+    assert got == pytest.approx(math.sqrt(5) / 2)
 
 
 def test_a_member_rests_once_its_margin_is_large_enough():

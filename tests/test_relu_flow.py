@@ -426,6 +426,16 @@ def test_a_start_at_w_0_rests_and_is_counted():
     assert int(state.stats["choices"]) == 1
 
 
+@pytest.mark.parametrize("y1, choices", [(1.0, 1), (0.2, 0), (-1.0, 0)])
+def test_a_start_on_a_kink_that_pushes_away_on_both_sides_is_counted(y1, choices):
+    # Along u = x₁/|x₁| the second sample drives by −3/√5, the first by 5y₁/√5 above.
+    x = np.array([[1.0, 2.0], [1.0, -2.0]])
+    net = network([[2 * TINY, -TINY]], [TINY])
+    data = sample(x, [y1, 1.0])
+    state = ReluFlow().init(net, data, losses.half_mse, jax.random.key(0))
+    assert int(state.stats["choices"]) == choices
+
+
 def test_a_neuron_at_rest_on_a_kink_is_converged():
     # The gradients on the two sides of a plane it slides on never vanish, the least
     # subgradient does, down to the tolerance.
