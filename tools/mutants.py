@@ -5,7 +5,7 @@
 
 The first call runs the tests once and writes which test reaches which line to FILE.
 Then every mutant of a random sample is tried, in a copy of the tree, on the tests that
-reach its line: those that use most of its file first, of these the shortest.  A run
+reach its line: those that reach least besides and those that use most of its file first.  A run
 that was stopped goes on; `--again --budget 300` tries the survivors once more, on tests
 that take as long as that together.  A mutant that changes nothing anyone could see may
 be judged so by hand: `"outcome": "equivalent"` in the JSON, with a reason, is kept.
@@ -34,6 +34,8 @@ PACKAGES = ("store", "ensemble", "flows", "measures")
 # Seconds that its tests may take with a mutant, by those that they take without.
 # A test that reaches this share of the lines that any test does, of a file, uses it.
 _USED = 0.8
+# As many tests that reach the fewest lines come first.
+_FOCUSSED = 20
 PATIENCE = lambda seconds: 120 + 5 * seconds
 
 COMPARED = {
@@ -214,12 +216,21 @@ def tests_of(mutant: dict, known: dict, budget: float) -> tuple[list[str], float
     near = {i for n in range(first, last + 1) for i in lines.get(str(n), [])}
     if not near:
         near = {i for found in lines.values() for i in found}
-    # Tests that use the file come before those that only make what is in it.  Last
-    # those beside them in their files: what JAX has traced in one test it does not
-    # trace again in the next, which then seems not to reach the line.
+    # First those that reach little else, then those that use the file before those
+    # that only make what is in it.  Last those beside them in their files: what JAX
+    # has traced in one test it does not trace again in the next, which then seems not
+    # to reach the line.
     uses = Counter(i for found in lines.values() for i in found)
     most = max((uses[i] for i in near), default=0)
     rank = {i: (uses[i] < _USED * most, i) for i in near}
+    breadth = Counter(
+        i
+        for lines in known["lines"].values()
+        for found in lines.values()
+        for i in found
+    )
+    for i in sorted(near, key=lambda i: breadth[i])[:_FOCUSSED]:
+        rank[i] = (-1, i)
     files = {known["tests"][i].partition("::")[0] for i in near}
     for i, test in enumerate(known["tests"]):
         if test.partition("::")[0] in files:
