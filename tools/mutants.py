@@ -5,8 +5,8 @@
 
 The first call runs the tests once and writes which test reaches which line to FILE.
 Then every mutant of a random sample is tried, in a copy of the tree, on the tests that
-reach its line: those that reach least besides and those that use most of its file first.  A run
-that was stopped goes on; `--again --budget 300` tries the survivors once more, on tests
+reach its line: first those that reach least besides, then those that use most of its
+file.  A run that was stopped goes on; `--again --budget 300` tries the survivors once more, on tests
 that take as long as that together.  A mutant that changes nothing anyone could see may
 be judged so by hand: `"outcome": "equivalent"` in the JSON, with a reason, is kept.
 """
@@ -223,12 +223,8 @@ def tests_of(mutant: dict, known: dict, budget: float) -> tuple[list[str], float
     uses = Counter(i for found in lines.values() for i in found)
     most = max((uses[i] for i in near), default=0)
     rank = {i: (uses[i] < _USED * most, i) for i in near}
-    breadth = Counter(
-        i
-        for lines in known["lines"].values()
-        for found in lines.values()
-        for i in found
-    )
+    all_lines = [of for file in known["lines"].values() for of in file.values()]
+    breadth = Counter(i for found in all_lines for i in found)
     for i in sorted(near, key=lambda i: breadth[i])[:_FOCUSSED]:
         rank[i] = (-1, i)
     files = {known["tests"][i].partition("::")[0] for i in near}
