@@ -7,8 +7,9 @@ The first call runs the tests once and writes which test reaches which line to F
 Then every mutant of a random sample is tried, in a copy of the tree, on the tests that
 reach its line: first those that reach least besides, then those that use most of its
 file.  A run that was stopped goes on; `--again --budget 300` tries the survivors once
-more, on tests that take as long as that together.  A mutant that changes
-nothing anyone could see may be judged so by hand: `"outcome": "equivalent"` in the JSON, with a reason, is kept.
+more, on tests that take as long as that together.  A mutant that changes nothing anyone
+could see may be judged so by hand: `"outcome": "equivalent"` in the JSON, with a
+reason, is kept.
 """
 
 import argparse
