@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from simbias.flows._planes import find_planes
 
@@ -18,6 +19,30 @@ def test_duplicates_multiples_and_mirror_images_are_one_plane():
     assert planes.first.tolist() == [0, 1, 2, 0, 4, 0, 2, 7]
     assert planes.is_reversed.tolist() == [False] * 3 + [True] + [False] * 4
     assert planes.following.tolist() == [3, -1, 6, 5, -1, -1, -1, -1]
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [1, 0, 2], [2, 1, 0], [2, 0, 1]])
+def test_a_chain_of_neighbours_is_cut_the_same_way_in_every_order(order):
+    # The first is near to the second and that to the third, but not the first to it.
+    turned = np.array([[1, 0], [1, 1.5e-13], [1, 3e-13]]) * [[1], [-2], [3]]
+    first = np.asarray(find_planes(units(turned[order])).first)
+    # Who leads a plane is in it.
+    np.testing.assert_array_equal(first[first], first)
+    of = {row: order[first[i]] for i, row in enumerate(order)}
+    assert of[0] == of[1] != of[2]
+
+
+def test_a_crowd_of_neighbours_is_many_planes():
+    angle = np.arange(2000) * 0.9 * 1000 * np.finfo(float).eps
+    unit = jnp.asarray(np.stack([np.cos(angle), np.sin(angle)], 1))
+    planes = find_planes(unit)
+    first = np.asarray(planes.first)
+    far = np.max(np.abs(np.asarray(unit) - np.asarray(unit)[first]))
+    assert far <= 1000 * np.finfo(float).eps
+    assert len(np.unique(first)) == 1000
+    # Every row is reached from the first of its plane, once.
+    totals = np.asarray(planes.totals(jnp.ones((2000, 1))))[:, 0]
+    np.testing.assert_array_equal(totals, np.bincount(first, minlength=2000))
 
 
 def test_lengths_and_rotations_change_planes_by_rounding_only():

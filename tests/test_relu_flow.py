@@ -426,6 +426,41 @@ def test_a_start_at_w_0_rests_and_is_counted():
     assert int(state.stats["choices"]) == 1
 
 
+def in_order(order, x, y, w, a, time=4.0):
+    state = flowed(network(w, a), sample(x[order], y[order]), time)
+    return weights(state)[: len(w)], int(state.stats["choices"])
+
+
+ORDERS = ([0, 1, 2], [1, 0, 2], [2, 1, 0], [2, 0, 1])
+
+
+@pytest.mark.parametrize("pull", [0.5, 1.0, 2.0])
+def test_where_the_gradient_leaves_it_on_a_kink_the_greater_speed_decides(pull):
+    # Mirror images that push away on both sides; on the plane neither is active.
+    x, y = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]]), np.array([1.0, pull, 1.0])
+    ends = [in_order(o, x, y, [[0.0, 0.01]], [0.01]) for o in ORDERS]
+    for end, choices in ends:
+        assert choices == 1
+        np.testing.assert_allclose(end, ends[0][0], rtol=1e-9)
+    if pull != 1:
+        assert np.sign(ends[0][0][0, 0]) == np.sign(1 - pull)
+
+
+def test_where_one_side_leaves_it_on_its_kink_a_neuron_stays_there():
+    # The mirror image pulls nothing: y = 0, and neither sees the neuron.
+    x, y = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]]), np.array([1.0, 0.0, 1.0])
+    for order in ORDERS:
+        end, _ = in_order(order, x, y, [[0.0, 0.01]], [0.01])
+        assert abs(end[0, 0]) < 1e-12
+
+
+def test_a_sample_is_not_lost_in_a_chain_of_neighbours():
+    x, y = np.array([[1.0, 0.0], [1.0, 1.5e-13], [1.0, 3e-13]]), np.array([1.0, 1, 7])
+    for order in ORDERS:
+        state = flowed(network([[0.1, 0.02]], [0.102]), sample(x[order], y[order]), 20)
+        assert float(state.network(padded([1.0, 0.0], D))[0]) == pytest.approx(3, 1e-3)
+
+
 @pytest.mark.parametrize(("y1", "choices"), [(1.0, 1), (0.2, 0), (-1.0, 0)])
 def test_a_start_on_a_kink_that_pushes_away_on_both_sides_is_counted(y1, choices):
     # Along u = x₁/|x₁| the second sample drives by −3/√5, the first by 5y₁/√5 above.

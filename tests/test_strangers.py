@@ -5,18 +5,21 @@ import os
 import pickle
 import random
 import shutil
+import tracemalloc
 import warnings
 
 import numpy as np
 import pytest
 import xarray as xr
 import zarr
+from numcodecs.zstd import Zstd
 from small import small
 
 from simbias import cli
 from simbias.ensemble.plan import make_plan
 from simbias.results import attributes, open_result
 from simbias.simulate import simulate
+from simbias.store._chunks import _ZSTD, _declared
 from simbias.store._root import sealed
 from simbias.store.work import prepare
 
@@ -41,6 +44,62 @@ def stored(tmp_path_factory):
 @pytest.fixture
 def copy(stored, tmp_path):
     return shutil.copytree(stored[0], tmp_path / "run.zarr")
+
+
+def seal(run, change):
+    """As who knows the checksum, which is no secret, would do it."""
+    attributes = json.loads((run / "zarr.json").read_text())["attributes"]
+    change(attributes)
+    (run / "zarr.json").write_bytes(sealed(attributes))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda a: a["extents"][-1].update(seeds=10**15), "members, more than"),
+        (lambda a: a["extents"][-1].update(seeds=10**6), "members in 2 blocks"),
+        (lambda a: a["extents"][-1].update(seeds=2), "not those of its configuration"),
+        (lambda a: a["configuration"].update(seeds=2), "not those of its config"),
+        (lambda a: a["extents"].append(a["extents"][0] | {"seeds": 1}), "not hold the"),
+        (lambda a: a.pop("recipe"), "recipe is missing"),
+        (
+            lambda a: a.update(
+                recipe={"experiment": "x", "preset": "quick", "overrides": [3]}
+            ),
+            r"recipe.overrides is \[3\]",
+        ),
+        (lambda a: a.update(axes={"m": [1, 2, 3]}), "axes is"),
+        (lambda a: a.update(coords={"neuron": 3}), "coords holds 'neuron'"),
+        (lambda a: a.update(coords={"neuron": [1, 2]}), "8 values along neuron"),
+        (lambda a: a["configuration"].update(times=[1.0]), "3 values along time"),
+    ],
+)
+def test_a_sealed_root_that_does_not_fit_itself_is_named(copy, change, message):
+    seal(copy, change)
+    with pytest.raises(ValueError, match=message):
+        open_result(copy)
+
+
+def test_a_chunk_is_not_decompressed_to_more_than_is_expected(copy):
+    files = (copy / "trajectories" / "risk" / "c").rglob("*")
+    chunk = next(path for path in files if path.is_file())
+    bomb = Zstd(level=19).encode(bytes(2**30))
+    assert len(bomb) < 2**17
+    chunk.write_bytes(bomb)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="it holds 1073741824 bytes, expected"):
+        open_result(copy)
+    assert tracemalloc.get_traced_memory()[1] < 2**26
+    tracemalloc.stop()
+    # A frame that does not say how many bytes it holds is none of ours.
+    chunk.write_bytes(bomb[:4] + b"\0" + bomb[5:])
+    with pytest.raises(ValueError, match="does not say to how many bytes"):
+        open_result(copy)
+
+
+@pytest.mark.parametrize("size", [1, 255, 256, 65_791, 65_792, 2**20])
+def test_the_size_in_a_frame_is_that_of_its_content(size):
+    assert _declared(bytes(_ZSTD.encode(bytes(size)))) == size
 
 
 class Touches:

@@ -43,17 +43,17 @@ def resolved(rest: list[str]) -> tuple[str, list[dict[str, Any]], list[str]]:
     config, rest = taken(rest, "--config")
     table = options.read_toml(pathlib.Path(config)) if config else {}
     in_file = table.pop("preset", None)
-    named = preset or in_file or "quick"
-    for given in filter(None, (in_file, named)):
-        if given not in PRESETS:
+    given = [one for one in (in_file, preset) if one is not None]
+    for one in given:
+        if one not in PRESETS:
             raise BadInput(
-                f"`preset` must be one of {', '.join(PRESETS)}, got {given!r}."
+                f"`preset` must be one of {', '.join(PRESETS)}, got {one!r}."
             )
     steps = [table]
     flow, rest = taken(rest, "--flow.name")
-    if flow:
+    if flow is not None:
         steps.append({"flow": {"name": flow}})
-    return named, steps, rest
+    return (given or ["quick"])[-1], steps, rest
 
 
 def experiment_of(module: Any, preset: str, steps: list[dict[str, Any]]) -> Experiment:

@@ -9,8 +9,11 @@ from simbias.flows._course import Pins, no_pins
 from simbias.flows._frozen import Rates, Sample, frozen_field, neurons_first
 from simbias.flows._norms import norm, norm_of_rows, rounding_of
 from simbias.flows._pins import jumps
+from simbias.flows._planes import Planes, orientation
 from simbias.precision import matmul
 
+# A speed below this many roundings of what it is the sum of is none.
+_NOTHING = 100
 # Share of its size by which the fastest neurons move in the first step.
 _FIRST = 1e-2
 
@@ -35,10 +38,10 @@ def first_position(
     """No neuron is pinned.
 
     On a hyperplane the convention is that of the gradient, σ'(0) = 0 (or the negative
-    slope): a neuron counts as on the side to which that sends it, and as below if to
-    none.  Where that side pushes it back its first step finds out.  If this leaves a
-    ReLU neuron without active samples, as one with w = 0, it is dead: none it is on
-    ever is, whichever way they point.
+    slope): a neuron counts as on the side to which that sends it.  Where that side
+    pushes it back its first step finds out.  If it sends it to none, see `_side`.  If
+    this leaves a ReLU neuron without active samples, as one with w = 0, it is dead:
+    none it is on ever is, whichever way they point.
     """
     pins = no_pins(w, capacity)
     is_reversed = sample.planes.is_reversed[None, :]
@@ -47,10 +50,49 @@ def first_position(
     rates = lambda is_above: rates_at(w, a, is_above, pins, sample, slope)
     # No sample of a plane that the neuron is on is active.
     is_above = jnp.where(is_on, is_reversed, h > 0)
-    speed = products(rates(is_above).w, sample)[:, sample.planes.first]
     is_dead = ~jnp.any(is_above ^ is_reversed, axis=1, keepdims=True) & (slope == 0)
-    is_above = jnp.where(is_on & ~is_dead, speed > 0, is_above)
+    goes_up = _side(a, rates(is_above), sample, slope)[:, sample.planes.first]
+    is_above = jnp.where(is_on & ~is_dead, goes_up, is_above)
     return Position(w, a, is_above, pins, rates(is_above))
+
+
+def _side(
+    a: Float[Array, "m k"], rates: Rates, sample: Sample, slope: float
+) -> Bool[Array, "m n"]:
+    """Whether a neuron on a plane starts above it, in the place of its first row.
+
+    `rates` are those of σ'(0) = 0: no sample of the plane is active.  If they move the
+    neuron neither up nor down it stays on a side that leaves it where it is, or else
+    goes to that of the greater speed; if they are equal `orientation` decides, which
+    knows nothing of the order of the samples.
+    """
+    planes = sample.planes
+    pull = sample.length[:, None] * rates.residual
+    split = lambda kept: planes.totals(jnp.where(kept[:, None], pull, 0))
+    gain = lambda total: jumps(
+        a, jnp.broadcast_to(total, (len(a), *total.shape)), slope
+    )
+    up = gain(split(~planes.is_reversed))
+    down = -gain(split(planes.is_reversed))
+    size = jnp.sum(jnp.abs(a), axis=1, keepdims=True) * jnp.sum(jnp.abs(pull))
+    limit = _NOTHING * jnp.finfo(a.dtype).eps * size
+    speed = products(rates.w, sample)
+    greater = up + down
+    tie = (orientation(sample.normal) < 0)[None, :]
+    greater = jnp.where(jnp.abs(greater) > limit, greater > 0, tie)
+    rests_below, rests_above = jnp.abs(down) <= limit, jnp.abs(up) <= limit
+    # Below a plane all of whose samples point up none is active.
+    rests = jnp.where(
+        rests_below & rests_above, tie & ~_points_one_way(planes)[None, :], ~rests_below
+    )
+    chosen = jnp.where(rests_below | rests_above, rests, greater)
+    return jnp.where(jnp.abs(speed) > limit, speed > 0, chosen)
+
+
+def _points_one_way(planes: Planes) -> Bool[Array, " n"]:
+    """Whether no sample of a row's plane is reversed, in the place of its first."""
+    count = planes.totals(planes.is_reversed.astype(jnp.float32)[:, None])
+    return count[:, 0] == 0
 
 
 def choices_at_start(

@@ -14,6 +14,7 @@ from numcodecs.zstd import Zstd
 from simbias.errors import BadInput
 
 LEVEL = 1
+_MAGIC = (0xFD2FB528).to_bytes(4, "little")
 _ZSTD = Zstd(level=LEVEL, checksum=True)
 
 
@@ -40,17 +41,40 @@ def encoded(values: np.ndarray, chunk: Sequence[int], fill: float | int) -> byte
     return bytes(_ZSTD.encode(whole))
 
 
+def _declared(raw: bytes) -> int | None:
+    """Bytes that a frame of zstd says it holds; None if it does not, as ours do.
+
+    What is to be decoded is known before anything is reserved for it.
+
+    Reference: RFC 8878, 3.1.1.1, the header of a frame.
+    """
+    if len(raw) < 5 or raw[:4] != _MAGIC:
+        return None
+    flags = raw[4]
+    is_single, width = bool(flags & 0x20), (0, 2, 4, 8)[flags >> 6]
+    if is_single and not width:
+        width = 1
+    start = 5 + (not is_single) + (0, 1, 2, 4)[flags & 3]
+    content = int.from_bytes(raw[start : start + width], "little")
+    return (content + 256 if width == 2 else content) if width else None
+
+
 def decoded(raw: bytes, chunk: Sequence[int], dtype: np.dtype) -> np.ndarray:
     """What a chunk holds.
 
     Raises:
         ValueError: if it is damaged, or of another size.
     """
+    size = math.prod(chunk) * dtype.itemsize
+    declared = _declared(raw)
+    if declared is None:
+        raise BadInput("it does not decompress (it does not say to how many bytes)")
+    if declared != size:
+        raise BadInput(f"it holds {declared} bytes, expected {size}")
     try:
         content = _ZSTD.decode(raw)
     except (RuntimeError, ValueError, MemoryError) as error:
         raise BadInput(f"it does not decompress ({error})") from error
-    size = math.prod(chunk) * dtype.itemsize
     if len(content) != size:
         raise BadInput(f"it holds {len(content)} bytes, expected {size}")
     return np.frombuffer(content, dtype.newbyteorder("<")).reshape(chunk)

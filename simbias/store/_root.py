@@ -5,11 +5,13 @@ Nothing here believes what is read: a folder may come from a stranger.
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from simbias.errors import BadInput
+from simbias.store.extents import extent, holds, is_same
 from simbias.store.place import ROOT, AbstractPlace, Unreachable
 
 FORMAT = "simbias-3"
@@ -29,6 +31,8 @@ _ATTRIBUTES = {
     "versions": dict,
     "device": str,
 }
+# Whose places take 2 GB.
+_MOST_MEMBERS = 2**28
 _RECIPE = {"experiment": str, "preset": str, "overrides": list}
 _COLUMN = re.compile(r"(members|trajectories|final)/(?!\.\.?$)[^/\\\0]+")
 _DTYPES = ("float32", "float64", "int32", "int64")
@@ -75,7 +79,9 @@ def read_root(place: AbstractPlace) -> dict[str, Any]:
     except Unreachable:
         raise
     except OSError as error:
-        raise BadInput(f"`{place}` is not a simbias run: {error}.") from error
+        raise BadInput(
+            f"`{place}` is not a simbias run: {error.strerror or error}."
+        ) from error
     except ValueError as error:
         raise BadInput(_damaged(where, str(error))) from error
     attributes = document.get("attributes") if isinstance(document, dict) else None
@@ -120,15 +126,52 @@ def _fault(attributes: Mapping[str, Any]) -> str | None:
     columns = attributes["columns"]
     if wrong := _wrong_column(columns):
         return wrong
-    for extent in attributes["extents"]:
-        if not isinstance(extent, Mapping) or _wrong_extent(extent, columns):
-            return f"extents holds {extent!r}"
-    recipe = attributes.get("recipe")
+    for one in attributes["extents"]:
+        if not isinstance(one, Mapping) or _wrong_extent(one, columns):
+            return f"extents holds {one!r}"
+    if wrong := _inconsistent(attributes):
+        return wrong
+    if "recipe" not in attributes:
+        return "recipe is missing"
+    recipe = attributes["recipe"]
     if recipe is not None:
         if not isinstance(recipe, Mapping):
             return f"recipe is {recipe!r}"
         if wrong := _wrong(recipe, _RECIPE):
             return f"recipe.{wrong}"
+        if not all(isinstance(step, Mapping) for step in recipe["overrides"]):
+            return f"recipe.overrides is {recipe['overrides']!r}"
+    return None
+
+
+def _inconsistent(attributes: Mapping[str, Any]) -> str | None:
+    """Where the grid, the extents and the coordinates do not fit each other."""
+    stored, extents = attributes["configuration"], attributes["extents"]
+    for one in extents:
+        count = math.prod([*map(len, one["cell"].values()), one["seeds"]])
+        if count > _MOST_MEMBERS:
+            return f"extents holds {count} members, more than {_MOST_MEMBERS}"
+        if count > one["blocks"] * attributes["block"]:
+            return f"extents holds {count} members in {one['blocks']} blocks"
+    before = zip(extents, extents[1:], strict=False)
+    if not all(holds(larger, smaller) for smaller, larger in before):
+        return "an extent does not hold the one before"
+    if not is_same(extents[-1], extent(stored)):
+        return "its extents are not those of its configuration"
+    if attributes["axes"] != {
+        key: values for key, values in stored["cell"].items() if type(values) is list
+    }:
+        return f"axes is {attributes['axes']!r}"
+    lengths = {"time": len(stored["times"])}
+    for dim, values in attributes["coords"].items():
+        if not isinstance(values, list):
+            return f"coords holds {dim!r}: {values!r}"
+        lengths[dim] = len(values)
+    for name, column in attributes["columns"].items():
+        shape = extents[-1]["shapes"][name]
+        for dim, size in zip(column["dims"], shape, strict=True):
+            if lengths.get(dim, size) != size:
+                return f"{name} has {size} values along {dim}, expected {lengths[dim]}"
     return None
 
 

@@ -229,6 +229,8 @@ def open_store(address: Address) -> Store:
     try:
         held = place.held()
     except OSError as error:
-        raise BadInput(f"`{place}` is not a simbias run: {error}.") from error
+        raise BadInput(
+            f"`{place}` is not a simbias run: {error.strerror or error}."
+        ) from error
     attributes = read_root(held)
     return Store(held, attributes, Watch(place_at(str(place)), attributes))
