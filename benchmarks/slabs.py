@@ -25,6 +25,7 @@ from simbias.configuration import provenance
 from simbias.core import Experiment, Status
 from simbias.experiments import slabs, slabs_adversarial, slabs_noisy
 from simbias.flows.descent import Descent
+from simbias.shown import judge
 from simbias.simulate import simulate
 
 OPTIMISERS = {
@@ -69,7 +70,7 @@ def experiment_row(module: Any, preset: str) -> dict[str, Any]:
         "axes": {k: ds[k].values.tolist() for k in ds["accepted"].dims},
         "claims": [
             {**dataclasses.asdict(claim), "verdict": claim.verdict}
-            for claim in module.claims(ds)
+            for claim in judge(module, ds)
         ],
     }
 

@@ -126,8 +126,11 @@ def four(folder: pathlib.Path | None) -> list[dict]:
             run = solve(network, data, flow, loss, times, {"weights": NeuronWeights()})
             row = {"start": start, "method": method, "status": run.status.name}
             w = run.records["weights"][..., :2]
-            turn = w[..., 1] * neurons.AXES[:, 0] - w[..., 0] * neurons.AXES[:, 1]
-            angles = np.arctan2(np.abs(turn), np.sum(w * neurons.AXES, axis=2))
+            turn = (
+                w[..., 1] * neurons.HALF_AXES[:, 0]
+                - w[..., 0] * neurons.HALF_AXES[:, 1]
+            )
+            angles = np.arctan2(np.abs(turn), np.sum(w * neurons.HALF_AXES, axis=2))
             met = np.abs(angles[..., None] / nearest - 1).min(axis=(0, 1)) < 1e-6
             row["nearest_angles_met"] = np.unique(nearest[met].round(9)).tolist()
             rows.append(row | apart(np.linalg.norm(w, axis=2), angles, published, i))

@@ -44,7 +44,7 @@ experiment_file.figure(ds)
 # Each claim of the paper is a number with a band and a source.
 
 # %%
-for claim in experiment_file.claims(ds):
+for claim in simbias.judge(experiment_file, ds):
     print(f"{claim.verdict:9s} {claim.statement}: {claim.observed:.4g}")
 
 # %% [markdown]

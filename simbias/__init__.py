@@ -22,6 +22,7 @@ from simbias.core import (
 from simbias.ensemble.engine import exact_numerics
 from simbias.errors import BadInput
 from simbias.results import open_result
+from simbias.shown import draw, judge
 from simbias.simulate import Trajectory, simulate, solve
 
 __all__ = [
@@ -37,7 +38,9 @@ __all__ = [
     "Status",
     "Trajectory",
     "cache_programs",
+    "draw",
     "exact_numerics",
+    "judge",
     "open_result",
     "simulate",
     "solve",

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from simbias.core import Experiment
+from simbias.ensemble.grid import make_parameters
 
 Plain = dict[str, "Plain"] | list["Plain"] | str | int | float | bool | None
 
@@ -18,12 +19,17 @@ _LIBRARIES = ("simbias", "jax", "jaxlib", "equinox", "diffrax", "optax", "numpy"
 
 
 def configuration(experiment: Experiment) -> dict[str, Any]:
-    """Everything that decides the bits of a result, as JSON-ready data."""
-    return {
-        f.name: _plain(getattr(experiment, f.name))
-        for f in dataclasses.fields(experiment)
-        if f.name != "seeds"
-    } | {"seeds": experiment.seeds}
+    """Everything that decides the bits of a result, as JSON-ready data.
+
+    `cell` holds every argument of `make`, those left at their defaults too.
+    """
+    parameters = make_parameters(experiment.make)
+    defaults = {
+        name: p.default for name, p in parameters.items() if p.default is not p.empty
+    }
+    fields = {f.name: getattr(experiment, f.name) for f in _fields(experiment)}
+    fields["cell"] = {**defaults, **experiment.cell}
+    return {name: _plain(value) for name, value in fields.items()}
 
 
 def provenance() -> dict[str, Any]:

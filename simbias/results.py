@@ -1,7 +1,9 @@
 """A stored or finished run as an xarray Dataset.
 
 Dimensions: the axes of the grid, in order; `seed`; `time` for trajectories; and each
-measure's own axes.  Attributes hold the configuration.
+measure's own axes.  What else `make` was given, defaults included, are coordinates
+without a dimension: `ds["sigma"]` is there whether σ was an axis or held fixed.
+Attributes hold the configuration.
 """
 
 import json
@@ -49,6 +51,9 @@ def to_xarray(table: Table, attributes: dict[str, Any]) -> xr.Dataset:
     for name, values in attributes["coords"].items():
         if name in ds.dims:
             ds = ds.assign_coords({name: np.asarray(values)})
+    fixed = {k: v for k, v in stored["cell"].items() if k not in axes}
+    scalars = (bool, int, float, str)
+    ds = ds.assign_coords({k: v for k, v in fixed.items() if isinstance(v, scalars)})
     ds["status"].attrs = {
         "flag_values": [int(s) for s in Status],
         "flag_meanings": " ".join(s.name for s in Status),
@@ -93,9 +98,3 @@ def is_finished(ds: xr.Dataset) -> xr.DataArray:
 def is_failed(ds: xr.Dataset) -> xr.DataArray:
     """True where a member ended for a reason of numerics."""
     return ds["status"].isin([int(s) for s in Status if s.is_failure])
-
-
-def cell_of(ds: xr.Dataset) -> dict[str, Any]:
-    """The values that were held fixed, by name (the axes are coordinates)."""
-    cell = json.loads(ds.attrs["configuration"])["cell"]
-    return {k: v for k, v in cell.items() if not isinstance(v, list)}

@@ -12,6 +12,7 @@ from simbias.analysis.bootstrap_interval import bootstrap_interval
 from simbias.analysis.largest_interpolated import largest_interpolated
 from simbias.analysis.mean_interval import mean_interval
 from simbias.analysis.median_crossing import median_crossing
+from simbias.analysis.parts import parts
 from simbias.analysis.quantile_band import quantile_band
 from simbias.analysis.threshold import threshold
 from simbias.analysis.wilson import wilson
@@ -384,3 +385,29 @@ def test_failed_members_bound_a_median_too(definition):
     # 12 of 21 hold the median: the crossing moves to the sizes beside them.
     assert found.if_failed_fail <= 200
     assert found.if_failed_succeed >= 400
+
+
+def test_parts_have_the_axes_that_are_asked_for_and_one_value_of_all_others():
+    values = np.arange(24.0).reshape(2, 3, 2, 2)
+    ds = xr.Dataset(
+        {
+            "status": (("m", "n", "law", "seed"), values),
+            "risk": (("m", "n", "law", "seed", "time"), values[..., None]),
+        },
+        {"m": [100, 20], "n": [40, 10, 20], "law": ["b", "a"], "d": 5, "time": [1.0]},
+    )
+    (whole,) = parts(ds, ("n", "m", "law"))
+    assert whole[0] == ""
+    assert whole[1]["risk"].dims == ("n", "m", "law", "seed", "time")
+    # Numbers in increasing order, names as they were given.
+    assert whole[1]["n"].values.tolist() == [10, 20, 40]
+    assert whole[1]["law"].values.tolist() == ["b", "a"]
+    found = dict(parts(ds, ("d", "n")))
+    labels = ["m = 100, law = b", "m = 100, law = a", "m = 20, law = b"]
+    assert [*found] == [*labels, "m = 20, law = a"]
+    for part in found.values():
+        assert part["risk"].dims == ("d", "n", "seed", "time")
+        chosen = ds.sel(m=part["m"].item(), law=part["law"].item()).sortby("n")
+        np.testing.assert_array_equal(part["risk"].isel(d=0), chosen["risk"])
+    with pytest.raises(KeyError, match="sigma"):
+        [*parts(ds, ("sigma",))]

@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).parent.parent / "simbias"
 LAYERS = [
     {"errors"},
     {"branching", "checks", "compiled", "core", "precision", "tiling"},
-    {"attacks", "losses", "trained"},
+    {"attacks", "losses", "presets", "trained"},
     {"datasets", "networks", "flows", "measures", "stops", "theory"},
     {"ensemble"},
     {"configuration"},
@@ -23,6 +23,7 @@ LAYERS = [
     {"simulate"},
     {"analysis"},
     {"figures"},
+    {"shown"},
     {"experiments"},
     {"registry"},
     {"options"},
@@ -35,8 +36,10 @@ ONLY_IN = {
     "optax": {"flows"},
     "zarr": {"store", "results"},
     "obstore": {"store"},
-    "xarray": {"results", "simulate", "analysis", "figures", "experiments", "cli"},
-    "matplotlib": {"figures", "experiments", "cli"},
+    "xarray": {
+        *("results", "simulate", "analysis", "figures", "shown", "experiments", "cli")
+    },
+    "matplotlib": {"figures", "shown", "experiments", "cli"},
     "tyro": {"cli"},
     "scipy": {"analysis", "theory"},
 }

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from small import Norms, PlainDescent, Risk, RiskBelow, small
+from small import Norms, PlainDescent, Risk, RiskBelow, make, small
 
 from simbias import compiled
 from simbias.core import AbstractMeasure, Index, Status
@@ -343,6 +343,8 @@ def test_padding_changes_no_risk():
         ({"measures": {"n": Risk()}}, r"cannot be called `n`"),
         ({"measures": {"neuron": Norms()}}, r"cannot be called `neuron`"),
         ({"measures": {"accepted": Risk()}}, r"already counts `accepted`"),
+        ({"measures": {"sigma": Risk()}}, r"cannot be called `sigma`"),
+        ({"make": lambda key, *, time=1: make(key), "cell": {}}, r"an argument `time`"),
     ],
 )
 def test_bad_input_is_named_before_anything_runs(changes, message):

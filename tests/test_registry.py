@@ -4,12 +4,16 @@ import contextlib
 import dataclasses
 
 import pytest
+import xarray as xr
 from hasty import compiling_hastily
 from matplotlib.figure import Figure
 
+import simbias
 from simbias.core import Claim, Experiment
 from simbias.ensemble.plan import make_plan
 from simbias.flows.relu_flow import ReluFlow
+from simbias.losses import half_mse
+from simbias.presets import presets
 from simbias.registry import component, experiments, flows, modules, titles
 
 EXPERIMENTS = sorted(experiments())
@@ -26,6 +30,31 @@ def test_every_experiment_can_be_planned_at_every_preset(name, preset):
     ends = lambda v: (v[0], v[-1]) if isinstance(v, tuple) and len(v) > 2 else v
     cell = {axis: ends(values) for axis, values in experiment.cell.items()}
     assert make_plan(dataclasses.replace(experiment, cell=cell)).size > 0
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_preset_of_another_name_is_refused_by_name(name):
+    with pytest.raises(simbias.BadInput, match=r"smoke, quick, paper.*mean 'quick'"):
+        experiments()[name].experiment("quik")
+
+
+def test_presets_replace_values_of_the_cell_and_take_them_away():
+    quick = Experiment(
+        name="mine",
+        make=lambda key, *, n=1, m=2: key,
+        cell={"n": (1, 2), "m": 3},
+        seeds=2,
+        flow=ReluFlow(),
+        loss=half_mse,
+        times=(1.0,),
+        measures={},
+    )
+    sizes = presets(quick, smoke={"cell": {"n": 1, "m": None}}, paper={"seeds": 9})
+    assert sizes() == quick
+    assert sizes("smoke") == dataclasses.replace(quick, cell={"n": 1})
+    assert sizes("paper", m=(4, 5)) == dataclasses.replace(
+        quick, seeds=9, cell={"n": (1, 2), "m": (4, 5)}
+    )
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -58,10 +87,23 @@ def test_every_experiment_runs_small_and_draws_its_figure(name):
     is_short = isinstance(experiment.flow, ReluFlow)
     with compiling_hastily() if is_short else contextlib.nullcontext():
         ds = simulate(experiment)
-    assert isinstance(module.figure(ds), Figure)
-    claims = module.claims(ds)
+    figures = simbias.draw(module, ds)
+    assert [*figures] == [""]
+    assert isinstance(figures[""], Figure)
+    claims = simbias.judge(module, ds)
     assert claims
     assert all(isinstance(c, Claim) for c in claims)
     # Small runs may leave a claim open, but none may fail.
     assert [c.statement for c in claims if c.verdict == "fails"] == []
     assert any(c.verdict == "holds" for c in claims)
+    # An axis that this experiment has never heard of: nothing is left out of sight.
+    twice = [ds.assign_coords({"flow.foreign": v}) for v in (1.5, 2.5)]
+    wider = xr.concat(twice, "flow.foreign", coords="minimal").assign_attrs(ds.attrs)
+    labels = [*simbias.draw(module, wider)]
+    if hasattr(module, "AXES"):
+        assert labels == ["flow.foreign = 1.5", "flow.foreign = 2.5"]
+        said = [f"{c.statement}, {label}" for label in labels for c in claims]
+        assert [c.statement for c in simbias.judge(module, wider)] == said
+    else:
+        assert labels == [""]
+        assert len(simbias.judge(module, wider)) >= len(claims)

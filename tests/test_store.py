@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 import xarray as xr
 import zarr
-from small import small
+from small import make, small
 
 from simbias.core import AbstractMeasure, Status
 from simbias.ensemble import engine
-from simbias.results import cell_of, is_failed, is_finished, open_result
+from simbias.results import is_failed, is_finished, open_result
 from simbias.simulate import simulate
 
 
@@ -120,6 +120,30 @@ def test_a_folder_that_is_not_a_run_is_refused(tmp_path):
         open_result(tmp_path / "other.zarr")
 
 
-def test_values_held_fixed_are_found_again(tmp_path):
-    ds = simulate(small(cell={"n": (6, 20), "scale": 0.5}))
-    assert cell_of(ds) == {"scale": 0.5}
+def test_a_result_has_every_argument_of_make_as_a_coordinate(tmp_path):
+    cell = {"n": (6, 20), "scale": 0.5, "flow.rate": 0.05}
+    ds = simulate(small(cell=cell), store=tmp_path / "run.zarr")
+    for one in (ds, open_result(tmp_path)):
+        assert {k: one[k].item() for k in ("scale", "flow.rate")} == {
+            "scale": 0.5,
+            "flow.rate": 0.05,
+        }
+        # Those that were left at their defaults too.
+        assert {k: one[k].item() for k in ("d", "m", "sigma")} == {
+            "d": 2,
+            "m": 8,
+            "sigma": 0.5,
+        }
+        assert one["n"].values.tolist() == [6, 20]
+        assert one["risk"].dims == ("n", "seed", "time")
+
+
+def test_a_default_of_make_that_has_changed_is_another_run(tmp_path):
+    def other(key, *, n: int = 10, d: int = 2, m: int = 9, scale: float = 0.1):
+        return make(key, n=n, d=d, m=m, scale=scale)
+
+    before = small(seeds=1)
+    simulate(before, store=tmp_path / "run.zarr")
+    other.__module__, other.__qualname__ = make.__module__, make.__qualname__
+    with pytest.raises(ValueError, match=r"cell\.m: \[8\] -> \[9\]"):
+        simulate(small(seeds=1, make=other), store=tmp_path / "run.zarr")

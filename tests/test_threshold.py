@@ -1,7 +1,5 @@
 """Claims of the threshold tell two groups of neurons from what resembles them."""
 
-import json
-
 import numpy as np
 import pytest
 import xarray as xr
@@ -39,11 +37,7 @@ def result(kind, scale=1e-8, noise=0.3, sizes=(5, 20, 200, 400)):
     variables["effective_width"] = (dims[:2], np.full(shape, end["width"]))
     variables["status"] = (dims[:2], np.full(shape, int(Status.REACHED_TIME)))
     cell = {"d": 5, "sigma": SIGMA, "scale": scale}
-    return xr.Dataset(
-        variables,
-        {"n": n, "time": [3000.0]},
-        {"configuration": json.dumps({"cell": cell})},
-    )
+    return xr.Dataset(variables, {"n": n, "time": [3000.0], **cell})
 
 
 def verdicts(ds):

@@ -13,14 +13,15 @@ from simbias.cli._options import Folder, Preset
 from simbias.cli._run import found_run
 from simbias.cli._shown import (
     claims_document,
-    draw,
     print_claims,
+    write_figures,
     write_json,
 )
 from simbias.ensemble.grid import suggestion
 from simbias.errors import BadInput
 from simbias.registry import experiments
 from simbias.results import is_finished, open_result
+from simbias.shown import judge
 from simbias.simulate import simulate
 from simbias.store.address import place_at
 from simbias.store.place import AbstractPlace
@@ -47,8 +48,8 @@ def figure(arguments: list[str]) -> int:
     name = ds.attrs["experiment"]
     if name not in experiments():
         raise BadInput(f"{out} holds `{name}`, which is not an experiment here.")
-    draw(experiments()[name], ds, out)
-    print(out / "figure.png")
+    for file in write_figures(experiments()[name], ds, out):
+        print(out / file)
     return 0
 
 
@@ -87,7 +88,7 @@ def check(arguments: list[str]) -> int:
     file = None if parsed.json in (None, "-") else _writable(place_at(parsed.json))
 
     def judged(name: str, ds: xr.Dataset) -> dict[str, Any]:
-        claims = known[name].claims(ds)
+        claims = judge(known[name], ds)
         if parsed.json != "-":
             print_claims(name, ds, claims)
         return claims_document(name, parsed.preset, ds, claims)

@@ -20,7 +20,13 @@ from simbias.cli._options import (
     resolved,
 )
 from simbias.cli._pool import end_of_input, run_workers, take_share
-from simbias.cli._shown import claims_document, draw, print_claims, say, write_json
+from simbias.cli._shown import (
+    claims_document,
+    print_claims,
+    say,
+    write_figures,
+    write_json,
+)
 from simbias.configuration import provenance
 from simbias.ensemble.grid import make_grid
 from simbias.ensemble.left import is_left
@@ -29,6 +35,7 @@ from simbias.ensemble.plan import Plan
 from simbias.errors import BadInput
 from simbias.registry import experiments
 from simbias.results import attributes, to_xarray
+from simbias.shown import judge
 from simbias.simulate import planned
 from simbias.store.address import place_at
 from simbias.store.layout import Store, open_store
@@ -153,15 +160,15 @@ def _complete(
             else:
                 run_workers(plan, store, out, workers, lanes)
         ds = to_xarray(table, described)
-        claims = module.claims(ds)
+        claims, files = judge(module, ds), []
         if denied is None:
             store.check()
             write_json(out / "claims.json", claims_document(name, preset, ds, claims))
-            draw(module, ds, out, store.check)
+            files = write_figures(module, ds, out, store.check)
         else:
             say(f"Nothing was written to {out}: {denied}.")
         print_claims(name, ds, claims)
-        print(f"\n{out / 'figure.png'}")
+        print("".join(f"\n{out / file}" for file in files))
     return end.code
 
 

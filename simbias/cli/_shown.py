@@ -14,20 +14,27 @@ from tqdm import tqdm
 
 from simbias.core import Claim, Status
 from simbias.results import is_failed, is_finished
+from simbias.shown import draw
 from simbias.store.place import AbstractPlace
 
 
-def draw(
+def write_figures(
     module: Any,
     ds: xr.Dataset,
     out: AbstractPlace,
     check: Callable[[], None] = lambda: None,
-) -> None:
-    """`figure.png` of a run, unless `check` raises once it is drawn."""
-    image = io.BytesIO()
-    module.figure(ds).savefig(image, format="png", dpi=150)
+) -> list[str]:
+    """The figures of a run, unless `check` raises once they are drawn; their names."""
+    images = {}
+    for label, figure in draw(module, ds).items():
+        image = io.BytesIO()
+        figure.savefig(image, format="png", dpi=150)
+        name = label.replace(" = ", "=").replace(", ", "_").replace("/", "_")
+        images[f"figure_{name}.png" if name else "figure.png"] = image.getvalue()
     check()
-    (out / "figure.png").write(image.getvalue())
+    for name, image in images.items():
+        (out / name).write(image)
+    return list(images)
 
 
 def claims_document(

@@ -9,7 +9,7 @@ from simbias.ensemble.footprint import footprint
 from simbias.ensemble.grid import Cell, Grid, make_grid
 from simbias.ensemble.lane import Lane, Recorder
 from simbias.ensemble.shapes import Field, Shapes, cost, widest
-from simbias.ensemble.validity import check_axes, check_experiment
+from simbias.ensemble.validity import check_experiment, check_names
 from simbias.errors import BadInput
 
 
@@ -88,11 +88,14 @@ def make_plan(experiment: Experiment) -> Plan:
     # The dearest first: what is left for the end is then short.
     groups.sort(key=lambda g: -g.cost)
     stats = tuple(groups[0].lane.state.stats)
-    clash = {*stats} & {*experiment.measures, *experiment.final}
+    names = {*experiment.cell, *grid.cells[0].arguments}
+    clash = {*stats} & {*experiment.measures, *experiment.final, *names}
     if clash:
-        raise BadInput(f"the flow already counts `{clash.pop()}`; rename the measure.")
+        raise BadInput(
+            f"the flow already counts `{clash.pop()}`; rename the measure or argument."
+        )
     trajectories, final = widest(shapes.trajectories), widest(shapes.final)
-    check_axes(grid.axes, trajectories | final)
+    check_names(names, trajectories | final)
     return Plan(experiment, grid, recorder, tuple(groups), trajectories, final, stats)
 
 

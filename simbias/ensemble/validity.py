@@ -60,24 +60,34 @@ def check_measure(name: str, measure: Any, value: Any) -> None:
             )
 
 
-def check_axes(grid: Iterable[str], fields: Mapping[str, Any]) -> None:
-    """Refuse measures that mean different things by an axis of one name.
+def check_names(arguments: Iterable[str], fields: Mapping[str, Any]) -> None:
+    """Refuse names that would mean two things in the result.
 
     Args:
-        grid: names of the axes of the grid.
+        arguments: of `make`, and of the flow where it varies.
         fields: name of a measure -> its `dims`, `shape` and `coords`, over all cells.
 
     Raises:
-        ValueError: naming the measures and the axis.
+        ValueError: naming the argument, or the measures and their axis.
     """
-    taken = set(grid)
+    taken = set(arguments)
+    if clash := taken & set(_RESERVED):
+        raise BadInput(
+            f"`make` has an argument `{clash.pop()}`, which a result uses for itself "
+            f"({', '.join(_RESERVED)}); rename it."
+        )
     sizes: dict[str, tuple[str, int]] = {}
     coords: dict[str, tuple[str, np.ndarray]] = {}
     for name, field in fields.items():
+        if name in taken:
+            raise BadInput(
+                f"a measure cannot be called `{name}`, which is an argument of `make`; "
+                "rename it."
+            )
         if clash := taken & set(field.dims):
             raise BadInput(
-                f"measure `{name}` names the axis `{clash.pop()}`, which is one of the "
-                "grid; rename it."
+                f"measure `{name}` names the axis `{clash.pop()}`, which is an "
+                "argument of `make`; rename it."
             )
         for dim, size in zip(field.dims, field.shape, strict=True):
             other, theirs = sizes.setdefault(dim, (name, size))

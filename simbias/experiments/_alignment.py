@@ -5,7 +5,6 @@ import xarray as xr
 
 from simbias.analysis.first_passage import first_passage
 from simbias.errors import BadInput
-from simbias.experiments._curves import value
 from simbias.experiments._exit import exit_time
 
 # The scale λ of the run that finds the extremal vectors.
@@ -13,7 +12,7 @@ REFERENCE = 1e-60
 COSINES = (0.9, 0.99)
 # A neuron whose rate of growth in the reference is below this has died.
 ALIVE = 0.01
-_AXES = ("n", "d", "m", "scale", "draw")
+GRID = ("n", "d", "m", "scale", "draw")
 
 
 def alignment(ds: xr.Dataset) -> xr.Dataset:
@@ -26,8 +25,7 @@ def alignment(ds: xr.Dataset) -> xr.Dataset:
     Raises:
         ValueError: if the smallest λ is too large to find extremal vectors.
     """
-    held = {k: [value(ds, k)] for k in _AXES if k not in ds.dims}
-    ds = ds.isel(seed=0, drop=True).expand_dims(held).sortby(["n", "scale"])
+    ds = ds.isel(seed=0, drop=True)
     if not float(ds["scale"][0]) <= REFERENCE:
         raise BadInput(
             f"`scale` must hold {REFERENCE:g}, whose end gives the extremal vectors, "
@@ -54,7 +52,7 @@ def alignment(ds: xr.Dataset) -> xr.Dataset:
         rate.append((grown[..., -1] - grown[..., half]) / (time[-1] - time[half]))
     rate = np.stack(rate, axis=1)
     died = np.where(np.isfinite(rate), rate < ALIVE, False)
-    risk = ds["train_risk"].transpose(*_AXES, "time")
+    risk = ds["train_risk"].transpose(*GRID, "time")
     left = exit_time(risk)
     neurons = order[:5]
     out = xr.Dataset(
@@ -62,10 +60,10 @@ def alignment(ds: xr.Dataset) -> xr.Dataset:
             "time": (("cosine", *neurons, "scale"), found),
             "rate": (neurons, rate),
             "died": (neurons, died),
-            "exit": (_AXES, left.transpose(*_AXES).values),
+            "exit": (GRID, left.transpose(*GRID).values),
         },
-        {k: ds[k].values for k in _AXES} | {"cosine": list(COSINES)},
-        {"sigma": value(ds, "sigma")},
+        {k: ds[k].values for k in GRID} | {"cosine": list(COSINES)},
+        {"sigma": float(ds["sigma"])},
     )
     return out.assign(time=out["time"].where(~out["died"]))
 

@@ -10,7 +10,7 @@ import xarray as xr
 
 from simbias.core import AbstractNetwork, Dataset, Experiment
 from simbias.ensemble.engine import exact_numerics
-from simbias.ensemble.grid import make_grid, member_keys
+from simbias.ensemble.grid import FLOW_PREFIX, make_grid, member_keys
 
 
 def drawn(
@@ -21,15 +21,14 @@ def drawn(
     Args:
         ds: the result.
         experiment: one with the `make` and the flow of the result.
-        cell: values of the member's cell that differ from the fixed ones of `ds`.
+        cell: every argument of `make` for this member.
         seed: of the member.
     """
-    stored = json.loads(ds.attrs["configuration"])
-    fixed = {k: v for k, v in stored["cell"].items() if not isinstance(v, list)}
-    one = dataclasses.replace(experiment, cell={**fixed, **cell})
+    one = dataclasses.replace(experiment, cell=cell)
     only = make_grid(one).cells[0]
+    root = json.loads(ds.attrs["configuration"])["root"]
     with exact_numerics():
-        key, _ = member_keys(stored["root"], only, seed)
+        key, _ = member_keys(root, only, seed)
         return one.make(key, **only.arguments)
 
 
@@ -50,10 +49,14 @@ def starts(
         ds: the result.
         experiment: one with the `make` and the flow of the result.
         wanted: over axes of the grid and `seed`; true for the members that are drawn.
-            `index` is a place in it, `cell` has the values of its other axes there.
+            `index` is a place in it, `cell` has every argument of `make` there.
     """
+    stored = json.loads(ds.attrs["configuration"])["cell"]
+    arguments = [k for k in stored if not k.startswith(FLOW_PREFIX)]
+    fixed = {k: ds[k].item() for k in arguments if k in ds and ds[k].ndim == 0}
     axes = [str(k) for k in wanted.dims]
     for place in np.argwhere(wanted.values):
-        cell = {k: ds[k].values[i].item() for k, i in zip(axes, place, strict=True)}
-        data, network = drawn(ds, experiment, cell, cell.pop("seed"))
+        here = {k: ds[k].values[i].item() for k, i in zip(axes, place, strict=True)}
+        cell = fixed | {k: here[k] for k in arguments if k in here}
+        data, network = drawn(ds, experiment, cell, here["seed"])
         yield tuple(place.tolist()), cell, data, network

@@ -7,10 +7,10 @@ import xarray as xr
 from jaxtyping import Float
 
 from simbias.analysis.kinks import kinks
+from simbias.analysis.parts import with_axes
 from simbias.core import Dataset, Index
 from simbias.datasets.stewart_1d import stewart_1d
 from simbias.ensemble.engine import exact_numerics
-from simbias.experiments._curves import value
 from simbias.experiments._exit import exit_time
 from simbias.losses import half_mse
 from simbias.theory.early_limit import early_limit
@@ -62,11 +62,9 @@ def histories(ds: xr.Dataset) -> xr.Dataset:
 
 def members(ds: xr.Dataset) -> xr.Dataset:
     """The members in one axis, those of small λ first, and time."""
-    held = {k: [value(ds, k)] for k in ("scale", "draw") if k not in ds.dims}
-    ds = ds.expand_dims(held).sortby("scale")
-    first = [k for k in ("scale", "draw") if k in ds.dims]
-    others = [k for k in ds["status"].dims if k not in first]
-    flat = ds.stack(member=[*first, *others], create_index=False)
+    ds = with_axes(ds, ("scale", "draw"))
+    others = [k for k in ds["status"].dims if k not in ("scale", "draw")]
+    flat = ds.stack(member=["scale", "draw", *others], create_index=False)
     return flat.transpose("member", "time", ...)
 
 

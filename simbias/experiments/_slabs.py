@@ -20,7 +20,6 @@ from simbias.core import (
 )
 from simbias.datasets.slabs import slabs
 from simbias.ensemble.engine import exact_numerics
-from simbias.experiments._curves import value
 from simbias.experiments._farthest import farthest
 from simbias.figures.style import COLOURS
 from simbias.losses import logistic
@@ -101,7 +100,7 @@ def measures() -> dict[str, AbstractMeasure]:
 
 def labels_of(ds: xr.Dataset) -> np.ndarray:
     """±1 for every column of `logits`, for one point of the grid."""
-    known = {k: value(ds, k) for k in ("law", "draw", "d", "n", "n_test", "noise")}
+    known = {k: ds[k].item() for k in ("law", "draw", "d", "n", "n_test", "noise")}
     return _labels(**known)
 
 
@@ -146,7 +145,7 @@ def auc_rows(cell: xr.Dataset) -> list[tuple[str, str, float]]:
 
 def binomial_band(cell: xr.Dataset, at: float) -> tuple[float, float]:
     """`at` ∓ four standard errors of a share of the test sample."""
-    half = 4 * (at * (1 - at) / value(cell, "n_test")) ** 0.5
+    half = 4 * (at * (1 - at) / int(cell["n_test"])) ** 0.5
     return at - half, at + half
 
 
@@ -157,7 +156,7 @@ def within_reach(radius: float) -> float:
 
 def chance_band(cell: xr.Dataset) -> tuple[float, float]:
     """½ ∓ four standard errors of the AUC of a score that knows nothing, and 0.01."""
-    half = 4 / (3 * value(cell, "n_test")) ** 0.5 + 0.01
+    half = 4 / (3 * int(cell["n_test"])) ** 0.5 + 0.01
     return 0.5 - half, 0.5 + half
 
 

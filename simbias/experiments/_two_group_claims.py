@@ -15,7 +15,6 @@ from simbias.analysis._interval import Interval
 from simbias.analysis.bootstrap_interval import bootstrap_interval
 from simbias.analysis.mean_interval import mean_interval
 from simbias.core import Claim
-from simbias.experiments._curves import value
 from simbias.theory.two_group import ols_law, two_group_law
 
 THEOREM = "Boursier & Flammarion (2024), arXiv:2410.02348, theorem 2"
@@ -29,13 +28,13 @@ Row = tuple[str, Interval, float, float, str]
 
 def two_group_claims(ds: xr.Dataset) -> list[Claim]:
     """Of one curve over (n, seed, time): those of the theorem, or of its control."""
-    d, variance = value(ds, "d"), value(ds, "sigma") ** 2
+    d, variance = int(ds["d"]), float(ds["sigma"]) ** 2
     when = f"t = {float(ds['time'][-1]):g}"
     sizes = [int(n) for n in ds["n"].values if n >= d**3]
     if not sizes or variance == 0:
         text = f"train error of two regressions at n ≥ d³ = {d**3}, {when}"
         return [Claim(text, np.nan, 0.0, 0.0, THEOREM)]
-    rows = _control if value(ds, "scale") >= LARGE_START else _law
+    rows = _control if float(ds["scale"]) >= LARGE_START else _law
     return [
         Claim(
             f"{text}, n = {n}, {when}",

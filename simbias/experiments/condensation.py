@@ -22,6 +22,7 @@ Reference: Tsoy & Konstantinov (2024), arXiv:2405.17299, theorems of the first p
 the exponents are ours.
 """
 
+import dataclasses
 import itertools
 from typing import Any
 
@@ -35,7 +36,6 @@ from matplotlib.figure import Figure
 
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.ensemble.engine import exact_numerics
-from simbias.experiments._curves import value
 from simbias.experiments._early_errors import ERRORS, distances
 from simbias.experiments._farthest import farthest
 from simbias.experiments._phases import (
@@ -51,6 +51,7 @@ from simbias.losses import logistic
 from simbias.measures.effective_width import EffectiveWidth
 from simbias.measures.neuron_weights import NeuronWeights
 from simbias.networks.two_layer_init import balanced
+from simbias.presets import presets
 from simbias.theory.early_limit import EarlyLimit, early_limit
 
 PAPER = "Tsoy & Konstantinov (2024), arXiv:2405.17299"
@@ -73,27 +74,44 @@ def make(
     return sample(extremum), balanced(jax.random.key(draw), m=m, d=2, scale=scale)
 
 
-_PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {"cell": {"m": 30, "r": (0.01, 0.003, 0.001), "draw": (0, 1)}},
-    "quick": {
-        "cell": {
+_sizes = presets(
+    Experiment(
+        name="condensation",
+        make=make,
+        cell={
             "extremum": ("cell", "kink"),
             "kappa": (0.5, 1.5),
             "m": (30, 120),
             "r": (0.01, 0.003, 1e-3, 3e-4),
             "draw": (0, 1, 2),
         },
-    },
-    "paper": {
+        seeds=1,
+        flow=ReluFlow(rtol=1e-9),
+        loss=logistic,
+        times=(1.0,),
+        measures={
+            "neuron_weights": NeuronWeights(),
+            "effective_width": EffectiveWidth(share=1e-2),
+        },
+    ),
+    smoke={
         "cell": {
-            "extremum": ("cell", "kink"),
+            "extremum": "cell",
+            "kappa": 1.5,
+            "m": 30,
+            "r": (0.01, 0.003, 0.001),
+            "draw": (0, 1),
+        }
+    },
+    paper={
+        "cell": {
             "kappa": (0.5, 1.0, 3.0),
             "m": (50, 2000),
             "r": (0.01, 1e-3, 1e-4),
             "draw": (0, 1, 2, 3, 4),
-        },
+        }
     },
-}
+)
 
 
 def experiment(preset: str = "quick", **cell: Any) -> Experiment:
@@ -102,29 +120,18 @@ def experiment(preset: str = "quick", **cell: Any) -> Experiment:
     The times are the ends of both phases of every cell of the grid: claims are open
     for cells that are added afterwards.
     """
-    cell = {"extremum": "cell", "kappa": 1.5, **_PRESETS[preset]["cell"], **cell}
+    whole = _sizes(preset, **cell)
     as_tuple = lambda v: v if isinstance(v, tuple) else (v,)
     times = {0.0}
     for of in itertools.product(
-        *(as_tuple(cell[k]) for k in ("extremum", "kappa", "r"))
+        *(as_tuple(whole.cell[k]) for k in ("extremum", "kappa", "r"))
     ):
         times |= {first_phase(*of), second_phase(*of)}
-    return Experiment(
-        name="condensation",
-        make=make,
-        cell=cell,
-        flow=ReluFlow(rtol=1e-9),
-        loss=logistic,
-        times=tuple(sorted(times)),
-        measures={
-            "neuron_weights": NeuronWeights(),
-            "effective_width": EffectiveWidth(share=1e-2),
-        },
-        seeds=1,
-    )
+    return dataclasses.replace(whole, times=tuple(sorted(times)))
 
 
-_AXES = ("extremum", "kappa", "m", "r", "draw")
+# What the figure and the claims read.
+AXES = ("extremum", "kappa", "m", "r", "draw")
 
 
 def errors(ds: xr.Dataset) -> xr.Dataset:
@@ -135,9 +142,8 @@ def errors(ds: xr.Dataset) -> xr.Dataset:
     T₂, and `spread` the largest angle in radians of a neuron of P with the mean of its
     cluster at T₂.
     """
-    held = {k: [value(ds, k)] for k in _AXES if k not in ds.dims}
-    ds = ds.isel(seed=0).expand_dims(held)
-    weights = ds["neuron_weights"].transpose(*_AXES, "time", ...).values
+    ds = ds.isel(seed=0)
+    weights = ds["neuron_weights"].transpose(*AXES, "time", ...).values
     found = np.full((len(ERRORS), *weights.shape[:5]), np.nan)
     for member in np.ndindex(*weights.shape[:5]):
         extremum: Any = ds["extremum"].values[member[0]]
@@ -150,8 +156,8 @@ def errors(ds: xr.Dataset) -> xr.Dataset:
             start, early, late = (path[row[0]] for row in rows)
             limit = _limit(extremum, start)
             found[(slice(None), *member)] = distances(limit, start, early, late, first)
-    variables = {k: (_AXES, v) for k, v in zip(ERRORS, found, strict=True)}
-    return xr.Dataset(variables, {k: ds[k].values for k in _AXES})
+    variables = {k: (AXES, v) for k, v in zip(ERRORS, found, strict=True)}
+    return xr.Dataset(variables, {k: ds[k].values for k in AXES})
 
 
 def _limit(extremum: Extremum, start: np.ndarray) -> EarlyLimit:

@@ -18,7 +18,7 @@ Reference: Shah et al. (2020), arXiv:2006.07710, section 4 (MNIST–CIFAR); Tsoy
 Konstantinov (2024), arXiv:2405.17299, figures 3 and 8–10.
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 import jax
 import numpy as np
@@ -28,10 +28,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.analysis.paired_fall import paired_fall
+from simbias.analysis.parts import parts
 from simbias.analysis.quantile_band import quantile_band
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.dominoes import IMAGES, Source, dominoes
-from simbias.experiments._curves import curves, value
 from simbias.experiments._published_descent import (
     RECORDS,
     published_descent,
@@ -44,6 +44,7 @@ from simbias.measures.block_accuracy import BlockAccuracy
 from simbias.measures.last_layer_probe import LastLayerProbe
 from simbias.networks.convolutional import convolutional
 from simbias.networks.resnet import resnet
+from simbias.presets import presets
 
 PAPER = "Tsoy & Konstantinov (2024), arXiv:2405.17299, figure 3"
 REVERSED = "Tsoy & Konstantinov (2024), arXiv:2405.17299, figures 8, 9"
@@ -88,26 +89,44 @@ def make(
 
 
 _DESCENT = Descent(rate=0.05, optimiser="momentum", batch=50, weight_decay=5e-3)
-_PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {
-        "cell": {"correlation": (0.5, 1.0), "n": 500, "n_test": 1000},
-        "seeds": 1,
-        "final": 16.0,
-        "records": 8,
-    },
-    "quick": {
-        "cell": {
-            "correlation": (0.5, 0.95, 1.0),
-            "flow.weight_decay": (0.0, 2e-3),
-            "n": 1000,
-            "n_test": 2000,
+
+
+def _times(final: float, records: int = RECORDS) -> tuple[float, ...]:
+    return tuple(final * i / records for i in range(records + 1))
+
+
+# The clock is steps × rate: with n = 1000, a batch of 50 and a rate of 0.05 it counts
+# epochs.
+experiment = presets(
+    Experiment(
+        name="dominoes",
+        make=make,
+        cell={"correlation": (0.5, 0.95, 1.0), "flow.weight_decay": (0.0, 2e-3)},
+        seeds=4,
+        flow=_DESCENT,
+        loss=cross_entropy,
+        times=_times(64.0),
+        measures={
+            "accuracy": BlockAccuracy(),
+            "complex_probe": LastLayerProbe(),
+            "simple_probe": LastLayerProbe(target="simple"),
         },
-        "seeds": 4,
-        "final": 64.0,
+        dtype="float32",
+    ),
+    smoke={
+        "cell": {
+            "correlation": (0.5, 1.0),
+            "flow.weight_decay": None,
+            "n": 500,
+            "n_test": 1000,
+        },
+        "seeds": 1,
+        "times": _times(16.0, 8),
     },
-    "paper": {
+    paper={
         "cell": {
             "correlation": (0.1, 0.95, 1.0),
+            "flow.weight_decay": None,
             "scale": (2.0**-5, 1.0),
             "n": 37_500,
             "n_test": 10_000,
@@ -116,48 +135,19 @@ _PRESETS: dict[str, dict[str, Any]] = {
             "network": "resnet18",
         },
         "seeds": 6,
+        "flow": published_descent(),
+        "times": published_times(published_descent()),
     },
-}
-
-
-def experiment(preset: str = "quick", **cell: Any) -> Experiment:
-    """The experiment; keyword arguments replace values of the cell.
-
-    The clock is steps × rate: with n = 1000, a batch of 50 and a rate of 0.05 it counts
-    epochs.
-    """
-    chosen = dict(_PRESETS[preset])
-    flow = published_descent() if preset == "paper" else _DESCENT
-    if preset == "paper":
-        times = published_times(flow)
-    else:
-        final = chosen.pop("final")
-        records = chosen.pop("records", RECORDS)
-        times = tuple(final * i / records for i in range(records + 1))
-    return Experiment(
-        name="dominoes",
-        make=make,
-        cell={"classes": 2, **chosen.pop("cell"), **cell},
-        flow=flow,
-        loss=cross_entropy,
-        times=times,
-        measures={
-            "accuracy": BlockAccuracy(),
-            "complex_probe": LastLayerProbe(),
-            "simple_probe": LastLayerProbe(target="simple"),
-        },
-        dtype="float32",
-        **chosen,
-    )
+)
 
 
 def figure(ds: xr.Dataset) -> Figure:
     """Probe accuracy and scale over training, and what the network itself looks at."""
-    parts = list(curves(ds, "correlation"))
+    each = list(parts(ds, ("correlation",)))
     with style():
-        whole = blank(10.5, 3.2 * len(parts))
-        panels = whole.subplots(len(parts), 3, squeeze=False, sharex=True)
-        for row, (label, part) in zip(panels, parts, strict=True):
+        whole = blank(10.5, 3.2 * len(each))
+        panels = whole.subplots(len(each), 3, squeeze=False, sharex=True)
+        for row, (label, part) in zip(panels, each, strict=True):
             _probes(row[0], part, "accuracy")
             _probes(row[1], part, "scale")
             _reliance(row[2], part.isel(correlation=-1))
@@ -166,7 +156,7 @@ def figure(ds: xr.Dataset) -> Figure:
         titles = ("probe accuracy, digit exchanged", "rms coefficient of the probe")
         for axes, title in zip(panels[0], titles, strict=False):
             axes.set_title(title)
-        largest = float(parts[0][1]["correlation"][-1])
+        largest = float(each[0][1]["correlation"][-1])
         panels[0, 2].set_title(f"accuracy of the network, ρ = {largest:g}")
         for axes in panels[-1]:
             axes.set_xlabel("share of training")
@@ -178,9 +168,9 @@ def figure(ds: xr.Dataset) -> Figure:
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The network looks at the digit, and its features show less and less else."""
     out = []
-    for label, part in curves(ds, "correlation"):
+    for label, part in parts(ds, ("correlation",)):
         where = f", {label}" if label else ""
-        chance = 1 / value(part, "classes")
+        chance = 1 / int(part["classes"])
         for rho in part["correlation"].values[part["correlation"] >= 0.9]:
             out += _over_training(part.sel(correlation=rho), f"ρ = {rho:g}{where}")
         if float(part["correlation"][-1]) == 1:
@@ -283,5 +273,5 @@ def _reliance(axes: Axes, cell: xr.Dataset) -> None:
         axes.fill_between(
             share, band["low"], band["high"], color=COLOURS[i + 3], alpha=0.2, lw=0
         )
-    axes.axhline(1 / value(cell, "classes"), color="black", linestyle=":", lw=1)
+    axes.axhline(1 / int(cell["classes"]), color="black", linestyle=":", lw=1)
     axes.set_ylim(0, 1.02)

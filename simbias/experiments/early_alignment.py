@@ -19,7 +19,6 @@ arXiv:2410.02348 (its dependence on n, discussion on OpenReview); constants deri
 """
 
 import itertools
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -27,7 +26,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.core import Claim, Experiment
-from simbias.experiments._alignment import COSINES, REFERENCE, aligned, alignment
+from simbias.experiments._alignment import COSINES, GRID, REFERENCE, aligned, alignment
 from simbias.experiments._farthest import farthest
 from simbias.experiments._shared_sample import shared_sample
 from simbias.figures.style import COLOURS, blank, style
@@ -35,6 +34,7 @@ from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures.neuron_weights import NeuronWeights
 from simbias.measures.train_risk import TrainRisk
+from simbias.presets import presets
 from simbias.theory.alignment_law import aligned_share, alignment_time
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2401.10791, early alignment"
@@ -43,46 +43,50 @@ DERIVED = "derived: balanced neurons under a constant drive, see the file"
 # |D| of the population.
 RATE = 0.5
 
+# What the figure and the claims read.
+AXES = GRID
 _TIMES = (*np.arange(0, 20, 0.5).tolist(), *np.arange(20, 61, 2.0).tolist(), 80.0)
-_PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {
-        "n": 200,
-        "d": 2,
-        "m": 30,
-        "scale": (1e-3, 1e-6, REFERENCE),
-        "draw": (0, 1, 2),
-    },
-    "quick": {
-        "n": (30, 100, 400),
-        "rows": 400,
-        "d": (2, 5),
-        "m": (30, 120),
-        "scale": (1e-2, 1e-3, 1e-4, 1e-8, REFERENCE),
-        "draw": (0, 1, 2, 3),
-    },
-    "paper": {
-        "n": (40, 200, 1000, 5000),
-        # With these every neuron at every time is 8.6 GB.
-        "d": (2, 5, 10),
-        "m": (100, 400),
-        "scale": (1e-2, 1e-3, 1e-4, 1e-8, 1e-16, REFERENCE),
-        "draw": tuple(range(30)),
-    },
-}
-
-
-def experiment(preset: str = "quick", **cell: Any) -> Experiment:
-    """The experiment; keyword arguments replace values of the cell."""
-    return Experiment(
+experiment = presets(
+    Experiment(
         name="early_alignment",
         make=shared_sample,
-        cell={"sigma": 0.3, "n_test": 1, **_PRESETS[preset], **cell},
+        cell={
+            "n": (30, 100, 400),
+            "rows": 400,
+            "d": (2, 5),
+            "m": (30, 120),
+            "scale": (1e-2, 1e-3, 1e-4, 1e-8, REFERENCE),
+            "draw": (0, 1, 2, 3),
+            "n_test": 1,
+        },
         seeds=1,
         flow=ReluFlow(rtol=1e-5),
         loss=half_mse,
         times=_TIMES,
         measures={"train_risk": TrainRisk(), "neuron_weights": NeuronWeights()},
-    )
+    ),
+    smoke={
+        "cell": {
+            "n": 200,
+            "rows": 0,
+            "d": 2,
+            "m": 30,
+            "scale": (1e-3, 1e-6, REFERENCE),
+            "draw": (0, 1, 2),
+        }
+    },
+    paper={
+        "cell": {
+            "n": (40, 200, 1000, 5000),
+            "rows": 0,
+            # With these every neuron at every time is 8.6 GB.
+            "d": (2, 5, 10),
+            "m": (100, 400),
+            "scale": (1e-2, 1e-3, 1e-4, 1e-8, 1e-16, REFERENCE),
+            "draw": tuple(range(30)),
+        }
+    },
+)
 
 
 def figure(ds: xr.Dataset) -> Figure:

@@ -16,7 +16,6 @@ samples; the constants are ours.
 """
 
 import itertools
-from typing import Any
 
 import jax
 import numpy as np
@@ -26,7 +25,6 @@ from matplotlib.figure import Figure
 
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.gaussian_teacher import gaussian_teacher
-from simbias.experiments._curves import value
 from simbias.experiments._draws import samples
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
@@ -34,6 +32,7 @@ from simbias.losses import half_mse
 from simbias.measures.angular_deviation import AngularDeviation
 from simbias.measures.neuron_weights import NeuronWeights
 from simbias.networks.two_layer_init import balanced
+from simbias.presets import presets
 from simbias.theory.extremal_residual import extremal_residual
 from simbias.theory.extremal_vectors import extremal_vectors
 
@@ -58,10 +57,20 @@ def make(
     return data, balanced(key_network, m=m, d=d, scale=scale)
 
 
-_PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {"cell": {"n": 60, "d": 2}, "seeds": 8},
-    "quick": {"cell": {"n": (50, 400), "d": (2, 5)}, "seeds": 20},
-    "paper": {
+experiment = presets(
+    Experiment(
+        name="extremal_vectors",
+        make=make,
+        cell={"n": (50, 400), "d": (2, 5)},
+        seeds=20,
+        flow=ReluFlow(rtol=1e-5),
+        loss=half_mse,
+        times=(0.0, 5.0, 10.0, 20.0, 40.0, 120.0),
+        measures={"axis_deviation": AngularDeviation(quantile=1.0)},
+        final={"neuron_weights": NeuronWeights()},
+    ),
+    smoke={"cell": {"n": 60, "d": 2}, "seeds": 8},
+    paper={
         "cell": {
             "n": (50, 100, 200, 400, 800, 1600, 3200),
             "d": (2, 5, 20),
@@ -70,26 +79,12 @@ _PRESETS: dict[str, dict[str, Any]] = {
         },
         "seeds": 100,
     },
-}
+)
 
 
-def experiment(preset: str = "quick", **cell: Any) -> Experiment:
-    """The experiment; keyword arguments replace values of the cell."""
-    chosen = dict(_PRESETS[preset])
-    return Experiment(
-        name="extremal_vectors",
-        make=make,
-        cell={"sigma": 0.3, "m": 50, **chosen.pop("cell"), **cell},
-        flow=ReluFlow(rtol=1e-5),
-        loss=half_mse,
-        times=(0.0, 5.0, 10.0, 20.0, 40.0, 120.0),
-        measures={"axis_deviation": AngularDeviation(quantile=1.0)},
-        final={"neuron_weights": NeuronWeights()},
-        **chosen,
-    )
-
-
-_AXES = ("sigma", "d", "n", "seed")
+# What the figure and the claims read.
+AXES = ("sigma", "d", "n")
+_MEMBER = (*AXES, "seed")
 _SIGNS = (1, -1)
 _FOUND = ("angle", "rate", "count", "share", "stray", "residual", "unlisted")
 
@@ -102,10 +97,7 @@ def extremes(ds: xr.Dataset) -> xr.Dataset:
     basin; `stray`, the share that ended on the other side; `residual`, the largest KKT
     residual; `unlisted`, the largest distance from the complete list, d = 2 only.
     """
-    held = {k: [value(ds, k)] for k in _AXES if k not in ds.dims}
-    ds = ds.expand_dims(held)
-    ds = ds.isel({k: 0 for k in ds["status"].dims if k not in _AXES})
-    weights = ds["neuron_weights"].transpose(*_AXES, "neuron", "weight")
+    weights = ds["neuron_weights"].transpose(*_MEMBER, "neuron", "weight")
     found = np.full((len(_FOUND), *weights.shape[:4], len(_SIGNS)), np.nan)
     is_there = xr.apply_ufunc(np.isfinite, weights).any(["neuron", "weight"])
     for i, cell, data in samples(ds, experiment("smoke"), is_there):
@@ -116,8 +108,11 @@ def extremes(ds: xr.Dataset) -> xr.Dataset:
             mine = neurons[sign * neurons[:, -1] > 0, :-1]
             if len(mine):
                 found[(slice(None), *i, k)] = _basins(data, mine, sign)
-    variables = {k: ((*_AXES, "sign"), v) for k, v in zip(_FOUND, found, strict=True)}
-    return xr.Dataset(variables, {k: ds[k].values for k in _AXES} | {"sign": [*_SIGNS]})
+    axes = (*_MEMBER, "sign")
+    variables = {k: (axes, v) for k, v in zip(_FOUND, found, strict=True)}
+    return xr.Dataset(
+        variables, {k: ds[k].values for k in _MEMBER} | {"sign": [*_SIGNS]}
+    )
 
 
 def law(n: np.ndarray, d: float, sigma: float) -> np.ndarray:

@@ -16,7 +16,7 @@ Reference: Lyu, Li, Wang & Arora (2021), arXiv:2110.13905; the samples are ours.
 import dataclasses
 import functools
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Literal
 
 import jax
 import numpy as np
@@ -24,11 +24,11 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
+from simbias.analysis.parts import with_axes
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.hinted import hinted
 from simbias.datasets.symmetric_separable import symmetric_separable
 from simbias.ensemble.engine import exact_numerics
-from simbias.experiments._curves import value
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import log_logistic
@@ -40,6 +40,7 @@ from simbias.measures.parameter_norm import ParameterNorm
 from simbias.measures.train_loss import TrainLoss
 from simbias.networks.activations import LeakyRelu
 from simbias.networks.two_layer_init import balanced
+from simbias.presets import presets
 from simbias.stops.margin_above import MarginAbove
 from simbias.theory.max_margin import MaxMargin, max_margin
 
@@ -74,24 +75,16 @@ def make(
     return data, dataclasses.replace(network, activation=LeakyRelu(SLOPE))
 
 
-_POINTS = ("symmetric", "hinted", "unhinted")
-_PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {"cell": {"points": _POINTS, "m": 20, "n": 8, "d": 2}, "seeds": 1},
-    "quick": {"cell": {"points": _POINTS, "draw": (0, 1), "m": (20, 100)}, "seeds": 1},
-    "paper": {
-        "cell": {"points": _POINTS, "draw": (0, 1, 2, 3, 4), "m": (20, 1000)},
-        "seeds": 20,
-    },
-}
-
-
-def experiment(preset: str = "quick", **cell: Any) -> Experiment:
-    """The experiment; keyword arguments replace values of the cell."""
-    chosen = dict(_PRESETS[preset])
-    return Experiment(
+experiment = presets(
+    Experiment(
         name="max_margin",
         make=make,
-        cell={"draw": 0, "n": 20, "d": 5, **chosen.pop("cell"), **cell},
+        cell={
+            "points": ("symmetric", "hinted", "unhinted"),
+            "draw": (0, 1),
+            "m": (20, 100),
+        },
+        seeds=1,
         flow=ReluFlow(rtol=1e-5),
         loss=log_logistic,
         times=tuple(float(t) for t in range(0, 151, 2)),
@@ -104,8 +97,10 @@ def experiment(preset: str = "quick", **cell: Any) -> Experiment:
             "group_sums": GroupSums(),
         },
         stop=MarginAbove(200.0),
-        **chosen,
-    )
+    ),
+    smoke={"cell": {"draw": 0, "m": 20, "n": 8, "d": 2}},
+    paper={"cell": {"draw": (0, 1, 2, 3, 4), "m": (20, 1000)}, "seeds": 20},
+)
 
 
 def normalised_margin(ds: xr.Dataset) -> xr.DataArray:
@@ -194,8 +189,7 @@ def _oracle(draw: int, n: int, d: int) -> MaxMargin:
 
 def _members(ds: xr.Dataset, points: str) -> list[xr.Dataset]:
     """Every member on these points; none if they are not in the grid."""
-    held = {k: [value(ds, k)] for k in ("points", *_SAMPLE) if k not in ds.dims}
-    ds = ds.expand_dims(held)
+    ds = with_axes(ds, ("points", *_SAMPLE))
     if points not in ds["points"].values:
         return []
     axes = [d for d in ds["status"].dims if d != "points"]

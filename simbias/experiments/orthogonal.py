@@ -22,10 +22,10 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
+from simbias.analysis.parts import parts, with_axes
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.orthogonal import Inputs, Labels, orthogonal
 from simbias.ensemble.engine import exact_numerics
-from simbias.experiments._curves import curves, value
 from simbias.experiments._draws import starts
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
@@ -35,6 +35,7 @@ from simbias.measures.effective_width_entropy import EffectiveWidthEntropy
 from simbias.measures.parameter_norm import ParameterNorm
 from simbias.measures.train_risk import TrainRisk
 from simbias.networks.two_layer_init import balanced
+from simbias.presets import presets
 from simbias.theory.minimum_norm import minimum_norm
 from simbias.theory.sequential_fit import sequential_fit
 
@@ -60,37 +61,12 @@ def make(
     return data, balanced(key_network, m=m, d=d, scale=scale)
 
 
-_PRESETS: dict[str, dict[str, Any]] = {
-    # With labels of one size, λ is small enough for the theorem.
-    "smoke": {
-        "cell": {"n": 3, "d": 4, "m": 64, "labels": "signs", "scale": 1e-40},
-        "seeds": 4,
-    },
-    "quick": {
-        "cell": {"m": (16, 64, 256, 1024), "scale": (1e-6, 1e-40)},
-        "seeds": 10,
-    },
-    "paper": {
-        "cell": {
-            "n": 75,
-            "d": 150,
-            "labels": "teacher",
-            "m": (200, 1000, 5000, 20_000),
-            "scale": (1e-6, 1e-20, 1e-40),
-        },
-        "seeds": 20,
-    },
-}
-
-
-def experiment(preset: str = "quick", **cell: Any) -> Experiment:
-    """The experiment; keyword arguments replace values of the cell."""
-    chosen = dict(_PRESETS[preset])
-    held = {"n": 8, "d": 16, "labels": "random", "inputs": "axes"}
-    return Experiment(
+experiment = presets(
+    Experiment(
         name="orthogonal",
         make=make,
-        cell={**held, **chosen.pop("cell"), **cell},
+        cell={"m": (16, 64, 256, 1024), "scale": (1e-6, 1e-40)},
+        seeds=10,
         flow=ReluFlow(rtol=1e-5),
         loss=half_mse,
         times=(0.0, 50.0, 100.0, 200.0, 400.0, 800.0, 1600.0),
@@ -100,8 +76,23 @@ def experiment(preset: str = "quick", **cell: Any) -> Experiment:
             "width": EffectiveWidth(angle=2.0, share=SHARE),
             "width_entropy": EffectiveWidthEntropy(),
         },
-        **chosen,
-    )
+    ),
+    # With labels of one size, λ is small enough for the theorem.
+    smoke={
+        "cell": {"n": 3, "d": 4, "m": 64, "labels": "signs", "scale": 1e-40},
+        "seeds": 4,
+    },
+    paper={
+        "cell": {
+            "n": 75,
+            "d": 150,
+            "labels": "teacher",
+            "m": (200, 1000, 5000, 20_000),
+            "scale": (1e-6, 1e-20, 1e-40),
+        },
+        "seeds": 20,
+    },
+)
 
 
 def oracle(ds: xr.Dataset) -> xr.Dataset:
@@ -122,11 +113,10 @@ def oracle(ds: xr.Dataset) -> xr.Dataset:
     found = np.full((len(_SAID), *last.shape), np.nan)
     is_there = xr.apply_ufunc(np.isfinite, last)
     for i, cell, data, network in starts(ds, experiment("smoke"), is_there):
-        inputs = cell.get("inputs") or value(ds, "inputs")
-        scale = cell.get("scale") or value(ds, "scale")
         signs = len(np.unique(np.sign(np.asarray(data.y))))
-        found[(slice(None), *i)] = np.nan, np.nan, np.nan, signs, _rival(data, scale)
-        if inputs != "gaussian":
+        rival = _rival(data, cell["scale"])
+        found[(slice(None), *i)] = np.nan, np.nan, np.nan, signs, rival
+        if cell["inputs"] != "gaussian":
             found[(slice(3), *i)] = _limits(data, network, float(last.values[i]))
     return xr.Dataset(
         {k: (axes, v) for k, v in zip(_SAID, found, strict=True)},
@@ -158,7 +148,7 @@ def figure(ds: xr.Dataset) -> Figure:
     with style():
         whole = blank(9.0, 3.8)
         left, right = whole.subplots(1, 2)
-        for i, (label, part) in enumerate(curves(ds, "m")):
+        for i, (label, part) in enumerate(parts(ds, ("m",))):
             m, colour = part["m"].values, COLOURS[i % len(COLOURS)]
             ends = part["width"].isel(time=-1), part["excess"]
             for axes, seen in zip((left, right), ends, strict=True):
@@ -168,10 +158,9 @@ def figure(ds: xr.Dataset) -> Figure:
                 axes.plot(m, middle, lw=1, color=colour, label=label or None)
         for axes, name in ((left, "law_width"), (right, "law_excess")):
             # The limit has no λ: members of all λ together.
-            law = ds[name].median([k for k in ds["status"].dims if k != "m"])
-            law = law.sortby("m") if "m" in law.dims else law.expand_dims("m")
-            at = ds["m"].values if "m" in ds.dims else [value(ds, "m")]
-            axes.plot(np.sort(at), law, "k--", lw=1, label="law of λ → 0")
+            law = with_axes(ds, ("m",))[name]
+            law = law.median([k for k in law.dims if k != "m"])
+            axes.plot(law["m"], law, "k--", lw=1, label="law of λ → 0")
         left.yaxis.get_major_locator().set_params(integer=True)
         left.set_title("directions with more than 1 % of the mass; line: median")
         right.set_title("½‖θ‖² over the least")
@@ -191,7 +180,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     for name, pick in (("m", np.argmax), ("scale", np.argmin)):
         if name in ds["status"].dims:
             ds = ds.isel({name: int(pick(ds[name].values))})
-    n, m, scale = (value(ds, name) for name in ("n", "m", "scale"))
+    n, m, scale = (ds[name].item() for name in ("n", "m", "scale"))
     is_wide = m >= 4 * 2**n
     where = f"n = {n}, m = {m}, λ = {scale:g}"
     last = ds.isel(time=-1)

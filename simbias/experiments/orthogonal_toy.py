@@ -8,8 +8,6 @@ Reference: Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939, theor
 and the published notebook (m = 60, scale 1e-6/√(md)).
 """
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
@@ -27,6 +25,7 @@ from simbias.measures.group_sums import GroupSums
 from simbias.measures.parameter_norm import ParameterNorm
 from simbias.measures.train_risk import TrainRisk
 from simbias.networks.two_layer_init import balanced
+from simbias.presets import presets
 
 PAPER = "Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939, theorem 1"
 HALF_NORM = 5**-0.5 + 2 * 5**-0.5  # Σ over the signs of |y|/‖x‖
@@ -40,38 +39,29 @@ def make(
     return orthogonal_toy(key), balanced(key, m=m, d=2, scale=scale)
 
 
-_PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {"cell": {"m": 60}, "seeds": 4, "times": log_times(1.0, 100.0, 40)},
-    "quick": {
-        "cell": {"m": 60, "scale": (1e-6, 1e-3)},
-        "seeds": 20,
-        "times": log_times(1.0, 400.0, 80),
-    },
-    "paper": {
-        "cell": {"m": 60, "scale": (1e-6, 1e-4, 1e-2)},
-        "seeds": 200,
-        "times": log_times(1.0, 1000.0, 120),
-    },
-}
-
-
-def experiment(preset: str = "quick", **cell: Any) -> Experiment:
-    """The experiment; keyword arguments replace values of the cell."""
-    chosen = dict(_PRESETS[preset])
-    return Experiment(
+experiment = presets(
+    Experiment(
         name="orthogonal_toy",
         make=make,
-        cell={"scale": 1e-6, **chosen.pop("cell"), **cell},
+        cell={"scale": (1e-6, 1e-3)},
+        seeds=20,
         flow=ReluFlow(rtol=1e-8),
         loss=half_mse,
+        times=log_times(1.0, 400.0, 80),
         measures={
             "train_risk": TrainRisk(),
             "parameter_norm": ParameterNorm(),
             "group_sums": GroupSums(),
             "effective_width": EffectiveWidth(),
         },
-        **chosen,
-    )
+    ),
+    smoke={"cell": {"scale": 1e-6}, "seeds": 4, "times": log_times(1.0, 100.0, 40)},
+    paper={
+        "cell": {"scale": (1e-6, 1e-4, 1e-2)},
+        "seeds": 200,
+        "times": log_times(1.0, 1000.0, 120),
+    },
+)
 
 
 def figure(ds: xr.Dataset) -> Figure:

@@ -21,10 +21,10 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
+from simbias.analysis.parts import with_axes
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.orthogonally_separable import orthogonally_separable
 from simbias.ensemble.engine import exact_numerics
-from simbias.experiments._curves import value
 from simbias.experiments._farthest import farthest
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
@@ -34,6 +34,7 @@ from simbias.measures.effective_width import EffectiveWidth
 from simbias.measures.group_sums import GroupSums
 from simbias.measures.margin import Margin
 from simbias.networks.two_layer_init import balanced
+from simbias.presets import presets
 from simbias.stops.margin_above import MarginAbove
 from simbias.theory.max_margin import MaxMargin, max_margin
 
@@ -59,23 +60,12 @@ def make(
     return sample(draw, n, d), balanced(key, m=m, d=d, scale=scale)
 
 
-_PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {"cell": {"m": 20}, "seeds": 2},
-    "quick": {"cell": {"draw": (0, 1, 2), "m": (20, 100)}, "seeds": 2},
-    "paper": {
-        "cell": {"draw": (0, 1, 2, 3, 4), "m": (20, 2000), "d": (5, 50)},
-        "seeds": 20,
-    },
-}
-
-
-def experiment(preset: str = "quick", **cell: Any) -> Experiment:
-    """The experiment; keyword arguments replace values of the cell."""
-    chosen = dict(_PRESETS[preset])
-    return Experiment(
+experiment = presets(
+    Experiment(
         name="orthogonally_separable",
         make=make,
-        cell={"draw": 0, "n": 20, "d": 5, **chosen.pop("cell"), **cell},
+        cell={"draw": (0, 1, 2), "m": (20, 100)},
+        seeds=2,
         flow=ReluFlow(rtol=1e-5),
         loss=log_logistic,
         times=tuple(float(t) for t in range(41)),
@@ -88,14 +78,18 @@ def experiment(preset: str = "quick", **cell: Any) -> Experiment:
             ),
         },
         stop=MarginAbove(3000.0),
-        **chosen,
-    )
+    ),
+    smoke={"cell": {"draw": 0, "m": 20}},
+    paper={
+        "cell": {"draw": (0, 1, 2, 3, 4), "m": (20, 2000), "d": (5, 50)},
+        "seeds": 20,
+    },
+)
 
 
 def angles(ds: xr.Dataset) -> xr.DataArray:
     """Angle of Σ aⱼwⱼ over each sign of a with u₊ and u₋, from the oracle (rad)."""
-    held = {k: [value(ds, k)] for k in ("draw", "n", "d") if k not in ds.dims}
-    ds = ds.expand_dims(held)
+    ds = with_axes(ds, ("draw", "n", "d"))
     parts = []
     for group, label in _GROUPS.items():
         v = ds["group_sums"].sel(group=group).transpose("draw", "n", "d", ..., "input")

@@ -12,13 +12,10 @@ arXiv:2006.07710, sections 3 and 4, and notebooks 01, 04 and 06 of
 its repository.
 """
 
-from typing import Any
-
 import xarray as xr
 from matplotlib.figure import Figure
 
 from simbias.core import Claim, Experiment
-from simbias.experiments._curves import curves, points
 from simbias.experiments._farthest import farthest
 from simbias.experiments._slabs import (
     MOVE,
@@ -45,37 +42,27 @@ from simbias.measures.decision_plane import DecisionPlane
 from simbias.measures.feature_dependence import FeatureDependence
 from simbias.measures.randomised_logits import RandomisedLogits
 from simbias.measures.universal_perturbation import UniversalPerturbation
+from simbias.presets import presets
 from simbias.stops.train_accuracy_above import TrainAccuracyAbove
 
-_PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {
-        "cell": {"d": 10, "n": 4096, "n_test": 1024, "depth": 1},
-        "seeds": 2,
-        "last": 2000,
-    },
-    "quick": {"cell": {"law": ("LMS-5", "MS-5-7")}, "seeds": 3, "last": 30_000},
-    "paper": {
-        "cell": {"law": ("LMS-5", "MS-5-7"), **NETWORKS},
-        "seeds": 5,
-        "last": 100_000,
-    },
-}
+# What the figure and the claims read.
+AXES = ("law",)
 
 
-def experiment(preset: str = "quick", **cell: Any) -> Experiment:
-    """The experiment; keyword arguments replace values of the cell."""
-    chosen = dict(_PRESETS[preset])
-    last = chosen.pop("last")
-    # Every 50 updates where LMS-5 learns, then every 500, where MS-5-7 does.
-    updates = (*range(0, 500, 50), *range(500, last + 1, 500))
-    held = {"law": "LMS-5", "d": 50, "n": 100_000, "n_test": 10_000, "noise": 0.0}
-    return Experiment(
+def _times(last: int) -> tuple[float, ...]:
+    """Every 50 updates where LMS-5 learns, then every 500, where MS-5-7 does."""
+    return tuple(RATE * k for k in (*range(0, 500, 50), *range(500, last + 1, 500)))
+
+
+experiment = presets(
+    Experiment(
         name="slabs",
         make=make,
-        cell={**held, "m": 100, "depth": 2, "draw": 0, **chosen.pop("cell"), **cell},
+        cell={"law": ("LMS-5", "MS-5-7")},
+        seeds=3,
         flow=Descent(rate=RATE, batch=256, weight_decay=5e-5),
         loss=logistic,
-        times=tuple(RATE * k for k in updates),
+        times=_times(30_000),
         measures=measures(),
         final={
             "logits": RandomisedLogits(),
@@ -85,23 +72,28 @@ def experiment(preset: str = "quick", **cell: Any) -> Experiment:
         },
         stop=TrainAccuracyAbove(1 - 1e-4),
         dtype="float32",
-        **chosen,
-    )
+    ),
+    smoke={
+        "cell": {"law": "LMS-5", "d": 10, "n": 4096, "n_test": 1024, "depth": 1},
+        "seeds": 2,
+        "times": _times(2000),
+    },
+    paper={"cell": NETWORKS, "seeds": 5, "times": _times(100_000)},
+)
 
 
 def figure(ds: xr.Dataset) -> Figure:
     """The way, the logits at the end, and the decision boundary; a row per law."""
-    label, part = next(curves(ds, "law"))
     with style():
-        rows = part.sizes["law"]
+        rows = ds.sizes["law"]
         whole = blank(12.0, 3.4 * rows + 0.3)
         panels = whole.subplots(rows, 3, squeeze=False)
         for i in range(rows):
-            cell = part.isel(law=i)
+            cell = ds.isel(law=i)
             draw_way(panels[i, 0], cell)
             draw_logits(panels[i, 1], cell)
             draw_plane(panels[i, 2], cell)
-            title = cell["law"].item() + (f", {label}" if label else "")
+            title = cell["law"].item()
             panels[i, 0].set_title(title)
             panels[i, 1].set_title("test logits")
             panels[i, 2].set_title("P(f > 0)")
@@ -113,7 +105,8 @@ def figure(ds: xr.Dataset) -> Figure:
 def claims(ds: xr.Dataset) -> list[Claim]:
     """AUC of every network and of their ensemble; what a universal attack does."""
     out = []
-    for rest, cell in points(ds, "law"):
+    for i in range(ds.sizes["law"]):
+        cell = ds.isel(law=i)
         law = cell["law"].item()
         # Without a simple coordinate only the first claim has a meaning.
         is_control = law in ("MS-5", "MS-7")
@@ -132,7 +125,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             rows += _rest_rows(cell)
         if law in _MOVED:
             rows += _attack_rows(cell, law)
-        out += claims_of(rows, law + rest, is_learned=is_learned(cell))
+        out += claims_of(rows, law, is_learned=is_learned(cell))
     return out
 
 

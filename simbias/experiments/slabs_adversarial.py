@@ -11,7 +11,7 @@ arXiv:2006.07710, appendix E.2 and notebook 05 of its repository, for images; th
 experiment on slabs is ours.
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 import xarray as xr
 from jaxtyping import PRNGKeyArray
@@ -20,7 +20,6 @@ from matplotlib.figure import Figure
 from simbias.attacks import Norm
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.experiments import _slabs
-from simbias.experiments._curves import curves, points
 from simbias.experiments._farthest import farthest
 from simbias.figures.style import blank, style
 from simbias.flows.descent import Descent
@@ -28,6 +27,7 @@ from simbias.losses import logistic
 from simbias.measures.adversarial_accuracy import AdversarialAccuracy
 from simbias.measures.decision_plane import DecisionPlane
 from simbias.networks.adversarial import Adversarial
+from simbias.presets import presets
 
 Training = Literal["plain", "l2", "l2-wide", "linf"]
 # Norm and radius.  The cube moves a coordinate, in random directions, as far as the
@@ -37,19 +37,8 @@ _ATTACKS: dict[str, tuple[Norm, float]] = {
     "l2-wide": ("l2", 0.6),
     "linf": ("linf", 0.05),
 }
-_PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {
-        "cell": {"d": 10, "n": 4096, "n_test": 1024, "m": 50, "depth": 1},
-        "seeds": 1,
-        "last": 400,
-    },
-    "quick": {"cell": {"training": ("plain", "l2", "linf")}, "seeds": 1, "last": 3000},
-    "paper": {
-        "cell": {"training": ("plain", "l2", "linf"), "depth": (1, 2)},
-        "seeds": 5,
-        "last": 20_000,
-    },
-}
+# What the figure and the claims read.
+AXES = ("training",)
 
 
 def make(
@@ -74,43 +63,54 @@ def make(
     return data, Adversarial(network, radius=radius, norm=norm)
 
 
-def experiment(preset: str = "quick", **cell: Any) -> Experiment:
-    """The experiment; keyword arguments replace values of the cell."""
-    chosen = dict(_PRESETS[preset])
-    last = chosen.pop("last")
-    sizes = {"d": 50, "n": 100_000, "n_test": 10_000, "m": 100, "depth": 2, "draw": 0}
-    held = {"training": "l2", "law": "LMS-5", **sizes}
-    updates = (*range(0, 500, 100), *range(500, last + 1, 500), last)
-    return Experiment(
+def _times(last: int) -> tuple[float, ...]:
+    updates = {k for k in (*range(0, 500, 100), *range(500, last, 500)) if k < last}
+    return tuple(_slabs.RATE * k for k in sorted({*updates, last}))
+
+
+experiment = presets(
+    Experiment(
         name="slabs_adversarial",
         make=make,
-        cell={**held, **chosen.pop("cell"), **cell},
+        cell={"training": ("plain", "l2", "linf")},
+        seeds=1,
         flow=Descent(rate=_slabs.RATE, batch=256, weight_decay=5e-5),
         loss=logistic,
-        times=tuple(_slabs.RATE * k for k in sorted({k for k in updates if k <= last})),
+        times=_times(3000),
         measures=_slabs.measures(),
         final={
             "attacked": AdversarialAccuracy(radius=_slabs.ATTACK, rows=10_000),
             "decision_plane": DecisionPlane(),
         },
         dtype="float32",
-        **chosen,
-    )
+    ),
+    smoke={
+        "cell": {
+            "training": "l2",
+            "d": 10,
+            "n": 4096,
+            "n_test": 1024,
+            "m": 50,
+            "depth": 1,
+        },
+        "times": _times(400),
+    },
+    paper={"cell": {"depth": (1, 2)}, "seeds": 5, "times": _times(20_000)},
+)
 
 
 def figure(ds: xr.Dataset) -> Figure:
     """AUC on the way and the boundary at the end; a column per training."""
-    label, part = next(curves(ds, "training"))
     with style():
-        columns = part.sizes["training"]
+        columns = ds.sizes["training"]
         whole = blank(4.0 * columns + 0.4, 6.6)
         panels = whole.subplots(2, columns, squeeze=False)
         for i in range(columns):
-            cell = part.isel(training=i)
+            cell = ds.isel(training=i)
             _slabs.draw_way(panels[0, i], cell)
             _slabs.draw_plane(panels[1, i], cell)
             title = f"training: {cell['training'].item()}"
-            panels[0, i].set_title(title + (f", {label}" if label else ""))
+            panels[0, i].set_title(title)
             right = float(cell["attacked"].sel(attack="accuracy").min())
             panels[1, i].set_title(f"P(f > 0); {right:.3f} right under attack")
         panels[0, 0].legend(loc="center right")
@@ -120,8 +120,9 @@ def figure(ds: xr.Dataset) -> Figure:
 def claims(ds: xr.Dataset) -> list[Claim]:
     """AUC, and accuracy under attack, of a network that sees S alone."""
     out = []
-    for rest, cell in points(ds, "training"):
-        where = f"{cell['training'].item()}{rest}"
+    for i in range(ds.sizes["training"]):
+        cell = ds.isel(training=i)
+        where = cell["training"].item()
         # Undecided unless the samples are learned; attacks cost some at the edge.
         accuracy = cell["train_accuracy"].isel(time=-1)
         kept = bool((accuracy > 0.999).all())

@@ -14,13 +14,10 @@ Reference: Shah et al. (2020), The pitfalls of simplicity bias in neural network
 arXiv:2006.07710, section 5, and notebook 03 of its repository.
 """
 
-from typing import Any
-
 import xarray as xr
 from matplotlib.figure import Figure
 
 from simbias.core import Claim, Experiment
-from simbias.experiments._curves import curves, points, value
 from simbias.experiments._farthest import farthest
 from simbias.experiments._slabs import (
     NETWORKS,
@@ -40,67 +37,61 @@ from simbias.flows.descent import Descent
 from simbias.losses import logistic
 from simbias.measures.decision_plane import DecisionPlane
 from simbias.measures.feature_dependence import FeatureDependence
+from simbias.presets import presets
 
 # Training accuracy at which the published runs on noisy data end.
 LEARNED = 0.995
-_PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {
-        "cell": {"d": 10, "n": 2048, "n_test": 1024, "m": 100},
-        "seeds": 1,
-        "last": 1500,
-    },
-    "quick": {"cell": {"law": ("LMS-7", "MS-7")}, "seeds": 2, "last": 25_000},
-    "paper": {
-        "cell": {"law": ("LMS-7", "MS-7"), **NETWORKS},
-        "seeds": 5,
-        "last": 60_000,
-    },
-}
+# What the figure and the claims read.
+AXES = ("law",)
 
 
-def experiment(preset: str = "quick", **cell: Any) -> Experiment:
-    """The experiment; keyword arguments replace values of the cell.
+def _times(last: int) -> tuple[float, ...]:
+    return tuple(RATE * k for k in range(0, last + 1, 500))
 
-    `noise` is that of the linear coordinate, if the law has one.
-    """
-    chosen = dict(_PRESETS[preset])
-    last = chosen.pop("last")
-    held = {"law": "LMS-7", "d": 50, "n": 40_000, "n_test": 10_000, "noise": 0.1}
-    return Experiment(
+
+# `noise` is that of the linear coordinate, if the law has one.
+experiment = presets(
+    Experiment(
         name="slabs_noisy",
         make=make,
-        cell={**held, "m": 300, "depth": 2, "draw": 0, **chosen.pop("cell"), **cell},
+        cell={"law": ("LMS-7", "MS-7"), "n": 40_000, "noise": 0.1, "m": 300},
+        seeds=2,
         flow=Descent(rate=RATE, batch=256, optimiser="momentum", weight_decay=5e-4),
         loss=logistic,
-        times=tuple(RATE * k for k in range(0, last + 1, 500)),
+        times=_times(25_000),
         measures=measures(),
         final={
             "feature_dependence": FeatureDependence(),
             "decision_plane": DecisionPlane(),
         },
         dtype="float32",
-        **chosen,
-    )
+    ),
+    smoke={
+        "cell": {"law": "LMS-7", "d": 10, "n": 2048, "n_test": 1024, "m": 100},
+        "seeds": 1,
+        "times": _times(1500),
+    },
+    paper={"cell": NETWORKS, "seeds": 5, "times": _times(60_000)},
+)
 
 
 def figure(ds: xr.Dataset) -> Figure:
     """Accuracies on the way, what the end depends on, and its boundary; by law."""
-    label, part = next(curves(ds, "law"))
     with style():
-        rows = part.sizes["law"]
+        rows = ds.sizes["law"]
         whole = blank(12.0, 3.4 * rows + 0.3)
         panels = whole.subplots(rows, 3, squeeze=False)
         for i in range(rows):
-            cell = part.isel(law=i)
+            cell = ds.isel(law=i)
             draw_way(panels[i, 0], cell, "accuracy")
             draw_shares(panels[i, 1], cell)
             draw_plane(panels[i, 2], cell)
             law = cell["law"].item()
             if law[0] == "L":
-                best = 1 - value(cell, "noise") / 2
+                best = 1 - float(cell["noise"]) / 2
                 panels[i, 0].axhline(best, color="black", lw=0.8, ls="--")
                 law = "noisy " + law
-            panels[i, 0].set_title(law + (f", {label}" if label else ""))
+            panels[i, 0].set_title(law)
             panels[i, 1].set_title("share of Var f by coordinate")
             panels[i, 2].set_title("P(f > 0)")
         panels[0, 0].legend(loc="center right")
@@ -110,8 +101,9 @@ def figure(ds: xr.Dataset) -> Figure:
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Accuracy of the linear classifier and no more; the slabs if they are alone."""
     out = []
-    for rest, cell in points(ds, "law"):
-        where = cell["law"].item() + rest
+    for i in range(ds.sizes["law"]):
+        cell = ds.isel(law=i)
+        where = cell["law"].item()
         is_noisy = where[0] == "L"
         at = first_learned(cell, LEARNED if is_noisy else 1 - 1e-4)
         accuracy = at["scores"].sel(score="accuracy")
@@ -139,7 +131,7 @@ def first_learned(cell: xr.Dataset, level: float) -> xr.Dataset:
 
 def _noisy_rows(cell: xr.Dataset, accuracy: xr.DataArray) -> list[Row]:
     """Accuracies farthest from what the best linear classifier has."""
-    best = 1 - value(cell, "noise") / 2
+    best = 1 - float(cell["noise"]) / 2
     rows = []
     for name, text, at in (
         ("nothing", "test accuracy", best),

@@ -12,15 +12,12 @@ Reference: Boursier & Flammarion (2024), arXiv:2410.02348; the three regimes are
 of the discussion of that paper on OpenReview (ICLR 2025, reviewer of the expressivity).
 """
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
 from simbias.analysis.quantile_band import quantile_band
 from simbias.core import Claim, Experiment
-from simbias.experiments._curves import value
 from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
 from simbias.figures.style import COLOURS, blank, style
@@ -29,18 +26,35 @@ from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures.excess_risk import ExcessRisk
 from simbias.measures.train_risk import TrainRisk
+from simbias.presets import presets
 from simbias.results import is_finished
 from simbias.stops.train_risk_below import TrainRiskBelow
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
 REVIEW = "discussion of the paper on OpenReview (ICLR 2025): global, spurious, global"
 
-_PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {
-        "cell": {
-            "n": (4, 40),
+experiment = presets(
+    Experiment(
+        name="spurious_minimum",
+        make=shared_sample,
+        cell={
+            "n": (10, 30, 100, 300, 1000, 5000),
             "m": 20,
             "d": 5,
+            "scale": (1e-3, 1.0, 3.0),
+            "start": (0, 1, 2),
+            "draw": (0, 1, 2),
+        },
+        seeds=1,
+        flow=ReluFlow(rtol=1e-4),
+        loss=half_mse,
+        times=log_times(1.0, 1000.0, 10),
+        measures={"train_risk": TrainRisk(), "excess_risk": ExcessRisk()},
+        stop=TrainRiskBelow(1e-8),
+    ),
+    smoke={
+        "cell": {
+            "n": (4, 40),
             "scale": (1e-3, 1.0),
             "start": (0, 1),
             "draw": (0, 1),
@@ -51,45 +65,17 @@ _PRESETS: dict[str, dict[str, Any]] = {
         # Compiles in a fraction of the time.
         "flow": Descent(rate=0.1),
     },
-    "quick": {
-        "cell": {
-            "n": (10, 30, 100, 300, 1000, 5000),
-            "m": 20,
-            "d": 5,
-            "scale": (1e-3, 1.0, 3.0),
-            "start": (0, 1, 2),
-            "draw": (0, 1, 2),
-        },
-        "times": log_times(1.0, 1000.0, 10),
-    },
-    "paper": {
+    paper={
         "cell": {
             "n": tuple(10 * 2**i for i in range(14)),
             "m": (20, 80, 320),
             "d": (5, 10),
-            "scale": (1e-3, 1.0, 3.0),
             "start": tuple(range(20)),
             "draw": tuple(range(20)),
         },
         "times": log_times(1.0, 10_000.0, 20),
     },
-}
-
-
-def experiment(preset: str = "quick", **cell: Any) -> Experiment:
-    """The experiment; keyword arguments replace values of the cell."""
-    chosen = dict(_PRESETS[preset])
-    return Experiment(
-        name="spurious_minimum",
-        make=shared_sample,
-        cell={"sigma": 0.3, **chosen.pop("cell"), **cell},
-        seeds=1,
-        flow=chosen.pop("flow", ReluFlow(rtol=1e-4)),
-        loss=half_mse,
-        measures={"train_risk": TrainRisk(), "excess_risk": ExcessRisk()},
-        stop=TrainRiskBelow(1e-8),
-        **chosen,
-    )
+)
 
 
 def ends(ds: xr.Dataset) -> xr.Dataset:
@@ -99,10 +85,8 @@ def ends(ds: xr.Dataset) -> xr.Dataset:
     the sample; `gap` = small − best, a lower bound of the distance from the global
     minimum; `large`: median over the members of larger λ.
     """
-    held = {k: [value(ds, k)] for k in _AXES if k not in ds.dims}
-    final = ds["train_risk"].isel(time=-1, seed=0, drop=True)
-    final = final.where(is_finished(ds).isel(seed=0, drop=True)).expand_dims(held)
-    final = final.transpose(*_AXES).sortby(["n", "scale"]) / value(ds, "sigma") ** 2
+    final = ds["train_risk"].where(is_finished(ds)) / ds["sigma"] ** 2
+    final = final.isel(time=-1, seed=0, drop=True).transpose(*AXES)
     small, large = final.isel(scale=0, drop=True), final.isel(scale=slice(1, None))
     best = final.min(["scale", "start"])
     return xr.Dataset(
@@ -115,7 +99,8 @@ def ends(ds: xr.Dataset) -> xr.Dataset:
     )
 
 
-_AXES = ("m", "d", "n", "scale", "start", "draw")
+# What the figure and the claims read.
+AXES = ("m", "d", "n", "scale", "start", "draw")
 
 
 def figure(ds: xr.Dataset) -> Figure:

@@ -16,8 +16,6 @@ Reference: Boursier & Flammarion (2024), arXiv:2401.10791, section 5, second exa
 with the code that accompanies it (40 points, snapshots at geometric steps).
 """
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
@@ -42,6 +40,7 @@ from simbias.measures.effective_width import EffectiveWidth
 from simbias.measures.neuron_weights import NeuronWeights
 from simbias.measures.train_risk import TrainRisk
 from simbias.networks.two_layer_init import balanced
+from simbias.presets import presets
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2401.10791, section 5"
 _PANELS = 6
@@ -54,37 +53,32 @@ def make(
     return sample(draw), balanced(key, m=m, d=2, scale=scale)
 
 
-_PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {"cell": {"m": 30}, "seeds": 2, "times": log_times(1.0, 2000.0, 30)},
-    "quick": {
-        "cell": {"m": 100, "scale": (1e-2, 1e-4, 1e-8)},
-        "seeds": 3,
-        "times": log_times(1.0, 20_000.0, 60),
-    },
-    "paper": {
-        "cell": {"m": (200, 2000, 20_000), "scale": (1e-2, 1e-4, 1e-8, 1e-16)},
-        "seeds": 20,
-        "times": log_times(1.0, 100_000.0, 120),
-    },
-}
-
-
-def experiment(preset: str = "quick", **cell: Any) -> Experiment:
-    """The experiment; keyword arguments replace values of the cell."""
-    chosen = dict(_PRESETS[preset])
-    return Experiment(
+experiment = presets(
+    Experiment(
         name="stewart_snapshots",
         make=make,
-        cell={"scale": 1e-4, "draw": 0, **chosen.pop("cell"), **cell},
+        cell={"scale": (1e-2, 1e-4, 1e-8)},
+        seeds=3,
         flow=ReluFlow(rtol=1e-5),
         loss=half_mse,
+        times=log_times(1.0, 20_000.0, 60),
         measures={
             "train_risk": TrainRisk(),
             "effective_width": EffectiveWidth(share=1e-2),
             "neuron_weights": NeuronWeights(),
         },
-        **chosen,
-    )
+    ),
+    smoke={
+        "cell": {"m": 30, "scale": 1e-4},
+        "seeds": 2,
+        "times": log_times(1.0, 2000.0, 30),
+    },
+    paper={
+        "cell": {"m": (200, 2000, 20_000), "scale": (1e-2, 1e-4, 1e-8, 1e-16)},
+        "seeds": 20,
+        "times": log_times(1.0, 100_000.0, 120),
+    },
+)
 
 
 def figure(ds: xr.Dataset) -> Figure:

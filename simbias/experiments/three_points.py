@@ -13,8 +13,6 @@ Reference: Boursier & Flammarion (2024), arXiv:2401.10791, section 5.  The publi
 script takes the mean squared error without ½, m = 20,000 and scale 1e-3.
 """
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
@@ -32,6 +30,7 @@ from simbias.measures.group_sums import GroupSums
 from simbias.measures.negative_live_mass import NegativeLiveMass
 from simbias.measures.train_risk import TrainRisk
 from simbias.networks.two_layer_init import balanced
+from simbias.presets import presets
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2401.10791, section 5"
 DERIVED = "least squares on the three points; " + PAPER
@@ -44,38 +43,29 @@ def make(
     return three_points(key), balanced(key, m=m, d=2, scale=scale)
 
 
-_PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {"cell": {"m": 100}, "seeds": 3, "times": log_times(1.0, 300.0, 20)},
-    "quick": {
-        "cell": {"m": (30, 300)},
-        "seeds": 20,
-        "times": log_times(1.0, 1000.0, 40),
-    },
-    "paper": {
-        "cell": {"m": (100, 1000, 20_000)},
-        "seeds": 100,
-        "times": log_times(1.0, 4000.0, 60),
-    },
-}
-
-
-def experiment(preset: str = "quick", **cell: Any) -> Experiment:
-    """The experiment; keyword arguments replace values of the cell."""
-    chosen = dict(_PRESETS[preset])
-    return Experiment(
+experiment = presets(
+    Experiment(
         name="three_points",
         make=make,
-        cell={"scale": 1e-3, **chosen.pop("cell"), **cell},
+        cell={"m": (30, 300)},
+        seeds=20,
         flow=ReluFlow(rtol=1e-7),
         loss=half_mse,
+        times=log_times(1.0, 1000.0, 40),
         measures={
             "train_risk": TrainRisk(),
             "group_sums": GroupSums(),
             "negative_live_mass": NegativeLiveMass(),
             "effective_width": EffectiveWidth(),
         },
-        **chosen,
-    )
+    ),
+    smoke={"cell": {"m": 100}, "seeds": 3, "times": log_times(1.0, 300.0, 20)},
+    paper={
+        "cell": {"m": (100, 1000, 20_000)},
+        "seeds": 100,
+        "times": log_times(1.0, 4000.0, 60),
+    },
+)
 
 
 def figure(ds: xr.Dataset) -> Figure:

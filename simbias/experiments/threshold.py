@@ -27,11 +27,11 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
+from simbias.analysis.parts import parts
 from simbias.analysis.quantile_band import quantile_band
 from simbias.analysis.threshold import Threshold, threshold
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.gaussian_teacher import InputLaw, Teacher, gaussian_teacher
-from simbias.experiments._curves import curves, value
 from simbias.experiments._times import log_times
 from simbias.experiments._two_group_claims import two_group_claims
 from simbias.figures.cosine_histograms import cosine_histograms
@@ -52,6 +52,7 @@ from simbias.measures.two_group_excess import TwoGroupExcess
 from simbias.measures.two_group_gap import TwoGroupGap
 from simbias.networks.activations import ActivationName
 from simbias.networks.two_layer_init import INITIAL_LAWS, InitialLaw
+from simbias.presets import presets
 from simbias.results import is_finished
 from simbias.stops.train_risk_below import TrainRiskBelow
 from simbias.theory.two_group import ols_law, two_group_law
@@ -95,40 +96,15 @@ def make(
     return data, network
 
 
-_PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {
-        "cell": {"n": (8, 200), "m": 100, "n_test": 500},
-        "seeds": 4,
-        "times": log_times(1.0, 3000.0, 12),
-    },
-    "quick": {
-        "cell": {"n": (5, 10, 20, 35, 60, 110, 200, 400), "m": 200},
-        "seeds": 20,
-        "times": log_times(1.0, 3000.0, 30),
-    },
-    "paper": {
-        "cell": {
-            "d": (5, 10, 20),
-            "n": (50, 100, 200, 400, 800, 1600, 3200, 6400),
-            "m": 10_000,
-            "n_test": 10_000,
-        },
-        "seeds": 1000,
-        "times": log_times(1.0, 10_000.0, 40),
-        "dtype": "float32",
-    },
-}
-
-
-def experiment(preset: str = "quick", **cell: Any) -> Experiment:
-    """The experiment; keyword arguments replace values of the cell."""
-    chosen = dict(_PRESETS[preset])
-    return Experiment(
+experiment = presets(
+    Experiment(
         name="threshold",
         make=make,
-        cell={"d": 5, "sigma": 0.3, "scale": 1e-8, **chosen.pop("cell"), **cell},
+        cell={"n": (5, 10, 20, 35, 60, 110, 200, 400)},
+        seeds=20,
         flow=ReluFlow(rtol=1e-4),
         loss=half_mse,
+        times=log_times(1.0, 3000.0, 30),
         measures={
             "train_risk": TrainRisk(),
             "test_risk": TestRisk(),
@@ -145,30 +121,43 @@ def experiment(preset: str = "quick", **cell: Any) -> Experiment:
             "cosine_histogram": CosineHistogram(),
         },
         stop=TrainRiskBelow(1e-8),
-        **chosen,
-    )
+    ),
+    smoke={
+        "cell": {"n": (8, 200), "m": 100, "n_test": 500},
+        "seeds": 4,
+        "times": log_times(1.0, 3000.0, 12),
+    },
+    paper={
+        "cell": {
+            "d": (5, 10, 20),
+            "n": (50, 100, 200, 400, 800, 1600, 3200, 6400),
+            "m": 10_000,
+            "n_test": 10_000,
+        },
+        "seeds": 1000,
+        "times": log_times(1.0, 10_000.0, 40),
+        "dtype": "float32",
+    },
+)
 
 
 def interpolates(ds: xr.Dataset) -> xr.DataArray:
     """1 where the final train error is below 1 % of σ², 0 where not, NaN if failed."""
-    level = INTERPOLATED * ds["sigma"] ** 2 if "sigma" in ds.coords else None
-    if level is None:
-        level = INTERPOLATED * value(ds, "sigma") ** 2
-    below = ds["train_risk"].isel(time=-1) < level
+    below = ds["train_risk"].isel(time=-1) < INTERPOLATED * ds["sigma"] ** 2
     return below.astype(float).where(is_finished(ds))
 
 
 def figure(ds: xr.Dataset) -> Figure:
     """Errors against n with both laws, by pairs too; cosines with OLS per n."""
     with style():
-        parts = list(curves(ds, "n"))
-        shown = parts if len(parts) < 3 else [parts[0], parts[-1]]
-        sizes = parts[0][1]["n"].values
+        each = list(parts(ds, ("n",)))
+        shown = each if len(each) < 3 else [each[0], each[-1]]
+        sizes = each[0][1]["n"].values
         whole = blank(max(12.0, 1.35 * len(sizes)), 4.6 + 1.7 * len(shown))
         heights = [4.6, *(1.7 for _ in shown)]
         top, *rows = list(whole.subfigures(len(heights), 1, height_ratios=heights))  # pyright: ignore
         train, test, pairs = top.subplots(1, 3)
-        for i, (label, part) in enumerate(parts):
+        for i, (label, part) in enumerate(each):
             n_star = _n_star(part)
             text = label or "median, 10–90 % of seeds"
             if n_star is not None and n_star.is_bracketed:
@@ -197,7 +186,7 @@ def figure(ds: xr.Dataset) -> Figure:
 def claims(ds: xr.Dataset) -> list[Claim]:
     """n*, and the two groups of the theorem with their control, of every curve."""
     out = []
-    for label, part in curves(ds, "n"):
+    for label, part in parts(ds, ("n",)):
         suffix = f" ({label})" if label else ""
         out += [
             dataclasses.replace(c, statement=c.statement + suffix)
@@ -208,8 +197,8 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 def _claim_of_n_star(ds: xr.Dataset) -> Claim:
     """Between d, up to where a line interpolates, and d³, what the theorem asks for."""
-    n_star, d = _n_star(ds), value(ds, "d")
-    if n_star is None or value(ds, "sigma") == 0:
+    n_star, d = _n_star(ds), int(ds["d"])
+    if n_star is None or float(ds["sigma"]) == 0:
         # One size has no passage, and without noise nothing is to be interpolated.
         seen, interval = np.nan, (np.nan, np.nan)
     else:
@@ -228,7 +217,7 @@ def _n_star(ds: xr.Dataset) -> Threshold | None:
 def _errors(
     axes: Any, part: xr.Dataset, name: str, label: str, i: int, title: str
 ) -> None:
-    d, variance = value(part, "d"), value(part, "sigma") ** 2
+    d, variance = int(part["d"]), float(part["sigma"]) ** 2
     which = 0 if name == "train_risk" else 1
     n = part["n"].values.astype(float)
     laws = {
@@ -250,7 +239,7 @@ def _errors(
 
 def _pairs(axes: Any, part: xr.Dataset, i: int) -> None:
     """Train error minus that of two regressions on the same sample, over σ²."""
-    d, variance = value(part, "d"), value(part, "sigma") ** 2
+    d, variance = int(part["d"]), float(part["sigma"]) ** 2
     n, colour = part["n"].values, COLOURS[i % len(COLOURS)]
     band = quantile_band(part["two_group_gap"].isel(time=-1) / variance)
     axes.fill_between(n, band["low"], band["high"], color=colour, alpha=0.2, lw=0)

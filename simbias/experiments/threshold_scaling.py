@@ -15,7 +15,7 @@ d = 5 and 10; the theorem asks for more than d³), and depends neither on m nor 
 λ is below a bound that does not depend on n and m.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -27,7 +27,6 @@ from simbias.analysis.median_crossing import median_crossing
 from simbias.analysis.power_law import power_law
 from simbias.analysis.quantile_band import quantile_band
 from simbias.core import Claim, Experiment
-from simbias.experiments._curves import value
 from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
 from simbias.figures.style import COLOURS, blank, style
@@ -37,19 +36,45 @@ from simbias.losses import half_mse
 from simbias.measures.excess_risk import ExcessRisk
 from simbias.measures.test_risk import TestRisk
 from simbias.measures.train_risk import TrainRisk
+from simbias.presets import presets
 from simbias.results import is_finished
 from simbias.stops.train_risk_below import TrainRiskBelow
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
 # Train error over σ² at which n* is read.
 LEVELS = {0.01: "0.01 σ²", 0.5: "σ²/2"}
-AXES = ("d", "m", "scale", "sigma")
+# Against which n* is looked at.
+_AGAINST = ("d", "m", "scale", "sigma")
+# What the figure and the claims read.
+AXES = (*_AGAINST, "n", "draw")
 _NAMES = {"d": "d", "m": "m", "scale": "λ", "sigma": "σ"}
 # A ratio of thresholds this far from 1 counts as no change.
 UNCHANGED = 1.25
 
-_PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {
+experiment = presets(
+    Experiment(
+        name="threshold_scaling",
+        make=shared_sample,
+        cell={
+            "d": (5, 10, 20),
+            "n": (8, 16, 27, 40, 60, 90, 140, 220),
+            "m": 100,
+            "draw": tuple(range(8)),
+            # Up to there one program per d serves all sizes, at hardly more work.
+            "rows": 60,
+        },
+        seeds=1,
+        flow=ReluFlow(rtol=1e-4),
+        loss=half_mse,
+        times=log_times(1.0, 1000.0, 12),
+        measures={
+            "train_risk": TrainRisk(),
+            "test_risk": TestRisk(),
+            "excess_risk": ExcessRisk(),
+        },
+        stop=TrainRiskBelow(1e-8),
+    ),
+    smoke={
         "cell": {
             "d": 5,
             "scale": (1e-3, 1e-4),
@@ -63,49 +88,19 @@ _PRESETS: dict[str, dict[str, Any]] = {
         # Compiles in a fraction of the time.
         "flow": Descent(rate=0.1),
     },
-    "quick": {
-        "cell": {
-            "d": (5, 10, 20),
-            "n": (8, 16, 27, 40, 60, 90, 140, 220),
-            "m": 100,
-            "draw": tuple(range(8)),
-            # Up to there one program per d serves all sizes, at hardly more work.
-            "rows": 60,
-        },
-        "times": log_times(1.0, 1000.0, 12),
-    },
-    "paper": {
+    paper={
         "cell": {
             "d": (5, 10, 20, 40),
             "n": (10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120),
             "m": (2500, 10_000),
             "draw": tuple(range(100)),
             "n_test": 10_000,
+            "rows": 0,
         },
         "times": log_times(1.0, 10_000.0, 30),
         "dtype": "float32",
     },
-}
-
-
-def experiment(preset: str = "quick", **cell: Any) -> Experiment:
-    """The experiment; keyword arguments replace values of the cell."""
-    chosen = dict(_PRESETS[preset])
-    return Experiment(
-        name="threshold_scaling",
-        make=shared_sample,
-        cell={"sigma": 0.3, "scale": 1e-3, **chosen.pop("cell"), **cell},
-        seeds=1,
-        flow=chosen.pop("flow", ReluFlow(rtol=1e-4)),
-        loss=half_mse,
-        measures={
-            "train_risk": TrainRisk(),
-            "test_risk": TestRisk(),
-            "excess_risk": ExcessRisk(),
-        },
-        stop=TrainRiskBelow(1e-8),
-        **chosen,
-    )
+)
 
 
 class Exponent(NamedTuple):
@@ -119,11 +114,9 @@ class Exponent(NamedTuple):
 
 def final_errors(ds: xr.Dataset) -> xr.Dataset:
     """Train and test error at the end over σ², NaN where failed; the draw is `seed`."""
-    ds = ds.isel(seed=0, time=-1, drop=True)
-    if "draw" not in ds.dims:
-        ds = ds.expand_dims(draw=[value(ds, "draw")])
-    noise = ds["sigma"] if "sigma" in ds.coords else value(ds, "sigma")
-    kept = ds[["train_risk", "test_risk"]].where(is_finished(ds)) / noise**2
+    single = [k for k in _AGAINST if ds.sizes[k] == 1]
+    ds = ds.isel(seed=0, time=-1, drop=True).squeeze(single)
+    kept = ds[["train_risk", "test_risk"]].where(is_finished(ds)) / ds["sigma"] ** 2
     return kept.rename(draw="seed").assign_attrs(ds.attrs)
 
 
@@ -133,10 +126,10 @@ def exponents(errors: xr.Dataset) -> dict[tuple[str, float, str], Exponent]:
     Fitted over the values whose n* lies inside the grid; NaN for fewer than two.
     """
     found = {}
-    for axis in AXES:
+    for axis in _AGAINST:
         if errors.sizes.get(axis, 1) < 2:
             continue
-        others = [k for k in AXES if k in errors.dims and k != axis]
+        others = [k for k in _AGAINST if k in errors.dims and k != axis]
         for label, part in _points(errors["train_risk"], others):
             for level in LEVELS:
                 found[axis, level, label] = _exponent(part, level, axis)
@@ -170,7 +163,7 @@ def _points(values: xr.DataArray, axes: list[str]) -> list[tuple[str, xr.DataArr
 def figure(ds: xr.Dataset) -> Figure:
     """Train and test error over σ² against n, and n* against every axis."""
     errors = final_errors(ds)
-    axes = [k for k in AXES if errors.sizes.get(k, 1) > 1]
+    axes = [k for k in _AGAINST if errors.sizes.get(k, 1) > 1]
     parts = _points_of(errors)
     with style():
         whole = blank(4.3 * (2 + len(axes)), 3.8)
@@ -199,7 +192,7 @@ def figure(ds: xr.Dataset) -> Figure:
 
 
 def _points_of(errors: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
-    others = [k for k in AXES if k in errors.dims]
+    others = [k for k in _AGAINST if k in errors.dims]
     train = _points(errors["train_risk"], others)
     test = _points(errors["test_risk"], others)
     return [
@@ -210,7 +203,7 @@ def _points_of(errors: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
 
 def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
     """n* with its interval against one axis, one line per level and other point."""
-    others = [k for k in AXES if k in errors.dims and k != axis]
+    others = [k for k in _AGAINST if k in errors.dims and k != axis]
     q = np.sort(errors[axis].values.astype(float))
     fits = exponents(errors)
     for i, (label, part) in enumerate(_points(errors["train_risk"], others)):

@@ -22,7 +22,6 @@ from matplotlib.figure import Figure
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.xor_clusters import SIGMA, xor_clusters
 from simbias.ensemble.engine import exact_numerics
-from simbias.experiments._curves import curves, points, value
 from simbias.experiments._farthest import farthest
 from simbias.experiments._times import log_times
 from simbias.figures.style import COLOURS, blank, style
@@ -35,6 +34,7 @@ from simbias.measures.embedding_distance import EmbeddingDistance
 from simbias.measures.neuron_weights import NeuronWeights
 from simbias.measures.train_loss import TrainLoss
 from simbias.networks.two_layer_init import standard
+from simbias.presets import presets
 from simbias.theory.extremal_vectors import extremal_vectors
 
 PAPER = "Tsoy & Konstantinov (2024), arXiv:2405.17299"
@@ -64,21 +64,14 @@ def make(
     return data, standard(key_network, m=m, d=2, scale=scale)
 
 
-_ANGLES = (math.pi / 2, math.pi / 3)
-_PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {"cell": {"angle": _ANGLES, "m": 64, "n": 128}, "seeds": 1},
-    "quick": {"cell": {"angle": _ANGLES, "m": 1024}, "seeds": 3},
-    "paper": {"cell": {"angle": _ANGLES, "m": (256, 4096, 65_536)}, "seeds": 100},
-}
-
-
-def experiment(preset: str = "quick", **cell: Any) -> Experiment:
-    """The experiment; keyword arguments replace values of the cell."""
-    chosen = dict(_PRESETS[preset])
-    return Experiment(
+# What the figure and the claims read.
+AXES = ("angle",)
+experiment = presets(
+    Experiment(
         name="xor_clusters",
         make=make,
-        cell={"n": 512, "sigma": SIGMA, "clip": 0.2, **chosen.pop("cell"), **cell},
+        cell={"angle": (math.pi / 2, math.pi / 3), "m": 1024},
+        seeds=3,
         flow=ReluFlow(rtol=1e-5),
         loss=logistic,
         times=log_times(1.0, FINAL_TIME, 60),
@@ -90,19 +83,20 @@ def experiment(preset: str = "quick", **cell: Any) -> Experiment:
             "direction_groups": DirectionGroups(),
         },
         final={"neuron_weights": NeuronWeights()},
-        **chosen,
-    )
+    ),
+    smoke={"cell": {"m": 64, "n": 128}, "seeds": 1},
+    paper={"cell": {"m": (256, 4096, 65_536)}, "seeds": 100},
+)
 
 
 def figure(ds: xr.Dataset) -> Figure:
     """Neurons at the end by angle, and the way to four neurons, per angle α."""
-    _, part = next(curves(ds, "angle"))
     with style():
-        columns = part.sizes["angle"]
+        columns = ds.sizes["angle"]
         whole = blank(4.2 * columns, 5.6)
         panels = whole.subplots(2, columns, squeeze=False)
         for i in range(columns):
-            cell = part.isel(angle=i)
+            cell = ds.isel(angle=i)
             _neurons(panels[0, i], cell.isel(seed=0))
             _way(panels[1, i], cell)
             panels[0, i].set_title(f"neurons at the end, α = {_degrees(cell)}°")
@@ -114,8 +108,9 @@ def figure(ds: xr.Dataset) -> Figure:
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Four directions, equal shares, and a function of four neurons to the end."""
     out = []
-    for rest, cell in points(ds, "angle"):
-        out += _claims_of_cell(cell, f"α = {_degrees(cell)}°{rest}")
+    for i in range(ds.sizes["angle"]):
+        cell = ds.isel(angle=i)
+        out += _claims_of_cell(cell, f"α = {_degrees(cell)}°")
     return out
 
 
@@ -149,9 +144,10 @@ def _claims_of_cell(ds: xr.Dataset, where: str) -> list[Claim]:
 
 def law_directions(cell: xr.Dataset) -> np.ndarray:
     """Angles / π of the extrema of G of largest |G|, for the law (a large sample)."""
-    known = {name: value(cell, name) for name in ("angle", "sigma", "clip")}
+    angle, sigma, clip = (float(cell[name]) for name in ("angle", "sigma", "clip"))
     with exact_numerics():
-        data = xor_clusters(jax.random.key(0), n=20_000, **known)
+        key = jax.random.key(0)
+        data = xor_clusters(key, n=20_000, angle=angle, sigma=sigma, clip=clip)
     found = extremal_vectors(data)
     is_large = np.abs(found.value) > 0.9 * np.abs(found.value).max()
     x, y = found.direction[is_large].T

@@ -11,6 +11,7 @@ Times are sums of rates, so that both share one clock.
 Reference: Tsoy & Konstantinov (2024), arXiv:2405.17299, figures 1, 5, 6 and 7.
 """
 
+import dataclasses
 from typing import Any, Literal
 
 import jax.numpy as jnp
@@ -30,11 +31,12 @@ from simbias.measures.angular_deviation import AngularDeviation
 from simbias.measures.neuron_weights import NeuronWeights
 from simbias.measures.train_loss import TrainLoss
 from simbias.networks.two_layer import TwoLayer
+from simbias.presets import presets
 
 PAPER = "Tsoy & Konstantinov (2024), arXiv:2405.17299"
 Start = Literal["figure 1", "figure 6", "figure 7"]
 # Neurons on e₁, e₂, −e₁, −e₂, with a < 0 on the first axis; scales in units of σ.
-AXES = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
+HALF_AXES = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
 OUTPUT_SIGNS = np.array([-1.0, 1.0, -1.0, 1.0])
 SCALES: dict[str, tuple[float, ...]] = {
     "figure 1": (1.0, 0.1, 0.001, 0.01),
@@ -85,36 +87,38 @@ def make(
 def four_neurons(start: Start, scale: Real = 1e-4) -> TwoLayer:
     """The balanced start |aⱼ| = ‖wⱼ‖ on the four half axes."""
     size = scale * jnp.asarray(SCALES[start], jnp.float64)
-    w = size[:, None] * jnp.asarray(AXES)
+    w = size[:, None] * jnp.asarray(HALF_AXES)
     return TwoLayer(w=w, a=(size * jnp.asarray(OUTPUT_SIGNS))[:, None])
 
 
-_PRESETS: dict[str, dict[str, Any]] = {
-    "smoke": {"cell": {"start": "figure 1"}, "seeds": 1},
-    "quick": {"cell": {"start": tuple(SCALES)}, "seeds": 4},
-    "paper": {"cell": {"start": tuple(SCALES)}, "seeds": 100},
-}
+# What the figure and the claims read.
+AXES = ("start",)
 _RECORDED = (0, *range(1, 13), *range(64, EPOCHS + 1, 64))
-
-
-def experiment(preset: str = "quick", **cell: Any) -> Experiment:
-    """The experiment; keyword arguments replace values of the cell."""
-    chosen = dict(_PRESETS[preset])
-    times = epoch_times()
-    return Experiment(
+_sizes = presets(
+    Experiment(
         name="xor_four_neurons",
         make=make,
-        cell={**chosen.pop("cell"), **cell},
+        cell={"start": tuple(SCALES)},
+        seeds=4,
         flow=ReluFlow(rtol=1e-7),
         loss=logistic,
-        times=tuple(float(times[k]) for k in _RECORDED),
+        times=(1.0,),
         measures={
             "train_loss": TrainLoss(logistic),
             "neuron_weights": NeuronWeights(),
             "angular_deviation": AngularDeviation(quantile=1.0),
         },
-        **chosen,
-    )
+    ),
+    smoke={"cell": {"start": "figure 1"}, "seeds": 1},
+    paper={"seeds": 100},
+)
+
+
+def experiment(preset: str = "quick", **cell: Any) -> Experiment:
+    """The experiment, recorded at published epochs; keywords replace cell values."""
+    times = epoch_times()
+    recorded = tuple(float(times[k]) for k in _RECORDED)
+    return dataclasses.replace(_sizes(preset, **cell), times=recorded)
 
 
 def scales_of(ds: xr.Dataset) -> xr.DataArray:
@@ -126,14 +130,12 @@ def scales_of(ds: xr.Dataset) -> xr.DataArray:
 def angles_of(ds: xr.Dataset) -> xr.DataArray:
     """Angle of each neuron with its own half axis, in radians, with its sign."""
     x, y = (ds["neuron_weights"].isel(weight=i) for i in (0, 1))
-    ax, ay = (xr.DataArray(AXES[:, i], dims="neuron") for i in (0, 1))
+    ax, ay = (xr.DataArray(HALF_AXES[:, i], dims="neuron") for i in (0, 1))
     return xr.apply_ufunc(np.arctan2, y * ax - x * ay, x * ax + y * ay)
 
 
 def figure(ds: xr.Dataset) -> Figure:
     """Scale and angle of the four neurons over time, one column per start."""
-    if "start" not in ds.dims:
-        ds = ds.expand_dims("start")
     names = ["e₁", "e₂", "−e₁", "−e₂"]
     scale, angle = scales_of(ds), abs(angles_of(ds))
     time = ds["time"].values
@@ -147,8 +149,8 @@ def figure(ds: xr.Dataset) -> Figure:
                     rows = values.isel(start=i, neuron=k).transpose("time", "seed")
                     lines = axes.plot(time, rows.values, lw=0.7, color=COLOURS[k])
                     lines[0].set_label(f"neuron on {name}")
-            label = ds["start"].values[i] if "start" in ds.coords else ""
-            panels[0, i].set_title(f"scale ‖wₖ‖, start of {label}" if label else "")
+            start = ds["start"].values[i]
+            panels[0, i].set_title(f"scale ‖wₖ‖, start of {start}")
             panels[1, i].set_title("angle with its own axis")
             panels[1, i].set_xlabel("time")
         panels[0, 0].set_xscale("log")
