@@ -132,6 +132,8 @@ def test_the_distance_to_the_embedding_is_of_the_order_of_the_spread():
     )
     assert 0 < small < 0.01
     assert small < large < 0.2
+    nothing = jax.tree.map(jnp.zeros_like, condensed())
+    assert math.isnan(float(EmbeddingDistance()(nothing, data)))
 
 
 @pytest.mark.parametrize("is_mass_weighted", [False, True])
@@ -188,8 +190,8 @@ def test_descent_on_the_published_schedule_gives_the_published_four_neurons(star
     w = run.records["weights"][..., :2]
     scales = np.linalg.norm(w, axis=2)
     np.testing.assert_allclose(scales, reference["scales"][i], rtol=1e-6)
-    turn = w[..., 1] * four.AXES[:, 0] - w[..., 0] * four.AXES[:, 1]
-    angles = np.arctan2(np.abs(turn), np.sum(w * four.AXES, axis=2))
+    turn = w[..., 1] * four.HALF_AXES[:, 0] - w[..., 0] * four.HALF_AXES[:, 1]
+    angles = np.arctan2(np.abs(turn), np.sum(w * four.HALF_AXES, axis=2))
     # The reference holds six digits of sums of 224 terms that cancel.  At the end its
     # own gradient, sigmoid(f) − y in floating point, is known to three: 2.4e-8 rad.
     expected = reference["angles"][i]
