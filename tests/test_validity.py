@@ -106,7 +106,7 @@ def test_an_array_in_a_static_field_is_refused_by_name(changes, owner):
     [
         ((Named(), Named((1.0,))), r"`q` and `r` have 2 and 1 values along `row`"),
         ((Numbered(), Numbered((0.0, 1.0))), r"`q` and `r` have different coordinates"),
-        ((OfGrid(), Named()), r"measure `q` names the axis `n`.* grid"),
+        ((OfGrid(), Named()), r"measure `q` names the axis `n`, which is an argument"),
         ((Named(), Elsewhere()), r"`r` has coordinates of `n`"),
     ],
 )
