@@ -41,7 +41,6 @@ from simbias.simulate import simulate
 EXACT = ReluFlow(rtol=1e-4)
 # Of Adam: the distance that is walked.
 DISTANCE = 30.0
-SIZES = [8, 12, 18, 27, 40, 80, 160]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -203,7 +203,7 @@ def _at_the_end(last: xr.Dataset, chance: float, where: str) -> list[Claim]:
     accuracy = last["accuracy"]
     digit = mean(last["simple_probe"].sel(probe="accuracy"))
     test, simple, lower = (
-        mean(accuracy.sel(randomised=k)) for k in ("none", "simple", "complex")
+        mean(accuracy.sel(randomised=k)) for k in ("nothing", "simple", "complex")
     )
     rows = [
         ("test accuracy", test, 0.9, 1.0, SHAH),
@@ -261,7 +261,7 @@ def _probes(axes: Axes, part: xr.Dataset, kind: str) -> None:
 def _reliance(axes: Axes, cell: xr.Dataset) -> None:
     share = cell["time"] / float(cell["time"][-1])
     labels = {
-        "none": "test sample",
+        "nothing": "test sample",
         "simple": "digit exchanged",
         "complex": "lower block exchanged",
     }

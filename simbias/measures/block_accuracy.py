@@ -8,15 +8,16 @@ from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
 from simbias.measures._classes import accuracy, classes, exchanged
+from simbias.measures._randomised import RANDOMISED
 from simbias.measures._sample import outputs, second_sample
 
 
 class BlockAccuracy(AbstractMeasure):
     """Share of the test sample that is classified as its y, with a block randomised.
 
-    "none" is the test accuracy; "simple" and "complex" exchange that block between the
-    rows and keep y.  A network that looks at one block only keeps its accuracy when the
-    other is exchanged, and falls to chance when its own is.  Blocks are told by the
+    "nothing" is the test accuracy; "simple" and "complex" exchange that block between
+    the rows and keep y.  A network that looks at one block only keeps its accuracy when
+    the other is exchanged, and falls to chance when its own is.  Blocks are told by the
     first and the last row of `features`, the indicators of their coordinates.
 
     Reference: Shah et al. (2020), arXiv:2006.07710, section 4, the S-randomised
@@ -39,4 +40,4 @@ class BlockAccuracy(AbstractMeasure):
 
     def coords(self) -> dict[str, np.ndarray]:
         """Which block is exchanged."""
-        return {"randomised": np.array(["none", "simple", "complex"])}
+        return {"randomised": RANDOMISED}

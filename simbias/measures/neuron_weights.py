@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
@@ -22,7 +21,3 @@ class NeuronWeights(AbstractMeasure):
         """All weights, neuron by neuron."""
         del data
         return jnp.concatenate([incoming(network), network.a], axis=1)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """None: how many columns there are depends on the network."""
-        return {}
