@@ -7,6 +7,8 @@ The nouns are in `simbias.core`; datasets, networks, flows, measures and experim
 are one per file in the folders of those names.
 """
 
+import importlib.metadata
+
 from simbias.compiled import cache_programs
 from simbias.core import (
     AbstractFlow,
@@ -24,6 +26,8 @@ from simbias.errors import BadInput
 from simbias.results import open_result
 from simbias.shown import draw, judge
 from simbias.simulate import Trajectory, simulate, solve
+
+__version__ = importlib.metadata.version("simbias")
 
 __all__ = [
     "AbstractFlow",

@@ -2,10 +2,11 @@
 
 import dataclasses
 import difflib
+import inspect
 from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
-from simbias.core import CellValue, Experiment
+from simbias.core import Experiment
 from simbias.errors import BadInput
 
 
@@ -13,17 +14,15 @@ from simbias.errors import BadInput
 class Sizes(Protocol):
     """`experiment` of a file of `simbias.experiments`."""
 
-    def __call__(
-        self, preset: str = "quick", **cell: CellValue | tuple[CellValue, ...]
-    ) -> Experiment:
-        """The experiment; keyword arguments replace values of the cell."""
+    def __call__(self, preset: str = "quick", **changes: Any) -> Experiment:
+        """The experiment; keywords replace values of its cell, or its fields."""
         ...
 
 
 def presets(
     quick: Experiment, *, smoke: Mapping[str, Any], paper: Mapping[str, Any]
 ) -> Sizes:
-    """`experiment(preset="quick", **cell)` of a file of `simbias.experiments`.
+    """`experiment(preset="quick", **changes)` of a file of `simbias.experiments`.
 
     Args:
         quick: the default, minutes on two cores.
@@ -33,13 +32,17 @@ def presets(
         paper: the same for what was published, on an accelerator.
 
     Returns:
-        A function of the name of the preset and of values of the cell to replace; it
-        raises a ValueError for any other name.
+        A function of the name of the preset and of what is to be replaced: arguments
+        of `make`, which are values of the cell, or fields of the experiment.  It raises
+        a ValueError for a preset of any other name.
     """
     known: dict[str, Mapping[str, Any]] = {"smoke": smoke, "quick": {}, "paper": paper}
 
-    def experiment(preset: str = "quick", **cell: Any) -> Experiment:
-        """The experiment; keyword arguments replace values of the cell."""
+    drawn = inspect.signature(quick.make).parameters
+    fields = {f.name for f in dataclasses.fields(Experiment)} - {"name", "make", "cell"}
+
+    def experiment(preset: str = "quick", **changes: Any) -> Experiment:
+        """The experiment; keywords replace values of its cell, or its fields."""
         if preset not in known:
             close = difflib.get_close_matches(str(preset), known, n=1)
             raise BadInput(
@@ -48,7 +51,9 @@ def presets(
             )
         chosen = dict(known[preset])
         own = {**quick.cell, **chosen.pop("cell", {})}
-        whole = {k: v for k, v in own.items() if v is not None} | cell
-        return dataclasses.replace(quick, cell=whole, **chosen)
+        cell = {k: v for k, v in own.items() if v is not None}
+        for name, value in changes.items():
+            (chosen if name in fields - {*drawn} else cell)[name] = value
+        return dataclasses.replace(quick, cell=cell, **chosen)
 
     return experiment

@@ -4,10 +4,12 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 
 import pytest
 import tyro
 
+import simbias
 from simbias import cli
 from simbias.cli._options import options_class, overrides
 from simbias.ensemble.grid import make_parameters
@@ -32,6 +34,11 @@ def test_list_names_every_experiment(capsys):
     assert run("list") == 0
     listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
     assert set(experiments()) <= {*listed}
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    assert run("--version") == 0
+    assert capsys.readouterr().out.strip() == simbias.__version__ == version("simbias")
 
 
 @pytest.mark.parametrize(

@@ -52,9 +52,19 @@ def test_presets_replace_values_of_the_cell_and_take_them_away():
     sizes = presets(quick, smoke={"cell": {"n": 1, "m": None}}, paper={"seeds": 9})
     assert sizes() == quick
     assert sizes("smoke") == dataclasses.replace(quick, cell={"n": 1})
+    flow = ReluFlow(rtol=1e-3)
+    assert sizes(n=5, seeds=3, flow=flow) == dataclasses.replace(
+        quick, cell={"n": 5, "m": 3}, seeds=3, flow=flow
+    )
     assert sizes("paper", m=(4, 5)) == dataclasses.replace(
         quick, seeds=9, cell={"n": (1, 2), "m": (4, 5)}
     )
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_fields_of_every_experiment_are_replaced_by_name(name):
+    changed = experiments()[name].experiment("smoke", seeds=17, times=(2.0, 3.0))
+    assert (changed.seeds, changed.times) == (17, (2.0, 3.0))
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -5,6 +5,7 @@ The options of `run` are read off the experiment that is named: its grid, its fl
 
 import dataclasses
 import functools
+import importlib.metadata
 import os
 import sys
 import threading
@@ -80,6 +81,9 @@ def exit_code(arguments: list[str], over: threading.Event | None = None) -> int:
         if name in ("-h", "--help"):
             print(_USAGE)
             return 0
+        if name == "--version":
+            print(importlib.metadata.version("simbias"))
+            return 0
         if name not in commands:
             raise BadInput(f"`{name}` is not a command.{suggestion(name, commands)}")
         with warnings.catch_warnings():
@@ -122,7 +126,8 @@ DIR is a folder, or a URL: s3://bucket/mine, gs://…, az://… (pip install
 Compiled programs are kept in a folder of yours (JAX_COMPILATION_CACHE_DIR, or
 XDG_CACHE_HOME/simbias, or ~/.cache/simbias); --no-compile-cache does without.
 
---debug, or the variable SIMBIAS_DEBUG, shows where an error comes from."""
+--debug, or the variable SIMBIAS_DEBUG, shows where an error comes from; --version says
+which simbias this is."""
 
 
 @dataclasses.dataclass(frozen=True)

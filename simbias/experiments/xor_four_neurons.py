@@ -114,11 +114,16 @@ _sizes = presets(
 )
 
 
-def experiment(preset: str = "quick", **cell: Any) -> Experiment:
-    """The experiment, recorded at published epochs; keywords replace cell values."""
+def experiment(preset: str = "quick", **changes: Any) -> Experiment:
+    """The experiment; keywords replace values of its cell, or its fields.
+
+    It is recorded at epochs of the published run.
+    """
+    whole = _sizes(preset, **changes)
+    if "times" in changes:
+        return whole
     times = epoch_times()
-    recorded = tuple(float(times[k]) for k in _RECORDED)
-    return dataclasses.replace(_sizes(preset, **cell), times=recorded)
+    return dataclasses.replace(whole, times=tuple(float(times[k]) for k in _RECORDED))
 
 
 def scales_of(ds: xr.Dataset) -> xr.DataArray:
