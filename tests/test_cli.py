@@ -36,6 +36,15 @@ def test_list_names_every_experiment(capsys):
     assert set(experiments()) <= {*listed}
 
 
+def test_the_help_of_an_experiment_lists_what_decides_the_defaults(capsys):
+    assert run("run", "three_points", "--preset", "smoke", "--help") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "--preset {smoke,quick,paper}" in said
+    assert "(default: smoke)" in said
+    assert "--config" in said
+    assert "Members of every cell. (default: 3)" in said
+
+
 def test_the_version_is_that_of_the_package(capsys):
     assert run("--version") == 0
     assert capsys.readouterr().out.strip() == simbias.__version__ == version("simbias")

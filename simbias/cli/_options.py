@@ -77,8 +77,26 @@ def taken(arguments: list[str], option: str) -> tuple[str | None, list[str]]:
     return None, arguments
 
 
-def options_class(experiment: Experiment) -> type:
-    """The options of `run`, with the experiment's own values as defaults."""
+# What `run --help` says.
+_SAID = {
+    "preset": "How large a run; decides all other defaults.",
+    "config": "A TOML file with any of the options below; options go before it.",
+    "seeds": "Members of every cell.",
+    "times": "When to record, on the flow's clock; the last one ends the run.",
+    "final_time": "The last time; all of --times are stretched with it.",
+    "dtype": "Of weights and data.",
+    "root": "Seed of all seeds: another one draws everything anew.",
+    "lanes": "Members in flight at a time; as many as fit into memory if not given.",
+    "workers": "Processes on this machine; 0 makes the folder ready for others.",
+    "out": "Folder or URL of the run; runs/NAME-PRESET if not given.",
+}
+
+
+def options_class(experiment: Experiment, preset: str = "quick") -> type:
+    """The options of `run`, with the experiment's own values as defaults.
+
+    `preset` and `config` are there to be shown: `resolved` has taken them by then.
+    """
     cells = []
     for key, parameter in make_parameters(experiment.make).items():
         value = experiment.cell.get(key, parameter.default)
@@ -102,6 +120,8 @@ def options_class(experiment: Experiment) -> type:
         f"--flow.name picks another flow ({', '.join(flows())})."
     )
     top = [
+        ("preset", Preset, dataclasses.field(default=preset)),
+        ("config", str | None, dataclasses.field(default=None)),
         ("cell", cell, dataclasses.field(default_factory=cell)),
         ("flow", flow, dataclasses.field(default_factory=flow)),
         ("seeds", int, dataclasses.field(default=experiment.seeds)),
@@ -112,6 +132,10 @@ def options_class(experiment: Experiment) -> type:
         ("lanes", int | None, dataclasses.field(default=None)),
         ("workers", int | None, dataclasses.field(default=None)),
         ("out", str | None, dataclasses.field(default=None)),
+    ]
+    top = [
+        (name, Annotated[kind, tyro.conf.arg(help=_SAID.get(name))], default)
+        for name, kind, default in top
     ]
     run = dataclasses.make_dataclass("Run", top, frozen=True)
     run.__doc__ = "Options."

@@ -59,7 +59,7 @@ def run(arguments: list[str]) -> int:
     experiment = experiment_of(module, preset, steps)
     make_grid(experiment)  # a wrong value in the file is named before tyro sees it
     parsed = tyro.cli(
-        options_class(experiment),
+        options_class(experiment, preset),
         args=rest,
         prog=f"simbias run {name}",
         description=module.__doc__,
