@@ -29,7 +29,6 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.paired_fall import paired_fall
 from simbias.analysis.parts import parts
-from simbias.analysis.quantile_band import quantile_band
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.dominoes import IMAGES, Source, dominoes
 from simbias.experiments._published_descent import (
@@ -37,6 +36,7 @@ from simbias.experiments._published_descent import (
     published_descent,
     published_times,
 )
+from simbias.figures.band import band
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import cross_entropy
@@ -247,12 +247,9 @@ def _against_control(last: xr.Dataset, chance: float, where: str) -> Claim:
 def _probes(axes: Axes, part: xr.Dataset, kind: str) -> None:
     share = part["time"] / float(part["time"][-1])
     for i, rho in enumerate(part["correlation"].values):
-        band = quantile_band(part["complex_probe"].sel(correlation=rho, probe=kind))
+        values = part["complex_probe"].sel(correlation=rho, probe=kind)
         colour = COLOURS[i % len(COLOURS)]
-        axes.plot(share, band["median"], color=colour, label=f"ρ = {rho:g}")
-        axes.fill_between(
-            share, band["low"], band["high"], color=colour, alpha=0.2, lw=0
-        )
+        band(axes, share, values, colour=colour, label=f"ρ = {rho:g}")
     if kind == "accuracy":
         digit = part.isel(correlation=-1)["simple_probe"].sel(probe=kind)
         axes.plot(share, digit.median("seed"), "--", color="#555555", label="digit")
@@ -266,12 +263,9 @@ def _reliance(axes: Axes, cell: xr.Dataset) -> None:
         "complex": "lower block exchanged",
     }
     for i, (kind, label) in enumerate(labels.items()):
-        band = quantile_band(cell["accuracy"].sel(randomised=kind))
+        values = cell["accuracy"].sel(randomised=kind)
         # Two of the three may coincide.
         line = "--" if kind == "complex" else "-"
-        axes.plot(share, band["median"], line, color=COLOURS[i + 3], label=label)
-        axes.fill_between(
-            share, band["low"], band["high"], color=COLOURS[i + 3], alpha=0.2, lw=0
-        )
+        band(axes, share, values, line, colour=COLOURS[i + 3], label=label)
     axes.axhline(1 / int(cell["classes"]), color="black", linestyle=":", lw=1)
     axes.set_ylim(0, 1.02)

@@ -16,10 +16,10 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
-from simbias.analysis.quantile_band import quantile_band
 from simbias.core import Claim, Experiment
 from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
+from simbias.figures.band import band
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.flows.relu_flow import ReluFlow
@@ -117,11 +117,7 @@ def figure(ds: xr.Dataset) -> Figure:
             for (name, text), mark in zip(names.items(), ("o-", "s--"), strict=True):
                 middle = part[name].median("seed")
                 both.plot(n, middle, mark, ms=4, color=colour, label=f"{text}, {label}")
-            band = quantile_band(part["gap"])
-            gap.fill_between(
-                n, band["low"], band["high"], color=colour, alpha=0.2, lw=0
-            )
-            gap.plot(n, band["median"], "o-", ms=4, color=colour, label=label)
+            band(gap, n, part["gap"], "o-", colour=colour, label=label, ms=4)
             gap.axvline(m * d, color=colour, linestyle=":", linewidth=1)
         both.set_title("train error over σ², median of draws")
         gap.set_title("small start − best found; dotted: n = m·d")

@@ -28,12 +28,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
 from simbias.analysis.parts import parts
-from simbias.analysis.quantile_band import quantile_band
 from simbias.analysis.threshold import Threshold, threshold
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.gaussian_teacher import InputLaw, Teacher, gaussian_teacher
 from simbias.experiments._times import log_times
 from simbias.experiments._two_group_claims import two_group_claims
+from simbias.figures.band import band
 from simbias.figures.cosine_histograms import cosine_histograms
 from simbias.figures.error_curves import error_curves
 from simbias.figures.style import COLOURS, blank, style
@@ -241,9 +241,8 @@ def _pairs(axes: Any, part: xr.Dataset, i: int) -> None:
     """Train error minus that of two regressions on the same sample, over σ²."""
     d, variance = int(part["d"]), float(part["sigma"]) ** 2
     n, colour = part["n"].values, COLOURS[i % len(COLOURS)]
-    band = quantile_band(part["two_group_gap"].isel(time=-1) / variance)
-    axes.fill_between(n, band["low"], band["high"], color=colour, alpha=0.2, lw=0)
-    axes.plot(n, band["median"], "o-", color=colour, markersize=4)
+    gap = part["two_group_gap"].isel(time=-1) / variance
+    band(axes, n, gap, "o-", colour=colour, ms=4)
     if i == 0:
         axes.axhline(0, color="#555555", linestyle="--", linewidth=1)
         axes.plot(n[n > d], (d / n)[n > d], "-.", color="#555555", linewidth=1)

@@ -25,10 +25,10 @@ from matplotlib.ticker import NullLocator
 
 from simbias.analysis.median_crossing import median_crossing
 from simbias.analysis.power_law import power_law
-from simbias.analysis.quantile_band import quantile_band
 from simbias.core import Claim, Experiment
 from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
+from simbias.figures.band import band
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.flows.relu_flow import ReluFlow
@@ -171,11 +171,8 @@ def figure(ds: xr.Dataset) -> Figure:
         for i, (label, part) in enumerate(parts):
             n, colour = part["n"].values, COLOURS[i % len(COLOURS)]
             for panel, name in ((train, "train_risk"), (test, "test_risk")):
-                band = quantile_band(part[name])
-                panel.fill_between(
-                    n, band["low"], band["high"], color=colour, alpha=0.12, lw=0
-                )
-                panel.plot(n, band["median"], "o-", ms=3, color=colour, label=label)
+                kind = {"colour": colour, "label": label, "alpha": 0.12, "ms": 3}
+                band(panel, n, part[name], "o-", **kind)
         for panel, name in ((train, "train"), (test, "test")):
             panel.set_xscale("log")
             panel.set_xlabel("samples n")

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from simbias.analysis.quantile_band import quantile_band
+from simbias.figures.band import band
 from simbias.figures.style import COLOURS
 
 Law = Mapping[str, xr.DataArray]
@@ -33,9 +33,8 @@ def error_curves(
         label: of the curve.
         colour: of the curve and its band.
     """
-    n, band = error["n"].values, quantile_band(error)
-    axes.fill_between(n, band["low"], band["high"], color=colour, alpha=0.2, lw=0)
-    axes.plot(n, band["median"], "o-", color=colour, markersize=4, label=label)
+    n = error["n"].values
+    band(axes, n, error, "o-", colour=colour, label=label, ms=4)
     axes.axhline(noise_variance, color="black", linestyle=":", linewidth=1)
     axes.annotate(
         "σ²",
