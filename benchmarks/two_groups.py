@@ -17,7 +17,7 @@ import numpy as np
 
 import simbias
 from simbias.configuration import provenance
-from simbias.ensemble.grid import Cell, make_grid, member_keys
+from simbias.core import Dataset
 from simbias.experiments import threshold as paper
 from simbias.flows.descent import Descent
 from simbias.results import is_finished, open_result
@@ -37,14 +37,16 @@ def main() -> None:
             experiment, cell=cell, seeds=2, times=(0.0, 1.0), flow=Descent()
         )
     ds = open_result(options.run) if options.run else simbias.simulate(experiment)
-    cells = {c.arguments["n"]: c for c in make_grid(experiment).cells}
-    d, sigma = experiment.cell["d"], experiment.cell["sigma"]
+    d, sigma = int(ds["d"]), float(ds["sigma"])
     rows = []
-    for n in (n for n in cells if n > 2 * d):
+    for n in (n for n in np.atleast_1d(ds["n"]).tolist() if n > 2 * d):
         part = ds.sel(n=n) if "n" in ds.dims else ds
         gap = part["two_group_gap"].isel(time=-1).where(is_finished(part)) / sigma**2
         is_near = np.abs(gap.values) <= d / (2 * n)
-        counts = [most_of_a_sign(experiment, cells[n], seed) for seed in ds.seed.values]
+        counts = [
+            most_of_a_sign(simbias.redraw(part, experiment, seed=seed)[0])
+            for seed in ds["seed"].values.tolist()
+        ]
         is_single = np.array(counts) == 1
         rows.append(
             {
@@ -64,11 +66,8 @@ def main() -> None:
         pathlib.Path(options.json).write_text(text + "\n")
 
 
-def most_of_a_sign(experiment: simbias.Experiment, cell: Cell, seed: int) -> int:
-    """Extremal vectors of the sign that has more of them, of a member's sample."""
-    with simbias.exact_numerics():
-        key, _ = member_keys(experiment.root, cell, int(seed))
-        data, _ = experiment.make(key, **cell.arguments)
+def most_of_a_sign(data: Dataset) -> int:
+    """Extremal vectors of the sign that has more of them."""
     value = extremal_vectors(data, samples=60).value
     return int(max(np.sum(value > 0), np.sum(value < 0)))
 

@@ -23,6 +23,7 @@ from simbias.core import (
 )
 from simbias.ensemble.engine import exact_numerics
 from simbias.errors import BadInput
+from simbias.redraw import redraw
 from simbias.results import open_result
 from simbias.shown import draw, judge
 from simbias.simulate import Trajectory, simulate, solve
@@ -46,6 +47,7 @@ __all__ = [
     "exact_numerics",
     "judge",
     "open_result",
+    "redraw",
     "simulate",
     "solve",
 ]

@@ -22,7 +22,7 @@ LAYERS = [
     {"results"},
     {"simulate"},
     {"analysis"},
-    {"figures"},
+    {"figures", "redraw"},
     {"shown"},
     {"experiments"},
     {"registry"},
@@ -37,7 +37,8 @@ ONLY_IN = {
     "zarr": {"store", "results"},
     "obstore": {"store"},
     "xarray": {
-        *("results", "simulate", "analysis", "figures", "shown", "experiments", "cli")
+        *("results", "simulate", "analysis", "figures", "redraw", "shown"),
+        *("experiments", "cli"),
     },
     "matplotlib": {"figures", "shown", "experiments", "cli"},
     "tyro": {"cli"},

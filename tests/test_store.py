@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 import xarray as xr
 import zarr
-from small import make, small
+from small import Risk, make, small
 
+import simbias
 from simbias.core import AbstractMeasure, Status
 from simbias.ensemble import engine
 from simbias.results import is_failed, is_finished, open_result
@@ -147,3 +148,33 @@ def test_a_default_of_make_that_has_changed_is_another_run(tmp_path):
     other.__module__, other.__qualname__ = make.__module__, make.__qualname__
     with pytest.raises(ValueError, match=r"cell\.m: \[8\] -> \[9\]"):
         simulate(small(seeds=1, make=other), store=tmp_path / "run.zarr")
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_member_is_drawn_again_from_its_place_in_the_result(dtype):
+    experiment = small(dtype=dtype)
+    ds = simulate(experiment)
+    for n, scale, seed in ((6, 0.1, 0), (20, 0.5, 2)):
+        data, network = simbias.redraw(ds, experiment, n=n, scale=scale, seed=seed)
+        assert data.x.shape[0] == n
+        assert data.x.dtype == network.w.dtype == dtype
+        seen = ds["risk"].sel(n=n, scale=scale, seed=seed, time=0.0).item()
+        rtol = 1e-12 if dtype == "float64" else 1e-5
+        np.testing.assert_allclose(Risk()(network, data), seen, rtol=rtol)
+
+
+def test_a_member_that_is_not_there_is_refused_by_name():
+    experiment = small()
+    ds = simulate(experiment)
+    for where, message in (
+        ({"n": 7, "scale": 0.1}, r"`n` must be one of \[6, 20\], got 7"),
+        ({"n": 6}, r"`scale` must be one of \[0.1, 0.5\]\."),
+        ({"n": 6, "scale": 0.1, "seed": 3}, r"`seed` must be one of \[0, 1, 2\]"),
+        ({"n": 6, "scale": 0.1, "p": 3}, r"`p` is not known here. Known: n, d, m"),
+        ({"n": 6, "scale": 0.1, "m": 9}, r"`m` must be one of \[8\], got 9"),
+    ):
+        with pytest.raises(simbias.BadInput, match=message):
+            simbias.redraw(ds, experiment, **where)
+    other = small(make=lambda key, *, n=6, scale=0.1: make(key, n=n, scale=scale))
+    with pytest.raises(simbias.BadInput, match="was made by small.make, and"):
+        simbias.redraw(ds, other, n=6, scale=0.1)

@@ -73,30 +73,49 @@ def make_grid(experiment: Experiment) -> Grid:
             axes[key] = _axis(key, value, annotation)
         else:
             fixed[key] = checked_value(f"cell.{key}", value, annotation)
+    points = itertools.product(*axes.values())
+    every = (fixed | dict(zip(axes, point, strict=True)) for point in points)
+    return Grid(axes, tuple(_cell(parameters, values) for values in every))
+
+
+def make_cell(make: Make, values: Mapping[str, CellValue]) -> Cell:
+    """One cell, checked; the values are those of arguments of `make`.
+
+    Raises:
+        ValueError: as `make_grid`.
+    """
+    parameters = make_parameters(make)
+    known = {name: p.annotation for name, p in parameters.items()}
+    checked = {
+        key: checked_value(f"cell.{key}", value, _annotation(key, known))
+        for key, value in values.items()
+    }
+    return _cell(parameters, checked)
+
+
+def _cell(
+    parameters: Mapping[str, inspect.Parameter], values: Mapping[str, CellValue]
+) -> Cell:
+    flow = {
+        k.removeprefix(FLOW_PREFIX): v
+        for k, v in values.items()
+        if k.startswith(FLOW_PREFIX)
+    }
+    arguments = {}
+    for name, parameter in parameters.items():
+        value = values.get(name, parameter.default)
+        if value is inspect.Parameter.empty:
+            raise BadInput(
+                f"`cell.{name}` is required by `make` and missing. "
+                f"Example: cell={{'{name}': …}}."
+            )
+        arguments[name] = value
     traced = {name for name, p in parameters.items() if p.annotation == Index}
-    cells = []
-    for point in itertools.product(*axes.values()):
-        values = fixed | dict(zip(axes, point, strict=True))
-        flow = {
-            k.removeprefix(FLOW_PREFIX): v
-            for k, v in values.items()
-            if k.startswith(FLOW_PREFIX)
-        }
-        arguments = {}
-        for name, parameter in parameters.items():
-            value = values.get(name, parameter.default)
-            if value is inspect.Parameter.empty:
-                raise BadInput(
-                    f"`cell.{name}` is required by {experiment.name} and missing. "
-                    f"Example: cell={{'{name}': …}}."
-                )
-            arguments[name] = value
-        numbers = {
-            k: v for k, v in arguments.items() if isinstance(v, float) or k in traced
-        }
-        sizes = {k: v for k, v in arguments.items() if k not in numbers}
-        cells.append(Cell(sizes, numbers, flow, _identity(arguments)))
-    return Grid(axes, tuple(cells))
+    numbers = {
+        k: v for k, v in arguments.items() if isinstance(v, float) or k in traced
+    }
+    sizes = {k: v for k, v in arguments.items() if k not in numbers}
+    return Cell(sizes, numbers, flow, _identity(arguments))
 
 
 def make_parameters(make: Make) -> dict[str, inspect.Parameter]:

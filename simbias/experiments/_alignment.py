@@ -4,6 +4,7 @@ import numpy as np
 import xarray as xr
 
 from simbias.analysis.first_passage import first_passage
+from simbias.analysis.parts import with_axes
 from simbias.errors import BadInput
 from simbias.experiments._exit import exit_time
 
@@ -25,7 +26,7 @@ def alignment(ds: xr.Dataset) -> xr.Dataset:
     Raises:
         ValueError: if the smallest λ is too large to find extremal vectors.
     """
-    ds = ds.isel(seed=0, drop=True)
+    ds = with_axes(ds, GRID).isel(seed=0, drop=True)
     if not float(ds["scale"][0]) <= REFERENCE:
         raise BadInput(
             f"`scale` must hold {REFERENCE:g}, whose end gives the extremal vectors, "

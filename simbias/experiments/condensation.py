@@ -34,6 +34,7 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from simbias.analysis.parts import with_axes
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._early_errors import ERRORS, distances
@@ -144,7 +145,7 @@ def errors(ds: xr.Dataset) -> xr.Dataset:
     T₂, and `spread` the largest angle in radians of a neuron of P with the mean of its
     cluster at T₂.
     """
-    ds = ds.isel(seed=0)
+    ds = with_axes(ds, AXES).isel(seed=0)
     weights = ds["neuron_weights"].transpose(*AXES, "time", ...).values
     found = np.full((len(ERRORS), *weights.shape[:5]), np.nan)
     for member in np.ndindex(*weights.shape[:5]):

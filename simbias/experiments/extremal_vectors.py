@@ -23,6 +23,7 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
+from simbias.analysis.parts import with_axes
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.gaussian_teacher import gaussian_teacher
 from simbias.experiments._draws import samples
@@ -97,6 +98,7 @@ def extremes(ds: xr.Dataset) -> xr.Dataset:
     basin; `stray`, the share that ended on the other side; `residual`, the largest KKT
     residual; `unlisted`, the largest distance from the complete list, d = 2 only.
     """
+    ds = with_axes(ds, AXES)
     weights = ds["neuron_weights"].transpose(*_MEMBER, "neuron", "weight")
     found = np.full((len(_FOUND), *weights.shape[:4], len(_SIGNS)), np.nan)
     is_there = xr.apply_ufunc(np.isfinite, weights).any(["neuron", "weight"])

@@ -16,6 +16,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
+from simbias.analysis.parts import with_axes
 from simbias.core import Claim, Experiment
 from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
@@ -85,6 +86,7 @@ def ends(ds: xr.Dataset) -> xr.Dataset:
     the sample; `gap` = small − best, a lower bound of the distance from the global
     minimum; `large`: median over the members of larger λ.
     """
+    ds = with_axes(ds, AXES)
     final = ds["train_risk"].where(is_finished(ds)) / ds["sigma"] ** 2
     final = final.isel(time=-1, seed=0, drop=True).transpose(*AXES)
     small, large = final.isel(scale=0, drop=True), final.isel(scale=slice(1, None))

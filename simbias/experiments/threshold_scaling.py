@@ -24,6 +24,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from simbias.analysis.median_crossing import median_crossing
+from simbias.analysis.parts import with_axes
 from simbias.analysis.power_law import power_law
 from simbias.core import Claim, Experiment
 from simbias.experiments._shared_sample import shared_sample
@@ -114,6 +115,7 @@ class Exponent(NamedTuple):
 
 def final_errors(ds: xr.Dataset) -> xr.Dataset:
     """Train and test error at the end over σ², NaN where failed; the draw is `seed`."""
+    ds = with_axes(ds, AXES)
     single = [k for k in _AGAINST if ds.sizes[k] == 1]
     ds = ds.isel(seed=0, time=-1, drop=True).squeeze(single)
     kept = ds[["train_risk", "test_risk"]].where(is_finished(ds)) / ds["sigma"] ** 2
