@@ -9,7 +9,7 @@ from small import small
 from simbias.core import Dataset
 from simbias.datasets.gaussian_teacher import gaussian_teacher
 from simbias.ensemble.grid import padded
-from simbias.experiments._draws import drawn
+from simbias.redraw import redraw
 from simbias.simulate import simulate
 from simbias.theory.extremal_residual import extremal_residual
 from simbias.theory.extremal_vectors import extremal_vectors
@@ -51,6 +51,6 @@ def test_a_residual_is_infinite_where_nothing_pulls_and_needs_one_output():
 def test_a_member_that_has_been_run_can_be_drawn_again():
     run = small(cell={"n": 6, "scale": (0.1, 0.5)}, seeds=2, times=(0.0, 0.1))
     ds = simulate(run)
-    data, network = drawn(ds, small(), {"scale": 0.5}, 1)
+    data, network = redraw(ds, small(), n=int(ds["n"]), scale=0.5, seed=1)
     risk = ds["risk"].sel(scale=0.5, seed=1, time=0.0)
     np.testing.assert_allclose(run.measures["risk"](network, data), risk, rtol=1e-12)
