@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatch
 from typing import Any
 
 import tyro
@@ -167,6 +168,8 @@ def _complete(
             files = write_figures(module, ds, out, store.check)
         else:
             say(f"Nothing was written to {out}: {denied}.")
+            there = sorted(out.files())
+            files = [file for file in there if fnmatch(file, "figure*.png")]
         print_claims(name, ds, claims)
         print("".join(f"\n{out / file}" for file in files))
     return end.code
