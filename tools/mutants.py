@@ -15,10 +15,10 @@ reason, is kept.
 import argparse
 import ast
 import concurrent.futures
+import hashlib
 import json
 import os
 import pathlib
-import random
 import shutil
 import signal
 import subprocess
@@ -32,11 +32,11 @@ from xml.etree import ElementTree
 from other_versions import ROOT, copied
 
 PACKAGES = ("store", "ensemble", "flows", "measures")
-# Seconds that its tests may take with a mutant, by those that they take without.
 # A test that reaches this share of the lines that any test does, of a file, uses it.
 _USED = 0.8
 # As many tests that reach the fewest lines come first.
 _FOCUSSED = 20
+# Seconds that its tests may take with a mutant, by those that they take without.
 PATIENCE = lambda seconds: 120 + 5 * seconds
 
 COMPARED = {
@@ -303,6 +303,11 @@ def key(mutant: dict) -> tuple:
     return tuple(mutant[name] for name in ("file", "kind", "before", "after", "nth"))
 
 
+def lot(mutant: dict, seed: int) -> bytes:
+    """What a sample is drawn by: the same for a mutant whatever is beside it."""
+    return hashlib.sha256(repr((seed, key(mutant))).encode()).digest()
+
+
 def written(path: pathlib.Path | None, options, rows: list[dict], total: int) -> None:
     counts = Counter(row["outcome"] for row in rows)
     judged = counts["killed"] + counts["survived"]
@@ -325,17 +330,19 @@ def main() -> None:
     parser.add_argument("--again", action="store_true")
     options = parser.parse_args()
     known, everything = reach(options.reach), all_mutants()
-    sample = random.Random(options.seed).sample(everything, options.count)
+    now = {key(mutant): mutant for mutant in everything}
     rows = []
     if options.json and options.json.exists():
         rows = json.loads(options.json.read_text())["rows"]
-    if options.again:
-        now = {key(mutant): mutant for mutant in everything}
-        again = [row for row in rows if row["outcome"] == "survived"]
-        sample = [now[key(row)] for row in again if key(row) in now]
-        rows = [row for row in rows if row not in again]
+        rows = [row for row in rows if key(row) in now]
+    drawn = sorted(everything, key=lambda mutant: lot(mutant, options.seed))
     done = {key(row) for row in rows}
-    left = [mutant for mutant in sample if key(mutant) not in done]
+    left = [mutant for mutant in drawn if key(mutant) not in done]
+    left = left[: max(options.count - len(rows), 0)]
+    if options.again:
+        again = [row for row in rows if row["outcome"] == "survived"]
+        left = [now[key(row)] for row in again]
+        rows = [row for row in rows if row not in again]
     with (
         tempfile.TemporaryDirectory() as name,
         concurrent.futures.ThreadPoolExecutor(options.jobs) as pool,
