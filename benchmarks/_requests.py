@@ -167,6 +167,7 @@ def in_turns(count: int, workers: int, asked: Requests) -> tuple[int, int]:
         {name: 0 for name in plan.stats},
         {"train_risk": np.zeros(1)},
         {},
+        {},
     )
     with contextlib.ExitStack() as held, Tally() as tally:
         tally.watch(blocks.Blocks, "_claim", "claim")

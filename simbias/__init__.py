@@ -23,7 +23,9 @@ from simbias.core import (
 )
 from simbias.ensemble.engine import exact_numerics
 from simbias.errors import BadInput
-from simbias.redraw import redraw
+from simbias.recall.evaluate import evaluate
+from simbias.recall.member import Member, member
+from simbias.recall.redraw import redraw
 from simbias.results import open_result
 from simbias.shown import draw, judge
 from simbias.simulate import Trajectory, simulate, solve
@@ -40,12 +42,15 @@ __all__ = [
     "Dataset",
     "Experiment",
     "FlowState",
+    "Member",
     "Status",
     "Trajectory",
     "cache_programs",
     "draw",
+    "evaluate",
     "exact_numerics",
     "judge",
+    "member",
     "open_result",
     "redraw",
     "simulate",

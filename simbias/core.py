@@ -220,6 +220,8 @@ class Experiment:
         measures: recorded at each of `times`.
         final: recorded once, at the end (for measures with large axes); NaN for a
             member that failed.
+        keep: those of `times` at which whole networks are kept, to be had back with
+            `simbias.member` and `simbias.evaluate`.
         stop: ends a member early as CONVERGED; its later records repeat the last.
         dtype: "float64" or "float32"; draws are made in float64 and then cast.
         root: seed of the root key.
@@ -234,6 +236,7 @@ class Experiment:
     times: tuple[float, ...]
     measures: Mapping[str, AbstractMeasure]
     final: Mapping[str, AbstractMeasure] = dataclasses.field(default_factory=dict)
+    keep: tuple[float, ...] = ()
     stop: AbstractStop | None = None
     dtype: str = "float64"
     root: int = 0

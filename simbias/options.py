@@ -4,6 +4,7 @@ All three use the same keys:
 
     preset = "quick"          seeds = 20            dtype = "float64"
     times = [0, 1, 10]        final_time = 1e3      root = 0
+    keep = [0, 10]
     [cell]  n = [50, 100]     [flow]  name = "descent"  rate = 0.1
 
 `cell.KEY` is any argument of the experiment's `make`, `flow.name` picks a flow, and the
@@ -29,7 +30,7 @@ from simbias.ensemble.grid import (
 from simbias.errors import BadInput
 from simbias.registry import flows
 
-TOP_KEYS = ("seeds", "dtype", "root", "times", "final_time", "cell", "flow")
+TOP_KEYS = ("seeds", "dtype", "root", "times", "final_time", "keep", "cell", "flow")
 
 
 def read_toml(path: pathlib.Path) -> dict[str, Any]:
@@ -67,11 +68,16 @@ def overridden(experiment: Experiment, overrides: Mapping[str, Any]) -> Experime
     if "dtype" in overrides:
         kinds = Literal["float32", "float64"]
         changes["dtype"] = checked_value("dtype", overrides["dtype"], kinds)
-    if "times" in overrides:
-        changes["times"] = _times(overrides["times"])
+    for key in ("times", "keep"):
+        if key in overrides:
+            changes[key] = _times(key, overrides[key])
     if "final_time" in overrides:
         final = checked_value("final_time", overrides["final_time"], float)
-        changes["times"] = rescaled(changes.get("times", experiment.times), final)
+        times = changes.get("times", experiment.times)
+        changes["times"] = stretched = rescaled(times, final)
+        moved = dict(zip(times, stretched, strict=True))
+        keep = changes.get("keep", experiment.keep)
+        changes["keep"] = tuple(moved.get(time, time) for time in keep)
     cell = {**experiment.cell, **_cell(_table("cell", overrides.get("cell", {})))}
     if "flow" in overrides:
         table = _table("flow", overrides["flow"])
@@ -146,10 +152,10 @@ def _cell(table: Mapping[str, Any]) -> dict[str, Any]:
     return {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
 
 
-def _times(value: Any) -> tuple[float, ...]:
+def _times(name: str, value: Any) -> tuple[float, ...]:
     if not isinstance(value, (list, tuple)):
-        raise BadInput(f"`times` must be a list of numbers, got {value!r}.")
-    return tuple(float(checked_value("times", v, float)) for v in value)
+        raise BadInput(f"`{name}` must be a list of numbers, got {value!r}.")
+    return tuple(float(checked_value(name, v, float)) for v in value)
 
 
 def _table(name: str, value: Any) -> Mapping[str, Any]:

@@ -1,8 +1,9 @@
 """A stored or finished run as an xarray Dataset.
 
-Dimensions: the axes of the grid, in order; `seed`; `time` for trajectories; and each
-measure's own axes.  What else `make` was given, defaults included, are coordinates
-without a dimension: `ds["sigma"]` is there whether σ was an axis or held fixed.
+Dimensions: the axes of the grid, in order; `seed`; `time` for trajectories; each
+measure's own axes; and `kept`, the times of networks that were kept, for their arrays
+`network.NAME`.  What else `make` was given, defaults included, are coordinates without
+a dimension: `ds["sigma"]` is there whether σ was an axis or held fixed.
 Attributes hold the configuration.
 """
 
@@ -41,13 +42,16 @@ def to_xarray(table: Table, attributes: dict[str, Any]) -> xr.Dataset:
     axes = {k: np.asarray(v) for k, v in attributes["axes"].items()}
     lead = {k: len(v) for k, v in axes.items()} | {"seed": stored["seeds"]}
     variables = {}
-    for columns in table.groups().values():
+    for group, columns in table.groups().items():
         for name, column in columns.items():
+            name = f"network.{name}" if group == "networks" else name
             shape = (*lead.values(), *column.values.shape[1:])
             variables[name] = ((*lead, *column.dims), column.values.reshape(shape))
     ds = xr.Dataset(variables)
     ds = ds.assign_coords(axes | {"seed": np.arange(stored["seeds"])})
     ds = ds.assign_coords(time=("time", np.asarray(stored["times"])))
+    if table.networks:
+        ds = ds.assign_coords(kept=("kept", np.asarray(stored["keep"], np.float64)))
     for name, values in attributes["coords"].items():
         if name in ds.dims:
             ds = ds.assign_coords({name: np.asarray(values)})
@@ -80,6 +84,7 @@ def open_result(path: str | os.PathLike) -> xr.Dataset:
     """
     # Imported here: zarr is not needed to run in memory.
     from simbias.store.address import place_at
+    from simbias.store.evaluations import read_evaluations
     from simbias.store.layout import open_store
     from simbias.store.work import read_so_far
 
@@ -87,7 +92,14 @@ def open_result(path: str | os.PathLike) -> xr.Dataset:
     if (place / "run.zarr").exists():
         place = place / "run.zarr"
     store = open_store(place)
-    return to_xarray(read_so_far(store), store.attributes)
+    ds = to_xarray(read_so_far(store), store.attributes)
+    for name, found in read_evaluations(store).items():
+        array = xr.DataArray(found.values, found.coords, found.dims)
+        # A run that has grown since has members that were not looked at.
+        shared = {dim: ds[dim] for dim in array.dims if dim in ds.dims}
+        ds[name] = array.reindex(shared)
+    ds.encoding["source"] = str(store.place)
+    return ds
 
 
 def is_finished(ds: xr.Dataset) -> xr.DataArray:

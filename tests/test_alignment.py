@@ -9,7 +9,7 @@ from small import small
 from simbias.core import Dataset
 from simbias.datasets.gaussian_teacher import gaussian_teacher
 from simbias.ensemble.grid import padded
-from simbias.redraw import redraw
+from simbias.recall.redraw import redraw
 from simbias.simulate import simulate
 from simbias.theory.extremal_residual import extremal_residual
 from simbias.theory.extremal_vectors import extremal_vectors

@@ -22,7 +22,7 @@ LAYERS = [
     {"results"},
     {"simulate"},
     {"analysis"},
-    {"figures", "redraw"},
+    {"figures", "recall"},
     {"shown"},
     {"experiments"},
     {"registry"},
@@ -37,7 +37,7 @@ ONLY_IN = {
     "zarr": {"store", "results"},
     "obstore": {"store"},
     "xarray": {
-        *("results", "simulate", "analysis", "figures", "redraw", "shown"),
+        *("results", "simulate", "analysis", "figures", "recall", "shown"),
         *("experiments", "cli"),
     },
     "matplotlib": {"figures", "shown", "experiments", "cli"},

@@ -84,6 +84,7 @@ _SAID = {
     "seeds": "Members of every cell.",
     "times": "When to record, on the flow's clock; the last one ends the run.",
     "final_time": "The last time; all of --times are stretched with it.",
+    "keep": "Those of --times at which whole networks are kept.",
     "dtype": "Of weights and data.",
     "root": "Seed of all seeds: another one draws everything anew.",
     "lanes": "Members in flight at a time; as many as fit into memory if not given.",
@@ -127,6 +128,7 @@ def options_class(experiment: Experiment, preset: str = "quick") -> type:
         ("seeds", int, dataclasses.field(default=experiment.seeds)),
         ("times", tuple[float, ...], dataclasses.field(default=experiment.times)),
         ("final_time", float | None, dataclasses.field(default=None)),
+        ("keep", tuple[float, ...], dataclasses.field(default=experiment.keep)),
         ("dtype", Literal["float32", "float64"], experiment.dtype),
         ("root", int, dataclasses.field(default=experiment.root)),
         ("lanes", int | None, dataclasses.field(default=None)),
@@ -160,6 +162,7 @@ def overrides(parsed: Any, experiment: Experiment) -> dict[str, Any]:
         "flow": flow,
         "seeds": parsed.seeds,
         "times": parsed.times,
+        "keep": parsed.keep,
         "dtype": parsed.dtype,
         "root": parsed.root,
     }

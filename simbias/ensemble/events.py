@@ -48,6 +48,7 @@ class Outcome:
     stats: dict[str, int]
     records: dict[str, np.ndarray]
     final: dict[str, np.ndarray]
+    kept: dict[str, np.ndarray]
 
 
 class Finished(eqx.Module):
@@ -59,6 +60,7 @@ class Finished(eqx.Module):
     time: Any
     stats: dict[str, Any]
     final: dict[str, Any]
+    kept: dict[str, Any]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,6 +126,7 @@ def harvest(member: int, finished: Finished) -> Outcome:
         {k: int(v) for k, v in finished.stats.items()},
         records,
         {k: final_of(v) for k, v in finished.final.items()},
+        {k: np.array(v) for k, v in finished.kept.items()},
     )
 
 

@@ -26,6 +26,7 @@ from simbias.core import (
     Loss,
     Status,
 )
+from simbias.ensemble.leaves import kept_dtype, named_leaves, nothing
 
 Layout = Literal["in turn", "side by side"]
 
@@ -40,16 +41,22 @@ class Recorder(eqx.Module):
     times: tuple[float, ...] = eqx.field(static=True)
     measures: Mapping[str, AbstractMeasure]
     stop: AbstractStop | None
+    keep: tuple[int, ...] = eqx.field(static=True, default=())
+    """Which of the times, by number, are those of networks that are kept."""
 
 
 class Lane(eqx.Module):
-    """A member: its flow, data, state, and records so far (NaN where not reached)."""
+    """A member: its flow, data, state, and records so far (NaN where not reached).
+
+    `kept` holds the arrays of its network at the times of which networks are kept.
+    """
 
     flow: AbstractFlow
     data: Dataset
     state: FlowState
     cursor: Int[Array, ""]
     records: dict[str, Float[Array, "t ..."]]
+    kept: dict[str, Array]
 
 
 def start(
@@ -66,7 +73,13 @@ def start(
         value = jax.eval_shape(measure, network, data)
         shape = (len(recorder.times), *value.shape)
         records[name] = jnp.full(shape, jnp.nan, record_dtype(value.dtype))
-    lane = Lane(flow, data, state, jnp.int32(0), records)
+    kept = {}
+    if recorder.keep:
+        for name, leaf in named_leaves(network).items():
+            dtype = kept_dtype(np.dtype(leaf.dtype))
+            shape = (len(recorder.keep), *leaf.shape)
+            kept[name] = jnp.full(shape, nothing(dtype), dtype)
+    lane = Lane(flow, data, state, jnp.int32(0), records, kept)
     if recorder.times[0] > 0:
         return lane
     return dataclasses.replace(lane, **_parts(_recorded(recorder, data, _moving(lane))))
@@ -83,12 +96,12 @@ def advance(recorder: Recorder, lane: Lane, attempts: Int[Array, ""]) -> Lane:
         return (i < attempts) & (moving[0].status == Status.RUNNING)
 
     def move(carry):
-        (state, cursor, records), i = carry
+        (state, cursor, *written), i = carry
         until = times[cursor]
         state = flow.step(state, data, recorder.loss, until)
         at_rest = state.status == Status.CONVERGED
         is_due = (state.time >= until * _REACHED) & (state.status == Status.RUNNING)
-        moving = record_when(is_due | at_rest, data, (state, cursor, records))
+        moving = record_when(is_due | at_rest, data, (state, cursor, *written))
         return moving, i + 1
 
     moving, _ = jax.lax.while_loop(is_moving, move, (_moving(lane), jnp.int32(0)))
@@ -118,16 +131,16 @@ def record_dtype(dtype: np.dtype) -> np.dtype:
 
 
 def _moving(lane: Lane) -> tuple:
-    return lane.state, lane.cursor, lane.records
+    return lane.state, lane.cursor, lane.records, lane.kept
 
 
 def _parts(moving: tuple) -> dict:
-    return dict(zip(("state", "cursor", "records"), moving, strict=True))
+    return dict(zip(("state", "cursor", "records", "kept"), moving, strict=True))
 
 
 def _recorded(recorder: Recorder, data: Dataset, moving: tuple) -> tuple:
     """Write one row, then decide whether the member is finished."""
-    state, cursor, records = moving
+    state, cursor, records, kept = moving
     rows = {}
     for name, measure in recorder.measures.items():
         value = measure(state.network, data).astype(records[name].dtype)
@@ -141,4 +154,16 @@ def _recorded(recorder: Recorder, data: Dataset, moving: tuple) -> tuple:
     status = jnp.where(
         is_last & (status == Status.RUNNING), jnp.int32(Status.REACHED_TIME), status
     )
-    return dataclasses.replace(state, status=status), cursor + 1, rows
+    if recorder.keep:
+        # At rest it stays what it is: the same network holds for every later time.
+        numbers = jnp.asarray(recorder.keep, jnp.int32)
+        is_now = (numbers == cursor) | (
+            (numbers > cursor) & (status == Status.CONVERGED)
+        )
+        for name, leaf in named_leaves(state.network).items():
+            mask = is_now.reshape(-1, *(1,) * leaf.ndim)
+            kept = {
+                **kept,
+                name: jnp.where(mask, leaf.astype(kept[name].dtype), kept[name]),
+            }
+    return dataclasses.replace(state, status=status), cursor + 1, rows, kept

@@ -143,7 +143,10 @@ def bytes_of_result(plan: Plan) -> int:
     rows = len(plan.experiment.times)
     per_member = sum(
         f.dtype.itemsize * math.prod(f.shape) * rows for f in plan.trajectories.values()
-    ) + sum(f.dtype.itemsize * math.prod(f.shape) for f in plan.final.values())
+    ) + sum(
+        f.dtype.itemsize * math.prod(f.shape)
+        for f in (*plan.final.values(), *plan.networks.values())
+    )
     return plan.size * (per_member + 8 * (len(plan.stats) + 3))
 
 

@@ -48,6 +48,8 @@ class Plan:
     groups: tuple[Group, ...]
     trajectories: Mapping[str, Field]
     final: Mapping[str, Field]
+    networks: Mapping[str, Field]
+    """Arrays of the networks that are kept."""
     stats: tuple[str, ...]
 
     @property
@@ -74,7 +76,8 @@ def make_plan(experiment: Experiment) -> Plan:
     grid = make_grid(experiment)
     measures = dict(experiment.measures)
     times = tuple(map(float, experiment.times))
-    recorder = Recorder(experiment.loss, times, measures, experiment.stop)
+    keep = tuple(times.index(float(time)) for time in experiment.keep)
+    recorder = Recorder(experiment.loss, times, measures, experiment.stop, keep)
     shapes = Shapes(experiment, recorder)
     spans: dict[Hashable, list[range]] = {}
     for index, cell in enumerate(grid.cells):
@@ -96,7 +99,16 @@ def make_plan(experiment: Experiment) -> Plan:
         )
     trajectories, final = widest(shapes.trajectories), widest(shapes.final)
     check_names(names, trajectories | final)
-    return Plan(experiment, grid, recorder, tuple(groups), trajectories, final, stats)
+    return Plan(
+        experiment,
+        grid,
+        recorder,
+        tuple(groups),
+        trajectories,
+        final,
+        widest(shapes.networks),
+        stats,
+    )
 
 
 def _recording(experiment: Experiment, lane: Lane) -> int:

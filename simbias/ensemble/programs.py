@@ -19,11 +19,12 @@ from simbias.core import (
     AbstractMeasure,
     AbstractNetwork,
     Dataset,
+    Experiment,
     Make,
     Status,
 )
 from simbias.ensemble.events import Finished, Leaves, Progress, from_host
-from simbias.ensemble.grid import key_numbers, split_keys
+from simbias.ensemble.grid import Cell, key_numbers, split_keys
 from simbias.ensemble.lane import Lane, Layout, Recorder, advance_all, start
 from simbias.ensemble.members import draw, member_flow
 from simbias.ensemble.memory import members_together
@@ -65,13 +66,12 @@ class Programs:
         self._ready: set[Any] = set()
         brief = quick_to_compile()
         jit: Any = eqx.filter_jit  # whose type leaves out the options of jax.jit
-        own = lambda f: jit(lambda *arguments: f(*arguments), compiler_options=brief)
         donating = lambda f, options: jit(
             lambda first, lanes: f(first, lanes),
             donate="all-except-first",
             compiler_options=options,
         )
-        self._draw, self._take = own(_drawn), own(_finished)
+        self._draw, self._take = _brief(_drawn), _brief(_finished)
         self._start = donating(functools.partial(_started, plan.recorder), brief)
         self._place, self._spread = donating(_placed, brief), donating(_spread, brief)
         self._advance = donating(
@@ -134,15 +134,8 @@ class Programs:
         experiment, cell = self.plan.experiment, self.plan.grid.cells[index]
         count, seeds = len(seats), [self.plan.seed(member) for member, _ in seats]
         numbers, flow = self._traced(index)
-        keys = np.zeros((together, 3), np.uint32)
-        keys[:count] = [key_numbers(experiment.root, cell, seed) for seed in seeds]
-        drawn = self._once(
-            self._draw,
-            (experiment.make, experiment.dtype, cell.sizes),
-            numbers,
-            jnp.asarray(keys),
-            jnp.int32(count),
-        )
+        fixed, keys = _asked(experiment, cell, seeds, together)
+        drawn = self._once(self._draw, fixed, numbers, keys, jnp.int32(count))
         found = jax.device_get(drawn.faults)
         for i, seed in enumerate(seeds):
             try:
@@ -155,8 +148,7 @@ class Programs:
     def _traced_of(self, index: int) -> tuple[dict[str, jax.Array], AbstractFlow]:
         """Numbers and flow of a cell, traced: a sweep over them compiles once."""
         cell = self.plan.grid.cells[index]
-        numbers = {k: jnp.asarray(np.asarray(v)) for k, v in cell.numbers.items()}
-        return numbers, member_flow(self.plan.experiment, cell)
+        return _numbers(cell), member_flow(self.plan.experiment, cell)
 
     def _once(self, program: Any, *arguments: Any) -> Any:
         """Call a program; of several threads that need it compiled, one compiles."""
@@ -181,6 +173,41 @@ class Programs:
             yield
         finally:
             self.progress.compiling.discard(me)
+
+
+def drawer() -> Callable[[Experiment, Cell, Sequence[int], int], Drawn]:
+    """Draws members of a cell as a run does, to the last bit, outside a run.
+
+    The function takes the experiment, the cell, the seeds, and how many places there
+    are, at least one for each of them; those that are left hold zeros.
+    """
+    program = _brief(_drawn)
+
+    def drawn(experiment: Experiment, cell: Cell, seeds: Sequence[int], places: int):
+        fixed, keys = _asked(experiment, cell, seeds, places)
+        return program(fixed, _numbers(cell), keys, jnp.int32(len(seeds)))
+
+    return drawn
+
+
+def _brief(f: Callable[..., Any]) -> Any:
+    """A program that is quick to compile and does not run for long."""
+    jit: Any = eqx.filter_jit  # whose type leaves out the options of jax.jit
+    own = lambda *arguments: f(*arguments)  # traced anew
+    return jit(own, compiler_options=quick_to_compile())
+
+
+def _numbers(cell: Cell) -> dict[str, jax.Array]:
+    return {k: jnp.asarray(np.asarray(v)) for k, v in cell.numbers.items()}
+
+
+def _asked(
+    experiment: Experiment, cell: Cell, seeds: Sequence[int], places: int
+) -> tuple[tuple[Make, str, Any], UInt[Array, "members 3"]]:
+    """What is fixed of members that are drawn together, and their keys."""
+    keys = np.zeros((places, 3), np.uint32)
+    keys[: len(seeds)] = [key_numbers(experiment.root, cell, seed) for seed in seeds]
+    return (experiment.make, experiment.dtype, cell.sizes), jnp.asarray(keys)
 
 
 def idle(like: Lane, width: int) -> Lane:
@@ -245,8 +272,9 @@ def _finished(
         lane = jax.tree.map(lambda v: v[place], lanes)
         state = lane.state
         values = {k: measure(state.network, lane.data) for k, measure in final.items()}
+        records, status = lane.records, state.status
         return Finished(
-            lane.records, lane.cursor, state.status, state.time, state.stats, values
+            records, lane.cursor, status, state.time, state.stats, values, lane.kept
         )
 
     return _each(one, (final, lanes), places, count)

@@ -35,14 +35,15 @@ class Shapes:
 
     Each set of sizes is traced once, and each number of `make` once with some of them:
     a sweep over a number costs no tracing of its own.  `lanes` describes a member of
-    each shape without its values; `trajectories` and `final` are what each set of sizes
-    records.
+    each shape without its values; `trajectories`, `final` and `networks` are what each
+    set of sizes records.
     """
 
     def __init__(self, experiment: Experiment, recorder: Recorder):
         self.lanes: dict[Hashable, Lane] = {}
         self.trajectories: list[dict[str, Field]] = []
         self.final: list[dict[str, Field]] = []
+        self.networks: list[dict[str, Field]] = []
         self._experiment = experiment
         self._recorder = recorder
         self._by_sizes: dict[Hashable, Hashable] = {}
@@ -76,6 +77,7 @@ class Shapes:
             begin = functools.partial(start, self._recorder)
             lane = eqx.filter_eval_shape(begin, flow, network, data, key)
             self._by_sizes[sizes] = self._add(lane)
+            self.networks.append(_kept(lane))
         return self._by_sizes[sizes]
 
     def _flow(self, cell: Cell) -> AbstractFlow:
@@ -100,11 +102,11 @@ def cost(lane: Lane) -> float:
 
 def widest(fields: list[dict[str, Field]]) -> dict[str, Field]:
     """Fields large enough for every shape of the grid."""
-    out = {}
-    for name, first in fields[0].items():
-        shapes = [f[name].shape for f in fields]
+    out: dict[str, Field] = {}
+    for name, field in (item for some in fields for item in some.items()):
+        shapes = [out.get(name, field).shape, field.shape]
         shape = tuple(max(sizes) for sizes in zip(*shapes, strict=True))
-        out[name] = dataclasses.replace(first, shape=shape)
+        out[name] = dataclasses.replace(out.get(name, field), shape=shape)
     return out
 
 
@@ -116,4 +118,13 @@ def _fields(measures: Mapping, network: Any, data: Any) -> dict[str, Field]:
         coords = {k: np.asarray(v) for k, v in measure.coords().items()}
         dtype = record_dtype(np.dtype(value.dtype))
         fields[name] = Field(tuple(measure.dims), value.shape, dtype, coords)
+    return fields
+
+
+def _kept(lane: Lane) -> dict[str, Field]:
+    """The arrays of the networks that are kept, each with axes of its own."""
+    fields = {}
+    for name, leaf in lane.kept.items():
+        own = (f"network.{name}.{i}" for i in range(len(leaf.shape) - 1))
+        fields[name] = Field(("kept", *own), leaf.shape, np.dtype(leaf.dtype), {})
     return fields

@@ -7,7 +7,10 @@ import numpy as np
 
 from simbias.core import Status
 from simbias.ensemble.events import Outcome
+from simbias.ensemble.leaves import nothing
 from simbias.ensemble.plan import Plan
+
+GROUPS = ("members", "trajectories", "final", "networks")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,19 +23,16 @@ class Column:
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """Columns in three groups.  Not reached is NaN, with status RUNNING; never 0."""
+    """Columns in four groups.  Not reached is NaN, with status RUNNING; never 0."""
 
     members: dict[str, Column]
     trajectories: dict[str, Column]
     final: dict[str, Column]
+    networks: dict[str, Column]
 
     def groups(self) -> dict[str, dict[str, Column]]:
         """The groups by name."""
-        return {
-            "members": self.members,
-            "trajectories": self.trajectories,
-            "final": self.final,
-        }
+        return {name: getattr(self, name) for name in GROUPS}
 
     def is_done(self) -> np.ndarray:
         """One truth value per member."""
@@ -44,6 +44,8 @@ class Table:
             _put(column, row, outcome.records[name])
         for name, column in self.final.items():
             _put(column, row, outcome.final[name])
+        for name, value in outcome.kept.items():
+            _put(self.networks[name], row, value)
         for name, value in outcome.stats.items():
             self.members[name].values[row] = value
         self.members["end_time"].values[row] = outcome.time
@@ -70,7 +72,11 @@ def empty_table(plan: Plan, size: int | None = None) -> Table:
         name: Column(f.dims, np.full((size, *f.shape), np.nan, f.dtype))
         for name, f in plan.final.items()
     }
-    return Table(members, trajectories, final)
+    networks = {}
+    for name, f in plan.networks.items():
+        values = np.full((size, *f.shape), nothing(f.dtype), f.dtype)
+        networks[name] = Column(f.dims, values)
+    return Table(members, trajectories, final, networks)
 
 
 def put_rows(table: Table, rows: np.ndarray, values: Mapping[str, np.ndarray]) -> None:

@@ -19,7 +19,7 @@ from simbias.core import (
 from simbias.errors import BadInput
 
 # Names the result uses for itself.
-_RESERVED = ("status", "end_time", "seed", "time", "member")
+_RESERVED = ("status", "end_time", "seed", "time", "kept", "member")
 
 
 def check_measure(name: str, measure: Any, value: Any) -> None:
@@ -182,6 +182,13 @@ def check_experiment(experiment: Any) -> None:
             f"`times` must increase and end after 0, got {times}. "
             "Example: times=(0.0, 1.0, 10.0)."
         )
+    keep = experiment.keep
+    if not isinstance(keep, tuple) or any(time not in times for time in keep):
+        raise BadInput(
+            f"`keep` must be a tuple of some of `times`, which are {times}, got {keep}."
+        )
+    if any(b <= a for a, b in zip(keep, keep[1:], strict=False)):
+        raise BadInput(f"`keep` must increase, got {keep}.")
     if experiment.dtype not in ("float32", "float64"):
         raise BadInput(
             f'`dtype` must be "float32" or "float64", got {experiment.dtype!r}.'

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from simbias.core import AbstractNetwork, Dataset, Experiment
-from simbias.redraw import redraw
+from simbias.recall.redraw import redraw
 
 
 def samples(

@@ -18,7 +18,7 @@ FORMAT = "simbias-3"
 _CHECKSUM = "sha256"
 _HEAD = {"zarr_format": 3, "node_type": "group"}
 
-_CONFIGURATION = {"name": str, "cell": dict, "seeds": int, "times": list}
+_CONFIGURATION = {"name": str, "cell": dict, "seeds": int, "times": list, "keep": list}
 _EXTENT = {"cell": dict, "seeds": int, "blocks": int, "shapes": dict}
 _ATTRIBUTES = {
     "run": str,
@@ -34,7 +34,7 @@ _ATTRIBUTES = {
 # Whose places take 2 GB.
 _MOST_MEMBERS = 2**28
 _RECIPE = {"experiment": str, "preset": str, "overrides": list}
-_COLUMN = re.compile(r"(members|trajectories|final)/(?!\.\.?$)[^/\\\0]+")
+_COLUMN = re.compile(r"(members|trajectories|final|networks)/(?!\.\.?$)[^/\\\0]+")
 _DTYPES = ("float32", "float64", "int32", "int64")
 
 
@@ -162,7 +162,7 @@ def _inconsistent(attributes: Mapping[str, Any]) -> str | None:
         key: values for key, values in stored["cell"].items() if type(values) is list
     }:
         return f"axes is {attributes['axes']!r}"
-    lengths = {"time": len(stored["times"])}
+    lengths = {"time": len(stored["times"]), "kept": len(stored["keep"])}
     for dim, values in attributes["coords"].items():
         if not isinstance(values, list):
             return f"coords holds {dim!r}: {values!r}"

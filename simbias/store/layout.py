@@ -3,6 +3,7 @@
     /members       status, end_time, counts of the flow       (member)
     /trajectories  every measure                              (member, time, …)
     /final         measures taken once, at the end            (member, …)
+    /networks      arrays of networks that are kept           (member, kept, …)
     attributes     number of the run, configuration, extents, columns, versions, device,
                    and a checksum of these
     work/          leases and lanes in flight; gone when the run is finished
@@ -21,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from simbias.core import Status
-from simbias.ensemble.table import Column, Table
+from simbias.ensemble.table import GROUPS, Column, Table
 from simbias.errors import BadInput
 from simbias.store._chunks import chunk_names, decoded, encoded
 from simbias.store._columns import STATUS, columns_of, fill_value
@@ -162,17 +163,15 @@ class Store:
             values[is_bad] = fill_value(name, values.dtype)
             group, key = name.split("/")
             table.setdefault(group, {})[key] = Column(column.dims, values)
-        groups = {k: table.get(k, {}) for k in ("members", "trajectories", "final")}
         self.check()
-        return Table(**groups), wrong
+        return Table(**{group: table.get(group, {}) for group in GROUPS}), wrong
 
     def _status(self, block: int) -> AbstractPlace:
         return self.place / STATUS / "c" / str(block)
 
     def _names(self) -> list[str]:
-        order = ("members", "trajectories", "final")
         return sorted(
-            self.attributes["columns"], key=lambda n: (order.index(n.split("/")[0]), n)
+            self.attributes["columns"], key=lambda n: (GROUPS.index(n.split("/")[0]), n)
         )
 
     def _column(

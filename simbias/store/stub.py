@@ -6,7 +6,7 @@ from simbias.store.place import ROOT, AbstractPlace
 
 _OURS = re.compile(
     r"work/(leases|owners|states)/[^/]+"
-    r"|(members|trajectories|final)/([^/]+/)?(zarr\.json|c(/\d+)+)"
+    r"|(members|trajectories|final|networks)/([^/]+/)?(zarr\.json|c(/\d+)+)"
 )
 
 

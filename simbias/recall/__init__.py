@@ -1,0 +1,1 @@
+"""Members of a result, taken up again: drawn, gone on with, looked at."""

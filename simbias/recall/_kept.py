@@ -1,0 +1,50 @@
+"""The arrays of kept networks in a result."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from simbias.errors import BadInput
+
+_PREFIX = "network."
+
+
+def arrays_of(ds: xr.Dataset) -> dict[str, xr.DataArray]:
+    """Every array of the networks, by its name in the network.
+
+    Raises:
+        ValueError: for a result without any.
+    """
+    found = {
+        str(name).removeprefix(_PREFIX): ds[name]
+        for name in ds.data_vars
+        if str(name).startswith(_PREFIX)
+    }
+    if not found:
+        raise BadInput(
+            "the result holds no networks: name the times at which they are kept "
+            "before it is run. Example: keep=(0.0, 100.0), or --keep 0 100."
+        )
+    return found
+
+
+def one_of_each(array: xr.DataArray, place: Mapping[str, Any]) -> np.ndarray:
+    """The values where every axis that is named has the value that is given."""
+    index = {
+        name: int(np.flatnonzero(array[name].values == value)[0])
+        for name, value in place.items()
+        if name in array.dims
+    }
+    return array.isel(index).values
+
+
+def is_whole(leaves: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Which networks, stacked along the first axis, were reached and are finite."""
+    whole = [
+        np.isfinite(v.reshape(v.shape[0], -1)).all(axis=1)
+        for v in leaves.values()
+        if v.dtype.kind == "f"
+    ]
+    return np.logical_and.reduce(whole)

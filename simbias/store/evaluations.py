@@ -1,0 +1,76 @@
+"""What was computed from a run afterwards, beside its arrays: one file for each name.
+
+A file begins with the SHA-256 of the rest, which names the run that it was computed
+from, the axes and their coordinates; then come the numbers.  One that is torn, flipped
+or of another run is reported and left out.
+"""
+
+import dataclasses
+import hashlib
+import io
+import json
+import warnings
+from typing import Any
+
+import numpy as np
+
+from simbias.errors import BadInput
+from simbias.store._root import parsed
+from simbias.store.layout import Store
+from simbias.store.place import AbstractPlace
+
+_FOLDER = "evaluations"
+
+
+@dataclasses.dataclass(frozen=True)
+class Evaluation:
+    """An array over axes of the run, of which `coords` says where its values are."""
+
+    dims: tuple[str, ...]
+    coords: dict[str, list[Any]]
+    values: np.ndarray
+
+
+def save_evaluation(store: Store, name: str, found: Evaluation) -> None:
+    """Write an evaluation, in place of one of the same name.
+
+    Raises:
+        OSError: if it cannot be written, or the run is not there any more.
+    """
+    store.check()
+    run = store.attributes["run"]
+    head = {"run": run, "name": name, "dims": found.dims, "coords": found.coords}
+    buffer = io.BytesIO()
+    buffer.write(json.dumps(head).encode() + b"\n")
+    np.save(buffer, found.values, allow_pickle=False)
+    body = buffer.getvalue()
+    digest = hashlib.sha256(body).hexdigest().encode()
+    (store.place / _FOLDER / name).write(digest + b"\n" + body)
+
+
+def read_evaluations(store: Store) -> dict[str, Evaluation]:
+    """Every evaluation of a run by its name; those that are damaged are warned of."""
+    found = {}
+    for name in sorted((store.place / _FOLDER).files()):
+        place = store.place / _FOLDER / name
+        try:
+            found[name] = _read(place, store.attributes["run"], name)
+        except (ValueError, TypeError, KeyError) as error:
+            warnings.warn(f"{place} is left out: {error}.", stacklevel=2)
+    return found
+
+
+def _read(place: AbstractPlace, run: str, name: str) -> Evaluation:
+    digest, _, body = place.read().partition(b"\n")
+    if hashlib.sha256(body).hexdigest().encode() != digest:
+        raise BadInput("its checksum does not match")
+    line, _, rest = body.partition(b"\n")
+    head = parsed(line)
+    if head["run"] != run or head["name"] != name:
+        raise BadInput("it belongs to another run")
+    values = np.load(io.BytesIO(rest), allow_pickle=False)
+    dims, coords = tuple(head["dims"]), head["coords"]
+    sizes = dict(zip(dims, values.shape, strict=True))
+    if any(len(coords[dim]) != sizes[dim] for dim in coords):
+        raise BadInput("its coordinates are not those of its axes")
+    return Evaluation(dims, coords, values)

@@ -1,0 +1,190 @@
+"""Members of a result are taken up again: kept networks, and functions of them."""
+
+import dataclasses
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import xarray as xr
+from small import Norms, Risk, small
+
+import simbias
+from simbias.core import Status
+from simbias.results import open_result
+from simbias.simulate import simulate
+
+KEPT = (0.0, 5.0)
+
+
+def shift(network, data, other, _):
+    return jnp.sqrt(jnp.sum((network.w - other.w) ** 2)) + 0 * data.x[0, 0]
+
+
+@pytest.fixture(scope="module")
+def ds():
+    return simulate(small(keep=KEPT))
+
+
+def test_a_kept_network_is_that_of_the_run_to_the_last_bit(ds):
+    plain = simulate(small())
+    without = ds[list(plain.data_vars)].assign_attrs(plain.attrs)
+    xr.testing.assert_identical(plain, without)
+    assert ds["network.w"].dims[:4] == ("n", "scale", "seed", "kept")
+    risk = simbias.evaluate(Risk(), ds, small())
+    at = ds["risk"].sel(time=list(KEPT)).rename(time="kept")
+    np.testing.assert_array_equal(risk.transpose(*at.dims), at)
+    norms = simbias.evaluate(Norms(), ds, small(), time=5.0)
+    np.testing.assert_array_equal(norms.transpose(*ds["norms"].dims), ds["norms"])
+
+
+def test_a_member_goes_on_from_where_it_was_kept(ds):
+    half = simulate(small(times=(2.0,), keep=(2.0,)))
+    where = {"n": 20, "scale": 0.1, "seed": 2}
+    one = simbias.member(half, small(times=(2.0,)), **where)
+    assert (one.time, one.status) == (2.0, Status.REACHED_TIME)
+    assert one.data.x.shape == (20, 2)
+    run = simbias.solve(one.network, one.data, one.flow, one.loss, (3.0,), {})
+    end = simbias.member(ds, small(), time=5.0, **where)
+    np.testing.assert_allclose(run.network.w, end.network.w, rtol=1e-12)
+
+
+def test_kept_networks_are_the_same_from_a_store_and_after_a_stop(ds, tmp_path):
+    stored = simulate(small(keep=KEPT), store=tmp_path / "run.zarr", lanes=2)
+    xr.testing.assert_identical(stored, ds)
+    xr.testing.assert_identical(open_result(tmp_path), ds)
+
+
+def test_a_store_with_kept_networks_grows_also_in_their_shape(tmp_path):
+    cell = {"n": 6, "m": (8,)}
+    simulate(small(cell=cell, keep=KEPT, seeds=2), store=tmp_path / "run.zarr")
+    larger = small(cell={**cell, "m": (8, 12)}, keep=KEPT, seeds=3)
+    grown = simulate(larger, store=tmp_path / "run.zarr")
+    xr.testing.assert_identical(grown, simulate(larger))
+    for m in (8, 12):
+        assert simbias.member(grown, larger, m=m, seed=2).network.w.shape == (m, 2)
+    assert bool(grown["network.w"].sel(m=8).isnull().any())
+
+
+def test_a_member_at_rest_is_kept_as_it_is_for_every_later_time():
+    class Rest(simbias.AbstractStop):
+        def __call__(self, network, data):
+            return jnp.asarray(True)
+
+    ds = simulate(small(times=(1.0, 2.0, 5.0), keep=(1.0, 5.0), stop=Rest()))
+    assert (ds["status"] == Status.CONVERGED).all()
+    w = ds["network.w"]
+    np.testing.assert_array_equal(w.isel(kept=0), w.isel(kept=1))
+    assert w.notnull().all()
+
+
+def test_a_network_that_was_not_reached_is_nan_and_refused():
+    experiment = small(cell={"n": 6, "scale": (0.1, 1e200)}, keep=KEPT)
+    ds = simulate(experiment)
+    risk = simbias.evaluate(lambda network, data: jnp.float64(1), ds, experiment)
+    assert risk.sel(scale=0.1).notnull().all()
+    assert risk.sel(scale=1e200, kept=5).isnull().all()
+    with pytest.raises(simbias.BadInput, match=r"not reached at time 5.0.*NONFINITE"):
+        simbias.member(ds, experiment, scale=1e200)
+
+
+def test_two_networks_are_compared_over_times_and_seeds(ds):
+    moved = simbias.evaluate(shift, ds, small(), time=5.0, other_time=0.0)
+    w = ds["network.w"]
+    norm = np.sqrt(
+        ((w.sel(kept=5) - w.sel(kept=0)) ** 2).sum(["network.w.0", "network.w.1"])
+    )
+    np.testing.assert_allclose(moved, norm.transpose(*moved.dims), rtol=1e-12)
+    apart = simbias.evaluate(shift, ds, small(), time=5.0, other_seed=[0, 2])
+    assert apart.dims == ("n", "scale", "seed", "other_seed")
+    assert (apart.sel(seed=2, other_seed=2) == 0).all()
+    assert (apart.sel(seed=1, other_seed=2) > 0).all()
+
+
+def test_a_part_of_a_result_is_evaluated_by_itself(ds):
+    whole = simbias.evaluate(Risk(), ds, small())
+    part = ds.sel(n=20).isel(seed=1, kept=[1])
+    found = simbias.evaluate(Risk(), part, small())
+    np.testing.assert_array_equal(found, whole.sel(n=20).isel(seed=1, kept=[1]))
+
+
+def test_pieces_change_nothing(ds, monkeypatch):
+    whole = simbias.evaluate(shift, ds, small(), other_seed=[0, 1, 2])
+    monkeypatch.setattr("simbias.recall.evaluate._MOST", 5)
+    np.testing.assert_array_equal(
+        simbias.evaluate(shift, ds, small(), other_seed=[0, 1, 2]), whole
+    )
+
+
+def test_what_cannot_be_had_is_refused_by_name(ds):
+    plain = simulate(small(cell={"n": 6}, seeds=1))
+    for call, message in (
+        (lambda: simbias.member(plain, small()), "holds no networks.*keep"),
+        (lambda: simbias.evaluate(Risk(), plain, small()), "holds no networks"),
+        (lambda: simbias.member(ds, small(), n=6, scale=0.1, time=1.0), "`time` must"),
+        (lambda: simbias.evaluate(Risk(), ds, small(), time=2.0), "`time` must be"),
+        (lambda: simbias.evaluate(shift, ds, small(), other_seed=9), "`other_seed`"),
+        (lambda: simbias.evaluate(lambda n, d: "x", ds, small()), "returns a str"),
+        (lambda: simbias.member(ds, n=6, scale=0.1), "give the experiment"),
+        (lambda: simbias.member(ds, small(loss=jnp.sum)), "`experiment.loss` is not"),
+        (lambda: simbias.member(ds.drop_attrs(), small()), "without the attributes"),
+        (lambda: simulate(small(keep=(2.0,))), "`keep` must be a tuple of some of"),
+        (lambda: simulate(small(keep=(5.0, 0.0))), "`keep` must increase"),
+    ):
+        with pytest.raises(simbias.BadInput, match=message):
+            call()
+
+
+def test_an_experiment_of_the_package_is_found_by_its_names():
+    from simbias.experiments import threshold
+
+    experiment = threshold.experiment("smoke", seeds=1, n=8, m=10, times=(0.0, 0.1))
+    ds = simulate(dataclasses.replace(experiment, keep=(0.1,)))
+    one = simbias.member(ds)
+    assert type(one.flow) is type(experiment.flow)
+    assert one.flow == experiment.flow
+    assert one.loss is experiment.loss
+
+
+def test_an_outcome_is_written_back_into_its_run_which_may_grow(tmp_path):
+    experiment = small(keep=KEPT, seeds=2)
+    simulate(experiment, store=tmp_path / "run.zarr")
+    risk = simbias.evaluate(Risk(), tmp_path, experiment, time=5.0, save="again")
+    ds = open_result(tmp_path)
+    xr.testing.assert_equal(ds["again"], risk.drop_vars("kept"))
+    simbias.evaluate(lambda n, d: jnp.sum(n.w), ds, experiment, save="again")
+    assert open_result(tmp_path)["again"].dims == ("n", "scale", "seed", "kept")
+    simulate(small(keep=KEPT, seeds=3), store=tmp_path / "run.zarr")
+    grown = open_result(tmp_path)["again"]
+    assert grown.sizes["seed"] == 3
+    assert grown.sel(seed=2).isnull().all()
+    assert grown.sel(seed=[0, 1]).notnull().all()
+
+
+def test_an_outcome_that_is_damaged_is_left_out_and_reported(tmp_path):
+    experiment = small(keep=KEPT, seeds=1)
+    simulate(experiment, store=tmp_path / "run.zarr")
+    for call, message in (
+        (lambda: simbias.evaluate(Risk(), tmp_path, experiment, save="risk"), "not in"),
+        (lambda: simbias.evaluate(Risk(), tmp_path, experiment, save="a/b"), "Python"),
+        (
+            lambda: simbias.evaluate(
+                Risk(), open_result(tmp_path).sel(n=6), experiment, save="x"
+            ),
+            "`n` is not an axis",
+        ),
+        (
+            lambda: simbias.evaluate(
+                Risk(), simulate(experiment), experiment, save="x"
+            ),
+            "in memory only",
+        ),
+    ):
+        with pytest.raises(simbias.BadInput, match=message):
+            call()
+    simbias.evaluate(Risk(), tmp_path, experiment, save="x")
+    file = tmp_path / "run.zarr" / "evaluations" / "x"
+    raw = bytearray(file.read_bytes())
+    raw[-1] ^= 1
+    file.write_bytes(bytes(raw))
+    with pytest.warns(UserWarning, match="x is left out: its checksum"):
+        assert "x" not in open_result(tmp_path)
