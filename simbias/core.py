@@ -170,6 +170,13 @@ class AbstractFlow(eqx.Module):
     ) -> FlowState:
         """One attempted step."""
 
+    def history(self, state: FlowState) -> dict[str, Float[Array, " event"]]:  # noqa: ARG002
+        """What the flow itself has written down of a member, name -> values.
+
+        All over the axis `event`, NaN where there is none; no flow has to.
+        """
+        return {}
+
     def attempt_size(
         self,
         network: Any,  # noqa: ARG002

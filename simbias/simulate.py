@@ -135,6 +135,8 @@ class Trajectory:
     end_time: float
     status: Status
     stats: dict[str, int]
+    history: dict[str, np.ndarray]
+    """What the flow itself has written down, such as events."""
 
 
 def solve(
@@ -180,6 +182,7 @@ def solve(
             float(state.time),
             Status(int(state.status)),
             {k: int(v) for k, v in state.stats.items()},
+            {k: np.asarray(v) for k, v in flow.history(state).items()},
         )
 
 

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 import xarray as xr
 from small import Norms, Risk, small
+from toy import assert_same_bits
 
 import simbias
 from simbias.core import Status
+from simbias.flows._events import no_events, no_log
 from simbias.results import open_result
 from simbias.simulate import simulate
 
@@ -134,17 +136,6 @@ def test_what_cannot_be_had_is_refused_by_name(ds):
             call()
 
 
-def test_an_experiment_of_the_package_is_found_by_its_names():
-    from simbias.experiments import threshold
-
-    experiment = threshold.experiment("smoke", seeds=1, n=8, m=10, times=(0.0, 0.1))
-    ds = simulate(dataclasses.replace(experiment, keep=(0.1,)))
-    one = simbias.member(ds)
-    assert type(one.flow) is type(experiment.flow)
-    assert one.flow == experiment.flow
-    assert one.loss is experiment.loss
-
-
 def test_an_outcome_is_written_back_into_its_run_which_may_grow(tmp_path):
     experiment = small(keep=KEPT, seeds=2)
     simulate(experiment, store=tmp_path / "run.zarr")
@@ -188,3 +179,64 @@ def test_an_outcome_that_is_damaged_is_left_out_and_reported(tmp_path):
     file.write_bytes(bytes(raw))
     with pytest.warns(UserWarning, match="x is left out: its checksum"):
         assert "x" not in open_result(tmp_path)
+
+
+def test_events_lead_from_the_first_pattern_to_the_last_and_change_no_bit():
+    from simbias.experiments import threshold
+
+    times = (0.0, 30.0)
+    small = threshold.experiment("smoke", seeds=2, n=8, m=10, scale=0.3, times=times)
+    plain = dataclasses.replace(small, keep=times)
+    flow = dataclasses.replace(small.flow, events=200)
+    ds = simulate(dataclasses.replace(plain, flow=flow))
+    for name, array in simulate(plain).data_vars.items():
+        np.testing.assert_array_equal(array, ds[name], str(name))
+    assert ds["event_kind"].dims == ("seed", "event")
+    for seed in range(2):
+        start, end = (simbias.member(ds, seed=seed, time=time) for time in times)
+        # The experiment is one of the package, and is found by its names.
+        assert end.flow == flow
+        assert end.loss is small.loss
+        one = ds.isel(seed=seed)
+        _replay(one, start, end)
+
+
+def _replay(one, start, end):
+    count = int(one["events"])
+    names = ("time", "neuron", "sample", "kind")
+    time, *places = (one[f"event_{name}"].values[:count] for name in names)
+    assert count > 10
+    assert one["event_time"][count:].isnull().all()
+    assert (np.diff(time) >= 0).all()
+    assert 0 < time[0] < time[-1] <= 30
+    x = np.asarray(start.data.x)
+    is_active = np.array(start.network.w @ x.T > 0)
+    slides = np.zeros_like(is_active)
+    for neuron, at, kind in zip(*(v.astype(int) for v in places), strict=True):
+        here = neuron, at
+        assert slides[here] == (kind in (4, 5))
+        assert kind not in (1, 2) or is_active[here] == (kind == 2)
+        is_active[here], slides[here] = kind in (1, 4), kind == 3
+    h = np.asarray(end.network.w @ x.T)
+    np.testing.assert_array_equal(h[~slides] > 0, is_active[~slides])
+    np.testing.assert_allclose(h[slides], 0, atol=1e-12)
+    kinds = np.bincount(places[2].astype(int), minlength=6)
+    assert kinds[1] + kinds[2] == one["crossings"]
+    assert kinds[3] == one["pins"]
+    assert kinds[4] + kinds[5] == one["releases"]
+
+
+def test_events_without_room_are_counted_and_left_out():
+    first = no_events(2, jnp.dtype(jnp.float64))
+    two = jnp.array([[1, 0], [2, 3]])
+    once = first.noted(jnp.array([0.5, 0.25]), two + 4, two)
+    twice = once.noted(jnp.array([0.75, 0.5]), two + 6, jnp.array([[0, 0], [5, 0]]))
+    np.testing.assert_array_equal(twice.count, [1, 3])
+    log = no_log(3, jnp.dtype(jnp.float64))
+    log = log.extended(twice, jnp.float64(10), jnp.float64(2))
+    np.testing.assert_array_equal(log.time, [10.5, 10.5, 11])
+    np.testing.assert_array_equal(log.neuron, [1, 1, 0])
+    np.testing.assert_array_equal(log.kind, [2, 3, 1])
+    np.testing.assert_array_equal(log.plane, [6, 7, 5])
+    again = log.extended(once, jnp.float64(12), jnp.float64(2))
+    assert_same_bits(again, log)

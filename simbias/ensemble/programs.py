@@ -272,6 +272,7 @@ def _finished(
         lane = jax.tree.map(lambda v: v[place], lanes)
         state = lane.state
         values = {k: measure(state.network, lane.data) for k, measure in final.items()}
+        values |= lane.flow.history(state)
         records, status = lane.records, state.status
         return Finished(
             records, lane.cursor, status, state.time, state.stats, values, lane.kept

@@ -73,9 +73,10 @@ class Shapes:
             check_traced(experiment.name, drawn, cell.numbers)
             check_loss(experiment.loss, data)
             self.trajectories.append(_fields(experiment.measures, network, data))
-            self.final.append(_fields(experiment.final, network, data))
             begin = functools.partial(start, self._recorder)
             lane = eqx.filter_eval_shape(begin, flow, network, data, key)
+            final = _fields(experiment.final, network, data)
+            self.final.append(final | _history(lane))
             self._by_sizes[sizes] = self._add(lane)
             self.networks.append(_kept(lane))
         return self._by_sizes[sizes]
@@ -119,6 +120,15 @@ def _fields(measures: Mapping, network: Any, data: Any) -> dict[str, Field]:
         dtype = record_dtype(np.dtype(value.dtype))
         fields[name] = Field(tuple(measure.dims), value.shape, dtype, coords)
     return fields
+
+
+def _history(lane: Lane) -> dict[str, Field]:
+    """What the flow writes down itself."""
+    history = eqx.filter_eval_shape(lambda lane: lane.flow.history(lane.state), lane)
+    return {
+        name: Field(("event",), v.shape, np.dtype(v.dtype), {})
+        for name, v in history.items()
+    }
 
 
 def _kept(lane: Lane) -> dict[str, Field]:

@@ -6,6 +6,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from simbias.flows._events import Events
 from simbias.flows._frozen import Sample
 from simbias.flows._single_neuron import Point
 
@@ -46,7 +47,7 @@ class Course(eqx.Module):
     moments M at the ends of the whole step under the present sides and frozen
     residuals.  `shift` sums what the events changed in w, `lag` the same times the
     fraction of the step that was left.  `meetings` counts all events, those included
-    that change nothing.
+    that change nothing.  `events` is None unless they are written down.
     """
 
     begin: Float[Array, " c"]
@@ -64,6 +65,7 @@ class Course(eqx.Module):
     released: Int[Array, " c"]
     is_full: Bool[Array, " c"]
     is_pending: Bool[Array, " c"]
+    events: Events | None
 
 
 class Step(NamedTuple):

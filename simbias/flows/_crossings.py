@@ -17,6 +17,7 @@ from simbias.flows._cubic import (
     plain_root,
     rough_root,
 )
+from simbias.flows._events import kinds_at, kinds_of_leaving
 from simbias.flows._frozen import Sample
 from simbias.flows._meetings import Meeting, concave_first, decide, jumps_at
 from simbias.flows._norms import largest_of_rows, norm_of_rows, rounding
@@ -177,7 +178,15 @@ def _redirected(
     drive = jnp.sum(there.a[:, :, None] * now, axis=1)
     below, above, _ = escape_speeds(drive, jump, dual)
     is_above = with_flips(course.is_above, plane, meeting.gain, data.planes.first)
-    released = jnp.sum(meeting.is_used[:, :-1] & ~meeting.is_kept, axis=1)
+    leaves = meeting.is_used[:, :-1] & ~meeting.is_kept
+    released = jnp.sum(leaves, axis=1)
+    events = course.events
+    if events is not None:
+        met = kinds_at(meeting.gain[:, -1:] > 0, meeting.is_pinned[:, None])
+        met = jnp.where(meeting.stays[:, None], 0, met)
+        left_planes = kinds_of_leaving(meeting.gain[:, :-1] > 0, leaves)
+        kinds = jnp.concatenate([left_planes, met], axis=1)
+        events = events.noted(begin, plane, kinds)
     return Course(
         begin=begin,
         start=point(w0, there.a, now, normals, dual),
@@ -201,6 +210,7 @@ def _redirected(
         released=course.released + released.astype(jnp.int32),
         is_full=course.is_full | is_full,
         is_pending=course.is_pending,
+        events=events,
     )
 
 

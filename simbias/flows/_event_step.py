@@ -14,6 +14,7 @@ from simbias.flows._crossings import (
     Step,
     follow_events,
 )
+from simbias.flows._events import Events, kinds_of_leaving, no_events
 from simbias.flows._frozen import (
     Rates,
     Sample,
@@ -40,6 +41,7 @@ class Method(NamedTuple):
     rtol: Float[Array, ""]
     slope: float
     rows: int
+    has_events: bool
 
 
 class Attempt(NamedTuple):
@@ -55,6 +57,7 @@ class Attempt(NamedTuple):
     released: Int[Array, ""]
     choices: Int[Array, ""]
     is_full: Bool[Array, ""]
+    events: Events | None
 
 
 def attempt_step(
@@ -81,7 +84,8 @@ def attempt_step(
     end, error, late = map(neurons_first, smooth[:3])
     size = norm_of_rows(position.w, position.a)
     share = lambda *parts: norm_of_rows(*parts) / jnp.where(size > 0, size, 1)
-    course = _course(position, end, late)
+    events = no_events(len(position.w), position.w.dtype) if method.has_events else None
+    course = _course(position, end, late, events)
     pulls = sample.pulls(position.rates.residual), sample.pulls(late.residual)
     step = Step(sample, *pulls, length, slope)
     course = follow_events(course, step, method.rows)
@@ -132,6 +136,14 @@ def attempt_step(
     )
     scaled = jnp.where(is_undone, jnp.maximum(scaled, _HALVE**order), scaled)
     count = lambda v: jnp.sum(v).astype(jnp.int32)
+    events = course.events
+    if events is not None:
+        plane = course.pins.plane
+        leaves = (plane >= 0) & (held.pins.plane != plane)
+        plane = jnp.maximum(plane, 0)
+        is_up = jnp.take_along_axis(held.is_above, plane, axis=1)
+        now = jnp.ones_like(course.begin)
+        events = events.noted(now, plane, kinds_of_leaving(is_up, leaves))
     return Attempt(
         position=_arrived(held, rates.residual, sample),
         error=scaled,
@@ -143,6 +155,7 @@ def attempt_step(
         released=count(course.released) + count(held.released),
         choices=count(held.choices),
         is_full=jnp.any(course.is_full),
+        events=events,
     )
 
 
@@ -190,6 +203,7 @@ def _course(
     position: Position,
     end: Rates,
     late: Rates,
+    events: Events | None,
 ) -> Course:
     """A whole step for every neuron, before any event."""
     w0, w1 = position.w, end.w
@@ -211,6 +225,7 @@ def _course(
         released=zero,
         is_full=jnp.zeros(w0.shape[:1], bool),
         is_pending=jnp.zeros(w0.shape[:1], bool),
+        events=events,
     )
 
 

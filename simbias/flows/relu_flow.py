@@ -16,6 +16,7 @@ from simbias.flows._event_step import (
     Method,
     attempt_step,
 )
+from simbias.flows._events import PLACES, Log, no_log
 from simbias.flows._frozen import Sample, extended_sample
 from simbias.flows._objective import (
     CLIP,
@@ -74,6 +75,11 @@ class ReluFlow(AbstractFlow):
         rows: neurons whose events are followed at a time; changes speed only.
         stabilise: steps that stability bounds are left to Runge–Kutta–Chebyshev,
             whose number of evaluations grows with the root of their length.
+        events: room for so many events, written down with their times: the result has
+            `event_time`, `event_neuron`, `event_sample` (the first one on the
+            hyperplane) and `event_kind` (1 the neuron becomes active there, 2 inactive,
+            3 it begins to slide, 4 it leaves to the active, 5 to the inactive side),
+            and `stats` counts all `events`, also those that found no room.
 
     Reference: Filippov (1988), Differential equations with discontinuous righthand
     sides; Dieci & Lopez (2012), J. Comput. Appl. Math. 236.
@@ -89,6 +95,7 @@ class ReluFlow(AbstractFlow):
     max_pins: int | None = eqx.field(static=True, default=None)
     rows: int | None = eqx.field(static=True, default=None)
     stabilise: bool = eqx.field(static=True, default=True)
+    events: int = eqx.field(static=True, default=0)
 
     def __check_init__(self):
         positive("rtol", self.rtol)
@@ -102,6 +109,8 @@ class ReluFlow(AbstractFlow):
         for name in ("max_steps", "max_pins", "rows"):
             if getattr(self, name) is not None:
                 positive_integer(name, getattr(self, name))
+        if self.events != 0:
+            positive_integer("events", self.events)
         if not isinstance(self.solver, diffrax.AbstractERK):
             raise BadInput(
                 "`solver` must be an explicit Runge–Kutta method of diffrax with an "
@@ -113,7 +122,19 @@ class ReluFlow(AbstractFlow):
         """Numbers that an attempt holds: 4⅜ per n × m, and four per one of the pins."""
         m, e = network.w.shape[0], network.w.shape[1] + (network.b is not None)
         pins = min(n, e, 32 if self.max_pins is None else self.max_pins)
-        return 35 * n * width // 8 + 4 * m * pins * (e + 4)
+        noted = 4 * (m * PLACES + self.events) if self.events else 0
+        return 35 * n * width // 8 + 4 * m * pins * (e + 4) + noted
+
+    def history(self, state: FlowState) -> dict[str, Float[Array, " event"]]:
+        """Time, neuron, sample and kind of events; NaN in places that are left."""
+        log = state.memory.log
+        if log is None:
+            return {}
+        is_one = jnp.arange(self.events, dtype=jnp.int32) < log.size
+        written = lambda v: jnp.where(is_one, v.astype(log.time.dtype), jnp.nan)
+        parts = {"time": log.time, "neuron": log.neuron}
+        parts |= {"sample": log.plane, "kind": log.kind}
+        return {f"event_{name}": written(v) for name, v in parts.items()}
 
     def init(
         self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
@@ -139,6 +160,8 @@ class ReluFlow(AbstractFlow):
         length = first_length(position) if self.dt0 is None else self.dt0
         choices = choices_at_start(position, sample, slope)
         stats = _first_stats(evaluations=jnp.int32(1), choices=choices)
+        if self.events:
+            stats["events"] = jnp.int32(0)
         memory = ReluMemory(
             planes=sample.planes,
             length=jnp.asarray(length, clock()),
@@ -146,6 +169,7 @@ class ReluFlow(AbstractFlow):
             controller=first_controller(w.dtype),
             has_overflowed=jnp.array(False),
             stiffness=unknown_stiffness(w, a) if self.stabilise else None,
+            log=no_log(self.events, clock()) if self.events else None,
         )
         return FlowState(network, jnp.zeros((), clock()), status, stats, memory)
 
@@ -165,7 +189,7 @@ class ReluFlow(AbstractFlow):
         rtol = jnp.maximum(
             jnp.asarray(self.rtol, dtype), _LEAST_RTOL * jnp.finfo(dtype).eps
         )
-        method = Method(self.solver, rtol, _slope(network), rows)
+        method = Method(self.solver, rtol, _slope(network), rows, self.events > 0)
         new = attempt_step(memory.position, sample, length, method, memory.stiffness)
         overflows = ~is_finite((new.position, new.error))
         error = jnp.where(overflows, jnp.inf, new.error)
@@ -209,10 +233,14 @@ class ReluFlow(AbstractFlow):
             status = where_status(
                 moves & rests & ~new.is_full, Status.CONVERGED, status
             )
+        log = memory.log
+        if log is not None and new.events is not None:
+            step = (time, (tnext - time).astype(time.dtype))
+            log = choose(moves, log.extended(new.events, *step), log)
         memory = choose(
             tries,
             ReluMemory(
-                memory.planes, proposal, position, controller, overflows, stiffness
+                memory.planes, proposal, position, controller, overflows, stiffness, log
             ),
             memory,
         )
@@ -238,6 +266,7 @@ class ReluMemory(eqx.Module):
     controller: PyTree
     has_overflowed: Bool[Array, ""]
     stiffness: Stiffness | None
+    log: Log | None
 
 
 def _slope(network: Any) -> float:
@@ -279,7 +308,10 @@ def _counted(
     moves: Bool[Array, ""],
 ) -> dict[str, Int[Array, ""]]:
     plus = lambda condition, count: jnp.where(condition, count, 0).astype(jnp.int32)
-    return {
+    noted = {}
+    if new.events is not None:
+        noted = {"events": stats["events"] + plus(moves, jnp.sum(new.events.count))}
+    return noted | {
         "accepted": stats["accepted"] + plus(moves, 1),
         "rejected": stats["rejected"] + plus(tries & ~moves, 1),
         "evaluations": stats["evaluations"] + plus(tries, new.evaluations),
