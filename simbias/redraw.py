@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from simbias.configuration import configuration
-from simbias.core import AbstractNetwork, CellValue, Dataset, Experiment
+from simbias.core import CellValue, Dataset, Experiment
 from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.grid import FLOW_PREFIX, make_cell, member_keys
 from simbias.errors import BadInput
@@ -18,7 +18,7 @@ from simbias.errors import BadInput
 
 def redraw(
     ds: xr.Dataset, experiment: Experiment, *, seed: int = 0, **where: CellValue
-) -> tuple[Dataset, AbstractNetwork]:
+) -> tuple[Dataset, Any]:
     """The sample and the initial network of one member, from its key.
 
         data, network = simbias.redraw(ds, experiment, n=20, seed=3)
