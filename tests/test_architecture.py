@@ -15,7 +15,7 @@ LAYERS = [
     {"errors"},
     {"branching", "checks", "compiled", "core", "precision", "tiling"},
     {"identity"},
-    {"attacks", "losses", "presets", "trained", "wrapped"},
+    {"attacks", "drawn_from", "losses", "presets", "trained", "wrapped"},
     {"kinks"},
     {"datasets", "networks", "flows", "measures", "stops", "theory"},
     {"ensemble"},
