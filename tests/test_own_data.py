@@ -155,3 +155,21 @@ def test_more_rows_than_there_are_are_refused_by_name(tmp_path):
     make = DrawnFrom(Npz(saved(tmp_path)), equinox_network)
     with pytest.raises(ValueError, match="`n` must be from 1 to 12, the rows of .*13"):
         planned(small(make=make, cell={"n": (12, 13)}, final={}))
+
+
+def test_the_example_of_the_readme_runs(tmp_path, monkeypatch):
+    readme = pathlib.Path(__file__).parent.parent / "README.md"
+    blocks = readme.read_text().split("```python\n")
+    (example,) = (b.split("```")[0] for b in blocks if 'Npz("mine.npz")' in b)
+    x = RNG.normal(size=(70, 2))
+    saved(tmp_path, x=x, y=x[:, 0], x_test=None, y_test=None)
+    monkeypatch.chdir(tmp_path)
+    for text, shorter in (("[20, 60]", "[60]"), ("seeds=10", "seeds=2")):
+        assert text in example
+        example = example.replace(text, shorter)
+    held = {"__name__": "example"}
+    exec(example, held)
+    ds = held["ds"]
+    assert dict(ds.sizes) == {"n": 1, "flow.rate": 2, "seed": 2, "time": 11}
+    error = ds["train_error"]
+    assert (error.isel(time=-1) < error.isel(time=0)).all()
