@@ -12,6 +12,7 @@ import numpy as np
 
 from simbias.core import Experiment
 from simbias.ensemble.grid import make_parameters
+from simbias.identity import code_identity, has_name
 
 Plain = dict[str, "Plain"] | list["Plain"] | str | int | float | bool | None
 
@@ -29,7 +30,13 @@ def configuration(experiment: Experiment) -> dict[str, Any]:
     }
     fields = {f.name: getattr(experiment, f.name) for f in _fields(experiment)}
     fields["cell"] = {**defaults, **experiment.cell}
-    return {name: _plain(value) for name, value in fields.items()}
+    plain = {name: _plain(value) for name, value in fields.items()}
+    for field in ("measures", "final"):
+        # Written for the run, and changed as easily: told by their code as well.
+        for name, measure in fields[field].items():
+            if not isinstance(measure, eqx.Module):
+                plain[field][name] = code_identity(measure)
+    return plain
 
 
 def provenance() -> dict[str, Any]:
@@ -73,6 +80,8 @@ def _plain(value: Any) -> Any:
         fields = {"function": value.func, "args": value.args, **value.keywords}
         return {"type": "partial", **{k: _plain(v) for k, v in fields.items()}}
     if callable(value):
+        if not has_name(value):
+            return code_identity(value)
         name = getattr(value, "__qualname__", type(value).__name__)
         return f"{value.__module__}.{name}"
     return repr(value)

@@ -54,9 +54,10 @@ class Buffer(eqx.Module):
 
 
 class AbstractNetwork(eqx.Module):
-    """A function of one input.
+    """A function of one input.  Any other Equinox module that is one will do as well.
 
-    Its inexact-array leaves are what is trained, except those inside a `Buffer`.
+    Its inexact-array leaves are what is trained, except those inside a `Buffer`.  What
+    is no array, such as an activation, is held fixed.
 
     A network may have a method `value_and_gradient(loss, x, y, weight)`, the loss on a
     sample and its gradient as a network of the same shape; flows use it in place of
@@ -65,16 +66,14 @@ class AbstractNetwork(eqx.Module):
     A network whose rows see each other in training, as under batch normalisation, has
     `on_sample(x, weight)`: the outputs on a sample, and itself with its buffers moved
     on.  Descent then uses this; measures always call the network on single inputs.
+
+    It may have a property `has_kinks`: True if its gradient in the weights jumps, as
+    that of a ReLU network, False if not.  Without one this is found by tracing it.
     """
 
     @abstractmethod
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Output for one input."""
-
-    @property
-    def has_kinks(self) -> bool:
-        """True if the gradient in the weights jumps, as that of a ReLU network."""
-        return False
 
 
 # (prediction, target, weight) -> mean over the samples.  The factor in front (½ or 1)
@@ -101,6 +100,11 @@ class AbstractMeasure(eqx.Module):
     def coords(self) -> dict[str, np.ndarray]:
         """Coordinates of the axes that have some: name of the axis -> values."""
         return {}
+
+
+# A measure, or a plain function of the same arguments: its axes are the function's
+# `dims` if it has them, else they are named after the measure.
+Measure = AbstractMeasure | Callable[[Any, Dataset], Array]
 
 
 class Status(enum.IntEnum):
@@ -205,7 +209,10 @@ class AbstractStop(eqx.Module):
         """True if the member may rest."""
 
 
-Make = Callable[..., tuple[Dataset, AbstractNetwork]]
+Make = Callable[..., tuple[Dataset, Any]]
+# Values on an axis of the grid, and times.
+Axis = tuple[Any, ...] | list[Any] | range | np.ndarray | Array
+Times = tuple[float, ...] | list[Any] | range | np.ndarray | Array
 
 
 @dataclasses.dataclass(frozen=True)
@@ -214,17 +221,17 @@ class Experiment:
 
     Args:
         name: name of the file in `simbias.experiments`, or your own.
-        make: `(key, *, n, …) -> (Dataset, AbstractNetwork)`, a pure function; what it
-            takes after the key is what a cell holds.
-        cell: values of the arguments of `make`.  A tuple is an axis of the grid, in
-            this order; anything else is held fixed.  A key `flow.FIELD` varies a
-            field of the flow instead.
+        make: `(key, *, n, …) -> (Dataset, network)`, a pure function; what it takes
+            after the key is what a cell holds.
+        cell: values of the arguments of `make`.  A tuple, list, range or array is an
+            axis of the grid, in this order; anything else is held fixed.  A key
+            `flow.FIELD` varies a field of the flow instead.
         seeds: number of members per cell; their seeds are 0, 1, ….
         flow: how weights move.
         loss: what they descend; fixes the unit of time.
         times: when to record, increasing, in units of the flow's clock; the last one
             is the final time.  0 records the initial network.
-        measures: recorded at each of `times`.
+        measures: recorded at each of `times`; see `Measure`.
         final: recorded once, at the end (for measures with large axes); NaN for a
             member that failed.
         keep: those of `times` at which whole networks are kept, to be had back with
@@ -236,14 +243,14 @@ class Experiment:
 
     name: str
     make: Make
-    cell: Mapping[str, CellValue | tuple[CellValue, ...]]
-    seeds: int
+    cell: Mapping[str, CellValue | np.generic | Axis]
+    seeds: int | np.integer
     flow: AbstractFlow
     loss: Loss
-    times: tuple[float, ...]
-    measures: Mapping[str, AbstractMeasure]
-    final: Mapping[str, AbstractMeasure] = dataclasses.field(default_factory=dict)
-    keep: tuple[float, ...] = ()
+    times: Times
+    measures: Mapping[str, Measure]
+    final: Mapping[str, Measure] = dataclasses.field(default_factory=dict)
+    keep: Times = ()
     stop: AbstractStop | None = None
     dtype: str = "float64"
     root: int = 0

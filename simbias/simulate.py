@@ -14,26 +14,32 @@ import xarray as xr
 from simbias.compiled import make_room
 from simbias.core import (
     AbstractFlow,
-    AbstractMeasure,
-    AbstractNetwork,
     AbstractStop,
     Dataset,
     Experiment,
     Loss,
+    Measure,
     Status,
+    Times,
 )
-from simbias.ensemble.arguments import check_arguments, checked_times
+from simbias.ensemble.arguments import (
+    check_arguments,
+    checked_dtype,
+    checked_times,
+)
 from simbias.ensemble.bar import Bar
 from simbias.ensemble.engine import exact_numerics, run_members
 from simbias.ensemble.fit import check_fit, check_loss
 from simbias.ensemble.lane import Recorder, advance, start
+from simbias.ensemble.measured import check_stop, measured
 from simbias.ensemble.members import traced
 from simbias.ensemble.memory import check_memory
 from simbias.ensemble.plan import Plan, make_plan
 from simbias.ensemble.table import empty_table
-from simbias.ensemble.validity import check_measure, check_resources
+from simbias.ensemble.validity import check_resources
 from simbias.losses import check_sample
 from simbias.results import attributes, to_xarray
+from simbias.wrapped import unwrapped, wrapped
 
 
 def simulate(
@@ -127,7 +133,10 @@ def _in_store(
 
 @dataclasses.dataclass(frozen=True)
 class Trajectory:
-    """One member's history: `records` by measure, NaN after a failure."""
+    """One member's history: `records` by measure, NaN after a failure.
+
+    `dtype` is that of the weights, "float64" or "float32".
+    """
 
     times: np.ndarray
     records: dict[str, np.ndarray]
@@ -137,20 +146,25 @@ class Trajectory:
     stats: dict[str, int]
     history: dict[str, np.ndarray]
     """What the flow itself has written down, such as events."""
+    dtype: str
 
 
 def solve(
-    network: AbstractNetwork,
+    network: Any,
     data: Dataset,
     flow: AbstractFlow,
     loss: Loss,
-    times: tuple[float, ...],
-    measures: Mapping[str, AbstractMeasure],
+    times: Times,
+    measures: Mapping[str, Measure],
     *,
     stop: AbstractStop | None = None,
     key: jax.Array | None = None,
 ) -> Trajectory:
     """Train one network, for notebooks and tests; the arrays decide the dtype.
+
+    JAX makes them in float32 unless told otherwise: make both, the sample and the
+    network, inside `with simbias.exact_numerics():` to have float64.  A warning says
+    so where that was forgotten.
 
     As under `jax.jit`, what a loss or a measure reads besides its arguments is read
     when it is first called.
@@ -162,27 +176,29 @@ def solve(
     """
     times = checked_times(times)
     check_arguments(network, data, flow, loss, measures, stop, key)
+    dtype = checked_dtype(network, data)
     with exact_numerics():
         check_fit(network, data)
         check_loss(loss, data)
         check_sample(loss, data.y, data.weight)
         for name, measure in measures.items():
-            value = eqx.filter_eval_shape(measure, network, data)
-            check_measure(name, measure, value)
+            measured(name, measure, network, data)
+        check_stop(stop, network, data)
         key = jax.random.key(0) if key is None else key
         recorder = Recorder(loss, times, dict(measures), stop)
         make_room()
-        lane = _solve(recorder, traced(flow), network, data, key)
+        lane = _solve(recorder, traced(flow), wrapped(network), data, key)
         records = {k: np.asarray(v) for k, v in lane.records.items()}
         state = lane.state
         return Trajectory(
             np.asarray(times),
             records,
-            state.network,
+            unwrapped(state.network),
             float(state.time),
             Status(int(state.status)),
             {k: int(v) for k, v in state.stats.items()},
             {k: np.asarray(v) for k, v in flow.history(state).items()},
+            dtype,
         )
 
 

@@ -14,7 +14,9 @@ ROOT = pathlib.Path(__file__).parent.parent / "simbias"
 LAYERS = [
     {"errors"},
     {"branching", "checks", "compiled", "core", "precision", "tiling"},
-    {"attacks", "losses", "presets", "trained"},
+    {"identity"},
+    {"attacks", "drawn_from", "losses", "presets", "trained", "wrapped"},
+    {"kinks"},
     {"datasets", "networks", "flows", "measures", "stops", "theory"},
     {"ensemble"},
     {"configuration"},

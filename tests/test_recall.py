@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -240,3 +241,19 @@ def test_events_without_room_are_counted_and_left_out():
     np.testing.assert_array_equal(log.plane, [6, 7, 5])
     again = log.extended(once, jnp.float64(12), jnp.float64(2))
     assert_same_bits(again, log)
+
+
+def test_a_network_of_another_library_is_kept_and_comes_back_as_it_was_given():
+    def drawn(key, *, n: int = 6):
+        data, _ = small().make(key, n=n)
+        return data, eqx.nn.MLP(2, 1, 3, 1, activation=lambda h: jnp.tanh(h), key=key)
+
+    experiment = small(make=drawn, cell={"n": 6}, seeds=2, keep=[0, 5], final={})
+    ds = simulate(experiment)
+    one = simbias.member(ds, experiment, seed=1)
+    assert isinstance(one.network, eqx.nn.MLP)
+    np.testing.assert_array_equal(
+        ds["network.layers.0.weight"].sel(seed=1, kept=5), one.network.layers[0].weight
+    )
+    seen = simbias.evaluate(Risk(), ds, experiment)
+    np.testing.assert_array_equal(seen, ds["risk"].sel(time=[0.0, 5.0]))

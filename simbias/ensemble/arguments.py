@@ -1,6 +1,7 @@
 """What `solve` is given, refused by name."""
 
 import math
+import warnings
 from typing import Any
 
 import equinox as eqx
@@ -41,6 +42,14 @@ def check_arguments(
             f"`key` must be a key of random numbers, got {key!r}. "
             "Example: jax.random.key(3)."
         )
+
+
+def checked_dtype(network: Any, data: Dataset) -> str:
+    """The type of all numbers; a warning if JAX can make no other.
+
+    Raises:
+        ValueError: if there are several.
+    """
     dtypes = {
         str(v.dtype)
         for v in jax.tree.leaves((network, data))
@@ -49,8 +58,18 @@ def check_arguments(
     if len(dtypes) != 1:
         raise BadInput(
             f"`network` and `data` must share one dtype, got {sorted(dtypes)}. "
-            "Draw both inside `simbias.exact_numerics()`."
+            "Draw both inside `with simbias.exact_numerics():`."
         )
+    (dtype,) = dtypes
+    # Asked outside `exact_numerics`: what the caller's own arrays are made of.
+    if dtype == "float32" and jnp.result_type(float) == jnp.float32:
+        warnings.warn(
+            "`network` and `data` are float32, as JAX makes them by default, and so "
+            "is all that follows. Make both inside `with simbias.exact_numerics():` "
+            "for float64; call `solve` there too if float32 is meant.",
+            stacklevel=3,
+        )
+    return dtype
 
 
 def checked_times(times: Any) -> tuple[float, ...]:

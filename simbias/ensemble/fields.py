@@ -32,7 +32,10 @@ def value_type(kind: Any) -> Any:
 
 
 def _written(hint: Any) -> Any:
-    """The type without the arrays that stand for traced numbers, also in a union."""
+    """The type without what cannot be written, also in a union.
+
+    That is arrays that stand for traced numbers, and functions beside names.
+    """
     if hint in PLAIN or not _is_union(hint):
         return PLAIN.get(hint, hint)
     kinds = typing.get_args(hint)
@@ -40,6 +43,9 @@ def _written(hint: Any) -> Any:
         parts = typing.get_args(alias)
         if set(parts) <= set(kinds):
             kinds = (plain, *(k for k in kinds if k not in parts))
+    named = tuple(k for k in kinds if _is_plain(k))
+    if named:
+        kinds = tuple(k for k in kinds if k in named or k is type(None))
     return typing.Union[kinds]  # noqa: UP007
 
 

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from simbias.core import Dataset
+from simbias.core import AbstractNetwork, Dataset
 from simbias.errors import BadInput
 
 
@@ -52,8 +52,8 @@ def check_fit(network: Any, data: Any) -> None:
     """Refuse a network that cannot be trained on a sample.
 
     Raises:
-        ValueError: for a leaf that is no array, an empty sample, or sizes of inputs or
-            outputs that differ.
+        ValueError: for an empty sample, sizes of inputs or outputs that differ, a
+            network without arrays, or one of ours with a number in place of one.
     """
     for name in ("x", "y", "weight", "mean", "features"):
         if not hasattr(getattr(data, name), "shape"):
@@ -88,30 +88,53 @@ def check_fit(network: Any, data: Any) -> None:
                     f"`data.test.{name}` has the shape {one}, beside `data.{name}` of "
                     f"shape {other}: all but the number of rows must agree."
                 )
+    _check_outputs(network, data)
+    _check_leaves(network)
+
+
+def _check_outputs(network: Any, data: Any) -> None:
     x = jax.ShapeDtypeStruct(data.x.shape[1:], data.x.dtype)
     try:
-        found = eqx.filter_eval_shape(network, x).shape
-    except TypeError as error:
+        found = eqx.filter_eval_shape(network, x)
+    except (TypeError, ValueError) as error:
         raise BadInput(
             f"the network does not take inputs of {data.x.shape[1]} coordinates, as "
-            f"`data.x` has: {str(error).splitlines()[0]}"
+            f"`data.x` has: {(str(error) or repr(error)).splitlines()[0]}"
         ) from error
-    if found != data.y.shape[1:]:
+    if not isinstance(found, jax.ShapeDtypeStruct):
         raise BadInput(
-            f"the network has outputs of shape {found}, and the targets `data.y` of "
-            f"shape {data.y.shape[1:]}."
+            f"the network must return an array (k,) for one input, got a "
+            f"{type(found).__name__}."
         )
+    if found.shape != data.y.shape[1:]:
+        advice = (
+            " Return one output as (1,): jnp.stack([output]), or out_size=1 and not "
+            '"scalar" for eqx.nn.MLP.'
+        )
+        raise BadInput(
+            f"the network has outputs of shape {found.shape}, and the targets `data.y` "
+            f"of shape {data.y.shape[1:]}.{advice if found.shape == () else ''}"
+        )
+
+
+def _check_leaves(network: Any) -> None:
     for path, leaf in jax.tree_util.tree_leaves_with_path(network):
-        if not isinstance(leaf, (jax.Array, np.ndarray)):
-            where = jax.tree_util.keystr(path)
+        where = jax.tree_util.keystr(path)
+        # Of Equinox's own modules a number is a constant; one of ours may mean either.
+        is_number = isinstance(leaf, (int, float, complex)) and type(leaf) is not bool
+        if is_number and isinstance(network, AbstractNetwork):
             raise BadInput(
                 f"the network holds {leaf!r} at `{where}`, which is no array. Example: "
                 "eqx.field(static=True) for what is not trained, jnp.asarray(0.1) for "
                 "what is."
             )
-        if leaf.size == 0:
-            where = jax.tree_util.keystr(path)
+        if isinstance(leaf, (jax.Array, np.ndarray)) and leaf.size == 0:
             raise BadInput(
                 f"the network holds an array without entries at `{where}`, of shape "
                 f"{leaf.shape}: every layer needs a neuron."
             )
+    if not any(map(eqx.is_inexact_array, jax.tree.leaves(network))):
+        raise BadInput(
+            f"the network, a {type(network).__name__}, holds no array of real numbers: "
+            "there is nothing to train. Example: eqx.nn.MLP(2, 1, 50, 1, key=key)."
+        )

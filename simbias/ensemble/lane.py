@@ -18,15 +18,16 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from simbias.branching import when
 from simbias.core import (
     AbstractFlow,
-    AbstractMeasure,
     AbstractNetwork,
     AbstractStop,
     Dataset,
     FlowState,
     Loss,
+    Measure,
     Status,
 )
 from simbias.ensemble.leaves import kept_dtype, named_leaves, nothing
+from simbias.wrapped import unwrapped
 
 Layout = Literal["in turn", "side by side"]
 
@@ -39,7 +40,7 @@ class Recorder(eqx.Module):
 
     loss: Loss = eqx.field(static=True)
     times: tuple[float, ...] = eqx.field(static=True)
-    measures: Mapping[str, AbstractMeasure]
+    measures: Mapping[str, Measure]
     stop: AbstractStop | None
     keep: tuple[int, ...] = eqx.field(static=True, default=())
     """Which of the times, by number, are those of networks that are kept."""
@@ -70,7 +71,7 @@ def start(
     state = flow.init(network, data, recorder.loss, key)
     records = {}
     for name, measure in recorder.measures.items():
-        value = jax.eval_shape(measure, network, data)
+        value = jax.eval_shape(taken(measure), network, data)
         shape = (len(recorder.times), *value.shape)
         records[name] = jnp.full(shape, jnp.nan, record_dtype(value.dtype))
     kept = {}
@@ -121,6 +122,11 @@ def advance_all(
     return jax.vmap(one)(lanes)
 
 
+def taken(measure: Measure) -> Measure:
+    """The measure, of a network as the engine moves it."""
+    return lambda network, data: measure(unwrapped(network), data)
+
+
 def record_dtype(dtype: np.dtype) -> np.dtype:
     """What values of a measure are written down as: floats as they are.
 
@@ -143,12 +149,12 @@ def _recorded(recorder: Recorder, data: Dataset, moving: tuple) -> tuple:
     state, cursor, records, kept = moving
     rows = {}
     for name, measure in recorder.measures.items():
-        value = measure(state.network, data).astype(records[name].dtype)
+        value = taken(measure)(state.network, data).astype(records[name].dtype)
         rows[name] = records[name].at[cursor].set(value)
     status = state.status
     is_running = status == Status.RUNNING
     if recorder.stop is not None:
-        rests = recorder.stop(state.network, data)
+        rests = recorder.stop(unwrapped(state.network), data)
         status = jnp.where(is_running & rests, jnp.int32(Status.CONVERGED), status)
     is_last = cursor + 1 >= len(recorder.times)
     status = jnp.where(

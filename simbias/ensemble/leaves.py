@@ -6,6 +6,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from simbias.wrapped import unwrapped
+
 # What is kept as it is; anything else becomes float64, which holds it exactly.
 _KEPT = ("float32", "float64", "int32", "int64")
 
@@ -15,19 +17,19 @@ def named_leaves(network: Any) -> dict[str, Any]:
 
     The second layer's weights of an `mlp` are "layers.1.0".
     """
-    leaves, _ = jax.tree_util.tree_flatten_with_path(network)
+    leaves, _ = jax.tree_util.tree_flatten_with_path(unwrapped(network))
     return {_name(path): leaf for path, leaf in leaves if hasattr(leaf, "dtype")}
 
 
 def with_leaves(like: Any, values: Mapping[str, Any]) -> Any:
-    """The network of these arrays; `like` describes it without its values."""
+    """The network of these arrays, as it was given; `like` describes it."""
 
     def put(path, leaf):
         if not hasattr(leaf, "dtype"):
             return leaf
         return values[_name(path)].astype(leaf.dtype)
 
-    return jax.tree_util.tree_map_with_path(put, like)
+    return jax.tree_util.tree_map_with_path(put, unwrapped(like))
 
 
 def kept_dtype(dtype: np.dtype) -> np.dtype:

@@ -12,6 +12,7 @@ import numpy as np
 from simbias.core import AbstractNetwork, Dataset, Experiment, Make
 from simbias.ensemble.fit import check_fit, made
 from simbias.ensemble.grid import Cell, bucket, padded
+from simbias.wrapped import wrapped
 
 
 def draw(
@@ -22,7 +23,7 @@ def draw(
     check_fit(network, data)
     data = padded(data, bucket(data.x.shape[0]))
     cast = lambda v: v.astype(jnp.dtype(dtype)) if eqx.is_inexact_array(v) else v
-    return jax.tree.map(cast, data), jax.tree.map(cast, network)
+    return jax.tree.map(cast, data), jax.tree.map(cast, wrapped(network))
 
 
 def member_flow(experiment: Experiment, cell: Cell) -> Any:

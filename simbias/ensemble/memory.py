@@ -11,6 +11,7 @@ from simbias.ensemble.footprint import footprint
 from simbias.ensemble.lane import Lane
 from simbias.ensemble.plan import Group, Plan
 from simbias.errors import BadInput
+from simbias.kinks import kink
 from simbias.tiling import tiles
 from simbias.trained import size
 
@@ -133,7 +134,7 @@ def bytes_per_lane(group: Group) -> int:
     itemsize = lane.data.x.dtype.itemsize
     one = jax.ShapeDtypeStruct(lane.data.x.shape[1:], lane.data.x.dtype)
     width = max(1, footprint(lambda net, x: net(x), network, one))
-    tile = _held_twice(network, n, width, itemsize)
+    tile = _held_twice(network, one, n, width)
     attempt = lane.flow.attempt_size(network, n, width, tile)
     return _bytes_of_arrays(lane) + max(attempt, group.recording) * itemsize
 
@@ -156,12 +157,12 @@ def _computed(group: Group, device: jax.Device, lanes: int | None) -> tuple[int,
     return width, 1 if device.platform == "cpu" else width
 
 
-def _held_twice(network: Any, n: int, width: int, itemsize: int) -> int:
+def _held_twice(network: Any, x: Any, n: int, width: int) -> int:
     """Activations of one input of which a gradient holds two copies."""
     if getattr(network, "value_and_gradient", None) is not None:
-        return tiles(n, width, itemsize)[1]
+        return tiles(n, width, x.dtype.itemsize)[1]
     # Autodiff keeps all layers; without kinks their derivatives follow from the values.
-    return width if network.has_kinks else 3 * width // 4
+    return width if kink(network, x) is not None else 3 * width // 4
 
 
 def _bytes_of_beginning(lane: Lane, together: int) -> int:

@@ -7,8 +7,9 @@ from collections.abc import Hashable, Iterator, Mapping
 from simbias.core import Experiment
 from simbias.ensemble.footprint import footprint
 from simbias.ensemble.grid import Cell, Grid, make_grid
-from simbias.ensemble.lane import Lane, Recorder
+from simbias.ensemble.lane import Lane, Recorder, taken
 from simbias.ensemble.shapes import Field, Shapes, cost, widest
+from simbias.ensemble.tuples import with_tuples
 from simbias.ensemble.validity import check_experiment, check_names
 from simbias.errors import BadInput
 
@@ -55,7 +56,7 @@ class Plan:
     @property
     def size(self) -> int:
         """Number of members."""
-        return len(self.grid.cells) * self.experiment.seeds
+        return len(self.grid.cells) * int(self.experiment.seeds)
 
     def cell(self, member: int) -> Cell:
         """Cell of a member."""
@@ -63,7 +64,7 @@ class Plan:
 
     def seed(self, member: int) -> int:
         """Seed of a member."""
-        return member % self.experiment.seeds
+        return member % int(self.experiment.seeds)
 
 
 def make_plan(experiment: Experiment) -> Plan:
@@ -72,6 +73,7 @@ def make_plan(experiment: Experiment) -> Plan:
     Raises:
         ValueError: naming the field that is wrong.
     """
+    experiment = with_tuples(experiment)
     check_experiment(experiment)
     grid = make_grid(experiment)
     measures = dict(experiment.measures)
@@ -115,7 +117,7 @@ def _recording(experiment: Experiment, lane: Lane) -> int:
     """Numbers that measures hold: those along the way, or those at the end."""
     network, data = lane.state.network, lane.data
     measured = lambda measures: (
-        lambda network, data: [measure(network, data) for measure in measures]
+        lambda network, data: [taken(measure)(network, data) for measure in measures]
     )
     stop = [] if experiment.stop is None else [experiment.stop]
     every = [*experiment.measures.values(), *stop], [*experiment.final.values()]

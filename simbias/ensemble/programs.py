@@ -16,16 +16,16 @@ from jaxtyping import Array, Int, PRNGKeyArray, PyTree, UInt
 from simbias.compiled import make_room, quick_to_compile
 from simbias.core import (
     AbstractFlow,
-    AbstractMeasure,
     AbstractNetwork,
     Dataset,
     Experiment,
     Make,
+    Measure,
     Status,
 )
 from simbias.ensemble.events import Finished, Leaves, Progress, from_host
 from simbias.ensemble.grid import Cell, key_numbers, split_keys
-from simbias.ensemble.lane import Lane, Layout, Recorder, advance_all, start
+from simbias.ensemble.lane import Lane, Layout, Recorder, advance_all, start, taken
 from simbias.ensemble.members import draw, member_flow
 from simbias.ensemble.memory import members_together
 from simbias.ensemble.plan import Plan
@@ -262,7 +262,7 @@ def _spread(first: tuple[Int[Array, ""], Array], lanes: Lane) -> Lane:
 
 
 def _finished(
-    final: dict[str, AbstractMeasure],
+    final: dict[str, Measure],
     places: Int[Array, " members"],
     count: Int[Array, ""],
     lanes: Lane,
@@ -271,7 +271,8 @@ def _finished(
         final, lanes = shared
         lane = jax.tree.map(lambda v: v[place], lanes)
         state = lane.state
-        values = {k: measure(state.network, lane.data) for k, measure in final.items()}
+        of = lambda measure: taken(measure)(state.network, lane.data)
+        values = {name: of(measure) for name, measure in final.items()}
         values |= lane.flow.history(state)
         records, status = lane.records, state.status
         return Finished(

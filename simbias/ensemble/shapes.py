@@ -15,9 +15,9 @@ from simbias.core import AbstractFlow, Experiment
 from simbias.ensemble.fit import check_loss
 from simbias.ensemble.grid import Cell, member_key
 from simbias.ensemble.lane import Lane, Recorder, record_dtype, start
+from simbias.ensemble.measured import check_stop, coords_of, dims_of, measured
 from simbias.ensemble.members import draw, member_flow
 from simbias.ensemble.tracing import check_traced
-from simbias.ensemble.validity import check_measure
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,8 +70,9 @@ class Shapes:
         data, network = eqx.filter_eval_shape(functools.partial(drawn, cell.numbers))
         self._tried |= values
         if sizes not in self._by_sizes:
-            check_traced(experiment.name, drawn, cell.numbers)
+            check_traced(experiment.name, drawn, cell.numbers, (data, network))
             check_loss(experiment.loss, data)
+            check_stop(experiment.stop, network, data)
             self.trajectories.append(_fields(experiment.measures, network, data))
             begin = functools.partial(start, self._recorder)
             lane = eqx.filter_eval_shape(begin, flow, network, data, key)
@@ -114,11 +115,10 @@ def widest(fields: list[dict[str, Field]]) -> dict[str, Field]:
 def _fields(measures: Mapping, network: Any, data: Any) -> dict[str, Field]:
     fields = {}
     for name, measure in measures.items():
-        value = eqx.filter_eval_shape(measure, network, data)
-        check_measure(name, measure, value)
-        coords = {k: np.asarray(v) for k, v in measure.coords().items()}
+        value = measured(name, measure, network, data)
         dtype = record_dtype(np.dtype(value.dtype))
-        fields[name] = Field(tuple(measure.dims), value.shape, dtype, coords)
+        dims = dims_of(name, measure, value.ndim)
+        fields[name] = Field(dims, value.shape, dtype, coords_of(measure))
     return fields
 
 

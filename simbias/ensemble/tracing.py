@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -12,21 +13,33 @@ from simbias.errors import BadInput
 Numbers = Mapping[str, int | float]
 
 
-def check_traced(name: str, drawn: Callable[[Mapping], Any], numbers: Numbers) -> None:
+def check_traced(
+    name: str, drawn: Callable[[Mapping], Any], numbers: Numbers, like: Any
+) -> None:
     """Refuse a `make` that cannot do with numbers whose values it does not see.
 
     Args:
         name: of the experiment.
         drawn: what is drawn with these numbers; with their values it succeeds.
         numbers: of a cell, by name.
+        like: what is drawn with their values.
 
     Raises:
-        ValueError: naming the arguments.
+        ValueError: naming the arguments; or for a network that is another one each
+            time it is drawn.
     """
-    error = _error(drawn, numbers, numbers) if numbers else None
+    found, error = _tried(drawn, numbers, numbers)
     if error is None:
+        if jax.tree.structure(found) != jax.tree.structure(like):
+            raise BadInput(
+                f"`make` of {name} draws a network that is another one each time, in "
+                "what is no array: a number of the cell that it holds "
+                f"({', '.join(numbers) or 'none here'}; write jnp.asarray(number) if "
+                "it is trained, Buffer(jnp.asarray(number)) if not), or a function in "
+                "a static field (make it outside `make`)."
+            )
         return
-    alone = [k for k in numbers if _error(drawn, numbers, {k: numbers[k]})]
+    alone = [k for k in numbers if _tried(drawn, numbers, {k: numbers[k]})[1]]
     culprits = ", ".join(f"`{k}`" for k in alone or numbers)
     raise BadInput(
         f"`make` of {name} asks for the value of {culprits}, which it does not see: a "
@@ -37,13 +50,13 @@ def check_traced(name: str, drawn: Callable[[Mapping], Any], numbers: Numbers) -
     ) from error
 
 
-def _error(
+def _tried(
     drawn: Callable[[Mapping], Any], numbers: Numbers, hidden: Numbers
-) -> Exception | None:
-    """What goes wrong if some of the numbers are hidden."""
+) -> tuple[Any, Exception | None]:
+    """What is drawn if some of the numbers are hidden, or what goes wrong."""
     arrays = {k: jnp.asarray(np.asarray(v)) for k, v in hidden.items()}
     try:
-        eqx.filter_eval_shape(lambda seen: drawn({**numbers, **seen}), arrays)
+        seen = lambda seen: drawn({**numbers, **seen})
+        return eqx.filter_eval_shape(seen, arrays), None
     except Exception as error:  # of any kind: with the values all was well
-        return error
-    return None
+        return None, error

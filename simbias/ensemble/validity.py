@@ -7,57 +7,17 @@ from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from simbias.core import (
     AbstractFlow,
-    AbstractMeasure,
     AbstractStop,
     Experiment,
 )
 from simbias.errors import BadInput
 
 # Names the result uses for itself.
-_RESERVED = ("status", "end_time", "seed", "time", "kept", "member")
-
-
-def check_measure(name: str, measure: Any, value: Any) -> None:
-    """Refuse what a measure returns, or how it names its axes.
-
-    Raises:
-        ValueError: naming the measure.
-    """
-    if not isinstance(value, jax.ShapeDtypeStruct):
-        raise BadInput(
-            f"measure `{name}` returns a {type(value).__name__} and not an array. "
-            "Example: return jnp.asarray(value)."
-        )
-    if jnp.issubdtype(value.dtype, jnp.complexfloating):
-        raise BadInput(f"measure `{name}` is complex. Example: return jnp.abs(value).")
-    dims = tuple(measure.dims)
-    if len(value.shape) != len(dims):
-        raise BadInput(
-            f"measure `{name}` names the axes {dims} but returns "
-            f"an array of shape {value.shape}."
-        )
-    if len(set(dims)) < len(dims) or set(dims) & set(_RESERVED):
-        raise BadInput(
-            f"measure `{name}` names the axes {dims}: each may stand once, and none of "
-            f"{', '.join(_RESERVED)}."
-        )
-    coords = {dim: np.shape(values) for dim, values in measure.coords().items()}
-    if strangers := set(coords) - set(dims):
-        raise BadInput(
-            f"measure `{name}` has coordinates of `{strangers.pop()}`, which is none "
-            f"of its axes {dims}."
-        )
-    for dim, size in zip(dims, value.shape, strict=True):
-        if coords.get(dim, (size,)) != (size,):
-            raise BadInput(
-                f"measure `{name}` has {size} values along `{dim}` and coordinates of "
-                f"shape {coords[dim]}."
-            )
+RESERVED = ("status", "end_time", "seed", "time", "kept", "member")
 
 
 def check_names(arguments: Iterable[str], fields: Mapping[str, Any]) -> None:
@@ -71,10 +31,10 @@ def check_names(arguments: Iterable[str], fields: Mapping[str, Any]) -> None:
         ValueError: naming the argument, or the measures and their axis.
     """
     taken = set(arguments)
-    if clash := taken & set(_RESERVED):
+    if clash := taken & set(RESERVED):
         raise BadInput(
             f"`make` has an argument `{clash.pop()}`, which a result uses for itself "
-            f"({', '.join(_RESERVED)}); rename it."
+            f"({', '.join(RESERVED)}); rename it."
         )
     sizes: dict[str, tuple[str, int]] = {}
     coords: dict[str, tuple[str, np.ndarray]] = {}
@@ -112,14 +72,15 @@ def check_measures(field: str, measures: Any) -> None:
     Raises:
         ValueError: naming the field.
     """
-    is_one = lambda v: isinstance(v, AbstractMeasure)
+    is_one = lambda v: callable(v) and not isinstance(v, type)
     if not isinstance(measures, Mapping) or not all(map(is_one, measures.values())):
         raise BadInput(
-            f"`{field}` must map names to measures, got {measures!r}. "
-            f"Example: {field}={{'train_risk': TrainRisk()}}."
+            f"`{field}` must map names to measures, got {measures!r}. Example: "
+            f"{field}={{'train_risk': TrainRisk()}}, or a function (network, data)."
         )
     for name, measure in measures.items():
-        _check_static(f"measure `{name}`", measure)
+        if isinstance(measure, eqx.Module):
+            _check_static(f"measure `{name}`", measure)
 
 
 def check_resources(lanes: Any, devices: Any) -> None:
@@ -171,7 +132,7 @@ def check_experiment(experiment: Any) -> None:
     if not isinstance(times, tuple) or not all(
         isinstance(t, (int, float)) and not isinstance(t, bool) for t in times
     ):
-        raise BadInput(f"`times` must be a tuple of numbers, got {times!r}.")
+        raise BadInput(f"`times` must be numbers in a row, got {times!r}.")
     if not times or not all(math.isfinite(t) and t >= 0 for t in times):
         raise BadInput(
             f"`times` must be finite, not negative and not empty, got {times}. "
@@ -218,8 +179,8 @@ def check_experiment(experiment: Any) -> None:
     for field in ("measures", "final"):
         check_measures(field, getattr(experiment, field))
     measures = {**experiment.measures, **experiment.final}
-    taken = {*_RESERVED, *experiment.cell}
-    taken |= {dim for measure in measures.values() for dim in measure.dims}
+    taken = {*RESERVED, *experiment.cell}
+    taken |= {d for v in measures.values() for d in getattr(v, "dims", ())}
     for name in measures:
         if not name.isidentifier() or name in taken:
             raise BadInput(

@@ -1,7 +1,7 @@
 """Gradient descent and its relatives, by optax."""
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -17,24 +17,27 @@ from simbias.flows._objective import (
     choose,
     clock,
     is_finite,
+    loss_of,
     precision,
     value_gradient_and_rest,
     where_status,
 )
+from simbias.flows._optimisers import (
+    CONSTANTS,
+    Optimiser,
+    check_optimiser,
+    first_memory,
+    from_rate,
+    has_own_rate,
+    named,
+    stays_finite,
+    updated,
+)
 from simbias.trained import size, split_trained
 
-Optimiser = Literal["gd", "momentum", "nesterov", "adam", "adamw"]
 # Number of the step, from 0 -> factor of the rate.
 Schedule = Callable[[Int[Array, ""]], Float[Array, ""]]
 
-# Constants of each optimiser, with the values most papers leave them at.
-_CONSTANTS: dict[Optimiser, dict[str, float]] = {
-    "gd": {},
-    "momentum": {"decay": 0.9},
-    "nesterov": {"decay": 0.9},
-    "adam": {"decay": 0.9, "beta2": 0.999, "epsilon": 1e-8},
-    "adamw": {"decay": 0.9, "beta2": 0.999, "epsilon": 1e-8, "weight_decay": 1e-2},
-}
 # A time counts as reached within rounding, as it does for the engine.
 _REACHED = 1 - 1e-12
 
@@ -49,6 +52,11 @@ class Descent(AbstractFlow):
     is of the first step with steps × rate ≥ t, up to rounding: the time may pass
     `until`, by less than rate.
 
+    Any optimiser of optax will do: `optax.lion`, or `functools.partial(optax.adamw,
+    weight_decay=0.1)`, a function that is given the rate; or a transformation such as
+    `optax.chain(optax.clip(1.0), optax.sgd(0.1))`, which has a rate of its own.  Then
+    `rate` is left out, and the clock counts steps.
+
     With a `schedule` step k has the rate rate · schedule(k), and the clock is the sum
     of the rates taken so far.
 
@@ -62,10 +70,11 @@ class Descent(AbstractFlow):
     mini-batch as of the full sample.
 
     Args:
-        rate: learning rate; may differ per member.
+        rate: learning rate (0.1 if not given); may differ per member.
         schedule: factor of the rate by step, a named function; None is 1 throughout.
         optimiser: "gd", "momentum" (v ← g + decay · v, u = v), "nesterov"
-            (u = g + decay · v), "adam" or "adamw".
+            (u = g + decay · v), "adam", "adamw", or one of optax, whose constants are
+            its own.
         batch: samples in a mini-batch; None is the full sample.
         decay: of "momentum" and "nesterov" (None: 0.9), and β₁ of Adam (None: 0.9).
         beta2: β₂ of Adam (None: 0.999).
@@ -76,31 +85,35 @@ class Descent(AbstractFlow):
         max_steps: a member that needs more steps ends as MAX_STEPS.
     """
 
-    rate: float = 0.1
+    rate: Real | None = None
     schedule: Schedule | None = eqx.field(static=True, default=None)
     optimiser: Optimiser = eqx.field(static=True, default="gd")
     batch: int | None = eqx.field(static=True, default=None)
-    decay: float | None = None
-    beta2: float | None = None
-    epsilon: float | None = None
-    weight_decay: float | None = None
+    decay: Real | None = None
+    beta2: Real | None = None
+    epsilon: Real | None = None
+    weight_decay: Real | None = None
     max_steps: int = eqx.field(static=True, default=1_000_000_000)
 
+    def __post_init__(self):
+        if self.rate is None and not has_own_rate(self.optimiser):
+            self.rate = 0.1
+
     def __check_init__(self):
-        positive("rate", self.rate)
+        if self.rate is not None:
+            positive("rate", self.rate)
         positive_integer("max_steps", self.max_steps)
         if self.batch is not None:
             positive_integer("batch", self.batch)
-        if self.optimiser not in _CONSTANTS:
-            raise BadInput(
-                f"`optimiser` must be one of {tuple(_CONSTANTS)}, "
-                f'got {self.optimiser!r}. SGD is optimiser="gd" with a `batch`.'
-            )
-        for name in _CONSTANTS["adamw"]:
+        check_optimiser(self.optimiser, self.rate)
+        if not isinstance(self.optimiser, str):
+            self._check_left_out()
+            return
+        for name in CONSTANTS["adamw"]:
             value = getattr(self, name)
             if value is None:
                 continue
-            if name not in _CONSTANTS[self.optimiser] and name != "weight_decay":
+            if name not in CONSTANTS[self.optimiser] and name != "weight_decay":
                 raise BadInput(
                     f'`{name}` is no constant of "{self.optimiser}", got {value}. '
                     "Leave it out or change `optimiser`."
@@ -109,6 +122,24 @@ class Descent(AbstractFlow):
             if name in ("decay", "beta2") and isinstance(value, float) and value >= 1:
                 raise BadInput(
                     f"`{name}` must be below 1, got {value}. Example: {name}=0.9."
+                )
+
+    def _check_left_out(self) -> None:
+        for name in CONSTANTS["adamw"]:
+            if (value := getattr(self, name)) is not None:
+                raise BadInput(
+                    f"`{name}` is for an optimiser with a name, got {value} beside one "
+                    "of optax. Give it its constants: "
+                    "functools.partial(optax.adamw, weight_decay=0.1)."
+                )
+        if not has_own_rate(self.optimiser):
+            return
+        for name in ("rate", "schedule"):
+            if (value := getattr(self, name)) is not None:
+                raise BadInput(
+                    f"`{name}` must be left out beside a transformation, which has a "
+                    f"rate of its own, got {value}. Or give a function of the rate: "
+                    "optimiser=optax.lion, not optax.lion(0.1)."
                 )
 
     def attempt_size(self, network: Any, n: int, width: int, tile: int) -> int:
@@ -120,16 +151,25 @@ class Descent(AbstractFlow):
         self,
         network: Any,
         data: Dataset,
-        loss: Loss,  # noqa: ARG002
+        loss: Loss,
         key: PRNGKeyArray,
     ) -> FlowState:
         """State at time 0."""
-        params, _ = split_trained(network)
+        params, rest = split_trained(network)
         zero = jnp.int32(0)
         batches = None
         if self.batch is not None:
             batches = _Batches(key, jnp.arange(data.x.shape[0], dtype=jnp.int32))
-        memory = _Memory(self._transform(params, self.rate).init(params), batches)
+        # The first rate of all; no memory of optax depends on it.
+        transform = self._transform(params, 1.0 if self.rate is None else self.rate)
+        if isinstance(self.optimiser, str):
+            memory = _Memory(transform.init(params), batches)
+        else:
+            sample = (data.x, data.y, data.weight)
+            value_of = lambda params: loss_of(params, rest, loss, sample)
+            value = jnp.zeros((), precision(params))
+            first = first_memory(transform, params, value=value, value_fn=value_of)
+            memory = _Memory(first, batches)
         stats = {"accepted": zero, "rejected": zero, "evaluations": zero}
         status = jnp.int32(Status.RUNNING)
         return FlowState(network, jnp.zeros((), clock()), status, stats, memory)
@@ -148,19 +188,27 @@ class Descent(AbstractFlow):
         if self.weight_decay is not None and self.optimiser != "adamw":
             decay = jnp.asarray(self.weight_decay, precision(params))
             gradient = jax.tree.map(lambda g, p: g + decay * p, gradient, params)
-        rate = self._rate(count)
+        rate, before = self._rate(count), state.memory.optimiser
+        transform = self._transform(params, rate)
         # optax divides by 1 − β^count, a float to an integer.
         with jax.numpy_dtype_promotion("standard"):
-            updates, optimiser = self._transform(params, rate).update(
-                gradient, state.memory.optimiser, params
-            )
+            if isinstance(self.optimiser, str):
+                updates, optimiser = transform.update(gradient, before, params)
+            else:
+                value_of = lambda params: loss_of(params, static, loss, sample)
+                updates, optimiser = updated(
+                    transform, gradient, before, params, value=value, value_fn=value_of
+                )
         new = optax.apply_updates(params, updates)
 
         is_running = state.status == Status.RUNNING
         is_running &= state.time < until.astype(state.time.dtype) * _REACHED
         goes = is_running & (count < self.max_steps)
         # A memory that overflows to ∞ would stop Adam without a trace.
-        is_sound = is_finite((value, new, optimiser, rest))
+        if isinstance(self.optimiser, str):
+            is_sound = is_finite((value, new, optimiser, rest))
+        else:
+            is_sound = is_finite((value, new, rest)) & stays_finite(before, optimiser)
         moves = goes & is_sound
         status = where_status(is_running & ~goes, Status.MAX_STEPS, state.status)
         status = where_status(goes & ~is_sound, Status.NONFINITE, status)
@@ -171,7 +219,7 @@ class Descent(AbstractFlow):
         }
         if self.schedule is None:
             # A product, not a sum: a million additions of 0.1 are not 100,000.
-            time = stats["accepted"].astype(clock()) * self.rate
+            time = stats["accepted"].astype(clock()) * rate
         else:
             time = jnp.where(moves, state.time + rate, state.time)
         if self.batch is not None:
@@ -181,17 +229,21 @@ class Descent(AbstractFlow):
         return FlowState(network, time, status, stats, memory)
 
     def _rate(self, count: Int[Array, ""]) -> Real:
+        # A transformation has a rate of its own, and the clock counts steps.
+        rate = 1.0 if self.rate is None else self.rate
         if self.schedule is None:
-            return self.rate
-        return self.schedule(count).astype(clock()) * self.rate
+            return rate
+        return self.schedule(count).astype(clock()) * rate
 
     def _transform(self, params: PyTree, rate: Real) -> optax.GradientTransformation:
         cast = lambda v: jnp.asarray(v, precision(params))
+        if not isinstance(self.optimiser, str):
+            return from_rate(self.optimiser, cast(rate))
         constants = {
             name: cast(default if getattr(self, name) is None else getattr(self, name))
-            for name, default in _CONSTANTS[self.optimiser].items()
+            for name, default in CONSTANTS[self.optimiser].items()
         }
-        return _TRANSFORMS[self.optimiser](cast(rate), **constants)
+        return named(self.optimiser, cast(rate), constants)
 
 
 _MiniBatch = tuple[Float[Array, "q d"], Float[Array, "q k"], Float[Array, " q"]]
@@ -233,47 +285,3 @@ def _shuffled(key: PRNGKeyArray, is_real: Bool[Array, " n"]) -> Int[Array, " n"]
     # Draw i depends on i alone, not on how many rows of padding follow.
     draw = jax.random.uniform(key, is_real.shape, jnp.float32)
     return jnp.argsort(jnp.where(is_real, draw, 2)).astype(jnp.int32)
-
-
-def _gd(rate: Float[Array, ""]) -> optax.GradientTransformation:
-    return optax.sgd(rate)
-
-
-def _momentum(
-    rate: Float[Array, ""], decay: Float[Array, ""]
-) -> optax.GradientTransformation:
-    return optax.sgd(rate, momentum=decay)
-
-
-def _nesterov(
-    rate: Float[Array, ""], decay: Float[Array, ""]
-) -> optax.GradientTransformation:
-    return optax.sgd(rate, momentum=decay, nesterov=True)
-
-
-def _adam(
-    rate: Float[Array, ""],
-    decay: Float[Array, ""],
-    beta2: Float[Array, ""],
-    epsilon: Float[Array, ""],
-) -> optax.GradientTransformation:
-    return optax.adam(rate, b1=decay, b2=beta2, eps=epsilon)
-
-
-def _adamw(
-    rate: Float[Array, ""],
-    decay: Float[Array, ""],
-    beta2: Float[Array, ""],
-    epsilon: Float[Array, ""],
-    weight_decay: Float[Array, ""],
-) -> optax.GradientTransformation:
-    return optax.adamw(rate, b1=decay, b2=beta2, eps=epsilon, weight_decay=weight_decay)
-
-
-_TRANSFORMS = {
-    "gd": _gd,
-    "momentum": _momentum,
-    "nesterov": _nesterov,
-    "adam": _adam,
-    "adamw": _adamw,
-}

@@ -10,7 +10,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 
 from simbias.checks import positive, positive_integer
-from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Status
+from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
 from simbias.errors import BadInput
 from simbias.flows._attempts import (
     Memory,
@@ -30,7 +30,9 @@ from simbias.flows._objective import (
     where_status,
 )
 from simbias.flows._solvers import check_solver, stages_at_once, stages_taken
+from simbias.kinks import kink
 from simbias.trained import size, split_trained
+from simbias.wrapped import unwrapped
 
 
 class GradientFlow(AbstractFlow):
@@ -65,15 +67,15 @@ class GradientFlow(AbstractFlow):
             saddle point other than 0 looks the same.  None never ends it.
         max_steps: a member that needs more attempts ends as MAX_STEPS.
         allow_kinks: True integrates a ReLU network as if it were smooth, to measure
-            what that does.
+            what that does, and one that looks like it and is smooth, as with elu.
     """
 
     solver: diffrax.AbstractSolver = eqx.field(static=True, default=diffrax.Tsit5())
-    rtol: float = 1e-6
-    atol: float | None = None
-    dt0: float | None = None
+    rtol: Real = 1e-6
+    atol: Real | None = None
+    dt0: Real | None = None
     is_adaptive: bool = eqx.field(static=True, default=True)
-    rest: float | None = None
+    rest: Real | None = None
     max_steps: int = eqx.field(static=True, default=100_000)
     allow_kinks: bool = eqx.field(static=True, default=False)
 
@@ -100,8 +102,8 @@ class GradientFlow(AbstractFlow):
         """State at time 0; NONFINITE unless the weights, the loss and ∇L are finite.
 
         Raises:
-            ValueError: if the network has kinks and `allow_kinks` is False, or if its
-                rows see each other in training.
+            ValueError: if the network has kinks, or may have some, and `allow_kinks` is
+                False, or if its rows see each other in training.
         """
         del key
         if couples_rows(network):
@@ -110,14 +112,8 @@ class GradientFlow(AbstractFlow):
                 "batch normalisation, whose averages would stand still. Use the flow "
                 '"descent".'
             )
-        if network.has_kinks and not self.allow_kinks:
-            raise BadInput(
-                "GradientFlow needs a network with a continuous gradient, got one with "
-                "kinks (ReLU or leaky ReLU): its ∇L jumps on every hyperplane w·x = 0 "
-                "of a sample x, neurons slide along these, and an adaptive step "
-                'shrinks without end. Use the flow "descent" with a small rate, '
-                '"relu_flow" for the exact flow, or a smooth activation such as gelu.'
-            )
+        if not self.allow_kinks:
+            _refuse_kinks(network, data)
         params, static = split_trained(network)
         sample = (data.x, data.y, data.weight)
         value, gradient = value_and_gradient(params, static, loss, sample)
@@ -203,6 +199,30 @@ class GradientFlow(AbstractFlow):
             solver=solver,
             controller=jax.tree.map(jnp.asarray, controller),
         )
+
+
+def _refuse_kinks(network: Any, data: Dataset) -> None:
+    found = kink(network, data.x[0])
+    if found is None:
+        return
+    name = type(unwrapped(network)).__name__
+    example = (
+        'Use the flow "descent" with a small rate, "relu_flow" for the exact flow of '
+        "two layers, or a smooth activation such as gelu."
+    )
+    if getattr(network, "has_kinks", None):
+        raise BadInput(
+            f"GradientFlow needs a network with a continuous gradient, got a {name} "
+            "with kinks (ReLU or leaky ReLU): its ∇L jumps on every hyperplane w·x = 0 "
+            "of a sample x, neurons slide along these, and an adaptive step shrinks "
+            f"without end. {example}"
+        )
+    raise BadInput(
+        "GradientFlow needs a network with a continuous gradient, and that of this "
+        f"{name} may jump, as with ReLU: {found}. {example} If you know that it does "
+        "not jump, as with elu, give the class of the network `has_kinks = False`, or "
+        "the flow `allow_kinks=True`."
+    )
 
 
 def _median_size(params: PyTree) -> Float[Array, ""]:

@@ -37,6 +37,7 @@ from simbias.flows._position import (
 from simbias.flows._smooth_step import Stiffness, unknown_stiffness
 from simbias.flows._step_control import controlled, first_controller
 from simbias.losses import hinge, whole
+from simbias.wrapped import unwrapped
 
 # A tolerance below this many roundings would take their noise for events.
 _LEAST_RTOL = 1000
@@ -272,9 +273,10 @@ class ReluMemory(eqx.Module):
 def _slope(network: Any) -> float:
     slope = getattr(network, "negative_slope", None)
     if slope is None or slope >= 1:
+        name = type(unwrapped(network)).__name__
         raise BadInput(
             "`flow`: relu_flow (ReluFlow) is for two-layer networks with relu or "
-            f"leaky_relu activation, not for this {type(network).__name__}. Use "
+            f"leaky_relu activation, not for this {name}. Use "
             "descent (Descent) or, without kinks, gradient_flow (GradientFlow); on the "
             "command line, --flow.name gradient_flow."
         )

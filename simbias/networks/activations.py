@@ -70,7 +70,10 @@ def negative_slope(activation: Activation) -> float | None:
     return None
 
 
-def has_kink(activation: Activation) -> bool:
-    """True if φ' jumps at 0: ReLU and leaky ReLU."""
+def has_kink(activation: Activation) -> bool | None:
+    """True if φ' jumps at 0: ReLU and leaky ReLU.  None if it is none of this file."""
     slope = negative_slope(activation)
-    return slope is not None and slope < 1
+    if slope is not None:
+        return slope < 1
+    is_smooth = any(activation is known for known in (gelu, jnp.tanh, quadratic))
+    return False if is_smooth else None

@@ -37,9 +37,9 @@ class Adversarial(AbstractNetwork):
         positive_integer("steps", self.steps)
 
     @property
-    def has_kinks(self) -> bool:
-        """As the network that is trained."""
-        return self.inner.has_kinks
+    def has_kinks(self) -> bool | None:
+        """As the network that is trained says, None if it does not."""
+        return getattr(self.inner, "has_kinks", None)
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Output for one input."""

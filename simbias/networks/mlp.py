@@ -36,8 +36,8 @@ class Mlp(AbstractNetwork):
             width = w.shape[0]
 
     @property
-    def has_kinks(self) -> bool:
-        """True for ReLU and leaky ReLU."""
+    def has_kinks(self) -> bool | None:
+        """True for ReLU and leaky ReLU, None if the activation is unknown."""
         return has_kink(self.activation)
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:

@@ -35,8 +35,8 @@ class TwoLayer(AbstractNetwork):
             )
 
     @property
-    def has_kinks(self) -> bool:
-        """True for ReLU and leaky ReLU."""
+    def has_kinks(self) -> bool | None:
+        """True for ReLU and leaky ReLU, None if the activation is unknown."""
         return has_kink(self.activation)
 
     @property

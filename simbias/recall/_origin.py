@@ -1,5 +1,6 @@
 """The experiment that a result came from, as far as one of its members needs it."""
 
+import dataclasses
 import functools
 import importlib
 import json
@@ -55,7 +56,7 @@ def origin(
                 f"`experiment.{field}` is not that of the result, which was made with "
                 f"{stored[field]}, and `experiment` has {ours[field]}."
             )
-    return experiment
+    return dataclasses.replace(experiment, dtype=stored["dtype"], root=stored["root"])
 
 
 def values_of(ds: xr.Dataset) -> dict[str, list[CellValue]]:

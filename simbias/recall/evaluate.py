@@ -26,6 +26,7 @@ from simbias.recall._origin import drawn_cell, origin, values_of
 from simbias.recall._saved import writable, write
 from simbias.recall.redraw import one_of
 from simbias.results import open_result
+from simbias.wrapped import unwrapped
 
 # Networks that are looked at in one program: so many bytes of them, and so many.
 _BYTES, _MOST = 128 << 20, 1024
@@ -178,7 +179,7 @@ class _Looking:
             name: arrays[name][(..., *map(slice, leaf.shape))]
             for name, leaf in named_leaves(like).items()
         }
-        two = (like, data) * (2 if self._is_pair else 1)
+        two = (unwrapped(like), data) * (2 if self._is_pair else 1)
         value = eqx.filter_eval_shape(self._function, *two)
         if not isinstance(value, jax.ShapeDtypeStruct):
             raise BadInput(

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from simbias.core import AbstractNetwork, CellValue, Dataset, Experiment
+from simbias.core import CellValue, Dataset, Experiment
 from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.grid import FLOW_PREFIX, member_keys
 from simbias.errors import BadInput
@@ -21,7 +21,7 @@ def redraw(
     *,
     seed: int = 0,
     **where: CellValue,
-) -> tuple[Dataset, AbstractNetwork]:
+) -> tuple[Dataset, Any]:
     """The sample and the initial network of one member, from its key.
 
         data, network = simbias.redraw(ds, n=20, seed=3)

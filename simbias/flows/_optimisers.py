@@ -1,0 +1,171 @@
+"""The optimisers of `Descent`: those with a name, and any of optax."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Bool, Float, PyTree
+
+from simbias.core import Real
+from simbias.errors import BadInput
+
+OptimiserName = Literal["gd", "momentum", "nesterov", "adam", "adamw"]
+# A name, a function of the rate, or what has a rate of its own.
+Optimiser = (
+    OptimiserName
+    | optax.GradientTransformation
+    | Callable[..., optax.GradientTransformation]
+)
+
+# Constants of each optimiser, with the values most papers leave them at.
+CONSTANTS: dict[str, dict[str, float]] = {
+    "gd": {},
+    "momentum": {"decay": 0.9},
+    "nesterov": {"decay": 0.9},
+    "adam": {"decay": 0.9, "beta2": 0.999, "epsilon": 1e-8},
+    "adamw": {"decay": 0.9, "beta2": 0.999, "epsilon": 1e-8, "weight_decay": 1e-2},
+}
+
+
+def has_own_rate(optimiser: Any) -> bool:
+    """True for a transformation, such as `optax.adamw(1e-3)`."""
+    return isinstance(optimiser, optax.GradientTransformation)
+
+
+def check_optimiser(optimiser: Any, rate: Any) -> None:
+    """Refuse what is no optimiser.
+
+    Raises:
+        ValueError: naming `optimiser`.
+    """
+    if has_own_rate(optimiser) or isinstance(optimiser, str) and optimiser in CONSTANTS:
+        return
+    known = (
+        f"`optimiser` must be one of {tuple(CONSTANTS)}, a function of the rate such "
+        "as optax.lion, or a transformation such as optax.adamw(1e-3)"
+    )
+    if isinstance(optimiser, str) or not callable(optimiser):
+        raise BadInput(
+            f'{known}, got {optimiser!r}. SGD is optimiser="gd" with a `batch`.'
+        )
+    try:
+        made = from_rate(optimiser, rate)
+    except Exception as error:  # of any kind: it is not ours
+        raise BadInput(f"{known}; of the rate alone it fails: {error}") from error
+    if not has_own_rate(made):
+        raise BadInput(f"{known}; of the rate it makes a {type(made).__name__}.")
+
+
+def from_rate(optimiser: Any, rate: Real | None) -> Any:
+    """What a function of the rate makes; a transformation as it is."""
+    if has_own_rate(optimiser):
+        return optimiser
+    with jax.numpy_dtype_promotion("standard"):
+        return optimiser(rate)
+
+
+def named(
+    name: str, rate: Float[Array, ""], constants: Mapping[str, Float[Array, ""]]
+) -> optax.GradientTransformation:
+    """An optimiser of ours."""
+    return _TRANSFORMS[name](rate, **constants)
+
+
+def first_memory(transform: Any, params: PyTree, **extra: Any) -> PyTree:
+    """Memory at time 0 of a transformation of any kind; `extra` as in `updated`.
+
+    Raises:
+        ValueError: if it cannot take a step, or remembers something else after one.
+    """
+    step = lambda params, memory: updated(transform, params, memory, params, **extra)
+    try:
+        with jax.numpy_dtype_promotion("standard"):
+            memory = jax.tree.map(jnp.asarray, transform.init(params))
+            _, after = jax.eval_shape(step, params, memory)
+    except Exception as error:  # of any kind: it is not ours
+        why = (str(error).strip() or repr(error)).splitlines()[0]
+        raise BadInput(f"`optimiser` cannot take a step here: {why}") from error
+    if jax.tree.structure(after) != jax.tree.structure(memory):
+        raise BadInput(
+            "`optimiser` remembers something else after a step than before, "
+            f"{jax.tree.structure(after)} and {jax.tree.structure(memory)}."
+        )
+    return memory
+
+
+def updated(
+    transform: Any, gradient: PyTree, memory: PyTree, params: PyTree, **extra: Any
+) -> tuple[PyTree, PyTree]:
+    """Updates and memory after a step of a transformation of any kind.
+
+    Args:
+        transform: of optax.
+        gradient: at `params`.
+        memory: before the step.
+        params: the weights.
+        **extra: `value` and `value_fn` of the loss, which line searches ask for.
+    """
+    takes_all = optax.with_extra_args_support(transform)
+    updates, after = takes_all.update(gradient, memory, params, grad=gradient, **extra)
+    # A state keeps its types, whatever the constants inside are.
+    same = lambda new, old: jnp.asarray(new).astype(old.dtype)
+    if jax.tree.structure(after) == jax.tree.structure(memory):
+        after = jax.tree.map(same, after, memory)
+    return updates, after
+
+
+def stays_finite(old: PyTree, new: PyTree) -> Bool[Array, ""]:
+    """False if a number of a memory has become NaN or infinite.
+
+    Some begin so, such as the best value so far.
+    """
+    stays = lambda old, new: jnp.all(jnp.isfinite(new) | ~jnp.isfinite(old))
+    pairs = zip(jax.tree.leaves(old), jax.tree.leaves(new), strict=True)
+    floats = [p for p in pairs if jnp.issubdtype(p[0].dtype, jnp.inexact)]
+    return jnp.all(jnp.stack([jnp.array(True), *(stays(*p) for p in floats)]))
+
+
+def _gd(rate: Float[Array, ""]) -> optax.GradientTransformation:
+    return optax.sgd(rate)
+
+
+def _momentum(
+    rate: Float[Array, ""], decay: Float[Array, ""]
+) -> optax.GradientTransformation:
+    return optax.sgd(rate, momentum=decay)
+
+
+def _nesterov(
+    rate: Float[Array, ""], decay: Float[Array, ""]
+) -> optax.GradientTransformation:
+    return optax.sgd(rate, momentum=decay, nesterov=True)
+
+
+def _adam(
+    rate: Float[Array, ""],
+    decay: Float[Array, ""],
+    beta2: Float[Array, ""],
+    epsilon: Float[Array, ""],
+) -> optax.GradientTransformation:
+    return optax.adam(rate, b1=decay, b2=beta2, eps=epsilon)
+
+
+def _adamw(
+    rate: Float[Array, ""],
+    decay: Float[Array, ""],
+    beta2: Float[Array, ""],
+    epsilon: Float[Array, ""],
+    weight_decay: Float[Array, ""],
+) -> optax.GradientTransformation:
+    return optax.adamw(rate, b1=decay, b2=beta2, eps=epsilon, weight_decay=weight_decay)
+
+
+_TRANSFORMS = {
+    "gd": _gd,
+    "momentum": _momentum,
+    "nesterov": _nesterov,
+    "adam": _adam,
+    "adamw": _adamw,
+}

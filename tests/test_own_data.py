@@ -1,0 +1,175 @@
+"""A sample from a file of the user's own, in place of a law."""
+
+import dataclasses
+import pathlib
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from simbias.redraw import redraw
+from small import Risk, small
+
+from simbias.configuration import configuration
+from simbias.core import Real
+from simbias.datasets.gaussian_teacher import gaussian_teacher
+from simbias.datasets.npz import Npz
+from simbias.drawn_from import DrawnFrom
+from simbias.ensemble.grid import make_grid
+from simbias.flows.descent import Descent
+from simbias.measures.test_risk import TestRisk
+from simbias.networks.two_layer_init import balanced
+from simbias.simulate import planned, simulate
+
+KEY = jax.random.key(0)
+RNG = np.random.default_rng(0)
+ARRAYS = {"x": RNG.normal(size=(12, 3)), "y": np.arange(12)}
+TEST = {"x_test": RNG.normal(size=(5, 3)), "y_test": np.arange(5.0)}
+
+
+def saved(folder, **changes):
+    arrays = {**ARRAYS, **TEST, **changes}
+    path = folder / "mine.npz"
+    np.savez(path, **{k: v for k, v in arrays.items() if v is not None})
+    return str(path)
+
+
+def equinox_network(key, *, d: int, k: int, m: int = 4, scale: Real = 1.0):
+    network = eqx.nn.MLP(d, k, m, 1, activation=jnp.tanh, key=key)
+    scaled = lambda v: v * jnp.asarray(scale, v.dtype) if eqx.is_array(v) else v
+    return jax.tree.map(scaled, network)
+
+
+def test_all_rows_are_taken_in_order_and_some_of_them_by_the_key(tmp_path):
+    law = Npz(saved(tmp_path))
+    data = law(KEY)
+    np.testing.assert_array_equal(data.x, ARRAYS["x"])
+    np.testing.assert_array_equal(data.y[:, 0], ARRAYS["y"])
+    assert data.x.dtype == data.y.dtype == jnp.float64
+    np.testing.assert_array_equal(data.test.x, TEST["x_test"])
+    some, others = law(KEY, n=5), law(jax.random.key(1), n=5)
+    rows = np.asarray(some.y[:, 0]).astype(int)
+    assert len(set(rows.tolist())) == 5
+    np.testing.assert_array_equal(some.x, ARRAYS["x"][rows])
+    assert rows.tolist() != others.y[:, 0].tolist()
+    assert Npz(saved(tmp_path, x_test=None, y_test=None))(KEY).test is None
+
+
+def test_what_else_is_known_of_the_law_is_taken_from_the_file(tmp_path):
+    more = {"weight": np.linspace(0, 1, 12), "mean": np.ones(12)}
+    data = Npz(saved(tmp_path, **more, features=np.eye(3)))(KEY)
+    np.testing.assert_array_equal(data.weight, more["weight"])
+    np.testing.assert_array_equal(data.mean, np.ones((12, 1)))
+    np.testing.assert_array_equal(data.features, np.eye(3))
+
+
+def test_a_file_and_a_network_make_an_experiment(tmp_path):
+    make = DrawnFrom(Npz(saved(tmp_path)), equinox_network)
+    measures = {"risk": Risk(), "test_risk": TestRisk()}
+    cell = {"n": [4, 12], "scale": [0.5, 1.0]}
+    experiment = small(
+        make=make, cell=cell, final={}, measures=measures, flow=Descent(0.01)
+    )
+    ds = simulate(experiment, store=tmp_path / "run.zarr")
+    assert ds["risk"].dims == ("n", "scale", "seed", "time")
+    assert ds["m"] == 4
+    data, network = redraw(ds, experiment, n=12, scale=1.0, seed=2)
+    np.testing.assert_array_equal(data.x, ARRAYS["x"])
+    residual = jax.vmap(network)(data.x) - data.y
+    expected = ds["risk"].sel(n=12, scale=1.0, seed=2).isel(time=0)
+    np.testing.assert_allclose(jnp.mean(residual**2), expected, rtol=1e-12)
+    # Another file of that name is another run.
+    other = Npz(saved(tmp_path, y=np.arange(12) + 1.0))
+    changed = dataclasses.replace(experiment, make=DrawnFrom(other, equinox_network))
+    with pytest.raises(
+        ValueError, match=r"another configuration(.|\n)*make.law.sha256"
+    ):
+        simulate(changed, store=tmp_path / "run.zarr")
+
+
+def test_a_law_and_a_network_are_told_and_take_what_they_take():
+    make = DrawnFrom(gaussian_teacher, balanced)
+    grid = make_grid(small(make=make, cell={"n": 6, "d": (2, 3), "m": 4}))
+    assert [cell.sizes["d"] for cell in grid.cells] == [2, 3]
+    data, network = make(KEY, n=6, d=3, m=4)
+    key_data, key_network = jax.random.split(KEY)
+    np.testing.assert_array_equal(data.x, gaussian_teacher(key_data, n=6, d=3).x)
+    np.testing.assert_array_equal(network.w, balanced(key_network, m=4, d=3).w)
+    told = configuration(small(make=make, cell={"n": 6, "m": 4}))["make"]
+    assert told["network"] == "simbias.networks.two_layer_init.balanced"
+
+
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        (lambda key, *, n: None, "`law` and `network` both take `n`"),
+        (lambda *, d: None, "a law must take a key first"),
+    ],
+)
+def test_parts_that_do_not_go_together_are_refused_by_name(network, message):
+    with pytest.raises(ValueError, match=message):
+        DrawnFrom(gaussian_teacher, network)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"x": None}, "does not hold `x`"),
+        ({"labels": np.ones(3)}, "holds `labels`, which is not known here"),
+        ({"x_test": None}, "`x_test` and `y_test`, or neither"),
+        ({"x": np.ones((12, 3, 2))}, r"`x` in .* shape \(12, 3, 2\).*reshape"),
+        ({"x": np.ones((0, 3)), "y": np.ones(0)}, r"`x` in .* shape \(0, 3\)"),
+        ({"y": np.ones(11)}, r"`y` in .* shape \(11, 1\), expected \(12, 1\)"),
+        ({"weight": np.ones(3)}, r"`weight` in .* shape \(3,\)"),
+        ({"x_test": np.ones((5, 2))}, r"`x_test` in .* expected \(5, 3\)"),
+        ({"x": np.full((12, 3), np.nan)}, "`x` in .* finite .* NaN"),
+        ({"y": np.array(["a"] * 12)}, "`y` in .* must hold finite real numbers"),
+        ({"y": np.array([{}] * 12)}, "is no npz file of numbers: .*pickle"),
+    ],
+)
+def test_a_file_that_is_no_sample_is_refused_by_name(tmp_path, changes, message):
+    with pytest.raises(ValueError, match=message):
+        Npz(saved(tmp_path, **changes))
+
+
+def test_what_is_no_npz_file_is_refused_by_name(tmp_path):
+    for name, raw in (("text.npz", b"x, y"), ("empty.npz", b"")):
+        (tmp_path / name).write_bytes(raw)
+        with pytest.raises(ValueError, match=f"`path`: .*{name} is no npz file"):
+            Npz(str(tmp_path / name))
+    np.save(tmp_path / "one.npy", np.ones(3))
+    with pytest.raises(ValueError, match="one.npy is no npz file"):
+        Npz(str(tmp_path / "one.npy"))
+    whole = pathlib.Path(saved(tmp_path)).read_bytes()
+    (tmp_path / "half.npz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match="half.npz is no npz file"):
+        Npz(str(tmp_path / "half.npz"))
+    with pytest.raises(ValueError, match="`path`: cannot read .*none.npz"):
+        Npz(str(tmp_path / "none.npz"))
+    with pytest.raises(ValueError, match="its SHA-256 is .*, expected 00"):
+        Npz(saved(tmp_path), sha256="00")
+
+
+def test_more_rows_than_there_are_are_refused_by_name(tmp_path):
+    make = DrawnFrom(Npz(saved(tmp_path)), equinox_network)
+    with pytest.raises(ValueError, match="`n` must be from 1 to 12, the rows of .*13"):
+        planned(small(make=make, cell={"n": (12, 13)}, final={}))
+
+
+def test_the_example_of_the_readme_runs(tmp_path, monkeypatch):
+    readme = pathlib.Path(__file__).parent.parent / "README.md"
+    blocks = readme.read_text().split("```python\n")
+    (example,) = (b.split("```")[0] for b in blocks if 'Npz("mine.npz")' in b)
+    x = RNG.normal(size=(70, 2))
+    saved(tmp_path, x=x, y=x[:, 0], x_test=None, y_test=None)
+    monkeypatch.chdir(tmp_path)
+    for text, shorter in (("[20, 60]", "[60]"), ("seeds=10", "seeds=2")):
+        assert text in example
+        example = example.replace(text, shorter)
+    held = {"__name__": "example"}
+    exec(example, held)
+    ds = held["ds"]
+    assert dict(ds.sizes) == {"n": 1, "flow.rate": 2, "seed": 2, "time": 11}
+    error = ds["train_error"]
+    assert (error.isel(time=-1) < error.isel(time=0)).all()
