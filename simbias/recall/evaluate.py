@@ -213,7 +213,7 @@ class _Looking:
 
     def _places(self, arguments: Sequence[Any], value: jax.ShapeDtypeStruct) -> int:
         """Networks that are looked at together; all programs of a cell have as many."""
-        leaves = jax.tree.leaves((arguments, value))
+        leaves = [v for v in jax.tree.leaves((arguments, value)) if hasattr(v, "shape")]
         size = sum(math.prod(v.shape) * v.dtype.itemsize for v in leaves)
         if jax.default_backend() != "cpu":  # which takes one after another
             size += 8 * footprint(self._function, *arguments)
