@@ -112,7 +112,8 @@ def _command(name: str, arguments: list[str]) -> tuple[Any, list[str]]:
 def _say_what_is_wrong(error: Exception, trace: str | None) -> None:
     what = error
     if trace:
-        what = f"{error}\n\n{trace}" if isinstance(error, BadInput) else f"\n\n{trace}"
+        said = error if isinstance(error, BadInput) else "in a file of yours"
+        what = f"{said}\n\n{trace}"
     elif isinstance(error, OSError) and error.filename:
         what = f"{error.strerror}: {error.filename}"
     say(f"simbias: error: {what}")
