@@ -197,6 +197,7 @@ def test_a_submitted_text_that_differs_is_refused_before_a_job_is_made(
     assert not (begun / "jobs").exists()
 
 
+@pytest.mark.filterwarnings("ignore:.*is computed again")
 def test_a_finished_run_is_drawn_and_judged_by_a_changed_file(finished, mine, capsys):
     """`run` would show old numbers under a new text: it refuses."""
     mine.write_text(TEXT.replace('"distance"', '"how far"'))
@@ -211,8 +212,8 @@ def test_a_finished_run_is_drawn_and_judged_by_a_changed_file(finished, mine, ca
     assert "mine.py has changed" in capsys.readouterr().err
     assert contents(finished / "run.zarr") == chunks
     # What is damaged is not computed by another text.
-    chunk = next(p for p in (finished / "run.zarr/members/status/c").iterdir())
-    chunk.unlink()
+    torn = next(p for p in chunks if "learnt" in str(p) and p.name != "zarr.json")
+    torn.write_bytes(torn.read_bytes()[:-9])
     assert command("resume", finished, "mine.py") == 2
     assert "is not the text" in capsys.readouterr().err
 

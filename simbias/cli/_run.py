@@ -235,11 +235,12 @@ def _show(
         check()
         document = claims_document(name, request.recipe["preset"], ds, claims)
         write_json(out / "claims.json", document)
+        print_claims(name, ds, claims)  # before a figure of yours may fail
         files = write_figures(module, ds, out, request.formats, check)
     else:
         say(f"Nothing was written to {out}: {denied}.")
+        print_claims(name, ds, claims)
         files = [file for file in sorted(out.files()) if fnmatch(file, "figure*.*")]
-    print_claims(name, ds, claims)
     print("".join(f"\n{out / file}" for file in files))
 
 

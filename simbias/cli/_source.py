@@ -54,8 +54,8 @@ def source(word: str) -> Source:
         return source_file(word)
     if not is_experiment(word):
         raise BadInput(
-            f"`{word}` is not an experiment.{suggestion(word, experiment_names())} "
-            "(A file of yours ends in .py.)"
+            f"`{word}` is not an experiment.{suggestion(word, experiment_names())} A "
+            f"file of yours: simbias run {word.removesuffix('/')}.py"
         )
     recipe = {"experiment": word}
     if package := package_of(word):
