@@ -10,7 +10,8 @@ import tyro
 import xarray as xr
 
 from simbias.cli._options import Folder, Format, Preset, experiment_of
-from simbias.cli._run import CHANGED, found_run
+from simbias.cli._place import found_run
+from simbias.cli._run import CHANGED
 from simbias.cli._shown import (
     claims_document,
     print_claims,

@@ -21,6 +21,7 @@ from simbias.cli._options import (
     resolved,
     sizes,
 )
+from simbias.cli._place import found_run, made_ready
 from simbias.cli._pool import end_of_input, run_workers, take_share
 from simbias.cli._shown import (
     claims_document,
@@ -40,7 +41,7 @@ from simbias.results import attributes, to_xarray
 from simbias.shown import judge
 from simbias.simulate import planned
 from simbias.store.address import place_at
-from simbias.store.layout import Store, open_store
+from simbias.store.layout import Store
 from simbias.store.place import AbstractPlace, Replaced
 from simbias.store.text import check_text, is_same_text
 from simbias.store.work import complete, prepare, work
@@ -174,7 +175,7 @@ def _complete(request: _Request) -> int:
         raise BadInput(f"`workers` must not be negative, got {workers}. Example: 2.")
     plan = _plan(source, recipe, lanes, holds_result=workers != 0)
     described = attributes(plan, recipe)
-    denied = _made_ready(out)
+    denied = made_ready(out)
     store = prepare(out / "run.zarr", plan, described)
     is_of_this_text = is_same_text(store.attributes["recipe"], recipe)
     if not request.redraws:
@@ -277,18 +278,6 @@ def _plan(
     return planned(experiment, lanes, holds_result=holds_result)
 
 
-def found_run(folder: str) -> tuple[AbstractPlace, Store]:
-    """The place of a run and its store; either may be given.
-
-    Raises:
-        ValueError: if it is not a run.
-    """
-    out = place_at(folder)
-    if out.name == "run.zarr" and not (out / "run.zarr").exists():
-        out = out.parent
-    return out, open_store(out / "run.zarr")
-
-
 def recipe_of(store: Store, source: Source) -> Recipe:
     """The recipe of a run, with the experiment of a source.
 
@@ -299,24 +288,3 @@ def recipe_of(store: Store, source: Source) -> Recipe:
     if recipe["preset"] not in PRESETS:
         raise BadInput(f"`{store.place}` has a preset that is none: {recipe!r}.")
     return {**recipe, **source.recipe}
-
-
-def _made_ready(out: AbstractPlace) -> str | None:
-    """Why nothing can be written there, None if something can.
-
-    Raises:
-        ValueError: if something else is there, or if there is no run and can be none.
-    """
-    has_run = (out / "run.zarr").exists()
-    if not has_run and not out.is_free():
-        raise BadInput(
-            f"`--out`: {out} is a file, or holds something that is not a run; nothing "
-            "was written."
-        )
-    try:
-        out.ready()
-    except OSError as error:
-        if has_run:
-            return error.strerror
-        raise BadInput(f"`--out`: cannot write to {out}: {error.strerror}.") from None
-    return None

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import tyro
 
 from simbias.cli._options import Folder
-from simbias.cli._run import found_run
+from simbias.cli._place import found_run
 from simbias.cli._source import File, source_of
 from simbias.cli._terminal import say
 from simbias.ensemble.left import exit_at_once, is_left
