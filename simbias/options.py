@@ -25,10 +25,10 @@ from simbias.ensemble.grid import (
     FLOW_PREFIX,
     checked_value,
     make_parameters,
-    suggestion,
 )
 from simbias.errors import BadInput
 from simbias.registry import flows
+from simbias.suggestion import suggestion
 
 TOP_KEYS = ("seeds", "dtype", "root", "times", "final_time", "keep", "cell", "flow")
 

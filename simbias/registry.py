@@ -6,14 +6,20 @@ A file `effective_width.py` holds the function `effective_width` or the class
 
 import ast
 import importlib
+import importlib.metadata
 import importlib.util
+import pathlib
 import pkgutil
 import types
+from collections.abc import Mapping
 from typing import Any
 
 import simbias.experiments
 import simbias.flows
-from simbias.core import AbstractFlow
+from simbias.errors import BadInput
+
+# The entry points by which another package brings experiments: name -> module.
+GROUP = "simbias.experiments"
 
 
 def modules(package: types.ModuleType) -> dict[str, types.ModuleType]:
@@ -39,21 +45,52 @@ def component(module: types.ModuleType) -> Any:
 
 
 def experiments() -> dict[str, Any]:
-    """Name -> module with `experiment`, `figure` and `claims`."""
+    """Name -> module with `experiment`, `figure` and `claims`, for all of simbias."""
     return modules(simbias.experiments)
+
+
+def experiment_names() -> list[str]:
+    """Names of the experiments of simbias and of other packages; imports none."""
+    return sorted({*_names(simbias.experiments), *_installed()})
+
+
+def is_experiment(name: str) -> bool:
+    """True for the name of an experiment of simbias, or of another package."""
+    return name in _names(simbias.experiments) or name in _installed()
+
+
+def experiment_module(name: str) -> Any:
+    """The module of one experiment; no other is imported.
+
+    Raises:
+        ValueError: if several packages bring one of this name.
+    """
+    if name in _names(simbias.experiments):
+        return importlib.import_module(f"{simbias.experiments.__name__}.{name}")
+    return _point(name).load()
+
+
+def package_of(name: str) -> tuple[str, str] | None:
+    """Name and version of the package that brings an experiment; None for simbias."""
+    if name in _names(simbias.experiments):
+        return None
+    package = _point(name).dist
+    return None if package is None else (package.name, package.version)
 
 
 def titles() -> dict[str, str]:
     """Name -> first line of the docstring of every experiment; imports none of them."""
-    out = {}
-    for name in _names(simbias.experiments):
-        spec = importlib.util.find_spec(f"{simbias.experiments.__name__}.{name}")
-        source = spec.loader.get_source(spec.name)  # pyright: ignore
-        out[name] = (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
+    own = pathlib.Path(simbias.experiments.__path__[0])
+    out = {k: _title(own / f"{k}.py") for k in _names(simbias.experiments)}
+    for name, points in _installed().items():
+        if name not in out:
+            package = points[0].dist
+            title = _title(_source(points[0].module))
+            out[name] = f"{title} [{package.name if package else 'elsewhere'}]".strip()
     return out
 
 
-def flows() -> dict[str, type[AbstractFlow]]:
+def flows() -> dict[str, type]:
     """Name -> class."""
     return {name: component(m) for name, m in modules(simbias.flows).items()}
 
@@ -64,3 +101,45 @@ def _names(package: types.ModuleType) -> list[str]:
         for info in pkgutil.iter_modules(package.__path__)
         if not info.name.startswith("_")
     )
+
+
+def _installed() -> Mapping[str, list[importlib.metadata.EntryPoint]]:
+    found: dict[str, list[importlib.metadata.EntryPoint]] = {}
+    for point in importlib.metadata.entry_points(group=GROUP):
+        found.setdefault(point.name, []).append(point)
+    return dict(sorted(found.items()))
+
+
+def _point(name: str) -> importlib.metadata.EntryPoint:
+    points = _installed()[name]
+    if len({point.value for point in points}) > 1:
+        packages = [p.dist.name if p.dist else p.value for p in points]
+        raise BadInput(
+            f"`{name}` is an experiment of several packages: {', '.join(packages)}. "
+            "Uninstall all but one of them."
+        )
+    return points[0]
+
+
+def _source(module: str) -> pathlib.Path | None:
+    """Where a module lies, found without importing the packages around it."""
+    top, *below = module.split(".")
+    spec = importlib.util.find_spec(top)
+    if spec is None:
+        return None
+    if not below:
+        return pathlib.Path(spec.origin) if spec.origin else None
+    for folder in spec.submodule_search_locations or ():
+        path = pathlib.Path(folder, *below)
+        for file in (path.with_suffix(".py"), path / "__init__.py"):
+            if file.is_file():
+                return file
+    return None
+
+
+def _title(file: pathlib.Path | None) -> str:
+    try:
+        text = "" if file is None else file.read_text(encoding="utf-8")
+        return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+    except (OSError, SyntaxError, ValueError):
+        return ""

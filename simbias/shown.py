@@ -1,50 +1,46 @@
 """What a phenomenon shows in a result: its figures and its claims, part by part.
 
-A phenomenon is a module with `experiment()`, `figure(part)` and `claims(part)`, a file
-of `simbias.experiments` or your own.  `AXES` names the axes that the two read, which
-every part then has, `seed` beside them; a result with more of them is cut into parts.
-Without `AXES` both are given the result as it is.
+A phenomenon is a module with `experiment()` and, if it wants, `figure(part)` and
+`claims(part)`: a file of `simbias.experiments`, or your own.  `AXES` names the axes
+that the two read, which every part then has, `seed` beside them; a result with more of
+them is cut into parts.  Without `AXES` both are given the result as it is.
 """
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Protocol, runtime_checkable
+from typing import Any
 
 import xarray as xr
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import parts
 from simbias.core import Claim
+from simbias.errors import BadInput
 
 
-@runtime_checkable
-class Phenomenon(Protocol):
-    """A module; `AXES` may be left out."""
+def judge(phenomenon: Any, ds: xr.Dataset) -> list[Claim]:
+    """The claims about every part of a result; of several, each says which.
 
-    def figure(self, ds: xr.Dataset, /) -> Figure:
-        """The figure of a part."""
-        ...
-
-    def claims(self, ds: xr.Dataset, /) -> list[Claim]:
-        """The claims about a part."""
-        ...
-
-
-def judge(phenomenon: Phenomenon, ds: xr.Dataset) -> list[Claim]:
-    """The claims about every part of a result; of several, each says which."""
-    out = []
+    None for a phenomenon without `claims`.
+    """
+    out, claims = [], getattr(phenomenon, "claims", None)
     for label, part in _parts(phenomenon, ds):
-        for claim in phenomenon.claims(part):
+        for claim in claims(part) if claims else ():
             text = f"{claim.statement}, {label}" if label else claim.statement
             out.append(dataclasses.replace(claim, statement=text))
     return out
 
 
-def draw(phenomenon: Phenomenon, ds: xr.Dataset) -> dict[str, Figure]:
-    """The figure of every part of a result, by what the part is called ("" if one)."""
-    out = {}
+def draw(phenomenon: Any, ds: xr.Dataset) -> dict[str, Figure]:
+    """The figure of every part of a result, by what the part is called ("" if one).
+
+    None for a phenomenon without `figure`.
+    """
+    out, draws = {}, getattr(phenomenon, "figure", None)
     for label, part in _parts(phenomenon, ds):
-        figure = phenomenon.figure(part)
+        if draws is None:
+            break
+        figure = draws(part)
         if label:
             title = figure.get_suptitle()
             text = f"{label}; {title}" if title else label
@@ -53,7 +49,12 @@ def draw(phenomenon: Phenomenon, ds: xr.Dataset) -> dict[str, Figure]:
     return out
 
 
-def _parts(phenomenon: Phenomenon, ds: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
+def _parts(phenomenon: Any, ds: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
+    if not any(hasattr(phenomenon, k) for k in ("experiment", "figure", "claims")):
+        raise BadInput(
+            "a phenomenon is a module with `experiment`, `figure` or `claims`, got "
+            f"{type(phenomenon).__name__}. Example: simbias.draw(mine, ds)."
+        )
     axes = getattr(phenomenon, "AXES", None)
     if axes is None:
         yield "", ds

@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).parent.parent / "simbias"
 
 # Low to high; names on one line are siblings and do not import each other.
 LAYERS = [
-    {"errors"},
+    {"errors", "suggestion"},
     {"branching", "checks", "compiled", "core", "precision", "tiling"},
     {"identity"},
     {"attacks", "drawn_from", "losses", "presets", "trained", "wrapped"},

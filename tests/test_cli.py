@@ -11,6 +11,7 @@ import tyro
 
 import simbias
 from simbias import cli
+from simbias.cli import _list
 from simbias.cli._options import options_class, overrides
 from simbias.ensemble.grid import make_parameters
 from simbias.errors import BadInput
@@ -230,7 +231,7 @@ def test_only_what_was_asked_wrongly_is_called_bad_input(monkeypatch):
     def fails(_):
         raise ValueError("operands could not be broadcast together")
 
-    monkeypatch.setattr(cli, "_list", fails)
+    monkeypatch.setattr(_list, "list_experiments", fails)
     with pytest.raises(ValueError, match="broadcast"):
         run("list")
     with pytest.raises(BadInput, match="nowhere"):

@@ -250,8 +250,9 @@ def test_slurm_is_told_how_often_a_job_may_reach_its_time_limit(tmp_path, monkey
 
     monkeypatch.setitem(sys.modules, "submitit", SimpleNamespace(AutoExecutor=Refusing))
     monkeypatch.setattr(_submit.shutil, "which", lambda name: name)
+    recipe = {"experiment": "threshold", "preset": "smoke", "overrides": []}
     plan = make_plan(small(cell={"n": 6}, seeds=1))
-    work.prepare(tmp_path / "run.zarr", plan, attributes(plan))
+    work.prepare(tmp_path / "run.zarr", plan, attributes(plan, recipe))
     for options, expected in (([], 1000), (["--requeues", "7"], 7)):
         assert cli.exit_code(["submit", str(tmp_path), *options]) == 2
         assert told["cluster"] == "slurm"

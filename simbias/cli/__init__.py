@@ -1,31 +1,34 @@
-"""Command line: simbias list | run | resume | worker | submit | figure | check.
+"""Command line: simbias new | list | run | resume | worker | submit | figure | check.
 
-The options of `run` are read off the experiment that is named: its grid, its flow.
+The options of `run` are read off the experiment that is named.  A command is imported
+when it is called.
 """
 
-import dataclasses
-import functools
-import importlib.metadata
+import importlib
 import os
 import sys
 import threading
 import traceback
 import warnings
+from typing import Any
 
-import jax
-import matplotlib
-import tyro
-
-from simbias.cli._check import check, figure
-from simbias.cli._pool import NO_CACHE
-from simbias.cli._run import BAD_INPUT, INTERRUPTED, resume, run, worker
-from simbias.cli._shown import say
-from simbias.cli._submit import submit
-from simbias.compiled import cache_no_programs, cache_programs
-from simbias.ensemble.grid import suggestion
+import simbias
+from simbias.cli._terminal import BAD_INPUT, INTERRUPTED, NO_CACHE, say
 from simbias.ensemble.left import exit_at_once, is_left
 from simbias.errors import BadInput
-from simbias.registry import titles
+from simbias.suggestion import suggestion
+
+# Command -> where it is, and whether it computes or draws.
+_COMMANDS = {
+    "new": ("_new.new", False),
+    "list": ("_list.list_experiments", False),
+    "run": ("_run.run", True),
+    "resume": ("_run.resume", True),
+    "worker": ("_run.worker", True),
+    "submit": ("_submit.submit", True),
+    "figure": ("_check.figure", True),
+    "check": ("_check.check", True),
+}
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -60,48 +63,58 @@ def exit_code(arguments: list[str], over: threading.Event | None = None) -> int:
     """
     is_debugging = bool(os.environ.get("SIMBIAS_DEBUG")) or _DEBUG in arguments
     arguments = [word for word in arguments if word != _DEBUG]
-    matplotlib.use("Agg")
-    jax.config.update("jax_enable_x64", True)
-    if NO_CACHE in arguments:
-        arguments.remove(NO_CACHE)
-        cache_no_programs()
-    else:
-        cache_programs()
-    commands = {
-        "list": _list,
-        "run": run,
-        "resume": resume,
-        "worker": functools.partial(worker, over=over),
-        "submit": submit,
-        "figure": figure,
-        "check": check,
-    }
     try:
         name = arguments[0] if arguments else "--help"
         if name in ("-h", "--help"):
             print(_USAGE)
             return 0
         if name == "--version":
-            print(importlib.metadata.version("simbias"))
+            print(simbias.__version__)
             return 0
-        if name not in commands:
-            raise BadInput(f"`{name}` is not a command.{suggestion(name, commands)}")
+        if name not in _COMMANDS:
+            raise BadInput(f"`{name}` is not a command.{suggestion(name, _COMMANDS)}")
+        command, arguments = _command(name, arguments[1:])
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: say(f"simbias: {message}")
-            return commands[name](arguments[1:])
-    except (BadInput, OSError) as error:
+            return command(arguments, over) if name == "worker" else command(arguments)
+    except Exception as error:
+        own = sys.modules.get(f"{__name__}._own")  # if a file of yours was loaded
+        trace = own.own_traceback(error) if own else None
+        if not (trace or isinstance(error, (BadInput, OSError))):
+            raise
         if is_debugging:
             traceback.print_exc()
-        _say_what_is_wrong(error)
+        _say_what_is_wrong(error, trace)
         return BAD_INPUT
     except KeyboardInterrupt:
         say("\nStopped.")
         return INTERRUPTED
 
 
-def _say_what_is_wrong(error: BadInput | OSError) -> None:
+def _command(name: str, arguments: list[str]) -> tuple[Any, list[str]]:
+    """A command, and its arguments without those of every command."""
+    place, computes = _COMMANDS[name]
+    is_cached = NO_CACHE not in arguments
+    arguments = [word for word in arguments if word != NO_CACHE]
+    if computes:
+        import jax
+        import matplotlib
+
+        from simbias.compiled import cache_no_programs, cache_programs
+
+        matplotlib.use("Agg")
+        jax.config.update("jax_enable_x64", True)
+        cache_programs() if is_cached else cache_no_programs()
+    module, _, function = place.partition(".")
+    return getattr(importlib.import_module(f"{__name__}.{module}"), function), arguments
+
+
+def _say_what_is_wrong(error: Exception, trace: str | None) -> None:
     what = error
-    if isinstance(error, OSError) and error.filename:
+    if trace:
+        said = error if isinstance(error, BadInput) else "in a file of yours"
+        what = f"{said}\n\n{trace}"
+    elif isinstance(error, OSError) and error.filename:
         what = f"{error.strerror}: {error.filename}"
     say(f"simbias: error: {what}")
 
@@ -110,6 +123,7 @@ _DEBUG = "--debug"
 _USAGE = """\
 usage: simbias COMMAND …
 
+  new NAME                     write NAME.py, an experiment of your own
   list                         the experiments and what each one shows
   run NAME [--preset …] …      simulate, draw the figure, check the claims
   resume DIR                   go on with a run that was stopped, from its folder alone
@@ -118,8 +132,9 @@ usage: simbias COMMAND …
   figure DIR                   draw the figure of a finished run again
   check [NAME …]               run experiments and print the table of their claims
 
-DIR is a folder, or a URL: s3://bucket/mine, gs://…, az://… (pip install
-'simbias[cloud]').
+NAME is one of the list, or a file of yours: `simbias run ./mine.py`.  Its runs need it
+again: `simbias resume DIR mine.py`.  DIR is a folder, or a URL: s3://bucket/mine,
+gs://…, az://… (pip install 'simbias[cloud]').
 
 `simbias run NAME --help` lists every option of that experiment.
 
@@ -128,17 +143,3 @@ XDG_CACHE_HOME/simbias, or ~/.cache/simbias); --no-compile-cache does without.
 
 --debug, or the variable SIMBIAS_DEBUG, shows where an error comes from; --version says
 which simbias this is."""
-
-
-@dataclasses.dataclass(frozen=True)
-class ListOptions:
-    """The experiments and what each one shows."""
-
-
-def _list(arguments: list[str]) -> int:
-    tyro.cli(ListOptions, args=arguments, prog="simbias list")
-    known = titles()
-    width = max(map(len, known))
-    for name, title in known.items():
-        print(f"{name:{width}s} {title}")
-    return 0

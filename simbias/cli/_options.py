@@ -1,6 +1,7 @@
 """The options of `run`, read off the experiment that is named."""
 
 import dataclasses
+import inspect
 import pathlib
 import typing
 from typing import Annotated, Any, Literal
@@ -10,27 +11,14 @@ import tyro
 from simbias import options
 from simbias.core import PLAIN, Experiment
 from simbias.ensemble.fields import flow_fields
-from simbias.ensemble.grid import FLOW_PREFIX, make_parameters, suggestion
+from simbias.ensemble.grid import FLOW_PREFIX, make_parameters
 from simbias.errors import BadInput
-from simbias.registry import experiments, flows
+from simbias.registry import flows
 
 Preset = Literal["smoke", "quick", "paper"]
-PRESETS = typing.get_args(Preset)
+PRESETS: tuple[str, ...] = typing.get_args(Preset)
+Format = Literal["png", "pdf", "svg"]
 Folder = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
-
-
-def named(arguments: list[str], command: str) -> tuple[str, list[str]]:
-    """The experiment that is named, and the other arguments."""
-    known = experiments()
-    if not arguments or arguments[0].startswith("-"):
-        raise BadInput(
-            f"`simbias {command}` needs the name of an experiment: {', '.join(known)}."
-        )
-    if arguments[0] not in known:
-        raise BadInput(
-            f"`{arguments[0]}` is not an experiment.{suggestion(arguments[0], known)}"
-        )
-    return arguments[0], arguments[1:]
 
 
 def resolved(rest: list[str]) -> tuple[str, list[dict[str, Any]], list[str]]:
@@ -56,12 +44,47 @@ def resolved(rest: list[str]) -> tuple[str, list[dict[str, Any]], list[str]]:
     return (given or ["quick"])[-1], steps, rest
 
 
+def sizes(module: Any) -> tuple[str, ...]:
+    """The presets that an experiment has; `quick` alone if it knows of none.
+
+    Raises:
+        ValueError: if there is no experiment.
+    """
+    if not hasattr(module, "experiment"):
+        raise BadInput(
+            f"{module.__name__} has no `experiment`: a function that returns a "
+            "simbias.Experiment. `simbias new NAME` writes a file that has one."
+        )
+    made = module.experiment
+    is_sized = callable(made) and "preset" in inspect.signature(made).parameters
+    return PRESETS if is_sized else ("quick",)
+
+
 def experiment_of(module: Any, preset: str, steps: list[dict[str, Any]]) -> Experiment:
-    """The experiment of a preset with overrides, one after another."""
-    experiment = module.experiment(preset)
+    """The experiment of a preset with overrides, one after another.
+
+    Raises:
+        ValueError: for a preset that it does not have, or a wrong override.
+    """
+    known, made = sizes(module), module.experiment
+    if preset not in known:
+        raise BadInput(
+            f"`preset` must be one of {', '.join(known)}, got {preset!r}: `experiment` "
+            f"of {module.__name__} takes no `preset` (simbias.presets makes one that "
+            "does)."
+        )
+    if len(known) > 1:
+        made = made(preset)
+    elif callable(made):
+        made = made()
+    if not isinstance(made, Experiment):
+        raise BadInput(
+            f"`experiment` of {module.__name__} must return a simbias.Experiment, got "
+            f"{type(made).__name__}."
+        )
     for step in steps:
-        experiment = options.overridden(experiment, step)
-    return experiment
+        made = options.overridden(made, step)
+    return made
 
 
 def taken(arguments: list[str], option: str) -> tuple[str | None, list[str]]:
@@ -89,11 +112,14 @@ _SAID = {
     "root": "Seed of all seeds: another one draws everything anew.",
     "lanes": "Members in flight at a time; as many as fit into memory if not given.",
     "workers": "Processes on this machine; 0 makes the folder ready for others.",
+    "format": "Of the figure; several at once.",
     "out": "Folder or URL of the run; runs/NAME-PRESET if not given.",
 }
 
 
-def options_class(experiment: Experiment, preset: str = "quick") -> type:
+def options_class(
+    experiment: Experiment, preset: str = "quick", known: tuple[str, ...] = PRESETS
+) -> type:
     """The options of `run`, with the experiment's own values as defaults.
 
     `preset` and `config` are there to be shown: `resolved` has taken them by then.
@@ -121,7 +147,7 @@ def options_class(experiment: Experiment, preset: str = "quick") -> type:
         f"--flow.name picks another flow ({', '.join(flows())})."
     )
     top = [
-        ("preset", Preset, dataclasses.field(default=preset)),
+        ("preset", Literal[known], dataclasses.field(default=preset)),
         ("config", str | None, dataclasses.field(default=None)),
         ("cell", cell, dataclasses.field(default_factory=cell)),
         ("flow", flow, dataclasses.field(default_factory=flow)),
@@ -133,6 +159,7 @@ def options_class(experiment: Experiment, preset: str = "quick") -> type:
         ("root", int, dataclasses.field(default=experiment.root)),
         ("lanes", int | None, dataclasses.field(default=None)),
         ("workers", int | None, dataclasses.field(default=None)),
+        ("format", tuple[Format, ...], dataclasses.field(default=("png",))),
         ("out", str | None, dataclasses.field(default=None)),
     ]
     top = [

@@ -7,9 +7,11 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
+from simbias.cli._terminal import NO_CACHE
 from simbias.compiled import keeps_programs
 from simbias.ensemble.bar import Bar
 from simbias.ensemble.plan import Plan
@@ -17,16 +19,16 @@ from simbias.errors import BadInput
 from simbias.store.interrupt import Interrupt
 from simbias.store.layout import Store
 from simbias.store.lease import heartbeats
-from simbias.store.place import AbstractPlace
 
-NO_CACHE = "--no-compile-cache"
 _POLL_SECONDS = 0.5
 
 
 def run_workers(
-    plan: Plan, store: Store, out: AbstractPlace, count: int, lanes: int | None
+    plan: Plan, store: Store, words: Sequence[str], count: int, lanes: int | None
 ) -> None:
     """Start workers and wait for them.
+
+    `words` name the run: its place, and a file of yours.
 
     Raises:
         KeyboardInterrupt, SystemExit: after a signal, when every worker has saved what
@@ -40,7 +42,7 @@ def run_workers(
         contextlib.ExitStack() as started,
     ):
         shares = [f"{i + 1}/{count}" for i in range(count)]
-        workers = [started.enter_context(_start(out, s, lanes)) for s in shares]
+        workers = [started.enter_context(_start(words, s, lanes)) for s in shares]
         is_told = False
         while any(worker.poll() is None for worker in workers):
             if interrupt.signal is not None and not is_told:
@@ -94,8 +96,8 @@ def end_of_input(handle: int = 0) -> threading.Event:
     return over
 
 
-def _start(out: AbstractPlace, share: str, lanes: int | None) -> subprocess.Popen:
-    command = [sys.executable, "-m", "simbias", "worker", str(out), "--quiet"]
+def _start(words: Sequence[str], share: str, lanes: int | None) -> subprocess.Popen:
+    command = [sys.executable, "-m", "simbias", "worker", *words, "--quiet"]
     command += ["--share", share, "--attached"]
     if lanes is not None:
         command += ["--lanes", str(lanes)]

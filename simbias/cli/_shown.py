@@ -1,12 +1,10 @@
 """What a finished run shows: its figure, and its claims as a table or as JSON."""
 
-import contextlib
 import dataclasses
 import io
 import json
 import math
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import xarray as xr
@@ -22,15 +20,18 @@ def write_figures(
     module: Any,
     ds: xr.Dataset,
     out: AbstractPlace,
+    formats: Sequence[str],
     check: Callable[[], None] = lambda: None,
 ) -> list[str]:
     """The figures of a run, unless `check` raises once they are drawn; their names."""
     images = {}
     for label, figure in draw(module, ds).items():
-        image = io.BytesIO()
-        figure.savefig(image, format="png", dpi=150)
         name = label.replace(" = ", "=").replace(", ", "_").replace("/", "_")
-        images[f"figure_{name}.png" if name else "figure.png"] = image.getvalue()
+        for kind in formats:
+            image = io.BytesIO()
+            figure.savefig(image, format=kind, dpi=150)
+            file = f"figure_{name}.{kind}" if name else f"figure.{kind}"
+            images[file] = image.getvalue()
     check()
     for name, image in images.items():
         (out / name).write(image)
@@ -102,9 +103,3 @@ def write_json(place: AbstractPlace, document: Any) -> None:
     """A JSON file."""
     text = json.dumps(document, indent=1, allow_nan=False) + "\n"
     place.write(text.encode())
-
-
-def say(text: str) -> None:
-    """A line for the person, not for a pipe; lost where the terminal was closed."""
-    with contextlib.suppress(OSError):
-        tqdm.write(text, file=sys.stderr)

@@ -11,11 +11,13 @@ from typing import Any, Literal
 import tyro
 
 from simbias.cli._options import Folder
-from simbias.cli._run import found_run
-from simbias.cli._shown import say
+from simbias.cli._place import found_run
+from simbias.cli._source import File, source_of
+from simbias.cli._terminal import say
 from simbias.ensemble.left import exit_at_once, is_left
 from simbias.errors import BadInput
 from simbias.store.address import is_url
+from simbias.store.text import check_text
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,6 +26,10 @@ class SubmitOptions:
 
     folder: Folder
     """The folder of the run, or its URL, which every node must see."""
+    file: File = None
+    """The file that the run is of, if it is one of yours; every node must see it."""
+    trust_code: bool = False
+    """Use the text of that file that lies in the folder; it may do anything."""
     logs: pathlib.Path | None = None
     """Folder for what the jobs print, which every node must see; by default DIR/jobs,
     or ./jobs for a URL."""
@@ -99,6 +105,7 @@ class Work:
     """What a job does."""
 
     folder: str
+    words: tuple[str, ...] = ()
 
     def __call__(self) -> None:
         """Work until the run is finished, or the job is asked to be queued again.
@@ -111,7 +118,7 @@ class Work:
         from simbias.cli import exit_code
 
         with _Postponed() as postponed:
-            worker = ["worker", self.folder, "--quiet"]
+            worker = ["worker", self.folder, *self.words, "--quiet"]
             code = exit_code(worker, over=postponed.asked)
         if code == LEFT:
             postponed.handle()
@@ -143,7 +150,10 @@ def submit(arguments: list[str]) -> int:
             "`simbias submit` needs submitit: pip install 'simbias[slurm]'. Without "
             "it, let jobs of your own call `simbias worker`."
         ) from None
-    out, _ = found_run(parsed.folder)
+    out, store = found_run(parsed.folder)
+    file = parsed.file and str(pathlib.Path(parsed.file).absolute())
+    one = source_of(store, "submit", file, parsed.trust_code)
+    check_text(store.attributes["recipe"], one.recipe)
     if parsed.cluster == "slurm" and shutil.which("srun") is None:
         raise BadInput(
             "`--cluster slurm`: there is no `srun` here. Submit from a node of the "
@@ -161,10 +171,12 @@ def submit(arguments: list[str]) -> int:
         **({"slurm_partition": parsed.partition} if parsed.partition else {}),
     )
     with executor.batch():
-        jobs = [executor.submit(Work(str(out))) for _ in range(parsed.workers)]
+        jobs = [
+            executor.submit(Work(str(out), one.words)) for _ in range(parsed.workers)
+        ]
     say(
         f"Jobs {', '.join(job.job_id for job in jobs)}; what they print is in "
-        f"{logs}. When they are done: simbias resume {out}"
+        f"{logs}. When they are done: {one.command('resume', out)}"
     )
     if parsed.wait:
         for job in jobs:

@@ -8,7 +8,7 @@ import itertools
 import json
 import math
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import jax
@@ -19,6 +19,7 @@ from jaxtyping import Array, PRNGKeyArray, UInt
 from simbias.core import PLAIN, CellValue, Dataset, Experiment, Index, Make
 from simbias.ensemble.fields import flow_fields, value_type
 from simbias.errors import BadInput
+from simbias.suggestion import suggestion
 
 FLOW_PREFIX = "flow."
 # Sizes and counts are 32-bit integers in XLA.
@@ -231,15 +232,6 @@ def checked_value(name: str, value: Any, annotation: Any) -> Any:
             f"`{name}` must be a number, a string or a truth value, got {value!r}."
         )
     return value
-
-
-def suggestion(word: str, known: Iterable[str]) -> str:
-    """' Did you mean …?' or the list of what is known."""
-    known = list(known)
-    close = difflib.get_close_matches(word, known, n=1)
-    if close:
-        return f" Did you mean `{close[0]}`?"
-    return f" Known: {', '.join(known)}."
 
 
 def _is_argument(parameter: inspect.Parameter) -> bool:

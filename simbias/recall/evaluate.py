@@ -216,7 +216,9 @@ class _Looking:
         leaves = [v for v in jax.tree.leaves((arguments, value)) if hasattr(v, "shape")]
         size = sum(math.prod(v.shape) * v.dtype.itemsize for v in leaves)
         if jax.default_backend() != "cpu":  # which takes one after another
-            size += 8 * footprint(self._function, *arguments)
+            arrays, rest = eqx.partition(arguments, lambda v: hasattr(v, "shape"))
+            given = lambda arrays: self._function(*eqx.combine(arrays, rest))
+            size += 8 * footprint(given, arrays)
         return max(1, min(_MOST, _BYTES // max(size, 1)))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from simbias.errors import BadInput
 from simbias.store.extents import extent, holds, is_same
 from simbias.store.place import ROOT, AbstractPlace, Unreachable
+from simbias.store.text import text_fault
 
 FORMAT = "simbias-3"
 _CHECKSUM = "sha256"
@@ -134,14 +135,24 @@ def _fault(attributes: Mapping[str, Any]) -> str | None:
     if "recipe" not in attributes:
         return "recipe is missing"
     recipe = attributes["recipe"]
-    if recipe is not None:
-        if not isinstance(recipe, Mapping):
-            return f"recipe is {recipe!r}"
-        if wrong := _wrong(recipe, _RECIPE):
-            return f"recipe.{wrong}"
-        if not all(isinstance(step, Mapping) for step in recipe["overrides"]):
-            return f"recipe.overrides is {recipe['overrides']!r}"
-    return None
+    wrong = None if recipe is None else _wrong_recipe(recipe)
+    return wrong and f"recipe{wrong}"
+
+
+def _wrong_recipe(recipe: Any) -> str | None:
+    if not isinstance(recipe, Mapping):
+        return f" is {recipe!r}"
+    if wrong := _wrong(recipe, _RECIPE):
+        return f".{wrong}"
+    if not all(isinstance(step, Mapping) for step in recipe["overrides"]):
+        return f".overrides is {recipe['overrides']!r}"
+    # A name is shown to a person.
+    for key in ("experiment", "package"):
+        name = recipe.get(key, "")
+        if not (isinstance(name, str) and name.isprintable()):
+            return f".{key} is {name!r:.200}"
+    fault = text_fault(recipe["file"]) if "file" in recipe else None
+    return fault and f".file {fault}"
 
 
 def _inconsistent(attributes: Mapping[str, Any]) -> str | None:

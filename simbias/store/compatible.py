@@ -7,6 +7,7 @@ from simbias.configuration import differences
 from simbias.errors import BadInput
 from simbias.store.extents import extent, holds, is_same
 from simbias.store.layout import Store
+from simbias.store.text import check_text
 
 # The grid may grow; everything else decides the bits.
 _GROWS = ("cell", "seeds")
@@ -17,8 +18,8 @@ def check_compatible(store: Store, attributes: Mapping[str, Any]) -> bool:
 
     Raises:
         ValueError: with one line per difference, if the configuration differs in more
-            than a larger grid, or if something is left to compute and the versions or
-            the kind of device are others.
+            than a larger grid, or if something is left to compute and the versions, the
+            kind of device or the text of a file of yours are others.
     """
     stored = store.attributes
     theirs, ours = stored["configuration"], attributes["configuration"]
@@ -39,7 +40,10 @@ def check_compatible(store: Store, attributes: Mapping[str, Any]) -> bool:
     blocks = stored["extents"][-1]["blocks"]
     if not grows and len(store.committed()) == blocks:
         return False
+    check_text(stored["recipe"], attributes.get("recipe"))
     lines = differences(_bits(attributes), _bits(stored))
+    if _package(attributes):  # a script of yours does not say
+        lines += differences(_package(attributes), _package(stored), "package")
     if lines:
         raise BadInput(
             "the run that is already there was computed by other versions or on "
@@ -57,3 +61,8 @@ def _fixed(configuration: Mapping[str, Any]) -> dict[str, Any]:
 def _bits(attributes: Mapping[str, Any]) -> dict[str, Any]:
     versions = {k: v for k, v in attributes["versions"].items() if k != "python"}
     return {**versions, "device": attributes["device"]}
+
+
+def _package(attributes: Mapping[str, Any]) -> str | None:
+    """The package that brings the experiment, and its version."""
+    return (attributes.get("recipe") or {}).get("package")

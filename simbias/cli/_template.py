@@ -1,0 +1,59 @@
+"""What a network learns first of a wave on a slope: the slope."""
+
+import jax
+import jax.numpy as jnp
+
+import simbias
+from simbias.figures.band import band
+from simbias.figures.style import COLOURS, blank
+from simbias.flows.descent import Descent
+from simbias.losses import half_mse
+from simbias.networks.two_layer_init import balanced
+
+AXES = ("wave",)  # what figure and claims read, once per value of any other axis
+
+
+def make(key, *, n: int = 40, m: int = 20, wave: float = 0.3, scale: float = 0.03):
+    """A sample and a network.  All of n, m, … are options: --cell.wave 0 0.1 0.3."""
+    key_x, key_network = jax.random.split(key)
+    x = jax.random.uniform(key_x, (n, 1), jnp.float64, -1, 1)
+    y = x + wave * jnp.sin(6 * x)
+    data = simbias.Dataset(x, y, jnp.ones(n), mean=y, features=jnp.ones((1, 1)))
+    return data, balanced(key_network, m=m, d=1, scale=scale, activation="tanh")
+
+
+class Bend(simbias.AbstractMeasure):
+    """1 − r² of the function with a line: a number of one network on one sample."""
+
+    dims = ()  # a number has no axes
+
+    def __call__(self, network, data):
+        x, f = data.x[:, 0], jax.vmap(network)(data.x)[:, 0]
+        dot = lambda u, v: jnp.sum(data.weight * u * v)  # the weight of padding is 0
+        return 1 - dot(x, f) ** 2 / (dot(x, x) * dot(f, f))
+
+
+def experiment():
+    return simbias.Experiment(
+        name="mine",
+        make=make,
+        cell={"wave": (0.0, 0.3)},  # several values: an axis
+        seeds=10,
+        flow=Descent(rate=0.1),
+        loss=half_mse,
+        times=tuple(50.0 * i for i in range(41)),
+        measures={"bend": Bend()},
+    )
+
+
+def figure(ds):  # an xarray Dataset over wave, seed and time
+    axes = (whole := blank()).subplots()
+    for w, colour in zip(ds["wave"].values, COLOURS, strict=False):
+        band(axes, ds["time"], ds["bend"].sel(wave=w), colour=colour, label=f"wave {w}")
+    axes.legend(title="how far from a line: median and 10–90 % of seeds")
+    return whole
+
+
+def claims(ds):
+    early = float(ds["bend"].sel(time=50.0).max(skipna=False))
+    return [simbias.Claim("bend at time 50, largest", early, 0.0, 0.05, "a line first")]

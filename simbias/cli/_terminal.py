@@ -1,0 +1,15 @@
+"""What every command shares with the terminal; light to import."""
+
+import contextlib
+import sys
+
+from tqdm import tqdm
+
+BAD_INPUT, INTERRUPTED = 2, 130
+NO_CACHE = "--no-compile-cache"
+
+
+def say(text: str) -> None:
+    """A line for the person, not for a pipe; lost where the terminal was closed."""
+    with contextlib.suppress(OSError):
+        tqdm.write(text, file=sys.stderr)
