@@ -3,7 +3,8 @@
 A phenomenon is a module with `experiment()`, `figure(part)` and `claims(part)`, a file
 of `simbias.experiments` or your own.  `AXES` names the axes that the two read, which
 every part then has, `seed` beside them; a result with more of them is cut into parts.
-Without `AXES` both are given the result as it is.
+Without `AXES` both are given the result as it is.  `LEAST_TIME` is the time that a run
+must reach for the claims to be about it.
 """
 
 import dataclasses
@@ -15,11 +16,12 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.parts import parts
 from simbias.core import Claim
+from simbias.ensemble.engine import exact_numerics
 
 
 @runtime_checkable
 class Phenomenon(Protocol):
-    """A module; `AXES` may be left out."""
+    """A module; `AXES` and `LEAST_TIME` may be left out."""
 
     def figure(self, ds: xr.Dataset, /) -> Figure:
         """The figure of a part."""
@@ -31,12 +33,20 @@ class Phenomenon(Protocol):
 
 
 def judge(phenomenon: Phenomenon, ds: xr.Dataset) -> list[Claim]:
-    """The claims about every part of a result; of several, each says which."""
-    out = []
+    """The claims about every part of a result; of several, each says which.
+
+    Of a run that ends before `LEAST_TIME` none is applicable.
+    """
+    least, out = float(getattr(phenomenon, "LEAST_TIME", 0.0)), []
+    is_long = least == 0 or float(ds["time"].max()) >= least
     for label, part in _parts(phenomenon, ds):
-        for claim in phenomenon.claims(part):
+        # Some compute a law, as exactly as the run was.
+        with exact_numerics():
+            claims = phenomenon.claims(part)
+        for claim in claims:
             text = f"{claim.statement}, {label}" if label else claim.statement
-            out.append(dataclasses.replace(claim, statement=text))
+            claim = dataclasses.replace(claim, statement=text)
+            out.append(claim.given(is_long, f"t ≥ {least:g}"))
     return out
 
 

@@ -22,6 +22,7 @@ LAYERS = [
     {"results"},
     {"simulate"},
     {"analysis"},
+    {"claims"},
     {"figures", "redraw"},
     {"shown"},
     {"experiments"},

@@ -5,8 +5,8 @@ import xarray as xr
 from jaxtyping import Float
 
 from simbias.analysis._crossing import first_crossings
-from simbias.analysis._interval import Interval
 from simbias.analysis._threshold import curve, medians, over_seeds, split_failed
+from simbias.core import Estimate
 from simbias.errors import BadInput
 
 
@@ -19,7 +19,7 @@ def power_law(
     level: float = 0.95,
     resamples: int = 2000,
     root: int = 0,
-) -> Interval:
+) -> Estimate:
     """Exponent p of n* ∝ qᵖ, with n* the size at which a median rises to `value`.
 
     p is the slope of least squares through (ln q, ln n*), n* as in `median_crossing`.
@@ -81,4 +81,4 @@ def power_law(
     else:
         estimate = np.nan
     method = "least squares in logarithms, seeds resampled"
-    return Interval(estimate, float(ends[0]), float(ends[1]), level, method)
+    return Estimate(estimate, float(ends[0]), float(ends[1]), method, level)
