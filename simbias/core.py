@@ -299,7 +299,7 @@ class Claim:
         is_outside = seen.high < self.low or self.high < seen.low
         return "fails" if is_outside else "undecided"
 
-    def given(self, is_met: bool, needs: str) -> "Claim":
+    def given(self, is_met: bool | np.bool_, needs: str) -> "Claim":
         """The claim, not applicable unless `is_met`; `needs` says what that asks for.
 
         Of several needs that are not met the first is kept.
