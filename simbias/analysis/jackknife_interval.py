@@ -23,7 +23,7 @@ def jackknife_interval(
 
     Args:
         statistic: of all seeds, or of all but one.
-        values: the first axis is the seeds; an interval needs six.
+        values: the first axis is the seeds; an interval needs four.
         level: confidence.
 
     Reference: Tukey (1958), Ann. Math. Stat. 29, 614.
@@ -35,4 +35,5 @@ def jackknife_interval(
     without = [float(statistic(np.delete(values, i, axis=0))) for i in range(seeds)]
     error = np.std(without) * (seeds - 1) ** 0.5
     reach = float(stats.t.ppf((1 + level) / 2, seeds - 1) * error)
-    return Estimate(value, value - reach, value + reach, "jackknife over seeds", level)
+    method = "jackknife over seeds" if reach else "equal without any of the seeds"
+    return Estimate(value, value - reach, value + reach, method, level)

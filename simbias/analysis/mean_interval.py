@@ -17,10 +17,11 @@ def mean_interval(values: ArrayLike, *, level: float = 0.95) -> Estimate:
     mean − q·s/√k for the quantiles q of Student's law, and for those of
     (mean* − mean)/(s*/√k) over resampled values, which know of skewness.  Of paired
     differences it is an interval for the mean difference.  Members without a value are
-    left out: count them beside it.
+    left out: count them beside it.  Equal values have the interval of that value, which
+    says nothing of values not seen.
 
     Args:
-        values: one per seed, NaN for none; an interval needs six.
+        values: one per seed, NaN for none; an interval needs four.
         level: confidence.
 
     Reference: Student (1908), Biometrika 6, 1; Hall (1988), Ann. Stat. 16, 927.
@@ -30,11 +31,12 @@ def mean_interval(values: ArrayLike, *, level: float = 0.95) -> Estimate:
     mean = float(seen.mean()) if seen.size else np.nan
     if seen.size < LEAST_SEEDS:
         return few(mean, level, seen.size)
+    if np.ptp(seen) == 0:
+        return Estimate(mean, mean, mean, "all values are equal", level)
     error = float(seen.std(ddof=1)) / seen.size**0.5
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     q = np.stack([stats.t.ppf(tails, seen.size - 1), _studentised(seen, tails)])
-    # Without spread only rounding is left, and the mean is known to it.
-    reach = q * error if np.ptp(seen) > 0 else np.zeros((2, 2))
+    reach = q * error
     return Estimate(
         mean,
         mean - float(reach[:, 1].max()),
