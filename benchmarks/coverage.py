@@ -5,8 +5,9 @@ laws whose truth is known, and the intervals of nominal 95 % that hold it are co
 Shares need no drawing: their coverage is a sum over the counts.  An interval without
 ends, where the estimator refuses, holds anything; `refused` is how often.
 
-Rows marked as unseen are means of laws whose far values six or eight seeds often miss:
-no interval of the values alone covers them, and none is promised to.
+Rows marked as unseen are means of laws whose far values six or eight seeds often miss;
+no coverage is promised for them.  Of `slope_interval` and `auc_interval` the `seeds`
+are points, and samples of a class.
 
     python benchmarks/coverage.py [--json FILE|-] [--trials 1000] [--smallest]
 """

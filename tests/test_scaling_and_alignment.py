@@ -32,10 +32,17 @@ def planted(rng, exponent, seeds=15):
 
 
 def test_a_power_law_without_noise_is_found_exactly():
-    values = planted(np.random.default_rng(0), 0.7).isel(seed=[0, 0, 0])
+    values = planted(np.random.default_rng(0), 0.7).isel(seed=[0] * 6)
     found = power_law(values, 1.0, along="q", resamples=20)
     assert found.value == pytest.approx(0.7, rel=1e-9)
     assert found.low == pytest.approx(found.high, rel=1e-9)
+
+
+def test_an_exponent_of_five_seeds_has_no_interval():
+    values = planted(np.random.default_rng(0), 0.7, seeds=5)
+    found = power_law(values, 1.0, along="q", resamples=20)
+    assert found.value == pytest.approx(0.7, rel=1e-9)
+    assert (found.low, found.high) == (-np.inf, np.inf)
 
 
 def test_draws_that_are_shared_along_the_axis_do_not_blur_the_exponent():

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 from simbias.core import Estimate
 from simbias.errors import BadInput
 
-# With fewer none was measured; a median needs six at 95 %.
-LEAST_SEEDS = 4
+# With four, means and exponents cover less than 0.93, and a median has no interval.
+LEAST_SEEDS = 6
 
 
 def check_level(level: float) -> None:
@@ -32,6 +32,6 @@ def unknown(value: float, level: float, why: str) -> Estimate:
     return Estimate(value, -np.inf, np.inf, why, level)
 
 
-def few(value: float, level: float, seen: int, what: str = "values") -> Estimate:
-    """Fewer values than an interval needs."""
-    return unknown(value, level, f"{seen} {what}, an interval needs {LEAST_SEEDS}")
+def few(value: float, level: float, seen: int, least: int = LEAST_SEEDS) -> Estimate:
+    """Fewer seeds than an interval needs."""
+    return unknown(value, level, f"of {seen} seeds, an interval needs {least}")

@@ -6,8 +6,10 @@ import numpy as np
 from jaxtyping import Float
 from scipy import stats
 
-from simbias.analysis._interval import LEAST_SEEDS, check_level, few
+from simbias.analysis._interval import check_level, few
 from simbias.core import Estimate
+
+_LEAST = 4
 
 
 def jackknife_interval(
@@ -30,8 +32,8 @@ def jackknife_interval(
     """
     check_level(level)
     seeds, value = len(values), float(statistic(values))
-    if seeds < LEAST_SEEDS:
-        return few(value, level, seeds, "seeds")
+    if seeds < _LEAST:
+        return few(value, level, seeds, _LEAST)
     without = [float(statistic(np.delete(values, i, axis=0))) for i in range(seeds)]
     error = np.std(without) * (seeds - 1) ** 0.5
     reach = float(stats.t.ppf((1 + level) / 2, seeds - 1) * error)

@@ -21,7 +21,7 @@ def mean_interval(values: ArrayLike, *, level: float = 0.95) -> Estimate:
     says nothing of values not seen.
 
     Args:
-        values: one per seed, NaN for none; an interval needs four.
+        values: one per seed, NaN for none; an interval needs six.
         level: confidence.
 
     Reference: Student (1908), Biometrika 6, 1; Hall (1988), Ann. Stat. 16, 927.

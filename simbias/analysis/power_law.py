@@ -5,6 +5,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from simbias.analysis._crossing import first_crossings
+from simbias.analysis._interval import LEAST_SEEDS, few
 from simbias.analysis._threshold import curve, medians, over_seeds, split_failed
 from simbias.core import Estimate
 from simbias.errors import BadInput
@@ -38,7 +39,8 @@ def power_law(
         root: seed of the resampling.
 
     Returns:
-        p; NaN, from −∞ to ∞, if an n* of the whole sample lies outside the grid.
+        p, from −∞ to ∞ for fewer than six seeds; NaN if an n* of the whole sample lies
+        outside the grid.
 
     Raises:
         ValueError: for another axis, fewer than two values of it, or a size without
@@ -69,6 +71,9 @@ def power_law(
     flat = np.concatenate(rows)
     estimate = float(exponents(flat[None])[0])
     ends = np.array([-np.inf, np.inf])
+    seeds = flat.shape[1]
+    if np.isfinite(estimate) and seeds < LEAST_SEEDS:
+        return few(estimate, level, seeds)
     if np.isfinite(estimate):
         # An exponent that is not known may be anything.
         unknown_is = lambda v: lambda s: np.where(np.isfinite(p := exponents(s)), p, v)
