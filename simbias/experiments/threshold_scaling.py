@@ -211,8 +211,13 @@ def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
         for level, mark in zip(LEVELS, ("o", "s"), strict=True):
             found = [median_crossing(part.sel({axis: v}), level) for v in q]
             n = np.array([f.value for f in found])
-            reach = np.abs(np.array([[f.low, f.high] for f in found]).T - n)
-            beyond = [f.low if f.high == np.inf else np.nan for f in found]
+            # An end beyond the grid is drawn at the end of the grid.
+            ends = np.clip([[f.low, f.high] for f in found], *part["n"].values[[0, -1]])
+            reach = np.abs(ends.T - n)
+            beyond = [
+                f.low if f.high == np.inf and not f.is_bracketed else np.nan
+                for f in found
+            ]
             panel.plot(q, beyond, "^", ms=6, color=COLOURS[i % len(COLOURS)])
             p = fits[axis, level, label]
             text = LEVELS[level]
