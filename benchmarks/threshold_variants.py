@@ -174,7 +174,7 @@ def measured(name: str, options: argparse.Namespace) -> dict:
 
 
 def described(found: Threshold) -> dict:
-    ends = {"estimate": found.estimate, "low": found.low, "high": found.high}
+    ends = {"estimate": found.value, "low": found.low, "high": found.high}
     plain = {k: float(v) if np.isfinite(v) else None for k, v in ends.items()}
     return plain | {"sentence": found.describe()}
 

@@ -45,7 +45,7 @@ experiment_file.figure(ds)
 
 # %%
 for claim in simbias.judge(experiment_file, ds):
-    print(f"{claim.verdict:9s} {claim.statement}: {claim.observed:.4g}")
+    print(f"{claim.verdict:14s} {claim.statement}: {claim.estimate.value:.4g}")
 
 # %% [markdown]
 # ## Change one thing

@@ -20,6 +20,8 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
+from simbias.errors import BadInput
+
 CellValue = int | float | bool | str
 # A number that may be traced: floats of a cell are, so that a sweep compiles once.
 Real = float | Float[Array, ""]
@@ -257,36 +259,68 @@ class Experiment:
 
 
 @dataclasses.dataclass(frozen=True)
+class Estimate:
+    """A number, the interval that holds the truth, and how that was made.
+
+    `low` ≤ truth ≤ `high` with confidence `level`, which is 1 for a bound, such as the
+    tolerance of an exact quantity.  Where nothing can be said the interval is the whole
+    line, `value` may be NaN, and `method` says why.
+    """
+
+    value: float
+    low: float
+    high: float
+    method: str
+    level: float = 0.95
+
+
+@dataclasses.dataclass(frozen=True)
 class Claim:
-    """What a paper says, as a number with a band, and what was seen.
+    """What a paper says, as a number with a band, and what was seen, with its interval.
 
-    With an `interval` for what was seen the claim holds if all of it lies in the band,
-    fails if none of it does, and is undecided otherwise; without one `observed` stands
-    for it.
+    It holds if the interval lies in the band [low, high], fails if it lies outside, and
+    is undecided otherwise, also where a member is missing and every one counts.
+    Medians and shares are over the members that finished.
 
-    `holds` is None when the run cannot tell: an interval across an end of the band, a
-    grid too small, or a member missing where every one counts.  Medians and shares are
-    over the members that finished.
+    `needs` says what a result lacks that the claim is about: a time, a size, a second
+    value of an axis.  The claim is then not applicable, whatever was seen.
+
+    `simbias.claims` has a constructor for every kind of claim.
     """
 
     statement: str
-    observed: float
+    estimate: Estimate
     low: float
     high: float
     source: str
-    interval: tuple[float, float] | None = None
+    needs: str = ""
 
-    @property
-    def holds(self) -> bool | None:
-        """True in the band [low, high], False outside, None if open or NaN."""
-        start, end = self.interval or (self.observed, self.observed)
-        if any(v != v for v in (self.observed, start, end)):
-            return None
-        if self.low <= start and end <= self.high:
-            return True
-        return False if end < self.low or self.high < start else None
+    def __post_init__(self):
+        if not isinstance(self.estimate, Estimate):
+            raise BadInput(
+                f"`estimate` of the claim {self.statement!r} must be an Estimate, got "
+                f"{self.estimate!r}. Example: simbias.claims.exact(statement, value, "
+                "low, high, source) for a number without an error of sampling."
+            )
 
     @property
     def verdict(self) -> str:
-        """`holds`, `fails` or `undecided`."""
-        return {True: "holds", False: "fails", None: "undecided"}[self.holds]
+        """`holds`, `fails`, `undecided` or `not applicable`."""
+        if self.needs:
+            return "not applicable"
+        seen = self.estimate
+        if any(v != v for v in (seen.value, seen.low, seen.high)):
+            return "undecided"
+        if self.low <= seen.low and seen.high <= self.high:
+            return "holds"
+        is_outside = seen.high < self.low or self.high < seen.low
+        return "fails" if is_outside else "undecided"
+
+    def given(self, is_met: bool | np.bool_, needs: str) -> "Claim":
+        """The claim, not applicable unless `is_met`; `needs` says what that asks for.
+
+        Of several needs that are not met the first is kept.
+        """
+        if is_met or self.needs:
+            return self
+        return dataclasses.replace(self, needs=needs)

@@ -4,6 +4,7 @@ A phenomenon is a module with `experiment()` and, if it wants, `figure(part)` an
 `claims(part)`: a file of `simbias.experiments`, or your own.  `AXES` names the axes
 that the two read, which every part then has, `seed` beside them; a result with more of
 them is cut into parts.  Without `AXES` both are given the result as it is.
+`LEAST_TIME` is the time that a run must reach for the claims to be about it.
 """
 
 import dataclasses
@@ -15,19 +16,27 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.parts import parts
 from simbias.core import Claim
+from simbias.ensemble.engine import exact_numerics
 from simbias.errors import BadInput
 
 
 def judge(phenomenon: Any, ds: xr.Dataset) -> list[Claim]:
     """The claims about every part of a result; of several, each says which.
 
-    None for a phenomenon without `claims`.
+    None for a phenomenon without `claims`.  Of a run that ends before its `LEAST_TIME`
+    none is applicable.
     """
     out, claims = [], getattr(phenomenon, "claims", None)
+    least = float(getattr(phenomenon, "LEAST_TIME", 0.0))
+    is_long = least == 0 or float(ds["time"].max()) >= least
     for label, part in _parts(phenomenon, ds):
-        for claim in claims(part) if claims else ():
+        # Some compute a law, as exactly as the run was.
+        with exact_numerics():
+            found = claims(part) if claims else []
+        for claim in found:
             text = f"{claim.statement}, {label}" if label else claim.statement
-            out.append(dataclasses.replace(claim, statement=text))
+            claim = dataclasses.replace(claim, statement=text)
+            out.append(claim.given(is_long, f"t ≥ {least:g}"))
     return out
 
 

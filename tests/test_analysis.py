@@ -3,17 +3,21 @@ import pytest
 import xarray as xr
 from scipy.optimize import brentq, minimize, minimize_scalar
 from scipy.special import expit, log_expit
-from scipy.stats import chi2, norm, t, ttest_1samp
+from scipy.stats import binom, f, linregress, norm, t, ttest_1samp
 from sklearn.linear_model import LogisticRegression
 
 from simbias.analysis._logistic import fit_logistic, profile_interval
+from simbias.analysis._sign_test import sign_interval
 from simbias.analysis._threshold import over_seeds
-from simbias.analysis.bootstrap_interval import bootstrap_interval
+from simbias.analysis.auc_interval import auc_interval
+from simbias.analysis.jackknife_interval import jackknife_interval
 from simbias.analysis.largest_interpolated import largest_interpolated
 from simbias.analysis.mean_interval import mean_interval
 from simbias.analysis.median_crossing import median_crossing
+from simbias.analysis.median_interval import median_interval
 from simbias.analysis.parts import parts
 from simbias.analysis.quantile_band import quantile_band
+from simbias.analysis.slope_interval import slope_interval
 from simbias.analysis.threshold import threshold
 from simbias.analysis.wilson import wilson
 
@@ -47,21 +51,22 @@ def test_wilson_is_the_root_of_the_score_equation(k, n):
     found = wilson(k, n, level=0.9)
     z = norm.ppf(0.95)
     for p in (found.low, found.high):
-        # |k/n − p| = z √(p(1−p)/n); the end p = k/n = 0 or 1 solves it too.
-        gap = (k / n - p) ** 2 - z**2 * p * (1 - p) / n
-        assert abs(gap) < 1e-12
-    assert found.low <= found.estimate == k / n <= found.high
+        # |k − np| − ½ = z √(np(1 − p)), unless the end is that of all shares.
+        gap = (abs(k - n * p) - 0.5) ** 2 - z**2 * n * p * (1 - p)
+        assert abs(gap) < 1e-9 or p in (0.0, 1.0)
+    assert found.low <= found.value == k / n <= found.high
     assert found.high - found.low > 0.1
 
 
-def test_the_interval_of_a_mean_ends_where_the_t_test_rejects():
+def test_the_interval_of_a_mean_reaches_where_the_t_test_rejects():
     values = np.random.default_rng(0).normal(1.0, 2.0, 12)
     found = mean_interval(np.append(values, np.nan), level=0.9)
-    assert found.estimate == pytest.approx(values.mean(), rel=1e-12)
+    assert found.value == pytest.approx(values.mean(), rel=1e-12)
+    # The studentised bootstrap widens it, of normal values by little.
     for end in (found.low, found.high):
-        assert ttest_1samp(values, end).pvalue == pytest.approx(0.1, rel=1e-9)
-    # A single value has no spread.
-    assert np.isnan(mean_interval(np.array([1.0, np.nan])).low)
+        assert 0.05 < ttest_1samp(values, end).pvalue < 0.1 + 1e-9
+    equal = mean_interval(np.full(6, 0.1))
+    assert (equal.low, equal.high) == (equal.value, equal.value)
 
 
 @pytest.mark.parametrize(("k", "n"), [(3, 0), (5, 4), (-1, 4)])
@@ -70,32 +75,58 @@ def test_wilson_refuses_counts_that_cannot_be(k, n):
         wilson(k, n)
 
 
-def test_the_bootstrap_of_a_mean_agrees_with_students_interval():
-    values = np.random.default_rng(0).normal(size=200)
-    found = bootstrap_interval(values, np.mean)
-    low, high = t.interval(0.95, 199, values.mean(), values.std(ddof=1) / 200**0.5)
-    assert found.method == "BCa"
-    assert found.estimate == values.mean()
-    # Monte Carlo error of a 2.5 % quantile from 4999 draws: 0.04 standard errors.
-    np.testing.assert_allclose([found.low, found.high], [low, high], atol=0.01)
+def test_a_median_lies_between_the_values_that_its_sign_test_allows():
+    values = np.random.default_rng(0).permutation(np.arange(1.0, 21.0))
+    found = median_interval(np.append(values, np.nan))
+    assert (found.value, found.low, found.high) == (10.5, 6.0, 15.0)
+    # P(Binomial(20, ½) < 6) = 2.1 %, and 5.8 % for < 7.
+    assert 2 * binom.cdf(5, 20, 0.5) < 0.05 < 2 * binom.cdf(6, 20, 0.5)
+    assert np.isinf(median_interval(np.arange(5.0)).low)
 
 
-def test_the_bootstrap_falls_back_on_percentiles_and_says_so():
-    # Nearly every resample has median 0, where the BCa correction is undefined.
-    found = bootstrap_interval(np.array([0.0] * 19 + [1.0]))
-    assert found.method == "percentile"
-    assert (found.low, found.estimate, found.high) == (0, 0, 0)
+def test_a_skewed_mean_reaches_farther_on_its_long_side():
+    found = mean_interval(np.exp(np.random.default_rng(0).normal(size=20)))
+    assert found.high - found.value > 1.2 * (found.value - found.low)
 
 
-def test_the_bootstrap_of_equal_values_says_that_they_are_constant():
-    found = bootstrap_interval(np.full(5, 3.0))
-    assert (found.low, found.high, found.method) == (3, 3, "constant")
+def test_the_jackknife_of_a_mean_is_students_interval():
+    values = np.random.default_rng(0).normal(size=12)
+    found = jackknife_interval(np.mean, values)
+    low, high = t.interval(0.95, 11, values.mean(), values.std(ddof=1) / 12**0.5)
+    np.testing.assert_allclose([found.low, found.high], [low, high], rtol=1e-12)
 
 
-@pytest.mark.parametrize("values", [[1.0], [1.0, np.nan, 2.0]])
-def test_the_bootstrap_does_not_drop_a_failure(values):
-    with pytest.raises(ValueError, match="`values`"):
-        bootstrap_interval(np.array(values))
+@pytest.mark.parametrize(
+    "interval",
+    [mean_interval, median_interval, lambda v: jackknife_interval(np.mean, v)],
+)
+def test_three_seeds_have_no_interval_and_it_says_why(interval):
+    found = interval(np.array([1.0, 2.0, 3.0]))
+    assert (found.value, found.low, found.high) == (2.0, -np.inf, np.inf)
+    assert "needs" in found.method
+
+
+def test_the_slope_of_a_line_has_the_interval_of_its_regression():
+    x, y = np.arange(6.0), np.array([0.1, 0.9, 2.2, 2.8, 4.1, 5.3])
+    found, fit = slope_interval(x, y), linregress(x, y)
+    reach = t.ppf(0.975, 4) * fit.stderr
+    expected = [fit.slope, fit.slope - reach, fit.slope + reach]
+    np.testing.assert_allclose([found.value, found.low, found.high], expected)
+
+
+def test_the_ends_of_an_auc_lie_as_many_errors_off_as_the_level_says():
+    def errors(seen, a, n):
+        spread = 1 + (n - 1) * ((1 - a) / (2 - a) + a / (1 + a))
+        return abs(seen - a) / np.sqrt(a * (1 - a) * spread / n**2)
+
+    for auc in (0.5, 0.9):
+        found = auc_interval(auc, 300, 300)
+        for end in (found.low, found.high):
+            np.testing.assert_allclose(errors(auc, end, 300), norm.ppf(0.975))
+    perfect = auc_interval(1.0, 5000, 5000)
+    # z²/2n: no error seen in 10,000 samples is not no error.
+    assert perfect.high == 1.0
+    np.testing.assert_allclose(1 - perfect.low, norm.ppf(0.975) ** 2 / 1e4, rtol=0.02)
 
 
 def test_a_band_is_the_quantiles_of_what_is_there_and_counts_what_is_not():
@@ -133,11 +164,11 @@ def test_the_fit_is_that_of_scikit_learn():
     model = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000)
     model.fit(x - 5, MIXED.values.ravel())
     slope, offset = model.coef_[0, 0], model.intercept_[0]
-    found = threshold(MIXED, resamples=10)
+    found = threshold(MIXED)
     # What its solver's tolerance leaves.
     np.testing.assert_allclose(found.slope, slope, rtol=1e-5)
-    np.testing.assert_allclose(np.log(found.estimate), 5 - offset / slope, rtol=1e-6)
-    assert "maximum likelihood" in found.method
+    np.testing.assert_allclose(np.log(found.value), 5 - offset / slope, rtol=1e-6)
+    assert "best logistic fit" in found.method
 
 
 @pytest.mark.parametrize("successes", [QUASI, PURE])
@@ -173,10 +204,15 @@ def test_the_profile_interval_ends_where_the_likelihood_ratio_says(successes):
 
     fine = np.linspace(np.log(100), np.log(400), 4001)
     peak = max(best(c) for c in fine[::10])
-    level = lambda c: 2 * (peak - best(c)) - chi2.ppf(0.95, 1)
+    level = lambda c: 2 * (peak - best(c)) - f.ppf(0.95, 1, 19)
     inside = fine[::10][np.argmax([best(c) for c in fine[::10]])]
     low, high = profile_interval(
-        SIZES * 1.0, k[None] * 1.0, trials[None] * 1.0, is_rising=False, level=0.95
+        SIZES * 1.0,
+        k[None] * 1.0,
+        trials[None] * 1.0,
+        is_rising=False,
+        level=0.95,
+        seeds=20,
     )
     # Two steps of its grid, of which it takes a hundred to a doubling.
     resolution = 2 * np.log(2) / 100
@@ -197,7 +233,7 @@ def test_a_planted_threshold_lies_in_its_interval_as_often_as_promised(slope):
     hits = 0
     for _ in range(100):
         n_star = np.exp(rng.uniform(np.log(120), np.log(480)))
-        found = threshold(planted(rng, n_star, slope), resamples=300)
+        found = threshold(planted(rng, n_star, slope))
         assert found.is_bracketed
         hits += found.low <= n_star <= found.high
     # A 95 % interval holds the truth fewer than 88 times of 100 with probability 0.2 %.
@@ -208,9 +244,9 @@ def test_the_interval_shrinks_like_the_root_of_the_number_of_seeds():
     rng = np.random.default_rng(0)
     widths = []
     for seeds in (50, 800):
-        found = threshold(planted(rng, 300, -3.0, seeds=seeds), resamples=500)
+        found = threshold(planted(rng, 300, -3.0, seeds=seeds))
         widths.append(np.log(found.high / found.low))
-        assert found.low < found.estimate < found.high
+        assert found.low < found.value < found.high
     # 4 for a sixteenfold sample; the widths are themselves known to 10 % or so.
     assert 2.7 < widths[0] / widths[1] < 6
 
@@ -218,7 +254,7 @@ def test_the_interval_shrinks_like_the_root_of_the_number_of_seeds():
 def test_the_gap_of_the_grid_is_all_that_pure_sizes_tell():
     found = threshold(PURE)
     assert found.is_bracketed
-    assert 200 < found.estimate < 400
+    assert 200 < found.value < 400
     # Ends at the gap, within the three per cent that 20 members leave beyond it.
     np.testing.assert_allclose([found.low, found.high], [200, 400], rtol=0.03)
     assert found.low <= 200 < 400 <= found.high
@@ -228,7 +264,7 @@ def test_the_gap_of_the_grid_is_all_that_pure_sizes_tell():
 def test_success_that_rises_has_the_threshold_of_failure_that_falls():
     for successes in (MIXED, QUASI):
         one, other = threshold(successes), threshold(~successes)
-        np.testing.assert_allclose(other.estimate, one.estimate, rtol=1e-9)
+        np.testing.assert_allclose(other.value, one.value, rtol=1e-9)
         np.testing.assert_allclose(other.slope, -one.slope, rtol=1e-9)
         np.testing.assert_allclose([other.low, other.high], [one.low, one.high])
 
@@ -237,8 +273,8 @@ def test_a_threshold_scales_with_the_sizes_and_ignores_their_order():
     base = threshold(MIXED)
     scaled = MIXED.assign_coords(n=SIZES * 7).isel(n=[3, 0, 5, 1, 4, 2])
     found = threshold(scaled.transpose("seed", "n"))
-    expected = 7 * np.array([base.estimate, base.low, base.high])
-    np.testing.assert_allclose([found.estimate, found.low, found.high], expected)
+    expected = 7 * np.array([base.value, base.low, base.high])
+    np.testing.assert_allclose([found.value, found.low, found.high], expected)
 
 
 @pytest.mark.parametrize(
@@ -255,7 +291,7 @@ def test_a_threshold_scales_with_the_sizes_and_ignores_their_order():
 def test_a_threshold_off_the_grid_is_not_bracketed(successes, low, high, words):
     found = threshold(counted(*successes))
     assert not found.is_bracketed
-    assert np.isnan(found.estimate)
+    assert np.isnan(found.value)
     assert (found.low, found.high) == (low, high)
     assert "not bracketed" in found.describe()
     assert words in found.describe()
@@ -266,11 +302,11 @@ def test_failed_members_are_counted_and_bound_the_estimate():
     values[1, :4], values[2, -5:] = np.nan, np.nan
     found = threshold(grid(values))
     assert found.n_failed == 9
-    assert found.if_failed_fail < found.estimate < found.if_failed_succeed
+    assert found.if_failed_fail < found.value < found.if_failed_succeed
     lost = threshold(grid(np.nan_to_num(values, nan=0.0)))
-    assert found.if_failed_fail == lost.estimate
+    assert found.if_failed_fail == lost.value
     assert "9 failed members" in found.describe()
-    assert threshold(MIXED).if_failed_fail == threshold(MIXED).estimate
+    assert threshold(MIXED).if_failed_fail == threshold(MIXED).value
 
 
 def test_failures_that_could_move_it_off_the_grid_are_said():
@@ -285,8 +321,8 @@ def test_failures_that_could_move_it_off_the_grid_are_said():
 def test_a_threshold_is_one_sentence():
     found = threshold(MIXED)
     assert found.describe() == (
-        f"n* = {found.estimate:.4g}, 95% interval [{found.low:.4g}, {found.high:.4g}] "
-        "(logistic fit by maximum likelihood, seeds resampled)."
+        f"n* = {found.value:.4g}, 95% interval [{found.low:.4g}, {found.high:.4g}] "
+        "(best logistic fit, profile likelihood over 2.08)."
     )
 
 
@@ -307,10 +343,29 @@ def test_a_threshold_of_something_else_is_refused(values, words):
         threshold(values)
 
 
-@pytest.mark.parametrize("options", [{"level": 1.0}, {"resamples": 0}])
-def test_a_wrong_option_is_named(options):
-    with pytest.raises(ValueError, match=f"`{next(iter(options))}`"):
-        threshold(MIXED, **options)
+def test_a_wrong_option_is_named():
+    with pytest.raises(ValueError, match="`level`"):
+        threshold(MIXED, level=1.0)
+
+
+def test_seeds_that_succeed_together_tell_less():
+    rng, widths = np.random.default_rng(0), []
+    own = rng.logistic(size=40) / 2.0
+    together = grid(np.log(SIZES / 300)[:, None] < own[None, :])
+    apart = grid(np.stack([rng.permutation(row) for row in together.values]))
+    for values in (together, apart):
+        found = threshold(values)
+        widths.append(np.log(found.high / found.low))
+    assert widths[0] > 1.3 * widths[1]
+
+
+def test_sign_tests_step_inwards_until_one_does_not_reject():
+    # P(Binomial(20, ½) ≥ 15) = 2.1 %.
+    below, trials = np.array([20, 15, 14, 10, 5, 0]), np.full(6, 20)
+    assert sign_interval(SIZES * 1.0, below, trials, 0.95) == (100, 800)
+    # What lies behind a step that was not taken does not count.
+    below = np.array([14, 20, 20, 0, 0, 6])
+    assert sign_interval(SIZES * 1.0, below, trials, 0.95) == (0, np.inf)
 
 
 # The definitions by medians.
@@ -326,7 +381,7 @@ def test_a_median_linear_in_log_n_crosses_where_it_should():
     line = np.repeat(np.log(SIZES)[:, None], 5, axis=1)
     line[:, 1], line[:, 3] = line[:, 2] - 1, line[:, 2] + 9
     found = median_crossing(grid(line), np.log(317.0))
-    np.testing.assert_allclose(found.estimate, 317, rtol=1e-12)
+    np.testing.assert_allclose(found.value, 317, rtol=1e-12)
 
 
 def test_a_planted_median_crossing_lies_in_its_interval_as_often_as_promised():
@@ -334,7 +389,7 @@ def test_a_planted_median_crossing_lies_in_its_interval_as_often_as_promised():
     hits = 0
     for _ in range(100):
         n_star = np.exp(rng.uniform(np.log(120), np.log(700)))
-        found = median_crossing(noisy_line(rng, n_star), 1.0, resamples=200)
+        found = median_crossing(noisy_line(rng, n_star), 1.0)
         hits += found.low <= n_star <= found.high
     # As above.
     assert hits >= 88
@@ -342,8 +397,9 @@ def test_a_planted_median_crossing_lies_in_its_interval_as_often_as_promised():
 
 def test_the_largest_interpolated_size_is_the_last_below():
     medians = np.array([0, 0, 0.5, 0, 2, 3])
-    found = largest_interpolated(grid(np.repeat(medians[:, None], 5, axis=1)), 0.1)
-    assert (found.estimate, found.low, found.high) == (400, 400, 800)
+    found = largest_interpolated(grid(np.repeat(medians[:, None], 6, axis=1)), 0.1)
+    # Between 100 and 800 the medians do not rise, as the tests suppose.
+    assert (found.value, found.low, found.high) == (400, 100, 800)
     assert found.is_bracketed
 
 
@@ -352,7 +408,7 @@ def test_the_interval_of_the_largest_interpolated_size_holds_the_crossing():
     hits = 0
     for _ in range(100):
         n_star = np.exp(rng.uniform(np.log(120), np.log(700)))
-        found = largest_interpolated(noisy_line(rng, n_star), 1.0, resamples=100)
+        found = largest_interpolated(noisy_line(rng, n_star), 1.0)
         hits += found.low <= n_star <= found.high
     # As above; it is wider, for it ends on the grid.
     assert hits >= 88
@@ -367,7 +423,7 @@ def test_a_median_that_stays_on_one_side_is_not_bracketed(
 ):
     found = definition(noisy_line(np.random.default_rng(0), 300) + offset, 1.0)
     assert not found.is_bracketed
-    assert np.isnan(found.estimate)
+    assert np.isnan(found.value)
     assert (found.low, found.high) == (low, high)
 
 
@@ -376,11 +432,11 @@ def test_failed_members_bound_a_median_too(definition):
     values = noisy_line(np.random.default_rng(0), 300)
     clean = definition(values, 1.0)
     assert clean.n_failed == 0
-    assert clean.if_failed_fail == clean.estimate == clean.if_failed_succeed
+    assert clean.if_failed_fail == clean.value == clean.if_failed_succeed
     values[2:4, :12] = [[np.nan], [np.inf]]
     found = definition(values, 1.0)
     assert found.n_failed == 24
-    assert found.if_failed_fail <= found.estimate <= found.if_failed_succeed
+    assert found.if_failed_fail <= found.value <= found.if_failed_succeed
     assert found.if_failed_fail < found.if_failed_succeed
     # 12 of 21 hold the median: the crossing moves to the sizes beside them.
     assert found.if_failed_fail <= 200

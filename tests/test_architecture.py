@@ -24,6 +24,7 @@ LAYERS = [
     {"results"},
     {"simulate"},
     {"analysis"},
+    {"claims"},
     {"figures", "recall"},
     {"shown"},
     {"experiments"},

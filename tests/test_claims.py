@@ -1,28 +1,34 @@
 """A claim is a band, and what was seen, with its interval, is judged against it."""
 
 import json
+import types
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 import xarray as xr
 
+import simbias
+from simbias import claims
 from simbias.cli._shown import claims_document, print_claims
-from simbias.core import Claim, Status
+from simbias.core import Claim, Estimate, Status
 
 NAN = float("nan")
 INF = float("inf")
 
 
-def claim(observed, interval=None, low=0.0, high=1.0):
-    return Claim("share", observed, low, high, "ours", interval)
+def claim(value, interval, low=0.0, high=1.0):
+    return Claim("share", Estimate(value, *interval, "by hand"), low, high, "ours")
 
 
 @pytest.mark.parametrize(
-    ("observed", "interval", "verdict"),
+    ("value", "interval", "verdict"),
     [
-        (0.5, None, "holds"),
-        (0.0, None, "holds"),
-        (1.5, None, "fails"),
-        (NAN, None, "undecided"),
+        (0.5, (0.5, 0.5), "holds"),
+        (0.0, (0.0, 0.0), "holds"),
+        (1.5, (1.5, 1.5), "fails"),
+        (NAN, (NAN, NAN), "undecided"),
         (0.5, (0.25, 0.75), "holds"),
         (0.5, (0.0, 1.0), "holds"),
         # The number alone would do, or would not; its interval knows neither.
@@ -37,21 +43,130 @@ def claim(observed, interval=None, low=0.0, high=1.0):
     ],
 )
 def test_a_claim_holds_where_the_whole_interval_lies_in_the_band(
-    observed, interval, verdict
+    value, interval, verdict
 ):
-    assert claim(observed, interval).verdict == verdict
+    assert claim(value, interval).verdict == verdict
 
 
 def test_a_band_without_an_end_takes_an_interval_without_one():
     assert claim(3.0, (2.0, INF), low=1.0, high=INF).verdict == "holds"
 
 
-def test_intervals_are_printed_and_written_as_json(capsys):
+def test_a_claim_without_an_interval_is_refused():
+    # The tests check types before the claim does.
+    bare = types.SimpleNamespace(statement="train error", estimate=1e-4)
+    with pytest.raises(simbias.BadInput, match="must be an Estimate.*claims.exact"):
+        Claim.__post_init__(bare)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_claim_whose_needs_are_not_met_is_not_applicable_whatever_was_seen():
+    seen = claim(1.5, (1.25, 1.75))
+    assert seen.given(True, "t ≥ 1").verdict == "fails"
+    unmet = seen.given(False, "t ≥ 1").given(False, "two sizes").given(True, "noise")
+    assert (unmet.verdict, unmet.needs) == ("not applicable", "t ≥ 1")
+    assert unmet.estimate == seen.estimate
+
+
+def test_claims_are_printed_and_written_with_their_intervals(capsys):
     ds = xr.Dataset({"status": ("seed", [int(Status.REACHED_TIME)])})
-    claims = [claim(0.5, (0.25, INF)), claim(0.5)]
-    print_claims("toy", ds, claims)
+    found = [claim(0.5, (0.25, INF)), claim(0.5, (0.5, 0.5)).given(False, "t ≥ 9")]
+    print_claims("toy", ds, found)
     lines = capsys.readouterr().out.splitlines()[-2:]
-    assert lines[0] == "  undecided share: 0.5 [0.25, inf] (expected 0 … 1; ours)"
-    assert lines[1] == "  holds     share: 0.5 (expected 0 … 1; ours)"
-    text = json.dumps(claims_document("toy", "quick", ds, claims), allow_nan=False)
-    assert [c["interval"] for c in json.loads(text)["claims"]] == [[0.25, None], None]
+    assert lines[0] == (
+        "  undecided      share: 0.5 [0.25, inf] by hand (expected 0 … 1; ours)"
+    )
+    assert lines[1] == (
+        "  not applicable share: 0.5 [0.5, 0.5] by hand; needs t ≥ 9 "
+        "(expected 0 … 1; ours)"
+    )
+    text = json.dumps(claims_document("toy", "quick", ds, found), allow_nan=False)
+    first, second = json.loads(text)["claims"]
+    assert first == {
+        "statement": "share",
+        "value": 0.5,
+        "low": 0.25,
+        "high": None,
+        "level": 0.95,
+        "method": "by hand",
+        "band": [0.0, 1.0],
+        "verdict": "undecided",
+        "needs": "",
+        "source": "ours",
+    }
+    assert (second["verdict"], second["needs"]) == ("not applicable", "t ≥ 9")
+
+
+# Kinds.
+
+
+def test_an_exact_number_near_the_end_of_its_band_is_not_known_better_than_it_is():
+    at = lambda v, **k: claims.exact("error", v, 0.0, 1.0, "ours", **k).verdict
+    assert at(1.0) == "holds"
+    assert at(0.9999, tolerance=1e-3) == at(1.0001, tolerance=1e-3) == "undecided"
+    assert at(1.01, tolerance=1e-3) == "fails"
+    # A cosine does not exceed 1, and an error is not negative.
+    assert at(1.0, tolerance=1e-3, most=1.0) == at(0.0, tolerance=1e-3) == "holds"
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (lambda v: claims.largest("x", v, 0, 9, "ours"), 5.0),
+        (lambda v: claims.smallest("x", v, 0, 9, "ours"), 1.0),
+        (lambda v: claims.near("x", v, 4.0, 0, 9, "ours"), 1.0),
+    ],
+)
+def test_the_worst_member_speaks_for_all_and_none_for_none(kind, value):
+    assert kind([3.0, 1.0, 5.0]).estimate.value == value
+    assert kind([3.0, NAN, 5.0]).verdict == "undecided"
+    assert kind([]).verdict == "not applicable"
+
+
+def test_nineteen_of_twenty_do_not_show_a_share_of_nine_tenths():
+    of = lambda k, n: claims.share("x", np.arange(n) < k, 0.9, 1.0, "ours").verdict
+    assert [of(19, 20), of(20, 20), of(200, 200)] == ["undecided"] * 2 + ["holds"]
+    assert of(10, 20) == "fails"
+
+
+def test_pairs_tell_a_difference_that_the_spread_of_the_seeds_hides():
+    before = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    after = before - np.array([0.1, 0.11, 0.09, 0.1, 0.12, 0.08])
+    found = claims.difference("fall", before, after, 0.0, INF, "ours")
+    assert found.verdict == "holds"
+    apart = claims.mean("fall", np.append(before, -after), 0.0, INF, "ours")
+    assert apart.verdict == "undecided"
+
+
+def test_a_slope_is_as_well_known_as_its_points_lie_on_a_line():
+    x = np.arange(5.0)
+    of = lambda y, at=x: claims.slope("p", at, y, 1.9, 2.1, "ours")
+    assert of(2 * x).verdict == "holds"
+    assert of(2 * x + [0, 1, 0, -1, 0]).verdict == "undecided"
+    # Two points have no residual.
+    assert of(2 * x[:2], x[:2]).verdict == "undecided"
+
+
+# What a run is judged by.
+
+
+class Short:
+    """A phenomenon about t ≥ 5, whose law is computed by JAX."""
+
+    LEAST_TIME = 5.0
+
+    def figure(self, ds):
+        raise NotImplementedError
+
+    def claims(self, ds):
+        law = float(jnp.asarray(1 / 3))
+        return [claims.exact("law", law - 1 / 3, 0.0, 0.0, "ours")]
+
+
+@pytest.mark.parametrize(("end", "verdict"), [(5.0, "holds"), (4.0, "not applicable")])
+def test_claims_about_late_times_are_not_applicable_to_a_short_run(end, verdict):
+    ds = xr.Dataset(coords={"time": [0.0, end]})
+    # Whatever the types of the process are, those of the run judge it.
+    with jax.enable_x64(False):
+        (found,) = simbias.judge(Short(), ds)
+    assert found.verdict == verdict
+    assert found.needs == ("" if end == 5 else "t ≥ 5")

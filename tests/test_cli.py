@@ -83,9 +83,8 @@ def test_run_leaves_a_store_a_figure_claims_and_the_configuration(tmp_path, caps
     assert is_finished(ds).all()
     claims = json.loads((out / "claims.json").read_text())
     assert claims["members"] == claims["finished"] == 4
-    assert {"statement", "observed", "low", "high", "source", "verdict"} <= set(
-        claims["claims"][0]
-    )
+    kept = {"statement", "value", "low", "high", "method", "band", "source", "verdict"}
+    assert kept <= set(claims["claims"][0])
     config = json.loads((out / "config.json").read_text())
     assert config["configuration"]["cell"]["n"] == [8, 30]
     assert config["configuration"]["flow"]["type"]

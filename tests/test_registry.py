@@ -87,6 +87,10 @@ def test_flows_are_named_after_their_files():
         assert component(module).__name__.lower() == name.replace("_", "")
 
 
+# All their claims are about seeds, of which a small run has too few.
+FEW_SEEDS = ("dominoes", "spurious_minimum", "threshold", "threshold_scaling")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_experiment_runs_small_and_draws_its_figure(name):
@@ -105,7 +109,7 @@ def test_every_experiment_runs_small_and_draws_its_figure(name):
     assert all(isinstance(c, Claim) for c in claims)
     # Small runs may leave a claim open, but none may fail.
     assert [c.statement for c in claims if c.verdict == "fails"] == []
-    assert any(c.verdict == "holds" for c in claims)
+    assert any(c.verdict == "holds" for c in claims) or name in FEW_SEEDS
     # An axis that this experiment has never heard of: nothing is left out of sight.
     twice = [ds.assign_coords({"flow.foreign": v}) for v in (1.5, 2.5)]
     wider = xr.concat(twice, "flow.foreign", coords="minimal").assign_attrs(ds.attrs)

@@ -32,16 +32,23 @@ def planted(rng, exponent, seeds=15):
 
 
 def test_a_power_law_without_noise_is_found_exactly():
-    values = planted(np.random.default_rng(0), 0.7).isel(seed=[0, 0, 0])
+    values = planted(np.random.default_rng(0), 0.7).isel(seed=[0] * 6)
     found = power_law(values, 1.0, along="q", resamples=20)
-    assert found.estimate == pytest.approx(0.7, rel=1e-9)
+    assert found.value == pytest.approx(0.7, rel=1e-9)
     assert found.low == pytest.approx(found.high, rel=1e-9)
+
+
+def test_an_exponent_of_five_seeds_has_no_interval():
+    values = planted(np.random.default_rng(0), 0.7, seeds=5)
+    found = power_law(values, 1.0, along="q", resamples=20)
+    assert found.value == pytest.approx(0.7, rel=1e-9)
+    assert (found.low, found.high) == (-np.inf, np.inf)
 
 
 def test_draws_that_are_shared_along_the_axis_do_not_blur_the_exponent():
     # n* varies by 30 % from seed to seed, in the same way for every q.
     found = power_law(planted(np.random.default_rng(1), 1.2), 1.0, along="q")
-    assert found.estimate == pytest.approx(1.2, abs=1e-9)
+    assert found.value == pytest.approx(1.2, abs=1e-9)
     assert found.high - found.low < 1e-9
 
 
@@ -59,7 +66,7 @@ def test_the_interval_of_an_exponent_holds_it_as_often_as_promised():
 def test_an_exponent_whose_thresholds_leave_the_grid_is_not_known():
     values = planted(np.random.default_rng(3), 4.0)
     found = power_law(values, 1.0, along="q", resamples=20)
-    assert np.isnan(found.estimate)
+    assert np.isnan(found.value)
     assert (found.low, found.high) == (-np.inf, np.inf)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from simbias.core import Status
+from simbias.core import Estimate, Status
 from simbias.experiments import threshold, threshold_scaling
 from simbias.experiments.threshold_scaling import Exponent
 
@@ -73,7 +73,7 @@ def test_too_few_or_too_noisy_members_leave_the_errors_open():
     one = verdicts(result("two groups").isel(seed=[0]))
     assert one == ["undecided"] * 10
     small = verdicts(result("two groups", sizes=(5, 20)))
-    assert small == ["undecided"]
+    assert small == ["not applicable"]
 
 
 def test_a_large_start_is_a_control_in_which_two_groups_must_not_appear():
@@ -102,5 +102,5 @@ def test_the_width_does_not_matter_only_if_its_interval_says_so(
 ):
     with np.errstate(divide="ignore"):
         exponents = np.log([ratio, low, high]) / np.log(16)
-    p = Exponent(*map(float, exponents), over=(50.0, 800.0))
+    p = Exponent(Estimate(*map(float, exponents), "by hand"), over=(50.0, 800.0))
     assert threshold_scaling._unchanged("m", p, "t = 1").verdict == verdict

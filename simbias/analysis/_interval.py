@@ -1,19 +1,14 @@
-"""An estimate with its interval."""
+"""What every estimate with an interval has in common."""
 
-import dataclasses
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
 
+from simbias.core import Estimate
 from simbias.errors import BadInput
 
-
-@dataclasses.dataclass(frozen=True)
-class Interval:
-    """`low` ≤ truth ≤ `high` with confidence `level`, and how that was computed."""
-
-    estimate: float
-    low: float
-    high: float
-    level: float
-    method: str
+# With four, means and exponents cover less than 0.93, and a median has no interval.
+LEAST_SEEDS = 6
 
 
 def check_level(level: float) -> None:
@@ -24,3 +19,19 @@ def check_level(level: float) -> None:
     """
     if not 0 < level < 1:
         raise BadInput(f"`level` must lie in (0, 1), got {level}. Example: level=0.95.")
+
+
+def finite(values: ArrayLike) -> Float[np.ndarray, " s"]:
+    """Those of the members that have one."""
+    flat = np.ravel(np.asarray(values, dtype=np.float64))
+    return flat[np.isfinite(flat)]
+
+
+def unknown(value: float, level: float, why: str) -> Estimate:
+    """What was seen, when nothing can be said about the truth."""
+    return Estimate(value, -np.inf, np.inf, why, level)
+
+
+def few(value: float, level: float, seen: int, least: int = LEAST_SEEDS) -> Estimate:
+    """Fewer seeds than an interval needs."""
+    return unknown(value, level, f"of {seen} seeds, an interval needs {least}")

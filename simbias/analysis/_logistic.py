@@ -1,9 +1,11 @@
 """Logistic curves in log n through counts of successes, many at once."""
 
+import functools
+
 import numpy as np
 from jaxtyping import Bool, Float
 from scipy.special import expit, log_expit
-from scipy.stats import chi2
+from scipy.stats import f
 
 Counts = Float[np.ndarray, "r n"]
 Fits = Float[np.ndarray, " r"]
@@ -67,9 +69,12 @@ def profile_interval(
     *,
     is_rising: bool,
     level: float,
+    seeds: int,
+    widened: float = 1.0,
 ) -> tuple[float, float]:
-    """Every n* that some slope makes likely enough: 2(ℓ_max − ℓ(n*)) ≤ χ²₁(level).
+    """Every n* that some slope makes likely enough: 2(ℓ_max − ℓ(n*)) ≤ φF(level).
 
+    F is the quantile of F(1, seeds − 1), χ²₁ for many seeds, φ the design effect.
     Exists for separated counts too, where neither a maximum nor a useful bootstrap
     does.  Read off a grid, rounded outwards by at most 1 % of the widest gap between
     sizes; 0 or inf where it leaves the grid by more than one such gap.
@@ -80,23 +85,62 @@ def profile_interval(
         trials: one row.
         is_rising: sign of the slope.
         level: confidence.
+        seeds: independent members per size.
+        widened: φ.
 
     Reference: Heinze & Schemper (2002), Stat. Med. 21, 2409, §3.
     """
+    centres, won, lost = _log_odds(tuple(sizes.tolist()), is_rising)
+    best = (won @ successes[0] + lost @ (trials - successes)[0]).max(axis=0)
+    points = len(centres)
+    reach = widened * f.ppf(level, 1, max(seeds - 1, 1))
+    likely = np.flatnonzero(2 * (best.max() - best) <= reach)
+    first, last = likely[0] - 1, likely[-1] + 1
+    low = float(np.exp(centres[first])) if first >= 0 else 0.0
+    return low, float(np.exp(centres[last])) if last < points else np.inf
+
+
+@functools.lru_cache(4)
+def _log_odds(sizes: tuple[float, ...], is_rising: bool) -> tuple[np.ndarray, ...]:
+    """Values of ln n*, and ln P of success and failure over (slope, ln n*, size)."""
     x = np.log(sizes)
     gap = np.diff(x).max()
     points = int(100 * np.ceil((x[-1] - x[0]) / gap + 2))
     centres = np.linspace(x[0] - gap, x[-1] + gap, points)
-    best = np.full(points, -np.inf)
     # Eight decades of slope, 10 % apart: to a likelihood flat in its maximum that is 0.
-    for size in np.geomspace(1e-2, 1e6, 200) / gap:
-        z = (size if is_rising else -size) * (x[None, :] - centres[:, None])
-        terms = successes * log_expit(z) + (trials - successes) * log_expit(-z)
-        best = np.maximum(best, terms.sum(1))
-    likely = np.flatnonzero(2 * (best.max() - best) <= chi2.ppf(level, 1))
-    first, last = likely[0] - 1, likely[-1] + 1
-    low = float(np.exp(centres[first])) if first >= 0 else 0.0
-    return low, float(np.exp(centres[last])) if last < points else np.inf
+    slopes = np.geomspace(1e-2, 1e6, 200)[:, None, None] / gap
+    z = (1 if is_rising else -1) * slopes * (x - centres[:, None])
+    return centres, log_expit(z), log_expit(-z)
+
+
+def design_effect(
+    sizes: Float[np.ndarray, " n"],
+    values: Float[np.ndarray, "n s"],
+    log_size: float,
+    slope: float,
+) -> float:
+    """Variance of ln n* over that of independent members, at least 1.
+
+    From the scores summed over all sizes of a seed: members that share their draw
+    succeed together, and tell less than as many that do not.
+
+    Args:
+        sizes: increasing.
+        values: 1, 0, or NaN for a member without a result.
+        log_size: ln n* of the fit, which has a maximum.
+        slope: of the fit.
+
+    Reference: Liang & Zeger (1986), Biometrika 73, 13.
+    """
+    x, seeds = np.log(sizes) - log_size, values.shape[1]
+    p = expit(slope * x)
+    left = np.nan_to_num(values - p[:, None])
+    weight = np.sum(~np.isnan(values), axis=1) * p * (1 - p)
+    design = np.stack([np.ones_like(x), x])
+    inverse = np.linalg.inv((design * weight) @ design.T)
+    scores = design @ left
+    robust = inverse @ scores @ scores.T @ inverse * seeds / max(seeds - 1, 1)
+    return max(1.0, float(robust[0, 0] / inverse[0, 0]))
 
 
 def _pure_sizes(successes: Counts, trials: Counts) -> Float[np.ndarray, " r"]:

@@ -8,6 +8,7 @@ import xarray as xr
 from jaxtyping import Bool, Float
 
 from simbias.analysis._interval import check_level
+from simbias.core import Estimate
 from simbias.errors import BadInput
 
 # Resamples looked at together: bounds the memory at any number of seeds.
@@ -15,36 +16,41 @@ _CHUNK = 100
 
 Sizes = Float[np.ndarray, " n"]
 Curve = Float[np.ndarray, "n s"]
-Estimate = Callable[[Float[np.ndarray, "r n s"]], Float[np.ndarray, " r"]]
+Statistic = Callable[[Float[np.ndarray, "r n s"]], Float[np.ndarray, " r"]]
 
 
 @dataclasses.dataclass(frozen=True)
 class Threshold:
     """Where a curve crosses, how well that is known, and what failures could change.
 
-    `estimate` is NaN unless `is_bracketed`, that is unless the crossing lies inside the
+    `value` is NaN unless `is_bracketed`, that is unless the crossing lies inside the
     grid; `low` and `high` then say on which side of the grid it lies (0 and inf where
-    nothing is known).  Members without a value are left out of `estimate` and counted
-    in `n_failed`; `if_failed_succeed` and `if_failed_fail` are the estimates with all
-    of them counted one way or the other.
+    nothing is known).  Members without a value are left out of `value` and counted in
+    `n_failed`; `if_failed_succeed` and `if_failed_fail` are the values with all of them
+    counted one way or the other.
     """
 
-    estimate: float
+    value: float
     low: float
     high: float
+    method: str
     level: float
     is_bracketed: bool
     n_failed: int
     if_failed_succeed: float
     if_failed_fail: float
-    method: str
     slope: float = float("nan")
+
+    @property
+    def estimate(self) -> Estimate:
+        """The value with its interval, for a claim."""
+        return Estimate(self.value, self.low, self.high, self.method, self.level)
 
     def describe(self) -> str:
         """One sentence."""
         if self.is_bracketed:
             text = (
-                f"n* = {self.estimate:.4g}, {100 * self.level:.3g}% interval "
+                f"n* = {self.value:.4g}, {100 * self.level:.3g}% interval "
                 f"[{self.low:.4g}, {self.high:.4g}] ({self.method})"
             )
         elif self.low > 0:
@@ -86,7 +92,7 @@ def curve(values: xr.DataArray, dim: str) -> tuple[Sizes, Curve]:
 
 
 def over_seeds(
-    estimate: Estimate, values: Curve, *, level: float, resamples: int, root: int
+    statistic: Statistic, values: Curve, *, level: float, resamples: int, root: int
 ) -> tuple[float, float]:
     """Percentile interval from resampled seeds.
 
@@ -104,7 +110,7 @@ def over_seeds(
     found = []
     for first in range(0, resamples, _CHUNK):
         draws = rng.integers(seeds, size=(min(_CHUNK, resamples - first), seeds))
-        found.append(estimate(np.moveaxis(values[:, draws], 0, 1)))
+        found.append(statistic(np.moveaxis(values[:, draws], 0, 1)))
     tail = (1 - level) / 2
     estimates = np.concatenate(found)
     # NaN: no finished seed of some size was drawn.

@@ -4,13 +4,9 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from simbias.analysis._threshold import (
-    Threshold,
-    curve,
-    medians,
-    over_seeds,
-    split_failed,
-)
+from simbias.analysis._interval import check_level
+from simbias.analysis._sign_test import sign_interval
+from simbias.analysis._threshold import Threshold, curve, medians, split_failed
 
 
 def largest_interpolated(
@@ -19,14 +15,12 @@ def largest_interpolated(
     *,
     dim: str = "n",
     level: float = 0.95,
-    resamples: int = 2000,
-    root: int = 0,
 ) -> Threshold:
     """Largest n of the grid at which the median over seeds is below `value`.
 
     With the train MSE and value = 0.01 σ²: the median network interpolates.  The
-    estimate is a size of the grid; the interval (percentile bootstrap over seeds) ends
-    at the size AFTER the upper quantile, since the curve crosses in between.
+    value is a size of the grid; the interval is that of `median_crossing`, since the
+    curve crosses between two sizes.
 
     Bracketed: below `value` at some size, and not at the largest.
 
@@ -36,13 +30,12 @@ def largest_interpolated(
         value: the level to be below, in the units of `values`.
         dim: the axis n lies on; its coordinate must be positive.
         level: confidence of the interval.
-        resamples: number of bootstrap samples.
-        root: seed of the resampling.
 
     Raises:
         ValueError: for another axis, fewer than two sizes, or a size without any
             result.
     """
+    check_level(level)
     sizes, samples = curve(values, dim)
     is_failed = split_failed(samples, dim, sizes)
     # Index 0 stands for no size, and the size after the last is unknown.
@@ -59,25 +52,21 @@ def largest_interpolated(
         found = step(filling)
         return float(steps[found]) if 0 < found < len(sizes) else np.nan
 
-    estimate = counted_as(np.nan)
-    if np.isnan(estimate):
-        low = high = step(np.nan)
+    found = counted_as(np.nan)
+    if np.isnan(found):
+        at = step(np.nan)
+        low, high = steps[at], steps[at + 1]
     else:
-        low, high = over_seeds(
-            largest,
-            np.where(is_failed, np.nan, samples),
-            level=level,
-            resamples=resamples,
-            root=root,
-        )
+        below = np.sum(~is_failed & (samples < value), axis=1)
+        low, high = sign_interval(sizes, below, np.sum(~is_failed, axis=1), level)
     return Threshold(
-        estimate,
-        float(steps[int(low)]),
-        float(steps[int(high) + 1]),
+        found,
+        float(low),
+        float(high),
+        f"largest size with a median below {value:.4g}, sign tests",
         level,
-        bool(np.isfinite(estimate)),
+        bool(np.isfinite(found)),
         int(is_failed.sum()),
         counted_as(-np.inf),
         counted_as(np.inf),
-        f"largest size with a median below {value:.4g}, seeds resampled",
     )

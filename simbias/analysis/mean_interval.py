@@ -2,27 +2,58 @@
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 from scipy import stats
 
-from simbias.analysis._interval import Interval, check_level
+from simbias.analysis._interval import LEAST_SEEDS, check_level, few, finite
+from simbias.core import Estimate
+
+_RESAMPLES = 1999
 
 
-def mean_interval(values: Float[np.ndarray, " s"], *, level: float = 0.95) -> Interval:
-    """Mean ± t · s/√(number of seeds), t the quantile of Student's law.
+def mean_interval(values: ArrayLike, *, level: float = 0.95) -> Estimate:
+    """Mean, with the hull of Student's interval and of the studentised bootstrap's.
 
-    Of paired differences it is the paired t interval.  Members without a value are left
-    out: count them beside it.  NaN for fewer than two values.
+    mean − q·s/√k for the quantiles q of Student's law, and for those of
+    (mean* − mean)/(s*/√k) over resampled values, which know of skewness.  Of paired
+    differences it is an interval for the mean difference.  Members without a value are
+    left out: count them beside it.  Equal values have the interval of that value, which
+    says nothing of values not seen.
 
     Args:
-        values: one per seed, NaN for none.
+        values: one per seed, NaN for none; an interval needs six.
         level: confidence.
 
-    Reference: Student (1908), Biometrika 6, 1.
+    Reference: Student (1908), Biometrika 6, 1; Hall (1988), Ann. Stat. 16, 927.
     """
     check_level(level)
-    seen = values[np.isfinite(values)]
-    if seen.size < 2:
-        return Interval(np.nan, np.nan, np.nan, level, "fewer than two values")
-    mean, error = float(seen.mean()), float(seen.std(ddof=1)) / seen.size**0.5
-    reach = float(stats.t.ppf((1 + level) / 2, seen.size - 1)) * error
-    return Interval(mean, mean - reach, mean + reach, level, "Student's t")
+    seen = finite(values)
+    mean = float(seen.mean()) if seen.size else np.nan
+    if seen.size < LEAST_SEEDS:
+        return few(mean, level, seen.size)
+    if np.ptp(seen) == 0:
+        return Estimate(mean, mean, mean, "all values are equal", level)
+    error = float(seen.std(ddof=1)) / seen.size**0.5
+    tails = np.array([(1 - level) / 2, (1 + level) / 2])
+    q = np.stack([stats.t.ppf(tails, seen.size - 1), _studentised(seen, tails)])
+    reach = q * error
+    return Estimate(
+        mean,
+        mean - float(reach[:, 1].max()),
+        mean - float(reach[:, 0].min()),
+        "Student's t and studentised bootstrap",
+        level,
+    )
+
+
+def _studentised(
+    seen: Float[np.ndarray, " s"], tails: Float[np.ndarray, " 2"]
+) -> Float[np.ndarray, " 2"]:
+    rng = np.random.default_rng(0)
+    drawn = seen[rng.integers(seen.size, size=(_RESAMPLES, seen.size))]
+    off = drawn.mean(axis=1) - seen.mean()
+    error = drawn.std(axis=1, ddof=1) / seen.size**0.5
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.nan_to_num(off / error, nan=0.0, posinf=np.inf, neginf=-np.inf)
+    # Not interpolated: resamples of equal values are infinitely far.
+    return np.quantile(ratio, tails, method="inverted_cdf")

@@ -5,13 +5,9 @@ import xarray as xr
 from jaxtyping import Float
 
 from simbias.analysis._crossing import first_crossings
-from simbias.analysis._threshold import (
-    Threshold,
-    curve,
-    medians,
-    over_seeds,
-    split_failed,
-)
+from simbias.analysis._interval import check_level
+from simbias.analysis._sign_test import sign_interval
+from simbias.analysis._threshold import Threshold, curve, medians, split_failed
 
 
 def median_crossing(
@@ -20,14 +16,14 @@ def median_crossing(
     *,
     dim: str = "n",
     level: float = 0.95,
-    resamples: int = 2000,
-    root: int = 0,
 ) -> Threshold:
     """First n, from below, at which the median over seeds rises to `value`.
 
     Between two sizes the median is taken as linear in ln n.  With the train MSE and
     value = σ²/2 this is a definition of the optimisation threshold that sees how far a
-    network is from interpolating, not only whether.
+    network is from interpolating, not only whether.  Its interval is that of sign tests
+    at the sizes of the grid, exact if the shares below `value` fall with n, and ends at
+    two of them.
 
     Bracketed: below `value` at the smallest size, and above it somewhere.
 
@@ -36,14 +32,13 @@ def median_crossing(
             A failed member that "succeeds" counts as −∞, one that fails as +∞.
         value: the level that is crossed, in the units of `values`.
         dim: the axis n lies on; its coordinate must be positive.
-        level: confidence of the interval (percentile bootstrap over seeds).
-        resamples: number of bootstrap samples.
-        root: seed of the resampling.
+        level: confidence of the interval.
 
     Raises:
         ValueError: for another axis, fewer than two sizes, or a size without any
             result.
     """
+    check_level(level)
     sizes, samples = curve(values, dim)
     is_failed = split_failed(samples, dim, sizes)
 
@@ -54,26 +49,21 @@ def median_crossing(
         found = first(np.where(is_failed, filling, samples)[None])[0]
         return float(found) if 0 < found < np.inf else np.nan
 
-    estimate = counted_as(np.nan)
-    if np.isnan(estimate):
+    found = counted_as(np.nan)
+    if np.isnan(found):
         starts_above = first(np.where(is_failed, np.nan, samples)[None])[0] == 0
         low, high = (0.0, sizes[0]) if starts_above else (sizes[-1], np.inf)
     else:
-        low, high = over_seeds(
-            first,
-            np.where(is_failed, np.nan, samples),
-            level=level,
-            resamples=resamples,
-            root=root,
-        )
+        below = np.sum(~is_failed & (samples < value), axis=1)
+        low, high = sign_interval(sizes, below, np.sum(~is_failed, axis=1), level)
     return Threshold(
-        estimate,
+        found,
         float(low),
         float(high),
+        f"median rises to {value:.4g}, sign tests",
         level,
-        bool(np.isfinite(estimate)),
+        bool(np.isfinite(found)),
         int(is_failed.sum()),
         counted_as(-np.inf),
         counted_as(np.inf),
-        f"median rises to {value:.4g}, seeds resampled",
     )

@@ -5,8 +5,9 @@ import xarray as xr
 from jaxtyping import Float
 
 from simbias.analysis._crossing import first_crossings
-from simbias.analysis._interval import Interval
+from simbias.analysis._interval import LEAST_SEEDS, few
 from simbias.analysis._threshold import curve, medians, over_seeds, split_failed
+from simbias.core import Estimate
 from simbias.errors import BadInput
 
 
@@ -19,7 +20,7 @@ def power_law(
     level: float = 0.95,
     resamples: int = 2000,
     root: int = 0,
-) -> Interval:
+) -> Estimate:
     """Exponent p of n* ∝ qᵖ, with n* the size at which a median rises to `value`.
 
     p is the slope of least squares through (ln q, ln n*), n* as in `median_crossing`.
@@ -38,7 +39,8 @@ def power_law(
         root: seed of the resampling.
 
     Returns:
-        p; NaN, from −∞ to ∞, if an n* of the whole sample lies outside the grid.
+        p, from −∞ to ∞ for fewer than six seeds; NaN if an n* of the whole sample lies
+        outside the grid.
 
     Raises:
         ValueError: for another axis, fewer than two values of it, or a size without
@@ -69,6 +71,9 @@ def power_law(
     flat = np.concatenate(rows)
     estimate = float(exponents(flat[None])[0])
     ends = np.array([-np.inf, np.inf])
+    seeds = flat.shape[1]
+    if np.isfinite(estimate) and seeds < LEAST_SEEDS:
+        return few(estimate, level, seeds)
     if np.isfinite(estimate):
         # An exponent that is not known may be anything.
         unknown_is = lambda v: lambda s: np.where(np.isfinite(p := exponents(s)), p, v)
@@ -81,4 +86,4 @@ def power_law(
     else:
         estimate = np.nan
     method = "least squares in logarithms, seeds resampled"
-    return Interval(estimate, float(ends[0]), float(ends[1]), level, method)
+    return Estimate(estimate, float(ends[0]), float(ends[1]), method, level)

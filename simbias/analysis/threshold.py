@@ -3,9 +3,11 @@
 import numpy as np
 import xarray as xr
 
+from simbias.analysis._interval import check_level
 from simbias.analysis._logistic import (
     Counts,
     Fits,
+    design_effect,
     fit_logistic,
     is_separated,
     profile_interval,
@@ -15,7 +17,6 @@ from simbias.analysis._threshold import (
     Sizes,
     Threshold,
     curve,
-    over_seeds,
     split_failed,
 )
 from simbias.errors import BadInput
@@ -26,18 +27,16 @@ def threshold(
     *,
     dim: str = "n",
     level: float = 0.95,
-    resamples: int = 2000,
-    root: int = 0,
 ) -> Threshold:
     """n* with P(success) = ½, from a logistic fit in ln n.
 
     P(success | n) = 1/(1 + exp(−slope·(ln n − ln n*)))
 
-    by maximum likelihood, with the percentile bootstrap over seeds as its interval.
-    Where at most one size is mixed the likelihood has no maximum and resampled seeds
-    hardly differ; the estimate is then Firth's and the interval that of the profile
-    likelihood, at least the gap of the grid where no size is mixed.  `method` says
-    which.
+    by maximum likelihood, or Firth's where at most one size is mixed, for which the
+    likelihood has no maximum.  Its interval is that of the profile likelihood, at least
+    the gap of the grid where no size is mixed, with the quantile of F(1, seeds − 1) in
+    place of χ²₁, and wider by the design effect if the members of a seed succeed
+    together at several sizes, as on shared draws.
 
     Bracketed: the rates at the smallest and the largest size lie on different sides
     of ½, and the fit crosses between them.
@@ -47,13 +46,12 @@ def threshold(
             without a result.
         dim: the axis n* lies on; its coordinate must be positive.
         level: confidence of the interval.
-        resamples: number of bootstrap samples.
-        root: seed of the resampling.
 
     Raises:
         ValueError: for another axis, fewer than two sizes, other values, or a size
             without any result.
     """
+    check_level(level)
     sizes, values = curve(is_success, dim)
     is_failed = split_failed(values, dim, sizes)
     if not np.all(is_failed | (values == 0) | (values == 1)):
@@ -63,54 +61,49 @@ def threshold(
     values = np.where(is_failed, np.nan, values)
     rates = np.nanmean(values, axis=1)
     n_failed = int(is_failed.sum())
-    estimate, slope = _crossing(sizes, values)
+    value, slope = _crossing(sizes, values)
     others = {
         "if_failed_succeed": _crossing(sizes, np.where(is_failed, 1.0, values))[0],
         "if_failed_fail": _crossing(sizes, np.where(is_failed, 0.0, values))[0],
     }
-    if np.isnan(estimate):
+    if np.isnan(value):
         low, high = _side(sizes, rates)
-        return Threshold(
-            np.nan,
-            low,
-            high,
-            level,
-            False,
-            n_failed,
-            **others,
-            method=f"success in {rates[0]:.0%} at {dim} = {sizes[0]:g} and "
-            f"{rates[-1]:.0%} at {sizes[-1]:g}",
+        method = (
+            f"success in {rates[0]:.0%} at {dim} = {sizes[0]:g} and "
+            f"{rates[-1]:.0%} at {sizes[-1]:g}"
         )
-    if is_separated(*_counts(values[None]))[0]:
-        low, high = _profile(sizes, values, level)
-        method = "logistic fit by Firth, profile likelihood"
     else:
-        direction = _direction(rates)
-        low, high = over_seeds(
-            lambda drawn: _crossings(sizes, *_counts(drawn), direction)[0],
-            values,
-            level=level,
-            resamples=resamples,
-            root=root,
-        )
-        method = "logistic fit by maximum likelihood, seeds resampled"
+        low, high, method = _interval(sizes, values, value, slope, level)
     return Threshold(
-        estimate,
+        value,
         low,
         high,
+        method,
         level,
-        True,
+        bool(np.isfinite(value)),
         n_failed,
         **others,
-        method=method,
         slope=slope,
     )
 
 
-def _profile(sizes: Sizes, values: Curve, level: float) -> tuple[float, float]:
-    is_rising = _direction(np.nanmean(values, axis=1)) > 0
+def _interval(
+    sizes: Sizes, values: Curve, value: float, slope: float, level: float
+) -> tuple[float, float, str]:
+    """Its ends and how they were found."""
     counts = _counts(values[None])
-    return profile_interval(sizes, *counts, is_rising=is_rising, level=level)
+    widened, fit = 1.0, "Firth's"
+    if not is_separated(*counts)[0]:
+        widened, fit = design_effect(sizes, values, np.log(value), slope), "best"
+    low, high = profile_interval(
+        sizes,
+        *counts,
+        is_rising=slope > 0,
+        level=level,
+        seeds=values.shape[1],
+        widened=widened,
+    )
+    return low, high, f"{fit} logistic fit, profile likelihood over {widened:.3g}"
 
 
 def _direction(rates: np.ndarray) -> float:

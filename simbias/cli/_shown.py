@@ -1,6 +1,5 @@
 """What a finished run shows: its figure, and its claims as a table or as JSON."""
 
-import dataclasses
 import io
 import json
 import math
@@ -46,22 +45,29 @@ def claims_document(
         "experiment": name,
         "preset": preset,
         **_counts(ds),
-        "claims": [
-            {
-                **{k: _json_ready(v) for k, v in dataclasses.asdict(claim).items()},
-                "verdict": claim.verdict,
-            }
-            for claim in claims
-        ],
+        "claims": [_of_claim(claim) for claim in claims],
     }
 
 
-def _json_ready(value: Any) -> Any:
+def _of_claim(claim: Claim) -> dict[str, Any]:
+    seen = claim.estimate
+    return {
+        "statement": claim.statement,
+        "value": _json_ready(seen.value),
+        "low": _json_ready(seen.low),
+        "high": _json_ready(seen.high),
+        "level": seen.level,
+        "method": seen.method,
+        "band": [_json_ready(claim.low), _json_ready(claim.high)],
+        "verdict": claim.verdict,
+        "needs": claim.needs,
+        "source": claim.source,
+    }
+
+
+def _json_ready(value: float) -> float | None:
     """JSON knows neither NaN nor infinity: both become null."""
-    if isinstance(value, tuple):
-        return [_json_ready(v) for v in value]
-    is_number = isinstance(value, float)
-    return None if is_number and not math.isfinite(value) else value
+    return value if math.isfinite(value) else None
 
 
 def _counts(ds: xr.Dataset) -> dict[str, int]:
@@ -85,18 +91,13 @@ def print_claims(name: str, ds: xr.Dataset, claims: list[Claim]) -> None:
         + (f" (failed: {failures})" if failures else "")
     )
     for claim in claims:
+        seen = claim.estimate
+        needs = f"; needs {claim.needs}" if claim.needs else ""
         tqdm.write(
-            f"  {claim.verdict:9s} {claim.statement}: {_seen(claim)} "
+            f"  {claim.verdict:14s} {claim.statement}: {seen.value:.6g} "
+            f"[{seen.low:.6g}, {seen.high:.6g}] {seen.method}{needs} "
             f"(expected {claim.low:.6g} … {claim.high:.6g}; {claim.source})"
         )
-
-
-def _seen(claim: Claim) -> str:
-    """What was observed, with its interval if it has one."""
-    if claim.interval is None:
-        return f"{claim.observed:.6g}"
-    low, high = claim.interval
-    return f"{claim.observed:.4g} [{low:.4g}, {high:.4g}]"
 
 
 def write_json(place: AbstractPlace, document: Any) -> None:

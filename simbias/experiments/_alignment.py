@@ -71,9 +71,13 @@ def alignment(ds: xr.Dataset) -> xr.Dataset:
 
 def aligned(found: xr.Dataset) -> xr.DataArray:
     """Share of the living neurons at the strictest cosine before the exit, per cell."""
+    return aligned_before_exit(found).mean(["neuron", "draw"])
+
+
+def aligned_before_exit(found: xr.Dataset) -> xr.DataArray:
+    """1 for every neuron that was, 0 if not, NaN if it died."""
     before = found["time"].sel(cosine=max(COSINES)) < found["exit"]
-    alive = found["rate"] >= ALIVE
-    return before.where(alive).mean(["neuron", "draw"])
+    return before.where(found["rate"] >= ALIVE)
 
 
 def _turned(unit: np.ndarray, target: np.ndarray) -> np.ndarray:

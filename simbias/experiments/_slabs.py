@@ -1,5 +1,6 @@
 """What the experiments on slabs have in common: the laws, the numbers, the panels."""
 
+import dataclasses
 import functools
 from typing import Any, Literal
 
@@ -8,7 +9,9 @@ import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
+from simbias.analysis.auc_interval import auc_interval
 from simbias.analysis.ensemble_auc import ensemble_auc
+from simbias.claims import predicted
 from simbias.core import (
     AbstractMeasure,
     AbstractNetwork,
@@ -39,8 +42,8 @@ PAPER = "Shah et al. (2020), arXiv:2006.07710"
 # Learning rate of every run; the networks of the published grid.
 RATE = 0.1
 NETWORKS = {"depth": (1, 2), "m": (100, 200, 300)}
-# Statement, observed, low, high, source.
-Row = tuple[str, float, float, float, str]
+# Of numbers computed in float32.
+TOLERANCE = 1e-5
 Law = Literal["LMS-5", "LMS-7", "MS-5-7", "MS-5", "MS-7"]
 # Slabs of the first coordinate, and of the others.
 _SLABS: dict[Law, tuple[Literal[2, 5, 7], Literal[5, 7]]] = {
@@ -117,30 +120,59 @@ def is_learned(cell: xr.Dataset) -> bool:
     return bool((cell["status"] == Status.CONVERGED).all())
 
 
-def claims_of(rows: list[Row], where: str, *, is_learned: bool) -> list[Claim]:
-    """Claims on one point of the grid, all open unless its samples are learned."""
+def placed(claims: list[Claim], where: str, *, is_learned: bool) -> list[Claim]:
+    """Claims on one point of the grid, whose samples every member must have learned."""
     return [
-        Claim(f"{where}: {text}", seen if is_learned else np.nan, low, high, source)
-        for text, seen, low, high, source in rows
+        dataclasses.replace(claim, statement=f"{where}: {claim.statement}").given(
+            is_learned, "that every member has learned its sample"
+        )
+        for claim in claims
     ]
 
 
-def auc_rows(cell: xr.Dataset) -> list[tuple[str, str, float]]:
-    """(what is randomised, statement, AUC) of the seeds and of their ensemble.
+def auc_claims(cell: xr.Dataset, aucs: dict[str, float], source: str) -> list[Claim]:
+    """½ if the simple coordinate is randomised, 1 otherwise.
 
-    Of the seeds the worst: the one farthest from ½ if S is randomised, else the least.
-    NaN if a member has not learned the training sample.
+    Args:
+        cell: one point of the grid.
+        aucs: by statement, which says "S-randomised" of those at ½.
+        source: of all of them.
+    """
+    half = int(cell["n_test"]) // 2
+    chance = NAMES["simple"]
+    return [
+        predicted(text, auc, *chance_band(cell), source)
+        if text.endswith(f" {chance}")
+        else Claim(text, auc_interval(auc, half, half), 0.999, 1.0, source)
+        for text, auc in aucs.items()
+    ]
+
+
+def accuracy_claim(
+    statement: str, cell: xr.Dataset, values: xr.DataArray, at: float, source: str
+) -> Claim:
+    """The accuracy farthest from what a law says, on the test sample."""
+    return predicted(statement, farthest(values, at), *binomial_band(cell, at), source)
+
+
+def aucs_of(cell: xr.Dataset) -> dict[str, dict[str, float]]:
+    """AUC of the seeds and of their ensemble by what is randomised and by statement.
+
+    Of the seeds the worst: the one farthest from ½ if S is randomised, else from 1.
     """
     auc = cell["scores"].sel(score="auc").isel(time=-1)
     together = ensemble_auc(cell["logits"], labels_of(cell))
-    rows = []
-    for name, label in NAMES.items():
-        worst = farthest(auc.sel(randomised=name), 0.5 if name == "simple" else 1.0)
-        ensemble = together.sel(randomised=name).item()
-        rows.append((name, f"AUC, {label}", worst))
-        rows.append((name, f"AUC of the ensemble of seeds, {label}", ensemble))
-    kept = is_learned(cell)
-    return [(n, text, float(v) if kept else np.nan) for n, text, v in rows]
+    return {
+        name: {
+            f"AUC, {label}": farthest(
+                auc.sel(randomised=name), 0.5 if name == "simple" else 1.0
+            ),
+            f"AUC of the ensemble of seeds, {label}": together.sel(
+                randomised=name
+            ).item(),
+        }
+        for name, label in NAMES.items()
+    }
 
 
 def binomial_band(cell: xr.Dataset, at: float) -> tuple[float, float]:

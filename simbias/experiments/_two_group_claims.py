@@ -8,12 +8,12 @@ It also asks for a small λ: a start of `LARGE_START` or more is the control, wh
 same numbers must come out otherwise.
 """
 
+import dataclasses
+
 import numpy as np
 import xarray as xr
 
-from simbias.analysis._interval import Interval
-from simbias.analysis.bootstrap_interval import bootstrap_interval
-from simbias.analysis.mean_interval import mean_interval
+from simbias.claims import mean, median
 from simbias.core import Claim
 from simbias.theory.two_group import ols_law, two_group_law
 
@@ -23,8 +23,6 @@ LARGE_START = 1e-3
 # Share of the mass along one line: of a network of two groups, of one that is not.
 ALIGNED, SPREAD = 0.99, 0.9
 
-Row = tuple[str, Interval, float, float, str]
-
 
 def two_group_claims(ds: xr.Dataset) -> list[Claim]:
     """Of one curve over (n, seed, time): those of the theorem, or of its control."""
@@ -33,19 +31,13 @@ def two_group_claims(ds: xr.Dataset) -> list[Claim]:
     sizes = [int(n) for n in ds["n"].values if n >= d**3]
     if not sizes or variance == 0:
         text = f"train error of two regressions at n ≥ d³ = {d**3}, {when}"
-        return [Claim(text, np.nan, 0.0, 0.0, THEOREM)]
-    rows = _control if float(ds["scale"]) >= LARGE_START else _law
+        need = "a size n ≥ d³, and noise"
+        return [median(text, [], 0.0, 0.0, THEOREM).given(False, need)]
+    claims = _control if float(ds["scale"]) >= LARGE_START else _law
     return [
-        Claim(
-            f"{text}, n = {n}, {when}",
-            seen.estimate,
-            low,
-            high,
-            source,
-            (seen.low, seen.high),
-        )
+        dataclasses.replace(c, statement=f"{c.statement}, n = {n}, {when}")
         for n in sizes
-        for text, seen, low, high, source in rows(_ends(ds, n, variance), n, d)
+        for c in claims(_ends(ds, n, variance), n, d)
     ]
 
 
@@ -61,60 +53,36 @@ def _ends(ds: xr.Dataset, n: int, variance: float) -> dict[str, np.ndarray]:
     }
 
 
-def _law(seen: dict[str, np.ndarray], n: int, d: int) -> list[Row]:
+def _law(seen: dict[str, np.ndarray], n: int, d: int) -> list[Claim]:
     half = d / (2 * n)
     one, two = _excess_laws(n, d)
     middle = (1 + one / two) / 2
     # The regressions' own mean is the law, so that what is left is the pairs'.
-    excess = mean_interval(1 + seen["excess"] / two)
+    excess = 1 + seen["excess"] / two
+    over = f"mean excess risk over the law's, 2d/(n − 2d − 2) = {two:.3g} σ²"
     pairs = "train error − that of two regressions on the same sample, over σ²"
+    aligned = "median share of the mass within 8.1° of least squares"
     band = "band: nearer to two regressions than to one"
     stronger = f"ours, more than theorem 2, which excepts some samples; {band}"
+    histograms = f"{THEOREM} and its histograms; the share is ours"
     return [
-        (f"median {pairs}", _median(seen["gap"]), -half, half, f"{THEOREM}; {band}"),
-        (f"mean {pairs}", mean_interval(seen["gap"]), -half, half, stronger),
-        (
-            f"mean excess risk over the law's, 2d/(n − 2d − 2) = {two:.3g} σ²",
-            excess,
-            middle,
-            2 - middle,
-            stronger,
-        ),
-        ("median effective width", _median(seen["width"]), 2.0, 2.0, THEOREM),
-        (
-            "median share of the mass within 8.1° of least squares",
-            _median(seen["aligned"]),
-            ALIGNED,
-            1.0,
-            f"{THEOREM} and its histograms; the share is ours",
-        ),
+        median(f"median {pairs}", seen["gap"], -half, half, f"{THEOREM}; {band}"),
+        mean(f"mean {pairs}", seen["gap"], -half, half, stronger),
+        mean(over, excess, middle, 2 - middle, stronger),
+        median("median effective width", seen["width"], 2.0, 2.0, THEOREM),
+        median(aligned, seen["aligned"], ALIGNED, 1.0, histograms),
     ]
 
 
-def _control(seen: dict[str, np.ndarray], n: int, d: int) -> list[Row]:
+def _control(seen: dict[str, np.ndarray], n: int, d: int) -> list[Claim]:
     ours = f"ours: control, λ ≥ {LARGE_START:g} is not the small start of theorem 2"
+    gap = "control: mean train error − that of two regressions, over σ²"
+    aligned = "control: median share of the mass within 8.1° of least squares"
+    width = "control: median effective width"
     return [
-        (
-            "control: mean train error − that of two regressions, over σ²",
-            mean_interval(seen["gap"]),
-            -np.inf,
-            -d / (2 * n),
-            ours,
-        ),
-        (
-            "control: median effective width",
-            _median(seen["width"]),
-            3.0,
-            np.inf,
-            ours,
-        ),
-        (
-            "control: median share of the mass within 8.1° of least squares",
-            _median(seen["aligned"]),
-            0.0,
-            SPREAD,
-            ours,
-        ),
+        mean(gap, seen["gap"], -np.inf, -d / (2 * n), ours),
+        median(width, seen["width"], 3.0, np.inf, ours),
+        median(aligned, seen["aligned"], 0.0, SPREAD, ours),
     ]
 
 
@@ -123,11 +91,3 @@ def _excess_laws(n: int, d: int) -> tuple[float, float]:
     size = np.array([float(n)])
     one, two = (float(law(size, d, 1.0)[1][0]) - 1 for law in (ols_law, two_group_law))
     return one, two
-
-
-def _median(values: np.ndarray) -> Interval:
-    """Median of the members that finished; NaN for fewer than two."""
-    seen = values[np.isfinite(values)]
-    if seen.size < 2:
-        return Interval(np.nan, np.nan, np.nan, 0.95, "fewer than two values")
-    return bootstrap_interval(seen, np.median)

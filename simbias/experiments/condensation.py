@@ -35,10 +35,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
+from simbias.claims import near, slope
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._early_errors import ERRORS, distances
-from simbias.experiments._farthest import farthest
 from simbias.experiments._phases import (
     Extremum,
     first_phase,
@@ -169,19 +169,6 @@ def _limit(extremum: Extremum, start: np.ndarray) -> EarlyLimit:
         return early_limit(sample(extremum), logistic, w, a)
 
 
-def exponents(found: xr.Dataset) -> xr.Dataset:
-    """Slope in ln r of the ln of each error, median over the starts.
-
-    NaN for one r, and where a start is missing.
-    """
-    logs = np.log(found.median("draw", skipna=False))
-    if found.sizes["r"] < 2:
-        return logs.isel(r=0, drop=True) * np.nan
-    fit = logs.assign_coords(r=np.log(found["r"])).polyfit("r", 1)
-    slopes = {k: fit[f"{k}_polyfit_coefficients"].sel(degree=1) for k in ERRORS}
-    return xr.Dataset(slopes).drop_vars("degree")
-
-
 def expected(extremum: Extremum, kappa: float) -> dict[str, float]:
     """Exponents of the terms left out by the theorem; none for a spread of 0."""
     largest, second = rates(extremum)
@@ -246,20 +233,20 @@ def _against_law(axes: Axes, part: xr.DataArray, law: float, colour: str) -> Non
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The exponents of every error at every width, and the number of directions."""
     found = errors(ds)
-    slopes = exponents(found)
+    middle = np.log(found.median("draw", skipna=False))
+    log_r = np.log(found["r"].values)
     out = []
     for extremum, kappa, m in itertools.product(
         *(found[k].values for k in ("extremum", "kappa", "m"))
     ):
-        at = {"extremum": extremum, "kappa": kappa, "m": m}
+        at = middle.sel(extremum=extremum, kappa=kappa, m=m)
         for name, law in expected(extremum, float(kappa)).items():
             text = (
                 f"exponent in r of {_NAMES[name]}, {extremum}, κ = {kappa:g}, m = {m}"
             )
-            seen = float(slopes[name].sel(at))
-            out.append(Claim(text, seen, law - 0.05, law + 0.05, DERIVED))
-    out.append(_few_directions(ds, found))
-    return out
+            seen = slope(text, log_r, at[name], law - 0.05, law + 0.05, DERIVED)
+            out.append(seen.given(len(log_r) > 1, "two values of r"))
+    return [*out, _few_directions(ds, found)]
 
 
 def _few_directions(ds: xr.Dataset, found: xr.Dataset) -> Claim:
@@ -276,9 +263,7 @@ def _few_directions(ds: xr.Dataset, found: xr.Dataset) -> Claim:
         for of in found["extremum"].values
     ]
     values = np.concatenate([np.ravel(c.values) for c in counts])
-    seen = farthest(values, 2.0)
     text = (
         f"directions at scale ε, any width, farthest from 2, r = {r:g}, κ = {kappa:g}"
     )
-    is_small = r <= 0.01
-    return Claim(text, seen if is_small else np.nan, 2.0, 2.0, PAPER)
+    return near(text, values, 2.0, 2.0, 2.0, PAPER).given(r <= 0.01, "r ≤ 0.01")

@@ -15,24 +15,24 @@ its repository.
 import xarray as xr
 from matplotlib.figure import Figure
 
+from simbias.claims import largest, smallest
 from simbias.core import Claim, Experiment
-from simbias.experiments._farthest import farthest
 from simbias.experiments._slabs import (
     MOVE,
     NETWORKS,
     PAPER,
     RATE,
-    Row,
-    auc_rows,
-    binomial_band,
-    chance_band,
-    claims_of,
+    TOLERANCE,
+    accuracy_claim,
+    auc_claims,
+    aucs_of,
     draw_logits,
     draw_plane,
     draw_way,
     is_learned,
     make,
     measures,
+    placed,
     within_reach,
 )
 from simbias.figures.style import blank, style
@@ -108,24 +108,15 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     for i in range(ds.sizes["law"]):
         cell = ds.isel(law=i)
         law = cell["law"].item()
-        # Without a simple coordinate only the first claim has a meaning.
-        is_control = law in ("MS-5", "MS-7")
-        kept_auc = (0.999, 1.0)
-        bands = {
-            "nothing": kept_auc,
-            "simple": chance_band(cell),
-            "complex": kept_auc,
-        }
-        rows = [
-            (text, seen, *bands[randomised], PAPER)
-            for randomised, text, seen in auc_rows(cell)
-            if randomised == "nothing" or not is_control
-        ]
-        if not is_control:
-            rows += _rest_rows(cell)
+        aucs = aucs_of(cell)
+        found = auc_claims(cell, aucs["nothing"], PAPER)
+        # Without a simple coordinate the others have no meaning.
+        if law not in ("MS-5", "MS-7"):
+            found += auc_claims(cell, aucs["simple"] | aucs["complex"], PAPER)
+            found.append(_of_the_rest(cell))
         if law in _MOVED:
-            rows += _attack_rows(cell, law)
-        out += claims_of(rows, law, is_learned=is_learned(cell))
+            found += _of_the_attack(cell, law)
+        out += placed(found, law, is_learned=is_learned(cell))
     return out
 
 
@@ -135,21 +126,21 @@ _MOVED = {"LMS-5": 1 - within_reach(MOVE) / 2, "LMS-7": 1 - within_reach(MOVE) /
 _MOVED["MS-5-7"] = 1 / 16
 
 
-def _rest_rows(cell: xr.Dataset) -> list[Row]:
+def _of_the_rest(cell: xr.Dataset) -> Claim:
     """What the AUC does not show: how much of the variance is due to the rest."""
     shares = cell["feature_dependence"].sel(dependence="variance_share")
-    rest = float(shares.isel(feature=slice(1, None)).max(skipna=False))
+    rest = shares.isel(feature=slice(1, None))
     text = "largest share of Var f of a complex coordinate"
-    return [(text, rest, 0.0, 0.01, "ours")]
+    return largest(text, rest, 0.0, 0.01, "ours", tolerance=TOLERANCE)
 
 
-def _attack_rows(cell: xr.Dataset, law: str) -> list[Row]:
-    moved = cell["moved"].transpose("attack", "seed")
-    at = _MOVED[law]
-    seen = farthest(moved.sel(attack="accuracy"), at)
-    share = float(moved.sel(attack="simple_share").min(skipna=False))
+def _of_the_attack(cell: xr.Dataset, law: str) -> list[Claim]:
+    accuracy, share = (
+        cell["moved"].sel(attack=k) for k in ("accuracy", "simple_share")
+    )
     source = f"{PAPER}, notebook 06" + ("" if law[0] == "M" else "; value of the law")
+    text, least = f"accuracy after one move of {MOVE}", "share of the move in S, least"
     return [
-        (f"accuracy after one move of {MOVE}", seen, *binomial_band(cell, at), source),
-        ("share of the move in S, least", share, 0.95, 1.0, source),
+        accuracy_claim(text, cell, accuracy, _MOVED[law], source),
+        smallest(least, share, 0.95, 1.0, source, tolerance=TOLERANCE, most=1.0),
     ]

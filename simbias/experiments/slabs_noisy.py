@@ -14,23 +14,25 @@ Reference: Shah et al. (2020), The pitfalls of simplicity bias in neural network
 arXiv:2006.07710, section 5, and notebook 03 of its repository.
 """
 
+import dataclasses
+
+import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
+from simbias.claims import near, share
 from simbias.core import Claim, Experiment
-from simbias.experiments._farthest import farthest
 from simbias.experiments._slabs import (
     NETWORKS,
     PAPER,
     RATE,
-    Row,
-    binomial_band,
-    claims_of,
+    accuracy_claim,
     draw_plane,
     draw_shares,
     draw_way,
     make,
     measures,
+    placed,
 )
 from simbias.figures.style import blank, style
 from simbias.flows.descent import Descent
@@ -106,16 +108,13 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         where = cell["law"].item()
         is_noisy = where[0] == "L"
         at = first_learned(cell, LEARNED if is_noisy else 1 - 1e-4)
-        accuracy = at["scores"].sel(score="accuracy")
         if is_noisy:
-            rows = _noisy_rows(cell, accuracy)
+            found = _of_noise(cell, at["scores"].sel(score="accuracy"))
             where = f"noisy {where}"
         else:
-            end = cell["scores"].sel(score="accuracy").isel(time=-1)
-            least = float(end.sel(randomised="nothing").min(skipna=False))
-            rows = [("test accuracy", least, 0.999, 1.0, PAPER)]
-        rows.append(_one_coordinate(cell))
-        out += claims_of(rows, where, is_learned=bool(at["is_learned"].all()))
+            found = [_of_slabs(cell)]
+        found.append(_of_one_coordinate(cell))
+        out += placed(found, where, is_learned=bool(at["is_learned"].all()))
     return out
 
 
@@ -129,22 +128,30 @@ def first_learned(cell: xr.Dataset, level: float) -> xr.Dataset:
     return first.assign(is_learned=reached.any("time"))
 
 
-def _noisy_rows(cell: xr.Dataset, accuracy: xr.DataArray) -> list[Row]:
+def _of_noise(cell: xr.Dataset, accuracy: xr.DataArray) -> list[Claim]:
     """Accuracies farthest from what the best linear classifier has."""
     best = 1 - float(cell["noise"]) / 2
-    rows = []
-    for name, text, at in (
-        ("nothing", "test accuracy", best),
-        ("simple", "accuracy, S-randomised", 0.5),
-        ("complex", "accuracy, Sᶜ-randomised", best),
-    ):
-        seen = farthest(accuracy.sel(randomised=name), at)
-        rows.append((text, seen, *binomial_band(cell, at), PAPER))
-    return rows
+    return [
+        accuracy_claim(text, cell, accuracy.sel(randomised=name), at, PAPER)
+        for name, text, at in (
+            ("nothing", "test accuracy", best),
+            ("simple", "accuracy, S-randomised", 0.5),
+            ("complex", "accuracy, Sᶜ-randomised", best),
+        )
+    ]
 
 
-def _one_coordinate(cell: xr.Dataset) -> Row:
-    share = cell["feature_dependence"].sel(dependence="variance_share")
-    count = farthest((share > 0.05).sum("feature"), 1.0)
+def _of_slabs(cell: xr.Dataset) -> Claim:
+    """The least test accuracy at the end."""
+    end = cell["scores"].sel(score="accuracy", randomised="nothing").isel(time=-1)
+    least, n_test = float(end.min(skipna=False)), int(cell["n_test"])
+    is_right = np.arange(n_test) < round(np.nan_to_num(least) * n_test)
+    claim = share("test accuracy", is_right, 0.999, 1.0, PAPER)
+    seen = dataclasses.replace(claim.estimate, value=least)
+    return dataclasses.replace(claim, estimate=seen)
+
+
+def _of_one_coordinate(cell: xr.Dataset) -> Claim:
+    shares = cell["feature_dependence"].sel(dependence="variance_share")
     text = "coordinates with over 5 % of Var f, farthest from 1"
-    return text, count, 1.0, 1.0, "ours"
+    return near(text, (shares > 0.05).sum("feature"), 1.0, 1.0, 1.0, "ours")

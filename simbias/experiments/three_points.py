@@ -19,10 +19,10 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
+from simbias.claims import largest, near
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.three_points import INPUTS, TARGETS, three_points
 from simbias.ensemble.engine import exact_numerics
-from simbias.experiments._farthest import farthest
 from simbias.experiments._times import log_times
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
@@ -36,6 +36,10 @@ from simbias.presets import presets
 from simbias.theory.ols import ols
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2401.10791, section 5"
+# What the claims are about: the final time of the smallest preset at least.
+LEAST_TIME = 300.0
+# Of what the flow computes: forty times its `rtol`, see docs/exact_flow.md.
+TOLERANCE = 4e-6
 DERIVED = "least squares on the three points; " + PAPER
 
 
@@ -119,23 +123,19 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         ("slope of the function", line.isel(input=0), slope, 1.4e-4),
         ("intercept of the function", line.isel(input=1), intercept, 1.9e-4),
     ]
-    out = [
-        Claim(
-            f"{text}, member farthest from the law",
-            farthest(seen, law),
-            law - wide,
-            law + wide,
-            DERIVED,
-        )
-        for text, seen, law, wide in rows
-    ]
+    stray = "largest share of the mass in live neurons with a < 0"
     return [
-        *out,
-        Claim(
-            "largest share of the mass in live neurons with a < 0",
-            float(last["negative_live_mass"].max(skipna=False)),
-            0.0,
-            0.0,
-            PAPER,
+        *(
+            near(
+                f"{text}, member farthest from the law",
+                seen,
+                law,
+                law - wide,
+                law + wide,
+                DERIVED,
+                tolerance=TOLERANCE,
+            )
+            for text, seen, law, wide in rows
         ),
+        largest(stray, last["negative_live_mass"], 0.0, 0.0, PAPER),
     ]

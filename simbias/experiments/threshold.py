@@ -29,7 +29,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from simbias.analysis.parts import parts
 from simbias.analysis.threshold import Threshold, threshold
-from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.core import AbstractNetwork, Claim, Dataset, Estimate, Experiment, Real
 from simbias.datasets.gaussian_teacher import InputLaw, Teacher, gaussian_teacher
 from simbias.experiments._times import log_times
 from simbias.experiments._two_group_claims import two_group_claims
@@ -58,6 +58,8 @@ from simbias.stops.train_risk_below import TrainRiskBelow
 from simbias.theory.two_group import ols_law, two_group_law
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
+# What the claims are about: the final time of the smallest preset at least.
+LEAST_TIME = 1000.0
 # A member interpolates if its train error is below this share of σ².
 INTERPOLATED = 0.01
 
@@ -163,8 +165,8 @@ def figure(ds: xr.Dataset) -> Figure:
             if n_star is not None and n_star.is_bracketed:
                 colour = COLOURS[i % len(COLOURS)]
                 train.axvspan(n_star.low, n_star.high, color=colour, alpha=0.1, lw=0)
-                train.axvline(n_star.estimate, color=colour, linewidth=0.8)
-                text += f"; n* = {n_star.estimate:.3g} (line)"
+                train.axvline(n_star.value, color=colour, linewidth=0.8)
+                text += f"; n* = {n_star.value:.3g} (line)"
             _errors(train, part, "train_risk", text, i, "train error (MSE)")
             _errors(test, part, "test_risk", text, i, "test error (MSE)")
             _pairs(pairs, part, i)
@@ -198,14 +200,19 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 def _claim_of_n_star(ds: xr.Dataset) -> Claim:
     """Between d, up to where a line interpolates, and d³, what the theorem asks for."""
     n_star, d = _n_star(ds), int(ds["d"])
-    if n_star is None or float(ds["sigma"]) == 0:
-        # One size has no passage, and without noise nothing is to be interpolated.
-        seen, interval = np.nan, (np.nan, np.nan)
-    else:
-        seen, interval = n_star.estimate, (n_star.low, n_star.high)
+    nothing = Estimate(np.nan, -np.inf, np.inf, "no passage")
     text = f"n*, half interpolate, between d and d³, t = {float(ds['time'][-1]):g}"
-    source = f"{PAPER}, figure 1 and theorem 2"
-    return Claim(text, seen, float(d), float(d**3), source, interval)
+    return (
+        Claim(
+            text,
+            n_star.estimate if n_star else nothing,
+            float(d),
+            float(d**3),
+            f"{PAPER}, figure 1 and theorem 2",
+        )
+        .given(n_star is not None, "two sizes with members that finished")
+        .given(float(ds["sigma"]) > 0, "noise, σ > 0")
+    )
 
 
 def _n_star(ds: xr.Dataset) -> Threshold | None:

@@ -1,0 +1,43 @@
+"""Interval for the area under a ROC curve on a test sample."""
+
+import numpy as np
+from scipy import stats
+from scipy.optimize import brentq
+
+from simbias.analysis._interval import check_level, unknown
+from simbias.core import Estimate
+
+_TINY = 1e-9
+
+
+def auc_interval(
+    auc: float, positives: int, negatives: int, *, level: float = 0.95
+) -> Estimate:
+    """Every A with |AUC − A| ≤ z·√V(A): a score interval, not empty at 0 and 1.
+
+    V(A) = A(1 − A)(1 + (N − 1)((1 − A)/(2 − A) + A/(1 + A)))/(n₊n₋),  N = (n₊ + n₋)/2,
+    is Hanley and McNeil's variance, with a mean of both sizes.
+
+    Args:
+        auc: as seen, NaN for none.
+        positives: n₊, samples of the one class.
+        negatives: n₋, of the other.
+        level: confidence.
+
+    Reference: Newcombe (2006), Stat. Med. 25, 559, method 5.
+    """
+    check_level(level)
+    if not np.isfinite(auc):
+        return unknown(np.nan, level, "a value is missing")
+    z = float(stats.norm.ppf((1 + level) / 2))
+
+    def excess(a: float) -> float:
+        spread = (1 - a) / (2 - a) + a / (1 + a)
+        more = 1 + ((positives + negatives) / 2 - 1) * spread
+        return (auc - a) ** 2 - z**2 * a * (1 - a) * more / (positives * negatives)
+
+    # At 0 and 1 themselves the equation has that root too.
+    inside = min(max(auc, _TINY), 1 - _TINY)
+    low = float(brentq(excess, 0.0, inside)) if auc > 0 else 0.0  # pyright: ignore[reportArgumentType]
+    high = float(brentq(excess, inside, 1.0)) if auc < 1 else 1.0  # pyright: ignore[reportArgumentType]
+    return Estimate(float(auc), low, high, "score interval of an AUC", level)

@@ -1,0 +1,41 @@
+"""Interval for a smooth statistic of the seeds."""
+
+from collections.abc import Callable
+
+import numpy as np
+from jaxtyping import Float
+from scipy import stats
+
+from simbias.analysis._interval import check_level, few
+from simbias.core import Estimate
+
+_LEAST = 4
+
+
+def jackknife_interval(
+    statistic: Callable[[np.ndarray], float],
+    values: Float[np.ndarray, "s ..."],
+    *,
+    level: float = 0.95,
+) -> Estimate:
+    """Statistic ± t·√((k − 1)/k Σ (Tᵢ − T̄)²), Tᵢ without seed i.
+
+    For ratios, and for what pools many neurons of every seed.  Not for the median of
+    one value per seed, which is not smooth: see `median_interval`.
+
+    Args:
+        statistic: of all seeds, or of all but one.
+        values: the first axis is the seeds; an interval needs four.
+        level: confidence.
+
+    Reference: Tukey (1958), Ann. Math. Stat. 29, 614.
+    """
+    check_level(level)
+    seeds, value = len(values), float(statistic(values))
+    if seeds < _LEAST:
+        return few(value, level, seeds, _LEAST)
+    without = [float(statistic(np.delete(values, i, axis=0))) for i in range(seeds)]
+    error = np.std(without) * (seeds - 1) ** 0.5
+    reach = float(stats.t.ppf((1 + level) / 2, seeds - 1) * error)
+    method = "jackknife over seeds" if reach else "equal without any of the seeds"
+    return Estimate(value, value - reach, value + reach, method, level)

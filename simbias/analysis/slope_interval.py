@@ -1,0 +1,37 @@
+"""Interval for the slope of a line through points."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from simbias.analysis._interval import check_level, unknown
+from simbias.core import Estimate
+
+
+def slope_interval(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Estimate:
+    """Slope of least squares, by Student's law of k − 2 degrees of freedom.
+
+    Its error is what the points leave of a line, so that two of them tell none.  Of
+    logarithms it is the exponent of a power law.
+
+    Args:
+        x: where the points lie, two different values at least.
+        y: their values; NaN leaves the slope unknown.
+        level: confidence.
+    """
+    check_level(level)
+    x, y = (np.asarray(v, dtype=np.float64) for v in (x, y))
+    if len(x) < 2 or not np.all(np.isfinite(y)):
+        return unknown(np.nan, level, "a slope needs two points and all their values")
+    centred = x - x.mean()
+    slope = float(centred @ y / (centred @ centred))
+    if len(x) < 3:
+        return unknown(slope, level, "an interval for a slope needs three points")
+    fit: Any = stats.linregress(x, y)
+    error = float(fit.stderr)
+    reach = float(stats.t.ppf((1 + level) / 2, len(x) - 2)) * error
+    return Estimate(
+        slope, slope - reach, slope + reach, "least squares, Student's t", level
+    )

@@ -1,0 +1,172 @@
+"""Kinds of claims: each makes what was seen into an estimate with its interval.
+
+    exact       one number without an error of sampling
+    largest     of all members; `smallest`; `near`, the one farthest from a law
+    mean        over seeds; `median`; `difference`, of pairs
+    predicted   a statistic in the range of a law for such a run
+    share       of the members for which something is true
+    slope       of a line against an axis
+    within      any other estimate
+
+All take the statement, what was seen, the ends of the band and the source.  What a
+claim needs of a result is said afterwards: `.given(t >= 1000, "t ≥ 1000")`.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from simbias.analysis.mean_interval import mean_interval
+from simbias.analysis.median_interval import median_interval
+from simbias.analysis.slope_interval import slope_interval
+from simbias.analysis.wilson import wilson
+from simbias.core import Claim, Estimate
+
+# A whole number may be given for one.
+Number = float | int
+
+
+def within(
+    statement: str, seen: Estimate, low: Number, high: Number, source: str
+) -> Claim:
+    """Any estimate, within a band."""
+    return Claim(statement, seen, float(low), float(high), source)
+
+
+def exact(
+    statement: str,
+    value: Number,
+    low: Number,
+    high: Number,
+    source: str,
+    *,
+    tolerance: float = 0.0,
+    most: Number = np.inf,
+) -> Claim:
+    """A number of this very run, such as the worst of its members.
+
+    Args:
+        statement: what the number is.
+        value: as seen; NaN leaves the claim undecided.
+        low: end of the band.
+        high: the other end.
+        source: who says so.
+        tolerance: error of the number, relative to it; a count has none.
+        most: what such a number cannot exceed.
+    """
+    value = float(value)
+    reach = tolerance * abs(value)
+    top = max(value, min(value + reach, most))
+    method = f"exact to {tolerance:g} of it" if tolerance else "exact"
+    estimate = Estimate(value, value - reach, top, method, 1.0)
+    return within(statement, estimate, low, high, source)
+
+
+def largest(
+    statement: str,
+    values: ArrayLike,
+    low: Number,
+    high: Number,
+    source: str,
+    *,
+    tolerance: float = 0.0,
+    most: Number = np.inf,
+) -> Claim:
+    """The largest of all `values`, undecided if one is NaN; of none, not applicable."""
+    worst = _picked(np.max, values)
+    claim = exact(statement, worst, low, high, source, tolerance=tolerance, most=most)
+    return claim.given(np.size(values) > 0, "a member of this kind")
+
+
+def smallest(
+    statement: str,
+    values: ArrayLike,
+    low: Number,
+    high: Number,
+    source: str,
+    *,
+    tolerance: float = 0.0,
+    most: Number = np.inf,
+) -> Claim:
+    """The smallest of all `values`; NaN and none as for `largest`."""
+    worst = _picked(np.min, values)
+    claim = exact(statement, worst, low, high, source, tolerance=tolerance, most=most)
+    return claim.given(np.size(values) > 0, "a member of this kind")
+
+
+def near(
+    statement: str,
+    values: ArrayLike,
+    law: Number,
+    low: Number,
+    high: Number,
+    source: str,
+    *,
+    tolerance: float = 0.0,
+) -> Claim:
+    """Of all `values` the one farthest from `law`; NaN and none as for `largest`."""
+    worst = _picked(lambda v: v[np.argmax(np.abs(v - law))], values)
+    claim = exact(statement, worst, low, high, source, tolerance=tolerance)
+    return claim.given(np.size(values) > 0, "a member of this kind")
+
+
+def predicted(
+    statement: str, value: Number, low: Number, high: Number, source: str
+) -> Claim:
+    """A statistic of this run, in the range that a law predicts for such a run.
+
+    The band is that of the law's own errors of sampling, at this number of members, and
+    they are not counted again: a check that the run agrees with the law, which says
+    little where the band is wide.
+    """
+    value = float(value)
+    estimate = Estimate(value, value, value, "exact; the band is of sampling", 1.0)
+    return within(statement, estimate, low, high, source)
+
+
+def mean(
+    statement: str, values: ArrayLike, low: Number, high: Number, source: str
+) -> Claim:
+    """The mean of one value per seed."""
+    return within(statement, mean_interval(values), low, high, source)
+
+
+def median(
+    statement: str, values: ArrayLike, low: Number, high: Number, source: str
+) -> Claim:
+    """The median of one value per seed."""
+    return within(statement, median_interval(values), low, high, source)
+
+
+def difference(
+    statement: str,
+    before: ArrayLike,
+    after: ArrayLike,
+    low: Number,
+    high: Number,
+    source: str,
+) -> Claim:
+    """The mean over seeds of before − after, one value of each per seed."""
+    return mean(statement, np.subtract(before, after), low, high, source)
+
+
+def share(
+    statement: str, is_true: ArrayLike, low: Number, high: Number, source: str
+) -> Claim:
+    """The share of members for which something is true."""
+    seen = np.ravel(np.asarray(is_true, dtype=bool))
+    shown = wilson(int(seen.sum()), seen.size)
+    return within(statement, shown, low, high, source)
+
+
+def slope(
+    statement: str, x: ArrayLike, y: ArrayLike, low: Number, high: Number, source: str
+) -> Claim:
+    """The slope of y against x; of logarithms, the exponent of a power law."""
+    return within(statement, slope_interval(x, y), low, high, source)
+
+
+def _picked(pick: Callable[[np.ndarray], float], values: ArrayLike) -> float:
+    seen = np.ravel(np.asarray(values))
+    return float(pick(seen)) if seen.size else np.nan
