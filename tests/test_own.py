@@ -88,7 +88,7 @@ def test_what_new_writes_runs_as_it_is_and_shows_bands(tmp_path, monkeypatch, ca
     assert 'name="waves"' in text
     small = ["--seeds", "2", "--times", "0", "50", "--cell.m", "3"]
     assert command("run", "waves.py", *small, "--format", "pdf", "svg") == 0
-    assert "holds     bend at time 50" in capsys.readouterr().out
+    assert "holds          bend, t = 50" in capsys.readouterr().out
     out = tmp_path / "runs" / "waves-quick"
     assert {p.name for p in out.iterdir()} == {
         "run.zarr",
@@ -122,7 +122,7 @@ def test_a_file_is_run_shared_resumed_drawn_and_checked(mine, tmp_path, capsys):
     assert command("worker", out, mine, "--quiet") == 0
     assert is_finished(open_result(out)).all()
     assert command("resume", out, mine) == 0
-    assert "holds     distance" in capsys.readouterr().out
+    assert "holds          distance" in capsys.readouterr().out
     config = json.loads((out / "config.json").read_text())
     assert config["configuration"]["make"] == "mine.make"
     assert config["configuration"]["flow"] == {"type": "Walk", "rate": 0.2}
@@ -333,9 +333,9 @@ def test_a_file_whose_run_is_of_another_experiment_is_named(mine, capsys):
 WRONG = [
     ("1 / 0\n", ["mine.py", "line 1, in <module>", "ZeroDivisionError"]),
     ("def f(:\n", ["mine.py", "line 1", "SyntaxError"]),
-    (TEXT.replace("jnp.zeros(1)", "lost"), ["line 50, in make", "NameError: name"]),
-    (TEXT.replace("flow=Walk", "flow=Wolk"), ["line 59, in experiment", "'Wolk'"]),
-    (TEXT.replace("network.slope[0]", "network.w"), ["line 44, in __call__", "'w'"]),
+    (TEXT.replace("jnp.zeros(1)", "lost"), ["line 51, in make", "NameError: name"]),
+    (TEXT.replace("flow=Walk", "flow=Wolk"), ["line 60, in experiment", "'Wolk'"]),
+    (TEXT.replace("network.slope[0]", "network.w"), ["line 45, in __call__", "'w'"]),
     ("x = 1\n", ["mine has no `experiment`", "simbias new"]),
     (
         "def experiment():\n    return 3\n",
@@ -461,7 +461,7 @@ def test_nothing_is_imported_that_is_not_asked_for(tmp_path, words):
 
 def test_the_verbs_are_functions_whatever_was_imported_before():
     code = (
-        "import simbias.simulate, simbias.redraw, simbias\n"
+        "import simbias.simulate, simbias.recall.redraw, simbias\n"
         "from simbias.simulate import simulate\n"
         "assert simbias.simulate is simulate and callable(simbias.redraw)\n"
         "assert all(hasattr(simbias, name) for name in simbias.__all__)\n"

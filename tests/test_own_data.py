@@ -8,7 +8,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from simbias.redraw import redraw
 from small import Risk, small
 
 from simbias.configuration import configuration
@@ -20,6 +19,7 @@ from simbias.ensemble.grid import make_grid
 from simbias.flows.descent import Descent
 from simbias.measures.test_risk import TestRisk
 from simbias.networks.two_layer_init import balanced
+from simbias.recall.redraw import redraw
 from simbias.simulate import planned, simulate
 
 KEY = jax.random.key(0)

@@ -14,7 +14,6 @@ import numpy as np
 import optax
 import pytest
 import xarray as xr
-from simbias.redraw import redraw
 from small import Norms, Risk, RiskBelow, small
 
 from simbias.configuration import configuration
@@ -31,6 +30,7 @@ from simbias.kinks import kink
 from simbias.losses import half_mse
 from simbias.networks.mlp import Mlp
 from simbias.networks.two_layer import TwoLayer
+from simbias.recall.redraw import redraw
 from simbias.simulate import planned, simulate, solve
 from simbias.wrapped import wrapped
 

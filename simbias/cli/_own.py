@@ -64,7 +64,12 @@ def load(name: str, text: str, path: str) -> types.ModuleType:
 
 
 def own_traceback(error: BaseException) -> str | None:
-    """The traceback from the first line of yours on; None if none is yours."""
+    """The traceback from the first line of yours on; None if none is yours.
+
+    Of an error that says what another one means, that of the other one.
+    """
+    if error.__cause__ is not None and (trace := own_traceback(error.__cause__)):
+        return trace
     last = traceback.format_exception_only(error)
     frames = traceback.extract_tb(error.__traceback__)
     first = next((i for i, f in enumerate(frames) if f.filename in _LOADED), None)

@@ -56,6 +56,4 @@ def figure(ds):  # an xarray Dataset over wave, seed and time
 
 
 def claims(ds):
-    return [
-        largest("bend at t = 50", ds["bend"].sel(time=50.0), 0, 0.05, "a line first")
-    ]
+    return [largest("bend, t = 50", ds["bend"].sel(time=50.0), 0, 0.05, "a line first")]
