@@ -6,7 +6,7 @@ from simbias.core import Experiment
 from simbias.experiments import threshold
 from simbias.flows.descent import Descent
 from simbias.losses import half_mse
-from simbias.measures.train_risk import TrainRisk
+from simbias.measures.risk.train_risk import TrainRisk
 from simbias.store import making
 
 

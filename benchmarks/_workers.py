@@ -15,7 +15,7 @@ import numpy as np
 from _tally import Tally
 
 from simbias import cli
-from simbias.cli import _run
+from simbias.cli import run as _run
 from simbias.ensemble import engine
 from simbias.ensemble.programs import Programs
 from simbias.ensemble.table import empty_table

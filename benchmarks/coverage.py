@@ -33,7 +33,7 @@ from simbias.analysis.power_law import power_law
 from simbias.analysis.slope_interval import slope_interval
 from simbias.analysis.threshold import threshold
 from simbias.analysis.wilson import wilson
-from simbias.configuration import provenance
+from simbias.ensemble.configuration import provenance
 
 SEEDS = (4, 6, 8, 16, 20)
 # Where an interval is replaced, or its use refused.

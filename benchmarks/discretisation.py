@@ -18,14 +18,14 @@ import jax
 import numpy as np
 
 from simbias.analysis.threshold import threshold
-from simbias.configuration import provenance
+from simbias.ensemble.configuration import provenance
 from simbias.experiments import threshold as paper
 from simbias.experiments._times import log_times
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.flows.relu_flow import ReluFlow
 from simbias.results import is_failed, is_finished
-from simbias.simulate import simulate
+from simbias.verbs.simulate import simulate
 
 METHODS = {
     "exact flow, rtol 1e-5": ReluFlow(rtol=1e-5),

@@ -17,16 +17,16 @@ import numpy as np
 from _stores import tiny
 from _tally import Tally, compile_cache
 
-from simbias.configuration import provenance
 from simbias.core import Experiment
 from simbias.ensemble import engine
 from simbias.ensemble.bar import Bar
+from simbias.ensemble.configuration import provenance
 from simbias.ensemble.events import Members
 from simbias.ensemble.programs import Programs
 from simbias.ensemble.table import Table
 from simbias.experiments import threshold
 from simbias.experiments._times import log_times
-from simbias.simulate import simulate
+from simbias.verbs.simulate import simulate
 
 
 def main() -> None:

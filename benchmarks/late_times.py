@@ -14,11 +14,11 @@ import pathlib
 
 import jax
 
-from simbias.configuration import provenance
+from simbias.ensemble.configuration import provenance
 from simbias.experiments import threshold as paper
 from simbias.flows.descent import Descent
 from simbias.flows.relu_flow import ReluFlow
-from simbias.simulate import simulate
+from simbias.verbs.simulate import simulate
 
 
 def main() -> None:

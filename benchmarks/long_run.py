@@ -21,8 +21,8 @@ import jax.numpy as jnp
 import numpy as np
 from work_precision import load
 
-from simbias.configuration import provenance
 from simbias.core import Dataset, Status
+from simbias.ensemble.configuration import provenance
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse

@@ -29,9 +29,9 @@ import jax
 import jax.numpy as jnp
 from _tally import compile_cache
 
-from simbias.configuration import provenance
 from simbias.core import Experiment
-from simbias.datasets.gaussian_teacher import gaussian_teacher
+from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
+from simbias.ensemble.configuration import provenance
 from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.events import Progress
 from simbias.ensemble.memory import bytes_in_flight
@@ -42,9 +42,9 @@ from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
-from simbias.measures.train_risk import TrainRisk
+from simbias.measures.risk.train_risk import TrainRisk
 from simbias.networks.mlp_init import torch_default
-from simbias.simulate import simulate
+from simbias.verbs.simulate import simulate
 
 MIB = 2**20
 # Below this the measured memory is mostly that of any run.

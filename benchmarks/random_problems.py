@@ -20,8 +20,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from simbias.configuration import provenance
 from simbias.core import Dataset, Status
+from simbias.ensemble.configuration import provenance
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse, logistic
 from simbias.networks.activations import LeakyRelu

@@ -26,7 +26,7 @@ from _requests import requests, sharing
 from _tally import compile_cache
 from _workers import as_worker, scaling
 
-from simbias.configuration import provenance
+from simbias.ensemble.configuration import provenance
 
 
 def main() -> None:

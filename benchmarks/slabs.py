@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from simbias.configuration import provenance
 from simbias.core import Experiment, Status
+from simbias.ensemble.configuration import provenance
 from simbias.experiments import slabs, slabs_adversarial, slabs_noisy
 from simbias.flows.descent import Descent
-from simbias.shown import judge
-from simbias.simulate import simulate
+from simbias.verbs.shown import judge
+from simbias.verbs.simulate import simulate
 
 OPTIMISERS = {
     "SGD": slabs.experiment().flow,

@@ -17,8 +17,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from simbias.configuration import provenance
-from simbias.experiments.threshold import make
+from simbias.ensemble.configuration import provenance
+from simbias.experiments.interpolation.threshold import make
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse

@@ -37,7 +37,7 @@ from _euler import SOURCE, Reference, reference
 from _named_cases import named_cases
 from _verdicts import VERDICTS, flow_ends, judged
 
-from simbias.configuration import provenance
+from simbias.ensemble.configuration import provenance
 
 # Times as many steps of the oracle, before it is believed against the flow.
 _CLOSER = 8

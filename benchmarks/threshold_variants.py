@@ -28,15 +28,15 @@ from simbias.analysis._threshold import Threshold
 from simbias.analysis.largest_interpolated import largest_interpolated
 from simbias.analysis.median_crossing import median_crossing
 from simbias.analysis.threshold import threshold
-from simbias.configuration import provenance
 from simbias.core import AbstractFlow
+from simbias.ensemble.configuration import provenance
 from simbias.experiments import threshold_scaling as paper
 from simbias.experiments._times import log_times
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.flows.relu_flow import ReluFlow
 from simbias.results import is_failed
-from simbias.simulate import simulate
+from simbias.verbs.simulate import simulate
 
 EXACT = ReluFlow(rtol=1e-4)
 # Of Adam: the distance that is walked.

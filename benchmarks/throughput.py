@@ -30,18 +30,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from simbias.configuration import provenance
 from simbias.core import Dataset, Experiment, Status
-from simbias.datasets.gaussian_teacher import gaussian_teacher
+from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
+from simbias.ensemble.configuration import provenance
 from simbias.ensemble.lane import Recorder, advance_all, start
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse
-from simbias.measures.train_risk import TrainRisk
+from simbias.measures.risk.train_risk import TrainRisk
 from simbias.networks.two_layer import TwoLayer
 from simbias.networks.two_layer_init import balanced
-from simbias.simulate import simulate
 from simbias.stops.train_risk_below import TrainRiskBelow
+from simbias.verbs.simulate import simulate
 
 RATE = 0.02
 # n, m, d, members

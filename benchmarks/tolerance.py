@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from work_precision import REFERENCE, Problem, by_flow, load
 
-from simbias.configuration import provenance
+from simbias.ensemble.configuration import provenance
 from simbias.flows.relu_flow import ReluFlow
 
 RTOLS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)

@@ -16,8 +16,8 @@ import pathlib
 import numpy as np
 
 import simbias
-from simbias.configuration import provenance
 from simbias.core import Dataset
+from simbias.ensemble.configuration import provenance
 from simbias.experiments import threshold as paper
 from simbias.flows.descent import Descent
 from simbias.results import is_finished, open_result

@@ -33,8 +33,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from simbias import losses
-from simbias.configuration import provenance
 from simbias.core import AbstractFlow, Dataset, Status
+from simbias.ensemble.configuration import provenance
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.flows.relu_flow import ReluFlow
 from simbias.networks.activations import LeakyRelu

@@ -33,18 +33,18 @@ import numpy as np
 from jaxtyping import Array, Float
 from matplotlib.figure import Figure
 
-from simbias.configuration import provenance
 from simbias.core import AbstractFlow, Dataset
+from simbias.ensemble.configuration import provenance
 from simbias.experiments import xor_clusters as paper
 from simbias.experiments import xor_four_neurons as neurons
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import logistic
-from simbias.measures.direction_groups import DirectionGroups
-from simbias.measures.neuron_weights import NeuronWeights
-from simbias.measures.train_loss import TrainLoss
+from simbias.measures.clusters.direction_groups import DirectionGroups
+from simbias.measures.neurons.neuron_weights import NeuronWeights
+from simbias.measures.risk.train_loss import TrainLoss
 from simbias.networks.two_layer import TwoLayer
-from simbias.simulate import simulate, solve
+from simbias.verbs.simulate import simulate, solve
 
 REFERENCE = pathlib.Path(__file__).parent.parent / "tests" / "reference"
 PUBLISHED_SECONDS = 143.0

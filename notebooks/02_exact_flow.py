@@ -31,15 +31,15 @@ from matplotlib import pyplot as plt
 
 import simbias
 from simbias.experiments import threshold as paper
-from simbias.experiments.three_points import make
-from simbias.flows.descent import Descent
-from simbias.flows.gradient_flow import GradientFlow
-from simbias.flows.relu_flow import ReluFlow
+from simbias.experiments.alignment.three_points import make
+from simbias.flows import Descent, GradientFlow, ReluFlow
 from simbias.losses import half_mse
-from simbias.measures.neuron_weights import NeuronWeights
-from simbias.measures.pattern_classes import PatternClasses
-from simbias.measures.sliding_fraction import SlidingFraction
-from simbias.measures.train_risk import TrainRisk
+from simbias.measures import (
+    NeuronWeights,
+    PatternClasses,
+    SlidingFraction,
+    TrainRisk,
+)
 
 # %% [markdown]
 # ## What sliding is

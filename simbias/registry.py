@@ -11,7 +11,7 @@ import importlib.util
 import pathlib
 import pkgutil
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import simbias.experiments
@@ -25,8 +25,8 @@ GROUP = "simbias.experiments"
 def modules(package: types.ModuleType) -> dict[str, types.ModuleType]:
     """Name -> module, for every public file of a folder, sorted."""
     return {
-        name: importlib.import_module(f"{package.__name__}.{name}")
-        for name in _names(package)
+        name: importlib.import_module(f"{package.__name__}.{place}")
+        for name, place in _places(package).items()
     }
 
 
@@ -51,12 +51,12 @@ def experiments() -> dict[str, Any]:
 
 def experiment_names() -> list[str]:
     """Names of the experiments of simbias and of other packages; imports none."""
-    return sorted({*_names(simbias.experiments), *_installed()})
+    return sorted({*_places(simbias.experiments), *_installed()})
 
 
 def is_experiment(name: str) -> bool:
     """True for the name of an experiment of simbias, or of another package."""
-    return name in _names(simbias.experiments) or name in _installed()
+    return name in _places(simbias.experiments) or name in _installed()
 
 
 def experiment_module(name: str) -> Any:
@@ -65,14 +65,15 @@ def experiment_module(name: str) -> Any:
     Raises:
         ValueError: if several packages bring one of this name.
     """
-    if name in _names(simbias.experiments):
-        return importlib.import_module(f"{simbias.experiments.__name__}.{name}")
+    own = _places(simbias.experiments)
+    if name in own:
+        return importlib.import_module(f"{simbias.experiments.__name__}.{own[name]}")
     return _point(name).load()
 
 
 def package_of(name: str) -> tuple[str, str] | None:
     """Name and version of the package that brings an experiment; None for simbias."""
-    if name in _names(simbias.experiments):
+    if name in _places(simbias.experiments):
         return None
     package = _point(name).dist
     return None if package is None else (package.name, package.version)
@@ -81,7 +82,9 @@ def package_of(name: str) -> tuple[str, str] | None:
 def titles() -> dict[str, str]:
     """Name -> first line of the docstring of every experiment; imports none of them."""
     own = pathlib.Path(simbias.experiments.__path__[0])
-    out = {k: _title(own / f"{k}.py") for k in _names(simbias.experiments)}
+    places = _places(simbias.experiments)
+    file = lambda place: own / (place.replace(".", "/") + ".py")
+    out = {name: _title(file(place)) for name, place in places.items()}
     for name, points in _installed().items():
         if name not in out:
             package = points[0].dist
@@ -95,12 +98,21 @@ def flows() -> dict[str, type]:
     return {name: component(m) for name, m in modules(simbias.flows).items()}
 
 
-def _names(package: types.ModuleType) -> list[str]:
-    return sorted(
-        info.name
-        for info in pkgutil.iter_modules(package.__path__)
-        if not info.name.startswith("_")
-    )
+def _places(package: types.ModuleType) -> dict[str, str]:
+    """Name -> module below the package, sorted; a theme is a folder in a folder."""
+    found = {}
+    for info in _public(package.__path__):
+        if info.ispkg:
+            inner = [str(pathlib.Path(path) / info.name) for path in package.__path__]
+            found |= {one.name: f"{info.name}.{one.name}" for one in _public(inner)}
+        else:
+            found[info.name] = info.name
+    return dict(sorted(found.items()))
+
+
+def _public(paths: Iterable[str]) -> list[pkgutil.ModuleInfo]:
+    every = pkgutil.iter_modules(list(paths))
+    return [info for info in every if not info.name.startswith("_")]
 
 
 def _installed() -> Mapping[str, list[importlib.metadata.EntryPoint]]:

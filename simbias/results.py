@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from simbias.configuration import configuration, provenance
 from simbias.core import Status
+from simbias.ensemble.configuration import configuration, provenance
 from simbias.ensemble.plan import Plan
 from simbias.ensemble.table import Table
 

@@ -7,12 +7,12 @@ import pytest
 from small import small
 
 from simbias.core import Dataset
-from simbias.datasets.gaussian_teacher import gaussian_teacher
+from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
 from simbias.ensemble.grid import padded
-from simbias.recall.redraw import redraw
-from simbias.simulate import simulate
 from simbias.theory.extremal_residual import extremal_residual
 from simbias.theory.extremal_vectors import extremal_vectors
+from simbias.verbs.redraw import redraw
+from simbias.verbs.simulate import simulate
 
 KEY = jax.random.key(0)
 

@@ -1,6 +1,7 @@
 """Laws of the source tree: imports go down, a folder is its own registry."""
 
 import ast
+import importlib
 import pathlib
 import re
 import subprocess
@@ -13,23 +14,18 @@ ROOT = pathlib.Path(__file__).parent.parent / "simbias"
 # Low to high; names on one line are siblings and do not import each other.
 LAYERS = [
     {"errors", "suggestion"},
-    {"branching", "checks", "compiled", "core", "precision", "tiling"},
-    {"identity"},
-    {"attacks", "drawn_from", "losses", "presets", "trained", "wrapped"},
-    {"kinks"},
+    {"core", "numerics"},
+    {"introspection"},
+    {"attacks", "checks", "drawn_from", "losses", "presets"},
     {"datasets", "networks", "flows", "measures", "stops", "theory"},
     {"ensemble"},
-    {"configuration"},
     {"store"},
     {"results"},
-    {"simulate"},
     {"analysis"},
     {"claims"},
-    {"figures", "recall"},
-    {"shown"},
+    {"figures", "verbs"},
     {"experiments"},
     {"registry"},
-    {"options"},
     {"cli", "__init__"},
     {"__main__"},
 ]
@@ -39,11 +35,8 @@ ONLY_IN = {
     "optax": {"flows"},
     "zarr": {"store", "results"},
     "obstore": {"store"},
-    "xarray": {
-        *("results", "simulate", "analysis", "figures", "recall", "shown"),
-        *("experiments", "cli"),
-    },
-    "matplotlib": {"figures", "shown", "experiments", "cli"},
+    "xarray": {"results", "analysis", "figures", "verbs", "experiments", "cli"},
+    "matplotlib": {"figures", "verbs", "experiments", "cli"},
     "tyro": {"cli"},
     "scipy": {"analysis", "theory"},
 }
@@ -82,7 +75,7 @@ def test_imports_go_down_only(path):
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_only_who_is_asked_to_touches_the_global_configuration(path):
     text = path.read_text()
-    assert "jax.config" not in text or unit(path) in ("cli", "compiled")
+    assert "jax.config" not in text or unit(path) in ("cli", "numerics")
     assert "from __future__" not in text
     assert not re.search(r"\bprint\(", text) or unit(path) == "cli"
 
@@ -94,3 +87,52 @@ def test_every_source_file_belongs_to_a_layer():
 def test_importing_simbias_does_not_import_zarr():
     code = "import simbias, sys; sys.exit('zarr' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_theme_imports_nothing_of_another_theme_of_its_room(path):
+    room, *inner = path.relative_to(ROOT).with_suffix("").parts
+    theme = inner[0] if len(inner) > 1 else None
+    for name in imported(path) if theme else ():
+        parts = name.split(".")
+        if parts[:2] == ["simbias", room] and (ROOT / room / parts[2]).is_dir():
+            assert parts[2] in (theme, "_shared"), f"{room}/{theme} imports {name}"
+
+
+def test_the_stubs_of_the_rooms_are_complete(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT.parent / "tools"))
+    from stubs import stubs  # pyright: ignore
+
+    for path, text in stubs().items():
+        assert path.read_text() == text, f"{path}: run `python tools/stubs.py`"
+
+
+def test_every_name_that_a_room_offers_is_there():
+    rooms = ("", ".datasets", ".experiments", ".flows", ".measures", ".networks")
+    for room in (*rooms, ".stops"):
+        package = importlib.import_module(f"simbias{room}")
+        assert set(package.__all__) <= set(dir(package))
+        for name in package.__all__:
+            assert getattr(package, name) is not None
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "import simbias.verbs.simulate",
+        "from simbias.verbs import simulate",
+        "import simbias.experiments.interpolation.threshold",
+        "import simbias.datasets.separable.xor_clusters",
+    ],
+)
+def test_a_short_name_means_the_same_whatever_was_imported_before(first):
+    code = (
+        f"{first}\nimport simbias\nfrom types import FunctionType, ModuleType\n"
+        "from simbias.datasets import xor_clusters\n"
+        "from simbias.experiments import threshold\n"
+        "assert isinstance(xor_clusters, FunctionType)\n"
+        "assert isinstance(threshold, ModuleType)\n"
+        "for verb in 'simulate solve redraw member evaluate judge draw'.split():\n"
+        "    assert isinstance(getattr(simbias, verb), FunctionType), verb\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

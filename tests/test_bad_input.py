@@ -20,7 +20,7 @@ from simbias.ensemble.programs import Programs, idle
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import MARGIN_LOSSES, half_mse, hinge, logistic
 from simbias.networks.two_layer import TwoLayer
-from simbias.simulate import simulate, solve
+from simbias.verbs.simulate import simulate, solve
 
 NAN, INF = float("nan"), float("inf")
 

@@ -11,11 +11,11 @@ import tyro
 
 import simbias
 from simbias import cli
-from simbias.cli import _list
+from simbias.cli import list as _list
 from simbias.cli._options import options_class, overrides
+from simbias.cli._overrides import overridden
 from simbias.ensemble.grid import make_parameters
 from simbias.errors import BadInput
-from simbias.options import overridden
 from simbias.registry import experiments
 from simbias.results import is_finished, open_result
 

@@ -13,12 +13,12 @@ import pytest
 from simbias.core import Buffer, Dataset, Status
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
+from simbias.introspection.trained import split_trained
 from simbias.losses import half_mse
-from simbias.measures.parameter_norm import ParameterNorm
-from simbias.networks._layers import BatchNorm, batch_norm, convolution
-from simbias.networks.convolutional import convolutional
-from simbias.networks.resnet import resnet
-from simbias.trained import split_trained
+from simbias.measures.neurons.parameter_norm import ParameterNorm
+from simbias.networks.convolution._layers import BatchNorm, batch_norm, convolution
+from simbias.networks.convolution.convolutional import convolutional
+from simbias.networks.convolution.resnet import resnet
 
 KEY = jax.random.key(0)
 IMAGE = (2, 8, 4)

@@ -16,13 +16,13 @@ import pytest
 import small
 
 from simbias.core import Status
-from simbias.datasets import _cifar, _digits, _mnist
-from simbias.datasets._cifar import cifar10
-from simbias.datasets._mnist import mnist
-from simbias.datasets._textures import textures
-from simbias.datasets.dominoes import dominoes
+from simbias.datasets.images import _cifar, _digits, _mnist
+from simbias.datasets.images._cifar import cifar10
+from simbias.datasets.images._mnist import mnist
+from simbias.datasets.images._textures import textures
+from simbias.datasets.images.dominoes import dominoes
 from simbias.experiments import dominoes as paper
-from simbias.simulate import simulate
+from simbias.verbs.simulate import simulate
 
 KEY = jax.random.key(0)
 PARTS = ("train", "t10k")

@@ -17,10 +17,10 @@ from simbias.ensemble import engine, pace, programs
 from simbias.ensemble.plan import make_plan
 from simbias.ensemble.table import empty_table
 from simbias.results import is_finished, open_result
-from simbias.simulate import simulate
 from simbias.store import checkpoint, layout
 from simbias.store._root import sealed
 from simbias.store.blocks import Blocks
+from simbias.verbs.simulate import simulate
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from small import Norms, PlainDescent, Risk, RiskBelow, make, small
 
-from simbias import compiled
 from simbias.core import AbstractMeasure, Index, Status
 from simbias.ensemble import programs as programs_
 from simbias.ensemble.engine import exact_numerics, run_members
@@ -26,7 +25,8 @@ from simbias.ensemble.members import draw, member_flow
 from simbias.ensemble.plan import make_plan
 from simbias.ensemble.programs import Programs, idle
 from simbias.flows.descent import Descent
-from simbias.simulate import simulate, solve
+from simbias.numerics import compiled
+from simbias.verbs.simulate import simulate, solve
 
 
 def drawn_from(experiment, cell, key):

@@ -20,7 +20,7 @@ from simbias.ensemble.programs import Programs, idle
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.networks.two_layer_init import balanced
-from simbias.simulate import simulate
+from simbias.verbs.simulate import simulate
 
 SANE, WRONG = (0, 1), (2, 3, 4, 5)
 
@@ -82,7 +82,7 @@ def test_another_process_with_two_devices_and_one_core_gives_the_same_bytes():
         "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
         "from small import small\n"
         "from test_equal_bytes import CELL, digest\n"
-        "from simbias.simulate import simulate\n"
+        "from simbias.verbs.simulate import simulate\n"
         "runs = [simulate(small(cell=CELL), lanes=k) for k in (1, 2, None)]\n"
         "one = simulate(small(cell=CELL), devices=jax.devices()[1:])\n"
         "print(len(jax.devices()), *map(digest, [*runs, one]))\n"

@@ -4,8 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from simbias.branching import repeat_while
-from simbias.flows._cubic import (
+from simbias.flows._relu.cubic import (
     Cubic,
     first_root,
     is_plain,
@@ -13,7 +12,8 @@ from simbias.flows._cubic import (
     plain_root,
     rough_root,
 )
-from simbias.flows._releases import _travelled
+from simbias.flows._relu.releases import _travelled
+from simbias.numerics.conditionals import repeat_while
 
 
 def cubics(bend=1.0, count=2000):

@@ -14,11 +14,11 @@ from small import small
 from simbias import cli
 from simbias.ensemble import memory, pace
 from simbias.ensemble.plan import make_plan
-from simbias.simulate import simulate
 from simbias.store.address import place_at
 from simbias.store.blocks import Blocks
 from simbias.store.folder import Folder
 from simbias.store.place import Replaced
+from simbias.verbs.simulate import simulate
 
 RUN = ["run", "three_points", "--preset", "smoke", "--flow.name", "descent"]
 RUN += ["--times", "0", "5", "--cell.m", "20", "--seeds", "2"]

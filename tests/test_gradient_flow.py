@@ -23,9 +23,9 @@ from toy import (
 
 from simbias.core import AbstractNetwork, Dataset, Status
 from simbias.ensemble.members import traced
-from simbias.flows._objective import is_finite
+from simbias.flows._shared.objective import is_finite
 from simbias.flows.gradient_flow import GradientFlow
-from simbias.kinks import kink
+from simbias.introspection.kinks import kink
 from simbias.losses import half_mse
 from simbias.networks.activations import ACTIVATIONS, LeakyRelu, negative_slope
 from simbias.networks.two_layer import TwoLayer

@@ -12,10 +12,10 @@ from simbias.ensemble import engine
 from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.plan import make_plan
 from simbias.results import attributes, open_result
-from simbias.simulate import simulate
 from simbias.store._root import sealed
 from simbias.store.extents import extent, member_rows
 from simbias.store.work import prepare, work
+from simbias.verbs.simulate import simulate
 
 
 def files(path):

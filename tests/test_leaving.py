@@ -18,17 +18,18 @@ import xarray as xr
 from small import small
 
 from simbias import BadInput, cli
-from simbias.cli import _pool, _submit
-from simbias.cli._submit import Work
+from simbias.cli import _pool
+from simbias.cli import submit as _submit
+from simbias.cli.submit import Work
 from simbias.ensemble import engine, left, pace, programs
 from simbias.ensemble.plan import make_plan
 from simbias.results import attributes, open_result
-from simbias.simulate import simulate
 from simbias.store import work
 from simbias.store.blocks import Blocks
 from simbias.store.interrupt import HANGUP, Interrupt
 from simbias.store.layout import open_store
 from simbias.store.lease import heartbeats
+from simbias.verbs.simulate import simulate
 
 TWO_SHAPES = small(cell={"n": (6, 20)}, seeds=4, times=(0.0, 10.0, 2000.0))
 

@@ -15,10 +15,10 @@ from simbias.ensemble.plan import make_plan
 from simbias.ensemble.programs import Programs, idle
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
-from simbias.measures.dead_neurons import DeadNeurons
-from simbias.measures.train_risk import TrainRisk
+from simbias.measures.neurons.dead_neurons import DeadNeurons
+from simbias.measures.risk.train_risk import TrainRisk
 from simbias.networks.two_layer_init import balanced
-from simbias.simulate import simulate
+from simbias.verbs.simulate import simulate
 
 
 def smooth(key, *, n: int, m: int, d: int = 5):

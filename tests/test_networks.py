@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from simbias import tiling
 from simbias.losses import half_mse, logistic
 from simbias.networks.activations import ACTIVATIONS, LeakyRelu, negative_slope
 from simbias.networks.two_layer import TwoLayer
@@ -18,6 +17,7 @@ from simbias.networks.two_layer_init import (
     standard,
     unbalanced,
 )
+from simbias.numerics import tiling
 
 KEY = jax.random.key(0)
 

@@ -25,13 +25,13 @@ from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.plan import make_plan
 from simbias.ensemble.table import empty_table
 from simbias.results import attributes, is_finished, open_result
-from simbias.simulate import simulate
 from simbias.store import work
 from simbias.store.address import place_at
 from simbias.store.lease import Leases
 from simbias.store.making import create_store
 from simbias.store.place import Unreachable
 from simbias.store.work import prepare
+from simbias.verbs.simulate import simulate
 
 _NUMBERS = itertools.count()
 

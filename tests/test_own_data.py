@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from small import Risk, small
 
-from simbias.configuration import configuration
 from simbias.core import Real
-from simbias.datasets.gaussian_teacher import gaussian_teacher
 from simbias.datasets.npz import Npz
+from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
 from simbias.drawn_from import DrawnFrom
+from simbias.ensemble.configuration import configuration
 from simbias.ensemble.grid import make_grid
 from simbias.flows.descent import Descent
-from simbias.measures.test_risk import TestRisk
+from simbias.measures.risk.test_risk import TestRisk
 from simbias.networks.two_layer_init import balanced
-from simbias.recall.redraw import redraw
-from simbias.simulate import planned, simulate
+from simbias.verbs.redraw import redraw
+from simbias.verbs.simulate import planned, simulate
 
 KEY = jax.random.key(0)
 RNG = np.random.default_rng(0)

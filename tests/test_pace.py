@@ -10,7 +10,7 @@ from simbias.ensemble.events import Members, Progress
 from simbias.ensemble.pace import Pace
 from simbias.ensemble.plan import make_plan
 from simbias.ensemble.programs import Programs, idle
-from simbias.simulate import simulate
+from simbias.verbs.simulate import simulate
 
 
 def test_a_round_ends_with_about_the_seconds_it_should_take():

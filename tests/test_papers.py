@@ -10,28 +10,28 @@ import pytest
 from scipy.optimize import minimize
 
 from simbias.core import Dataset, Status
-from simbias.datasets.hinted import hinted
-from simbias.datasets.orthogonally_separable import orthogonally_separable
-from simbias.datasets.symmetric_separable import symmetric_separable
-from simbias.datasets.xor_clusters import xor_clusters
+from simbias.datasets.separable.hinted import hinted
+from simbias.datasets.separable.orthogonally_separable import orthogonally_separable
+from simbias.datasets.separable.symmetric_separable import symmetric_separable
+from simbias.datasets.separable.xor_clusters import xor_clusters
 from simbias.experiments import xor_clusters as wide
 from simbias.experiments import xor_four_neurons as four
-from simbias.experiments._phases import rates, sample
+from simbias.experiments.neuron_groups._phases import rates, sample
 from simbias.losses import log_logistic, logistic
-from simbias.measures.angular_deviation import AngularDeviation
-from simbias.measures.direction_groups import DirectionGroups
-from simbias.measures.embedding_distance import EmbeddingDistance
-from simbias.measures.linearity_defect import LinearityDefect
-from simbias.measures.margin import Margin
-from simbias.measures.neuron_weights import NeuronWeights
+from simbias.measures.clusters.direction_groups import DirectionGroups
+from simbias.measures.clusters.embedding_distance import EmbeddingDistance
+from simbias.measures.neurons.angular_deviation import AngularDeviation
+from simbias.measures.neurons.neuron_weights import NeuronWeights
+from simbias.measures.risk.linearity_defect import LinearityDefect
+from simbias.measures.risk.margin import Margin
 from simbias.networks.two_layer import TwoLayer
 from simbias.networks.two_layer_init import balanced
-from simbias.simulate import solve
 from simbias.stops.margin_above import MarginAbove
 from simbias.theory.early_limit import early_limit
 from simbias.theory.extremal_vectors import extremal_vectors
 from simbias.theory.max_margin import max_margin
 from simbias.theory.xor_certificate import xor_certificate
+from simbias.verbs.simulate import solve
 
 KEY = jax.random.key(0)
 REFERENCE = pathlib.Path(__file__).parent / "reference"

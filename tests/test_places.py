@@ -10,8 +10,8 @@ import obstore
 import pytest
 from small import small
 
-from simbias.simulate import simulate
 from simbias.store.address import place_at
+from simbias.verbs.simulate import simulate
 
 _NUMBERS = itertools.count()
 

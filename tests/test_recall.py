@@ -12,9 +12,9 @@ from toy import assert_same_bits
 
 import simbias
 from simbias.core import Status
-from simbias.flows._events import no_events, no_log
+from simbias.flows._relu.events import no_events, no_log
 from simbias.results import open_result
-from simbias.simulate import simulate
+from simbias.verbs.simulate import simulate
 
 KEPT = (0.0, 5.0)
 
@@ -112,7 +112,7 @@ def test_a_part_of_a_result_is_evaluated_by_itself(ds):
 
 def test_pieces_change_nothing(ds, monkeypatch):
     whole = simbias.evaluate(shift, ds, small(), other_seed=[0, 1, 2])
-    monkeypatch.setattr("simbias.recall.evaluate._MOST", 5)
+    monkeypatch.setattr("simbias.verbs.evaluate._MOST", 5)
     np.testing.assert_array_equal(
         simbias.evaluate(shift, ds, small(), other_seed=[0, 1, 2]), whole
     )

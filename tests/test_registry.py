@@ -94,7 +94,7 @@ FEW_SEEDS = ("dominoes", "spurious_minimum", "threshold", "threshold_scaling")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_experiment_runs_small_and_draws_its_figure(name):
-    from simbias.simulate import simulate
+    from simbias.verbs.simulate import simulate
 
     module = experiments()[name]
     experiment = module.experiment("smoke")

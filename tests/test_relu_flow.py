@@ -8,7 +8,7 @@ from scipy.optimize import brentq, lsq_linear
 
 from simbias import losses
 from simbias.core import Dataset, Status
-from simbias.flows._subgradient import box_least_norm
+from simbias.flows._relu.subgradient import box_least_norm
 from simbias.flows.relu_flow import ReluFlow
 from simbias.networks.activations import LeakyRelu, gelu
 from simbias.networks.two_layer import TwoLayer

@@ -9,7 +9,6 @@ from small import small
 
 from simbias.ensemble.plan import make_plan
 from simbias.results import attributes, open_result
-from simbias.simulate import simulate
 from simbias.store.address import place_at
 from simbias.store.blocks import Blocks
 from simbias.store.layout import Store
@@ -17,6 +16,7 @@ from simbias.store.lease import Leases
 from simbias.store.place import Replaced
 from simbias.store.watch import Watch
 from simbias.store.work import prepare
+from simbias.verbs.simulate import simulate
 
 _NUMBERS = itertools.count()
 MINE = small(cell={"n": 6, "scale": (0.1, 0.5)}, seeds=12)

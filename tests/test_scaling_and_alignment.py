@@ -8,8 +8,8 @@ import xarray as xr
 
 from simbias.analysis.first_passage import first_passage
 from simbias.analysis.power_law import power_law
-from simbias.experiments._kink_histories import kinks_of, sample
 from simbias.experiments._shared_sample import shared_sample
+from simbias.experiments.alignment._kink_histories import kinks_of, sample
 from simbias.losses import half_mse
 from simbias.networks.two_layer_init import balanced
 from simbias.theory.alignment_law import aligned_share, alignment_time

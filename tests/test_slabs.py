@@ -14,17 +14,17 @@ from sklearn.metrics import roc_auc_score
 from simbias.analysis.ensemble_auc import ensemble_auc
 from simbias.attacks import projected_ascent
 from simbias.core import Dataset
-from simbias.datasets.slabs import slabs
+from simbias.datasets.shortcuts.slabs import slabs
 from simbias.flows.descent import Descent
 from simbias.losses import cross_entropy, logistic
 from simbias.measures._randomised import area_under_curve
-from simbias.measures.adversarial_accuracy import AdversarialAccuracy
-from simbias.measures.decision_plane import DecisionPlane
-from simbias.measures.feature_dependence import FeatureDependence
-from simbias.measures.randomised_logits import RandomisedLogits
-from simbias.measures.randomised_scores import RandomisedScores
-from simbias.measures.train_accuracy import TrainAccuracy
-from simbias.measures.universal_perturbation import UniversalPerturbation
+from simbias.measures.randomised.adversarial_accuracy import AdversarialAccuracy
+from simbias.measures.randomised.decision_plane import DecisionPlane
+from simbias.measures.randomised.feature_dependence import FeatureDependence
+from simbias.measures.randomised.randomised_logits import RandomisedLogits
+from simbias.measures.randomised.randomised_scores import RandomisedScores
+from simbias.measures.randomised.universal_perturbation import UniversalPerturbation
+from simbias.measures.risk.train_accuracy import TrainAccuracy
 from simbias.networks.adversarial import Adversarial
 from simbias.networks.mlp import Mlp
 from simbias.networks.mlp_init import softmax_pair, torch_default

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from simbias.core import Dataset, Status
-from simbias.flows._chebyshev import (
+from simbias.flows._relu.chebyshev import (
     MAX_STAGES,
     chebyshev_step,
     error_estimate,
@@ -19,7 +19,7 @@ from simbias.flows._chebyshev import (
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
 from simbias.networks.two_layer import TwoLayer
-from simbias.simulate import solve
+from simbias.verbs.simulate import solve
 
 pytestmark = pytest.mark.usefixtures("hastily_compiled")
 

@@ -16,23 +16,23 @@ import pytest
 import xarray as xr
 from small import Norms, Risk, RiskBelow, small
 
-from simbias.configuration import configuration
 from simbias.core import AbstractNetwork, Dataset, Real
-from simbias.datasets.gaussian_teacher import gaussian_teacher
+from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
+from simbias.ensemble.configuration import configuration
 from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.tuples import with_tuples
 from simbias.flows._optimisers import check_optimiser
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.flows.relu_flow import ReluFlow
-from simbias.identity import identity
-from simbias.kinks import kink
+from simbias.introspection.identity import identity
+from simbias.introspection.kinks import kink
+from simbias.introspection.wrapped import wrapped
 from simbias.losses import half_mse
 from simbias.networks.mlp import Mlp
 from simbias.networks.two_layer import TwoLayer
-from simbias.recall.redraw import redraw
-from simbias.simulate import planned, simulate, solve
-from simbias.wrapped import wrapped
+from simbias.verbs.redraw import redraw
+from simbias.verbs.simulate import planned, simulate, solve
 
 KEY = jax.random.key(0)
 X = jnp.ones(2)
@@ -521,7 +521,7 @@ def test_a_store_tells_transformations_apart_by_their_constants():
 
 TOLD = """
 import optax
-from simbias.identity import code_identity, identity
+from simbias.introspection.identity import code_identity, identity
 told = [identity(optax.adamw(1e-3)), code_identity(lambda v, held={"a", "b"}: held)]
 """
 

@@ -11,7 +11,7 @@ import simbias
 from simbias.core import AbstractMeasure, Status
 from simbias.ensemble import engine
 from simbias.results import is_failed, is_finished, open_result
-from simbias.simulate import simulate
+from simbias.verbs.simulate import simulate
 
 
 def test_what_is_read_is_what_was_returned(tmp_path):

@@ -18,10 +18,10 @@ from small import small
 from simbias import cli
 from simbias.ensemble.plan import make_plan
 from simbias.results import attributes, open_result
-from simbias.simulate import simulate
 from simbias.store._chunks import _ZSTD, _declared
 from simbias.store._root import sealed
 from simbias.store.work import prepare
+from simbias.verbs.simulate import simulate
 
 DESCENT = ["three_points", "--preset", "smoke", "--flow.name", "descent"]
 DESCENT += ["--times", "0", "5", "--cell.m", "20", "--seeds", "2"]

@@ -6,7 +6,7 @@ import xarray as xr
 
 from simbias.core import Estimate, Status
 from simbias.experiments import threshold, threshold_scaling
-from simbias.experiments.threshold_scaling import Exponent
+from simbias.experiments.interpolation.threshold_scaling import Exponent
 
 SEEDS = 20
 SIGMA = 0.3

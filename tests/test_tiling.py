@@ -5,12 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from simbias import tiling
-from simbias.branching import when
 from simbias.core import Dataset
-from simbias.flows._frozen import extended_sample, frozen_field
+from simbias.flows._relu.frozen import extended_sample, frozen_field
 from simbias.losses import half_mse
-from simbias.tiling import columns_cut, columns_joined, tiles
+from simbias.numerics import tiling
+from simbias.numerics.conditionals import when
+from simbias.numerics.tiling import columns_cut, columns_joined, tiles
 
 
 def test_tiles_hold_all_neurons_and_stay_small():

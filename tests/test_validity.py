@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from small import RiskBelow, small
 
-from simbias.configuration import configuration
+from simbias.checks.agreement import check_fit
+from simbias.checks.experiment import check_experiment, check_resources
+from simbias.cli._overrides import overridden
 from simbias.core import AbstractMeasure, AbstractNetwork, Index, Real
-from simbias.ensemble.fit import check_fit
+from simbias.ensemble.configuration import configuration
 from simbias.ensemble.grid import make_grid
-from simbias.ensemble.validity import check_experiment, check_resources
-from simbias.options import overridden
-from simbias.simulate import planned, simulate
+from simbias.verbs.simulate import planned, simulate
 
 
 class Named(AbstractMeasure):

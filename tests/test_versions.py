@@ -14,8 +14,9 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from simbias.datasets.gaussian_teacher import gaussian_teacher
-from simbias.flows import _step_control, gradient_flow
+from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
+from simbias.flows import gradient_flow
+from simbias.flows._relu import step_control as _step_control
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse
 from simbias.networks.two_layer_init import balanced

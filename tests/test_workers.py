@@ -24,13 +24,13 @@ from simbias.core import Status
 from simbias.ensemble.engine import run_members
 from simbias.ensemble.plan import make_plan
 from simbias.results import attributes, is_finished, open_result
-from simbias.simulate import simulate
 from simbias.store import lease, making
 from simbias.store.address import place_at
 from simbias.store.blocks import Blocks
 from simbias.store.layout import Store
 from simbias.store.lease import Leases
 from simbias.store.work import prepare
+from simbias.verbs.simulate import simulate
 
 
 def computed(store, who):

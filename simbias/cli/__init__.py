@@ -20,14 +20,14 @@ from simbias.suggestion import suggestion
 
 # Command -> where it is, and whether it computes or draws.
 _COMMANDS = {
-    "new": ("_new.new", False),
-    "list": ("_list.list_experiments", False),
-    "run": ("_run.run", True),
-    "resume": ("_run.resume", True),
-    "worker": ("_run.worker", True),
-    "submit": ("_submit.submit", True),
-    "figure": ("_check.figure", True),
-    "check": ("_check.check", True),
+    "new": ("new.new", False),
+    "list": ("list.list_experiments", False),
+    "run": ("run.run", True),
+    "resume": ("run.resume", True),
+    "worker": ("run.worker", True),
+    "submit": ("submit.submit", True),
+    "figure": ("check.figure", True),
+    "check": ("check.check", True),
 }
 
 
@@ -100,7 +100,7 @@ def _command(name: str, arguments: list[str]) -> tuple[Any, list[str]]:
         import jax
         import matplotlib
 
-        from simbias.compiled import cache_no_programs, cache_programs
+        from simbias.numerics.compiled import cache_no_programs, cache_programs
 
         matplotlib.use("Agg")
         jax.config.update("jax_enable_x64", True)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from simbias import options
+from simbias.cli import _overrides as options
 from simbias.core import PLAIN, Experiment
 from simbias.ensemble.fields import flow_fields
 from simbias.ensemble.grid import FLOW_PREFIX, make_parameters

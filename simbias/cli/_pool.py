@@ -12,10 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from simbias.cli._terminal import NO_CACHE
-from simbias.compiled import keeps_programs
 from simbias.ensemble.bar import Bar
 from simbias.ensemble.plan import Plan
 from simbias.errors import BadInput
+from simbias.numerics.compiled import keeps_programs
 from simbias.store.interrupt import Interrupt
 from simbias.store.layout import Store
 from simbias.store.lease import heartbeats

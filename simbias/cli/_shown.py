@@ -11,8 +11,8 @@ from tqdm import tqdm
 
 from simbias.core import Claim, Status
 from simbias.results import is_failed, is_finished
-from simbias.shown import draw
 from simbias.store.place import AbstractPlace
+from simbias.verbs.shown import draw
 
 
 def write_figures(

@@ -7,9 +7,9 @@ import simbias
 from simbias.claims import largest
 from simbias.figures.band import band
 from simbias.figures.style import COLOURS, blank
-from simbias.flows.descent import Descent
+from simbias.flows import Descent
 from simbias.losses import half_mse
-from simbias.networks.two_layer_init import balanced
+from simbias.networks import balanced
 
 AXES = ("wave",)  # what figure and claims read, once per value of any other axis
 

@@ -8,9 +8,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from simbias.checks import is_number
+from simbias.checks.experiment import check_measures
+from simbias.checks.values import is_number
 from simbias.core import AbstractFlow, AbstractStop, Dataset
-from simbias.ensemble.validity import check_measures
 from simbias.errors import BadInput
 
 

@@ -15,7 +15,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from simbias.branching import when
 from simbias.core import (
     AbstractFlow,
     AbstractNetwork,
@@ -27,7 +26,8 @@ from simbias.core import (
     Status,
 )
 from simbias.ensemble.leaves import kept_dtype, named_leaves, nothing
-from simbias.wrapped import unwrapped
+from simbias.introspection.wrapped import unwrapped
+from simbias.numerics.conditionals import when
 
 Layout = Literal["in turn", "side by side"]
 

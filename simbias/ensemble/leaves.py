@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from simbias.wrapped import unwrapped
+from simbias.introspection.wrapped import unwrapped
 
 # What is kept as it is; anything else becomes float64, which holds it exactly.
 _KEPT = ("float32", "float64", "int32", "int64")

@@ -7,11 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from simbias.checks.experiment import RESERVED
 from simbias.core import AbstractStop, Measure
 from simbias.ensemble.lane import taken
-from simbias.ensemble.validity import RESERVED
 from simbias.errors import BadInput
-from simbias.wrapped import unwrapped
+from simbias.introspection.wrapped import unwrapped
 
 
 def measured(

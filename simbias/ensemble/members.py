@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from simbias.checks.agreement import check_fit, made
 from simbias.core import AbstractNetwork, Dataset, Experiment, Make
-from simbias.ensemble.fit import check_fit, made
 from simbias.ensemble.grid import Cell, bucket, padded
-from simbias.wrapped import wrapped
+from simbias.introspection.wrapped import wrapped
 
 
 def draw(

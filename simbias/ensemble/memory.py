@@ -11,9 +11,9 @@ from simbias.ensemble.footprint import footprint
 from simbias.ensemble.lane import Lane
 from simbias.ensemble.plan import Group, Plan
 from simbias.errors import BadInput
-from simbias.kinks import kink
-from simbias.tiling import tiles
-from simbias.trained import size
+from simbias.introspection.kinks import kink
+from simbias.introspection.trained import size
+from simbias.numerics.tiling import tiles
 
 _MAX_LANES = 4096
 # Per member, whatever it records: which row is whose, and what of it is done.

@@ -4,13 +4,13 @@ import dataclasses
 import itertools
 from collections.abc import Hashable, Iterator, Mapping
 
+from simbias.checks.experiment import check_experiment, check_names
 from simbias.core import Experiment
 from simbias.ensemble.footprint import footprint
 from simbias.ensemble.grid import Cell, Grid, make_grid
 from simbias.ensemble.lane import Lane, Recorder, taken
 from simbias.ensemble.shapes import Field, Shapes, cost, widest
 from simbias.ensemble.tuples import with_tuples
-from simbias.ensemble.validity import check_experiment, check_names
 from simbias.errors import BadInput
 
 

@@ -13,7 +13,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, PRNGKeyArray, PyTree, UInt
 
-from simbias.compiled import make_room, quick_to_compile
 from simbias.core import (
     AbstractFlow,
     AbstractNetwork,
@@ -31,6 +30,7 @@ from simbias.ensemble.memory import members_together
 from simbias.ensemble.plan import Plan
 from simbias.errors import BadInput
 from simbias.losses import Faults, faults, refuse
+from simbias.numerics.compiled import make_room, quick_to_compile
 
 # A member and the place of its lane.
 Seat = tuple[int, int]

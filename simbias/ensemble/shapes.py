@@ -11,8 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from simbias.checks.agreement import check_loss
 from simbias.core import AbstractFlow, Experiment
-from simbias.ensemble.fit import check_loss
 from simbias.ensemble.grid import Cell, member_key
 from simbias.ensemble.lane import Lane, Recorder, record_dtype, start
 from simbias.ensemble.measured import check_stop, coords_of, dims_of, measured

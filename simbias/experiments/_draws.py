@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from simbias.core import AbstractNetwork, Dataset, Experiment
-from simbias.recall.redraw import redraw
+from simbias.verbs.redraw import redraw
 
 
 def samples(

@@ -9,19 +9,9 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
-from simbias.checks import not_negative, positive, positive_integer
+from simbias.checks.values import not_negative, positive, positive_integer
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
 from simbias.errors import BadInput
-from simbias.flows._objective import (
-    Sample,
-    choose,
-    clock,
-    is_finite,
-    loss_of,
-    precision,
-    value_gradient_and_rest,
-    where_status,
-)
 from simbias.flows._optimisers import (
     CONSTANTS,
     Optimiser,
@@ -33,7 +23,17 @@ from simbias.flows._optimisers import (
     stays_finite,
     updated,
 )
-from simbias.trained import size, split_trained
+from simbias.flows._shared.objective import (
+    Sample,
+    choose,
+    clock,
+    is_finite,
+    loss_of,
+    precision,
+    value_gradient_and_rest,
+    where_status,
+)
+from simbias.introspection.trained import size, split_trained
 
 # Number of the step, from 0 -> factor of the rate.
 Schedule = Callable[[Int[Array, ""]], Float[Array, ""]]

@@ -9,17 +9,17 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 
-from simbias.checks import positive, positive_integer
+from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
 from simbias.errors import BadInput
-from simbias.flows._attempts import (
+from simbias.flows._shared.attempts import (
     Memory,
     Problem,
     adaptive_attempt,
     constant_attempt,
     make_problem,
 )
-from simbias.flows._objective import (
+from simbias.flows._shared.objective import (
     CLIP,
     choose,
     clock,
@@ -29,10 +29,10 @@ from simbias.flows._objective import (
     value_and_gradient,
     where_status,
 )
-from simbias.flows._solvers import check_solver, stages_at_once, stages_taken
-from simbias.kinks import kink
-from simbias.trained import size, split_trained
-from simbias.wrapped import unwrapped
+from simbias.flows._shared.solvers import check_solver, stages_at_once, stages_taken
+from simbias.introspection.kinks import kink
+from simbias.introspection.trained import size, split_trained
+from simbias.introspection.wrapped import unwrapped
 
 
 class GradientFlow(AbstractFlow):

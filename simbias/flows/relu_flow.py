@@ -8,17 +8,27 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
-from simbias.checks import positive, positive_integer
+from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
 from simbias.errors import BadInput
-from simbias.flows._event_step import (
+from simbias.flows._relu.event_step import (
     Attempt,
     Method,
     attempt_step,
 )
-from simbias.flows._events import PLACES, Log, no_log
-from simbias.flows._frozen import Sample, extended_sample
-from simbias.flows._objective import (
+from simbias.flows._relu.events import PLACES, Log, no_log
+from simbias.flows._relu.frozen import Sample, extended_sample
+from simbias.flows._relu.planes import Planes
+from simbias.flows._relu.position import (
+    Position,
+    choices_at_start,
+    first_length,
+    first_position,
+    is_at_rest,
+)
+from simbias.flows._relu.smooth_step import Stiffness, unknown_stiffness
+from simbias.flows._relu.step_control import controlled, first_controller
+from simbias.flows._shared.objective import (
     CLIP,
     choose,
     clock,
@@ -26,18 +36,8 @@ from simbias.flows._objective import (
     least_step,
     where_status,
 )
-from simbias.flows._planes import Planes
-from simbias.flows._position import (
-    Position,
-    choices_at_start,
-    first_length,
-    first_position,
-    is_at_rest,
-)
-from simbias.flows._smooth_step import Stiffness, unknown_stiffness
-from simbias.flows._step_control import controlled, first_controller
+from simbias.introspection.wrapped import unwrapped
 from simbias.losses import hinge, whole
-from simbias.wrapped import unwrapped
 
 # A tolerance below this many roundings would take their noise for events.
 _LEAST_RTOL = 1000

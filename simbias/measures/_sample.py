@@ -7,7 +7,7 @@ from jaxtyping import Array, Float
 
 from simbias.core import Dataset
 from simbias.errors import BadInput
-from simbias.tiling import ROWS
+from simbias.numerics.tiling import ROWS
 
 
 def outputs(f: Callable[[Array], Array], x: Float[Array, "n d"]) -> Float[Array, "n k"]:

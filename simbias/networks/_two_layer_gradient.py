@@ -7,8 +7,8 @@ from jaxtyping import Array, Float
 
 from simbias.core import Loss
 from simbias.networks.activations import Activation
-from simbias.precision import matmul
-from simbias.tiling import columns_cut, columns_joined, tiles
+from simbias.numerics.precision import matmul
+from simbias.numerics.tiling import columns_cut, columns_joined, tiles
 
 # L, ∂L/∂w and ∂L/∂a.
 Gradient = tuple[Float[Array, ""], Float[Array, "m e"], Float[Array, "m k"]]

@@ -7,7 +7,7 @@ import jax
 from jaxtyping import Array, Float
 
 from simbias.attacks import Norm, projected_ascent
-from simbias.checks import positive, positive_integer
+from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractNetwork, Loss
 
 

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks import positive_integer
+from simbias.checks.values import positive_integer
 from simbias.networks.activations import ACTIVATIONS
 from simbias.networks.mlp import Mlp
 

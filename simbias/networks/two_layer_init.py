@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks import positive, positive_integer
+from simbias.checks.values import positive, positive_integer
 from simbias.core import Real
 from simbias.networks.activations import ACTIVATIONS
 from simbias.networks.two_layer import TwoLayer

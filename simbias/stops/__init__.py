@@ -1,1 +1,5 @@
 """Rules that end a member early, one per file."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

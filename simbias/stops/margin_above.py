@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool
 
-from simbias.checks import positive
+from simbias.checks.values import positive
 from simbias.core import AbstractStop, Dataset
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from simbias.configuration import differences
+from simbias.ensemble.configuration import differences
 from simbias.errors import BadInput
 from simbias.store.extents import extent, holds, is_same
 from simbias.store.layout import Store

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from simbias.checks import positive_integer
+from simbias.checks.values import positive_integer
 from simbias.core import Dataset
 from simbias.theory._circle import critical_on_circle
 from simbias.theory._one_output import check_one_output

@@ -1,0 +1,1 @@
+"""What is refused, and in which words, before anything is computed."""

@@ -1,0 +1,14 @@
+from .images.dominoes import dominoes as dominoes
+from .npz import Npz as Npz
+from .orthogonality.orthogonal import orthogonal as orthogonal
+from .orthogonality.orthogonal_toy import orthogonal_toy as orthogonal_toy
+from .separable.hinted import hinted as hinted
+from .separable.orthogonally_separable import (
+    orthogonally_separable as orthogonally_separable,
+)
+from .separable.symmetric_separable import symmetric_separable as symmetric_separable
+from .separable.xor_clusters import xor_clusters as xor_clusters
+from .shortcuts.slabs import slabs as slabs
+from .teachers.gaussian_teacher import gaussian_teacher as gaussian_teacher
+from .teachers.stewart_1d import stewart_1d as stewart_1d
+from .teachers.three_points import three_points as three_points

@@ -1,0 +1,1 @@
+"""Images, and what is made of them."""

@@ -1,0 +1,1 @@
+"""Inputs that are orthogonal to each other."""

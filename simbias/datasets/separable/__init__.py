@@ -1,0 +1,1 @@
+"""Two classes that a network can separate."""

@@ -1,0 +1,1 @@
+"""Several features, of which the simplest is enough."""

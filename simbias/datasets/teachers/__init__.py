@@ -1,0 +1,1 @@
+"""Targets that a known function gives."""

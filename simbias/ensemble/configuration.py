@@ -1,0 +1,98 @@
+"""An experiment as plain data, for provenance and for comparing two runs."""
+
+import dataclasses
+import functools
+import importlib.metadata
+import platform
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from simbias.core import Experiment
+from simbias.ensemble.grid import make_parameters
+from simbias.introspection.identity import code_identity, has_name
+
+Plain = dict[str, "Plain"] | list["Plain"] | str | int | float | bool | None
+
+_LIBRARIES = ("simbias", "jax", "jaxlib", "equinox", "diffrax", "optax", "numpy")
+
+
+def configuration(experiment: Experiment) -> dict[str, Any]:
+    """Everything that decides the bits of a result, as JSON-ready data.
+
+    `cell` holds every argument of `make`, those left at their defaults too.
+    """
+    parameters = make_parameters(experiment.make)
+    defaults = {
+        name: p.default for name, p in parameters.items() if p.default is not p.empty
+    }
+    fields = {f.name: getattr(experiment, f.name) for f in _fields(experiment)}
+    fields["cell"] = {**defaults, **experiment.cell}
+    plain = {name: _plain(value) for name, value in fields.items()}
+    for field in ("measures", "final"):
+        # Written for the run, and changed as easily: told by their code as well.
+        for name, measure in fields[field].items():
+            if not isinstance(measure, eqx.Module):
+                plain[field][name] = code_identity(measure)
+    return plain
+
+
+def provenance() -> dict[str, Any]:
+    """Versions and device; recorded beside the configuration, never compared."""
+    device = jax.local_devices()[0]
+    return {
+        "versions": {name: _version(name) for name in _LIBRARIES}
+        | {"python": platform.python_version()},
+        "device": f"{device.platform}:{device.device_kind}",
+    }
+
+
+def differences(ours: Any, theirs: Any, path: str = "") -> list[str]:
+    """One line per place where two configurations differ: 'KEY: theirs -> ours'."""
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return [
+            line
+            for key in sorted({*ours, *theirs})
+            for line in differences(
+                ours.get(key, "(absent)"),
+                theirs.get(key, "(absent)"),
+                f"{path}.{key}" if path else key,
+            )
+        ]
+    return [] if ours == theirs else [f"{path}: {theirs} -> {ours}"]
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (np.generic, np.ndarray, jax.Array)):
+        return np.asarray(value).tolist()
+    if isinstance(value, (tuple, list)):
+        return [_plain(v) for v in value]
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, eqx.Module) or dataclasses.is_dataclass(value):
+        fields = {f.name: _plain(getattr(value, f.name)) for f in _fields(value)}
+        return {"type": type(value).__name__, **fields}
+    if isinstance(value, functools.partial):
+        fields = {"function": value.func, "args": value.args, **value.keywords}
+        return {"type": "partial", **{k: _plain(v) for k, v in fields.items()}}
+    if callable(value):
+        if not has_name(value):
+            return code_identity(value)
+        name = getattr(value, "__qualname__", type(value).__name__)
+        return f"{value.__module__}.{name}"
+    return repr(value)
+
+
+def _fields(value: Any) -> tuple[dataclasses.Field, ...]:
+    return dataclasses.fields(value)
+
+
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,90 @@
+"""What the members of `stewart_snapshots` did: losses, directions, kinks, survivors."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Float
+
+from simbias.analysis.kinks import kinks
+from simbias.analysis.parts import with_axes
+from simbias.core import Dataset, Index
+from simbias.datasets.teachers.stewart_1d import stewart_1d
+from simbias.ensemble.engine import exact_numerics
+from simbias.experiments.alignment._exit import exit_time
+from simbias.losses import half_mse
+from simbias.theory.early_limit import early_limit
+
+# A kink is a change of slope by this much; kinks closer than SAME are one.
+BEND = 0.05
+SAME = 0.02
+_ENDS = ("line", "alive", "doomed")
+
+
+def sample(draw: Index) -> Dataset:
+    """Sample number `draw` of the 40 points."""
+    return stewart_1d(jax.random.key(draw), n_test=1)
+
+
+def kinks_of(weights: Float[np.ndarray, "m 3"]) -> Float[np.ndarray, "q 2"]:
+    """Position and change of slope of the kinks of one network."""
+    return kinks(weights, bend=BEND, same=SAME)
+
+
+def histories(ds: xr.Dataset) -> xr.Dataset:
+    """Over the members (stacked) and time: loss, directions and kinks.
+
+    Also, per member, `exit`: when the loss moved; `line`: mean squared error of the
+    least-squares line; `alive`: share of the neurons with aⱼ < 0 that still see a point
+    at the exit, and `doomed`: share of them that `theory.early_limit` lets die.
+    """
+    flat = members(ds)
+    rows, risk = flat["neuron_weights"].values, flat["train_risk"]
+    count = np.array([[len(kinks_of(w)) for w in member] for member in rows])
+    left = exit_time(risk)
+    ends = np.array(
+        [
+            _at_the_exit(flat.isel(member=i), float(left[i]))
+            for i in range(flat.sizes["member"])
+        ]
+    )
+    columns = {k: ("member", ends[:, i]) for i, k in enumerate(_ENDS)}
+    return xr.Dataset(
+        {
+            "train_risk": risk,
+            "directions": flat["effective_width"],
+            "kinks": (("member", "time"), count),
+            "exit": left,
+            **columns,
+        }
+    )
+
+
+def members(ds: xr.Dataset) -> xr.Dataset:
+    """The members in one axis, those of small λ first, and time."""
+    ds = with_axes(ds, ("scale", "draw"))
+    others = [k for k in ds["status"].dims if k not in ("scale", "draw")]
+    flat = ds.stack(member=["scale", "draw", *others], create_index=False)
+    return flat.transpose("member", "time", ...)
+
+
+def _at_the_exit(member: xr.Dataset, left: float) -> tuple[float, float, float]:
+    """In the order of `_ENDS`."""
+    data = sample(int(member["draw"]))
+    rows = member["neuron_weights"].values
+    rows = rows[:, np.isfinite(rows[-1]).all(axis=1)]
+    now = rows[int(np.argmin(np.abs(member["time"].values - left)))]
+    with exact_numerics():
+        w, a = jnp.asarray(rows[0, :, :2]), jnp.asarray(rows[0, :, 2])
+        limit = early_limit(data, half_mse, w, a)
+    x, y = np.asarray(data.x), np.asarray(data.y)[:, 0]
+    is_negative = rows[0, :, 2] < 0
+    # A neuron that slides is on its hyperplane to rounding.
+    heights = x @ now[:, :2].T / np.linalg.norm(now[:, :2], axis=1)
+    is_alive = (heights > 1e-9).any(axis=0)
+    line = np.linalg.lstsq(x, y, rcond=None)[1][0] / len(y)
+    return (
+        float(line),
+        float(is_alive[is_negative].mean()),
+        float((limit.rate[is_negative] <= 0).mean()),
+    )

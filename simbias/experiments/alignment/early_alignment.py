@@ -1,0 +1,289 @@
+"""Early alignment: when each neuron reaches its extremal vector, against n, λ and m.
+
+While the network is near zero, a balanced neuron turns by the drive D of the sample
+alone: its size cancels.  So the time at which cos(wⱼ, its extremal vector) passes 0.9
+or 0.99 depends neither on the initial scale λ nor on the width m, and on n only through
+D, which tends to Σβ*/2 for every w.  For n → ∞ a neuron at an angle ψ₀ is aligned at
+
+    t = (1/|D|) ln(tan(ψ₀/2)/tan(ψ/2)),   |D| = ½      (Σ = I, ‖β*‖ = 1)
+
+What λ sets is the exit, when the loss moves: (1/G) ln(1/λ), G the largest growth rate.
+So the share of neurons aligned before it grows as λ falls; what is missing is of the
+order λ^(d−1), the cap of directions opposite to the drive.
+
+The extremal vector of a neuron is where the same start with λ = 1e-60 has taken it at
+the end.  Samples and directions of a draw are the same for every n, λ and m.
+
+Reference: Boursier & Flammarion (2024), arXiv:2401.10791 (early alignment) and
+arXiv:2410.02348 (its dependence on n, discussion on OpenReview); constants derived.
+"""
+
+import itertools
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from simbias.analysis.jackknife_interval import jackknife_interval
+from simbias.analysis.median_interval import median_interval
+from simbias.claims import predicted
+from simbias.core import Claim, Estimate, Experiment
+from simbias.experiments._shared_sample import shared_sample
+from simbias.experiments.alignment._alignment import (
+    COSINES,
+    GRID,
+    REFERENCE,
+    aligned,
+    aligned_before_exit,
+    alignment,
+)
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.relu_flow import ReluFlow
+from simbias.losses import half_mse
+from simbias.measures.neurons.neuron_weights import NeuronWeights
+from simbias.measures.risk.train_risk import TrainRisk
+from simbias.presets import presets
+from simbias.theory.alignment_law import aligned_share, alignment_time
+
+PAPER = "Boursier & Flammarion (2024), arXiv:2401.10791, early alignment"
+# What the claims are about: the final time of the smallest preset at least.
+LEAST_TIME = 80.0
+REPLY = "authors of arXiv:2410.02348 on OpenReview: n matters through G_n only"
+DERIVED = "derived: balanced neurons under a constant drive, see the file"
+# |D| of the population.
+RATE = 0.5
+
+# What the figure and the claims read.
+AXES = GRID
+_TIMES = (*np.arange(0, 20, 0.5).tolist(), *np.arange(20, 61, 2.0).tolist(), 80.0)
+experiment = presets(
+    Experiment(
+        name="early_alignment",
+        make=shared_sample,
+        cell={
+            "n": (30, 100, 400),
+            "rows": 400,
+            "d": (2, 5),
+            "m": (30, 120),
+            "scale": (1e-2, 1e-3, 1e-4, 1e-8, REFERENCE),
+            "draw": (0, 1, 2, 3),
+            "n_test": 1,
+        },
+        seeds=1,
+        flow=ReluFlow(rtol=1e-5),
+        loss=half_mse,
+        times=_TIMES,
+        measures={"train_risk": TrainRisk(), "neuron_weights": NeuronWeights()},
+    ),
+    smoke={
+        "cell": {
+            "n": 200,
+            "rows": 0,
+            "d": 2,
+            "m": 30,
+            "scale": (1e-3, 1e-6, REFERENCE),
+            "draw": (0, 1, 2),
+        }
+    },
+    paper={
+        "cell": {
+            "n": (40, 200, 1000, 5000),
+            "rows": 0,
+            # With these every neuron at every time is 8.6 GB.
+            "d": (2, 5, 10),
+            "m": (100, 400),
+            "scale": (1e-2, 1e-3, 1e-4, 1e-8, 1e-16, REFERENCE),
+            "draw": tuple(range(30)),
+        }
+    },
+)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Times of alignment by n; medians and exits by λ; what is missing at the exit."""
+    found = alignment(ds)
+    with style():
+        whole = blank(15.0, 4.2)
+        when, against, missing = whole.subplots(1, 3)
+        _distribution(when, found.isel(scale=0, d=0, m=-1))
+        _medians(against, found.isel(n=-1, d=0))
+        _missing(missing, found.isel(n=-1, m=-1))
+    return whole
+
+
+def _distribution(axes: Axes, part: xr.Dataset) -> None:
+    grid = np.linspace(0, 20, 201)
+    for i, n in enumerate(part["n"].values):
+        seen = part["time"].sel(n=n)
+        for cosine, line in zip(COSINES, ("-", "--"), strict=True):
+            times = np.sort(seen.sel(cosine=cosine).values.ravel())
+            count = np.isfinite(times).sum()
+            share = np.searchsorted(times[:count], grid, side="right") / max(count, 1)
+            label = f"n = {n}" if line == "-" else None
+            axes.plot(grid, share, line, lw=1, color=COLOURS[i], label=label)
+    for cosine, line in zip(COSINES, ("-", "--"), strict=True):
+        law = aligned_share(grid, cosine, RATE, int(part["d"]))
+        axes.plot(grid, law, line, color="black", lw=1.5, zorder=0, alpha=0.5)
+    axes.set_xlabel("time")
+    axes.set_title(
+        f"share of neurons aligned, d = {int(part['d'])}, m = {int(part['m'])}"
+    )
+    axes.plot([], [], "k-", lw=1, label=f"cos > {COSINES[0]}")
+    axes.plot([], [], "k--", lw=1, label=f"cos > {COSINES[1]}")
+    axes.plot([], [], "-", color="black", lw=1.5, alpha=0.5, label="law, n → ∞")
+    axes.legend()
+
+
+def _medians(axes: Axes, part: xr.Dataset) -> None:
+    small = part.sel(scale=part["scale"] > REFERENCE)
+    scale, start = small["scale"].values, np.array([np.pi / 2])
+    for i, m in enumerate(small["m"].values):
+        at = small.sel(m=m)
+        colour, mark = COLOURS[i % len(COLOURS)], "os^D"[i % 4]
+        axes.plot(
+            scale,
+            at["exit"].median("draw"),
+            f"{mark}-",
+            ms=5,
+            color=colour,
+            label=f"loss moves by 1 %, m = {m}",
+        )
+        for cosine in COSINES:
+            middle = at["time"].sel(cosine=cosine).median(["draw", "neuron"])
+            axes.plot(
+                scale,
+                middle,
+                f"{mark}--",
+                ms=5,
+                fillstyle="none",
+                color=colour,
+                label=f"median neuron, cos > {cosine}, m = {m}",
+            )
+    for cosine in COSINES:
+        law = float(alignment_time(start, cosine, RATE)[0])
+        axes.axhline(law, color="black", linestyle=":", linewidth=1)
+    axes.set_xscale("log")
+    axes.set_xlabel("initial scale λ")
+    axes.set_title(f"times, n = {int(part['n'])}, d = {int(part['d'])}; dotted: law")
+    axes.legend()
+
+
+def _missing(axes: Axes, part: xr.Dataset) -> None:
+    small = part.sel(scale=part["scale"] > REFERENCE)
+    share, least = aligned(small), 1e-3
+    for i, d in enumerate(small["d"].values):
+        colour = COLOURS[i % len(COLOURS)]
+        late = 1 - share.sel(d=d)
+        exit_time = small["exit"].sel(d=d).median("draw").values
+        law = 1 - aligned_share(exit_time, max(COSINES), RATE, int(d))
+        axes.plot(small["scale"], late.where(late > 0), "o", color=colour, ms=5)
+        seen = small["scale"].values[late.values > 0]
+        least = min([least, *seen])
+        axes.plot(small["scale"], law, "-", lw=1, color=colour, label=f"d = {d}")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_ylim(1e-4, 1.5)
+    axes.set_xlim(least / 3, 1.3 * float(small["scale"].max()))
+    axes.set_xlabel("initial scale λ")
+    axes.set_title("share not aligned (0.99) at the exit; line: law")
+    axes.legend()
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """No λ, no m and little n in the time of alignment; ln(1/λ) in that of the exit."""
+    found = alignment(ds)
+    small = found["scale"].values[found["scale"].values > REFERENCE]
+    out = []
+    for d, m in itertools.product(found["d"].values, found["m"].values):
+        where = f"d = {d}, m = {m}, n = {found['n'].values[-1]}"
+        last = found.sel(d=d, m=m).isel(n=-1)
+        out += _against_law(last, where)
+        out += _against_scale(last, small, where)
+    strict = found["time"].sel(cosine=max(COSINES)).isel(scale=0)
+    text = "median time to cos 0.99, largest m over smallest, farthest from 1"
+    ends = strict.isel(m=[-1, 0]).stack(part=["n", "d"])
+    out.append(
+        Claim(text, _ratio(ends, "m"), 0.9, 1.1, PAPER).given(
+            found.sizes["m"] > 1, "two values of m"
+        )
+    )
+    text = "median time to cos 0.99, largest n over the one before, farthest from 1"
+    ends = strict.isel(n=[-1, -2 % found.sizes["n"]]).stack(part=["d", "m"])
+    out.append(
+        Claim(text, _ratio(ends, "n"), 0.85, 1.15, REPLY).given(
+            found.sizes["n"] > 1, "two values of n"
+        )
+    )
+    return out
+
+
+def _ratio(times: xr.DataArray, axis: str) -> Estimate:
+    """Median of the first over that of the second, of the part farthest from 1."""
+    values = times.transpose("draw", axis, "part", "neuron").values
+    ratio = lambda v: np.divide(*np.nanmedian(v, axis=(0, 2)))
+    seen = [jackknife_interval(ratio, values[:, :, i]) for i in range(values.shape[2])]
+    return max(seen, key=lambda e: np.nan_to_num(abs(e.value - 1), nan=np.inf))
+
+
+def _against_law(last: xr.Dataset, where: str) -> list[Claim]:
+    """Bands: three standard errors of the mean drive and of the median start."""
+    draws, n, noise = last.sizes["draw"], int(last["n"]), last.attrs["sigma"]
+    neurons = int(np.isfinite(last["rate"].values).sum())
+    drive = 2 * np.sqrt(((3 + noise**2) / 2 - 0.25) / n / draws / 2)
+    median = last["time"].isel(scale=0).median(["draw", "neuron"])
+    out = []
+    for cosine in COSINES:
+        law = float(alignment_time(np.array([np.pi / 2]), cosine, RATE)[0])
+        start = np.pi / np.sqrt(neurons) / law
+        wide = 3 * float(np.hypot(drive, start))
+        ratio = float(median.sel(cosine=cosine)) / law
+        text = f"median time to cos {cosine} over its law, {where}"
+        out.append(predicted(text, ratio, 1 - wide, 1 + wide, DERIVED))
+    return out
+
+
+def _against_scale(last: xr.Dataset, small: np.ndarray, where: str) -> list[Claim]:
+    """Slopes in ln(1/λ), and the share aligned at the exit, at the largest n."""
+    part = last.sel(scale=small, cosine=max(COSINES))
+    x = np.log(1 / small)
+    x = (x - x.mean()) / (((x - x.mean()) ** 2).sum() or np.nan)
+    time, left = (
+        part[k].transpose("draw", ..., "scale").values for k in ("time", "exit")
+    )
+    is_aligned = aligned_before_exit(last).sel(scale=small)
+    share = is_aligned.transpose("draw", "neuron", "scale").values
+    speed = part["rate"].max("neuron").values
+    middle = lambda v: x @ np.nanmedian(v, axis=(0, 1))
+    least = lambda v: np.nanmean(v[..., 0])
+    gained = lambda v: least(v) - np.nanmean(v[..., -1])
+    before = f"share aligned before the exit, λ = {small[0]:g}"
+    rows = [
+        (before, jackknife_interval(least, share), 0.98, 1.0, PAPER),
+        (
+            "time to cos 0.99 (median), slope in ln(1/λ)",
+            jackknife_interval(middle, time),
+            -0.02,
+            0.02,
+            PAPER,
+        ),
+        (
+            "exit time, slope in ln(1/λ) times the largest |G|, median of draws",
+            median_interval((left @ x) * speed),
+            0.95,
+            1.05,
+            DERIVED,
+        ),
+        (
+            f"share aligned before the exit, gained from λ = {small[-1]:g} on",
+            jackknife_interval(gained, share),
+            0.0,
+            1.0,
+            PAPER,
+        ),
+    ]
+    first, *rest = (
+        Claim(f"{text}, {where}", seen, low, high, source)
+        for text, seen, low, high, source in rows
+    )
+    return [first, *(c.given(len(small) > 1, "two values of λ") for c in rest)]

@@ -1,0 +1,3 @@
+from . import spurious_minimum as spurious_minimum
+from . import threshold as threshold
+from . import threshold_scaling as threshold_scaling

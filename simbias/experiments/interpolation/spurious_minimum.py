@@ -1,0 +1,175 @@
+"""Global, spurious, global: a small start against the best found, as n passes m·d.
+
+A small start ends near one regression per sign, whatever the width.  Is that the global
+minimum?  The same network is trained on the same sample from many large starts, and the
+least train error found is an upper bound of the global minimum.  With few samples both
+interpolate.  In between only the large starts do, so the end of the small start is a
+spurious stationary point and not a lack of expressivity.  For n → ∞ at fixed m and d
+the best parameters are those of the population, the regression line again: of n samples
+about one in n/(m·d) can be fitted, and the gap closes like m·d/n.
+
+Reference: Boursier & Flammarion (2024), arXiv:2410.02348; the three regimes are those
+of the discussion of that paper on OpenReview (ICLR 2025, reviewer of the expressivity).
+"""
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+
+from simbias.analysis.parts import with_axes
+from simbias.claims import median
+from simbias.core import Claim, Experiment
+from simbias.experiments._shared_sample import shared_sample
+from simbias.experiments._times import log_times
+from simbias.figures.band import band
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.flows.relu_flow import ReluFlow
+from simbias.losses import half_mse
+from simbias.measures.risk.excess_risk import ExcessRisk
+from simbias.measures.risk.train_risk import TrainRisk
+from simbias.presets import presets
+from simbias.results import is_finished
+from simbias.stops.train_risk_below import TrainRiskBelow
+
+PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
+# What the claims are about: the final time of the smallest preset at least.
+LEAST_TIME = 300.0
+REVIEW = "discussion of the paper on OpenReview (ICLR 2025): global, spurious, global"
+
+experiment = presets(
+    Experiment(
+        name="spurious_minimum",
+        make=shared_sample,
+        cell={
+            "n": (10, 30, 100, 300, 1000, 5000),
+            "m": 20,
+            "d": 5,
+            "scale": (1e-3, 1.0, 3.0),
+            "start": (0, 1, 2),
+            "draw": (0, 1, 2),
+        },
+        seeds=1,
+        flow=ReluFlow(rtol=1e-4),
+        loss=half_mse,
+        times=log_times(1.0, 1000.0, 10),
+        measures={"train_risk": TrainRisk(), "excess_risk": ExcessRisk()},
+        stop=TrainRiskBelow(1e-8),
+    ),
+    smoke={
+        "cell": {
+            "n": (4, 40),
+            "scale": (1e-3, 1.0),
+            "start": (0, 1),
+            "draw": (0, 1),
+            "n_test": 200,
+            "rows": 40,
+        },
+        "times": log_times(1.0, 300.0, 8),
+        # Compiles in a fraction of the time.
+        "flow": Descent(rate=0.1),
+    },
+    paper={
+        "cell": {
+            "n": tuple(10 * 2**i for i in range(14)),
+            "m": (20, 80, 320),
+            "d": (5, 10),
+            "start": tuple(range(20)),
+            "draw": tuple(range(20)),
+        },
+        "times": log_times(1.0, 10_000.0, 20),
+    },
+)
+
+
+def ends(ds: xr.Dataset) -> xr.Dataset:
+    """Train error over σ² at the end, over (m, d, n, draw).
+
+    `small`: of the smallest λ, median over starts; `best`: the least of all members on
+    the sample; `gap` = small − best, a lower bound of the distance from the global
+    minimum; `large`: median over the members of larger λ.
+    """
+    ds = with_axes(ds, AXES)
+    final = ds["train_risk"].where(is_finished(ds)) / ds["sigma"] ** 2
+    final = final.isel(time=-1, seed=0, drop=True).transpose(*AXES)
+    small, large = final.isel(scale=0, drop=True), final.isel(scale=slice(1, None))
+    best = final.min(["scale", "start"])
+    return xr.Dataset(
+        {
+            "small": small.median("start"),
+            "large": large.median(["scale", "start"]),
+            "best": best,
+            "gap": small.median("start") - best,
+        }
+    )
+
+
+# What the figure and the claims read.
+AXES = ("m", "d", "n", "scale", "start", "draw")
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Train error of the small start and the best found, and their difference."""
+    found = ends(ds)
+    with style():
+        whole = blank(9.6, 3.8)
+        both, gap = whole.subplots(1, 2)
+        for i, (m, d) in enumerate(_cells(found)):
+            part = found.sel(m=m, d=d).rename(draw="seed")
+            n, colour = part["n"].values, COLOURS[i % len(COLOURS)]
+            label = f"m = {m}, d = {d}"
+            names = {"small": "small start", "best": "best of all starts"}
+            for (name, text), mark in zip(names.items(), ("o-", "s--"), strict=True):
+                middle = part[name].median("seed")
+                both.plot(n, middle, mark, ms=4, color=colour, label=f"{text}, {label}")
+            band(gap, n, part["gap"], "o-", colour=colour, label=label, ms=4)
+            gap.axvline(m * d, color=colour, linestyle=":", linewidth=1)
+        both.set_title("train error over σ², median of draws")
+        gap.set_title("small start − best found; dotted: n = m·d")
+        both.axhline(1, color="black", linestyle=":", linewidth=1)
+        for axes in (both, gap):
+            axes.set_xscale("log")
+            axes.set_xlabel("samples n")
+            axes.legend()
+        time = float(ds["time"][-1])
+        whole.suptitle(
+            f"at t = {time:g}, {ds.sizes.get('start', 1)} starts per sample and scale",
+            fontsize="medium",
+        )
+    return whole
+
+
+def _cells(found: xr.Dataset) -> list[tuple[int, int]]:
+    return [(int(m), int(d)) for m in found["m"].values for d in found["d"].values]
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """Both interpolate; then only large starts; then the gap closes."""
+    found, out = ends(ds), []
+    when = f"t = {float(ds['time'][-1]):g}"
+    for m, d in _cells(found):
+        part = found.sel(m=m, d=d)
+        n, gap, best = part["n"].values, part["gap"], part["best"]
+        widest = int(np.argmax(gap.median("draw").values))
+        fitted = f"best train error over σ² at n = {n[widest]}, where the gap is widest"
+        rows = [
+            (f"gap over σ² at n = {n[0]}: global", gap, 0, -1e-9, 0.01, PAPER),
+            (
+                f"gap over σ² at n = {n[widest]}: spurious",
+                gap,
+                widest,
+                0.25,
+                1.0,
+                PAPER,
+            ),
+            (fitted, best, widest, 0.0, 0.25, PAPER),
+            (f"gap over σ² at n = {n[-1]}: global again", gap, -1, -1e-9, 0.05, REVIEW),
+        ]
+        *first, again = (
+            median(
+                f"{text}, m = {m}, d = {d}, {when}", seen.isel(n=i), low, high, source
+            )
+            for text, seen, i, low, high, source in rows
+        )
+        out += [*first, again.given(n[-1] >= 50 * m * d, "n ≥ 50·m·d")]
+    return out

@@ -1,0 +1,283 @@
+"""How the optimisation threshold scales: with dimension, width, initial scale, noise.
+
+The members of `threshold`, but the sample of a draw is the same along every axis, so
+that ratios of thresholds are known better than thresholds.  Two definitions of n*, both
+where a median over draws rises to a level, linear in ln n between sizes:
+
+    0.01 σ²   the train error of the median network: it no longer interpolates
+    σ²/2      half of the noise is left: the middle of the passage
+
+Every axis with at least two values (d, m, scale, sigma) gets the exponent p of
+n* ∝ qᵖ.  Like n* itself they belong to the final time.
+
+Reference: Boursier & Flammarion (2024), arXiv:2410.02348: n* grows with d (figures for
+d = 5 and 10; the theorem asks for more than d³), and depends neither on m nor on λ once
+λ is below a bound that does not depend on n and m.
+"""
+
+import dataclasses
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from simbias.analysis.median_crossing import median_crossing
+from simbias.analysis.parts import with_axes
+from simbias.analysis.power_law import power_law
+from simbias.claims import share
+from simbias.core import Claim, Estimate, Experiment
+from simbias.experiments._shared_sample import shared_sample
+from simbias.experiments._times import log_times
+from simbias.figures.band import band
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.flows.relu_flow import ReluFlow
+from simbias.losses import half_mse
+from simbias.measures.risk.excess_risk import ExcessRisk
+from simbias.measures.risk.test_risk import TestRisk
+from simbias.measures.risk.train_risk import TrainRisk
+from simbias.presets import presets
+from simbias.results import is_finished
+from simbias.stops.train_risk_below import TrainRiskBelow
+
+PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
+# What the claims are about: the final time of the smallest preset at least.
+LEAST_TIME = 300.0
+# Train error over σ² at which n* is read.
+LEVELS = {0.01: "0.01 σ²", 0.5: "σ²/2"}
+# Against which n* is looked at.
+_AGAINST = ("d", "m", "scale", "sigma")
+# What the figure and the claims read.
+AXES = (*_AGAINST, "n", "draw")
+_NAMES = {"d": "d", "m": "m", "scale": "λ", "sigma": "σ"}
+# A ratio of thresholds this far from 1 counts as no change.
+UNCHANGED = 1.25
+
+experiment = presets(
+    Experiment(
+        name="threshold_scaling",
+        make=shared_sample,
+        cell={
+            "d": (5, 10, 20),
+            "n": (8, 16, 27, 40, 60, 90, 140, 220),
+            "m": 100,
+            "draw": tuple(range(8)),
+            # Up to there one program per d serves all sizes, at hardly more work.
+            "rows": 60,
+        },
+        seeds=1,
+        flow=ReluFlow(rtol=1e-4),
+        loss=half_mse,
+        times=log_times(1.0, 1000.0, 12),
+        measures={
+            "train_risk": TrainRisk(),
+            "test_risk": TestRisk(),
+            "excess_risk": ExcessRisk(),
+        },
+        stop=TrainRiskBelow(1e-8),
+    ),
+    smoke={
+        "cell": {
+            "d": 5,
+            "scale": (1e-3, 1e-4),
+            "n": (4, 40),
+            "m": 30,
+            "draw": (0, 1, 2),
+            "n_test": 200,
+            "rows": 40,
+        },
+        "times": log_times(1.0, 300.0, 8),
+        # Compiles in a fraction of the time.
+        "flow": Descent(rate=0.1),
+    },
+    paper={
+        "cell": {
+            "d": (5, 10, 20, 40),
+            "n": (10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120),
+            "m": (2500, 10_000),
+            "draw": tuple(range(100)),
+            "n_test": 10_000,
+            "rows": 0,
+        },
+        "times": log_times(1.0, 10_000.0, 30),
+        "dtype": "float32",
+    },
+)
+
+
+class Exponent(NamedTuple):
+    """p of n* ∝ qᵖ with its 95 % interval, fitted over the values `over` of q."""
+
+    estimate: Estimate
+    over: tuple[float, ...]
+
+
+def final_errors(ds: xr.Dataset) -> xr.Dataset:
+    """Train and test error at the end over σ², NaN where failed; the draw is `seed`."""
+    ds = with_axes(ds, AXES)
+    single = [k for k in _AGAINST if ds.sizes[k] == 1]
+    ds = ds.isel(seed=0, time=-1, drop=True).squeeze(single)
+    kept = ds[["train_risk", "test_risk"]].where(is_finished(ds)) / ds["sigma"] ** 2
+    return kept.rename(draw="seed").assign_attrs(ds.attrs)
+
+
+def exponents(errors: xr.Dataset) -> dict[tuple[str, float, str], Exponent]:
+    """By axis of several values, level, and point of the other axes.
+
+    Fitted over the values whose n* lies inside the grid; NaN for fewer than two.
+    """
+    found = {}
+    for axis in _AGAINST:
+        if errors.sizes.get(axis, 1) < 2:
+            continue
+        others = [k for k in _AGAINST if k in errors.dims and k != axis]
+        for label, part in _points(errors["train_risk"], others):
+            for level in LEVELS:
+                found[axis, level, label] = _exponent(part, level, axis)
+    return found
+
+
+def _exponent(part: xr.DataArray, level: float, axis: str) -> Exponent:
+    q = [
+        float(v)
+        for v in np.sort(part[axis].values)
+        if median_crossing(part.sel({axis: v}), level).is_bracketed
+    ]
+    if len(q) < 2:
+        nothing = Estimate(np.nan, -np.inf, np.inf, "fewer than two n* on the grid")
+        return Exponent(nothing, tuple(q))
+    return Exponent(power_law(part.sel({axis: q}), level, along=axis), tuple(q))
+
+
+def _points(values: xr.DataArray, axes: list[str]) -> list[tuple[str, xr.DataArray]]:
+    if not axes:
+        return [("", values)]
+    stacked = values.stack(point=axes)
+    out = []
+    for i in range(stacked.sizes["point"]):
+        part = stacked.isel(point=i)
+        at = [f"{_NAMES[k]} = {part[k].item():g}" for k in axes]
+        out.append((", ".join(at), part.drop_vars(["point", *axes])))
+    return out
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Train and test error over σ² against n, and n* against every axis."""
+    errors = final_errors(ds)
+    axes = [k for k in _AGAINST if errors.sizes.get(k, 1) > 1]
+    parts = _points_of(errors)
+    with style():
+        whole = blank(4.3 * (2 + len(axes)), 3.8)
+        train, test, *laws = whole.subplots(1, 2 + len(axes))
+        for i, (label, part) in enumerate(parts):
+            n, colour = part["n"].values, COLOURS[i % len(COLOURS)]
+            for panel, name in ((train, "train_risk"), (test, "test_risk")):
+                kind = {"colour": colour, "label": label, "alpha": 0.12, "ms": 3}
+                band(panel, n, part[name], "o-", **kind)
+        for panel, name in ((train, "train"), (test, "test")):
+            panel.set_xscale("log")
+            panel.set_xlabel("samples n")
+            panel.set_title(f"{name} error over σ²; band: 10–90 % of draws")
+            panel.axhline(1, color="black", linestyle=":", linewidth=1)
+        test.set_yscale("log")
+        if len(parts) > 1:
+            train.legend()
+        for panel, axis in zip(laws, axes, strict=True):
+            _thresholds(panel, errors, axis)
+        time = float(ds["time"][-1])
+        whole.suptitle(f"at t = {time:g}", fontsize="medium")
+    return whole
+
+
+def _points_of(errors: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
+    others = [k for k in _AGAINST if k in errors.dims]
+    train = _points(errors["train_risk"], others)
+    test = _points(errors["test_risk"], others)
+    return [
+        (label, xr.Dataset({"train_risk": a, "test_risk": b}).sortby("n"))
+        for (label, a), (_, b) in zip(train, test, strict=True)
+    ]
+
+
+def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
+    """n* with its interval against one axis, one line per level and other point."""
+    others = [k for k in _AGAINST if k in errors.dims and k != axis]
+    q = np.sort(errors[axis].values.astype(float))
+    fits = exponents(errors)
+    for i, (label, part) in enumerate(_points(errors["train_risk"], others)):
+        for level, mark in zip(LEVELS, ("o", "s"), strict=True):
+            found = [median_crossing(part.sel({axis: v}), level) for v in q]
+            n = np.array([f.value for f in found])
+            # An end beyond the grid is drawn at the end of the grid.
+            ends = np.clip([[f.low, f.high] for f in found], *part["n"].values[[0, -1]])
+            reach = np.abs(ends.T - n)
+            beyond = [
+                f.low if f.high == np.inf and not f.is_bracketed else np.nan
+                for f in found
+            ]
+            panel.plot(q, beyond, "^", ms=6, color=COLOURS[i % len(COLOURS)])
+            p = fits[axis, level, label]
+            text = LEVELS[level]
+            seen = p.estimate
+            if np.isfinite(seen.value):
+                text += f": p = {seen.value:.2f} [{seen.low:.2f}, {seen.high:.2f}]"
+            panel.errorbar(
+                q,
+                n,
+                np.where(np.isfinite(reach), reach, 0),
+                fmt=f"{mark}-",
+                ms=4,
+                lw=1,
+                color=COLOURS[i % len(COLOURS)],
+                fillstyle="full" if level < 0.1 else "none",
+                label=f"{label}, {text}" if label else text,
+            )
+    panel.set_xscale("log")
+    panel.set_yscale("log")
+    panel.set_xticks(q, [f"{v:g}" for v in q])
+    panel.xaxis.set_minor_locator(NullLocator())
+    panel.set_xlabel({"scale": "initial scale λ", "sigma": "noise σ"}.get(axis, axis))
+    panel.set_title(f"n* against {_NAMES[axis]}; ▲: above the grid")
+    panel.legend()
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """Interpolation below n*; n* grows with d, slower than d³; not with m or λ."""
+    errors = final_errors(ds)
+    when = f"t = {float(ds['time'][-1]):g}"
+    first = errors["train_risk"].isel(n=int(np.argmin(errors["n"].values)))
+    rows = (first < min(LEVELS)).transpose(..., "seed").values
+    rows = rows.reshape(-1, rows.shape[-1])
+    least = rows[np.argmin(rows.mean(axis=1))]
+    text = f"interpolate at n = {errors['n'].values.min()}, least share, {when}"
+    out = [share(text, least, 0.9, 1.0, PAPER)]
+    for (axis, level, label), p in exponents(errors).items():
+        where = f"n* at {LEVELS[level]}{', ' + label if label else ''}, {when}"
+        if axis in _CLAIMED:
+            claim = _CLAIMED[axis](axis, p, where)
+            out.append(claim.given(len(p.over) > 1, "n* on the grid for two values"))
+    return out
+
+
+def _grows(axis: str, p: Exponent, where: str) -> Claim:
+    over = ", ".join(f"{v:g}" for v in p.over)
+    text = f"exponent of n* in {axis} over {axis} = {over}, {where}"
+    source = f"{PAPER}: grows (figures), no faster than d³ (theorem 2)"
+    return Claim(text, p.estimate, 1e-9, 3.0, source)
+
+
+def _unchanged(axis: str, p: Exponent, where: str) -> Claim:
+    """n* at the largest q over that at the smallest, by the power law."""
+    low_q, high_q = (p.over[0], p.over[-1]) if len(p.over) > 1 else (np.nan, np.nan)
+    span, seen = high_q / low_q, p.estimate
+    ratio, low, high = (float(span**v) for v in (seen.value, seen.low, seen.high))
+    estimate = dataclasses.replace(seen, value=ratio, low=low, high=high)
+    text = f"n* at {_NAMES[axis]} = {high_q:g} over {low_q:g} (power law), {where}"
+    source = f"{PAPER}; band ours: within ×{UNCHANGED:g}"
+    return Claim(text, estimate, 1 / UNCHANGED, UNCHANGED, source)
+
+
+_CLAIMED = {"d": _grows, "m": _unchanged, "scale": _unchanged}

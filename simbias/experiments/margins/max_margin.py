@@ -1,0 +1,210 @@
+"""Maximum margin and its failure: leaky ReLU networks that end as linear classifiers.
+
+On linearly separable data that are symmetric, (x, y) ↦ (−x, −y), networks of any width
+end as two neurons ±w*, the linear classifier of largest margin, and no network of the
+same norm has a larger one.  With two far points as hints the same flow ends at a linear
+classifier although other networks have a margin several times as large ("hinted");
+with the hints brought near it finds them ("unhinted").  Both are statements about small
+starts: one neuron that has not turned to the hints in time is enough to leave.
+
+The flow is θ' = −∇ ln L: the path of the gradient flow on a clock on which margins grow
+exponentially.  A member ends when its smallest margin is 200.
+
+Reference: Lyu, Li, Wang & Arora (2021), arXiv:2110.13905; the samples are ours.
+"""
+
+import dataclasses
+import functools
+from typing import Literal
+
+import jax
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.analysis.parts import with_axes
+from simbias.claims import largest, smallest
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
+from simbias.datasets.separable.hinted import hinted
+from simbias.datasets.separable.symmetric_separable import symmetric_separable
+from simbias.ensemble.engine import exact_numerics
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.relu_flow import ReluFlow
+from simbias.losses import log_logistic
+from simbias.measures.neurons.angular_deviation import AngularDeviation
+from simbias.measures.neurons.group_sums import GroupSums
+from simbias.measures.neurons.parameter_norm import ParameterNorm
+from simbias.measures.risk.linearity_defect import LinearityDefect
+from simbias.measures.risk.margin import Margin
+from simbias.measures.risk.train_loss import TrainLoss
+from simbias.networks.activations import LeakyRelu
+from simbias.networks.two_layer_init import balanced
+from simbias.presets import presets
+from simbias.stops.margin_above import MarginAbove
+from simbias.theory.max_margin import MaxMargin, max_margin
+
+PAPER = "Lyu, Li, Wang & Arora (2021), arXiv:2110.13905"
+# What the claims are about: the final time of the smallest preset at least.
+LEAST_TIME = 150.0
+SLOPE = 0.1
+Points = Literal["symmetric", "hinted", "unhinted"]
+_SAMPLE = ("draw", "n", "d")
+# Of what the flow computes: forty times its `rtol`, see docs/exact_flow.md.
+TOLERANCE = 4e-4
+_HINTS = {"hinted": 20.0, "unhinted": 1.0}
+
+
+def sample(points: Points, draw: Index, n: int, d: int) -> Dataset:
+    """The data number `draw`; the hinted points are the same for every draw."""
+    key = jax.random.key(draw)
+    if points == "symmetric":
+        return symmetric_separable(key, n=n, d=d, margin=0.3)
+    return hinted(key, hint=_HINTS[points])
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    points: Points = "symmetric",
+    draw: Index = 0,
+    n: int = 20,
+    d: int = 5,
+    m: int = 50,
+    scale: Real = 1e-6,
+) -> tuple[Dataset, AbstractNetwork]:
+    """A sample of its own seed, and a balanced leaky ReLU network of slope 0.1."""
+    data = sample(points, draw, n, d)
+    network = balanced(key, m=m, d=data.x.shape[1], scale=scale)
+    return data, dataclasses.replace(network, activation=LeakyRelu(SLOPE))
+
+
+experiment = presets(
+    Experiment(
+        name="max_margin",
+        make=make,
+        cell={
+            "points": ("symmetric", "hinted", "unhinted"),
+            "draw": (0, 1),
+            "m": (20, 100),
+        },
+        seeds=1,
+        flow=ReluFlow(rtol=1e-5),
+        loss=log_logistic,
+        times=tuple(float(t) for t in range(0, 151, 2)),
+        measures={
+            "log_loss": TrainLoss(log_logistic),
+            "margin": Margin(),
+            "parameter_norm": ParameterNorm(),
+            "linearity_defect": LinearityDefect(),
+            "axis_deviation": AngularDeviation(quantile=0.99, is_mass_weighted=True),
+            "group_sums": GroupSums(),
+        },
+        stop=MarginAbove(200.0),
+    ),
+    smoke={"cell": {"draw": 0, "m": 20, "n": 8, "d": 2}},
+    paper={"cell": {"draw": (0, 1, 2, 3, 4), "m": (20, 1000)}, "seeds": 20},
+)
+
+
+def normalised_margin(ds: xr.Dataset) -> xr.DataArray:
+    """Smallest margin yᵢ f(xᵢ) over ‖θ‖²."""
+    return ds["margin"] / (2 * ds["parameter_norm"])
+
+
+def largest_margin(draw: int, n: int, d: int) -> float:
+    """Largest normalised margin of any network on a symmetric sample: (1 + α)γ*/4.
+
+    Two neurons ±w* of equal norm, outputs of opposite sign; γ* is the linear margin.
+    """
+    return (1 + SLOPE) / 4 * _oracle(draw, n, d).margin
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Normalised margin over its largest value, or over the linear one, by time."""
+    with style():
+        whole = blank(9.0, 3.8)
+        left, right = whole.subplots(1, 2)
+        for part in _members(ds, "symmetric"):
+            margin = normalised_margin(part) / largest_margin(*_which(part))
+            left.plot(part["time"], margin, lw=0.8, color=COLOURS[0])
+        left.axhline(1, color="black", linestyle=":", linewidth=1)
+        left.set_title("symmetric data: margin over the largest possible")
+        for i, points in enumerate(_HINTS):
+            for k, part in enumerate(_members(ds, points)):
+                label = f"{points}, h = {_HINTS[points]:g}" if k == 0 else None
+                margin = normalised_margin(part)
+                right.plot(part["time"], margin, lw=0.8, color=COLOURS[i], label=label)
+        right.set_title("hinted data: min yᵢ f(xᵢ)/‖θ‖²")
+        right.set_ylim(-0.02, 0.18)
+        right.legend()
+        left.set_ylim(-0.5, 1.05)
+        for axes in (left, right):
+            axes.set_xlabel("time, of θ' = −∇ ln L")
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """The largest margin on symmetric data, a small one on hinted data."""
+    symmetric = _members(ds, "symmetric")
+    last = [part.isel(time=-1) for part in symmetric]
+    ratio = [float(normalised_margin(p)) / largest_margin(*_which(p)) for p in last]
+    cosines, steps = [*map(_cosine, last)], [*map(_increment, symmetric)]
+    even = [float(p["linearity_defect"]) for p in last]
+    hint, plain = ([p.isel(time=-1) for p in _members(ds, k)] for k in _HINTS)
+    away = [float(p["axis_deviation"]) for p in hint]
+    with_hints, without = (
+        [float(normalised_margin(p)) for p in parts] for parts in (hint, plain)
+    )
+    gains = np.divide.outer(without, with_hints)
+    rows = [
+        (smallest, "symmetric: margin over the largest possible, smallest", ratio),
+        (smallest, "symmetric: cosine with w* (QP), smallest", cosines),
+        (largest, "symmetric: rms(f(x) + f(−x))/rms(f), largest", even),
+        (smallest, "symmetric: least increment of the smoothed margin", steps),
+        (largest, "hinted: 99 % of the mass within this angle of ±e₁ (rad)", away),
+        (smallest, "margin without hints over that with hints, smallest", gains),
+    ]
+    bands = (0.97, 1), (0.999, 1), (0, 0.01), (-1e-6, np.inf), (0, 0.01), (2, np.inf)
+    return [
+        kind(text, seen, *band, PAPER, tolerance=TOLERANCE, most=max(1.0, band[1]))
+        for (kind, text, seen), band in zip(rows, bands, strict=True)
+    ]
+
+
+@functools.cache
+def _oracle(draw: int, n: int, d: int) -> MaxMargin:
+    with exact_numerics():
+        return max_margin(sample("symmetric", draw, n, d))
+
+
+def _members(ds: xr.Dataset, points: str) -> list[xr.Dataset]:
+    """Every member on these points; none if they are not in the grid."""
+    ds = with_axes(ds, ("points", *_SAMPLE))
+    if points not in ds["points"].values:
+        return []
+    axes = [d for d in ds["status"].dims if d != "points"]
+    stacked = ds.sel(points=points).stack(member=axes)
+    return [stacked.isel(member=i) for i in range(stacked.sizes["member"])]
+
+
+def _which(member: xr.Dataset) -> tuple[int, int, int]:
+    draw, n, d = (int(member[k]) for k in _SAMPLE)
+    return draw, n, d
+
+
+def _cosine(member: xr.Dataset) -> float:
+    """Of the linear part, Σ aⱼwⱼ, with w*."""
+    v, u = member["group_sums"].values.sum(0), _oracle(*_which(member)).u
+    v = v[: len(u)]
+    return float(v @ u / np.linalg.norm(v) / np.linalg.norm(u))
+
+
+def _increment(member: xr.Dataset) -> float:
+    """Least step of −ln(nL)/‖θ‖² while every sample is on its side."""
+    smoothed = -(member["log_loss"] + np.log(int(member["n"]))) / (
+        2 * member["parameter_norm"]
+    )
+    steps = np.diff(smoothed.values[smoothed.values > 0])
+    # After its end a member's records repeat.
+    return float(steps[steps != 0].min(initial=np.inf))

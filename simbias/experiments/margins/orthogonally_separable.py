@@ -1,0 +1,157 @@
+"""Orthogonally separable data: one max-margin neuron per class.
+
+Inputs of one class meet at acute angles, those of two classes at right angles or wider.
+From a small balanced start every ReLU neuron with a > 0 ends along u₊, the largest
+margin direction of the positive samples alone, every one with a < 0 along u₋ of the
+negative ones, or is dead from the start: the function is that of two neurons.
+
+The flow is θ' = −∇ ln L: the path of the gradient flow on a clock on which margins grow
+exponentially.  A member ends when its smallest margin is 3000.
+
+Reference: Phuong & Lampert (2021), The inductive bias of ReLU networks on orthogonally
+separable data, ICLR, theorem 1; the sample is ours.
+"""
+
+import functools
+from typing import Any
+
+import jax
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.analysis.parts import with_axes
+from simbias.claims import largest, near
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
+from simbias.datasets.separable.orthogonally_separable import orthogonally_separable
+from simbias.ensemble.engine import exact_numerics
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.relu_flow import ReluFlow
+from simbias.losses import log_logistic
+from simbias.measures.clusters.effective_width import EffectiveWidth
+from simbias.measures.neurons.angular_deviation import AngularDeviation
+from simbias.measures.neurons.group_sums import GroupSums
+from simbias.measures.risk.margin import Margin
+from simbias.networks.two_layer_init import balanced
+from simbias.presets import presets
+from simbias.stops.margin_above import MarginAbove
+from simbias.theory.max_margin import MaxMargin, max_margin
+
+PAPER = "Phuong & Lampert (2021), ICLR, theorem 1"
+# What the claims are about: the final time of the smallest preset at least.
+LEAST_TIME = 40.0
+# Of what the flow computes: forty times its `rtol`, see docs/exact_flow.md.
+TOLERANCE = 4e-4
+_GROUPS = {"positive": 1.0, "negative": -1.0}
+
+
+def sample(draw: Index, n: int, d: int) -> Dataset:
+    """The data number `draw`."""
+    return orthogonally_separable(jax.random.key(draw), n=n, d=d)
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    draw: Index = 0,
+    n: int = 20,
+    d: int = 5,
+    m: int = 50,
+    scale: Real = 1e-6,
+) -> tuple[Dataset, AbstractNetwork]:
+    """A sample of its own seed, and a balanced ReLU network."""
+    return sample(draw, n, d), balanced(key, m=m, d=d, scale=scale)
+
+
+experiment = presets(
+    Experiment(
+        name="orthogonally_separable",
+        make=make,
+        cell={"draw": (0, 1, 2), "m": (20, 100)},
+        seeds=2,
+        flow=ReluFlow(rtol=1e-5),
+        loss=log_logistic,
+        times=tuple(float(t) for t in range(41)),
+        measures={
+            "margin": Margin(),
+            "group_sums": GroupSums(),
+            "effective_width": EffectiveWidth(share=1e-2),
+            "group_deviation": AngularDeviation(
+                quantile=0.99, centre="groups", is_mass_weighted=True
+            ),
+        },
+        stop=MarginAbove(3000.0),
+    ),
+    smoke={"cell": {"draw": 0, "m": 20}},
+    paper={
+        "cell": {"draw": (0, 1, 2, 3, 4), "m": (20, 2000), "d": (5, 50)},
+        "seeds": 20,
+    },
+)
+
+
+def angles(ds: xr.Dataset) -> xr.DataArray:
+    """Angle of Σ aⱼwⱼ over each sign of a with u₊ and u₋, from the oracle (rad)."""
+    ds = with_axes(ds, ("draw", "n", "d"))
+    parts = []
+    for group, label in _GROUPS.items():
+        v = ds["group_sums"].sel(group=group).transpose("draw", "n", "d", ..., "input")
+        out = np.full(v.shape[:-1], np.nan)
+        for at in np.ndindex(*v.shape[:3]):
+            of = (int(ds[k][i]) for k, i in zip(("draw", "n", "d"), at, strict=True))
+            u = _oracle(*of, label).u
+            w = v.values[at][..., : len(u)] * label
+            unit = u / np.linalg.norm(u)
+            along = w @ unit
+            across = np.linalg.norm(w - along[..., None] * unit, axis=-1)
+            out[at] = np.arctan2(across, along)
+        parts.append(xr.DataArray(out, v.isel(input=0, drop=True).coords, v.dims[:-1]))
+    return xr.concat(parts, "group")  # pyright: ignore[reportReturnType]
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Angles with u₊ and u₋, and inside the groups, by time; one line per member."""
+    with style():
+        whole = blank(9.0, 3.6)
+        left, right = whole.subplots(1, 2)
+        off = angles(ds)
+        for i, group in enumerate(_GROUPS):
+            lines = (
+                off.sel(group=group).stack(member=_but_time(off)).transpose("time", ...)
+            )
+            drawn = left.plot(ds["time"], lines, lw=0.7, color=COLOURS[i])
+            drawn[0].set_label("u₊" if group == "positive" else "u₋")
+        left.set_title("angle of Σ aⱼwⱼ with the QP's u₊ and u₋ (rad)")
+        inside = ds["group_deviation"]
+        lines = inside.stack(member=_but_time(inside)).transpose("time", ...)
+        right.plot(ds["time"], lines, lw=0.7, color=COLOURS[2])
+        right.set_title("angle inside a group, 99 % of the mass (rad)")
+        left.legend()
+        for axes in (left, right):
+            axes.set_yscale("log")
+            axes.set_xlabel("time, of θ' = −∇ ln L")
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """Two directions, those of the oracle."""
+    last = ds.isel(time=-1)
+    off = "angle with u₊ or u₋ of the QP, largest (rad)"
+    inside = "99 % of the mass within this angle of its group (rad)"
+    count = "directions at the end, farthest from 2"
+    return [
+        largest(off, angles(last), 0, 0.02, PAPER, tolerance=TOLERANCE),
+        largest(inside, last["group_deviation"], 0, 0.02, PAPER, tolerance=TOLERANCE),
+        near(count, last["effective_width"], 2, 2, 2, PAPER),
+    ]
+
+
+@functools.cache
+def _oracle(draw: int, n: int, d: int, label: float) -> MaxMargin:
+    with exact_numerics():
+        return max_margin(sample(draw, n, d), label)
+
+
+def _but_time(values: xr.DataArray) -> list[Any]:
+    return [d for d in values.dims if d not in ("time", "group")]

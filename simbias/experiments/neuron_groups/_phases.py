@@ -1,0 +1,45 @@
+"""The sample of `condensation`, and when its two phases end."""
+
+import functools
+from typing import Literal
+
+import jax
+import numpy as np
+
+from simbias.core import Dataset
+from simbias.datasets.separable.xor_clusters import xor_clusters
+from simbias.ensemble.engine import exact_numerics
+from simbias.theory.extremal_vectors import extremal_vectors
+
+# The scale at which the second phase is looked at.
+EPSILON = 0.3
+Extremum = Literal["cell", "kink"]
+# Seed of the sample whose largest |G| lies inside a cell, or on a hyperplane.
+_SAMPLES: dict[str, int] = {"cell": 2, "kink": 6}
+
+
+def sample(extremum: Extremum) -> Dataset:
+    """16 points in four loose clusters at 60°, the same for every member."""
+    key = jax.random.key(_SAMPLES[extremum])
+    return xor_clusters(key, n=16, angle=np.pi / 3, sigma=0.3, clip=0.6)
+
+
+@functools.cache
+def rates(extremum: Extremum) -> tuple[float, float]:
+    """λ and λ₂, the two largest values of |G| at which neurons grow, for logistic."""
+    with exact_numerics():
+        found = extremal_vectors(sample(extremum))
+    # The values are those of half_mse; −ℓ'(0) = ½.
+    grown = np.unique(np.abs(found.value[found.kind * found.value > 0] / 2).round(12))
+    return float(grown[-1]), float(grown[-2])
+
+
+def first_phase(extremum: Extremum, kappa: float, r: float) -> float:
+    """T₁ = (1/λ) ln(r/σ), σ = r^(1 + κ): the fastest neurons have the scale r."""
+    return float(kappa * np.log(1 / r) / rates(extremum)[0])
+
+
+def second_phase(extremum: Extremum, kappa: float, r: float) -> float:
+    """T₂ = (1/λ) ln(ε/σ): the fastest neurons have the scale ε, `EPSILON`."""
+    log = kappa * np.log(1 / r) + np.log(EPSILON / r)
+    return float(log / rates(extremum)[0])

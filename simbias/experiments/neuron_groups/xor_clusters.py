@@ -1,0 +1,207 @@
+"""Wide networks on XOR-like clusters become networks of four neurons.
+
+4096 ReLU neurons from a small unbalanced start gather in four directions and stay
+there: a pair for each class, orthogonal to the clusters of the other class.  From then
+on the network is, as a function, one with four neurons, whatever its width.
+
+The published code is gradient descent at rate 2⁻⁴ for 8192 epochs (here
+`published_descent`), which is time 512; the default is the gradient flow.
+
+Reference: Tsoy & Konstantinov (2024), arXiv:2405.17299, figure 2 and section 5.
+"""
+
+import math
+from typing import Any
+
+import jax
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.claims import largest, near
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.datasets.separable.xor_clusters import SIGMA, xor_clusters
+from simbias.ensemble.engine import exact_numerics
+from simbias.experiments._times import log_times
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.flows.relu_flow import ReluFlow
+from simbias.losses import logistic
+from simbias.measures.clusters.direction_groups import DirectionGroups
+from simbias.measures.clusters.embedding_distance import EmbeddingDistance
+from simbias.measures.neurons.angular_deviation import AngularDeviation
+from simbias.measures.neurons.neuron_weights import NeuronWeights
+from simbias.measures.risk.train_loss import TrainLoss
+from simbias.networks.two_layer_init import standard
+from simbias.presets import presets
+from simbias.theory.extremal_vectors import extremal_vectors
+
+PAPER = "Tsoy & Konstantinov (2024), arXiv:2405.17299"
+# What the claims are about: the final time of the smallest preset at least.
+LEAST_TIME = 512.0
+# Of what the flow computes: forty times its `rtol`, see docs/exact_flow.md.
+TOLERANCE = 4e-4
+RATE, FINAL_TIME = 2.0**-4, 512.0
+# From this time on the neurons have gathered; the loss starts to fall at about 30.
+CONDENSED = 60.0
+
+
+def published_descent() -> Descent:
+    """Gradient descent as the published code runs it."""
+    return Descent(rate=RATE)
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    angle: Real = math.pi / 2,
+    m: int = 4096,
+    n: int = 512,
+    sigma: Real = SIGMA,
+    clip: Real = 0.2,
+    scale: Real = 2.0**-7,
+) -> tuple[Dataset, AbstractNetwork]:
+    """Clusters on two lines, and torch's default network times `scale`."""
+    key_data, key_network = jax.random.split(key)
+    data = xor_clusters(key_data, n=n, angle=angle, sigma=sigma, clip=clip)
+    return data, standard(key_network, m=m, d=2, scale=scale)
+
+
+# What the figure and the claims read.
+AXES = ("angle",)
+experiment = presets(
+    Experiment(
+        name="xor_clusters",
+        make=make,
+        cell={"angle": (math.pi / 2, math.pi / 3), "m": 1024},
+        seeds=3,
+        flow=ReluFlow(rtol=1e-5),
+        loss=logistic,
+        times=log_times(1.0, FINAL_TIME, 60),
+        measures={
+            "train_loss": TrainLoss(logistic),
+            "axis_deviation": AngularDeviation(),
+            "group_deviation": AngularDeviation(centre="groups"),
+            "embedding_distance": EmbeddingDistance(),
+            "direction_groups": DirectionGroups(),
+        },
+        final={"neuron_weights": NeuronWeights()},
+    ),
+    smoke={"cell": {"m": 64, "n": 128}, "seeds": 1},
+    paper={"cell": {"m": (256, 4096, 65_536)}, "seeds": 100},
+)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Neurons at the end by angle, and the way to four neurons, per angle α."""
+    with style():
+        columns = ds.sizes["angle"]
+        whole = blank(4.2 * columns, 5.6)
+        panels = whole.subplots(2, columns, squeeze=False)
+        for i in range(columns):
+            cell = ds.isel(angle=i)
+            _neurons(panels[0, i], cell.isel(seed=0))
+            _way(panels[1, i], cell)
+            panels[0, i].set_title(f"neurons at the end, α = {_degrees(cell)}°")
+        panels[0, 0].set_ylabel("‖wⱼ‖² over the sum")
+        panels[1, 0].legend()
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """Four directions, equal shares, and a function of four neurons to the end."""
+    out = []
+    for i in range(ds.sizes["angle"]):
+        cell = ds.isel(angle=i)
+        out += _claims_of_cell(cell, f"α = {_degrees(cell)}°")
+    return out
+
+
+def _claims_of_cell(ds: xr.Dataset, where: str) -> list[Claim]:
+    late = ds["embedding_distance"].sel(time=slice(CONDENSED, None))
+    four, share = _heaviest(ds["direction_groups"].isel(time=-1).values)
+    law = law_directions(ds)
+    apart = np.abs((four[..., None] - law + 1) % 2 - 1).min(axis=-1)
+    square = np.sort((ds["neuron_weights"].values[..., :2] ** 2).sum(-1), axis=-1)
+    top = square[:, -(square.shape[1] // 10) :].sum(1) / square.sum(1)
+    source, off = f"{PAPER}, figure 2", {"tolerance": TOLERANCE}
+    text = {
+        "late": "rms(f − f₄)/rms(f) from t = 60 to the end, largest",
+        "apart": "direction of a group off the extremum of G, largest / π",
+        "share": "share of a group, farthest from ¼",
+        "top": "share of Σ‖wⱼ‖² in the top tenth of neurons",
+        "angle": "95 % of the neurons within, largest (rad)",
+    }
+    text = {name: f"{said}, {where}" for name, said in text.items()}
+    out = [
+        largest(text["late"], late, 0, 1e-3, source, **off),
+        largest(text["apart"], apart, 0, 0.02, source, **off),
+        near(text["share"], share, 0.25, 0.23, 0.27, source, **off),
+        near(text["top"], top, 0.29, 0.2, 0.4, source, **off),
+    ]
+    if abs(float(ds["angle"]) - math.pi / 2) < 1e-9:
+        angle = ds["axis_deviation"].isel(time=-1)
+        out.append(largest(text["angle"], angle, 0, 0.01, source, **off))
+    return out
+
+
+def law_directions(cell: xr.Dataset) -> np.ndarray:
+    """Angles / π of the extrema of G of largest |G|, for the law (a large sample)."""
+    angle, sigma, clip = (float(cell[name]) for name in ("angle", "sigma", "clip"))
+    with exact_numerics():
+        key = jax.random.key(0)
+        data = xor_clusters(key, n=20_000, angle=angle, sigma=sigma, clip=clip)
+    found = extremal_vectors(data)
+    is_large = np.abs(found.value) > 0.9 * np.abs(found.value).max()
+    x, y = found.direction[is_large].T
+    return np.arctan2(y, x) / np.pi
+
+
+def _heaviest(groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Angle / π and share of the four heaviest groups, per seed."""
+    size = np.linalg.norm(groups, axis=-1)
+    kept = np.argsort(-size, axis=-1)[:, :4]
+    angle = np.arctan2(groups[..., 1], groups[..., 0]) / np.pi
+    share = size / size.sum(-1, keepdims=True)
+    return np.take_along_axis(angle, kept, -1), np.take_along_axis(share, kept, -1)
+
+
+def _degrees(cell: xr.Dataset) -> str:
+    return f"{math.degrees(float(cell['angle'])):.4g}"
+
+
+def _neurons(axes: Any, cell: xr.Dataset) -> None:
+    w, a = cell["neuron_weights"].values[:, :2], cell["neuron_weights"].values[:, 2]
+    share = (w**2).sum(1) / (w**2).sum()
+    angle = np.arctan2(w[:, 1], w[:, 0]) / np.pi
+    for sign, name in ((1, "a > 0"), (-1, "a < 0")):
+        kept = (sign * a > 0) & (share > 1e-12)
+        axes.plot(angle[kept], share[kept], ".", ms=3, label=name)
+    for i, at in enumerate(law_directions(cell)):
+        label = None if i else "extrema of G"
+        axes.axvline(at, color="black", linestyle=":", linewidth=0.8, label=label)
+    axes.set_yscale("log")
+    axes.set_xlim(-1.03, 1.03)
+    axes.set_xticks([-1, -0.5, 0, 0.5, 1])
+    axes.set_xlabel("angle / π")
+    axes.legend(loc="lower left")
+
+
+def _way(axes: Any, cell: xr.Dataset) -> None:
+    for i, (name, label) in enumerate(
+        (
+            ("train_loss", "loss"),
+            ("group_deviation", "95 % quantile within a group (rad)"),
+            ("embedding_distance", "rms(f − f₄)/rms(f)"),
+        )
+    ):
+        lines = axes.plot(
+            cell["time"], cell[name].transpose("time", "seed"), lw=0.8, color=COLOURS[i]
+        )
+        lines[0].set_label(label)
+    axes.axvline(CONDENSED, color="black", linestyle=":", linewidth=0.8)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_ylim(1e-9, 10)
+    axes.set_xlabel("time")

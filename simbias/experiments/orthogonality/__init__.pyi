@@ -1,0 +1,2 @@
+from . import orthogonal as orthogonal
+from . import orthogonal_toy as orthogonal_toy

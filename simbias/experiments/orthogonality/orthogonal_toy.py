@@ -1,0 +1,117 @@
+"""Two orthogonal points: plateau, one sign, plateau, and the least-norm interpolator.
+
+From a small balanced start the neurons with aⱼ > 0 fit the positive point, those with
+aⱼ < 0 the negative one, each after a time set by the initial scale; the limit is the
+interpolator of least ½‖θ‖².
+
+Reference: Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939, theorem 1
+and the published notebook (m = 60, scale 1e-6/√(md)).
+"""
+
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.claims import largest, near
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.datasets.orthogonality.orthogonal_toy import orthogonal_toy
+from simbias.experiments._times import log_times
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.relu_flow import ReluFlow
+from simbias.losses import half_mse
+from simbias.measures.clusters.effective_width import EffectiveWidth
+from simbias.measures.neurons.group_sums import GroupSums
+from simbias.measures.neurons.parameter_norm import ParameterNorm
+from simbias.measures.risk.train_risk import TrainRisk
+from simbias.networks.two_layer_init import balanced
+from simbias.presets import presets
+
+PAPER = "Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939, theorem 1"
+# What the claims are about: the final time of the smallest preset at least.
+LEAST_TIME = 100.0
+# Of what the flow computes: forty times its `rtol`, see docs/exact_flow.md.
+TOLERANCE = 4e-7
+HALF_NORM = 5**-0.5 + 2 * 5**-0.5  # Σ over the signs of |y|/‖x‖
+POSITIVE, NEGATIVE = (0.4, 0.2), (0.4, -0.8)
+
+
+def make(
+    key: PRNGKeyArray, *, m: int = 60, scale: Real = 1e-6
+) -> tuple[Dataset, AbstractNetwork]:
+    """The two points with a constant input, and a balanced network."""
+    return orthogonal_toy(key), balanced(key, m=m, d=2, scale=scale)
+
+
+experiment = presets(
+    Experiment(
+        name="orthogonal_toy",
+        make=make,
+        cell={"scale": (1e-6, 1e-3)},
+        seeds=20,
+        flow=ReluFlow(rtol=1e-8),
+        loss=half_mse,
+        times=log_times(1.0, 400.0, 80),
+        measures={
+            "train_risk": TrainRisk(),
+            "parameter_norm": ParameterNorm(),
+            "group_sums": GroupSums(),
+            "effective_width": EffectiveWidth(),
+        },
+    ),
+    smoke={"cell": {"scale": 1e-6}, "seeds": 4, "times": log_times(1.0, 100.0, 40)},
+    paper={
+        "cell": {"scale": (1e-6, 1e-4, 1e-2)},
+        "seeds": 200,
+        "times": log_times(1.0, 1000.0, 120),
+    },
+)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Loss and ½‖θ‖² over time, one line per member."""
+    with style():
+        whole = blank(9.0, 3.6)
+        loss, norm = whole.subplots(1, 2)
+        others = [d for d in ds["status"].dims if d != "seed"]
+        flat = ds.stack(cell=others) if others else ds.expand_dims("cell")
+        for i in range(flat.sizes["cell"]):
+            part, colour = flat.isel(cell=i), COLOURS[i % len(COLOURS)]
+            label = ", ".join(f"{k} = {part[k].item():g}" for k in others)
+            for axes, name in ((loss, "train_risk"), (norm, "parameter_norm")):
+                values = part[name].transpose("time", "seed").values
+                lines = axes.plot(ds["time"], values, lw=0.6, color=colour)
+                lines[0].set_label(label or None)
+        loss.set_title("mean squared error")
+        norm.set_title(f"½‖θ‖²; dotted: least norm, {HALF_NORM:.6f}")
+        norm.axhline(HALF_NORM, color="black", linestyle=":", linewidth=1)
+        for axes in (loss, norm):
+            axes.set_xlabel("time")
+        if others:
+            loss.legend()
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """The least-norm interpolator; from the smallest start of the grid."""
+    if "scale" in ds.dims:
+        ds = ds.isel(scale=int(np.argmin(ds["scale"].values)))
+    last = ds.isel(time=-1)
+    rows = [
+        (
+            "½‖θ‖², member farthest from the law",
+            last["parameter_norm"],
+            HALF_NORM,
+            (1.341640, 1.341642),
+        )
+    ]
+    for group, law in (("positive", POSITIVE), ("negative", NEGATIVE)):
+        for i, at in enumerate(law):
+            text = f"coordinate {i + 1} of Σ aⱼwⱼ over the {group} neurons, farthest"
+            sums = last["group_sums"].sel(group=group).isel(input=i)
+            rows.append((text, sums, at, (at - 1e-4, at + 1e-4)))
+    error, off = "mean squared error, largest", {"tolerance": TOLERANCE}
+    return [
+        largest(error, last["train_risk"], 0.0, 1e-6, PAPER, **off),
+        *(near(text, seen, at, *band, PAPER, **off) for text, seen, at, band in rows),
+    ]

@@ -1,0 +1,262 @@
+"""What the experiments on slabs have in common: the laws, the numbers, the panels."""
+
+import dataclasses
+import functools
+from typing import Any, Literal
+
+import jax
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+
+from simbias.analysis.auc_interval import auc_interval
+from simbias.analysis.ensemble_auc import ensemble_auc
+from simbias.claims import predicted
+from simbias.core import (
+    AbstractMeasure,
+    AbstractNetwork,
+    Claim,
+    Dataset,
+    Index,
+    Real,
+    Status,
+)
+from simbias.datasets.shortcuts.slabs import slabs
+from simbias.ensemble.engine import exact_numerics
+from simbias.experiments._farthest import farthest
+from simbias.figures.style import COLOURS
+from simbias.losses import logistic
+from simbias.measures.randomised.randomised_scores import RandomisedScores
+from simbias.measures.risk.train_accuracy import TrainAccuracy
+from simbias.measures.risk.train_loss import TrainLoss
+from simbias.networks.mlp_init import softmax_pair
+
+# Attacks are larger than the margin of one coordinate, 0.1, and smaller than that of
+# all fifty together, 0.7.
+ATTACK = 0.3
+# The radius of the published universal perturbations.
+MOVE = 0.5
+# Half the gap between slabs, and the distance of the linear coordinate from 0.
+MARGIN = 0.1
+PAPER = "Shah et al. (2020), arXiv:2006.07710"
+# Learning rate of every run; the networks of the published grid.
+RATE = 0.1
+NETWORKS = {"depth": (1, 2), "m": (100, 200, 300)}
+# Of numbers computed in float32.
+TOLERANCE = 1e-5
+Law = Literal["LMS-5", "LMS-7", "MS-5-7", "MS-5", "MS-7"]
+# Slabs of the first coordinate, and of the others.
+_SLABS: dict[Law, tuple[Literal[2, 5, 7], Literal[5, 7]]] = {
+    "LMS-5": (2, 5),
+    "LMS-7": (2, 7),
+    "MS-5-7": (5, 7),
+    "MS-5": (5, 5),
+    "MS-7": (7, 7),
+}
+NAMES = {"nothing": "as it is", "simple": "S-randomised", "complex": "Sᶜ-randomised"}
+
+
+def sample(
+    law: Law, *, draw: Index, d: int, n: int, n_test: int, noise: Real = 0.0
+) -> Dataset:
+    """The sample number `draw`; `noise` is that of a linear coordinate, if any."""
+    simple, others = _SLABS[law]
+    return slabs(
+        jax.random.key(draw),
+        n=n,
+        d=d,
+        simple=simple,
+        others=others,
+        noise=noise if simple == 2 else 0.0,
+        n_test=n_test,
+    )
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    law: Law = "LMS-5",
+    d: int = 50,
+    n: int = 100_000,
+    n_test: int = 10_000,
+    noise: Real = 0.0,
+    m: int = 100,
+    depth: int = 2,
+    draw: Index = 0,
+) -> tuple[Dataset, AbstractNetwork]:
+    """The sample number `draw`, the same for every seed, and a network of its own.
+
+    The network is that of two logits and softmax cross-entropy; see `softmax_pair`.
+    """
+    data = sample(law, draw=draw, d=d, n=n, n_test=n_test, noise=noise)
+    return data, softmax_pair(key, d=d, m=m, depth=depth)
+
+
+def measures() -> dict[str, AbstractMeasure]:
+    """What is recorded along the way."""
+    return {
+        "train_loss": TrainLoss(logistic),
+        "train_accuracy": TrainAccuracy(),
+        "scores": RandomisedScores(),
+    }
+
+
+def labels_of(ds: xr.Dataset) -> np.ndarray:
+    """±1 for every column of `logits`, for one point of the grid."""
+    known = {k: ds[k].item() for k in ("law", "draw", "d", "n", "n_test", "noise")}
+    return _labels(**known)
+
+
+@functools.cache
+def _labels(**known: Any) -> np.ndarray:
+    with exact_numerics():
+        test = sample(**{**known, "n": 1}).test
+    assert test is not None
+    return np.asarray(test.y[:, 0])
+
+
+def is_learned(cell: xr.Dataset) -> bool:
+    """True if every member has learned the training sample to the level of its stop."""
+    return bool((cell["status"] == Status.CONVERGED).all())
+
+
+def placed(claims: list[Claim], where: str, *, is_learned: bool) -> list[Claim]:
+    """Claims on one point of the grid, whose samples every member must have learned."""
+    return [
+        dataclasses.replace(claim, statement=f"{where}: {claim.statement}").given(
+            is_learned, "that every member has learned its sample"
+        )
+        for claim in claims
+    ]
+
+
+def auc_claims(cell: xr.Dataset, aucs: dict[str, float], source: str) -> list[Claim]:
+    """½ if the simple coordinate is randomised, 1 otherwise.
+
+    Args:
+        cell: one point of the grid.
+        aucs: by statement, which says "S-randomised" of those at ½.
+        source: of all of them.
+    """
+    half = int(cell["n_test"]) // 2
+    chance = NAMES["simple"]
+    return [
+        predicted(text, auc, *chance_band(cell), source)
+        if text.endswith(f" {chance}")
+        else Claim(text, auc_interval(auc, half, half), 0.999, 1.0, source)
+        for text, auc in aucs.items()
+    ]
+
+
+def accuracy_claim(
+    statement: str, cell: xr.Dataset, values: xr.DataArray, at: float, source: str
+) -> Claim:
+    """The accuracy farthest from what a law says, on the test sample."""
+    return predicted(statement, farthest(values, at), *binomial_band(cell, at), source)
+
+
+def aucs_of(cell: xr.Dataset) -> dict[str, dict[str, float]]:
+    """AUC of the seeds and of their ensemble by what is randomised and by statement.
+
+    Of the seeds the worst: the one farthest from ½ if S is randomised, else from 1.
+    """
+    auc = cell["scores"].sel(score="auc").isel(time=-1)
+    together = ensemble_auc(cell["logits"], labels_of(cell))
+    return {
+        name: {
+            f"AUC, {label}": farthest(
+                auc.sel(randomised=name), 0.5 if name == "simple" else 1.0
+            ),
+            f"AUC of the ensemble of seeds, {label}": together.sel(
+                randomised=name
+            ).item(),
+        }
+        for name, label in NAMES.items()
+    }
+
+
+def binomial_band(cell: xr.Dataset, at: float) -> tuple[float, float]:
+    """`at` ∓ four standard errors of a share of the test sample."""
+    half = 4 * (at * (1 - at) / int(cell["n_test"])) ** 0.5
+    return at - half, at + half
+
+
+def within_reach(radius: float) -> float:
+    """Share of a linear coordinate that such a perturbation takes across 0."""
+    return (radius - MARGIN) / (1 - MARGIN)
+
+
+def chance_band(cell: xr.Dataset) -> tuple[float, float]:
+    """½ ∓ four standard errors of the AUC of a score that knows nothing, and 0.01."""
+    half = 4 / (3 * int(cell["n_test"])) ** 0.5 + 0.01
+    return 0.5 - half, 0.5 + half
+
+
+def draw_way(axes: Any, cell: xr.Dataset, score: str = "auc") -> None:
+    """Training accuracy and the three test scores by time, one line per seed."""
+    time = cell["time"].values
+    # Zero has no place on a logarithmic axis.
+    time = np.where(time > 0, time, time[1] / 2)
+    text = "AUC" if score == "auc" else "accuracy"
+    lines = [
+        (
+            cell["scores"].sel(score=score, randomised=part),
+            f"{text}, {label}",
+            colour,
+            "-",
+        )
+        for (part, label), colour in zip(NAMES.items(), COLOURS, strict=False)
+    ]
+    lines.append((cell["train_accuracy"], "training accuracy", "black", ":"))
+    # Curves that lie on each other stay visible.
+    for width, (values, label, colour, line) in zip((3, 1, 1.2, 1), lines, strict=True):
+        drawn = axes.plot(
+            time, values.transpose("time", "seed"), line, lw=width, color=colour
+        )
+        drawn[0].set_label(label)
+    axes.set_xscale("log")
+    axes.set_ylim(0.4, 1.03)
+    axes.set_xlabel("time, updates × rate")
+
+
+def draw_shares(axes: Any, cell: xr.Dataset) -> None:
+    """Share of the variance by coordinate, one mark per seed; the first in black."""
+    share = cell["feature_dependence"].sel(dependence="variance_share")
+    for seed in range(cell.sizes["seed"]):
+        values = share.isel(seed=seed).values
+        number = np.arange(len(values))
+        axes.plot(number, values, "o", ms=3, color=COLOURS[seed % len(COLOURS)])
+        axes.plot(0, values[0], "s", ms=5, color="black", fillstyle="none")
+    axes.set_ylim(-0.03, 1.1)
+    axes.set_xlabel("coordinate (square: the first)")
+
+
+def draw_logits(axes: Any, cell: xr.Dataset) -> None:
+    """Logits of both classes: as they are (filled) and with S randomised (lines)."""
+    labels = labels_of(cell)
+    logits = cell["logits"].isel(seed=0)
+    bins = np.linspace(-1, 1, 61) * float(abs(logits).max())
+    for sign, name, colour in (
+        (-1, "negative", COLOURS[0]),
+        (1, "positive", COLOURS[1]),
+    ):
+        of = logits.isel(sample=labels == sign)
+        plain, mixed = (of.sel(randomised=k).values for k in ("nothing", "simple"))
+        axes.hist(plain, bins, color=colour, alpha=0.35, label=f"{name}, as it is")
+        line = "--" if sign < 0 else "-"
+        text = f"{name}, S-randomised"
+        axes.hist(mixed, bins, histtype="step", color=colour, ls=line, label=text)
+    axes.set_xlabel("logit")
+    axes.set_ylabel("test samples")
+
+
+def draw_plane(axes: Any, cell: xr.Dataset) -> None:
+    """Share classified as positive in the plane of S and the top of Sᶜ, one seed."""
+    plane = cell["decision_plane"].isel(seed=0)
+    x, y = plane["simple_value"].values, plane["complex_value"].values
+    values = plane.transpose("complex_value", "simple_value").values
+    axes.pcolormesh(x, y, values, cmap="RdBu_r", vmin=0, vmax=1, alpha=0.7)
+    axes.contour(x, y, values, levels=[0.5], colors="black", linewidths=1)
+    axes.grid(visible=False)
+    axes.set_xlabel("first coordinate (S)")
+    axes.set_ylabel("one of Sᶜ with most influence")

@@ -1,0 +1,263 @@
+"""Dominoes: a digit that suffices hides the image below it, more so towards the end.
+
+The inputs are two blocks with the same class: a digit above, and below an image whose
+class is harder to see.  The network learns the digit.  A logistic regression on its
+last layer, on inputs whose digit is that of another sample, tells how much of the lower
+block is left in the features.
+
+By default no files are needed: 8 × 8 digits above noisy gratings and a small
+convolutional network.  `--cell.source mnist_cifar10 --cell.network resnet18
+--cell.data-dir FOLDER` is the published setting, and the preset `paper` is that;
+without the folder it can be planned and not run.  The published run also flips images
+at random, and draws digits without replacement.
+
+Members with `correlation` 1/classes, whose blocks are independent, are the control:
+what the same network learns of the lower block when the digit does not help.
+
+Reference: Shah et al. (2020), arXiv:2006.07710, section 4 (MNIST–CIFAR); Tsoy &
+Konstantinov (2024), arXiv:2405.17299, figures 3 and 8–10.
+"""
+
+from typing import Literal
+
+import jax
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from simbias.analysis.jackknife_interval import jackknife_interval
+from simbias.analysis.parts import parts
+from simbias.claims import difference, mean
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.datasets.images.dominoes import IMAGES, Source, dominoes
+from simbias.experiments.shortcuts._published_descent import (
+    RECORDS,
+    published_descent,
+    published_times,
+)
+from simbias.figures.band import band
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.losses import cross_entropy
+from simbias.measures.risk.block_accuracy import BlockAccuracy
+from simbias.measures.risk.last_layer_probe import LastLayerProbe
+from simbias.networks.convolution.convolutional import convolutional
+from simbias.networks.convolution.resnet import resnet
+from simbias.presets import presets
+
+PAPER = "Tsoy & Konstantinov (2024), arXiv:2405.17299, figure 3"
+# What the claims are about: the final time of the smallest preset at least.
+LEAST_TIME = 16.0
+REVERSED = "Tsoy & Konstantinov (2024), arXiv:2405.17299, figures 8, 9"
+SHAH = "Shah et al. (2020), arXiv:2006.07710, section 4"
+Architecture = Literal["convolutional", "resnet18"]
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    correlation: Real = 1.0,
+    classes: int = 2,
+    n: int = 1000,
+    n_test: int = 2000,
+    noise: Real = 2.0,
+    source: Source = "digits",
+    network: Architecture = "convolutional",
+    scale: Real = 1.0,
+    data_dir: str = "",
+    verify: bool = True,
+) -> tuple[Dataset, AbstractNetwork]:
+    """Dominoes, and a network whose weights are all multiplied by `scale`."""
+    key_data, key_network = jax.random.split(key)
+    data = dominoes(
+        key_data,
+        n=n,
+        n_test=n_test,
+        classes=classes,
+        correlation=correlation,
+        source=source,
+        noise=noise,
+        data_dir=data_dir,
+        verify=verify,
+    )
+    image = IMAGES[source]
+    if network == "convolutional":
+        return data, convolutional(key_network, image=image, k=classes, scale=scale)
+    # The published network keeps the pooling behind its 3 × 3 stem.
+    return data, resnet(
+        key_network, image=image, k=classes, scale=scale, has_max_pool=True
+    )
+
+
+_DESCENT = Descent(rate=0.05, optimiser="momentum", batch=50, weight_decay=5e-3)
+
+
+def _times(final: float, records: int = RECORDS) -> tuple[float, ...]:
+    return tuple(final * i / records for i in range(records + 1))
+
+
+# The clock is steps × rate: with n = 1000, a batch of 50 and a rate of 0.05 it counts
+# epochs.
+experiment = presets(
+    Experiment(
+        name="dominoes",
+        make=make,
+        cell={"correlation": (0.5, 0.95, 1.0), "flow.weight_decay": (0.0, 2e-3)},
+        seeds=4,
+        flow=_DESCENT,
+        loss=cross_entropy,
+        times=_times(64.0),
+        measures={
+            "accuracy": BlockAccuracy(),
+            "complex_probe": LastLayerProbe(),
+            "simple_probe": LastLayerProbe(target="simple"),
+        },
+        dtype="float32",
+    ),
+    smoke={
+        "cell": {
+            "correlation": (0.5, 1.0),
+            "flow.weight_decay": None,
+            "n": 500,
+            "n_test": 1000,
+        },
+        "seeds": 1,
+        "times": _times(16.0, 8),
+    },
+    paper={
+        "cell": {
+            "correlation": (0.1, 0.95, 1.0),
+            "flow.weight_decay": None,
+            "scale": (2.0**-5, 1.0),
+            "n": 37_500,
+            "n_test": 10_000,
+            "classes": 10,
+            "source": "mnist_cifar10",
+            "network": "resnet18",
+        },
+        "seeds": 6,
+        "flow": published_descent(),
+        "times": published_times(published_descent()),
+    },
+)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Probe accuracy and scale over training, and what the network itself looks at."""
+    each = list(parts(ds, ("correlation",)))
+    with style():
+        whole = blank(10.5, 3.2 * len(each))
+        panels = whole.subplots(len(each), 3, squeeze=False, sharex=True)
+        for row, (label, part) in zip(panels, each, strict=True):
+            _probes(row[0], part, "accuracy")
+            _probes(row[1], part, "scale")
+            _reliance(row[2], part.isel(correlation=-1))
+            row[0].set_ylabel(label.replace("flow.weight_decay", "weight decay"))
+            row[1].set_ylim(0, None)
+        titles = ("probe accuracy, digit exchanged", "rms coefficient of the probe")
+        for axes, title in zip(panels[0], titles, strict=False):
+            axes.set_title(title)
+        largest = float(each[0][1]["correlation"][-1])
+        panels[0, 2].set_title(f"accuracy of the network, ρ = {largest:g}")
+        for axes in panels[-1]:
+            axes.set_xlabel("share of training")
+        panels[0, 0].legend(loc="center right")
+        panels[0, 2].legend(loc="lower right")
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """The network looks at the digit, and its features show less and less else."""
+    out = []
+    for label, part in parts(ds, ("correlation",)):
+        where = f", {label}" if label else ""
+        chance = 1 / int(part["classes"])
+        for rho in part["correlation"].values[part["correlation"] >= 0.9]:
+            out += _over_training(part.sel(correlation=rho), f"ρ = {rho:g}{where}")
+        if float(part["correlation"][-1]) == 1:
+            out += _at_the_end(part.isel(correlation=-1, time=-1), chance, where)
+            out.append(_against_control(part.isel(time=-1), chance, where))
+    return out
+
+
+def _over_training(part: xr.Dataset, where: str) -> list[Claim]:
+    """From a quarter of training to its end, as the paper's test does."""
+    quarter = len(part["time"]) // 4
+    probe = part["complex_probe"].transpose("probe", "seed", "time")
+    share, scale = (probe.sel(probe=k).values for k in ("accuracy", "scale"))
+    growth = jackknife_interval(lambda v: np.divide(*v.mean(axis=0)), scale[:, [-1, 0]])
+    text = "fall of the probe's OOD accuracy from ¼ of training to the end, mean"
+    decays = "flow.weight_decay" not in part.coords or part["flow.weight_decay"] > 0
+    is_published = float(part["correlation"]) == 1 and bool(decays)
+    source = PAPER if is_published else f"{PAPER}, asked where the paper does not"
+    fall = share[:, quarter], share[:, -1]
+    return [
+        difference(f"{text}, {where}", *fall, 0.0, np.inf, source),
+        Claim(f"growth of the probe's scale, {where}", growth, 1.0, np.inf, source),
+    ]
+
+
+def _at_the_end(last: xr.Dataset, chance: float, where: str) -> list[Claim]:
+    """The digit decides, the lower block does not."""
+    accuracy = last["accuracy"]
+    digit = last["simple_probe"].sel(probe="accuracy")
+    test, simple, lower = (
+        accuracy.sel(randomised=k) for k in ("nothing", "simple", "complex")
+    )
+    lost = "accuracy lost with the lower block exchanged"
+    probe = "accuracy of a probe for the digit (reversed labels)"
+    rows = [
+        ("test accuracy", test, 0.9, 1.0, SHAH),
+        (
+            "accuracy with the digit exchanged − chance",
+            simple - chance,
+            -0.05,
+            0.05,
+            SHAH,
+        ),
+        (lost, test - lower, -0.05, 0.05, SHAH),
+        (probe, digit, 0.95, 1.0, REVERSED),
+    ]
+    return [
+        mean(f"{text}, ρ = 1{where}", seen, low, high, source)
+        for text, seen, low, high, source in rows
+    ]
+
+
+def _against_control(last: xr.Dataset, chance: float, where: str) -> Claim:
+    """What the probe finds where the digit suffices, and where it does not help."""
+    probe = last["complex_probe"].sel(probe="accuracy")
+    free, same = (probe.isel(correlation=i).values for i in (0, -1))
+    is_pair = abs(float(last["correlation"][0]) - chance) < 1e-9
+    text = f"OOD accuracy of the probe, blocks independent − the same class{where}"
+    claim = difference(text, free, same, 0.1, 1.0, f"{PAPER}: bad accuracy")
+    return claim.given(is_pair, "ρ = 1/classes, where blocks are independent")
+
+
+def _probes(axes: Axes, part: xr.Dataset, kind: str) -> None:
+    share = part["time"] / float(part["time"][-1])
+    for i, rho in enumerate(part["correlation"].values):
+        values = part["complex_probe"].sel(correlation=rho, probe=kind)
+        colour = COLOURS[i % len(COLOURS)]
+        band(axes, share, values, colour=colour, label=f"ρ = {rho:g}")
+    if kind == "accuracy":
+        digit = part.isel(correlation=-1)["simple_probe"].sel(probe=kind)
+        axes.plot(share, digit.median("seed"), "--", color="#555555", label="digit")
+
+
+def _reliance(axes: Axes, cell: xr.Dataset) -> None:
+    share = cell["time"] / float(cell["time"][-1])
+    labels = {
+        "nothing": "test sample",
+        "simple": "digit exchanged",
+        "complex": "lower block exchanged",
+    }
+    for i, (kind, label) in enumerate(labels.items()):
+        values = cell["accuracy"].sel(randomised=kind)
+        # Two of the three may coincide.
+        line = "--" if kind == "complex" else "-"
+        band(axes, share, values, line, colour=COLOURS[i + 3], label=label)
+    axes.axhline(1 / int(cell["classes"]), color="black", linestyle=":", lw=1)
+    axes.set_ylim(0, 1.02)

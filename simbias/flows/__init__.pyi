@@ -1,0 +1,3 @@
+from .descent import Descent as Descent
+from .gradient_flow import GradientFlow as GradientFlow
+from .relu_flow import ReluFlow as ReluFlow

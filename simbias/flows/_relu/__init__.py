@@ -1,0 +1,1 @@
+"""Parts of the exact flow of ReLU networks."""

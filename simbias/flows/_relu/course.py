@@ -1,0 +1,81 @@
+"""What every neuron carries through the events of a step."""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from simbias.flows._relu.events import Events
+from simbias.flows._relu.frozen import Sample
+from simbias.flows._relu.single_neuron import Point
+
+
+class Pins(eqx.Module):
+    """Hyperplanes that neurons are held on (slides), in p slots per neuron.
+
+    `plane` is −1 in an empty slot.  A neuron counts as below the planes it is pinned
+    to.  `below` and `above` are the speeds of `escape_speeds`.  `excursion` is how
+    far, in w·u, the neuron would have gone by now had it been let go: it is released
+    when that matters.
+    """
+
+    plane: Int[Array, "c p"]
+    dual: Float[Array, "c p e"]
+    below: Float[Array, "c p"]
+    above: Float[Array, "c p"]
+    excursion: Float[Array, "c p"]
+
+
+def no_pins(w: Float[Array, "c e"], capacity: int) -> Pins:
+    """Empty slots."""
+    c, e = w.shape
+    empty = jnp.zeros((c, capacity), w.dtype)
+    return Pins(
+        plane=jnp.full((c, capacity), -1, jnp.int32),
+        dual=jnp.zeros((c, capacity, e), w.dtype),
+        below=empty,
+        above=empty,
+        excursion=empty,
+    )
+
+
+class Course(eqx.Module):
+    """The rest of a step for every neuron, from its last event to the end.
+
+    `begin` is when it starts, as a fraction of the step.  `early` and `late` are the
+    moments M at the ends of the whole step under the present sides and frozen
+    residuals.  `shift` sums what the events changed in w, `lag` the same times the
+    fraction of the step that was left.  `meetings` counts all events, those included
+    that change nothing.  `events` is None unless they are written down.
+    """
+
+    begin: Float[Array, " c"]
+    start: Point
+    end: Point
+    is_above: Bool[Array, "c n"]
+    pins: Pins
+    early: Float[Array, "c k e"]
+    late: Float[Array, "c k e"]
+    shift: Float[Array, " c"]
+    lag: Float[Array, " c"]
+    meetings: Int[Array, " c"]
+    crossings: Int[Array, " c"]
+    pinned: Int[Array, " c"]
+    released: Int[Array, " c"]
+    is_full: Bool[Array, " c"]
+    is_pending: Bool[Array, " c"]
+    events: Events | None
+
+
+class Step(NamedTuple):
+    """What all neurons share during a step.
+
+    `before` and `after` are the pulls of all planes, see `Sample.pulls`, at its ends.
+    """
+
+    sample: Sample
+    before: Float[Array, "n k"]
+    after: Float[Array, "n k"]
+    length: Float[Array, ""]
+    slope: float

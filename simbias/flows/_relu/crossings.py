@@ -1,0 +1,253 @@
+"""Neurons that meet data hyperplanes during a step, one event after the other."""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from simbias.flows._relu.course import Course, Pins, Step
+from simbias.flows._relu.cubic import (
+    Cubic,
+    first_root,
+    is_plain,
+    may_dip,
+    plain_root,
+    rough_root,
+)
+from simbias.flows._relu.events import kinds_at, kinds_of_leaving
+from simbias.flows._relu.frozen import Sample
+from simbias.flows._relu.meetings import Meeting, concave_first, decide, jumps_at
+from simbias.flows._relu.norms import largest_of_rows, norm_of_rows, rounding
+from simbias.flows._relu.pins import (
+    dual_basis,
+    escape_speeds,
+    pinned_normals,
+    project,
+)
+from simbias.flows._relu.rows import (
+    holds,
+    least_and_place,
+    on_some_rows,
+    on_wanted_rows,
+    with_flips,
+)
+from simbias.flows._relu.single_neuron import Point, displacement, mix, point
+from simbias.numerics.conditionals import repeat_while, when
+from simbias.numerics.precision import matmul
+
+MAX_EVENTS = 64
+
+
+def follow_events(course: Course, step: Step, rows: int) -> Course:
+    """Carry every neuron through its events, `rows` of those that may have any at once.
+
+    Expects a `course` that is the whole step; `is_pending` is filled in here.
+    """
+    is_pending = _may_meet(course, step)
+    course = eqx.tree_at(lambda c: c.is_pending, course, is_pending)
+
+    # Neurons without pins need one slot at most; a few of them are not worth a turn.
+    few = min(rows, course.begin.shape[0]) // 2
+
+    def free(course):
+        is_free = course.is_pending & jnp.all(course.pins.plane < 0, axis=1)
+        return is_free & (jnp.sum(is_free) > few)
+
+    arrays, static = eqx.partition(step, eqx.is_array)
+
+    def turn(arrays, course):
+        step = eqx.combine(arrays, static)
+        course = on_wanted_rows(_next_event_of_free, free, step, course, rows)
+        treat = lambda some: _next_event(step, some)
+        return on_some_rows(treat, course, course.is_pending, rows)
+
+    return repeat_while(lambda c: jnp.any(c.is_pending), turn)(arrays, course)
+
+
+def _next_event_of_free(step: Step, course: Course) -> Course:
+    """`_next_event` of neurons that hold no pin."""
+    slots = course.pins
+    one = jax.tree.map(lambda v: v[:, :1], slots)
+    new = _next_event(step, eqx.tree_at(lambda c: c.pins, course, one))
+    pins = jax.tree.map(lambda a, b: jnp.concatenate([a, b[:, 1:]], 1), new.pins, slots)
+    return eqx.tree_at(lambda c: c.pins, new, pins)
+
+
+def _next_event(step: Step, course: Course) -> Course:
+    found, k, begin, there = _first_meeting(course, step)
+    # A neuron without pins, in one slot, meets no planes that depend on each other.
+    if course.pins.plane.shape[1] > 1:
+        k = concave_first(course, step, k, begin, there)
+    meeting = decide(course, step, k, begin, there)
+    new = _redirected(course, step, begin, there, meeting)
+    is_pending = _may_meet(new, step) & (new.meetings < MAX_EVENTS)
+    new = eqx.tree_at(lambda c: c.is_pending, new, is_pending)
+    old = eqx.tree_at(lambda c: c.is_pending, course, jnp.zeros_like(found))
+    pick = lambda a, b: jnp.where(found.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
+    return jax.tree.map(pick, new, old)
+
+
+def _may_meet(course: Course, step: Step) -> Bool[Array, " c"]:
+    """Whether a w·x ends on the wrong side, or might dip there in between."""
+    cubic, rounding = _distances(course, step)
+    # Pinned pairs are at 0 at both ends.
+    return jnp.any((cubic.h1 < -rounding) | may_dip(cubic, rounding), axis=1)
+
+
+def _first_meeting(
+    course: Course, step: Step
+) -> tuple[Bool[Array, " c"], Int[Array, " c"], Float[Array, " c"], Point]:
+    """Earliest zero of a w·x on the rest of the step, by cubic Hermite interpolation.
+
+    Returns:
+        Whether there is one, its sample, its time as a fraction of the step, and the
+        weights there (without velocities' use: they are those of the start).
+    """
+    start, end = course.start, course.end
+    cubic, rounding = _distances(course, step)
+    is_free = ~holds(course.pins.plane, step.sample.planes.first)
+    among = (cubic, rounding, is_free)
+    is_odd = jnp.any(is_free & ~is_plain(cubic, rounding))
+    dipping = when(lambda among, _: _earliest(rough_root, *among))
+    least, k = dipping(is_odd, among, _earliest(plain_root, *among))
+    found = jnp.isfinite(least)
+    take = lambda v: jnp.take_along_axis(v, k[:, None], axis=1)[:, 0]
+    u = first_root(jax.tree.map(take, cubic))
+    begin = course.begin + (1 - course.begin) * u
+    u, left = u[:, None], ((1 - course.begin) * step.length)[:, None]
+    b0, b1 = (1 + 2 * u) * (1 - u) ** 2, u**2 * (3 - 2 * u)
+    c0, c1 = left * u * (1 - u) ** 2, left * u**2 * (u - 1)
+    w = b0 * start.w + c0 * start.dw + b1 * end.w + c1 * end.dw
+    a = b0 * start.a + c0 * start.da + b1 * end.a + c1 * end.da
+    return found, k, begin, Point(w, a, start.dw, start.da)
+
+
+def _earliest(
+    root: Callable[..., Float[Array, "c n"]],
+    cubic: Cubic,
+    rounding: Float[Array, ""],
+    is_free: Bool[Array, "c n"],
+) -> tuple[Float[Array, " c"], Int[Array, " c"]]:
+    return least_and_place(jnp.where(is_free, root(cubic, rounding), jnp.inf))
+
+
+def _redirected(
+    course: Course,
+    step: Step,
+    begin: Float[Array, " c"],
+    there: Point,
+    meeting: Meeting,
+) -> Course:
+    """The rest of the step after the event.
+
+    The end moves by the difference of two integrations of the one neuron, with the
+    new and the old moments: what the frozen step knows better than they is kept.
+    """
+    data, pins, plane = step.sample, course.pins, meeting.plane
+    gain = meeting.gain.astype(data.normal.dtype)
+    weight = gain * (1 - step.slope)
+    normal = data.normal[plane]
+    swing = lambda pull: jnp.sum(
+        (weight[:, :, None] * pull[plane])[:, :, :, None] * normal[:, :, None, :],
+        axis=1,
+    )
+    early, late = course.early - swing(step.before), course.late - swing(step.after)
+    old_normals = pinned_normals(data.normal, pins.plane)
+    new_plane = jnp.where(meeting.is_kept, pins.plane, -1)
+    is_full = meeting.is_pinned & jnp.all(new_plane >= 0, axis=1)
+    room = jnp.arange(new_plane.shape[1])[None, :] == jnp.argmin(new_plane, 1)[:, None]
+    takes = room & (meeting.is_pinned & ~is_full)[:, None]
+    new_plane = jnp.where(takes, plane[:, -1:], new_plane)
+    normals = pinned_normals(data.normal, new_plane)
+    dual = dual_basis(normals)
+    left = (1 - begin) * step.length
+    old = displacement(
+        there, mix(begin, course.early, course.late), course.late, left,
+        old_normals, pins.dual,
+    )  # fmt: skip
+    new = displacement(there, mix(begin, early, late), late, left, normals, dual)
+    w1 = project(course.end.w + new[0] - old[0], normals, dual)
+    w1, lost = _kept_on_side(w1, course.is_above, meeting, normals, dual, data)
+    a1 = course.end.a + new[1] - old[1]
+    w0 = project(there.w, normals, dual)
+    now = mix(begin, early, late)
+    shift = norm_of_rows(new[0] - old[0]) + lost
+    jump = jumps_at(there.a, jnp.maximum(new_plane, 0), begin, step)
+    drive = jnp.sum(there.a[:, :, None] * now, axis=1)
+    below, above, _ = escape_speeds(drive, jump, dual)
+    is_above = with_flips(course.is_above, plane, meeting.gain, data.planes.first)
+    leaves = meeting.is_used[:, :-1] & ~meeting.is_kept
+    released = jnp.sum(leaves, axis=1)
+    events = course.events
+    if events is not None:
+        met = kinds_at(meeting.gain[:, -1:] > 0, meeting.is_pinned[:, None])
+        met = jnp.where(meeting.stays[:, None], 0, met)
+        left_planes = kinds_of_leaving(meeting.gain[:, :-1] > 0, leaves)
+        kinds = jnp.concatenate([left_planes, met], axis=1)
+        events = events.noted(begin, plane, kinds)
+    return Course(
+        begin=begin,
+        start=point(w0, there.a, now, normals, dual),
+        end=point(w1, a1, late, normals, dual),
+        is_above=is_above,
+        pins=Pins(
+            plane=new_plane,
+            dual=dual,
+            below=below,
+            above=above,
+            excursion=jnp.where(meeting.is_kept, pins.excursion, 0),
+        ),
+        early=early,
+        late=late,
+        shift=course.shift + shift,
+        lag=course.lag + shift * (1 - begin),
+        meetings=course.meetings + 1,
+        crossings=course.crossings
+        + (~meeting.is_pinned & ~meeting.stays).astype(jnp.int32),
+        pinned=course.pinned + meeting.is_pinned.astype(jnp.int32),
+        released=course.released + released.astype(jnp.int32),
+        is_full=course.is_full | is_full,
+        is_pending=course.is_pending,
+        events=events,
+    )
+
+
+def _kept_on_side(
+    w: Float[Array, "c e"],
+    is_above: Bool[Array, "c n"],
+    meeting: Meeting,
+    normals: Float[Array, "c p e"],
+    dual: Float[Array, "c p e"],
+    data: Sample,
+) -> tuple[Float[Array, "c e"], Float[Array, " c"]]:
+    """The end of a neuron that stays, no further than the plane, and what it lost."""
+    k = meeting.plane[:, -1:]
+    normal = data.normal[k[:, 0]]
+    side = jnp.where(jnp.take_along_axis(is_above, k, axis=1)[:, 0], 1, -1)
+    height = side * jnp.sum(normal * w, axis=1)
+    along = project(normal, normals, dual)
+    square = jnp.sum(along**2, axis=1)
+    is_over = meeting.stays & (height < 0) & (square > 0)
+    back = jnp.where(is_over, -side * height / jnp.where(square > 0, square, 1), 0)
+    return w + back[:, None] * along, jnp.abs(back) * jnp.sqrt(square)
+
+
+def _distances(course: Course, step: Step) -> tuple[Cubic, Float[Array, ""]]:
+    """w·u on the rest of the step in units of |w|, and below what it has no sign.
+
+    Positive on the side that the neuron is on.  A neuron whose pins let it hardly move
+    is where it is up to a rounding of how far it would go without them.
+    """
+    start, end = course.start, course.end
+    left = ((1 - course.begin) * step.length)[:, None]
+    drive = left * jnp.sum(start.a[:, :, None] * course.early, axis=1)
+    size = largest_of_rows(start.w, end.w, drive)[:, None]
+    unit = jnp.where(size > 0, size, 1)
+    side = jnp.where(course.is_above, 1, -1).astype(left.dtype)
+    along = lambda v: side * matmul(v / unit, step.sample.normal.T)
+    cubic = Cubic(
+        along(start.w), along(left * start.dw), along(end.w), along(left * end.dw)
+    )
+    return cubic, rounding(unit)

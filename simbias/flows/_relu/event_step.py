@@ -1,0 +1,241 @@
+"""One attempted step of the exact flow of a ReLU network."""
+
+from typing import NamedTuple
+
+import diffrax
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from simbias.flows._relu.crossings import (
+    MAX_EVENTS,
+    Course,
+    Point,
+    Step,
+    follow_events,
+)
+from simbias.flows._relu.events import Events, kinds_of_leaving, no_events
+from simbias.flows._relu.frozen import (
+    Rates,
+    Sample,
+    frozen_field,
+    neurons_first,
+    neurons_last,
+)
+from simbias.flows._relu.norms import largest_of_rows, norm_of_rows, rounding
+from simbias.flows._relu.pins import pinned_normals, project
+from simbias.flows._relu.position import Position, products, rates_at
+from simbias.flows._relu.releases import Held, release
+from simbias.flows._relu.smooth_step import Stiffness, smooth_step
+
+# Powers of the step in the errors of one event, and of what it does to the others.
+_EVENT_ORDER, _COUPLING_ORDER = 3, 2
+# A step whose events do not stand is tried again at about half its length.
+_HALVE = 1.8
+
+
+class Method(NamedTuple):
+    """What the user chose."""
+
+    solver: diffrax.AbstractERK
+    rtol: Float[Array, ""]
+    slope: float
+    rows: int
+    has_events: bool
+
+
+class Attempt(NamedTuple):
+    """Where the step ends, its error in units of the tolerance, and its events."""
+
+    position: Position
+    error: Float[Array, ""]
+    order: Float[Array, ""]
+    evaluations: Int[Array, ""]
+    stiffness: Stiffness | None
+    crossings: Int[Array, ""]
+    pinned: Int[Array, ""]
+    released: Int[Array, ""]
+    choices: Int[Array, ""]
+    is_full: Bool[Array, ""]
+    events: Events | None
+
+
+def attempt_step(
+    position: Position,
+    sample: Sample,
+    length: Float[Array, ""],
+    method: Method,
+    stiffness: Stiffness | None,
+) -> Attempt:
+    """Integrate with the pattern frozen, then put right what met a hyperplane.
+
+    1. A Runge–Kutta step of the frozen field gives r(t) and a course for every neuron.
+    2. Neurons that meet hyperplanes follow their events under that r(t).
+    3. The field anew: what the events changed in r moves all neurons a little (δr
+       grows about linearly from each event to the end, hence the factor κ/2).
+    4. Pins that no longer hold are released.
+    """
+    slope = method.slope
+    pinned, dual = position.pins.plane, position.pins.dual
+    field = frozen_field(position.is_above, slope, pinned, dual, sample)
+    rate = neurons_last(position.rates)
+    y0 = jax.tree.map(jnp.zeros_like, rate)._replace(w=position.w.T, a=position.a.T)
+    smooth = smooth_step(field, y0, rate, length, method.solver, stiffness)
+    end, error, late = map(neurons_first, smooth[:3])
+    size = norm_of_rows(position.w, position.a)
+    share = lambda *parts: norm_of_rows(*parts) / jnp.where(size > 0, size, 1)
+    events = no_events(len(position.w), position.w.dtype) if method.has_events else None
+    course = _course(position, end, late, events)
+    pulls = sample.pulls(position.rates.residual), sample.pulls(late.residual)
+    step = Step(sample, *pulls, length, slope)
+    course = follow_events(course, step, method.rows)
+
+    w, a, pins = course.end.w, course.end.a, course.pins
+    rates = rates_at(w, a, course.is_above, pins, sample, slope)
+    weight = norm_of_rows(a)
+    total = jnp.sum(weight * course.shift)
+    has_events = total > 0
+    kappa = jnp.sum(weight * course.lag) / jnp.where(has_events, total, 1)
+    half = jnp.where(has_events, kappa / 2 * length, 0)
+    if smooth.stiffness is not None:
+        # What decays fast follows at once, and comes to rest at δθ' / ρ.
+        decay = jnp.where(smooth.stiffness.is_stiff, smooth.stiffness.radius, 0)
+        half = half / (1 + decay * half)
+    dw, da = half * (rates.w - course.end.dw), half * (rates.a - course.end.da)
+    w, a = w + dw, a + da
+
+    h = products(w, sample)
+    drive = length * jnp.sum(a[:, :, None] * rates.moment, axis=1)
+    limit = rounding(w) * largest_of_rows(w, position.w, drive)[:, None]
+    is_off = jnp.where(course.is_above, h < -limit, h > limit)
+    flipped = course.is_above != position.is_above
+    is_endless = course.meetings >= MAX_EVENTS
+    is_undone = jnp.any(is_off & flipped & ~is_endless[:, None])
+    is_reset = (is_off & is_endless[:, None])[:, sample.planes.first]
+    is_above = jnp.where(is_reset, (h > 0)[:, sample.planes.first], course.is_above)
+
+    none = jnp.zeros(w.shape[:1], jnp.int32)
+    held = Held(w, a, rates.moment, is_above, pins, released=none, choices=none)
+    pull, tolerance = sample.pulls(rates.residual), method.rtol * size
+    held = release(held, sample, pull, length, slope, tolerance, method.rows)
+    let_go = share(held.w - w)
+    w, a = _rebalanced(held.w, held.a, position)
+    held = held._replace(w=w, a=a)
+    moved = share(end.w - position.w, end.a - position.a)
+    change = moved + _change(position.rates.moment, late.moment)
+    kink = share(course.shift[:, None]) * change ** (_EVENT_ORDER - 1)
+    kink = kink + let_go * change + jnp.where(is_endless, moved, 0)
+    order = smooth.order
+    relative = lambda v: _root_mean_square(v, moved) / method.rtol
+    scaled = jnp.maximum(
+        relative(share(error.w, error.a)),
+        jnp.maximum(
+            relative(kink) ** (order / _EVENT_ORDER),
+            relative(share(dw, da)) ** (order / _COUPLING_ORDER),
+        ),
+    )
+    scaled = jnp.where(is_undone, jnp.maximum(scaled, _HALVE**order), scaled)
+    count = lambda v: jnp.sum(v).astype(jnp.int32)
+    events = course.events
+    if events is not None:
+        plane = course.pins.plane
+        leaves = (plane >= 0) & (held.pins.plane != plane)
+        plane = jnp.maximum(plane, 0)
+        is_up = jnp.take_along_axis(held.is_above, plane, axis=1)
+        now = jnp.ones_like(course.begin)
+        events = events.noted(now, plane, kinds_of_leaving(is_up, leaves))
+    return Attempt(
+        position=_arrived(held, rates.residual, sample),
+        error=scaled,
+        order=order,
+        evaluations=smooth.evaluations,
+        stiffness=smooth.stiffness,
+        crossings=count(course.crossings),
+        pinned=count(course.pinned),
+        released=count(course.released) + count(held.released),
+        choices=count(held.choices),
+        is_full=jnp.any(course.is_full),
+        events=events,
+    )
+
+
+def _root_mean_square(
+    value: Float[Array, " m"], moved: Float[Array, " m"]
+) -> Float[Array, ""]:
+    """Over neurons, each counted by how far it moves: resting ones loosen nothing."""
+    most = jnp.max(moved)
+    part = jnp.where(most > 0, moved / jnp.where(most > 0, most, 1), 1)
+    return jnp.sqrt(jnp.sum(value**2) / jnp.sum(part))
+
+
+def _change(
+    early: Float[Array, "m k e"], late: Float[Array, "m k e"]
+) -> Float[Array, " m"]:
+    """By what share of itself the moment of each neuron changes in the step.
+
+    Events take the moments to be linear in time.  For a neuron that hardly moves it is
+    the others that bend them.
+    """
+    early, late = (v.reshape(v.shape[0], -1) for v in (early, late))
+    size = norm_of_rows(early, late)
+    return norm_of_rows(late - early) / jnp.where(size > 0, size, 1)
+
+
+def _rebalanced(
+    w: Float[Array, "m e"], a: Float[Array, "m k"], before: Position
+) -> tuple[Float[Array, "m e"], Float[Array, "m k"]]:
+    """Put |a|² − |w|² of every neuron back to what it was, which the flow keeps.
+
+    (1 + δ)w and (1 − δ)a, to first order the nearest point with that value.  No sign of
+    w·x changes, and a·w only by δ²: nothing that was computed at (w, a) is touched.
+
+    Reference: Hairer, Lubich & Wanner (2006), Geometric numerical integration, IV.4.
+    """
+    size = norm_of_rows(w, a)[:, None]
+    unit = jnp.where(size > 0, size, 1)
+    square = lambda v: jnp.sum((v / unit) ** 2, axis=1, keepdims=True)
+    change = square(a) - square(w) - (square(before.a) - square(before.w))
+    delta = change / 2
+    return (1 + delta) * w, (1 - delta) * a
+
+
+def _course(
+    position: Position,
+    end: Rates,
+    late: Rates,
+    events: Events | None,
+) -> Course:
+    """A whole step for every neuron, before any event."""
+    w0, w1 = position.w, end.w
+    none = jnp.zeros(w0.shape[:1], w0.dtype)
+    zero = jnp.zeros(w0.shape[:1], jnp.int32)
+    return Course(
+        begin=none,
+        start=Point(w0, position.a, position.rates.w, position.rates.a),
+        end=Point(w1, end.a, late.w, late.a),
+        is_above=position.is_above,
+        pins=position.pins,
+        early=position.rates.moment,
+        late=late.moment,
+        shift=none,
+        lag=none,
+        meetings=zero,
+        crossings=zero,
+        pinned=zero,
+        released=zero,
+        is_full=jnp.zeros(w0.shape[:1], bool),
+        is_pending=jnp.zeros(w0.shape[:1], bool),
+        events=events,
+    )
+
+
+def _arrived(held: Held, residual: Float[Array, "n k"], sample: Sample) -> Position:
+    normals = pinned_normals(sample.normal, held.pins.plane)
+    drive = jnp.sum(held.a[:, :, None] * held.moment, axis=1)
+    rates = Rates(
+        w=project(drive, normals, held.pins.dual),
+        a=jnp.sum(held.moment * held.w[:, None, :], axis=2),
+        moment=held.moment,
+        residual=residual,
+    )
+    return Position(held.w, held.a, held.is_above, held.pins, rates)

@@ -1,0 +1,122 @@
+"""What a neuron does where it meets a data hyperplane: cross it, slide or stay."""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from simbias.flows._relu.course import Course, Step
+from simbias.flows._relu.pins import dual_basis, jumps, pinned_normals, project
+from simbias.flows._relu.rows import holds, least_and_place
+from simbias.flows._relu.single_neuron import Point, mix
+from simbias.flows._relu.subgradient import box_least_norm
+from simbias.numerics.precision import matmul
+
+
+def concave_first(
+    course: Course,
+    step: Step,
+    k: Int[Array, " c"],
+    begin: Float[Array, " c"],
+    there: Point,
+) -> Int[Array, " c"]:
+    """Which of the planes that are met at once comes first.
+
+    A pinned neuron meets all planes together whose normals depend on those of k and of
+    its pins (x₁, x₂ and x₁ + x₂, say).  On concave ones it cannot stop, so it crosses
+    them before it is asked whether it stops on a convex one; once it has, it does not
+    meet them any more.
+    """
+    pins, unit = course.pins.plane, step.sample.normal
+    planes = jnp.concatenate([pins, k[:, None]], axis=1)
+    normals = pinned_normals(unit, planes)
+    along = lambda v: matmul(v, unit.T)
+    part = jnp.sum(along(normals) * along(dual_basis(normals)), axis=1)
+    is_dependent = 1 - part < _dependence(unit)
+    is_plane = jnp.any(unit != 0, axis=1)[None, :]
+    is_free = is_plane & ~holds(planes, step.sample.planes.first)
+    side = jnp.where(course.is_above, 1, -1)
+    approach = -side * along(course.end.w - there.w)
+    every = jnp.broadcast_to(jnp.arange(unit.shape[0])[None, :], approach.shape)
+    is_concave = jumps_at(there.a, every, begin, step) > 0
+    is_first = is_dependent & is_free & is_concave & (approach > 0)
+    least, first = least_and_place(jnp.where(is_first, -approach, 0))
+    has_pins = jnp.any(pins >= 0, axis=1)
+    return jnp.where(has_pins & (least < 0), first, k)
+
+
+class Meeting(NamedTuple):
+    """What is decided where a neuron meets a hyperplane; s = the p pins and k."""
+
+    plane: Int[Array, "c s"]
+    is_used: Bool[Array, "c s"]
+    gain: Int[Array, "c s"]
+    is_kept: Bool[Array, "c p"]
+    is_pinned: Bool[Array, " c"]
+    stays: Bool[Array, " c"]
+
+
+def decide(
+    course: Course,
+    step: Step,
+    k: Int[Array, " c"],
+    begin: Float[Array, " c"],
+    there: Point,
+) -> Meeting:
+    """Cross, slide or stay, by the least subgradient over k and all pins.
+
+    A concave kink (the speed of w·u grows above it) is always crossed; only the pins
+    are decided anew, with k on its new side.  A convex one that the subgradient leaves
+    to the side where the neuron is, such as that of a neuron that has just died on it,
+    is neither crossed nor slid on: the neuron stays on its side, at the plane.
+    """
+    pins, data = course.pins, step.sample
+    plane = jnp.concatenate([pins.plane, k[:, None]], axis=1)
+    is_used = plane >= 0
+    plane = jnp.maximum(plane, 0)
+    normals = jnp.where(is_used[:, :, None], data.normal[plane], 0)
+    jump = jumps_at(there.a, plane, begin, step)
+    was_above = jnp.take_along_axis(course.is_above, k[:, None], axis=1)[:, 0]
+    moment = mix(begin, course.early, course.late)
+    drive = jnp.sum(there.a[:, :, None] * moment, axis=1)
+    normal = normals[:, -1]
+    to_self = project(normal, normals[:, :-1], pins.dual)
+    is_independent = jnp.sum(to_self**2, axis=1) > _dependence(drive)
+    can_slide = (jump[:, -1] < 0) & is_independent
+    # The neuron counts as below k if it can slide, as across if not.
+    change = jnp.where(was_above, -1.0, jnp.where(can_slide, 0.0, 1.0))
+    change = change.astype(drive.dtype)
+    drive = drive + (change * jump[:, -1])[:, None] * normal
+    is_free = is_used.at[:, -1].set(can_slide)
+    verdict = box_least_norm(normals, drive, jnp.maximum(-jump, 0), is_free)
+    is_pinned = can_slide & (verdict[:, -1] == 0)
+    stays = can_slide & (verdict[:, -1] == jnp.where(was_above, 1, -1))
+    gain = (is_used & (verdict > 0)).astype(jnp.int32)
+    # A pinned neuron counts as below.
+    across = jnp.where(was_above, -1, jnp.where(is_pinned, 0, 1))
+    here = jnp.where(stays, 0, across).astype(jnp.int32)
+    return Meeting(
+        plane=plane,
+        is_used=is_used,
+        gain=gain.at[:, -1].set(here),
+        is_kept=is_used[:, :-1] & (verdict[:, :-1] == 0),
+        is_pinned=is_pinned,
+        stays=stays,
+    )
+
+
+def jumps_at(
+    a: Float[Array, "c k"],
+    plane: Int[Array, "c s"],
+    begin: Float[Array, " c"],
+    step: Step,
+) -> Float[Array, "c s"]:
+    """`jumps` of planes at a fraction of the step, residuals linear in time."""
+    t = begin[:, None, None]
+    pull = (1 - t) * step.before[plane] + t * step.after[plane]
+    return jumps(a, pull, step.slope)
+
+
+def _dependence(like: Float[Array, "..."]) -> Float[Array, ""]:
+    """Squared distance of a unit normal from the span of others that is none."""
+    return jnp.asarray(jnp.finfo(like.dtype).eps ** 0.75, like.dtype)

@@ -1,0 +1,71 @@
+"""Neurons held on data hyperplanes: projection, and the speed of leaving."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from simbias.flows._relu.small_systems import solve_small
+
+
+def pinned_normals(
+    normal: Float[Array, "n e"], pins: Int[Array, "c p"]
+) -> Float[Array, "c p e"]:
+    """Unit normals of the hyperplanes a neuron is pinned to; 0 where pins are −1."""
+    return jnp.where((pins >= 0)[:, :, None], normal[jnp.maximum(pins, 0)], 0)
+
+
+def dual_basis(normals: Float[Array, "c p e"]) -> Float[Array, "c p e"]:
+    """uₛ in the span of the normals with uₛ·xₜ = δₛₜ; 0 where the normal is 0."""
+    size = normals.shape[1]
+    gram = jnp.sum(normals[:, :, None, :] * normals[:, None, :, :], axis=3)
+    is_empty = jnp.sum(normals**2, axis=2) == 0
+    eye = jnp.eye(size, dtype=normals.dtype)[None]
+    return solve_small(jnp.where(is_empty[:, :, None], eye, gram), normals)
+
+
+def project(
+    vector: Float[Array, "c e"],
+    normals: Float[Array, "c p e"],
+    dual: Float[Array, "c p e"],
+) -> Float[Array, "c e"]:
+    """Nearest vector with v·xₛ = 0 for all pins: v − Σₛ (uₛ·v) xₛ."""
+    part = jnp.sum(dual * vector[:, None, :], axis=2)
+    return vector - jnp.sum(part[:, :, None] * normals, axis=1)
+
+
+def jumps(
+    a: Float[Array, "c k"], pull: Float[Array, "c s k"], slope: float
+) -> Float[Array, "c s"]:
+    """Velocity gained along the unit normal from below a hyperplane to above it.
+
+    j = −(1 − s) a·R with R = Σ |x| r over its samples, whichever way they point;
+    < 0 at a convex kink, on which a neuron can slide.
+    """
+    return -(1 - slope) * jnp.sum(a[:, None, :] * pull, axis=2)
+
+
+def escape_speeds(
+    drive: Float[Array, "c e"],
+    jump: Float[Array, "c p"],
+    dual: Float[Array, "c p e"],
+) -> tuple[Float[Array, "c p"], Float[Array, "c p"], Float[Array, "c p"]]:
+    """Speed of w·xₛ on either side of a pin when it alone is let go.
+
+    With q = 1/|u|² the squared distance of xₛ from the span of the other normals,
+
+        below  q (u·D),    above  q (u·D + j).
+
+    The pin holds while the first is > 0 and the second < 0.
+
+    Args:
+        drive: D, velocity of the weights from below all pinned planes, unprojected.
+        jump: j, velocity gained along xₛ above (< 0 at a convex kink).
+        dual: from `dual_basis`.
+
+    Returns:
+        Speed below, above, and q (0 for an empty pin).
+    """
+    length = jnp.sum(dual**2, axis=2)
+    is_pin = length > 0
+    room = jnp.where(is_pin, 1 / jnp.where(is_pin, length, 1), 0)
+    below = room * jnp.sum(dual * drive[:, None, :], axis=2)
+    return below, below + room * jump, room

@@ -1,0 +1,161 @@
+"""Where a network is: weights, sides of the hyperplanes, pins, and the field there."""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from simbias.core import Real
+from simbias.flows._relu.course import Pins, no_pins
+from simbias.flows._relu.frozen import Rates, Sample, frozen_field, neurons_first
+from simbias.flows._relu.norms import norm, norm_of_rows, rounding_of
+from simbias.flows._relu.pins import jumps
+from simbias.flows._relu.planes import Planes, orientation
+from simbias.numerics.precision import matmul
+
+# A speed below this many roundings of what it is the sum of is none.
+_NOTHING = 100
+# Share of its size by which the fastest neurons move in the first step.
+_FIRST = 1e-2
+
+
+class Position(eqx.Module):
+    """Weights, the side of every hyperplane they are on, and the field there."""
+
+    w: Float[Array, "m e"]
+    a: Float[Array, "m k"]
+    is_above: Bool[Array, "m n"]
+    pins: Pins
+    rates: Rates
+
+
+def first_position(
+    w: Float[Array, "m e"],
+    a: Float[Array, "m k"],
+    sample: Sample,
+    slope: float,
+    capacity: int,
+) -> Position:
+    """No neuron is pinned.
+
+    On a hyperplane the convention is that of the gradient, σ'(0) = 0 (or the negative
+    slope): a neuron counts as on the side to which that sends it.  Where that side
+    pushes it back its first step finds out.  If it sends it to none, see `_side`.  If
+    this leaves a ReLU neuron without active samples, as one with w = 0, it is dead:
+    none it is on ever is, whichever way they point.
+    """
+    pins = no_pins(w, capacity)
+    is_reversed = sample.planes.is_reversed[None, :]
+    h = products(w, sample)[:, sample.planes.first]
+    is_on = jnp.abs(h) <= rounding_of(w)
+    rates = lambda is_above: rates_at(w, a, is_above, pins, sample, slope)
+    # No sample of a plane that the neuron is on is active.
+    is_above = jnp.where(is_on, is_reversed, h > 0)
+    is_dead = ~jnp.any(is_above ^ is_reversed, axis=1, keepdims=True) & (slope == 0)
+    goes_up = _side(a, rates(is_above), sample, slope)[:, sample.planes.first]
+    is_above = jnp.where(is_on & ~is_dead, goes_up, is_above)
+    return Position(w, a, is_above, pins, rates(is_above))
+
+
+def _side(
+    a: Float[Array, "m k"], rates: Rates, sample: Sample, slope: float
+) -> Bool[Array, "m n"]:
+    """Whether a neuron on a plane starts above it, in the place of its first row.
+
+    `rates` are those of σ'(0) = 0: no sample of the plane is active.  If they move the
+    neuron neither up nor down it stays on a side that leaves it where it is, or else
+    goes to that of the greater speed; if they are equal `orientation` decides, which
+    knows nothing of the order of the samples.
+    """
+    planes = sample.planes
+    pull = sample.length[:, None] * rates.residual
+    split = lambda kept: planes.totals(jnp.where(kept[:, None], pull, 0))
+    gain = lambda total: jumps(
+        a, jnp.broadcast_to(total, (len(a), *total.shape)), slope
+    )
+    up = gain(split(~planes.is_reversed))
+    down = -gain(split(planes.is_reversed))
+    size = jnp.sum(jnp.abs(a), axis=1, keepdims=True) * jnp.sum(jnp.abs(pull))
+    limit = _NOTHING * jnp.finfo(a.dtype).eps * size
+    speed = products(rates.w, sample)
+    greater = up + down
+    tie = (orientation(sample.normal) < 0)[None, :]
+    greater = jnp.where(jnp.abs(greater) > limit, greater > 0, tie)
+    rests_below, rests_above = jnp.abs(down) <= limit, jnp.abs(up) <= limit
+    # Below a plane all of whose samples point up none is active.
+    rests = jnp.where(
+        rests_below & rests_above, tie & ~_points_one_way(planes)[None, :], ~rests_below
+    )
+    chosen = jnp.where(rests_below | rests_above, rests, greater)
+    return jnp.where(jnp.abs(speed) > limit, speed > 0, chosen)
+
+
+def _points_one_way(planes: Planes) -> Bool[Array, " n"]:
+    """Whether no sample of a row's plane is reversed, in the place of its first."""
+    count = planes.totals(planes.is_reversed.astype(jnp.float32)[:, None])
+    return count[:, 0] == 0
+
+
+def choices_at_start(
+    position: Position, sample: Sample, slope: float
+) -> Int[Array, ""]:
+    """Planes on which a neuron starts and that push it away on both sides.
+
+    And neurons that start at w = 0 with an a that something pulls on: rest is one of
+    their solutions.
+    """
+    w, a = position.w, position.a
+    h = products(w, sample)
+    is_plane = jnp.any(sample.normal != 0, axis=1)[None, :]
+    is_on = (jnp.abs(h) <= rounding_of(w)) & is_plane
+    pull = sample.pulls(position.rates.residual)
+    jump = jumps(a, jnp.broadcast_to(pull, (len(a), *pull.shape)), slope)
+    speed = products(position.rates.w, sample)
+    above = jnp.where(position.is_above, speed, speed + jump)
+    leaves = jnp.any(w != 0, axis=1, keepdims=True) & (above > 0) & (above < jump)
+    is_pulled = ~jnp.any(w != 0, axis=1) & jnp.any(is_plane & (jump != 0), axis=1)
+    return (jnp.sum(is_on & leaves) + jnp.sum(is_pulled)).astype(jnp.int32)
+
+
+def first_length(position: Position) -> Float[Array, ""]:
+    """Time in which the fastest neuron moves by a small share of its size."""
+    size = norm_of_rows(position.w, position.a)
+    speed = norm_of_rows(position.rates.w, position.rates.a)
+    rate = jnp.max(jnp.where(size > 0, speed / jnp.where(size > 0, size, 1), 0))
+    return _FIRST / jnp.where(rate > 0, rate, _FIRST)
+
+
+def is_at_rest(
+    position: Position,
+    sample: Sample,
+    prediction: Float[Array, "n k"],
+    rest: Real,
+) -> Bool[Array, ""]:
+    """|θ'| against Σᵢ |rᵢ||xᵢ| over active samples, and L against that of f = 0."""
+    rates, w, a = position.rates, position.w, position.a
+    limit = jnp.asarray(rest, w.dtype)
+    pull = jnp.sqrt(jnp.sum(rates.residual**2, axis=1)) * sample.length
+    is_active = position.is_above ^ sample.planes.is_reversed[None, :]
+    unsigned = jnp.sum(jnp.where(is_active, pull[None, :], 0), axis=1)
+    unsigned = (unsigned * norm_of_rows(w, a))[:, None]
+    is_still = norm(rates.w, rates.a) <= limit * norm(unsigned)
+    start = sample.loss(jnp.zeros_like(sample.y), sample.y, sample.weight)
+    loss = sample.loss(prediction, sample.y, sample.weight)
+    return is_still | (loss <= limit**2 * start)
+
+
+def rates_at(
+    w: Float[Array, "m e"],
+    a: Float[Array, "m k"],
+    is_above: Bool[Array, "m n"],
+    pins: Pins,
+    sample: Sample,
+    slope: float,
+) -> Rates:
+    """The field, evaluated anew."""
+    field = frozen_field(is_above, slope, pins.plane, pins.dual, sample)
+    return neurons_first(field(w.T, a.T))
+
+
+def products(w: Float[Array, "m e"], sample: Sample) -> Float[Array, "m n"]:
+    """w·u of every plane, u its unit normal, in the place of its first row."""
+    return matmul(w, sample.normal.T)

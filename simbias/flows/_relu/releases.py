@@ -1,0 +1,160 @@
+"""Neurons that leave the hyperplanes they slide on."""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from simbias.flows._relu.crossings import Pins
+from simbias.flows._relu.frozen import Sample
+from simbias.flows._relu.pins import (
+    dual_basis,
+    escape_speeds,
+    jumps,
+    pinned_normals,
+    project,
+)
+from simbias.flows._relu.rows import on_wanted_rows, with_flips
+from simbias.flows._relu.subgradient import box_least_norm
+
+
+class Held(NamedTuple):
+    """Every neuron at the end of a step, with the moment of the field there."""
+
+    w: Float[Array, "c e"]
+    a: Float[Array, "c k"]
+    moment: Float[Array, "c k e"]
+    is_above: Bool[Array, "c n"]
+    pins: Pins
+    released: Int[Array, " c"]
+    choices: Int[Array, " c"]
+
+
+def release(
+    held: Held,
+    sample: Sample,
+    pull: Float[Array, "n k"],
+    length: Float[Array, ""],
+    slope: float,
+    tolerance: Float[Array, " c"],
+    rows: int,
+) -> Held:
+    """Let go of the pins that no longer hold.
+
+    A pin whose escape speed says "leave" is first kept, and the distance it would have
+    gone is added up, back to zero if the speed turns round: residuals that tremble in
+    the last digits of the tolerance do not set neurons free and catch them again.  Once
+    that distance exceeds the tolerance the neuron is put there, and the box-constrained
+    subgradient over all its pins says which of them it leaves, and to which side.
+
+    Args:
+        held: the neurons; `pins` still carries the speeds at the start of the step.
+        sample: the data.
+        pull: of the planes at the end of the step, see `Sample.pulls`.
+        length: of the step.
+        slope: negative slope of the activation.
+        tolerance: how far each neuron may be from where it should be.
+        rows: how many neurons are let go at a time.
+    """
+    held, is_due = _excursions(held, pull, length, slope, tolerance)
+
+    def let_go(context, due):
+        held, is_due = due
+        sample, pull, length = context
+        return _let_go(held, sample, pull, length, slope), jnp.zeros_like(is_due)
+
+    context = (sample, pull, length)
+    return on_wanted_rows(let_go, lambda v: v[1], context, (held, is_due), rows)[0]
+
+
+def _excursions(
+    held: Held,
+    pull: Float[Array, "n k"],
+    length: Float[Array, ""],
+    slope: float,
+    tolerance: Float[Array, " c"],
+) -> tuple[Held, Bool[Array, " c"]]:
+    pins = held.pins
+    jump = _jumps_of_pins(held, pull, slope)
+    drive = jnp.sum(held.a[:, :, None] * held.moment, axis=1)
+    below, above, room = escape_speeds(drive, jump, pins.dual)
+    up = _travelled(pins.excursion, pins.above, above, length)
+    down = _travelled(-pins.excursion, -pins.below, -below, length)
+    leaves_up = (above > 0) & (above >= -below)
+    is_up = (pins.excursion > 0) | ((pins.excursion == 0) & leaves_up)
+    is_down = (pins.excursion < 0) | ((pins.excursion == 0) & ~leaves_up)
+    excursion = jnp.where(is_up, up, jnp.where(is_down, -down, 0))
+    leaves = jnp.where(excursion > 0, above > 0, below < 0) & (room > 0)
+    is_far = jnp.abs(excursion) > tolerance[:, None] * jnp.sqrt(room)
+    # Nothing pushes it up from below: it has died on the plane, and slides no more.
+    is_tie = (room > 0) & (below == 0) & (above <= 0)
+    is_due = jnp.any(leaves & is_far & (excursion != 0) | is_tie, axis=1)
+    pins = Pins(pins.plane, pins.dual, below, above, excursion)
+    return held._replace(pins=pins), is_due
+
+
+def _travelled(
+    distance: Float[Array, "c p"],
+    before: Float[Array, "c p"],
+    after: Float[Array, "c p"],
+    length: Float[Array, ""],
+) -> Float[Array, "c p"]:
+    """Distance after a step at a speed linear in time; a rest ends when it is > 0."""
+    sets_off = (distance <= 0) & (before < 0)
+    gap = jnp.where(after > before, after - before, 1)
+    part = jnp.where(sets_off, jnp.maximum(after, 0) ** 2 / gap, before + after)
+    return jnp.maximum(jnp.maximum(distance, 0) + length / 2 * part, 0)
+
+
+def _let_go(
+    held: Held,
+    sample: Sample,
+    pull: Float[Array, "n k"],
+    length: Float[Array, ""],
+    slope: float,
+) -> Held:
+    pins = held.pins
+    normals = pinned_normals(sample.normal, pins.plane)
+    is_pin = pins.plane >= 0
+    jump = _jumps_of_pins(held, pull, slope)
+    drive = jnp.sum(held.a[:, :, None] * held.moment, axis=1)
+    verdict = box_least_norm(normals, drive, jnp.maximum(-jump, 0), is_pin)
+    # A kink that has turned concave cannot hold, and both sides are solutions: to that
+    # of the greater speed.
+    is_concave = is_pin & (jump > 0)
+    side = jnp.where(pins.above >= -pins.below, 1, -1)
+    verdict = jnp.where(is_concave, side, verdict)
+    stays = is_pin & (verdict == 0)
+    leaves = is_pin & (verdict != 0)
+    gains = (leaves & (verdict > 0)).astype(held.w.dtype)
+    index = jnp.maximum(pins.plane, 0)
+    gained = ((gains * (1 - slope))[:, :, None] * pull[index])[:, :, :, None]
+    moment = held.moment - jnp.sum(gained * normals[:, :, None, :], axis=1)
+    kept = jnp.where(stays, pins.plane, -1)
+    new_normals = pinned_normals(sample.normal, kept)
+    dual = dual_basis(new_normals)
+    # It has been leaving for a while: catch up with the distance noted.
+    new_drive = jnp.sum(held.a[:, :, None] * moment, axis=1)
+    ahead = project(new_drive, new_normals, dual) - project(drive, normals, pins.dual)
+    speed = jnp.sum(normals * ahead[:, None, :], axis=2)
+    goes_along = leaves & (speed * pins.excursion > 0)
+    time = jnp.where(goes_along, pins.excursion / jnp.where(goes_along, speed, 1), 0)
+    time = jnp.max(jnp.minimum(time, length), axis=1)
+    w = project(held.w + time[:, None] * ahead, new_normals, dual)
+    jump = jnp.where(stays, jump, 0)
+    below, above, _ = escape_speeds(new_drive, jump, dual)
+    flips = jnp.where(leaves, verdict, 0)
+    is_above = with_flips(held.is_above, index, flips, sample.planes.first)
+    pins = Pins(kept, dual, below, above, jnp.where(stays, pins.excursion, 0))
+    count = lambda condition: jnp.sum(condition, axis=1).astype(jnp.int32)
+    released = held.released + count(leaves)
+    choices = held.choices + count(is_concave)
+    return Held(w, held.a, moment, is_above, pins, released, choices)
+
+
+def _jumps_of_pins(
+    held: Held, pull: Float[Array, "n k"], slope: float
+) -> Float[Array, "c p"]:
+    pins = held.pins.plane
+    jump = jumps(held.a, pull[jnp.maximum(pins, 0)], slope)
+    return jnp.where(pins >= 0, jump, 0)

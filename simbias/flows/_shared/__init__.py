@@ -1,0 +1,1 @@
+"""What several flows do alike: status, attempts, steps."""

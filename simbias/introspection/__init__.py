@@ -1,0 +1,1 @@
+"""What any object is to the engine: name, arrays, what is trained, kinks."""

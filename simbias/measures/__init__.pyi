@@ -1,0 +1,41 @@
+from .clusters.cluster_masses import ClusterMasses as ClusterMasses
+from .clusters.direction_groups import DirectionGroups as DirectionGroups
+from .clusters.effective_width import EffectiveWidth as EffectiveWidth
+from .clusters.effective_width_entropy import (
+    EffectiveWidthEntropy as EffectiveWidthEntropy,
+)
+from .clusters.embedding_distance import EmbeddingDistance as EmbeddingDistance
+from .clusters.entropy_rank import EntropyRank as EntropyRank
+from .neurons.alignment import Alignment as Alignment
+from .neurons.angular_deviation import AngularDeviation as AngularDeviation
+from .neurons.balancedness import Balancedness as Balancedness
+from .neurons.cosine_histogram import CosineHistogram as CosineHistogram
+from .neurons.dead_neurons import DeadNeurons as DeadNeurons
+from .neurons.group_sums import GroupSums as GroupSums
+from .neurons.negative_live_mass import NegativeLiveMass as NegativeLiveMass
+from .neurons.neuron_cosine import NeuronCosine as NeuronCosine
+from .neurons.neuron_weights import NeuronWeights as NeuronWeights
+from .neurons.parameter_norm import ParameterNorm as ParameterNorm
+from .patterns.activation_patterns import ActivationPatterns as ActivationPatterns
+from .patterns.pattern_classes import PatternClasses as PatternClasses
+from .patterns.sliding_fraction import SlidingFraction as SlidingFraction
+from .randomised.adversarial_accuracy import AdversarialAccuracy as AdversarialAccuracy
+from .randomised.decision_plane import DecisionPlane as DecisionPlane
+from .randomised.feature_dependence import FeatureDependence as FeatureDependence
+from .randomised.randomised_logits import RandomisedLogits as RandomisedLogits
+from .randomised.randomised_scores import RandomisedScores as RandomisedScores
+from .randomised.universal_perturbation import (
+    UniversalPerturbation as UniversalPerturbation,
+)
+from .risk.block_accuracy import BlockAccuracy as BlockAccuracy
+from .risk.distance_to_ols import DistanceToOls as DistanceToOls
+from .risk.excess_risk import ExcessRisk as ExcessRisk
+from .risk.last_layer_probe import LastLayerProbe as LastLayerProbe
+from .risk.linearity_defect import LinearityDefect as LinearityDefect
+from .risk.margin import Margin as Margin
+from .risk.test_risk import TestRisk as TestRisk
+from .risk.train_accuracy import TrainAccuracy as TrainAccuracy
+from .risk.train_loss import TrainLoss as TrainLoss
+from .risk.train_risk import TrainRisk as TrainRisk
+from .risk.two_group_excess import TwoGroupExcess as TwoGroupExcess
+from .risk.two_group_gap import TwoGroupGap as TwoGroupGap

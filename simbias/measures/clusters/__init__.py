@@ -1,0 +1,1 @@
+"""On how many directions the neurons stand."""

@@ -1,0 +1,1 @@
+"""What single neurons do: direction, size, balance."""

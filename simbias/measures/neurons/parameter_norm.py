@@ -1,0 +1,29 @@
+"""Half the squared norm of all weights."""
+
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from simbias.core import AbstractMeasure, Dataset
+from simbias.introspection.trained import split_trained
+
+
+class ParameterNorm(AbstractMeasure):
+    """½‖θ‖² = ½ Σ over everything that is trained; any network.
+
+    For a balanced two-layer network it equals Σⱼ |aⱼ|‖wⱼ‖, and at a minimum-norm
+    interpolator the variation norm of the function.
+
+    Reference: Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939,
+    theorem 1.
+    """
+
+    dims: ClassVar[tuple[str, ...]] = ()
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
+        """½‖θ‖², in units of weight squared."""
+        del data
+        leaves = jax.tree.leaves(split_trained(network)[0])
+        return jnp.sum(jnp.stack([jnp.sum(v**2) for v in leaves])) / 2

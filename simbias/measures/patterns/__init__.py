@@ -1,0 +1,1 @@
+"""Which neurons are active on which samples."""

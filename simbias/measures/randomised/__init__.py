@@ -1,0 +1,1 @@
+"""What changes when a feature, or an input, is changed."""

@@ -1,0 +1,75 @@
+"""Accuracy under attack, and how much of the attack goes into the simple features."""
+
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from simbias.attacks import Norm, projected_ascent
+from simbias.checks.values import positive, positive_integer
+from simbias.core import AbstractMeasure, Dataset
+from simbias.losses import logistic
+from simbias.measures._randomised import logit, orthonormal
+from simbias.measures._sample import second_sample
+
+
+class AdversarialAccuracy(AbstractMeasure):
+    """(accuracy, share of ‖δ‖² in S) for δᵢ by projected ascent on the test sample.
+
+    Of the logistic loss, labels the signs of y.  The share is Σᵢ‖P_S δᵢ‖²/Σᵢ‖δᵢ‖²
+    with S the span of the first `simple` features; NaN if no sample has a gradient.
+
+    Args:
+        radius: largest ‖δᵢ‖.
+        norm: "l2" or "linf".
+        steps: of the ascent.
+        rows: test samples that are attacked, the first ones.
+        simple: number of features in S.
+
+    Reference: Shah et al. (2020), arXiv:2006.07710, notebook 06.
+    """
+
+    radius: float = eqx.field(static=True, default=0.1)
+    norm: Norm = eqx.field(static=True, default="l2")
+    steps: int = eqx.field(static=True, default=20)
+    rows: int = eqx.field(static=True, default=1000)
+    simple: int = eqx.field(static=True, default=1)
+    dims: ClassVar[tuple[str, ...]] = ("attack",)
+
+    def __check_init__(self):
+        positive("radius", self.radius)
+        for name in ("steps", "rows", "simple"):
+            positive_integer(name, getattr(self, name))
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "2"]:
+        """Accuracy and share.
+
+        Raises:
+            ValueError: without a test sample, or for several outputs.
+        """
+        test = second_sample(data)
+        x, weight = test.x[: self.rows], test.weight[: self.rows]
+        y = jnp.where(test.y[: self.rows] > 0, 1, -1).astype(x.dtype)
+        delta = projected_ascent(
+            network,
+            logistic,
+            x,
+            y,
+            weight,
+            radius=self.radius,
+            norm=self.norm,
+            steps=self.steps,
+        )
+        is_right = (logit(network, x + delta) > 0) == (y[:, 0] > 0)
+        accuracy = jnp.sum(jnp.where(is_right, weight, 0)) / jnp.sum(weight)
+        basis = orthonormal(data.features[: self.simple])
+        inside = jnp.sum((delta @ basis.T) ** 2)
+        total = jnp.sum(delta**2)
+        share = jnp.where(total > 0, inside / jnp.where(total > 0, total, 1), jnp.nan)
+        return jnp.stack([accuracy, share])
+
+    def coords(self) -> dict[str, np.ndarray]:
+        """Names of the entries."""
+        return {"attack": np.array(["accuracy", "simple_share"])}

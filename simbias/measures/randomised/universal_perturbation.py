@@ -1,0 +1,71 @@
+"""One perturbation for all inputs: what it breaks, and where it points."""
+
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from simbias.checks.values import positive, positive_integer
+from simbias.core import AbstractMeasure, Dataset
+from simbias.measures._randomised import logit, orthonormal
+from simbias.measures._sample import second_sample
+
+
+class UniversalPerturbation(AbstractMeasure):
+    """(accuracy, share of ‖v‖² in S) for all test inputs moved by the same ±radius v.
+
+    v is the first right singular vector of the rows ∇f(xᵢ)/‖∇f(xᵢ)‖ (zero rows stay
+    zero), its sign the one that leaves the lower accuracy.  S is the span of the first
+    `simple` features.  A single v cannot turn round both classes of a linear
+    classifier: at best the accuracy is then ½.
+
+    Args:
+        radius: length of the perturbation.
+        rows: test samples whose gradients are taken, the first ones.
+        simple: number of features in S.
+
+    Reference: Shah et al. (2020), arXiv:2006.07710, notebook 06, after the SVD-UAP of
+    arXiv:2005.08632.
+    """
+
+    radius: float = eqx.field(static=True, default=0.5)
+    rows: int = eqx.field(static=True, default=1000)
+    simple: int = eqx.field(static=True, default=1)
+    dims: ClassVar[tuple[str, ...]] = ("attack",)
+
+    def __check_init__(self):
+        positive("radius", self.radius)
+        positive_integer("rows", self.rows)
+        positive_integer("simple", self.simple)
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "2"]:
+        """Accuracy and share.
+
+        Raises:
+            ValueError: without a test sample, or for several outputs.
+        """
+        test = second_sample(data)
+        gradient = jax.vmap(jax.grad(lambda x: jnp.sum(network(x))))(
+            test.x[: self.rows]
+        )
+        length = jnp.linalg.norm(gradient, axis=1, keepdims=True)
+        rows = gradient / jnp.where(length > 0, length, 1)
+        rows = jnp.where((test.weight[: self.rows] > 0)[:, None], rows, 0)
+        v = jnp.linalg.eigh(rows.T @ rows)[1][:, -1]
+
+        def accuracy(sign: Float[Array, ""]) -> Float[Array, ""]:
+            found = logit(network, test.x + (sign * self.radius * v)[None, :])
+            is_right = (found > 0) == (test.y[:, 0] > 0)
+            right = jnp.sum(jnp.where(is_right, test.weight, 0))
+            return right / jnp.sum(test.weight)
+
+        both = jax.lax.map(accuracy, jnp.asarray([1.0, -1.0], v.dtype))
+        basis = orthonormal(data.features[: self.simple])
+        return jnp.stack([jnp.min(both), jnp.sum((basis @ v) ** 2)])
+
+    def coords(self) -> dict[str, np.ndarray]:
+        """Names of the entries."""
+        return {"attack": np.array(["accuracy", "simple_share"])}

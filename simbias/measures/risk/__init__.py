@@ -1,0 +1,1 @@
+"""How well the network fits, and whom it resembles."""

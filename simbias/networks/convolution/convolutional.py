@@ -1,0 +1,102 @@
+"""A small convolutional network, for images of a few hundred pixels."""
+
+import math
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from simbias.checks.values import positive, positive_integer
+from simbias.core import AbstractNetwork, Real
+from simbias.errors import BadInput
+from simbias.networks.convolution._layers import (
+    Kernel,
+    average_pool,
+    convolution,
+    uniform,
+)
+
+
+class Convolutional(AbstractNetwork):
+    """Convolutions 3 × 3 with ReLU and 2 × 2 means, a ReLU layer, a linear layer.
+
+    An input is an image "c y x", flattened; y and x are divisible by 2^(number of
+    kernels).
+    """
+
+    kernels: tuple[Kernel, ...]
+    shifts: tuple[Float[Array, " _"], ...]
+    w: Float[Array, "p q"]
+    b: Float[Array, " p"]
+    a: Float[Array, "k p"]
+    c: Float[Array, " k"]
+    image: tuple[int, int, int] = eqx.field(static=True)
+
+    @property
+    def has_kinks(self) -> bool:
+        """True: ReLU."""
+        return True
+
+    def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
+        """Output for one input."""
+        return self.a @ self.features(x) + self.c
+
+    def features(self, x: Float[Array, " d"]) -> Float[Array, " p"]:
+        """What the last layer acts on."""
+        h = x.reshape(1, *self.image)
+        for kernel, shift in zip(self.kernels, self.shifts, strict=True):
+            h = convolution(h, kernel) + shift[None, :, None, None]
+            h = average_pool(jax.nn.relu(h))
+        return jax.nn.relu(self.w @ h.reshape(-1) + self.b)
+
+
+def convolutional(
+    key: PRNGKeyArray,
+    *,
+    image: tuple[int, int, int],
+    k: int,
+    channels: tuple[int, ...] = (8, 16),
+    p: int = 64,
+    scale: Real = 1.0,
+) -> Convolutional:
+    """Torch's default start, times `scale`: every weight ~ U(±1/√inputs).
+
+    Args:
+        key: random key.
+        image: channels, height and width of an input.
+        k: outputs.
+        channels: of each convolution.
+        p: features, the neurons of the ReLU layer.
+        scale: factor of every weight.
+
+    Raises:
+        ValueError: for a size out of range, or an image that cannot be halved.
+    """
+    for name, value in (("k", k), ("p", p)):
+        positive_integer(name, value)
+    positive("scale", scale)
+    parts = 2 ** len(channels)
+    if image[1] % parts or image[2] % parts:
+        raise BadInput(
+            f"`image` must have sides divisible by {parts}, got {image}. "
+            f"Example: image=(1, {2 * parts}, {parts})."
+        )
+    sizes = (image[0], *channels)
+    q = sizes[-1] * image[1] * image[2] // parts**2
+    # Shape of each array, and the inputs of a neuron of its layer.
+    arrays: list[tuple[tuple[int, ...], int]] = []
+    for of, into in zip(sizes, channels, strict=False):
+        arrays += [((into, of, 3, 3), 9 * of), ((into,), 9 * of)]
+    arrays += [((p, q), q), ((p,), q), ((k, p), p), ((k,), p)]
+    # One draw for all: each would compile a program of its own.
+    draw = uniform(key, (sum(math.prod(shape) for shape, _ in arrays),), 1)
+    drawn, begin = [], 0
+    for shape, inputs in arrays:
+        size = math.prod(shape)
+        values = draw[begin : begin + size].reshape(shape)
+        drawn.append(jnp.asarray(scale, jnp.float64) / math.sqrt(inputs) * values)
+        begin += size
+    *convolutions, w, b, a, c = drawn
+    kernels, shifts = tuple(convolutions[::2]), tuple(convolutions[1::2])
+    return Convolutional(kernels, shifts, w, b, a, c, image)

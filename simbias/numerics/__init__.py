@@ -1,0 +1,1 @@
+"""What is not about networks: tiling, precision, compiled programs, conditionals."""

@@ -1,1 +1,0 @@
-"""Members of a result, taken up again: drawn, gone on with, looked at."""

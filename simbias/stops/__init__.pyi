@@ -1,0 +1,3 @@
+from .margin_above import MarginAbove as MarginAbove
+from .train_accuracy_above import TrainAccuracyAbove as TrainAccuracyAbove
+from .train_risk_below import TrainRiskBelow as TrainRiskBelow

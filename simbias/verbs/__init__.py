@@ -1,0 +1,1 @@
+"""What is done with an experiment and its result; one verb per file."""

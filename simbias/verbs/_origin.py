@@ -1,0 +1,126 @@
+"""The experiment that a result came from, as far as one of its members needs it."""
+
+import dataclasses
+import functools
+import importlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from simbias.core import CellValue, Experiment
+from simbias.ensemble.configuration import configuration
+from simbias.ensemble.grid import FLOW_PREFIX, Cell, make_cell
+from simbias.errors import BadInput
+
+# Where a result may name functions by itself.
+_MAKERS, _LOSSES, _OPTIMISERS = "simbias.experiments.", "simbias.losses.", "optax."
+
+
+def origin(
+    ds: xr.Dataset,
+    experiment: Experiment | None,
+    fields: tuple[str, ...] = ("make", "flow", "loss"),
+) -> Experiment:
+    """The experiment of a result: the one given, if it is, or found by its names.
+
+    Args:
+        ds: a result, or a part of one.
+        experiment: that was run; None for one of `simbias.experiments`.
+        fields: in which the two must agree.
+
+    Raises:
+        ValueError: for another experiment, or none where none can be found.
+    """
+    stored = _stored(ds)
+    if experiment is None:
+        experiment = Experiment(
+            name=stored["name"],
+            make=_function(stored["make"], _MAKERS),
+            cell={},
+            seeds=stored["seeds"],
+            flow=_flow(stored["flow"]),
+            loss=_function(stored["loss"], _LOSSES),
+            times=tuple(stored["times"]),
+            measures={},
+            dtype=stored["dtype"],
+            root=stored["root"],
+        )
+    ours = configuration(experiment)
+    for field in fields:
+        if ours[field] != stored[field]:
+            raise BadInput(
+                f"`experiment.{field}` is not that of the result, which was made with "
+                f"{stored[field]}, and `experiment` has {ours[field]}."
+            )
+    return dataclasses.replace(experiment, dtype=stored["dtype"], root=stored["root"])
+
+
+def values_of(ds: xr.Dataset) -> dict[str, list[CellValue]]:
+    """Every argument of `make` and field of the flow in the cell, with its values."""
+    cell = _stored(ds)["cell"]
+    return {k: np.atleast_1d(ds[k].values).tolist() for k in cell if k in ds.coords}
+
+
+def root_and_dtype(ds: xr.Dataset) -> tuple[int, str]:
+    """The seed of the root key, and the precision of the run."""
+    stored = _stored(ds)
+    return stored["root"], stored["dtype"]
+
+
+def drawn_cell(make: Callable[..., Any], values: Mapping[str, CellValue]) -> Cell:
+    """The cell that a member is drawn in."""
+    own = {k: v for k, v in values.items() if not k.startswith(FLOW_PREFIX)}
+    return make_cell(make, own)
+
+
+def _stored(ds: xr.Dataset) -> dict[str, Any]:
+    if "configuration" not in getattr(ds, "attrs", {}):
+        raise BadInput(
+            "expected a result of `simulate` or `open_result`, or a part of one, got "
+            f"a {type(ds).__name__} without the attributes of a result."
+        )
+    return json.loads(ds.attrs["configuration"])
+
+
+def _function(text: Any, within: str) -> Any:
+    """A function by its full name, in a module of which the name is known to be ours.
+
+    Raises:
+        ValueError: for any other name.
+    """
+    module, _, name = str(text).rpartition(".")
+    if f"{module}.".startswith(within):
+        try:
+            return getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError):
+            pass
+    raise BadInput(
+        f"the result was made with {text}, which is not found by its name: give the "
+        "experiment that was run, as `experiment`."
+    )
+
+
+def _flow(stored: Mapping[str, Any]) -> Any:
+    fields = dict(stored)
+    name = fields.pop("type")
+    file = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+    kind = _function(f"simbias.flows.{file}.{name}", "simbias.flows.")
+    return kind(**{k: _field(v) for k, v in fields.items()})
+
+
+def _field(value: Any) -> Any:
+    if isinstance(value, str) and value.startswith(_OPTIMISERS):
+        return _function(value, _OPTIMISERS)
+    if isinstance(value, Mapping) and value.get("type") != "partial":
+        fields = dict(value)
+        return _function(f"diffrax.{fields.pop('type')}", "diffrax.")(**fields)
+    if isinstance(value, Mapping):
+        options = {k: v for k, v in value.items() if k not in ("type", "function")}
+        positional = options.pop("args")
+        function = _function(value["function"], _OPTIMISERS)
+        return functools.partial(function, *positional, **options)
+    return value

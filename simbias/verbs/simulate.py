@@ -1,0 +1,208 @@
+"""The verbs: `simulate` a whole experiment, `solve` one member."""
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+
+from simbias.checks.agreement import check_fit, check_loss
+from simbias.checks.experiment import check_resources
+from simbias.core import (
+    AbstractFlow,
+    AbstractStop,
+    Dataset,
+    Experiment,
+    Loss,
+    Measure,
+    Status,
+    Times,
+)
+from simbias.ensemble.arguments import (
+    check_arguments,
+    checked_dtype,
+    checked_times,
+)
+from simbias.ensemble.bar import Bar
+from simbias.ensemble.engine import exact_numerics, run_members
+from simbias.ensemble.lane import Recorder, advance, start
+from simbias.ensemble.measured import check_stop, measured
+from simbias.ensemble.members import traced
+from simbias.ensemble.memory import check_memory
+from simbias.ensemble.plan import Plan, make_plan
+from simbias.ensemble.table import empty_table
+from simbias.introspection.wrapped import unwrapped, wrapped
+from simbias.losses import check_sample
+from simbias.numerics.compiled import make_room
+from simbias.results import attributes, to_xarray
+
+
+def simulate(
+    experiment: Experiment,
+    *,
+    store: str | os.PathLike | None = None,
+    lanes: int | None = None,
+    devices: list[jax.Device] | None = None,
+    progress: bool = False,
+) -> xr.Dataset:
+    """Train every member of an experiment and return what was measured.
+
+    Args:
+        experiment: what to run.
+        store: folder of a zarr store, or a URL of one in an object store, e.g.
+            "s3://bucket/run.zarr" (needs the extra `cloud`).  A store of the same
+            configuration is continued, and grows if the grid is larger: members that
+            are there are not computed again, and those in flight go on where they
+            were.  Several processes, on any machines that see the store, may call this
+            at once and share the work.
+        lanes: members in flight per station; chosen from the memory if not given.
+        devices: where to run; all local devices if not given.
+        progress: draw a progress bar.
+
+    Returns:
+        A Dataset over the axes of the grid, `seed`, `time` and the measures' own axes.
+
+    Raises:
+        ValueError: for a wrong field (named), a grid that does not fit in memory, or a
+            store of another configuration.  Nothing has been written then.
+        KeyboardInterrupt, SystemExit: after Ctrl-C, and after SIGTERM or SIGHUP with
+            a store; members in flight are saved in it first, and the same call goes
+            on from there.
+        OSError: if the store cannot be written, or does not answer.
+    """
+    plan = planned(experiment, lanes, devices)
+    if store is not None:
+        return _in_store(plan, store, lanes, devices, progress)
+    table = empty_table(plan)
+    with Bar(experiment.name, plan.size, is_drawn=progress) as bar:
+        every = run_members(
+            plan,
+            set(range(plan.size)),
+            lanes=lanes,
+            devices=devices,
+            progress=bar.progress,
+        )
+        for count, outcome in enumerate(every, start=1):
+            table.put(outcome, outcome.member)
+            bar.show(count, outcome)
+    return to_xarray(table, attributes(plan))
+
+
+def planned(
+    experiment: Experiment,
+    lanes: int | None = None,
+    devices: list[jax.Device] | None = None,
+    *,
+    holds_result: bool = True,
+) -> Plan:
+    """The plan of an experiment that is sound and fits in memory.
+
+    `holds_result` is False for who adds to a store and never reads it whole.
+
+    Raises:
+        ValueError: naming the field that is wrong.
+    """
+    check_resources(lanes, devices)
+    with exact_numerics():
+        plan = make_plan(experiment)
+    check_memory(plan, holds_result, lanes, devices)
+    return plan
+
+
+def _in_store(
+    plan: Plan,
+    address: str | os.PathLike,
+    lanes: int | None,
+    devices: list[jax.Device] | None,
+    progress: bool,
+) -> xr.Dataset:
+    # Imported here: zarr is not needed to run in memory.
+    from simbias.store.work import complete, prepare, work
+
+    described = attributes(plan)
+    store = prepare(address, plan, described)
+    while (table := complete(store)) is None:
+        work(plan, store, lanes=lanes, devices=devices, progress=progress)
+    return to_xarray(table, described)
+
+
+@dataclasses.dataclass(frozen=True)
+class Trajectory:
+    """One member's history: `records` by measure, NaN after a failure.
+
+    `dtype` is that of the weights, "float64" or "float32".
+    """
+
+    times: np.ndarray
+    records: dict[str, np.ndarray]
+    network: Any
+    end_time: float
+    status: Status
+    stats: dict[str, int]
+    history: dict[str, np.ndarray]
+    """What the flow itself has written down, such as events."""
+    dtype: str
+
+
+def solve(
+    network: Any,
+    data: Dataset,
+    flow: AbstractFlow,
+    loss: Loss,
+    times: Times,
+    measures: Mapping[str, Measure],
+    *,
+    stop: AbstractStop | None = None,
+    key: jax.Array | None = None,
+) -> Trajectory:
+    """Train one network, for notebooks and tests; the arrays decide the dtype.
+
+    JAX makes them in float32 unless told otherwise: make both, the sample and the
+    network, inside `with simbias.exact_numerics():` to have float64.  A warning says
+    so where that was forgotten.
+
+    As under `jax.jit`, what a loss or a measure reads besides its arguments is read
+    when it is first called.
+
+    Raises:
+        ValueError: for an argument of the wrong kind, wrong times, labels that the
+            loss does not see, a measure that returns no array, or network and data
+            that do not fit.
+    """
+    times = checked_times(times)
+    check_arguments(network, data, flow, loss, measures, stop, key)
+    dtype = checked_dtype(network, data)
+    with exact_numerics():
+        check_fit(network, data)
+        check_loss(loss, data)
+        check_sample(loss, data.y, data.weight)
+        for name, measure in measures.items():
+            measured(name, measure, network, data)
+        check_stop(stop, network, data)
+        key = jax.random.key(0) if key is None else key
+        recorder = Recorder(loss, times, dict(measures), stop)
+        make_room()
+        lane = _solve(recorder, traced(flow), wrapped(network), data, key)
+        records = {k: np.asarray(v) for k, v in lane.records.items()}
+        state = lane.state
+        return Trajectory(
+            np.asarray(times),
+            records,
+            unwrapped(state.network),
+            float(state.time),
+            Status(int(state.status)),
+            {k: int(v) for k, v in state.stats.items()},
+            {k: np.asarray(v) for k, v in flow.history(state).items()},
+            dtype,
+        )
+
+
+@eqx.filter_jit
+def _solve(recorder, flow, network, data, key):
+    lane = start(recorder, flow, network, data, key)
+    return advance(recorder, lane, jnp.int32(2**31 - 1))
