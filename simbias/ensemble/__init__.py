@@ -14,6 +14,7 @@ Files in the order in which data passes them: `grid` (cells, keys), `members` (h
 is made), `shapes` and `plan` (what the run will be, without running it), `memory`,
 `programs` (begin, advance, take), `lane` (the only place where the member axis is
 added), `pace`, `engine` (the stations), `events` (what they hand over), `table`, `bar`.
-Beside them: `fields` (those of a flow), `fit`, `tracing` and `validity` (what is
-refused, by name), `sharded` (a round over all devices inside a program of your own).
+Beside them: `fields` (those of a flow), `leaves` (networks that are kept), `tuples` and
+`configuration` (an experiment as plain data), `measured` and `tracing` (what is
+refused, by name, once it is traced).
 """
