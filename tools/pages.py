@@ -2,10 +2,10 @@
 
     python tools/pages.py
 
-What stands between `<!-- table: NAME -->` and `<!-- end -->` is replaced: `phenomena` is
-the list of all, `claims NAME` what the last check of an experiment has seen
-(`simbias check --preset quick --json benchmarks/results/check_quick.json`).  A test keeps
-the pages current.
+What stands between `<!-- table: NAME -->` and `<!-- end -->` is replaced: `phenomena`
+is the list of all, `claims NAME` what the last check of an experiment has seen
+(`simbias check --preset quick --json benchmarks/results/check_quick.json`).  A test
+keeps the pages current.
 """
 
 import ast
@@ -39,15 +39,15 @@ def _filled(found: re.Match[str], checked: dict[str, Any]) -> str:
 
 def _phenomena(checked: dict[str, Any]) -> str:
     lines = [
-        "| `simbias run …` | what it shows | after | members, claims that hold | page |",
-        "|---|---|---|---|---|",
+        "| `simbias run …` | what it shows | after | members | claims hold | page |",
+        "|---|---|---|---|---|---|",
     ]
     for path in sorted((ROOT / "simbias" / "experiments").glob("*/[!_]*.py")):
         name, one = path.stem, checked[path.stem]
         said = ast.get_docstring(ast.parse(path.read_text())) or ""
         title = said.partition("\n")[0].rstrip(".")
         holds = sum(claim["verdict"] == "holds" for claim in one["claims"])
-        seen = f"{one['members']}, {holds} of {len(one['claims'])}"
+        seen = f"{one['members']} | {holds} of {len(one['claims'])}"
         page = f"[page](docs/{_page(name)})"
         lines.append(f"| `{name}` | {title} | {_source(said)} | {seen} | {page} |")
     return "".join(f"{line}\n" for line in lines)
