@@ -94,6 +94,8 @@ def open_result(path: str | os.PathLike) -> xr.Dataset:
     store = open_store(place)
     ds = to_xarray(read_so_far(store), store.attributes)
     for name, found in read_evaluations(store).items():
+        if name in ds.variables or name in ds.dims:
+            continue  # which no evaluation can be called
         array = xr.DataArray(found.values, found.coords, found.dims)
         # A run that has grown since has members that were not looked at.
         shared = {dim: ds[dim] for dim in array.dims if dim in ds.dims}

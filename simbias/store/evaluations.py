@@ -55,7 +55,7 @@ def read_evaluations(store: Store) -> dict[str, Evaluation]:
         place = store.place / _FOLDER / name
         try:
             found[name] = _read(place, store.attributes["run"], name)
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             warnings.warn(f"{place} is left out: {error}.", stacklevel=2)
     return found
 
@@ -66,11 +66,14 @@ def _read(place: AbstractPlace, run: str, name: str) -> Evaluation:
         raise BadInput("its checksum does not match")
     line, _, rest = body.partition(b"\n")
     head = parsed(line)
-    if head["run"] != run or head["name"] != name:
+    if not isinstance(head, dict) or (head["run"], head["name"]) != (run, name):
         raise BadInput("it belongs to another run")
     values = np.load(io.BytesIO(rest), allow_pickle=False)
     dims, coords = tuple(head["dims"]), head["coords"]
     sizes = dict(zip(dims, values.shape, strict=True))
-    if any(len(coords[dim]) != sizes[dim] for dim in coords):
-        raise BadInput("its coordinates are not those of its axes")
+    if not name.isidentifier() or len(sizes) < len(dims) or values.dtype.kind != "f":
+        raise BadInput("it holds no array over axes")
+    for dim, places in coords.items():
+        if len(places) != sizes[dim] or len(set(places)) < len(places):
+            raise BadInput("its coordinates are not those of its axes")
     return Evaluation(dims, coords, values)

@@ -18,6 +18,7 @@ from simbias.ensemble.footprint import footprint
 from simbias.ensemble.grid import Cell
 from simbias.ensemble.lane import record_dtype
 from simbias.ensemble.leaves import named_leaves, with_leaves
+from simbias.ensemble.measured import dims_of
 from simbias.ensemble.members import draw
 from simbias.ensemble.programs import drawer
 from simbias.errors import BadInput
@@ -91,46 +92,45 @@ def evaluate(
         "other_time": _picked("other_time", other_time, kept, [None]),
     }
     is_pair = other_time is not None or other_seed is not None
-    known = values_of(ds)
-    axes = [k for k in known if k in ds.dims]
     look = _Looking(function, experiment, is_pair)
-    outcomes = {}
+    known = values_of(ds)
+    axes = {key: values for key, values in known.items() if key in ds.dims}
+    fixed = {key: values[0] for key, values in known.items()}
+    parts = {}
     with exact_numerics():
-        for point in itertools.product(*(known[k] for k in axes)):
-            cell = {k: v[0] for k, v in known.items()} | dict(
-                zip(axes, point, strict=True)
-            )
-            index = {k: known[k].index(cell[k]) for k in axes}
-            stacked = {
-                name: _stacked(array.isel(index)) for name, array in arrays.items()
-            }
+        for place in np.ndindex(*map(len, axes.values())):
+            index = dict(zip(axes, place, strict=True))
+            cell = fixed | {key: axes[key][i] for key, i in index.items()}
+            stacked = {k: _stacked(array.isel(index)) for k, array in arrays.items()}
             drawn = drawn_cell(experiment.make, cell)
-            outcomes[point] = look.at(drawn, stacked, seeds, kept, picked)
-    shapes = [v.shape for v in outcomes.values()]
-    widest = tuple(max(sizes) for sizes in zip(*shapes, strict=True))
-    first = next(iter(outcomes.values()))
-    out = np.full([*(len(known[k]) for k in axes), *widest], np.nan, first.dtype)
-    for point, value in outcomes.items():
-        place = [known[k].index(v) for k, v in zip(axes, point, strict=True)]
-        out[(*place, *map(slice, value.shape))] = value
+            parts[place] = look.at(drawn, stacked, seeds, kept, picked)
+    values = _joined(parts, [len(v) for v in axes.values()])
     name = getattr(function, "__name__", type(function).__name__)
     name = name if name.isidentifier() else "value"
-    own = len(widest) - len(picked)
-    dims = getattr(function, "dims", [f"{name}.{i}" for i in range(own)])
-    coords = {k: known[k] for k in axes} | picked
-    found = xr.DataArray(out, coords, [*axes, *picked, *dims], name)
-    alone = {"kept": time, "other_seed": other_seed, "other_time": other_time}
-    for dim, asked in alone.items():
-        if asked is None and dim != "kept":
-            found = found.isel({dim: 0}, drop=True)
-        elif asked is not None and np.ndim(asked) == 0:
-            found = found.isel({dim: 0})
-    found = found if "seed" in ds.dims else found.isel(seed=0)
-    fixed = {k: v for k, v in ds.coords.items() if not v.dims and k not in found.dims}
-    found = found.assign_coords({**fixed, **found.coords})
+    own = dims_of(name, function, values.ndim - len(axes) - len(picked))
+    dims = [*axes, *picked, *own]
+    found = xr.DataArray(values, axes | picked, dims, name)
+    gone = [k for k in ("other_seed", "other_time") if picked[k] == [None]]
+    found = found.isel(dict.fromkeys(gone, 0), drop=True)
+    asked = {"other_seed": other_seed, "other_time": other_time, "kept": time}
+    single = [k for k, v in asked.items() if v is not None and np.ndim(v) == 0]
+    single += [k for k in ("seed", "kept") if k not in ds.dims and k not in single]
+    found = found.isel(dict.fromkeys(single, 0))
+    scalars = {k: v for k, v in ds.coords.items() if not v.dims and k not in found.dims}
+    found = found.assign_coords({**scalars, **found.coords})
     if save is not None:
         write(store, save, found)
     return found
+
+
+def _joined(parts: dict[tuple[int, ...], np.ndarray], shape: list[int]) -> np.ndarray:
+    """The outcomes of all cells; what one does not fill is NaN."""
+    sizes = zip(*(part.shape for part in parts.values()), strict=True)
+    dtype = next(iter(parts.values())).dtype
+    out = np.full([*shape, *map(max, sizes)], np.nan, dtype)
+    for place, part in parts.items():
+        out[(*place, *map(slice, part.shape))] = part
+    return out
 
 
 def _picked(name: str, asked: Any, known: list, default: list) -> list:

@@ -1,6 +1,9 @@
 """Members of a result are taken up again: kept networks, and functions of them."""
 
 import dataclasses
+import hashlib
+import io
+import json
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -14,6 +17,7 @@ import simbias
 from simbias.core import Status
 from simbias.flows._relu.events import no_events, no_log
 from simbias.results import open_result
+from simbias.store.layout import open_store
 from simbias.verbs.simulate import simulate
 
 KEPT = (0.0, 5.0)
@@ -108,6 +112,9 @@ def test_a_part_of_a_result_is_evaluated_by_itself(ds):
     part = ds.sel(n=20).isel(seed=1, kept=[1])
     found = simbias.evaluate(Risk(), part, small())
     np.testing.assert_array_equal(found, whole.sel(n=20).isel(seed=1, kept=[1]))
+    last = simbias.evaluate(Risk(), ds.sel(n=20, kept=5.0), small())
+    assert last.dims == ("scale", "seed")
+    np.testing.assert_array_equal(last, whole.sel(n=20, kept=5.0))
 
 
 def test_pieces_change_nothing(ds, monkeypatch):
@@ -180,6 +187,23 @@ def test_an_outcome_that_is_damaged_is_left_out_and_reported(tmp_path):
     file.write_bytes(bytes(raw))
     with pytest.warns(UserWarning, match="x is left out: its checksum"):
         assert "x" not in open_result(tmp_path)
+
+    for name, head, what in (
+        ("x", {"run": "another"}, "another run"),
+        ("x", [], "another run"),
+        ("x", {"dims": ["n", "n"]}, "no array over axes"),
+        ("x", {"coords": {"seed": [0, 0]}}, "coordinates are not"),
+    ):
+        run = open_store(file.parent.parent).attributes["run"]
+        mine = {"run": run, "name": name, "dims": ["n", "seed"], "coords": {}}
+        buffer = io.BytesIO()
+        np.save(buffer, np.zeros((2, 2)))
+        said = json.dumps({**mine, **head} if head else head)
+        body = said.encode() + b"\n" + buffer.getvalue()
+        digest = hashlib.sha256(body).hexdigest().encode()
+        file.write_bytes(digest + b"\n" + body)
+        with pytest.warns(UserWarning, match=f"x is left out: .*{what}"):
+            assert "x" not in open_result(tmp_path)
 
 
 def test_events_lead_from_the_first_pattern_to_the_last_and_change_no_bit():
