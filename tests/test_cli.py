@@ -11,7 +11,7 @@ import tyro
 
 import simbias
 from simbias import cli
-from simbias.cli import list as _list
+from simbias.cli import list_experiments as _list
 from simbias.cli._options import options_class, overrides
 from simbias.cli._overrides import overridden
 from simbias.ensemble.grid import make_parameters

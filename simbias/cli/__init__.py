@@ -21,7 +21,7 @@ from simbias.suggestion import suggestion
 # Command -> where it is, and whether it computes or draws.
 _COMMANDS = {
     "new": ("new.new", False),
-    "list": ("list.list_experiments", False),
+    "list": ("list_experiments.list_experiments", False),
     "run": ("run.run", True),
     "resume": ("run.resume", True),
     "worker": ("run.worker", True),
