@@ -43,7 +43,7 @@ from simbias.flows.gradient_flow import GradientFlow
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures.risk.train_risk import TrainRisk
-from simbias.networks.mlp_init import torch_default
+from simbias.networks.dense.mlp_init import torch_default
 from simbias.verbs.simulate import simulate
 
 MIB = 2**20

@@ -31,6 +31,10 @@ Index = int | Int[Array, ""]
 PLAIN: Mapping[Any, type] = {Real: float, Index: int}
 
 
+# (key, rows) -> x "rows d" and y "rows k", from the law of a sample.
+Fresh = Callable[[PRNGKeyArray, int], tuple[Array, Array]]
+
+
 class Dataset(eqx.Module):
     """A sample from a law, with what is known about that law.
 
@@ -38,7 +42,10 @@ class Dataset(eqx.Module):
     weighted by it, so samples of different size share one compiled program.
     `mean` is E[y | x], the target without its noise.  `features` are the directions
     the law was built from, simplest first.  `test` is a second, independent sample of
-    the same law (its own `test` is None).
+    the same law (its own `test` is None).  `others` are further samples by name, such
+    as one of another law or with other labels.  `fresh`, a module of arrays that is
+    called `(key, rows)` and gives x and y, draws rows from the law, for descent on rows
+    that are new in every step.
     """
 
     x: Float[Array, "n d"]
@@ -47,6 +54,8 @@ class Dataset(eqx.Module):
     mean: Float[Array, "n k"]
     features: Float[Array, "p d"]
     test: "Dataset | None" = None
+    others: Mapping[str, "Dataset"] = eqx.field(default_factory=dict)
+    fresh: Fresh | None = None
 
 
 class Buffer(eqx.Module):
@@ -58,8 +67,9 @@ class Buffer(eqx.Module):
 class AbstractNetwork(eqx.Module):
     """A function of one input.  Any other Equinox module that is one will do as well.
 
-    Its inexact-array leaves are what is trained, except those inside a `Buffer`.  What
-    is no array, such as an activation, is held fixed.
+    Its inexact-array leaves are what is trained, except those inside a `Buffer` and
+    those that its `frozen` names, a static tuple such as ("a",) or ("weights.0",).
+    What is no array, such as an activation, is held fixed.
 
     A network may have a method `value_and_gradient(loss, x, y, weight)`, the loss on a
     sample and its gradient as a network of the same shape; flows use it in place of

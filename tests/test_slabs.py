@@ -26,8 +26,8 @@ from simbias.measures.randomised.randomised_scores import RandomisedScores
 from simbias.measures.randomised.universal_perturbation import UniversalPerturbation
 from simbias.measures.risk.train_accuracy import TrainAccuracy
 from simbias.networks.adversarial import Adversarial
-from simbias.networks.mlp import Mlp
-from simbias.networks.mlp_init import softmax_pair, torch_default
+from simbias.networks.dense.mlp import Mlp
+from simbias.networks.dense.mlp_init import softmax_pair, torch_default
 from simbias.stops.train_accuracy_above import TrainAccuracyAbove
 
 KEY = jax.random.key(0)

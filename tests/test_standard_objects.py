@@ -21,7 +21,7 @@ from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
 from simbias.ensemble.configuration import configuration
 from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.tuples import with_tuples
-from simbias.flows._optimisers import check_optimiser
+from simbias.flows._descent.optimisers import check_optimiser
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.flows.relu_flow import ReluFlow
@@ -29,7 +29,7 @@ from simbias.introspection.identity import identity
 from simbias.introspection.kinks import kink
 from simbias.introspection.wrapped import wrapped
 from simbias.losses import half_mse
-from simbias.networks.mlp import Mlp
+from simbias.networks.dense.mlp import Mlp
 from simbias.networks.two_layer import TwoLayer
 from simbias.verbs.redraw import redraw
 from simbias.verbs.simulate import planned, simulate, solve

@@ -9,6 +9,7 @@ import numpy as np
 
 from simbias.core import AbstractNetwork, Dataset
 from simbias.errors import BadInput
+from simbias.introspection.trained import split_trained, unknown_frozen
 
 
 def made(pair: Any) -> tuple[Dataset, Any]:
@@ -79,17 +80,46 @@ def check_fit(network: Any, data: Any) -> None:
             f"`data.features` has the shape {data.features.shape}, and must hold rows "
             f"of {data.x.shape[1]} coordinates, as `data.x` does."
         )
-    test = getattr(data, "test", None)
-    if test is not None:
+    further = {f"others[{name!r}]": other for name, other in data.others.items()}
+    if data.test is not None:
+        further["test"] = data.test
+    for whose, sample in further.items():
         for name in ("x", "y"):
-            one, other = getattr(test, name).shape, getattr(data, name).shape
+            one, other = getattr(sample, name).shape, getattr(data, name).shape
             if one[1:] != other[1:]:
                 raise BadInput(
-                    f"`data.test.{name}` has the shape {one}, beside `data.{name}` of "
-                    f"shape {other}: all but the number of rows must agree."
+                    f"`data.{whose}.{name}` has the shape {one}, beside `data.{name}` "
+                    f"of shape {other}: all but the number of rows must agree."
                 )
+    _check_fresh(data)
     _check_outputs(network, data)
     _check_leaves(network)
+
+
+def _check_fresh(data: Any) -> None:
+    if data.fresh is None:
+        return
+    example = "Example: an eqx.Module with arrays and `__call__(self, key, rows)`."
+    if not all(map(eqx.is_array, jax.tree.leaves(data.fresh))):
+        raise BadInput(
+            "`data.fresh` must be a module that holds arrays only, got "
+            f"{data.fresh!r}. "
+            f"{example}"
+        )
+    draw = lambda key: data.fresh(key, 3)
+    try:
+        found = eqx.filter_eval_shape(draw, jax.random.key(0))
+        shapes = [part.shape for part in found]
+    except (TypeError, ValueError, AttributeError) as error:
+        raise BadInput(
+            f"`data.fresh` does not draw rows: {str(error).splitlines()[0]}. {example}"
+        ) from error
+    expected = [(3, *data.x.shape[1:]), (3, *data.y.shape[1:])]
+    if shapes != expected:
+        raise BadInput(
+            f"`data.fresh` of 3 rows must give x and y of shapes {expected}, got "
+            f"{shapes}."
+        )
 
 
 def _check_outputs(network: Any, data: Any) -> None:
@@ -133,8 +163,14 @@ def _check_leaves(network: Any) -> None:
                 f"the network holds an array without entries at `{where}`, of shape "
                 f"{leaf.shape}: every layer needs a neuron."
             )
-    if not any(map(eqx.is_inexact_array, jax.tree.leaves(network))):
+    for name in unknown_frozen(network):
         raise BadInput(
-            f"the network, a {type(network).__name__}, holds no array of real numbers: "
-            "there is nothing to train. Example: eqx.nn.MLP(2, 1, 50, 1, key=key)."
+            f"`frozen` of the network names {name!r}, and it has nothing of that name. "
+            "Example: frozen=('a',), or ('weights.0',) for the first of a tuple."
+        )
+    if not jax.tree.leaves(split_trained(network)[0]):
+        raise BadInput(
+            f"the network, a {type(network).__name__}, holds no array of real numbers "
+            "that is not frozen: there is nothing to train. Example: "
+            "eqx.nn.MLP(2, 1, 50, 1, key=key)."
         )

@@ -138,10 +138,9 @@ def check_experiment(experiment: Any) -> None:
             f"`times` must be finite, not negative and not empty, got {times}. "
             "Example: times=(0.0, 1.0, 10.0)."
         )
-    if any(b <= a for a, b in zip(times, times[1:], strict=False)) or times[-1] <= 0:
+    if any(b <= a for a, b in zip(times, times[1:], strict=False)):
         raise BadInput(
-            f"`times` must increase and end after 0, got {times}. "
-            "Example: times=(0.0, 1.0, 10.0)."
+            f"`times` must increase, got {times}. Example: times=(0.0, 1.0, 10.0)."
         )
     keep = experiment.keep
     if not isinstance(keep, tuple) or any(time not in times for time in keep):

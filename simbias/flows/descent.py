@@ -1,18 +1,25 @@
 """Gradient descent and its relatives, by optax."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
+from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from simbias.checks.values import not_negative, positive, positive_integer
-from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
+from simbias.core import AbstractFlow, Dataset, FlowState, Index, Loss, Real, Status
 from simbias.errors import BadInput
-from simbias.flows._optimisers import (
+from simbias.flows._descent.batches import (
+    Batches,
+    Drawing,
+    Sampling,
+    draw_batch,
+    first_batches,
+)
+from simbias.flows._descent.optimisers import (
     CONSTANTS,
     Optimiser,
     check_optimiser,
@@ -24,7 +31,6 @@ from simbias.flows._optimisers import (
     updated,
 )
 from simbias.flows._shared.objective import (
-    Sample,
     choose,
     clock,
     is_finite,
@@ -60,10 +66,15 @@ class Descent(AbstractFlow):
     With a `schedule` step k has the rate rate · schedule(k), and the clock is the sum
     of the rates taken so far.
 
-    With `batch` the gradient is that of a mini-batch ("gd" is then SGD).  The samples
-    are shuffled at the start of every epoch and each is used once in it; the last batch
-    is smaller if `batch` does not divide n, and a batch above n is the full sample.
-    Padding is never drawn.
+    With `batch` the gradient is that of a mini-batch ("gd" is then SGD).  By `sampling`
+    in "epochs" the samples are shuffled at the start of every epoch and each is used
+    once in it; the last batch is smaller if `batch` does not divide n, and a batch
+    above n is the full sample.  With "replacement" every row is drawn from all of them;
+    "fresh" rows are drawn from the law itself, `data.fresh`.  Padding is never drawn.
+
+    With `fork` the batches are those of the member up to that step, and from it on
+    those of a `branch`: members that differ in the branch alone have the same sample,
+    the same start and the same first steps.
 
     A step that makes the loss, a weight or the optimiser's memory NaN or infinite is
     undone and ends the member as NONFINITE.  `evaluations` counts gradients, of a
@@ -76,6 +87,10 @@ class Descent(AbstractFlow):
             (u = g + decay · v), "adam", "adamw", or one of optax, whose constants are
             its own.
         batch: samples in a mini-batch; None is the full sample.
+        sampling: "epochs", "replacement" or "fresh".
+        fork: number of the step, from 0, from which batches are those of the branch.
+        branch: number of the branch, from 0.
+        clip: a gradient of a norm above this is cut to it, before `weight_decay`.
         decay: of "momentum" and "nesterov" (None: 0.9), and β₁ of Adam (None: 0.9).
         beta2: β₂ of Adam (None: 0.999).
         epsilon: ε of Adam (None: 1e-8); gradients much smaller than it move little.
@@ -89,6 +104,10 @@ class Descent(AbstractFlow):
     schedule: Schedule | None = eqx.field(static=True, default=None)
     optimiser: Optimiser = eqx.field(static=True, default="gd")
     batch: int | None = eqx.field(static=True, default=None)
+    sampling: Sampling = eqx.field(static=True, default="epochs")
+    fork: Index | None = None
+    branch: Index = 0
+    clip: Real | None = None
     decay: Real | None = None
     beta2: Real | None = None
     epsilon: Real | None = None
@@ -105,6 +124,9 @@ class Descent(AbstractFlow):
         positive_integer("max_steps", self.max_steps)
         if self.batch is not None:
             positive_integer("batch", self.batch)
+        if self.clip is not None:
+            positive("clip", self.clip)
+        self._check_batches()
         check_optimiser(self.optimiser, self.rate)
         if not isinstance(self.optimiser, str):
             self._check_left_out()
@@ -123,6 +145,32 @@ class Descent(AbstractFlow):
                 raise BadInput(
                     f"`{name}` must be below 1, got {value}. Example: {name}=0.9."
                 )
+
+    def _check_batches(self) -> None:
+        if self.sampling not in get_args(Sampling):
+            raise BadInput(
+                f"`sampling` must be one of {get_args(Sampling)}, got "
+                f"{self.sampling!r}."
+            )
+        if self.batch is None and self.sampling != "epochs":
+            raise BadInput(
+                f'`batch` must be given with sampling="{self.sampling}": it is the '
+                "number of rows of a step. Example: batch=128."
+            )
+        for name in ("fork", "branch"):
+            value = getattr(self, name)
+            if value is None or isinstance(value, jax.Array):
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise BadInput(
+                    f"`{name}` must be an integer from 0, got {value!r}. "
+                    f"Example: {name}=1."
+                )
+        if self.fork is not None and self.batch is None:
+            raise BadInput(
+                "`fork` is where the order of mini-batches changes, and there are none "
+                "without a `batch`. Example: batch=128."
+            )
 
     def _check_left_out(self) -> None:
         for name in CONSTANTS["adamw"]:
@@ -159,7 +207,7 @@ class Descent(AbstractFlow):
         zero = jnp.int32(0)
         batches = None
         if self.batch is not None:
-            batches = _Batches(key, jnp.arange(data.x.shape[0], dtype=jnp.int32))
+            batches = first_batches(key, data, self.sampling)
         # The first rate of all; no memory of optax depends on it.
         transform = self._transform(params, 1.0 if self.rate is None else self.rate)
         if isinstance(self.optimiser, str):
@@ -183,8 +231,10 @@ class Descent(AbstractFlow):
         sample, batches = (data.x, data.y, data.weight), state.memory.batches
         order = None
         if self.batch is not None:
-            sample, order = _drawn(batches, sample, self.batch, count)
+            drawing = Drawing(self.sampling, self.batch, self.fork, self.branch)
+            sample, order = draw_batch(batches, data, drawing, count)
         value, gradient, rest = value_gradient_and_rest(params, static, loss, sample)
+        gradient = _clipped(gradient, self.clip)
         if self.weight_decay is not None and self.optimiser != "adamw":
             decay = jnp.asarray(self.weight_decay, precision(params))
             gradient = jax.tree.map(lambda g, p: g + decay * p, gradient, params)
@@ -246,42 +296,16 @@ class Descent(AbstractFlow):
         return named(self.optimiser, cast(rate), constants)
 
 
-_MiniBatch = tuple[Float[Array, "q d"], Float[Array, "q k"], Float[Array, " q"]]
-
-
-class _Batches(NamedTuple):
-    """The key of the shuffles, and the samples in the order of this epoch."""
-
-    key: PRNGKeyArray
-    order: Int[Array, " n"]
-
-
 class _Memory(NamedTuple):
     optimiser: PyTree
-    batches: _Batches | None
+    batches: Batches | None
 
 
-def _drawn(
-    batches: _Batches, sample: Sample, batch: int, count: Int[Array, ""]
-) -> tuple[_MiniBatch, Int[Array, " n"]]:
-    """Mini-batch number `count`, and its epoch's order; rows past the end weigh 0."""
-    x, y, weight = sample
-    is_real = weight > 0
-    size = jnp.sum(is_real, dtype=jnp.int32)
-    per_epoch = (size + batch - 1) // batch
-    epoch, index = count // per_epoch, count % per_epoch
-    key = jax.random.fold_in(batches.key, epoch)
-    order = jax.lax.cond(
-        index == 0, lambda: _shuffled(key, is_real), lambda: batches.order
-    )
-    places = index * batch + jnp.arange(batch, dtype=jnp.int32)
-    rows = order[jnp.minimum(places, order.shape[0] - 1)]
-    kept = jnp.where(places < size, weight[rows], 0)
-    return (x[rows], y[rows], kept), order
-
-
-def _shuffled(key: PRNGKeyArray, is_real: Bool[Array, " n"]) -> Int[Array, " n"]:
-    """The real rows in random order, then the padding."""
-    # Draw i depends on i alone, not on how many rows of padding follow.
-    draw = jax.random.uniform(key, is_real.shape, jnp.float32)
-    return jnp.argsort(jnp.where(is_real, draw, 2)).astype(jnp.int32)
+def _clipped(gradient: PyTree, clip: Real | None) -> PyTree:
+    """The gradient, times min(1, clip/‖g‖)."""
+    if clip is None:
+        return gradient
+    norm = optax.tree.norm(gradient)
+    limit = jnp.asarray(clip, norm.dtype)
+    factor = jnp.where(norm > limit, limit / jnp.where(norm > 0, norm, 1), 1)
+    return jax.tree.map(lambda g: factor * g, gradient)

@@ -50,7 +50,7 @@ class ReluFlow(AbstractFlow):
     activation pattern is frozen, so that the Runge–Kutta method sees a smooth field;
     neurons that met a hyperplane then follow their own events: they cross it or, when
     both sides push them back, slide along it (are pinned) until the subgradient of
-    least norm lets them go.
+    least norm lets them go.  Output weights that are `frozen` are held fixed.
 
     A step is accepted if the root mean square over neurons of the error relative to
     |(w, a)| is below `rtol`, each neuron counted by how far it moves: the method's own
@@ -154,7 +154,7 @@ class ReluFlow(AbstractFlow):
             )
         slope = _slope(network)
         w, a = _weights(network)
-        sample = extended_sample(data, loss, network.b is not None)
+        sample = _sample(network, data, loss)
         position = first_position(w, a, sample, slope, self._capacity(sample))
         is_sane = is_finite((w, a, position.rates, data.weight))
         status = where_status(~is_sane, Status.NONFINITE, jnp.int32(Status.RUNNING))
@@ -179,7 +179,7 @@ class ReluFlow(AbstractFlow):
     ) -> FlowState:
         """One attempt; `until` must be finite."""
         memory, time, network = state.memory, state.time, state.network
-        sample = extended_sample(data, loss, network.b is not None, memory.planes)
+        sample = _sample(network, data, loss, memory.planes)
         dtype = network.w.dtype
         until = until.astype(time.dtype)
         rounding = jnp.finfo(until.dtype).eps * until
@@ -268,6 +268,20 @@ class ReluMemory(eqx.Module):
     has_overflowed: Bool[Array, ""]
     stiffness: Stiffness | None
     log: Log | None
+
+
+def _sample(
+    network: Any, data: Dataset, loss: Loss, planes: Planes | None = None
+) -> Sample:
+    frozen = getattr(network, "frozen", ())
+    if frozen not in ((), ("a",)):
+        raise BadInput(
+            f"`frozen`: ReluFlow can hold the output weights, ('a',), got {frozen}. "
+            "Use descent (Descent)."
+        )
+    return extended_sample(
+        data, loss, network.b is not None, planes, is_output_frozen=frozen == ("a",)
+    )
 
 
 def _slope(network: Any) -> float:

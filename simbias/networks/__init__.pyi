@@ -9,9 +9,12 @@ from .convolution.convolutional import Convolutional as Convolutional
 from .convolution.convolutional import convolutional as convolutional
 from .convolution.resnet import ResNet as ResNet
 from .convolution.resnet import resnet as resnet
-from .mlp import Mlp as Mlp
-from .mlp_init import softmax_pair as softmax_pair
-from .mlp_init import torch_default as torch_default
+from .dense.deep_linear import DeepLinear as DeepLinear
+from .dense.deep_linear import deep_linear as deep_linear
+from .dense.mlp import Mlp as Mlp
+from .dense.mlp import mlp as mlp
+from .dense.mlp_init import softmax_pair as softmax_pair
+from .dense.mlp_init import torch_default as torch_default
 from .two_layer import TwoLayer as TwoLayer
 from .two_layer_init import balanced as balanced
 from .two_layer_init import dominated as dominated

@@ -1,5 +1,7 @@
 """The two-layer network, the object of most of the theory."""
 
+import dataclasses
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -18,7 +20,8 @@ class TwoLayer(AbstractNetwork):
     The 1/√m of the theory is part of the initial law (`two_layer_init`), not of the
     function.  `b` is None for a network without hidden bias.  There is no output bias.
     `may_fuse` lets `value_and_gradient` use the kernels of `_fused_gradient` on a GPU;
-    `dataclasses.replace(network, may_fuse=False)` switches them off.
+    `dataclasses.replace(network, may_fuse=False)` switches them off.  `frozen` names
+    what is not trained, ("a",) the output weights.
     """
 
     w: Float[Array, "m d"]
@@ -26,6 +29,7 @@ class TwoLayer(AbstractNetwork):
     b: Float[Array, " m"] | None = None
     activation: Activation = eqx.field(static=True, default=jax.nn.relu)
     may_fuse: bool = eqx.field(static=True, default=True)
+    frozen: tuple[str, ...] = eqx.field(static=True, default=())
 
     def __check_init__(self):
         if self.a.ndim != 2 or self.a.shape[0] != self.w.shape[0]:
@@ -74,4 +78,4 @@ class TwoLayer(AbstractNetwork):
         )
         d = self.w.shape[1]
         db = None if self.b is None else dw[:, d]
-        return value, TwoLayer(dw[:, :d], da, db, self.activation, self.may_fuse)
+        return value, dataclasses.replace(self, w=dw[:, :d], a=da, b=db)

@@ -29,7 +29,7 @@ from simbias.losses import logistic
 from simbias.measures.randomised.randomised_scores import RandomisedScores
 from simbias.measures.risk.train_accuracy import TrainAccuracy
 from simbias.measures.risk.train_loss import TrainLoss
-from simbias.networks.mlp_init import softmax_pair
+from simbias.networks.dense.mlp_init import softmax_pair
 
 # Attacks are larger than the margin of one coordinate, 0.1, and smaller than that of
 # all fifty together, 0.7.

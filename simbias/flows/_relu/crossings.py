@@ -162,12 +162,14 @@ def _redirected(
     new_plane = jnp.where(takes, plane[:, -1:], new_plane)
     normals = pinned_normals(data.normal, new_plane)
     dual = dual_basis(normals)
-    left = (1 - begin) * step.length
+    left, is_frozen = (1 - begin) * step.length, data.is_output_frozen
     old = displacement(
         there, mix(begin, course.early, course.late), course.late, left,
-        old_normals, pins.dual,
+        old_normals, pins.dual, is_frozen,
     )  # fmt: skip
-    new = displacement(there, mix(begin, early, late), late, left, normals, dual)
+    new = displacement(
+        there, mix(begin, early, late), late, left, normals, dual, is_frozen
+    )
     w1 = project(course.end.w + new[0] - old[0], normals, dual)
     w1, lost = _kept_on_side(w1, course.is_above, meeting, normals, dual, data)
     a1 = course.end.a + new[1] - old[1]
@@ -189,8 +191,8 @@ def _redirected(
         events = events.noted(begin, plane, kinds)
     return Course(
         begin=begin,
-        start=point(w0, there.a, now, normals, dual),
-        end=point(w1, a1, late, normals, dual),
+        start=point(w0, there.a, now, normals, dual, is_frozen),
+        end=point(w1, a1, late, normals, dual, is_frozen),
         is_above=is_above,
         pins=Pins(
             plane=new_plane,

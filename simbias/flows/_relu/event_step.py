@@ -21,6 +21,7 @@ from simbias.flows._relu.frozen import (
     frozen_field,
     neurons_first,
     neurons_last,
+    output_rates,
 )
 from simbias.flows._relu.norms import largest_of_rows, norm_of_rows, rounding
 from simbias.flows._relu.pins import pinned_normals, project
@@ -119,8 +120,9 @@ def attempt_step(
     pull, tolerance = sample.pulls(rates.residual), method.rtol * size
     held = release(held, sample, pull, length, slope, tolerance, method.rows)
     let_go = share(held.w - w)
-    w, a = _rebalanced(held.w, held.a, position)
-    held = held._replace(w=w, a=a)
+    if not sample.is_output_frozen:
+        w, a = _rebalanced(held.w, held.a, position)
+        held = held._replace(w=w, a=a)
     moved = share(end.w - position.w, end.a - position.a)
     change = moved + _change(position.rates.moment, late.moment)
     kink = share(course.shift[:, None]) * change ** (_EVENT_ORDER - 1)
@@ -234,7 +236,9 @@ def _arrived(held: Held, residual: Float[Array, "n k"], sample: Sample) -> Posit
     drive = jnp.sum(held.a[:, :, None] * held.moment, axis=1)
     rates = Rates(
         w=project(drive, normals, held.pins.dual),
-        a=jnp.sum(held.moment * held.w[:, None, :], axis=2),
+        a=output_rates(
+            held.moment * held.w[:, None, :], sample.is_output_frozen, axis=2
+        ),
         moment=held.moment,
         residual=residual,
     )

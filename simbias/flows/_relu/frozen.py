@@ -19,6 +19,7 @@ class Sample(eqx.Module):
     """Inputs, one coordinate longer with a hidden bias, and their hyperplanes.
 
     `normal` is the unit normal of a plane in the place of its first row, 0 elsewhere.
+    `is_output_frozen` says that output weights are held fixed: a' = 0.
     """
 
     x: Float[Array, "n e"]
@@ -28,6 +29,7 @@ class Sample(eqx.Module):
     y: Float[Array, "n k"]
     weight: Float[Array, " n"]
     loss: Loss = eqx.field(static=True)
+    is_output_frozen: bool = eqx.field(static=True, default=False)
 
     def residual(self, prediction: Float[Array, "n k"]) -> Float[Array, "n k"]:
         """Residuals r = ∂L/∂f, the 1/n of the loss included; 0 on padding."""
@@ -48,7 +50,11 @@ class Rates(NamedTuple):
 
 
 def extended_sample(
-    data: Dataset, loss: Loss, has_bias: bool, planes: Planes | None = None
+    data: Dataset,
+    loss: Loss,
+    has_bias: bool,
+    planes: Planes | None = None,
+    is_output_frozen: bool = False,
 ) -> Sample:
     """The sample as the neurons see it: (x, 1) if they have a bias; padding is 0.
 
@@ -57,6 +63,7 @@ def extended_sample(
         loss: of the flow.
         has_bias: whether the hidden neurons have one.
         planes: those of the same data, if they are known already.
+        is_output_frozen: whether output weights are held fixed.
     """
     is_kept = data.weight > 0
     x = data.x
@@ -71,7 +78,9 @@ def extended_sample(
     unit = x / jnp.where(is_point, length, 1)[:, None]
     planes = find_planes(unit) if planes is None else planes
     normal = jnp.where(planes.is_first()[:, None], unit, 0)
-    return Sample(x, normal, length, planes, data.y, data.weight, loss)
+    return Sample(
+        x, normal, length, planes, data.y, data.weight, loss, is_output_frozen
+    )
 
 
 class FrozenField(eqx.Module):
@@ -112,7 +121,7 @@ class FrozenField(eqx.Module):
         part = jnp.sum(self.dual * drive[None, :, :], axis=1)
         return Rates(
             w=drive - jnp.sum(part[:, None, :] * self.normals, axis=0),
-            a=jnp.sum(moment * w[None, :, :], axis=1),
+            a=output_rates(moment * w[None, :, :], self.sample.is_output_frozen),
             moment=moment,
             residual=residual,
         )
@@ -139,6 +148,14 @@ class FrozenField(eqx.Module):
             self.pattern,
         )
         return columns_joined(pieces, m)
+
+
+def output_rates(
+    products: Float[Array, "*s"], is_frozen: bool, axis: int = 1
+) -> Float[Array, "*r"]:
+    """aⱼ' = Mⱼ wⱼ from the products of their entries, 0 where a is held fixed."""
+    rates = jnp.sum(products, axis=axis)
+    return jnp.zeros_like(rates) if is_frozen else rates
 
 
 def frozen_field(

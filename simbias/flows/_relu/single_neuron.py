@@ -1,10 +1,11 @@
-"""A single neuron whose moment M is given: w' = P Mᵀa, a' = M w."""
+"""A single neuron whose moment M is given: w' = P Mᵀa, and a' = M w or 0."""
 
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from simbias.flows._relu.frozen import output_rates
 from simbias.flows._relu.pins import project
 
 
@@ -31,9 +32,10 @@ def point(
     moment: Float[Array, "c k e"],
     normals: Float[Array, "c p e"],
     dual: Float[Array, "c p e"],
+    is_output_frozen: bool,
 ) -> Point:
     """A point with its velocities."""
-    return Point(w, a, *_velocity(w, a, moment, normals, dual))
+    return Point(w, a, *_velocity(w, a, moment, normals, dual, is_output_frozen))
 
 
 def displacement(
@@ -43,12 +45,13 @@ def displacement(
     left: Float[Array, " c"],
     normals: Float[Array, "c p e"],
     dual: Float[Array, "c p e"],
+    is_output_frozen: bool,
 ) -> tuple[Float[Array, "c e"], Float[Array, "c k"]]:
     """Displacement under moments linear in time (classical RK4)."""
     h = left[:, None]
     middle = (early + late) / 2
     at = lambda dw, da, moment: _velocity(
-        there.w + dw, there.a + da, moment, normals, dual
+        there.w + dw, there.a + da, moment, normals, dual, is_output_frozen
     )
     p1, q1 = at(0.0, 0.0, early)
     p2, q2 = at(h / 2 * p1, h / 2 * q1, middle)
@@ -63,7 +66,8 @@ def _velocity(
     moment: Float[Array, "c k e"],
     normals: Float[Array, "c p e"],
     dual: Float[Array, "c p e"],
+    is_output_frozen: bool,
 ) -> tuple[Float[Array, "c e"], Float[Array, "c k"]]:
     drive = jnp.sum(a[:, :, None] * moment, axis=1)
-    da = jnp.sum(moment * w[:, None, :], axis=2)
+    da = output_rates(moment * w[:, None, :], is_output_frozen, axis=2)
     return project(drive, normals, dual), da

@@ -19,10 +19,10 @@ from simbias.networks.convolution._layers import (
 
 
 class Convolutional(AbstractNetwork):
-    """Convolutions 3 × 3 with ReLU and 2 × 2 means, a ReLU layer, a linear layer.
+    """Convolutions with ReLU and 2 × 2 means, a ReLU layer, a linear layer.
 
-    An input is an image "c y x", flattened; y and x are divisible by 2^(number of
-    kernels).
+    An input is an image "c y x", flattened; y and x are divisible by (2 · stride) to
+    the power of the number of kernels.  `frozen` names what is not trained.
     """
 
     kernels: tuple[Kernel, ...]
@@ -32,6 +32,8 @@ class Convolutional(AbstractNetwork):
     a: Float[Array, "k p"]
     c: Float[Array, " k"]
     image: tuple[int, int, int] = eqx.field(static=True)
+    stride: int = eqx.field(static=True, default=1)
+    frozen: tuple[str, ...] = eqx.field(static=True, default=())
 
     @property
     def has_kinks(self) -> bool:
@@ -44,11 +46,16 @@ class Convolutional(AbstractNetwork):
 
     def features(self, x: Float[Array, " d"]) -> Float[Array, " p"]:
         """What the last layer acts on."""
-        h = x.reshape(1, *self.image)
+        return self.activations(x)[-1]
+
+    def activations(self, x: Float[Array, " d"]) -> tuple[Float[Array, "..."], ...]:
+        """Of every convolution "c y x" after its means, and of the ReLU layer."""
+        h, out = x.reshape(1, *self.image), []
         for kernel, shift in zip(self.kernels, self.shifts, strict=True):
-            h = convolution(h, kernel) + shift[None, :, None, None]
+            h = convolution(h, kernel, self.stride) + shift[None, :, None, None]
             h = average_pool(jax.nn.relu(h))
-        return jax.nn.relu(self.w @ h.reshape(-1) + self.b)
+            out.append(h[0])
+        return (*out, jax.nn.relu(self.w @ h.reshape(-1) + self.b))
 
 
 def convolutional(
@@ -59,6 +66,8 @@ def convolutional(
     channels: tuple[int, ...] = (8, 16),
     p: int = 64,
     scale: Real = 1.0,
+    size: int = 3,
+    stride: int = 1,
 ) -> Convolutional:
     """Torch's default start, times `scale`: every weight ~ U(±1/√inputs).
 
@@ -69,14 +78,18 @@ def convolutional(
         channels: of each convolution.
         p: features, the neurons of the ReLU layer.
         scale: factor of every weight.
+        size: of the kernels, size × size pixels; odd.
+        stride: of the convolutions.
 
     Raises:
         ValueError: for a size out of range, or an image that cannot be halved.
     """
-    for name, value in (("k", k), ("p", p)):
+    for name, value in (("k", k), ("p", p), ("size", size), ("stride", stride)):
         positive_integer(name, value)
+    if size % 2 == 0:
+        raise BadInput(f"`size` must be odd, got {size}. Example: size=7.")
     positive("scale", scale)
-    parts = 2 ** len(channels)
+    parts = (2 * stride) ** len(channels)
     if image[1] % parts or image[2] % parts:
         raise BadInput(
             f"`image` must have sides divisible by {parts}, got {image}. "
@@ -87,16 +100,17 @@ def convolutional(
     # Shape of each array, and the inputs of a neuron of its layer.
     arrays: list[tuple[tuple[int, ...], int]] = []
     for of, into in zip(sizes, channels, strict=False):
-        arrays += [((into, of, 3, 3), 9 * of), ((into,), 9 * of)]
+        inputs = size**2 * of
+        arrays += [((into, of, size, size), inputs), ((into,), inputs)]
     arrays += [((p, q), q), ((p,), q), ((k, p), p), ((k,), p)]
     # One draw for all: each would compile a program of its own.
     draw = uniform(key, (sum(math.prod(shape) for shape, _ in arrays),), 1)
     drawn, begin = [], 0
     for shape, inputs in arrays:
-        size = math.prod(shape)
-        values = draw[begin : begin + size].reshape(shape)
+        end = begin + math.prod(shape)
+        values = draw[begin:end].reshape(shape)
         drawn.append(jnp.asarray(scale, jnp.float64) / math.sqrt(inputs) * values)
-        begin += size
+        begin = end
     *convolutions, w, b, a, c = drawn
     kernels, shifts = tuple(convolutions[::2]), tuple(convolutions[1::2])
-    return Convolutional(kernels, shifts, w, b, a, c, image)
+    return Convolutional(kernels, shifts, w, b, a, c, image, stride)

@@ -8,7 +8,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.checks.values import positive_integer
 from simbias.networks.activations import ACTIVATIONS
-from simbias.networks.mlp import Mlp
+from simbias.networks.dense.mlp import Mlp
 
 
 def torch_default(
@@ -65,7 +65,9 @@ def softmax_pair(
     """
     pair = torch_default(key, d=d, m=m, depth=depth, k=2, activation=activation)
     weights = (*pair.weights[:-1], _halved(pair.weights[-1]))
-    biases = (*pair.biases[:-1], _halved(pair.biases[-1]))
+    *rest, last = pair.biases
+    assert last is not None
+    biases = (*rest, _halved(last))
     return Mlp(weights, biases, pair.activation, factor=math.sqrt(2))
 
 

@@ -1,0 +1,1 @@
+"""Networks of fully connected layers."""
