@@ -1,28 +1,30 @@
 """Write the tables of README and docs that follow from experiments and stored results.
 
-    python tools/pages.py
+    simbias check NAME --json FILE
+    python tools/pages.py FILE
 
 What stands between `<!-- table: NAME -->` and `<!-- end -->` is replaced: `phenomena`
-is the list of all, `claims NAME` what the last check of an experiment has seen
-(`simbias check --preset quick --json benchmarks/results/check_quick.json`).  A test
-keeps the pages current.
+is the list of all, `claims NAME` what the last check of an experiment has seen.  Files
+that are named are such checks; they are kept first, an experiment a file, under
+benchmarks/results/check_quick.  A test keeps the pages current.
 """
 
 import ast
 import json
 import pathlib
 import re
+import sys
 from typing import Any
 
 ROOT = pathlib.Path(__file__).parent.parent
-CHECKED = ROOT / "benchmarks" / "results" / "check_quick.json"
+CHECKED = ROOT / "benchmarks" / "results" / "check_quick"
 _TABLE = re.compile(r"(<!-- table: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _GENERAL = ("cluster.md", "testing.md")
 
 
 def pages() -> dict[pathlib.Path, str]:
     """The text of every page that has a table, by its path."""
-    checked = {one["experiment"]: one for one in json.loads(CHECKED.read_text())}
+    checked = {path.stem: json.loads(path.read_text()) for path in CHECKED.iterdir()}
     out = {}
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         text = path.read_text()
@@ -43,7 +45,7 @@ def _phenomena(checked: dict[str, Any]) -> str:
         "|---|---|---|---|---|---|",
     ]
     for path in sorted((ROOT / "simbias" / "experiments").glob("*/[!_]*.py")):
-        name, one = path.stem, checked[path.stem]
+        name, one = path.stem, checked.get(path.stem, {"members": 0, "claims": []})
         said = ast.get_docstring(ast.parse(path.read_text())) or ""
         title = said.partition("\n")[0].rstrip(".")
         holds = sum(claim["verdict"] == "holds" for claim in one["claims"])
@@ -86,7 +88,18 @@ def _number(value: float | None) -> str:
     return "open" if value is None else f"{value:.4g}"
 
 
+def keep(file: pathlib.Path) -> None:
+    """Every experiment of a check of the size "quick", in a file of its own."""
+    for one in json.loads(file.read_text()):
+        if one["preset"] != "quick":
+            raise SystemExit(f"{file} is a check of the size {one['preset']}, not quick")
+        text = json.dumps(one, indent=1, ensure_ascii=False, allow_nan=False)
+        (CHECKED / f"{one['experiment']}.json").write_text(f"{text}\n")
+
+
 def main() -> None:
+    for file in sys.argv[1:]:
+        keep(pathlib.Path(file))
     for path, text in pages().items():
         path.write_text(text)
 
