@@ -1,0 +1,2 @@
+from . import symmetry_breaking as symmetry_breaking
+from . import symmetry_breaking_lattice as symmetry_breaking_lattice
