@@ -1,0 +1,1 @@
+from . import random_fit as random_fit
