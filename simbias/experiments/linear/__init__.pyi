@@ -1,0 +1,1 @@
+from . import min_norm as min_norm
