@@ -13,7 +13,7 @@ from scipy import integrate, stats
 import simbias
 from simbias.analysis.median_shares import median_shares
 from simbias.core import Dataset, Status
-from simbias.ensemble.grid import padded
+from simbias.ensemble.padding import padded
 from simbias.experiments.linear import min_norm, random_design
 from simbias.experiments.linear._designs import RidgeRisk, Spectrum
 from simbias.experiments.linear._errors import distance, leak

@@ -1,4 +1,3 @@
-from .images.dominoes import dominoes as dominoes
 from .npz import Npz as Npz
 from .orthogonality.orthogonal import orthogonal as orthogonal
 from .orthogonality.orthogonal_toy import orthogonal_toy as orthogonal_toy
@@ -12,3 +11,5 @@ from .shortcuts.slabs import slabs as slabs
 from .teachers.gaussian_teacher import gaussian_teacher as gaussian_teacher
 from .teachers.stewart_1d import stewart_1d as stewart_1d
 from .teachers.three_points import three_points as three_points
+from .vision.dominoes import dominoes as dominoes
+from .vision.images import images as images
