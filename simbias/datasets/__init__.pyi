@@ -1,4 +1,5 @@
 from .images.dominoes import dominoes as dominoes
+from .linear.linear_modes import linear_modes as linear_modes
 from .npz import Npz as Npz
 from .orthogonality.orthogonal import orthogonal as orthogonal
 from .orthogonality.orthogonal_toy import orthogonal_toy as orthogonal_toy
