@@ -6,6 +6,9 @@ from .clusters.effective_width_entropy import (
 )
 from .clusters.embedding_distance import EmbeddingDistance as EmbeddingDistance
 from .clusters.entropy_rank import EntropyRank as EntropyRank
+from .information.explained_information import (
+    ExplainedInformation as ExplainedInformation,
+)
 from .neurons.alignment import Alignment as Alignment
 from .neurons.angular_deviation import AngularDeviation as AngularDeviation
 from .neurons.balancedness import Balancedness as Balancedness

@@ -12,8 +12,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.checks.values import positive_integer
 from simbias.errors import BadInput
 
-# A whole matrix.
-Matrix = Float[Array, "p q"]
+# Of any size: the matrices of a network do not share one.
+Matrix = Float[Array, "_ _"]
 LayerLaw = Literal["kaiming", "glorot", "lecun", "torch", "orthogonal", "balanced"]
 _VARIANCES: dict[str, Callable[[int, int], float]] = {
     "kaiming": lambda p, q: 2 / q,  # noqa: ARG005

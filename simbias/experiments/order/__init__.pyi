@@ -1,0 +1,1 @@
+from . import simple_first as simple_first
