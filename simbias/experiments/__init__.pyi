@@ -17,6 +17,7 @@ from .neuron_groups import condensation as condensation
 from .neuron_groups import xor_clusters as xor_clusters
 from .neuron_groups import xor_four_neurons as xor_four_neurons
 from .order import random_fit as random_fit
+from .order import simple_first as simple_first
 from .orthogonality import orthogonal as orthogonal
 from .orthogonality import orthogonal_toy as orthogonal_toy
 from .shortcuts import dominoes as dominoes
