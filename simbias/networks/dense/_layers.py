@@ -13,7 +13,7 @@ from simbias.checks.values import positive_integer
 from simbias.errors import BadInput
 
 # A whole matrix.
-Matrix = Float[Array, "p q"]
+Matrix = Float[Array, "_ _"]
 LayerLaw = Literal["kaiming", "glorot", "lecun", "torch", "orthogonal", "balanced"]
 _VARIANCES: dict[str, Callable[[int, int], float]] = {
     "kaiming": lambda p, q: 2 / q,  # noqa: ARG005
