@@ -1,0 +1,1 @@
+from . import layer_resets as layer_resets
