@@ -1,3 +1,5 @@
+from .boolean.cantor import cantor as cantor
+from .boolean.parity import parity as parity
 from .npz import Npz as Npz
 from .orthogonality.orthogonal import orthogonal as orthogonal
 from .orthogonality.orthogonal_toy import orthogonal_toy as orthogonal_toy
