@@ -21,7 +21,8 @@ class Mlp(AbstractNetwork):
     of one layer "weights.0".
     """
 
-    weights: tuple[Matrix, ...]
+    # Each of a size of its own.
+    weights: tuple[Float[Array, "_ _"], ...]
     biases: tuple[Float[Array, " _"] | None, ...]
     activation: Activation | tuple[Activation, ...] = eqx.field(
         static=True, default=jax.nn.relu
