@@ -1,0 +1,33 @@
+"""How long a network needs, and how a number grows with a size."""
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Float
+
+from simbias.analysis.first_passage import first_passage
+
+# Accuracy at which a parity counts as learned.
+LEARNED = 0.9
+
+
+def learning_times(ds: xr.Dataset) -> xr.DataArray:
+    """Time at which the accuracy is 0.9, between records by a straight line.
+
+    NaN for a member that does not get there.
+    """
+    return first_passage(ds["accuracy"], LEARNED)
+
+
+def slopes_of_seeds(
+    x: Float[np.ndarray, " x"], values: xr.DataArray, along: str
+) -> Float[np.ndarray, " seed"]:
+    """Least-squares slope of ln value against x, one of each seed.
+
+    Args:
+        x: at the places of the axis.
+        values: over the axis and `seed`; NaN for one leaves that seed without a slope.
+        along: name of the axis.
+    """
+    centred = np.asarray(x, float) - np.mean(x)
+    logs = np.log(values.transpose(along, "seed").values)
+    return centred @ logs / (centred @ centred)
