@@ -57,7 +57,7 @@ experiment = presets(
         seeds=20,
         flow=Descent(rate=RATE, batch=32, sampling="fresh"),
         loss=hinge,
-        times=log_times(1.0, 3000.0, 60),
+        times=log_times(0.1, 3000.0, 80),
         measures={"accuracy": TrainAccuracy()},
         stop=TrainAccuracyAbove(0.97),
         dtype="float32",
@@ -65,9 +65,9 @@ experiment = presets(
     smoke={
         "cell": {"k": (2, 3), "d": 8, "n": 500},
         "seeds": 6,
-        "times": log_times(1.0, 100.0, 30),
+        "times": log_times(0.1, 100.0, 40),
     },
-    paper={"cell": {"d": (8, 16, 32, 64, 128)}, "times": log_times(1.0, 1e5, 90)},
+    paper={"cell": {"d": (8, 16, 32, 64, 128)}, "times": log_times(0.1, 1e5, 110)},
 )
 
 
@@ -97,10 +97,10 @@ def figure(ds: xr.Dataset) -> Figure:
                 label += f": exponent {np.nanmean(found[int(k)]):.2f}"
             band(right, d, times.sel(k=k), "-o", colour=colour, label=label, ms=4)
         left.set_xscale("log")
-        left.set_ylim(0.45, 1.03)
+        left.set_ylim(0.35, 1.03)
         left.set_xlabel("time, steps × rate")
         left.set_title(f"accuracy, d = {d[-1]}")
-        left.legend(loc="upper left")
+        left.legend(loc="lower center", ncols=4)
         right.set_xscale("log")
         right.set_yscale("log")
         right.set_xticks(d, [str(v) for v in d])
