@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.checks.values import positive
 from simbias.core import AbstractNetwork, Real
 from simbias.errors import BadInput
-from simbias.networks.dense._layers import LayerLaw, layer_weights
+from simbias.networks.dense._layers import LayerLaw, Matrix, layer_weights
 
 
 class DeepLinear(AbstractNetwork):
@@ -18,8 +18,7 @@ class DeepLinear(AbstractNetwork):
     `frozen` names what is not trained: "weights.0" is W_1.
     """
 
-    # Each of a size of its own.
-    weights: tuple[Float[Array, "_ _"], ...]
+    weights: tuple[Matrix, ...]
     frozen: tuple[str, ...] = eqx.field(static=True, default=())
 
     def __check_init__(self):

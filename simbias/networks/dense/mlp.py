@@ -21,8 +21,7 @@ class Mlp(AbstractNetwork):
     of one layer "weights.0".
     """
 
-    # Each of a size of its own.
-    weights: tuple[Float[Array, "_ _"], ...]
+    weights: tuple[Matrix, ...]
     biases: tuple[Float[Array, " _"] | None, ...]
     activation: Activation | tuple[Activation, ...] = eqx.field(
         static=True, default=jax.nn.relu
