@@ -20,7 +20,7 @@ from simbias.experiments.boolean import cantor as cantor_page
 from simbias.experiments.boolean import parity_gradient
 from simbias.experiments.boolean._by_hand import cantor_by_hand, parity_by_hand
 from simbias.experiments.boolean._published import published_start
-from simbias.experiments.boolean._times import slopes_of_seeds
+from simbias.experiments.boolean._times import learning_times, slopes_of_seeds
 from simbias.experiments.boolean.parity_equations import SHARES, Systems
 from simbias.networks.dense.deep_linear import deep_linear
 from simbias.numerics.binary_equations import binary_equations
@@ -337,6 +337,16 @@ def test_the_published_start_is_the_normal_law_cut_at_two_deviations():
     variance = 1 - 4 * density / math.erf(math.sqrt(2))
     assert z.var() == pytest.approx(variance, rel=0.03)
     np.testing.assert_array_equal(network.biases[0], np.full(200, 0.1))
+
+
+def test_a_member_that_is_right_at_the_start_counts_as_after_one_step():
+    import xarray as xr
+
+    rows = [[0.95, 1.0, 1.0], [0.5, 0.9, 1.0], [0.5, 0.5, 0.5]]
+    times = {"time": [0.0, 1.0, 2.0]}
+    seen = xr.DataArray(rows, dims=("seed", "time"), coords=times)
+    found = learning_times(xr.Dataset({"accuracy": seen}), 0.01)
+    np.testing.assert_array_equal(found, [0.01, 1.0, np.nan])
 
 
 def test_slopes_of_seeds_are_those_of_power_laws():

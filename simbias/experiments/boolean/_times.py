@@ -10,12 +10,18 @@ from simbias.analysis.first_passage import first_passage
 LEARNED = 0.9
 
 
-def learning_times(ds: xr.Dataset) -> xr.DataArray:
+def learning_times(ds: xr.Dataset, step: float) -> xr.DataArray:
     """Time at which the accuracy is 0.9, between records by a straight line.
 
-    NaN for a member that does not get there.
+    NaN for a member that does not get there; `step` for one that is there before, such
+    as a start that gives the same sign to all rows of the empty subset.
+
+    Args:
+        ds: with `accuracy` over the time.
+        step: time that one step takes.
     """
-    return first_passage(ds["accuracy"], LEARNED)
+    times = first_passage(ds["accuracy"], LEARNED)
+    return times.clip(min=step, keep_attrs=True)
 
 
 def slopes_of_seeds(

@@ -207,4 +207,5 @@ def _off(ds: xr.Dataset, degree: float, law: Float[np.ndarray, " j"]) -> float:
 def _named(degree: float) -> str:
     names = {COARSE: "coarse", 0.0: "even", FINE: "only the finest"}
     name = names.get(degree)
-    return f"p = {degree:g}" if name is None else f"p = {degree:g}, {name}"
+    value = f"p = {degree:g}".replace("-", "−")
+    return value if name is None else f"{value}, {name}"

@@ -2,9 +2,10 @@
 
 A network of a fixed width is trained on rows that are new in every step, until it is
 right on 97 % of 1000 others.  Its time to 0.9 grows like a power of d, and the power
-with the number k of relevant bits; one bit, the control, takes hardly longer among
-many.  The published law is d^{O(k)}, near the limit of what queries of statistics can
-do; the powers here are far below k.
+with the number k of relevant bits from two to four.  The published law is d^{O(k)},
+near the limit of what queries of statistics can do; the powers here are far below k.
+The control, one bit, was to take no longer among many and does: a few steps for eight
+bits and a few more for 64, but a power of d that is no smaller than that of two bits.
 
 Hinge loss, batch 32 and rate 0.1 are of published runs (as quoted by others; the paper
 itself could not be read); 128 ReLUs with biases and torch's start are ours.
@@ -37,6 +38,8 @@ from simbias.stops.train_accuracy_above import TrainAccuracyAbove
 
 PAPER = "Barak et al. (2022), arXiv:2207.08799"
 RATE = 0.1
+# What the claims are about: 30,000 steps, more than any member of `quick` needs.
+LEAST_TIME = 3000.0
 # What the figure and the claims read.
 AXES = ("k", "d")
 
@@ -57,7 +60,7 @@ experiment = presets(
         seeds=20,
         flow=Descent(rate=RATE, batch=32, sampling="fresh"),
         loss=hinge,
-        times=log_times(0.1, 3000.0, 80),
+        times=log_times(0.1, LEAST_TIME, 80),
         measures={"accuracy": TrainAccuracy()},
         stop=TrainAccuracyAbove(0.97),
         dtype="float32",
@@ -76,14 +79,14 @@ def exponents(ds: xr.Dataset) -> dict[int, Float[np.ndarray, " seed"]]:
     ds = with_axes(ds, AXES)
     if ds.sizes["d"] < 2:
         return {}
-    times, x = learning_times(ds), np.log(ds["d"].values)
+    times, x = learning_times(ds, RATE), np.log(ds["d"].values)
     return {int(k): slopes_of_seeds(x, times.sel(k=k), "d") for k in ds["k"].values}
 
 
 def figure(ds: xr.Dataset) -> Figure:
     """Accuracy by time for the largest d, and the time to 0.9 against d, by k."""
     ds = with_axes(ds, AXES)
-    found, times, d = exponents(ds), learning_times(ds), ds["d"].values
+    found, times, d = exponents(ds), learning_times(ds, RATE), ds["d"].values
     with style():
         whole = blank(9.6, 3.8)
         left, right = whole.subplots(1, 2)
@@ -119,7 +122,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     for k in (2, 3, 4):
         text = f"k = {k}: exponent of the time to {LEARNED} in d"
         seen = found.get(k, np.empty(0))
-        claim = mean(text, seen, 0, k, f"{PAPER}: at most of order k")
+        claim = mean(text, seen, 0, k, f"{PAPER}: d^O(k); k itself ours")
         out.append(claim.given(k in found, f"two sizes d and k = {k}"))
     for low, high in ((2, 3), (3, 4)):
         text = f"exponent of k = {high} less that of k = {low}"
