@@ -97,7 +97,7 @@ def test_a_parity_that_there_is_not_is_refused_by_name(wrong, name):
 
 def test_the_transform_is_the_product_with_the_matrix_of_hadamard():
     values = np.random.default_rng(0).normal(size=(32, 3))
-    found = walsh_coefficients(jnp.asarray(values))
+    found = jit(walsh_coefficients)(jnp.asarray(values))
     np.testing.assert_allclose(found, hadamard(32) @ values / 32, atol=1e-15)
     # Parseval.
     np.testing.assert_allclose(
@@ -107,10 +107,11 @@ def test_the_transform_is_the_product_with_the_matrix_of_hadamard():
 
 def test_the_coefficient_of_a_parity_stands_at_its_number():
     x = cube(5)
-    for number in (0, 1, 6, 31):
-        chosen = [i for i in range(5) if number >> i & 1]
-        found = walsh_coefficients(jnp.asarray(np.prod(x[:, chosen], axis=1)))
-        np.testing.assert_array_equal(found, np.eye(32)[number])
+    numbers = (0, 1, 6, 31)
+    chosen = [[i for i in range(5) if number >> i & 1] for number in numbers]
+    parities = np.stack([np.prod(x[:, bits], axis=1) for bits in chosen], axis=1)
+    found = jit(walsh_coefficients)(jnp.asarray(parities))
+    np.testing.assert_array_equal(found, np.eye(32)[:, numbers])
     np.testing.assert_array_equal(x[0], np.ones(5))
 
 

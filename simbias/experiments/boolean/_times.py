@@ -2,7 +2,7 @@
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Float
+from jaxtyping import Float, Real
 
 from simbias.analysis.first_passage import first_passage
 
@@ -25,7 +25,7 @@ def learning_times(ds: xr.Dataset, step: float) -> xr.DataArray:
 
 
 def slopes_of_seeds(
-    x: Float[np.ndarray, " x"], values: xr.DataArray, along: str
+    x: Real[np.ndarray, " x"], values: xr.DataArray, along: str
 ) -> Float[np.ndarray, " seed"]:
     """Least-squares slope of ln value against x, one of each seed.
 

@@ -11,9 +11,8 @@ hinge loss, Adam 0.005 and batch 100 are those of the published code.  Ours: row
 are new in every step instead of 50,000, 10,000 steps instead of 10⁶, and the degree −2,
 coarser than any published (0 and above).
 
-Reference: Malach & Shalev-Shwartz (2019), Is deeper better only when shallow is good?,
-arXiv:1903.03488, and cantor.py and network.py of its repository (the values of its
-figures could not be read).
+Reference: Malach & Shalev-Shwartz (2019), arXiv:1903.03488, and cantor.py and
+network.py of its repository (the values of its figures could not be read).
 """
 
 from typing import Any, ClassVar

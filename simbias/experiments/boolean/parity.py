@@ -10,8 +10,8 @@ half of them: the same network learns it among thirty as well.
 As published: 10d ReLUs with biases, hinge loss, rate 0.01, 128 fresh rows a step and
 50,000 steps; `quick` has 10,000.  The accuracy is of 4000 rows, never trained on.
 
-Reference: Shalev-Shwartz, Shamir & Shammah (2017), Failures of gradient-based deep
-learning, arXiv:1703.07950, section 2, and parity.py of its repository.
+Reference: Shalev-Shwartz, Shamir & Shammah (2017), arXiv:1703.07950, section 2, and
+parity.py of its repository.
 """
 
 from typing import Any, ClassVar, Literal

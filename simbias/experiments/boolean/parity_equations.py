@@ -8,8 +8,8 @@ none of the 2d fell, 0.95^{2d}, and nowhere else.
 A member draws 500 systems for one subset, a random half of the bits; no network is
 trained, and the one that goes with them is not looked at.
 
-Reference: Barak (2021), CS 229br lecture 2, the claim that 2d samples recover I; the
-numbers are ours.
+Reference: Barak (2021), Harvard CS 229br, lecture 2.  It says that 2d samples recover
+I; the numbers are ours.
 """
 
 from typing import Any, ClassVar

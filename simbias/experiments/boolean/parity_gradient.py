@@ -12,8 +12,8 @@ Here all 2ᵈ points and all 2ᵈ subsets are enumerated, by the Walsh–Hadamar
 No function of fewer than |I| bits correlates with χ_I.  Controls: the majority of the
 same bits does with each of them, and over single bits the gradient varies.
 
-Reference: Shalev-Shwartz, Shamir & Shammah (2017), Failures of gradient-based deep
-learning, arXiv:1703.07950, theorem 1 and section 2.
+Reference: Shalev-Shwartz, Shamir & Shammah (2017), arXiv:1703.07950, theorem 1 and
+section 2.
 """
 
 from typing import Any, ClassVar
