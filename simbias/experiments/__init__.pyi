@@ -2,6 +2,11 @@ from .alignment import early_alignment as early_alignment
 from .alignment import extremal_vectors as extremal_vectors
 from .alignment import stewart_snapshots as stewart_snapshots
 from .alignment import three_points as three_points
+from .boolean import cantor as cantor
+from .boolean import parity as parity
+from .boolean import parity_equations as parity_equations
+from .boolean import parity_gradient as parity_gradient
+from .boolean import parity_sparse as parity_sparse
 from .interpolation import spurious_minimum as spurious_minimum
 from .interpolation import threshold as threshold
 from .interpolation import threshold_scaling as threshold_scaling
