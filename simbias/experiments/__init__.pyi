@@ -7,6 +7,7 @@ from .interpolation import threshold as threshold
 from .interpolation import threshold_scaling as threshold_scaling
 from .linear import deep_linear as deep_linear
 from .linear import tied_layers as tied_layers
+from .linear import unseen_entry as unseen_entry
 from .margins import max_margin as max_margin
 from .margins import orthogonally_separable as orthogonally_separable
 from .neuron_groups import condensation as condensation
