@@ -92,7 +92,7 @@ def keep(file: pathlib.Path) -> None:
     """Every experiment of a check of the size "quick", in a file of its own."""
     for one in json.loads(file.read_text()):
         if one["preset"] != "quick":
-            raise SystemExit(f"{file} is a check of the size {one['preset']}, not quick")
+            raise SystemExit(f"{file}: checked in size {one['preset']}, not quick")
         text = json.dumps(one, indent=1, ensure_ascii=False, allow_nan=False)
         (CHECKED / f"{one['experiment']}.json").write_text(f"{text}\n")
 

@@ -1,4 +1,3 @@
-from .images.dominoes import dominoes as dominoes
 from .linear.linear_modes import linear_modes as linear_modes
 from .npz import Npz as Npz
 from .orthogonality.orthogonal import orthogonal as orthogonal
@@ -11,5 +10,8 @@ from .separable.symmetric_separable import symmetric_separable as symmetric_sepa
 from .separable.xor_clusters import xor_clusters as xor_clusters
 from .shortcuts.slabs import slabs as slabs
 from .teachers.gaussian_teacher import gaussian_teacher as gaussian_teacher
+from .teachers.sine_on_disc import sine_on_disc as sine_on_disc
 from .teachers.stewart_1d import stewart_1d as stewart_1d
 from .teachers.three_points import three_points as three_points
+from .vision.dominoes import dominoes as dominoes
+from .vision.images import images as images

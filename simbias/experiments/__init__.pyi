@@ -5,7 +5,12 @@ from .alignment import three_points as three_points
 from .interpolation import spurious_minimum as spurious_minimum
 from .interpolation import threshold as threshold
 from .interpolation import threshold_scaling as threshold_scaling
+from .layers import layer_resets as layer_resets
+from .layers import symmetry_breaking as symmetry_breaking
+from .layers import symmetry_breaking_lattice as symmetry_breaking_lattice
 from .linear import deep_linear as deep_linear
+from .linear import min_norm as min_norm
+from .linear import random_design as random_design
 from .linear import tied_layers as tied_layers
 from .linear import unseen_entry as unseen_entry
 from .margins import max_margin as max_margin
@@ -13,6 +18,8 @@ from .margins import orthogonally_separable as orthogonally_separable
 from .neuron_groups import condensation as condensation
 from .neuron_groups import xor_clusters as xor_clusters
 from .neuron_groups import xor_four_neurons as xor_four_neurons
+from .order import random_fit as random_fit
+from .order import simple_first as simple_first
 from .orthogonality import orthogonal as orthogonal
 from .orthogonality import orthogonal_toy as orthogonal_toy
 from .shortcuts import dominoes as dominoes

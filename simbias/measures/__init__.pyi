@@ -6,6 +6,9 @@ from .clusters.effective_width_entropy import (
 )
 from .clusters.embedding_distance import EmbeddingDistance as EmbeddingDistance
 from .clusters.entropy_rank import EntropyRank as EntropyRank
+from .information.explained_information import (
+    ExplainedInformation as ExplainedInformation,
+)
 from .linear.effective_rank import EffectiveRank as EffectiveRank
 from .linear.end_to_end_error import EndToEndError as EndToEndError
 from .linear.layer_balance import LayerBalance as LayerBalance

@@ -1,4 +1,4 @@
-"""Linear models, where everything can be computed."""
+"""Linear models, shallow and deep."""
 
 import lazy_loader
 

@@ -31,7 +31,7 @@ from simbias.analysis.jackknife_interval import jackknife_interval
 from simbias.analysis.parts import parts
 from simbias.claims import difference, mean
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.datasets.images.dominoes import IMAGES, Source, dominoes
+from simbias.datasets.vision.dominoes import IMAGES, Source, dominoes
 from simbias.experiments.shortcuts._published_descent import (
     RECORDS,
     published_descent,

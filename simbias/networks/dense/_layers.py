@@ -12,7 +12,7 @@ from jaxtyping import Array, Float, Key, PRNGKeyArray
 from simbias.checks.values import positive_integer
 from simbias.errors import BadInput
 
-# A whole matrix, in a tuple of them each of a size of its own.
+# Of any size: the matrices of a network do not share one.
 Matrix = Float[Array, "_ _"]
 LayerLaw = Literal["kaiming", "glorot", "lecun", "torch", "orthogonal", "balanced"]
 _VARIANCES: dict[str, Callable[[int, int], float]] = {

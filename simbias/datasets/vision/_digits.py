@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from simbias.datasets.images._labelled import Labelled
+from simbias.datasets.vision._labelled import Labelled
 from simbias.errors import BadInput
 
 # The first are for training, the other 597 for the test sample.

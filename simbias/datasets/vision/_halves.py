@@ -9,11 +9,11 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray, UInt8
 
 from simbias.core import Real
-from simbias.datasets.images._cifar import cifar10
-from simbias.datasets.images._digits import digits
-from simbias.datasets.images._labelled import Labelled
-from simbias.datasets.images._mnist import mnist
-from simbias.datasets.images._textures import textures
+from simbias.datasets.vision._cifar import cifar10
+from simbias.datasets.vision._digits import digits
+from simbias.datasets.vision._labelled import Labelled
+from simbias.datasets.vision._mnist import mnist
+from simbias.datasets.vision._textures import textures
 from simbias.errors import BadInput
 
 # Images of the published training and test sets; CIFAR-10 has as many of each class.

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from simbias.datasets.images._files import check, first_of, folder_of
-from simbias.datasets.images._labelled import Labelled
+from simbias.datasets.vision._files import check, first_of, folder_of
+from simbias.datasets.vision._labelled import Labelled
 from simbias.errors import BadInput
 
 _URL = "https://www.cs.toronto.edu/~kriz/cifar.html"

@@ -11,13 +11,13 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt8
 from simbias.checks.sample import one_of
 from simbias.checks.values import not_negative, positive_integer
 from simbias.core import Dataset, Real
-from simbias.datasets.images._halves import (
+from simbias.datasets.vision._halves import (
     Half,
     digits_and_textures,
     mnist_and_cifar10,
     planned,
 )
-from simbias.datasets.images._textures import SIDE
+from simbias.datasets.vision._textures import SIDE
 from simbias.errors import BadInput
 
 Source = Literal["digits", "mnist_cifar10"]

@@ -12,8 +12,8 @@ import struct
 import numpy as np
 from jaxtyping import UInt8
 
-from simbias.datasets.images._files import contents, first_of, folder_of
-from simbias.datasets.images._labelled import Labelled
+from simbias.datasets.vision._files import contents, first_of, folder_of
+from simbias.datasets.vision._labelled import Labelled
 from simbias.errors import BadInput
 
 _URL = "https://ossci-datasets.s3.amazonaws.com/mnist/"

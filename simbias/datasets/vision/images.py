@@ -1,0 +1,196 @@
+"""Images and their classes: digits, MNIST, CIFAR-10, dead leaves."""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from simbias.checks.sample import one_of
+from simbias.checks.values import not_negative, positive_integer
+from simbias.core import Dataset, Real
+from simbias.datasets.vision._cifar import cifar10
+from simbias.datasets.vision._dead_leaves import SHAPES, dead_leaves
+from simbias.datasets.vision._digits import digits
+from simbias.datasets.vision._labelled import Labelled
+from simbias.datasets.vision._mnist import mnist
+from simbias.errors import BadInput
+
+Source = Literal["digits", "mnist", "cifar10", "dead_leaves"]
+Task = Literal["classes", "halves", "parity"]
+# Channels, height and width; classes; images of the published training and test sets.
+SHAPE: dict[str, tuple[int, int, int]] = {
+    "digits": (1, 8, 8),
+    "mnist": (1, 28, 28),
+    "cifar10": (3, 32, 32),
+    "dead_leaves": (3, 16, 16),
+}
+_CLASSES = {"digits": 10, "mnist": 10, "cifar10": 10, "dead_leaves": len(SHAPES)}
+_PUBLISHED = {
+    "mnist": (60_000, 10_000),
+    "cifar10": (50_000, 10_000),
+}
+# Mean and deviation of a channel, of pixels in [0, 1]; the usual constants.
+_SCALE = {
+    "digits": ((0.3053,), (0.3760,)),
+    "mnist": ((0.1307,), (0.3081,)),
+    "cifar10": ((0.491, 0.482, 0.446), (0.202, 0.199, 0.201)),
+    "dead_leaves": ((0.5,) * 3, (0.2887,) * 3),
+}
+_WHITE = {"digits": 16.0, "mnist": 255.0, "cifar10": 255.0}
+
+
+def images(
+    key: PRNGKeyArray,
+    *,
+    n: int = 1000,
+    n_test: int = 500,
+    source: Source = "digits",
+    task: Task = "classes",
+    noise: Real = 0.0,
+    permuted: bool = False,
+    data_dir: str = "",
+    verify: bool = True,
+) -> Dataset:
+    """Images, each channel centred and scaled, flattened "c y x", and their classes.
+
+    "digits" are scikit-learn's, 8 × 8 (1200 to train, 597 to test); "dead_leaves" are
+    drawn, 3 × 16 × 16, of discs, squares or triangles (`_dead_leaves`); "mnist" and
+    "cifar10" are read from files in `data_dir`.  Of images that are stored a sample has
+    each at most once.  Nothing is downloaded.
+
+    The target is one-hot for the task "classes"; ±1 for "halves", +1 for the second
+    half of the classes (digits 5 to 9, not discs), and for "parity", +1 for the odd
+    ones.  With probability `noise` the label of an image, in training and test sample
+    alike, is replaced by one of the others, uniformly.
+
+    Args:
+        key: random key.
+        n: samples.
+        n_test: samples of the test sample, from the source's test set.
+        source: of the images.
+        task: what is to be told.
+        noise: share p of wrong labels, in [0, 1].
+        permuted: pixels in a random order, one for all images and channels.
+        data_dir: folder with the files of MNIST or CIFAR-10, as for `dominoes`.
+            Without it their sizes are known, to plan a run, and drawing fails.
+        verify: compare digests of the files with the published ones.
+
+    Returns:
+        The sample.  `mean` is E[y | x]: (1 − 2p) times the true ±1, or 1 − p at the
+        true class and p/(classes − 1) at the others.  There are no `features`.
+
+    Raises:
+        ValueError: for a size, name or number out of range, a file that is missing,
+            damaged or another one, or if scikit-learn is missing.
+    """
+    positive_integer("n", n)
+    positive_integer("n_test", n_test)
+    one_of("source", source, tuple(SHAPE))
+    one_of("task", task, ("classes", "halves", "parity"))
+    not_negative("noise", noise)
+    if not isinstance(noise, Tracer) and noise > 1:
+        raise BadInput(f"`noise` must be at most 1, got {noise}. Example: noise=0.1.")
+    if data_dir and source in ("digits", "dead_leaves"):
+        raise BadInput(
+            f'`data_dir` is read for "mnist" and "cifar10", got {data_dir!r} with '
+            f'source="{source}".'
+        )
+    sizes = {"n": n, "n_test": n_test}
+    stocks = _stocks(source, data_dir, verify)
+    for (name, size), stock in zip(sizes.items(), stocks, strict=False):
+        if size > stock.size:
+            raise BadInput(
+                f"`{name}` must be at most {stock.size:,}, the images there are of "
+                f'"{source}", got {size:,}.'
+            )
+    keys = jax.random.split(key, 3)
+    order = jnp.arange(np.prod(SHAPE[source][1:]))
+    if permuted:
+        order = jax.random.permutation(keys[2], order)
+    parts = []
+    for key_part, size, stock in zip(
+        keys[:2], sizes.values(), stocks or (None, None), strict=True
+    ):
+        key_image, key_label = jax.random.split(key_part)
+        image, label = _drawn(key_image, size, source, stock)
+        y, mean = _targets(key_label, label, _CLASSES[source], task, noise)
+        channels = image.reshape(size, SHAPE[source][0], -1)
+        parts.append((channels[:, :, order].reshape(size, -1), y, mean))
+    features = jnp.zeros((0, parts[0][0].shape[1]), jnp.float64)
+    (x, y, mean), (x_test, y_test, mean_test) = parts
+    test = Dataset(x_test, y_test, jnp.ones(n_test), mean_test, features)
+    return Dataset(x, y, jnp.ones(n), mean, features, test)
+
+
+class _Stock(NamedTuple):
+    """Training or test set: bytes and labels as `load` returns them, and how many."""
+
+    load: Callable[[], Labelled]
+    size: int
+
+
+def _stocks(source: Source, data_dir: str, verify: bool) -> tuple[_Stock, ...]:
+    """Of images that are stored, read now; none of those that are drawn."""
+    if source == "dead_leaves":
+        return ()
+    if source == "digits":
+        found = digits()
+    elif data_dir:
+        found = {"mnist": mnist, "cifar10": cifar10}[source](data_dir, verify)
+    else:
+        return tuple(_Stock(_missing, size) for size in _PUBLISHED[source])
+    return tuple(_Stock(lambda p=part: p, len(part.label)) for part in found)
+
+
+def _missing() -> Labelled:
+    raise BadInput(
+        '`data_dir` is required for source="mnist" and "cifar10": the folder with the '
+        'published files. Example: data_dir="/data" or --cell.data-dir /data.'
+    )
+
+
+def _drawn(
+    key: PRNGKeyArray, n: int, source: Source, stock: _Stock | None
+) -> tuple[Float[Array, "n c y x"], Int[Array, " n"]]:
+    """Scaled images and their labels."""
+    if stock is None:
+        key_label, key_image = jax.random.split(key)
+        label = jax.random.randint(key_label, (n,), 0, _CLASSES[source], jnp.int32)
+        image = dead_leaves(key_image, label)
+    else:
+        kinds = (
+            jax.ShapeDtypeStruct((stock.size, *SHAPE[source]), jnp.uint8),
+            jax.ShapeDtypeStruct((stock.size,), jnp.uint8),
+        )
+        # No compiled program holds the images: they come when it runs.
+        image, label = jax.pure_callback(lambda: tuple(stock.load()), kinds)
+        rows = jax.random.permutation(key, stock.size)[:n]
+        image = image[rows].astype(jnp.float64) / _WHITE[source]
+        label = label[rows].astype(jnp.int32)
+    mean, deviation = (
+        jnp.asarray(v, jnp.float64)[None, :, None, None] for v in _SCALE[source]
+    )
+    return (image - mean) / deviation, label
+
+
+def _targets(
+    key: PRNGKeyArray, label: Int[Array, " n"], classes: int, task: Task, noise: Real
+) -> tuple[Float[Array, "n k"], Float[Array, "n k"]]:
+    """Targets y, and E[y | x]."""
+    p = jnp.asarray(noise, jnp.float64)
+    u = jax.random.uniform(key, (2, len(label)), jnp.float64)
+    is_wrong = u[0] < p
+    if task != "classes":
+        is_up = 2 * label >= classes if task == "halves" else label % 2 == 1
+        sign = jnp.where(is_up, 1.0, -1.0)
+        y = jnp.where(is_wrong, -sign, sign)
+        return y[:, None], (1 - 2 * p) * sign[:, None]
+    shift = 1 + jnp.minimum((u[1] * (classes - 1)).astype(jnp.int32), classes - 2)
+    seen = jnp.where(is_wrong, (label + shift) % classes, label)
+    one_hot = lambda v: jax.nn.one_hot(v, classes, dtype=jnp.float64)
+    others = p / (classes - 1)
+    return one_hot(seen), others + (1 - p - others) * one_hot(label)
