@@ -45,6 +45,12 @@ class Factors(AbstractNetwork):
         signs = [jnp.sign(jnp.linalg.det(w)) for w in self.weights]
         return jnp.prod(jnp.stack(signs))
 
+    @property
+    def log_determinant(self) -> Float[Array, ""]:
+        """Logarithm of the size of the determinant."""
+        sizes = [jnp.linalg.slogdet(w).logabsdet for w in self.weights]
+        return jnp.sum(jnp.stack(sizes))
+
     def __call__(self, x: Float[Array, " 2"]) -> Float[Array, " 1"]:
         """The entry at x."""
         return entry(self.product, x)
@@ -77,6 +83,11 @@ class SingularCoordinates(AbstractNetwork):
     def orientation(self) -> Float[Array, ""]:
         """Sign of the determinant."""
         return jnp.asarray(1.0 if self.is_positive else -1.0, self.logs.dtype)
+
+    @property
+    def log_determinant(self) -> Float[Array, ""]:
+        """Logarithm of the size of the determinant."""
+        return jnp.sum(self.logs)
 
     @property
     def product(self) -> Float[Array, "2 2"]:
@@ -139,3 +150,14 @@ class Orientation(AbstractMeasure):
         """+1 or −1."""
         del data
         return network.orientation
+
+
+class LogDeterminant(AbstractMeasure):
+    """ln |det W|, of the coordinates, so that it may be below that of any float."""
+
+    dims: ClassVar[tuple[str, ...]] = ()
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
+        """Its value."""
+        del data
+        return network.log_determinant
