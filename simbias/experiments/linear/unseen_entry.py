@@ -162,6 +162,7 @@ def figure(ds: xr.Dataset) -> Figure:
         against.set_xlabel("loss")
         against.set_title("|w₁₁| from det > 0; dotted: factors in float64")
         size.set_title("|w₁₁|, not seen")
+        size.set_ylim(1e-5, 1e3)
         rank.set_title("effective rank")
         rank.set_ylim(0.95, 2.05)
         for axes in (against, size):
@@ -170,8 +171,9 @@ def figure(ds: xr.Dataset) -> Figure:
             axes.set_xscale("log")
             axes.set_xlim(0.1, float(ds["time"][-1]))
             axes.set_xlabel("time")
-        for axes in (against, size, rank):
-            axes.legend()
+        against.legend()
+        size.legend(loc="lower right")
+        rank.legend()
     return whole
 
 
