@@ -13,8 +13,11 @@ from simbias.experiments.linear._entries import (
     Factors,
     LogDeterminant,
     Orientation,
+    UnseenError,
+    UnseenShift,
     half_sum,
 )
+from simbias.experiments.linear.matrix_completion import make as completed
 from simbias.experiments.linear.unseen_entry import bound
 from simbias.experiments.linear.unseen_entry import make as unseen
 from simbias.measures.linear.layer_balance import LayerBalance
@@ -22,6 +25,7 @@ from simbias.numerics.end_to_end import end_to_end
 
 KEY = jax.random.key(0)
 SIGNS = {"positive": 1, "negative": -1}
+SMALL = {"size": 8, "rank": 2, "seen": 20}
 
 
 def gradient_of(matrix):
@@ -33,8 +37,7 @@ def gradient_of(matrix):
 # One entry of four
 
 
-@pytest.mark.parametrize("depth", [2, 3, 4])
-@pytest.mark.parametrize("det", ["positive", "negative"])
+@pytest.mark.parametrize(("det", "depth"), [("positive", 2), ("negative", 3)])
 def test_both_forms_begin_at_the_same_balanced_matrix(det, depth):
     data, whole = unseen(KEY, det=det, depth=depth, draw=3)
     other, factors = unseen(KEY, det=det, depth=depth, draw=3, form="factors")
@@ -143,3 +146,80 @@ def test_factors_give_the_entries_of_their_product():
     first, second = rng.normal(size=(3, 4)), rng.normal(size=(5, 3))
     net = Factors((jnp.asarray(first), jnp.asarray(second)))
     assert float(net(jnp.array([4.0, 1.0]))[0]) == pytest.approx((second @ first)[4, 1])
+
+
+# Many entries
+
+
+def filled(data, size):
+    """The matrix of which both samples are parts; NaN where there is no entry."""
+    out = np.full((size, size), np.nan)
+    for part in (data, data.test):
+        rows, columns = np.asarray(part.x, int).T
+        assert np.isnan(out[rows, columns]).all()
+        out[rows, columns] = np.asarray(part.y)[:, 0]
+    return out
+
+
+def test_the_target_has_its_rank_and_every_entry_is_seen_or_not():
+    data, _ = completed(KEY, draw=4, **SMALL)
+    assert data.x.shape == (20, 2)
+    target = filled(data, 8)
+    values = np.linalg.svd(target, compute_uv=False)
+    assert values[1] > 0.1
+    assert values[2] < 1e-13
+    assert np.mean(target**2) == pytest.approx(1)
+    other, _ = completed(KEY, draw=5, **SMALL)
+    assert not np.array_equal(data.x, other.x)
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_every_depth_has_the_same_target_and_a_balanced_start_of_one_size(depth):
+    data, net = completed(KEY, depth=depth, draw=1, **SMALL)
+    first, _ = completed(KEY, depth=1, draw=1, **SMALL)
+    np.testing.assert_array_equal(filled(data, 8), filled(first, 8))
+    np.testing.assert_array_equal(data.x, first.x)
+    assert len(net.weights) == depth
+    assert float(LayerBalance()(net, data)) < 1e-15
+    assert np.sqrt(np.mean(np.square(net.product))) == pytest.approx(1e-3)
+    assert float(UnseenShift()(net, data)) == 0
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_one_matrix_has_no_gradient_where_nothing_is_seen_and_layers_have(depth):
+    data, net = completed(KEY, depth=depth, scale=0.5, **SMALL)
+    risk = lambda net: half_sum(jax.vmap(net)(data.x), data.y, data.weight)
+    step = jax.tree.map(lambda w, g: w - 0.1 * g, net, jax.grad(risk)(net))
+    moved = float(UnseenShift()(step, data))
+    assert moved == 0 if depth == 1 else moved > 0.01
+
+
+def test_the_error_of_what_is_not_seen_is_relative_to_its_size():
+    data, _ = completed(KEY, **SMALL)
+    target = filled(data, 8)
+    error = lambda w: float(UnseenError()(Factors((jnp.asarray(w),)), data))
+    assert error(np.zeros((8, 8))) == pytest.approx(1)
+    assert error(target) == 0
+    assert error(1.5 * target) == pytest.approx(0.5)
+    # What is seen does not count.
+    rows, columns = np.asarray(data.x, int).T
+    target[rows, columns] = 7
+    assert error(target) == 0
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rank": 9},
+        {"rank": 0},
+        {"seen": 64},
+        {"seen": 0},
+        {"size": 0},
+        {"depth": 0},
+        {"scale": 0.0},
+    ],
+)
+def test_a_completion_that_cannot_be_is_refused_by_name(changes):
+    (name,) = changes
+    with pytest.raises(ValueError, match=f"`{name}`"):
+        completed(KEY, **{**SMALL, **changes})

@@ -9,6 +9,7 @@ from .layers import layer_resets as layer_resets
 from .layers import symmetry_breaking as symmetry_breaking
 from .layers import symmetry_breaking_lattice as symmetry_breaking_lattice
 from .linear import deep_linear as deep_linear
+from .linear import matrix_completion as matrix_completion
 from .linear import min_norm as min_norm
 from .linear import random_design as random_design
 from .linear import tied_layers as tied_layers

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, AbstractNetwork, Dataset, Loss
+from simbias.measures._sample import outputs, second_sample
 
 
 def half_sum(
@@ -161,3 +162,26 @@ class LogDeterminant(AbstractMeasure):
         """Its value."""
         del data
         return network.log_determinant
+
+
+class UnseenError(AbstractMeasure):
+    """√(Σ (Wᵢⱼ − Mᵢⱼ)²/Σ Mᵢⱼ²) over the test sample, the entries that are not seen."""
+
+    dims: ClassVar[tuple[str, ...]] = ()
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
+        """Relative to their size: 1 for a matrix of zeros."""
+        test = second_sample(data)
+        of = lambda values: jnp.sum(test.weight[:, None] * values**2)
+        return jnp.sqrt(of(outputs(network, test.x) - test.y) / of(test.y))
+
+
+class UnseenShift(AbstractMeasure):
+    """max |Wᵢⱼ − Wᵢⱼ(0)| over `data.others["start"]`, entries that are not seen."""
+
+    dims: ClassVar[tuple[str, ...]] = ()
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
+        """Of the entries as they were at the start."""
+        start = data.others["start"]
+        return jnp.max(jnp.abs(outputs(network, start.x) - start.y))
