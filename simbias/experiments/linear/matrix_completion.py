@@ -130,7 +130,13 @@ experiment = presets(
         stop=TrainRiskBelow(FITTED),
     ),
     smoke={
-        "cell": {"draw": (0, 1, 2), "size": 12, "rank": 1, "seen": 48},
+        "cell": {
+            "rank": 1,
+            "depth": (2, 3),
+            "draw": (0, 1, 2),
+            "size": 12,
+            "seen": 48,
+        },
         "times": log_times(0.1, 1e3, 31),
     },
     paper={
@@ -151,9 +157,10 @@ def figure(ds: xr.Dataset) -> Figure:
     with style():
         whole = blank(12.6, 3.9)
         unseen, seen, rank = whole.subplots(1, 3)
-        cells = [(p, n) for p in ds["rank"].values for n in ds["depth"].values]
+        ranks, depths = (ds[axis].values.tolist() for axis in ("rank", "depth"))
+        cells = [(p, n) for p in ranks for n in depths]
         for p, n in cells:
-            part, colour = _members(ds, p, n), COLOURS[int(n) - 1]
+            part, colour = _members(ds, p, n), COLOURS[depths.index(n)]
             line = "-" if p == low else ":"
             drawn = [(unseen, part["unseen_error"])]
             if p == low:
@@ -182,8 +189,9 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     """One matrix learns nothing of the rest; two layers do, three more."""
     ds = with_axes(ds, AXES)
     out, low = [], _low(ds)
-    for rank in (int(p) for p in ds["rank"].values):
-        ends = {int(n): _members(ds, rank, n).isel(time=-1) for n in ds["depth"].values}
+    for rank in ds["rank"].values.tolist():
+        depths = ds["depth"].values.tolist()
+        ends = {n: _members(ds, rank, n).isel(time=-1) for n in depths}
         for n, end in ends.items():
             out += _of_one(end, n, f"rank {rank}, N = {n}", rank == low)
         if rank == low:

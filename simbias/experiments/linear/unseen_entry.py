@@ -138,7 +138,8 @@ def figure(ds: xr.Dataset) -> Figure:
     with style():
         whole = blank(12.6, 3.9)
         against, size, rank = whole.subplots(1, 3)
-        cells = [(n, det) for det in ds["det"].values for n in ds["depth"].values]
+        dets, depths = (ds[axis].values.tolist() for axis in ("det", "depth"))
+        cells = [(n, det) for det in dets for n in depths]
         for i, (depth, det) in enumerate(cells):
             part = _members(ds, det, depth)
             label = f"N = {depth}, det {'>' if det == 'positive' else '<'} 0"
@@ -181,7 +182,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     """Without bound and of rank 1 from det > 0; at rest, of rank 2, from det < 0."""
     ds = with_axes(ds, AXES)
     out = []
-    for depth in ds["depth"].values:
+    for depth in ds["depth"].values.tolist():
         for det, kind in (("positive", _grows), ("negative", _rests)):
             if det in ds["det"].values and "singular values" in ds["form"].values:
                 part = _members(ds, det, depth)
