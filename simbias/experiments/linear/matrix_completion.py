@@ -153,7 +153,7 @@ experiment = presets(
 
 def figure(ds: xr.Dataset) -> Figure:
     """Error of what is not seen and of what is, and the effective rank, by time."""
-    low = _low(ds)
+    shown = ds["rank"].values.min()
     with style():
         whole = blank(12.6, 3.9)
         unseen, seen, rank = whole.subplots(1, 3)
@@ -161,9 +161,9 @@ def figure(ds: xr.Dataset) -> Figure:
         cells = [(p, n) for p in ranks for n in depths]
         for p, n in cells:
             part, colour = _members(ds, p, n), COLOURS[depths.index(n)]
-            line = "-" if p == low else ":"
+            line = "-" if p == shown else ":"
             drawn = [(unseen, part["unseen_error"])]
-            if p == low:
+            if p == shown:
                 drawn.append((seen, part["train_risk"] ** 0.5))
                 drawn.append((rank, part["effective_rank"]))
             for axes, values in drawn:

@@ -27,6 +27,7 @@ from simbias.analysis.parts import with_axes
 from simbias.checks.sample import one_of
 from simbias.claims import largest, near, smallest
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
+from simbias.errors import BadInput
 from simbias.experiments._times import log_times
 from simbias.experiments.linear._entries import (
     Factors,
@@ -71,7 +72,8 @@ def make(
     del key
     one_of("det", det, get_args(Det))
     one_of("form", form, get_args(Form))
-    one_of("depth", str(depth), ("2", "3", "4"))
+    if depth not in (2, 3, 4):
+        raise BadInput(f"`depth` must be 2, 3 or 4, got {depth!r}. Example: depth=2.")
     u = jax.random.uniform(jax.random.key(draw), (depth + 2,), jnp.float64)
     values = scale * jnp.stack([jnp.ones(()), 0.2 + 0.6 * u[0]])
     angles = 2 * jnp.pi * u[1:]
@@ -236,7 +238,8 @@ def _grows(part: xr.Dataset, name: str) -> list[Claim]:
 
 def _rests(part: xr.Dataset, name: str) -> list[Claim]:
     size, name = abs(part["entry"]), f"{name}, det < 0 (control)"
-    late = part["entry"].isel(time=part["time"].values >= 1e3)
+    time = part["time"].values
+    late = part["entry"].isel(time=time >= min(1e3, time[-1]))
     moved = late.max("time") - late.min("time")
     rank = part["effective_rank"].isel(time=-1)
     return [
