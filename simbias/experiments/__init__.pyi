@@ -14,9 +14,11 @@ from .layers import layer_resets as layer_resets
 from .layers import symmetry_breaking as symmetry_breaking
 from .layers import symmetry_breaking_lattice as symmetry_breaking_lattice
 from .linear import deep_linear as deep_linear
+from .linear import matrix_completion as matrix_completion
 from .linear import min_norm as min_norm
 from .linear import random_design as random_design
 from .linear import tied_layers as tied_layers
+from .linear import unseen_entry as unseen_entry
 from .margins import max_margin as max_margin
 from .margins import orthogonally_separable as orthogonally_separable
 from .neuron_groups import condensation as condensation
