@@ -6,6 +6,7 @@ from .interpolation import spurious_minimum as spurious_minimum
 from .interpolation import threshold as threshold
 from .interpolation import threshold_scaling as threshold_scaling
 from .layers import layer_resets as layer_resets
+from .layers import layer_similarity as layer_similarity
 from .margins import max_margin as max_margin
 from .margins import orthogonally_separable as orthogonally_separable
 from .neuron_groups import condensation as condensation
