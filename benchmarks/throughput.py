@@ -395,8 +395,9 @@ def end_to_end(members: int, repeats: int) -> list[dict]:
 
 def lockstep(experiment):
     """All members, padded to one size, in one vmapped batch until the last is done."""
-    from simbias.ensemble.grid import member_keys, padded
+    from simbias.ensemble.keys import member_keys
     from simbias.ensemble.members import member_flow
+    from simbias.ensemble.padding import padded
     from simbias.ensemble.plan import make_plan
 
     plan, most = make_plan(experiment), max(experiment.cell["n"])

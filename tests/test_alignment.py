@@ -8,7 +8,7 @@ from small import small
 
 from simbias.core import Dataset
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
-from simbias.ensemble.grid import padded
+from simbias.ensemble.padding import padded
 from simbias.theory.extremal_residual import extremal_residual
 from simbias.theory.extremal_vectors import extremal_vectors
 from simbias.verbs.redraw import redraw

@@ -14,7 +14,7 @@ from simbias.core import Dataset, Status
 from simbias.ensemble.arguments import check_arguments, checked_times
 from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.events import Progress
-from simbias.ensemble.grid import member_keys
+from simbias.ensemble.keys import member_keys
 from simbias.ensemble.plan import make_plan
 from simbias.ensemble.programs import Programs, idle
 from simbias.flows.relu_flow import ReluFlow

@@ -14,7 +14,7 @@ from simbias import cli
 from simbias.cli import list_experiments as _list
 from simbias.cli._options import options_class, overrides
 from simbias.cli._overrides import overridden
-from simbias.ensemble.grid import make_parameters
+from simbias.ensemble.parameters import parameters_of
 from simbias.errors import BadInput
 from simbias.registry import experiments
 from simbias.results import is_finished, open_result
@@ -64,7 +64,7 @@ def test_every_command_has_its_help(command, capsys):
 def test_every_argument_of_make_is_an_option(name, capsys):
     assert run("run", name, "--help") == 0
     text = capsys.readouterr().out
-    for key in make_parameters(experiments()[name].experiment().make):
+    for key in parameters_of(experiments()[name].experiment().make):
         assert f"--cell.{key.replace('_', '-')} " in text
 
 

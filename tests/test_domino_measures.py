@@ -11,9 +11,9 @@ from sklearn.linear_model import LogisticRegression
 
 from simbias.core import AbstractNetwork, Dataset
 from simbias.measures.risk._classes import exchanged
-from simbias.measures.risk._softmax_regression import softmax_regression
 from simbias.measures.risk.block_accuracy import BlockAccuracy
 from simbias.measures.risk.last_layer_probe import LastLayerProbe
+from simbias.numerics.softmax_regression import softmax_regression
 
 # Nearly all the time is compiling: not optimising saves a third of it.
 fast = {"xla_backend_optimization_level": 0}

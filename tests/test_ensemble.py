@@ -8,20 +8,16 @@ import numpy as np
 import pytest
 from small import Norms, PlainDescent, Risk, RiskBelow, make, small
 
+from simbias.checks.cell_value import checked_value
 from simbias.core import AbstractMeasure, Index, Status
 from simbias.ensemble import programs as programs_
 from simbias.ensemble.engine import exact_numerics, run_members
 from simbias.ensemble.events import Progress
-from simbias.ensemble.grid import (
-    bucket,
-    checked_value,
-    make_grid,
-    member_key,
-    member_keys,
-    padded,
-)
+from simbias.ensemble.grid import make_grid
+from simbias.ensemble.keys import member_key, member_keys
 from simbias.ensemble.lane import advance_all, start
 from simbias.ensemble.members import draw, member_flow
+from simbias.ensemble.padding import bucket, padded
 from simbias.ensemble.plan import make_plan
 from simbias.ensemble.programs import Programs, idle
 from simbias.flows.descent import Descent

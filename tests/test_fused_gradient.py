@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from simbias.losses import half_mse
-from simbias.networks import _fastest_gradient, two_layer
-from simbias.networks._fastest_gradient import (
+from simbias.networks import _chosen_gradient, two_layer
+from simbias.networks._chosen_gradient import (
     LEAST_PAIRS,
     MOST_INPUTS,
-    fastest_gradient,
+    chosen_gradient,
     works_on_gpu,
 )
 from simbias.networks._fused_gradient import fused_gradient
@@ -80,7 +80,7 @@ def test_the_kernels_give_the_plain_gradient(
     one = lambda net, *sample: net.value_and_gradient(half_mse, *sample)
     results = []
     for form in (INTERPRETED, two_layer_gradient):
-        monkeypatch.setattr(two_layer, "fastest_gradient", form)
+        monkeypatch.setattr(two_layer, "chosen_gradient", form)
         # Jitted anew, since a form is chosen while tracing.
         run = jax.jit(lambda *arguments: jax.vmap(one)(*arguments))
         results.append(run(networks, x, y, weight))
@@ -132,7 +132,7 @@ def kernels(text):
 @pytest.fixture
 def with_kernels(monkeypatch):
     """As on a GPU where the kernels were tried and found right."""
-    monkeypatch.setattr(_fastest_gradient, "works_on_gpu", lambda *_: True)
+    monkeypatch.setattr(_chosen_gradient, "works_on_gpu", lambda *_: True)
 
 
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
@@ -156,7 +156,7 @@ def test_where_kernels_are_not_used():
     for n, m, d in ((300, 700, MOST_INPUTS + 1), (20_000, 50_000, 4)):
         shapes = ((m, d), (m, 1), (n, d), (n, 1), (n,))
         arguments = [jax.ShapeDtypeStruct(shape, jnp.float32) for shape in shapes]
-        run = jax.jit(relu_gradient(fastest_gradient))
+        run = jax.jit(relu_gradient(chosen_gradient))
         assert kernels(text_for("cuda", run, *arguments)) == 0
 
 
@@ -167,7 +167,7 @@ def test_a_loss_that_holds_an_array_takes_the_kernels_too():
 
     def run(factor, *arrays):
         loss = jax.tree_util.Partial(scaled, factor)
-        return fastest_gradient(Problem(*arrays, RELU, True, loss))
+        return chosen_gradient(Problem(*arrays, RELU, True, loss))
 
     arguments = jnp.float64(2.0), *problem(n=300, m=64)
     assert kernels(text_for("cuda", jax.jit(run), *arguments)) == 2
@@ -178,7 +178,7 @@ def test_the_gradient_can_be_differentiated():
     arguments = problem(n=300, m=64)
     derivatives = [
         jax.jvp(relu_gradient(form), arguments, arguments)
-        for form in (fastest_gradient, two_layer_gradient)
+        for form in (chosen_gradient, two_layer_gradient)
     ]
     assert_equal_to_rounding(*derivatives)
 
@@ -188,7 +188,7 @@ def test_without_a_gpu_the_gradient_is_the_plain_one():
     arguments = problem(n=300, m=64)
     jitted = [
         jax.jit(relu_gradient(form))(*arguments)
-        for form in (fastest_gradient, two_layer_gradient)
+        for form in (chosen_gradient, two_layer_gradient)
     ]
     assert jax.tree.all(jax.tree.map(np.array_equal, *jitted))
 
@@ -197,7 +197,7 @@ def tried(form, monkeypatch):
     """The verdict on a form, asked while a member is traced, with a CPU as the GPU."""
     cpu = jax.local_devices()
     monkeypatch.setattr(jax, "local_devices", lambda backend=None: cpu)
-    monkeypatch.setattr(_fastest_gradient, "fused_gradient", form)
+    monkeypatch.setattr(_chosen_gradient, "fused_gradient", form)
     verdicts = []
 
     def traced(v):

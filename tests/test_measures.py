@@ -13,7 +13,7 @@ from sklearn.linear_model import LinearRegression
 
 import simbias.measures
 from simbias.core import AbstractMeasure, Dataset
-from simbias.ensemble.grid import padded
+from simbias.ensemble.padding import padded
 from simbias.losses import half_mse, logistic
 from simbias.measures._ols import ols
 from simbias.measures.clusters._clusters import single_linkage

@@ -11,7 +11,8 @@ import tyro
 from simbias.cli import _overrides as options
 from simbias.core import PLAIN, Experiment
 from simbias.ensemble.fields import flow_fields
-from simbias.ensemble.grid import FLOW_PREFIX, make_parameters
+from simbias.ensemble.grid import FLOW_PREFIX
+from simbias.ensemble.parameters import parameters_of
 from simbias.errors import BadInput
 from simbias.registry import flows
 
@@ -125,7 +126,7 @@ def options_class(
     `preset` and `config` are there to be shown: `resolved` has taken them by then.
     """
     cells = []
-    for key, parameter in make_parameters(experiment.make).items():
+    for key, parameter in parameters_of(experiment.make).items():
         value = experiment.cell.get(key, parameter.default)
         value = value if isinstance(value, tuple) else (value,)
         annotation = PLAIN.get(parameter.annotation, parameter.annotation)

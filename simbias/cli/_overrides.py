@@ -19,13 +19,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from simbias.checks.cell_value import checked_value
 from simbias.core import AbstractFlow, Experiment
 from simbias.ensemble.fields import flow_fields, value_type
-from simbias.ensemble.grid import (
-    FLOW_PREFIX,
-    checked_value,
-    make_parameters,
-)
+from simbias.ensemble.grid import FLOW_PREFIX
+from simbias.ensemble.parameters import parameters_of
 from simbias.errors import BadInput
 from simbias.registry import flows
 from simbias.suggestion import suggestion
@@ -86,7 +84,7 @@ def overridden(experiment: Experiment, overrides: Mapping[str, Any]) -> Experime
         cell |= _flow_cell(experiment, table)
     changes["cell"] = cell
     changed = dataclasses.replace(experiment, **changes)
-    known = make_parameters(experiment.make)
+    known = parameters_of(experiment.make)
     for key in changed.cell:
         if key not in known and not key.startswith(FLOW_PREFIX):
             raise BadInput(f"`cell.{key}` is not known here.{suggestion(key, known)}")

@@ -1,3 +1,4 @@
+from .linear.linear_modes import linear_modes as linear_modes
 from .npz import Npz as Npz
 from .orthogonality.orthogonal import orthogonal as orthogonal
 from .orthogonality.orthogonal_toy import orthogonal_toy as orthogonal_toy
@@ -9,6 +10,7 @@ from .separable.symmetric_separable import symmetric_separable as symmetric_sepa
 from .separable.xor_clusters import xor_clusters as xor_clusters
 from .shortcuts.slabs import slabs as slabs
 from .teachers.gaussian_teacher import gaussian_teacher as gaussian_teacher
+from .teachers.sine_on_disc import sine_on_disc as sine_on_disc
 from .teachers.stewart_1d import stewart_1d as stewart_1d
 from .teachers.three_points import three_points as three_points
 from .vision.dominoes import dominoes as dominoes

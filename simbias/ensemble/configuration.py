@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from simbias.core import Experiment
-from simbias.ensemble.grid import make_parameters
+from simbias.ensemble.parameters import parameters_of
 from simbias.introspection.identity import code_identity, has_name
 
 Plain = dict[str, "Plain"] | list["Plain"] | str | int | float | bool | None
@@ -24,7 +24,7 @@ def configuration(experiment: Experiment) -> dict[str, Any]:
 
     `cell` holds every argument of `make`, those left at their defaults too.
     """
-    parameters = make_parameters(experiment.make)
+    parameters = parameters_of(experiment.make)
     defaults = {
         name: p.default for name, p in parameters.items() if p.default is not p.empty
     }

@@ -11,7 +11,8 @@ import numpy as np
 
 from simbias.checks.agreement import check_fit, made
 from simbias.core import AbstractNetwork, Dataset, Experiment, Make
-from simbias.ensemble.grid import Cell, bucket, padded
+from simbias.ensemble.grid import Cell
+from simbias.ensemble.padding import bucket, padded
 from simbias.introspection.wrapped import wrapped
 
 

@@ -23,7 +23,8 @@ from simbias.core import (
     Status,
 )
 from simbias.ensemble.events import Finished, Leaves, Progress, from_host
-from simbias.ensemble.grid import Cell, key_numbers, split_keys
+from simbias.ensemble.grid import Cell
+from simbias.ensemble.keys import key_numbers, split_keys
 from simbias.ensemble.lane import Lane, Layout, Recorder, advance_all, start, taken
 from simbias.ensemble.members import draw, member_flow
 from simbias.ensemble.memory import members_together

@@ -13,7 +13,8 @@ import numpy as np
 
 from simbias.checks.agreement import check_loss
 from simbias.core import AbstractFlow, Experiment
-from simbias.ensemble.grid import Cell, member_key
+from simbias.ensemble.grid import Cell
+from simbias.ensemble.keys import member_key
 from simbias.ensemble.lane import Lane, Recorder, record_dtype, start
 from simbias.ensemble.measured import check_stop, coords_of, dims_of, measured
 from simbias.ensemble.members import draw, member_flow

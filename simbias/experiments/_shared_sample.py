@@ -5,7 +5,7 @@ from jaxtyping import PRNGKeyArray
 
 from simbias.core import AbstractNetwork, Dataset, Index, Real
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
-from simbias.ensemble.grid import padded
+from simbias.ensemble.padding import padded
 from simbias.networks.activations import ActivationName
 from simbias.networks.two_layer_init import INITIAL_LAWS, InitialLaw
 

@@ -39,6 +39,7 @@ from simbias.flows._shared.objective import (
     value_gradient_and_rest,
     where_status,
 )
+from simbias.flows._shared.turn import counted, first_counts, turn_of
 from simbias.introspection.trained import size, split_trained
 
 # Number of the step, from 0 -> factor of the rate.
@@ -204,7 +205,6 @@ class Descent(AbstractFlow):
     ) -> FlowState:
         """State at time 0."""
         params, rest = split_trained(network)
-        zero = jnp.int32(0)
         batches = None
         if self.batch is not None:
             batches = first_batches(key, data, self.sampling)
@@ -218,7 +218,7 @@ class Descent(AbstractFlow):
             value = jnp.zeros((), precision(params))
             first = first_memory(transform, params, value=value, value_fn=value_of)
             memory = _Memory(first, batches)
-        stats = {"accepted": zero, "rejected": zero, "evaluations": zero}
+        stats = first_counts(evaluations=0)
         status = jnp.int32(Status.RUNNING)
         return FlowState(network, jnp.zeros((), clock()), status, stats, memory)
 
@@ -251,22 +251,16 @@ class Descent(AbstractFlow):
                 )
         new = optax.apply_updates(params, updates)
 
-        is_running = state.status == Status.RUNNING
-        is_running &= state.time < until.astype(state.time.dtype) * _REACHED
-        goes = is_running & (count < self.max_steps)
+        is_before = state.time < until.astype(state.time.dtype) * _REACHED
+        goes, status = turn_of(state, is_before, count, self.max_steps)
         # A memory that overflows to ∞ would stop Adam without a trace.
         if isinstance(self.optimiser, str):
             is_sound = is_finite((value, new, optimiser, rest))
         else:
             is_sound = is_finite((value, new, rest)) & stays_finite(before, optimiser)
         moves = goes & is_sound
-        status = where_status(is_running & ~goes, Status.MAX_STEPS, state.status)
         status = where_status(goes & ~is_sound, Status.NONFINITE, status)
-        stats = {
-            "accepted": count + moves.astype(jnp.int32),
-            "rejected": state.stats["rejected"] + (goes & ~moves).astype(jnp.int32),
-            "evaluations": state.stats["evaluations"] + goes.astype(jnp.int32),
-        }
+        stats = counted(state.stats, goes, moves, 1)
         if self.schedule is None:
             # A product, not a sum: a million additions of 0.1 are not 100,000.
             time = stats["accepted"].astype(clock()) * rate

@@ -30,9 +30,14 @@ from simbias.flows._shared.objective import (
     where_status,
 )
 from simbias.flows._shared.solvers import check_solver, stages_at_once, stages_taken
+from simbias.flows._shared.turn import counted, first_counts, turn_of
 from simbias.introspection.kinks import kink
 from simbias.introspection.trained import size, split_trained
 from simbias.introspection.wrapped import unwrapped
+
+# Methods for who may not know of diffrax: for many digits, and for stiff problems.
+PRECISE = diffrax.Dopri8()
+STIFF = diffrax.Kvaerno5()
 
 
 class GradientFlow(AbstractFlow):
@@ -120,11 +125,7 @@ class GradientFlow(AbstractFlow):
         is_sane = is_finite((params, value, gradient))
         status = where_status(~is_sane, Status.NONFINITE, jnp.int32(Status.RUNNING))
         is_chosen = self.is_adaptive and self.dt0 is None
-        stats = {
-            "accepted": jnp.int32(0),
-            "rejected": jnp.int32(0),
-            "evaluations": jnp.int32(3 if is_chosen else 1),
-        }
+        stats = first_counts(evaluations=3 if is_chosen else 1)
         memory = self._begin(make_problem(static, loss, sample), params, gradient)
         return FlowState(network, jnp.zeros((), clock()), status, stats, memory)
 
@@ -144,22 +145,16 @@ class GradientFlow(AbstractFlow):
             new = constant_attempt(self.solver, self.dt0, problem, params, state, until)
 
         attempts = state.stats["accepted"] + state.stats["rejected"]
-        is_running = (state.status == Status.RUNNING) & (until > state.time)
-        goes = is_running & (attempts < self.max_steps)
-        tries = goes & new.is_tried
+        turn = turn_of(state, until > state.time, attempts, self.max_steps)
+        tries = turn.goes & new.is_tried
         moves = tries & new.is_kept
-        status = jnp.where(goes, new.status, state.status)
-        status = where_status(is_running & ~goes, Status.MAX_STEPS, status)
+        status = jnp.where(turn.goes, new.status, turn.status)
         if self.rest is not None:
             dt = new.time - state.time
             is_at_rest = moves & _is_slow(params, new.params, self.rest * dt)
             status = where_status(is_at_rest, Status.CONVERGED, status)
         cost = stages_taken(self.solver, state.stats["accepted"] == 0)
-        stats = {
-            "accepted": state.stats["accepted"] + moves.astype(jnp.int32),
-            "rejected": state.stats["rejected"] + (tries & ~moves).astype(jnp.int32),
-            "evaluations": state.stats["evaluations"] + jnp.where(tries, cost, 0),
-        }
+        stats = counted(state.stats, tries, moves, cost)
         return FlowState(
             eqx.combine(choose(moves, new.params, params), static),
             jnp.where(moves, new.time, state.time),

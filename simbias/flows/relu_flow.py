@@ -36,6 +36,7 @@ from simbias.flows._shared.objective import (
     least_step,
     where_status,
 )
+from simbias.flows._shared.turn import counted, first_counts, turn_of
 from simbias.introspection.wrapped import unwrapped
 from simbias.losses import hinge, whole
 
@@ -160,7 +161,7 @@ class ReluFlow(AbstractFlow):
         status = where_status(~is_sane, Status.NONFINITE, jnp.int32(Status.RUNNING))
         length = first_length(position) if self.dt0 is None else self.dt0
         choices = choices_at_start(position, sample, slope)
-        stats = _first_stats(evaluations=jnp.int32(1), choices=choices)
+        stats = _first_stats(choices=choices)
         if self.events:
             stats["events"] = jnp.int32(0)
         memory = ReluMemory(
@@ -215,16 +216,14 @@ class ReluFlow(AbstractFlow):
         proposal = jnp.where(is_clipped & is_kept, longer, proposal)
 
         attempts = state.stats["accepted"] + state.stats["rejected"]
-        is_running = (state.status == Status.RUNNING) & (until > time)
-        is_spent = attempts >= self.max_steps
+        turn = turn_of(state, until > time, attempts, self.max_steps)
         is_too_small = memory.length < least_step(time, until)
-        tries = is_running & ~is_spent & ~is_too_small
+        tries = turn.goes & ~is_too_small
         moves = tries & is_kept
-        status = where_status(is_running & is_spent, Status.MAX_STEPS, state.status)
         small = where_status(
             memory.has_overflowed, Status.NONFINITE, jnp.int32(Status.STEP_TOO_SMALL)
         )
-        status = jnp.where(is_running & ~is_spent & is_too_small, small, status)
+        status = jnp.where(turn.goes & is_too_small, small, turn.status)
         status = where_status(moves & new.is_full, Status.CAPACITY, status)
         position = choose(moves, new.position, memory.position)
         network = _with_weights(network, position.w, position.a)
@@ -313,8 +312,9 @@ def _with_weights(network: Any, w: Float[Array, "m e"], a: Float[Array, "m k"]) 
 
 
 def _first_stats(**known: Int[Array, ""]) -> dict[str, Int[Array, ""]]:
-    names = ("accepted", "rejected", "crossings", "pins", "releases")
-    return {name: jnp.int32(0) for name in names} | known
+    names = ("crossings", "pins", "releases")
+    zero = {name: jnp.int32(0) for name in names}
+    return first_counts(evaluations=1) | zero | known
 
 
 def _counted(
@@ -327,12 +327,13 @@ def _counted(
     noted = {}
     if new.events is not None:
         noted = {"events": stats["events"] + plus(moves, jnp.sum(new.events.count))}
-    return noted | {
-        "accepted": stats["accepted"] + plus(moves, 1),
-        "rejected": stats["rejected"] + plus(tries & ~moves, 1),
-        "evaluations": stats["evaluations"] + plus(tries, new.evaluations),
-        "crossings": stats["crossings"] + plus(moves, new.crossings),
-        "pins": stats["pins"] + plus(moves, new.pinned),
-        "releases": stats["releases"] + plus(moves, new.released),
-        "choices": stats["choices"] + plus(moves, new.choices),
-    }
+    return (
+        noted
+        | counted(stats, tries, moves, new.evaluations)
+        | {
+            "crossings": stats["crossings"] + plus(moves, new.crossings),
+            "pins": stats["pins"] + plus(moves, new.pinned),
+            "releases": stats["releases"] + plus(moves, new.released),
+            "choices": stats["choices"] + plus(moves, new.choices),
+        }
+    )

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 
 from simbias.core import AbstractNetwork, Loss
 from simbias.errors import BadInput
-from simbias.networks._fastest_gradient import fastest_gradient
+from simbias.networks._chosen_gradient import chosen_gradient
 from simbias.networks._two_layer_gradient import Problem, two_layer_gradient
 from simbias.networks.activations import Activation, has_kink, negative_slope
 
@@ -72,7 +72,7 @@ class TwoLayer(AbstractNetwork):
             w = jnp.concatenate([w, self.b[:, None]], axis=1)
             x = jnp.concatenate([x, jnp.ones_like(x[:, :1])], axis=1)
         is_homogeneous = self.negative_slope is not None
-        gradient = fastest_gradient if self.may_fuse else two_layer_gradient
+        gradient = chosen_gradient if self.may_fuse else two_layer_gradient
         value, dw, da = gradient(
             Problem(w, self.a, x, y, weight, self.activation, is_homogeneous, loss)
         )

@@ -1,2 +1,4 @@
 from . import layer_resets as layer_resets
 from . import layer_similarity as layer_similarity
+from . import symmetry_breaking as symmetry_breaking
+from . import symmetry_breaking_lattice as symmetry_breaking_lattice

@@ -17,7 +17,7 @@ from simbias.measures.risk._classes import (
     classes,
     exchanged,
 )
-from simbias.measures.risk._softmax_regression import softmax_regression
+from simbias.numerics.softmax_regression import softmax_regression
 
 
 class LastLayerProbe(AbstractMeasure):

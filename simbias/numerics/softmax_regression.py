@@ -6,8 +6,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from simbias.core import Real
-
 # Step lengths that are tried together.
 _HALVINGS = 12
 # Squared length of the step in the metric of the Hessian at which one more is the last.
@@ -26,7 +24,7 @@ def softmax_regression(
     label: Int[Array, " n"],
     weight: Float[Array, " n"],
     classes: int,
-    penalty: Real,
+    penalty: float | Float[Array, ""],
     max_steps: int = 60,
 ) -> tuple[Float[Array, "k p"], Float[Array, " k"]]:
     """Minimiser of ½‖W‖² + C Σᵢ weightᵢ ℓᵢ, ℓ the cross entropy of softmax(Wx + b).

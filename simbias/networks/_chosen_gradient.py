@@ -32,7 +32,7 @@ MOST_OUTPUTS = 8
 MOST_NUMBERS = 2**31 // 4096
 
 
-def fastest_gradient(problem: Problem) -> Gradient:
+def chosen_gradient(problem: Problem) -> Gradient:
     """`two_layer_gradient`, by kernels where they pay and work.
 
     A program that holds both kinds of device chooses when it is lowered: the kernels

@@ -1,0 +1,30 @@
+"""Samples of several sizes in one program: rows of weight 0 make up the difference."""
+
+import dataclasses
+
+import jax.numpy as jnp
+
+from simbias.core import Dataset
+
+
+def bucket(n: int) -> int:
+    """Padded sample size: n rounded up to a quarter of its power of two, at least 8.
+
+    A fixed function of n, so that what a member computes does not depend on the other
+    sizes of the grid; at most a quarter is padding.
+    """
+    unit = 2 ** max(n - 1, 8).bit_length() // 8
+    return max(8, -(-n // unit) * unit)
+
+
+def padded(data: Dataset, n: int) -> Dataset:
+    """The sample with rows of weight 0 appended up to n rows (test left as it is)."""
+    extra = n - data.x.shape[0]
+    grow = lambda v: jnp.pad(v, [(0, extra)] + [(0, 0)] * (v.ndim - 1))
+    return dataclasses.replace(
+        data,
+        x=grow(data.x),
+        y=grow(data.y),
+        weight=grow(data.weight),
+        mean=grow(data.mean),
+    )

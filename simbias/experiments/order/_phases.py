@@ -1,0 +1,72 @@
+"""Two phases of learning: what a line explains, and what comes afterwards."""
+
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from simbias.analysis.first_passage import first_passage
+from simbias.errors import BadInput
+
+# Bits that an explainer may leave unexplained before it is said to have been left.
+LEFT = 0.05
+
+
+class Phases(NamedTuple):
+    """One value, or a pair of values, per seed.
+
+    `early` are Σμ and ΣI(F;Y) over the records before the first with I(F;Y) above
+    ½ I(L;Y); `gain` is what I(F;Y) grows by from its first record at I(L;Y) to the end,
+    `loss` what μ falls by from there to the end, both NaN if I(L;Y) is never reached.
+    """
+
+    early: np.ndarray
+    gain: np.ndarray
+    loss: np.ndarray
+
+
+def quantity(cell: xr.Dataset, explainer: str, name: str) -> xr.DataArray:
+    """Bits over seed and time."""
+    found = cell["information"].sel(explainer=explainer, quantity=name)
+    return found.transpose("seed", "time")
+
+
+def is_constant(cell: xr.Dataset) -> bool:
+    """True if some network says the same of every test input, at every time."""
+    known = quantity(cell, "linear", "network")
+    return bool((known.max("time") <= 0).any())
+
+
+def phases(cell: xr.Dataset) -> Phases:
+    """The two phases of every member, told by the line.
+
+    Raises:
+        ValueError: if a network is constant on its test sample throughout, for which
+            μ/I is 0/0.
+    """
+    if is_constant(cell):
+        raise BadInput(
+            "a network says the same of every test input at every time, so that it has "
+            "0 bits and μ/I(F;Y) is 0/0. Train it longer, or at a higher rate."
+        )
+    known = quantity(cell, "linear", "network").values
+    explained = quantity(cell, "linear", "explained").values
+    line = quantity(cell, "linear", "explainer").values[:, :1]
+    is_early = np.cumulative_prod(known <= line / 2, axis=1).astype(bool)
+    early = np.stack([explained, known])
+    early = np.sum(np.where(is_early, early, 0), axis=2).T
+    has_reached = known >= line
+    first = np.argmax(has_reached, axis=1)[:, None]
+    since = lambda values: (
+        values[:, -1] - np.take_along_axis(values, first, axis=1)[:, 0]
+    )
+    is_there = has_reached.any(axis=1)
+    gain = np.where(is_there, since(known), np.nan)
+    return Phases(early, gain, np.where(is_there, -since(explained), np.nan))
+
+
+def left_at(cell: xr.Dataset, explainer: str) -> np.ndarray:
+    """Per seed the first time that I(F;Y) − μ reaches `LEFT`; the last one if never."""
+    own = quantity(cell, explainer, "network") - quantity(cell, explainer, "explained")
+    found = first_passage(own, LEFT).values
+    return np.where(np.isnan(found), float(cell["time"][-1]), found)

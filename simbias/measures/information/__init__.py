@@ -1,0 +1,1 @@
+"""Bits about the class, and who else has them."""
