@@ -62,8 +62,8 @@ AXES = ()
 _LAYERS = np.arange(1, HIDDEN + 1)
 _INDICES = np.array(["SVCCA", "CKA"])
 _OTHERS = np.array(["same task", "another task"])
-# Independent normal activations: rows, and columns of the one side and the other.
-_N, _P, _Q = 400, 50, 100
+# Independent normal activations: draws, rows, columns of the one side and the other.
+_DRAWS, _N, _P, _Q = 8, 400, 50, 100
 
 
 def make(
@@ -98,7 +98,7 @@ def make(
 def _with_normal(data: Dataset, key: PRNGKeyArray) -> Dataset:
     """The sample, and beside it normal numbers, in rows as long as its own."""
     d = data.x.shape[1]
-    rows = -(-_N * (_P + _Q) // d)
+    rows = -(-_DRAWS * _N * (_P + _Q) // d)
     x, y = jax.random.normal(key, (rows, d), jnp.float64), jnp.zeros_like(data.y[:1])
     y, one = jnp.repeat(y, rows, axis=0), jnp.ones(rows)
     normal = {"normal": Dataset(x, y, one, y, data.features)}
@@ -193,9 +193,13 @@ class Identities(AbstractMeasure):
         errors.append(1 - svcca(mapped, now, weight, share=1.0))
         errors.append(1 - matched_correlation(now[:, ::-1], now, weight) / _alive(now))
         normal = data.others["normal"].x.astype(now.dtype).ravel()
-        x = normal[: _N * (_P + _Q)].reshape(_N, -1)
-        sides = x[:, :_P], x[:, _P:]
-        rho = svcca(*sides, jnp.ones_like(x[:, 0]), share=1.0, is_squared=True)
+        draws = normal[: _DRAWS * _N * (_P + _Q)].reshape(_DRAWS, _N, _P + _Q)
+
+        def of_draw(x: Float[Array, "n pq"]) -> Float[Array, ""]:
+            sides, one = (x[:, :_P], x[:, _P:]), jnp.ones_like(x[:, 0])
+            return svcca(*sides, one, share=1.0, is_squared=True)
+
+        rho = jnp.mean(jax.lax.map(of_draw, draws))
         return jnp.stack([*map(jnp.abs, errors), rho * (_N - 1) / _Q])
 
     def coords(self) -> dict[str, np.ndarray]:
@@ -207,7 +211,7 @@ class Identities(AbstractMeasure):
 
 def _alive(h: Float[Array, "n m"]) -> Float[Array, ""]:
     """Share of the neurons that vary."""
-    return jnp.mean(jnp.ptp(h, axis=0) > 0)
+    return jnp.mean(jnp.ptp(h, axis=0) > 0, dtype=h.dtype)
 
 
 def _times(steps: int, last: int) -> tuple[float, ...]:
@@ -231,10 +235,12 @@ experiment = presets(
         flow=_descent(BATCH),
         loss=shared_cross_entropy,
         times=_times(N // BATCH, 100),
-        measures={"accuracy": ClassAccuracy()},
+        measures={
+            "accuracy": ClassAccuracy(),
+            "matched_correlation": MatchedCorrelation(),
+        },
         final={
             "similarity": EpochSimilarity(),
-            "matched_correlation": MatchedCorrelation(),
             "identities": Identities(),
         },
         dtype="float32",
@@ -263,10 +269,12 @@ def figure(ds: xr.Dataset) -> Figure:
             axes.set_xlabel("epoch")
             axes.set_title(f"{index} with the same layer at the end")
         panels[0].legend(loc="lower right", title="hidden layer")
+        matched = ds["matched_correlation"]
         for i, other in enumerate(_OTHERS):
-            values = ds["matched_correlation"].sel(other=other)
-            colour = COLOURS[(5, 3)[i]]
-            band(panels[2], _LAYERS, values, "o-", colour=colour, label=other, ms=4)
+            values, colour = matched.sel(other=other), COLOURS[(5, 3)[i]]
+            for time, line, when in ((-1, "o-", ""), (0, "o:", ", at the start")):
+                place = (panels[2], _LAYERS, values.isel(time=time), line)
+                band(*place, colour=colour, label=f"{other}{when}", ms=4)
         panels[2].set_xticks(_LAYERS)
         panels[2].set_xlabel("hidden layer")
         panels[2].set_title("correlation of matched neurons")
@@ -287,11 +295,17 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             )
             pair = (way.sel(index=index, layer=k) for k in (lower, upper))
             out.append(difference(text, *pair, 0.0, 1.0, source))
-    shared = ds["matched_correlation"]
     for layer in _LAYERS:
+        shared = ds["matched_correlation"].sel(layer=layer)
+        same, other = (shared.sel(other=k) for k in _OTHERS)
         text = f"matched correlation, same task − another task, layer {layer}"
-        pair = (shared.sel(other=k, layer=layer) for k in _OTHERS)
-        out.append(difference(text, *pair, 0.0, 1.0, MATCHED))
+        out.append(
+            difference(text, same.isel(time=-1), other.isel(time=-1), 0.0, 1.0, MATCHED)
+        )
+        text = f"control: the same at the start, layer {layer}"
+        out.append(
+            difference(text, same.isel(time=0), other.isel(time=0), -0.02, 0.02, "ours")
+        )
     found = ds["identities"]
     for name in found["identity"].values[:-1]:
         error = found.sel(identity=name)
