@@ -76,21 +76,27 @@ def _by_bids(cost: Float[Array, "m m"]) -> _Matching:
     if m == 1:
         return _Matching(price, column, owner)
 
-    def bid(_: Int[Array, ""], matching: _Matching) -> _Matching:
-        price, column, owner = matching
-        row = jnp.argmax(column < 0).astype(jnp.int32)
+    def bid(_: Int[Array, ""], state: tuple) -> tuple:
+        (price, column, owner), gives_up = state
+        is_bidding = (column < 0) & ~gives_up
+        row = jnp.argmax(is_bidding).astype(jnp.int32)
         reduced = cost[row] - price
-        first = jnp.argmin(reduced).astype(jnp.int32)
+        # Of equal ones a column that is nobody's.
+        rank = jnp.where(owner < 0, 2, 1)
+        first = jnp.argmax(jnp.where(reduced <= jnp.min(reduced), rank, 0))
         rise = jnp.min(reduced.at[first].set(jnp.inf)) - reduced[first]
         left = owner[first]
-        taken = column.at[jnp.where(left < 0, m, left)].set(-1, mode="drop")
-        taken = taken.at[row].set(first)
-        new = (price.at[first].add(-rise), taken, owner.at[first].set(row))
         # Between equal choices nothing is gained by taking another's.
-        is_bid = (column[row] < 0) & ((left < 0) | (rise > 0))
-        return _Matching(*(jnp.where(is_bid, a, b) for a, b in zip(new, matching)))  # noqa: B905
+        is_bid = is_bidding[row] & ((left < 0) | (rise > 0))
+        taken = column.at[jnp.where(left < 0, m, left)].set(-1, mode="drop")
+        taken = taken.at[row].set(first.astype(jnp.int32))
+        new = _Matching(price.at[first].add(-rise), taken, owner.at[first].set(row))
+        choose = lambda a, b: jnp.where(is_bid, a, b)
+        matching = jax.tree.map(choose, new, _Matching(price, column, owner))
+        return matching, gives_up.at[row].set(gives_up[row] | ~is_bid)
 
-    return jax.lax.fori_loop(0, 2 * m, bid, _Matching(price, column, owner))
+    start = (_Matching(price, column, owner), jnp.zeros(m, bool))
+    return jax.lax.fori_loop(0, 2 * m, bid, start)[0]
 
 
 def _new_search(matching: _Matching) -> _Search:
