@@ -25,7 +25,9 @@ def permuted(network: Mlp, orders: Orders) -> Mlp:
     """The same function, the neurons of every hidden layer in another order."""
     weights, biases = list(network.weights), list(network.biases)
     for i in range(len(weights) - 1):
-        weights[i], biases[i] = weights[i][orders[i]], biases[i][orders[i]]
+        weights[i] = weights[i][orders[i]]
+        if (bias := biases[i]) is not None:
+            biases[i] = bias[orders[i]]
         weights[i + 1] = weights[i + 1][:, orders[i]]
     return Mlp(tuple(weights), tuple(biases), network.activation, network.factor)
 
@@ -68,7 +70,10 @@ def matched_by_weights(one: Mlp, other: Mlp) -> Orders:
             above = above[orders[layer + 1]]
         inner = matmul(one.weights[layer], below.T)
         outer = matmul(one.weights[layer + 1].T, above)
-        return inner + outer + jnp.outer(one.biases[layer], other.biases[layer])
+        mine, theirs = one.biases[layer], other.biases[layer]
+        if mine is None or theirs is None:
+            return inner + outer
+        return inner + outer + jnp.outer(mine, theirs)
 
     tables = [lambda orders, k=k: alike(k, orders) for k in range(hidden)]
 

@@ -25,7 +25,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.claims import difference, largest, mean, smallest
-from simbias.core import AbstractMeasure, AbstractNetwork, Claim, Dataset, Experiment
+from simbias.core import AbstractMeasure, Claim, Dataset, Experiment
 from simbias.datasets.vision.images import Source, images
 from simbias.experiments.layers._digits import (
     BATCH,
@@ -37,6 +37,7 @@ from simbias.experiments.layers._digits import (
 )
 from simbias.experiments.layers._remembering import EPOCHS, remembering
 from simbias.experiments.layers._side_by_side import (
+    SideBySide,
     shared_cross_entropy,
     side_by_side,
     with_targets,
@@ -75,7 +76,7 @@ def make(
     source: Source = "digits",
     data_dir: str = "",
     verify: bool = True,
-) -> tuple[Dataset, AbstractNetwork]:
+) -> tuple[Dataset, SideBySide]:
     """Images, and three networks: two learn the classes, one which are odd.
 
     The first of them remembers.
@@ -128,7 +129,8 @@ class EpochSimilarity(AbstractMeasure):
         now = hidden(one.network, test)
 
         def of_layer(pair: tuple[Array, Array]) -> Float[Array, "2"]:
-            return jnp.stack([svcca(*pair, weight), cka(*pair, weight)])
+            then, now = pair
+            return jnp.stack([svcca(then, now, weight), cka(then, now, weight)])
 
         def at(then: Any) -> Float[Array, "layer 2"]:
             return jax.lax.map(of_layer, (hidden(then, test), now))
@@ -156,7 +158,8 @@ class MatchedCorrelation(AbstractMeasure):
         mine = hidden(one.network, test)
         pairs = [(mine, hidden(other, test)) for other in others]
         both = jax.tree.map(lambda *v: jnp.concatenate(v), *pairs)
-        found = jax.lax.map(lambda pair: matched_correlation(*pair, weight), both)
+        matched = lambda pair: matched_correlation(pair[0], pair[1], weight)
+        found = jax.lax.map(matched, both)
         return found.reshape(len(others), -1)
 
     def coords(self) -> dict[str, np.ndarray]:
@@ -186,7 +189,7 @@ class Identities(AbstractMeasure):
         errors = []
         for index in (svcca, cka):
             plain, turned, same = jax.lax.map(
-                lambda pair, index=index: index(*pair, weight), stacked
+                lambda pair, index=index: index(pair[0], pair[1], weight), stacked
             )
             errors += [1 - same, turned - plain]
         mapped = now + now @ turn / 2
@@ -293,8 +296,8 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             text = (
                 f"{index} with the end, epochs 1 to 40: layer {lower} − layer {upper}"
             )
-            pair = (way.sel(index=index, layer=k) for k in (lower, upper))
-            out.append(difference(text, *pair, 0.0, 1.0, source))
+            one, other = (way.sel(index=index, layer=k) for k in (lower, upper))
+            out.append(difference(text, one, other, 0.0, 1.0, source))
     for layer in _LAYERS:
         shared = ds["matched_correlation"].sel(layer=layer)
         same, other = (shared.sel(other=k) for k in _OTHERS)

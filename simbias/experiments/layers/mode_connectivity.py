@@ -22,11 +22,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.claims import difference, largest, mean, smallest
-from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
+from simbias.core import Claim, Dataset, Experiment
 from simbias.datasets.vision.images import Source, images
 from simbias.experiments.layers._digits import CLASSES, ClassAccuracy, N, input_size
 from simbias.experiments.layers._paths import MATCHINGS, Excess, Path, barrier
 from simbias.experiments.layers._side_by_side import (
+    SideBySide,
     shared_cross_entropy,
     side_by_side,
     with_targets,
@@ -54,7 +55,7 @@ _NAMES = {
     "weights": "by weights",
     "activations": "by activations",
 }
-_TINTS = dict(zip(MATCHINGS, COLOURS[:3], strict=True))
+_TINTS: dict[str, str] = dict(zip(MATCHINGS, COLOURS[:3], strict=True))
 
 
 def make(
@@ -67,7 +68,7 @@ def make(
     source: Source = "digits",
     data_dir: str = "",
     verify: bool = True,
-) -> tuple[Dataset, AbstractNetwork]:
+) -> tuple[Dataset, SideBySide]:
     """Images in ten classes, and two networks from different starts."""
     key_data, *keys = jax.random.split(key, 3)
     data = images(
@@ -137,9 +138,9 @@ def figure(ds: xr.Dataset) -> Figure:
 
 def along(axes: Axes, path: xr.DataArray) -> None:
     """One quantity along the lines, by how networks are matched."""
-    for name in path["matching"].values:
+    for name in path["matching"].values.tolist():
         values = path.sel(matching=name)
-        label, colour = _NAMES[str(name)], _TINTS[str(name)]
+        label, colour = _NAMES[name], _TINTS[name]
         band(axes, path["alpha"], values, colour=colour, label=label)
     axes.set_xlabel("α, from one network to the other")
 
@@ -160,9 +161,9 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             for what in ("error", "loss"):
                 sample = "test" if what == "error" else "train"
                 both = end.sel(m=m, sample=sample, quantity=what)
-                pair = (both.sel(matching=k) for k in ("none", name))
+                one, other = (both.sel(matching=k) for k in ("none", name))
                 text = f"{sample} {what}: as they are − matched {how}, m = {m}"
-                out.append(difference(text, *pair, 0.0, np.inf, REBASIN))
+                out.append(difference(text, one, other, 0.0, np.inf, REBASIN))
         for what, sample in (("error", "test"), ("loss", "train")):
             matched = end.sel(sample=sample, quantity=what, matching=name)
             ends = matched.isel(m=0), matched.isel(m=-1)

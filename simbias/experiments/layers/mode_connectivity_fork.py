@@ -23,11 +23,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.claims import difference, largest, mean, smallest
-from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
+from simbias.core import Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import Source, images
 from simbias.experiments.layers._digits import CLASSES, ClassAccuracy, N, input_size
 from simbias.experiments.layers._paths import Path, barrier
 from simbias.experiments.layers._side_by_side import (
+    SideBySide,
     shared_cross_entropy,
     side_by_side,
     with_targets,
@@ -67,7 +68,7 @@ def make(
     source: Source = "digits",
     data_dir: str = "",
     verify: bool = True,
-) -> tuple[Dataset, AbstractNetwork]:
+) -> tuple[Dataset, SideBySide]:
     """Two networks of one start up to step `fork`, or of two; and one of other labels.
 
     A `fork` of −1, or any below 0, stands for two starts.
@@ -205,8 +206,8 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         out += _of_two_starts(ds.sel(fork=APART), high.sel(fork=APART))
         if 0 in forks:
             text = "barrier of the test error: two starts − one, fork at the start"
-            pair = (error.sel(fork=k) for k in (APART, 0))
-            out.append(difference(text, *pair, 0.0, 1.0, LATER))
+            one, other = (error.sel(fork=k) for k in (APART, 0))
+            out.append(difference(text, one, other, 0.0, 1.0, LATER))
     early, late = (
         high.sel(sample="train", quantity="loss", matching="none")
         .isel(time=-1, fork=forks >= 0)
