@@ -248,7 +248,7 @@ experiment = presets(
         },
         dtype="float32",
     ),
-    smoke={"cell": {"n": 200, "m": 32}, "seeds": 6, "times": _times(4, 100)},
+    smoke={"cell": {"n": 200, "m": 32}, "seeds": 2, "times": _times(4, 100)},
     paper={
         "cell": {"m": 256, "n": 60_000, "n_test": 10_000, "source": "mnist"},
         "flow": _descent(128),

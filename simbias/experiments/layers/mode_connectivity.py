@@ -95,7 +95,7 @@ experiment = presets(
         final={"path": Path(), "excess": Excess()},
         dtype="float32",
     ),
-    smoke={"cell": {"n": 200, "n_test": 200, "m": (16, 64)}, "seeds": 6},
+    smoke={"cell": {"n": 200, "n_test": 200, "m": (32, 64)}, "seeds": 2},
     paper={
         "cell": {
             "m": (32, 64, 128, 256, 512),

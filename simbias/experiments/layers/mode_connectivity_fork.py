@@ -113,7 +113,7 @@ experiment = presets(
     ),
     smoke={
         "cell": {"n": 200, "n_test": 200, "m": 32, "fork": (APART, 0, STEPS)},
-        "seeds": 6,
+        "seeds": 2,
         "times": (0.0, 1.0, 20.0),
     },
     paper={

@@ -120,11 +120,11 @@ experiment = presets(
         "cell": {
             "correlation": (0.5, 1.0),
             "flow.weight_decay": None,
-            "n": 500,
-            "n_test": 1000,
+            "n": 200,
+            "n_test": 400,
         },
         "seeds": 1,
-        "times": _times(16.0, 8),
+        "times": _times(4.0, 4),
     },
     paper={
         "cell": {
