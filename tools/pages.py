@@ -3,10 +3,11 @@
     simbias check NAME --json FILE
     python tools/pages.py FILE
 
-What stands between `<!-- table: NAME -->` and `<!-- end -->` is replaced: `phenomena`
-is the list of all, `claims NAME` what the last check of an experiment has seen.  Files
-that are named are such checks; they are kept first, an experiment a file, under
-benchmarks/results/check_quick.  A test keeps the pages current.
+What stands between `<!-- table: NAME -->` and `<!-- end -->` is replaced: `themes` has a
+line for every theme, `phenomena` one for every experiment, `claims NAME` what the last
+check of an experiment has seen.  Files that are named are such checks; they are kept
+first, an experiment a file, under benchmarks/results/check_quick.  A test keeps the
+pages current.
 """
 
 import ast
@@ -18,8 +19,9 @@ from typing import Any
 
 ROOT = pathlib.Path(__file__).parent.parent
 CHECKED = ROOT / "benchmarks" / "results" / "check_quick"
+EXPERIMENTS = ROOT / "simbias" / "experiments"
 _TABLE = re.compile(r"(<!-- table: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-_GENERAL = ("cluster.md", "testing.md")
+_GENERAL = ("cluster.md", "testing.md", "phenomena.md", "lecture.md")
 
 
 def pages() -> dict[pathlib.Path, str]:
@@ -35,24 +37,45 @@ def pages() -> dict[pathlib.Path, str]:
 
 def _filled(found: re.Match[str], checked: dict[str, Any]) -> str:
     kind, _, name = found[2].partition(" ")
-    table = _phenomena(checked) if kind == "phenomena" else _claims(checked[name])
+    tables = {"themes": _themes, "phenomena": _phenomena}
+    table = tables[kind](checked) if kind in tables else _claims(checked[name])
     return f"{found[1]}{table}{found[3]}"
 
 
-def _phenomena(checked: dict[str, Any]) -> str:
-    lines = [
-        "| `simbias run …` | what it shows | after | members | claims hold | page |",
-        "|---|---|---|---|---|---|",
-    ]
-    for path in sorted((ROOT / "simbias" / "experiments").glob("*/[!_]*.py")):
-        name, one = path.stem, checked.get(path.stem, {"members": 0, "claims": []})
-        said = ast.get_docstring(ast.parse(path.read_text())) or ""
-        title = said.partition("\n")[0].rstrip(".")
-        holds = sum(claim["verdict"] == "holds" for claim in one["claims"])
-        seen = f"{one['members']} | {holds} of {len(one['claims'])}"
-        page = f"[page](docs/{_page(name)})"
-        lines.append(f"| `{name}` | {title} | {_source(said)} | {seen} | {page} |")
+def _themes(checked: dict[str, Any]) -> str:
+    """For the README: each experiment leads to its page."""
+    lines = ["| theme | `simbias run …` | claims hold |", "|---|---|---|"]
+    for folder in sorted(EXPERIMENTS.glob("*/")):
+        if not (names := [path.stem for path in sorted(folder.glob("[!_]*.py"))]):
+            continue
+        title = _said(folder / "__init__.py").rstrip(".")
+        shown = ", ".join(f"[`{name}`](docs/{_page(name)})" for name in names)
+        lines.append(f"| {title} | {shown} | {_tally(names, checked)} |")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _phenomena(checked: dict[str, Any]) -> str:
+    """For a page beside the others."""
+    lines = [
+        "| `simbias run …` | what it shows | after | members | claims hold |",
+        "|---|---|---|---|---|",
+    ]
+    for path in sorted(EXPERIMENTS.glob("*/[!_]*.py")):
+        name, said = path.stem, _said(path)
+        title = said.partition("\n")[0].rstrip(".")
+        members = checked.get(name, {"members": 0})["members"]
+        first = f"[`{name}`]({_page(name)}) | {title} | {_source(said)}"
+        lines.append(f"| {first} | {members} | {_tally([name], checked)} |")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _said(path: pathlib.Path) -> str:
+    return ast.get_docstring(ast.parse(path.read_text())) or ""
+
+
+def _tally(names: list[str], checked: dict[str, Any]) -> str:
+    claims = [c for name in names for c in checked.get(name, {"claims": []})["claims"]]
+    return f"{sum(c['verdict'] == 'holds' for c in claims)} of {len(claims)}"
 
 
 def _source(said: str) -> str:
