@@ -3,11 +3,11 @@
     simbias check NAME --json FILE
     python tools/pages.py FILE
 
-What stands between `<!-- table: NAME -->` and `<!-- end -->` is replaced: `themes` has a
-line for every theme, `phenomena` one for every experiment, `claims NAME` what the last
-check of an experiment has seen.  Files that are named are such checks; they are kept
-first, an experiment a file, under benchmarks/results/check_quick.  A test keeps the
-pages current.
+What stands between `<!-- table: NAME -->` and `<!-- end -->` is replaced: `themes` has
+a line for every theme, `phenomena` one for every experiment, `claims NAME` what the
+last check of an experiment has seen.  Files that are named are such checks; they are
+kept first, an experiment a file, under benchmarks/results/check_quick.  A test keeps
+the pages current.
 """
 
 import ast

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import pathlib
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any
 
@@ -100,7 +101,8 @@ class CheckOptions:
 
 def _writable(file: AbstractPlace) -> AbstractPlace:
     """The file, before anything runs, by writing beside it what is then removed."""
-    if file.files() or (file.exists() and file.is_free()):
+    is_folder = pathlib.Path(str(file)).is_dir()  # however much there is in it
+    if is_folder or file.files() or (file.exists() and file.is_free()):
         raise BadInput(f"`--json`: {file} is a folder. Example: claims.json.")
     beside = file.parent / f".{file.name}.tried"
     beside.write(b"")
