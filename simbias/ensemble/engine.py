@@ -35,8 +35,10 @@ from simbias.ensemble.memory import lanes_that_fit, station_devices
 from simbias.ensemble.pace import Pace
 from simbias.ensemble.plan import Plan
 from simbias.ensemble.programs import Programs, Seat, idle
+from simbias.errors import BadInput
 
 _TICK_SECONDS = 0.2
+_REFUSED = f"{BadInput.__name__}: "
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,7 +113,7 @@ class Stations:
 
         Raises:
             RuntimeError: if a member could not be computed.
-            ValueError: if its sample is wrong.
+            ValueError: if its sample is wrong, or was refused as it was drawn.
         """
         for event in self._received():
             if not isinstance(event, _Ended):
@@ -119,8 +121,11 @@ class Stations:
             elif isinstance(event.error, (OSError, ValueError)):
                 raise event.error
             elif isinstance(event.error, Exception):
+                why = cause(event.error)
+                if _REFUSED in why:  # inside a callback, which says so in words only
+                    raise BadInput(why.partition(_REFUSED)[2]) from None
                 raise RuntimeError(
-                    f"a member could not be computed: {cause(event.error)}"
+                    f"a member could not be computed: {why}"
                 ) from event.error
             elif event.error is not None:
                 raise event.error

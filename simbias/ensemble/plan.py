@@ -80,7 +80,7 @@ def make_plan(experiment: Experiment) -> Plan:
     times = tuple(map(float, experiment.times))
     keep = tuple(times.index(float(time)) for time in experiment.keep)
     recorder = Recorder(experiment.loss, times, measures, experiment.stop, keep)
-    shapes = Shapes(experiment, recorder)
+    shapes = Shapes(experiment, grid, recorder)
     spans: dict[Hashable, list[range]] = {}
     for index, cell in enumerate(grid.cells):
         first = index * experiment.seeds

@@ -13,7 +13,7 @@ import numpy as np
 
 from simbias.checks.agreement import check_loss
 from simbias.core import AbstractFlow, Experiment
-from simbias.ensemble.grid import Cell
+from simbias.ensemble.grid import Cell, Grid
 from simbias.ensemble.keys import member_key
 from simbias.ensemble.lane import Lane, Recorder, record_dtype, start
 from simbias.ensemble.measured import check_stop, coords_of, dims_of, measured
@@ -34,13 +34,14 @@ class Field:
 class Shapes:
     """The shapes of a grid's cells.
 
-    Each set of sizes is traced once, and each number of `make` once with some of them:
-    a sweep over a number costs no tracing of its own.  `lanes` describes a member of
-    each shape without its values; `trajectories`, `final` and `networks` are what each
-    set of sizes records.
+    Each set of sizes is traced once, with every corner of the box of the numbers of
+    `make` (a limit on one of them may hang on a size, or on another number), and each
+    number once with some of them: a sweep costs no tracing of its own.  `lanes`
+    describes a member of each shape without its values; `trajectories`, `final` and
+    `networks` are what each set of sizes records.
     """
 
-    def __init__(self, experiment: Experiment, recorder: Recorder):
+    def __init__(self, experiment: Experiment, grid: Grid, recorder: Recorder):
         self.lanes: dict[Hashable, Lane] = {}
         self.trajectories: list[dict[str, Field]] = []
         self.final: list[dict[str, Field]] = []
@@ -49,6 +50,11 @@ class Shapes:
         self._recorder = recorder
         self._by_sizes: dict[Hashable, Hashable] = {}
         self._tried: set[tuple[str, Any]] = set()
+        self._corners: set[Hashable] = set()
+        self._ends: dict[str, tuple[float, float]] = {}
+        for name, value in (item for c in grid.cells for item in c.numbers.items()):
+            low, high = self._ends.get(name, (value, value))
+            self._ends[name] = min(low, value), max(high, value)
         self._flows: dict[Hashable, AbstractFlow] = {}
 
     def of(self, cell: Cell) -> Hashable:
@@ -62,7 +68,10 @@ class Shapes:
         shaping = [(k, v) for k, v in cell.flow.items() if not isinstance(v, float)]
         sizes = (*cell.sizes.items(), *shaping)
         values = {(k, v) for k, v in cell.numbers.items() if isinstance(v, float)}
-        if sizes in self._by_sizes and values <= self._tried:
+        corner = (sizes, *cell.numbers.items())
+        is_inside = any(v not in self._ends[k] for k, v in cell.numbers.items())
+        is_tried = values <= self._tried and (is_inside or corner in self._corners)
+        if sizes in self._by_sizes and is_tried:
             return self._by_sizes[sizes]
         key = member_key(experiment.root, cell, 0)
         drawn = lambda numbers: draw(
@@ -70,6 +79,7 @@ class Shapes:
         )
         data, network = eqx.filter_eval_shape(functools.partial(drawn, cell.numbers))
         self._tried |= values
+        self._corners.add(corner)
         if sizes not in self._by_sizes:
             check_traced(experiment.name, drawn, cell.numbers, (data, network))
             check_loss(experiment.loss, data)

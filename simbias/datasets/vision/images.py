@@ -166,6 +166,8 @@ def _drawn(
             jax.ShapeDtypeStruct((stock.size, *SHAPE[source]), jnp.uint8),
             jax.ShapeDtypeStruct((stock.size,), jnp.uint8),
         )
+        if stock.load is _missing and not isinstance(key, Tracer):
+            _missing()  # here and not in a callback
         # No compiled program holds the images: they come when it runs.
         image, label = jax.pure_callback(lambda: tuple(stock.load()), kinds)
         rows = jax.random.permutation(key, stock.size)[:n]
