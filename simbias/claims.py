@@ -15,13 +15,16 @@ claim needs of a result is said afterwards: `.given(t >= 1000, "t ≥ 1000")`.
 from collections.abc import Callable
 
 import numpy as np
+import xarray as xr
 from numpy.typing import ArrayLike
 
+from simbias.analysis._interval import present, unknown
 from simbias.analysis.mean_interval import mean_interval
 from simbias.analysis.median_interval import median_interval
 from simbias.analysis.slope_interval import slope_interval
 from simbias.analysis.wilson import wilson
 from simbias.core import Claim, Estimate
+from simbias.errors import BadInput
 
 # A whole number may be given for one.
 Number = float | int
@@ -56,7 +59,9 @@ def exact(
         most: what such a number cannot exceed.
     """
     value = float(value)
-    reach = tolerance * abs(value)
+    if not tolerance >= 0:
+        raise BadInput(f"`tolerance` must not be negative, got {tolerance}.")
+    reach = tolerance * abs(value) if np.isfinite(value) else 0.0
     top = max(value, min(value + reach, most))
     method = f"exact to {tolerance:g} of it" if tolerance else "exact"
     estimate = Estimate(value, value - reach, top, method, 1.0)
@@ -106,6 +111,8 @@ def near(
     tolerance: float = 0.0,
 ) -> Claim:
     """Of all `values` the one farthest from `law`; NaN and none as for `largest`."""
+    if not np.isfinite(law):
+        raise BadInput(f"`law` must be a finite number, got {law}.")
     worst = _picked(lambda v: v[np.argmax(np.abs(v - law))], values)
     claim = exact(statement, worst, low, high, source, tolerance=tolerance)
     return claim.given(np.size(values) > 0, "a member of this kind")
@@ -147,15 +154,41 @@ def difference(
     high: Number,
     source: str,
 ) -> Claim:
-    """The mean over seeds of before − after, one value of each per seed."""
-    return mean(statement, np.subtract(before, after), low, high, source)
+    """The mean over seeds of before − after, one value of each per seed.
+
+    Raises:
+        ValueError: if the two are not of the same seeds, one by one.
+    """
+    if np.shape(before) != np.shape(after) or not _share_seeds(before, after):
+        raise BadInput(
+            "`before` and `after` must be of the same seeds, one by one, got the "
+            f"shapes {np.shape(before)} and {np.shape(after)}."
+        )
+    apart = np.subtract(np.asarray(before), np.asarray(after))
+    return mean(statement, apart, low, high, source)
 
 
 def share(
     statement: str, is_true: ArrayLike, low: Number, high: Number, source: str
 ) -> Claim:
-    """The share of members for which something is true."""
-    seen = np.ravel(np.asarray(is_true, dtype=bool))
+    """The share of members for which something is true, of those with a result.
+
+    Args:
+        statement: what is true of them.
+        is_true: one per member: true, false, 1, 0, or NaN for one without a result.
+        low: end of the band.
+        high: the other end.
+        source: who says so.
+
+    Raises:
+        ValueError: for other values.
+    """
+    seen = present(is_true)
+    if not np.all((seen == 0) | (seen == 1)):
+        raise BadInput("`is_true` must be true, false, 1, 0 or NaN. Example: risk < 1.")
+    if not seen.size:
+        nothing = unknown(np.nan, 0.95, "no member has a result")
+        return within(statement, nothing, low, high, source)
     shown = wilson(int(seen.sum()), seen.size)
     return within(statement, shown, low, high, source)
 
@@ -165,6 +198,15 @@ def slope(
 ) -> Claim:
     """The slope of y against x; of logarithms, the exponent of a power law."""
     return within(statement, slope_interval(x, y), low, high, source)
+
+
+def _share_seeds(before: ArrayLike, after: ArrayLike) -> bool:
+    """False for two arrays with coordinates that differ."""
+    if not isinstance(before, xr.DataArray) or not isinstance(after, xr.DataArray):
+        return True
+    shared = {*before.dims} & {*after.dims} & {*before.coords} & {*after.coords}
+    is_same = lambda dim: np.array_equal(before[dim].values, after[dim].values)
+    return before.dims == after.dims and all(map(is_same, shared))
 
 
 def _picked(pick: Callable[[np.ndarray], float], values: ArrayLike) -> float:

@@ -331,6 +331,6 @@ class Claim:
 
         Of several needs that are not met the first is kept.
         """
-        if is_met or self.needs:
+        if self.needs or (is_met and is_met == is_met):  # not NaN
             return self
         return dataclasses.replace(self, needs=needs)

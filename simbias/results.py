@@ -9,6 +9,7 @@ Attributes hold the configuration.
 
 import json
 import os
+import warnings
 from typing import Any
 
 import numpy as np
@@ -98,9 +99,15 @@ def open_result(path: str | os.PathLike) -> xr.Dataset:
             continue  # which no evaluation can be called
         array = xr.DataArray(found.values, found.coords, found.dims)
         # A run that has grown since has members that were not looked at.
+        grown = {k: [v] for k, v in found.cell.items() if k in ds.dims}
+        array = array.expand_dims(grown)
         shared = {dim: ds[dim] for dim in array.dims if dim in ds.dims}
-        ds[name] = array.reindex(shared)
-    ds.encoding["source"] = str(store.place)
+        try:
+            ds[name] = array.reindex(shared)
+        except ValueError as error:
+            why = str(error).splitlines()[0]
+            warnings.warn(f"evaluation {name!r} is left out: {why}", stacklevel=2)
+    ds.encoding |= {"source": str(store.place), "run": store.attributes["run"]}
     return ds
 
 

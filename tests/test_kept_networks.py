@@ -169,7 +169,7 @@ def test_an_outcome_that_is_damaged_is_left_out_and_reported(tmp_path):
             lambda: simbias.evaluate(
                 Risk(), open_result(tmp_path).sel(n=6), experiment, save="x"
             ),
-            "`n` is not an axis",
+            "a part of it along `n`",
         ),
         (
             lambda: simbias.evaluate(

@@ -21,10 +21,10 @@ def check_level(level: float) -> None:
         raise BadInput(f"`level` must lie in (0, 1), got {level}. Example: level=0.95.")
 
 
-def finite(values: ArrayLike) -> Float[np.ndarray, " s"]:
-    """Those of the members that have one."""
+def present(values: ArrayLike) -> Float[np.ndarray, " s"]:
+    """Those of the members that have one: it may be infinite, and is not NaN."""
     flat = np.ravel(np.asarray(values, dtype=np.float64))
-    return flat[np.isfinite(flat)]
+    return flat[~np.isnan(flat)]
 
 
 def unknown(value: float, level: float, why: str) -> Estimate:

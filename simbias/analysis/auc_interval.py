@@ -6,6 +6,7 @@ from scipy.optimize import brentq
 
 from simbias.analysis._interval import check_level, unknown
 from simbias.core import Estimate
+from simbias.errors import BadInput
 
 _TINY = 1e-9
 
@@ -24,9 +25,18 @@ def auc_interval(
         negatives: n₋, of the other.
         level: confidence.
 
+    Raises:
+        ValueError: for an area that is none, or a class without samples.
+
     Reference: Newcombe (2006), Stat. Med. 25, 559, method 5.
     """
     check_level(level)
+    is_counted = positives >= 1 and negatives >= 1
+    if not is_counted or auc < 0 or auc > 1:
+        raise BadInput(
+            "`auc` must lie in [0, 1], and `positives` and `negatives` be positive, "
+            f"got {auc}, {positives} and {negatives}."
+        )
     if not np.isfinite(auc):
         return unknown(np.nan, level, "a value is missing")
     z = float(stats.norm.ppf((1 + level) / 2))

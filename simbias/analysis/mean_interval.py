@@ -5,7 +5,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from simbias.analysis._interval import LEAST_SEEDS, check_level, few, finite
+from simbias.analysis._interval import LEAST_SEEDS, check_level, few, present, unknown
 from simbias.core import Estimate
 
 _RESAMPLES = 1999
@@ -17,8 +17,10 @@ def mean_interval(values: ArrayLike, *, level: float = 0.95) -> Estimate:
     mean − q·s/√k for the quantiles q of Student's law, and for those of
     (mean* − mean)/(s*/√k) over resampled values, which know of skewness.  Of paired
     differences it is an interval for the mean difference.  Members without a value are
-    left out: count them beside it.  Equal values have the interval of that value, which
-    says nothing of values not seen.
+    left out: count them beside it.  Values that are all equal say nothing of those not
+    seen, nor does a mean that is infinite: their interval is the whole line.  Of laws
+    with long tails it covers less than `level`: of the lognormal one with σ = 1, at
+    0.95, six values cover 0.90, twenty 0.91 (1500 trials each).
 
     Args:
         values: one per seed, NaN for none; an interval needs six.
@@ -27,12 +29,15 @@ def mean_interval(values: ArrayLike, *, level: float = 0.95) -> Estimate:
     Reference: Student (1908), Biometrika 6, 1; Hall (1988), Ann. Stat. 16, 927.
     """
     check_level(level)
-    seen = finite(values)
-    mean = float(seen.mean()) if seen.size else np.nan
+    seen = present(values)
+    with np.errstate(invalid="ignore"):
+        mean = float(seen.mean()) if seen.size else np.nan
     if seen.size < LEAST_SEEDS:
         return few(mean, level, seen.size)
+    if not np.isfinite(mean):
+        return unknown(mean, level, "a value is infinite")
     if np.ptp(seen) == 0:
-        return Estimate(mean, mean, mean, "all values are equal", level)
+        return unknown(mean, level, f"all {seen.size} values are equal")
     error = float(seen.std(ddof=1)) / seen.size**0.5
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     q = np.stack([stats.t.ppf(tails, seen.size - 1), _studentised(seen, tails)])

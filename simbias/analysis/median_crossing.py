@@ -50,12 +50,8 @@ def median_crossing(
         return float(found) if 0 < found < np.inf else np.nan
 
     found = counted_as(np.nan)
-    if np.isnan(found):
-        starts_above = first(np.where(is_failed, np.nan, samples)[None])[0] == 0
-        low, high = (0.0, sizes[0]) if starts_above else (sizes[-1], np.inf)
-    else:
-        below = np.sum(~is_failed & (samples < value), axis=1)
-        low, high = sign_interval(sizes, below, np.sum(~is_failed, axis=1), level)
+    below = np.sum(~is_failed & (samples < value), axis=1)
+    low, high = sign_interval(sizes, below, np.sum(~is_failed, axis=1), level)
     return Threshold(
         found,
         float(low),

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from simbias.analysis._interval import LEAST_SEEDS, check_level, few, finite, unknown
+from simbias.analysis._interval import LEAST_SEEDS, check_level, few, present, unknown
 from simbias.core import Estimate
 
 
@@ -22,7 +22,7 @@ def median_interval(values: ArrayLike, *, level: float = 0.95) -> Estimate:
     Reference: Conover (1999), Practical nonparametric statistics, §3.2.
     """
     check_level(level)
-    seen = finite(values)
+    seen = present(values)
     median = float(np.median(seen)) if seen.size else np.nan
     if seen.size < LEAST_SEEDS:
         return few(median, level, seen.size)

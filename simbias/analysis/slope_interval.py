@@ -8,6 +8,7 @@ from scipy import stats
 
 from simbias.analysis._interval import check_level, unknown
 from simbias.core import Estimate
+from simbias.errors import BadInput
 
 
 def slope_interval(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Estimate:
@@ -20,9 +21,18 @@ def slope_interval(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Estima
         x: where the points lie, two different values at least.
         y: their values; NaN leaves the slope unknown.
         level: confidence.
+
+    Raises:
+        ValueError: for another shape, or `x` that is not finite or all the same.
     """
     check_level(level)
     x, y = (np.asarray(v, dtype=np.float64) for v in (x, y))
+    is_line = x.ndim == 1 and x.shape == y.shape
+    if not is_line or not np.all(np.isfinite(x)) or (x.size and np.ptp(x) == 0):
+        raise BadInput(
+            "`x` and `y` must be as many numbers, and `x` hold two different ones, got "
+            f"the shapes {x.shape} and {y.shape}, and `x` = {x!r:.80}."
+        )
     if len(x) < 2 or not np.all(np.isfinite(y)):
         return unknown(np.nan, level, "a slope needs two points and all their values")
     centred = x - x.mean()

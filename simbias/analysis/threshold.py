@@ -12,6 +12,7 @@ from simbias.analysis._logistic import (
     is_separated,
     profile_interval,
 )
+from simbias.analysis._sign_test import sign_interval
 from simbias.analysis._threshold import (
     Curve,
     Sizes,
@@ -39,7 +40,9 @@ def threshold(
     together at several sizes, as on shared draws.
 
     Bracketed: the rates at the smallest and the largest size lie on different sides
-    of ½, and the fit crosses between them.
+    of ½, and the fit crosses between them.  If not, the interval is that of sign tests
+    at the sizes of the grid, as for `median_crossing`, with success that falls in n
+    unless it is seen to rise.
 
     Args:
         is_success: over (`dim`, seed); true, false, or 1, 0, and NaN for members
@@ -58,19 +61,21 @@ def threshold(
         raise BadInput(
             "`is_success` must be true, false, 1, 0 or NaN. Example: train_risk < 1e-3."
         )
+    n_failed = int(is_failed.sum())
+    # A seed without any result is none.
+    values, is_failed = (v[:, ~is_failed.all(axis=0)] for v in (values, is_failed))
     values = np.where(is_failed, np.nan, values)
     rates = np.nanmean(values, axis=1)
-    n_failed = int(is_failed.sum())
     value, slope = _crossing(sizes, values)
     others = {
         "if_failed_succeed": _crossing(sizes, np.where(is_failed, 1.0, values))[0],
         "if_failed_fail": _crossing(sizes, np.where(is_failed, 0.0, values))[0],
     }
     if np.isnan(value):
-        low, high = _side(sizes, rates)
+        low, high = _side(sizes, values, level)
         method = (
             f"success in {rates[0]:.0%} at {dim} = {sizes[0]:g} and "
-            f"{rates[-1]:.0%} at {sizes[-1]:g}"
+            f"{rates[-1]:.0%} at {sizes[-1]:g}, sign tests"
         )
     else:
         low, high, method = _interval(sizes, values, value, slope, level)
@@ -138,11 +143,11 @@ def _counts(values: np.ndarray) -> tuple[Counts, Counts]:
     return np.nansum(values, axis=-1), np.sum(~np.isnan(values), axis=-1).astype(float)
 
 
-def _side(sizes: Sizes, rates: np.ndarray) -> tuple[float, float]:
-    """Where the crossing must lie if the trend goes on; falling if there is none."""
-    is_falling = rates[-1] <= rates[0]
-    if np.all(rates > 0.5):
-        return (float(sizes[-1]), np.inf) if is_falling else (0.0, float(sizes[0]))
-    if np.all(rates < 0.5):
-        return (0.0, float(sizes[0])) if is_falling else (float(sizes[-1]), np.inf)
-    return 0.0, np.inf
+def _side(sizes: Sizes, values: Curve, level: float) -> tuple[float, float]:
+    """Where the crossing lies if the trend goes on; falling if there is none."""
+    rates = np.nanmean(values, axis=1)
+    if not (np.all(rates > 0.5) or np.all(rates < 0.5)):
+        return 0.0, np.inf
+    (won,), (trials,) = _counts(values[None])
+    before = won if rates[-1] <= rates[0] else trials - won
+    return sign_interval(sizes, before.astype(int), trials.astype(int), level)

@@ -26,12 +26,14 @@ def wilson(successes: int, trials: int, *, level: float = 0.95) -> Estimate:
     17, 857, method 4.
     """
     check_level(level)
-    if trials < 1 or not 0 <= successes <= trials:
+    is_count = successes == int(successes) and trials == int(trials)
+    if not is_count or trials < 1 or not 0 <= successes <= trials:
         raise BadInput(
-            "`successes` must lie in 0 … `trials`, and `trials` be positive, got "
+            "`successes` must be a count in 0 … `trials`, and `trials` positive, got "
             f"{successes} of {trials}."
         )
-    interval = binomtest(successes, trials).proportion_ci(level, method="wilsoncc")
+    test = binomtest(int(successes), int(trials))
+    interval = test.proportion_ci(level, method="wilsoncc")
     return Estimate(
         successes / trials,
         float(interval.low),

@@ -1,3 +1,4 @@
+from .linear.linear_modes import linear_modes as linear_modes
 from .npz import Npz as Npz
 from .orthogonality.orthogonal import orthogonal as orthogonal
 from .orthogonality.orthogonal_toy import orthogonal_toy as orthogonal_toy

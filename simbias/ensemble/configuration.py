@@ -31,6 +31,8 @@ def configuration(experiment: Experiment) -> dict[str, Any]:
     fields = {f.name: getattr(experiment, f.name) for f in _fields(experiment)}
     fields["cell"] = {**defaults, **experiment.cell}
     plain = {name: _plain(value) for name, value in fields.items()}
+    if not getattr(fields["make"], "__module__", "").startswith("simbias."):
+        plain["make"] = code_identity(fields["make"])
     for field in ("measures", "final"):
         # Written for the run, and changed as easily: told by their code as well.
         for name, measure in fields[field].items():

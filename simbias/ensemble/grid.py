@@ -145,6 +145,11 @@ def _axis(key: str, values: tuple, annotation: Any) -> tuple[CellValue, ...]:
     if len(set(checked)) < len(checked):
         twice = next(v for i, v in enumerate(checked) if v in checked[:i])
         raise BadInput(f"`cell.{key}` holds {twice!r} more than once.")
+    if len({type(v) if isinstance(v, str | bool) else float for v in checked}) > 1:
+        raise BadInput(  # no coordinate can hold them
+            f"`cell.{key}` mixes numbers, strings or truth values: {checked!r}. "
+            f"Annotate `{key}` in `make` to say which."
+        )
     return checked
 
 

@@ -23,8 +23,8 @@ def measured(
         ValueError: naming the measure, if it cannot be taken of this network, or
             returns or names its axes wrongly.
     """
-    value = _tried(f"measure `{name}`", taken(measure), network, data)
-    _check(name, measure, value)
+    value = tried(f"measure `{name}`", taken(measure), network, data)
+    check_value(name, measure, value)
     return value
 
 
@@ -36,7 +36,7 @@ def check_stop(stop: AbstractStop | None, network: Any, data: Any) -> None:
     """
     if stop is None:
         return
-    value = _tried("`stop`", taken(stop), network, data)
+    value = tried("`stop`", taken(stop), network, data)
     if getattr(value, "shape", None) != () or value.dtype != jnp.bool_:
         raise BadInput(
             f"`stop` must return one truth value, got {value}. Example: risk < 1e-6."
@@ -55,20 +55,12 @@ def coords_of(measure: Measure) -> dict[str, np.ndarray]:
     return {dim: np.asarray(values) for dim, values in coords.items()}
 
 
-def _tried(what: str, measure: Any, network: Any, data: Any) -> Any:
-    try:
-        return eqx.filter_eval_shape(measure, network, data)
-    except BadInput:
-        raise
-    except Exception as error:  # of any kind: it was written for other networks
-        why = (str(error).strip() or repr(error)).splitlines()[0]
-        raise BadInput(
-            f"{what} cannot be taken of this network, a "
-            f"{type(unwrapped(network)).__name__}: {type(error).__name__}: {why}"
-        ) from error
+def check_value(name: str, measure: Measure, value: Any) -> None:
+    """Refuse what a measure returns.
 
-
-def _check(name: str, measure: Measure, value: Any) -> None:
+    Raises:
+        ValueError: unless it is a real array with one axis for each of its names.
+    """
     if not isinstance(value, jax.ShapeDtypeStruct):
         raise BadInput(
             f"measure `{name}` returns a {type(value).__name__} and not an array. "
@@ -99,3 +91,21 @@ def _check(name: str, measure: Measure, value: Any) -> None:
                 f"measure `{name}` has {size} values along `{dim}` and coordinates of "
                 f"shape {coords[dim]}."
             )
+
+
+def tried(what: str, measure: Any, network: Any, *others: Any) -> Any:
+    """What a function of a network returns, without values.
+
+    Raises:
+        ValueError: naming `what`, if it cannot be taken.
+    """
+    try:
+        return eqx.filter_eval_shape(measure, network, *others)
+    except BadInput:
+        raise
+    except Exception as error:  # of any kind: it was written for other networks
+        why = (str(error).strip() or repr(error)).splitlines()[0]
+        raise BadInput(
+            f"{what} cannot be taken of this network, a "
+            f"{type(unwrapped(network)).__name__}: {type(error).__name__}: {why}"
+        ) from error

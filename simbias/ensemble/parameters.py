@@ -2,28 +2,50 @@
 
 import inspect
 
+import numpy as np
+
 from simbias.core import Make
 from simbias.errors import BadInput
+
+_VALUES = (bool, int, float, str)
 
 
 def parameters_of(make: Make) -> dict[str, inspect.Parameter]:
     """Parameters of `make` after the key: what a cell may hold.
 
+    Annotations that are texts, as all are after `from __future__ import annotations`,
+    are read.
+
     Raises:
-        ValueError: if `make` does not take a key first.
+        ValueError: if `make` does not take a key first, or has an annotation that names
+            nothing.
     """
-    first, *rest = [*inspect.signature(make).parameters.values(), None]
+    try:
+        signature = inspect.signature(make, eval_str=True)
+    except (NameError, SyntaxError, AttributeError) as error:
+        raise BadInput(
+            f"an annotation of `make` cannot be read: {error}. Import what it names "
+            "where the module runs, not for type checkers alone."
+        ) from error
+    first, *rest = [*signature.parameters.values(), None]
     if first is None or first.kind in (first.KEYWORD_ONLY, first.VAR_KEYWORD):
         raise BadInput(
             "`make` must take a key first. Example: def make(key, *, n: int = 50)."
         )
-    return {p.name: p for p in rest if p is not None and _is_argument(p)}
+    return {p.name: _plain(p) for p in rest if p is not None and _is_argument(p)}
 
 
 def _is_argument(parameter: inspect.Parameter) -> bool:
-    if parameter.kind is parameter.KEYWORD_ONLY:
-        return True
+    """False for what a function was made with, as in lambda key, law=law: f(law)."""
     default = parameter.default
-    # Any other default is what the function was made with: lambda key, law=law: …
-    is_value = default is parameter.empty or isinstance(default, (int, float, str))
+    is_value = default is parameter.empty or isinstance(default, (*_VALUES, np.generic))
+    if parameter.kind is parameter.KEYWORD_ONLY:
+        return is_value or default is None
     return parameter.kind is parameter.POSITIONAL_OR_KEYWORD and is_value
+
+
+def _plain(parameter: inspect.Parameter) -> inspect.Parameter:
+    default = parameter.default
+    if isinstance(default, np.generic):
+        return parameter.replace(default=default.item())
+    return parameter

@@ -35,6 +35,10 @@ from simbias.introspection.kinks import kink
 from simbias.introspection.trained import size, split_trained
 from simbias.introspection.wrapped import unwrapped
 
+# Methods for who may not know of diffrax: for many digits, and for stiff problems.
+PRECISE = diffrax.Dopri8()
+STIFF = diffrax.Kvaerno5()
+
 
 class GradientFlow(AbstractFlow):
     """θ' = −∇L(θ), for networks whose gradient is continuous.

@@ -9,6 +9,10 @@ from .clusters.entropy_rank import EntropyRank as EntropyRank
 from .information.explained_information import (
     ExplainedInformation as ExplainedInformation,
 )
+from .linear.effective_rank import EffectiveRank as EffectiveRank
+from .linear.end_to_end_error import EndToEndError as EndToEndError
+from .linear.layer_balance import LayerBalance as LayerBalance
+from .linear.mode_strengths import ModeStrengths as ModeStrengths
 from .neurons.alignment import Alignment as Alignment
 from .neurons.angular_deviation import AngularDeviation as AngularDeviation
 from .neurons.balancedness import Balancedness as Balancedness

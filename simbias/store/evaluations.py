@@ -24,11 +24,16 @@ _FOLDER = "evaluations"
 
 @dataclasses.dataclass(frozen=True)
 class Evaluation:
-    """An array over axes of the run, of which `coords` says where its values are."""
+    """An array over axes of the run, of which `coords` says where its values are.
+
+    `cell` holds what was the same for all members, of which a run that grows may make
+    axes.
+    """
 
     dims: tuple[str, ...]
     coords: dict[str, list[Any]]
     values: np.ndarray
+    cell: dict[str, Any]
 
 
 def save_evaluation(store: Store, name: str, found: Evaluation) -> None:
@@ -40,6 +45,7 @@ def save_evaluation(store: Store, name: str, found: Evaluation) -> None:
     store.check()
     run = store.attributes["run"]
     head = {"run": run, "name": name, "dims": found.dims, "coords": found.coords}
+    head["cell"] = found.cell
     buffer = io.BytesIO()
     buffer.write(json.dumps(head).encode() + b"\n")
     np.save(buffer, found.values, allow_pickle=False)
@@ -69,11 +75,11 @@ def _read(place: AbstractPlace, run: str, name: str) -> Evaluation:
     if not isinstance(head, dict) or (head["run"], head["name"]) != (run, name):
         raise BadInput("it belongs to another run")
     values = np.load(io.BytesIO(rest), allow_pickle=False)
-    dims, coords = tuple(head["dims"]), head["coords"]
+    dims, coords, cell = tuple(head["dims"]), head["coords"], dict(head.get("cell", {}))
     sizes = dict(zip(dims, values.shape, strict=True))
     if not name.isidentifier() or len(sizes) < len(dims) or values.dtype.kind != "f":
         raise BadInput("it holds no array over axes")
     for dim, places in coords.items():
         if len(places) != sizes[dim] or len(set(places)) < len(places):
             raise BadInput("its coordinates are not those of its axes")
-    return Evaluation(dims, coords, values)
+    return Evaluation(dims, coords, values, cell)

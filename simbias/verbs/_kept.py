@@ -30,6 +30,27 @@ def arrays_of(ds: xr.Dataset) -> dict[str, xr.DataArray]:
     return found
 
 
+def check_shapes(
+    wanted: Mapping[str, tuple[int, ...]], kept: Mapping[str, tuple[int, ...]]
+) -> None:
+    """Refuse networks that are not those that were kept.
+
+    Args:
+        wanted: shape of every array of the network that `make` gives.
+        kept: of those in the result, which is the largest of its cells.
+
+    Raises:
+        ValueError: for other arrays, or larger ones.
+    """
+    fits = lambda one, room: len(one) == len(room) and all(np.less_equal(one, room))
+    is_same = {*wanted} == {*kept} and all(fits(wanted[k], kept[k]) for k in wanted)
+    if not is_same:
+        raise BadInput(
+            "`make` of the experiment gives other networks than the run kept: it makes "
+            f"{dict(wanted)} and the run holds {dict(kept)}."
+        )
+
+
 def one_of_each(array: xr.DataArray, place: Mapping[str, Any]) -> np.ndarray:
     """The values where every axis that is named has the value that is given."""
     index = {

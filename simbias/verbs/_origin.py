@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import importlib
 import json
+import platform
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -51,7 +52,7 @@ def origin(
         )
     ours = configuration(experiment)
     for field in fields:
-        if ours[field] != stored[field]:
+        if not _is_same(ours[field], stored[field], ds):
             raise BadInput(
                 f"`experiment.{field}` is not that of the result, which was made with "
                 f"{stored[field]}, and `experiment` has {ours[field]}."
@@ -60,9 +61,31 @@ def origin(
 
 
 def values_of(ds: xr.Dataset) -> dict[str, list[CellValue]]:
-    """Every argument of `make` and field of the flow in the cell, with its values."""
-    cell = _stored(ds)["cell"]
-    return {k: np.atleast_1d(ds[k].values).tolist() for k in cell if k in ds.coords}
+    """Every argument of `make` and field of the flow in the cell, with its values.
+
+    They are those that were run: a coordinate holds 1 and 2.5 as floats.
+
+    Raises:
+        ValueError: for a part of a result that does not say where on an axis it lies.
+    """
+    return {key: _values(ds, key, given) for key, given in _stored(ds)["cell"].items()}
+
+
+def _values(ds: xr.Dataset, key: str, given: Any) -> list[CellValue]:
+    """Those of the values of a key that this part of a result has."""
+    known = given if isinstance(given, list) else [given]
+    if key not in ds.coords:
+        if isinstance(given, list):
+            raise BadInput(
+                f"this part of the result does not say which `{key}` it is of: select "
+                f"it without drop=True, or assign_coords({key}=…)."
+            )
+        return known
+    places = np.asarray(known).tolist()
+    seen = np.atleast_1d(ds[key].values).tolist()
+    if strangers := [v for v in seen if v not in places]:
+        raise BadInput(f"`{key}` = {strangers[0]!r} is not in the run: {known}.")
+    return [known[places.index(value)] for value in seen]
 
 
 def root_and_dtype(ds: xr.Dataset) -> tuple[int, str]:
@@ -73,7 +96,8 @@ def root_and_dtype(ds: xr.Dataset) -> tuple[int, str]:
 
 def drawn_cell(make: Callable[..., Any], values: Mapping[str, CellValue]) -> Cell:
     """The cell that a member is drawn in."""
-    own = {k: v for k, v in values.items() if not k.startswith(FLOW_PREFIX)}
+    is_own = lambda key: not key.startswith(FLOW_PREFIX) and values[key] is not None
+    own = {key: values[key] for key in values if is_own(key)}
     return make_cell(make, own)
 
 
@@ -84,6 +108,15 @@ def _stored(ds: xr.Dataset) -> dict[str, Any]:
             f"a {type(ds).__name__} without the attributes of a result."
         )
     return json.loads(ds.attrs["configuration"])
+
+
+def _is_same(ours: Any, stored: Any, ds: xr.Dataset) -> bool:
+    """Whether two descriptions agree; of code another Python compares the name only."""
+    theirs = json.loads(ds.attrs["versions"])["python"].split(".")[:2]
+    if platform.python_version().split(".")[:2] == theirs:
+        return ours == stored
+    name = lambda one: one.partition(" ")[0] if isinstance(one, str) else one
+    return name(ours) == name(stored)
 
 
 def _function(text: Any, within: str) -> Any:

@@ -18,15 +18,15 @@ from simbias.ensemble.footprint import footprint
 from simbias.ensemble.grid import Cell
 from simbias.ensemble.lane import record_dtype
 from simbias.ensemble.leaves import named_leaves, with_leaves
-from simbias.ensemble.measured import dims_of
+from simbias.ensemble.measured import check_value, coords_of, dims_of, tried
 from simbias.ensemble.members import draw
 from simbias.ensemble.programs import drawer
 from simbias.errors import BadInput
 from simbias.introspection.wrapped import unwrapped
 from simbias.results import open_result
-from simbias.verbs._kept import arrays_of, is_whole
+from simbias.verbs._kept import arrays_of, check_shapes, is_whole
 from simbias.verbs._origin import drawn_cell, origin, values_of
-from simbias.verbs._saved import writable, write
+from simbias.verbs._saved import check_axes, writable, write
 from simbias.verbs.redraw import one_of
 
 # Networks that are looked at in one program: so many bytes of them, and so many.
@@ -83,6 +83,8 @@ def evaluate(
         ds = open_result(ds)
     store = None if save is None else writable(ds, save)
     experiment = origin(ds, experiment)
+    name = getattr(function, "__name__", type(function).__name__)
+    name = name if name.isidentifier() else "value"
     arrays = arrays_of(ds)
     kept, seeds = (np.atleast_1d(ds[name].values).tolist() for name in ("kept", "seed"))
     picked = {
@@ -91,10 +93,15 @@ def evaluate(
         "other_seed": _picked("other_seed", other_seed, seeds, [None]),
         "other_time": _picked("other_time", other_time, kept, [None]),
     }
-    is_pair = other_time is not None or other_seed is not None
-    look = _Looking(function, experiment, is_pair)
     known = values_of(ds)
     axes = {key: values for key, values in known.items() if key in ds.dims}
+    if empty := [key for key, values in (axes | picked).items() if not values]:
+        raise BadInput(f"`{empty[0]}` is empty: there is no network to look at.")
+    others = ("other_seed", "other_time")
+    chosen = {key: picked[key] for key in others if picked[key] != [None]}
+    if save is not None:
+        check_axes(ds, store, save, chosen)
+    look = _Looking(name, function, experiment, bool(chosen))
     fixed = {key: values[0] for key, values in known.items()}
     parts = {}
     with exact_numerics():
@@ -105,12 +112,10 @@ def evaluate(
             drawn = drawn_cell(experiment.make, cell)
             parts[place] = look.at(drawn, stacked, seeds, kept, picked)
     values = _joined(parts, [len(v) for v in axes.values()])
-    name = getattr(function, "__name__", type(function).__name__)
-    name = name if name.isidentifier() else "value"
     own = dims_of(name, function, values.ndim - len(axes) - len(picked))
     dims = [*axes, *picked, *own]
-    found = xr.DataArray(values, axes | picked, dims, name)
-    gone = [k for k in ("other_seed", "other_time") if picked[k] == [None]]
+    found = xr.DataArray(values, axes | picked | coords_of(function), dims, name)
+    gone = [k for k in others if k not in chosen]
     found = found.isel(dict.fromkeys(gone, 0), drop=True)
     asked = {"other_seed": other_seed, "other_time": other_time, "kept": time}
     single = [k for k, v in asked.items() if v is not None and np.ndim(v) == 0]
@@ -119,14 +124,16 @@ def evaluate(
     scalars = {k: v for k, v in ds.coords.items() if not v.dims and k not in found.dims}
     found = found.assign_coords({**scalars, **found.coords})
     if save is not None:
-        write(store, save, found)
+        check_axes(ds, store, save, {k: found[k].values.tolist() for k in own})
+        held = {k: v[0] for k, v in known.items() if k not in axes and k in ds.coords}
+        write(store, save, found, held)
     return found
 
 
 def _joined(parts: dict[tuple[int, ...], np.ndarray], shape: list[int]) -> np.ndarray:
     """The outcomes of all cells; what one does not fill is NaN."""
     sizes = zip(*(part.shape for part in parts.values()), strict=True)
-    dtype = next(iter(parts.values())).dtype
+    dtype = np.result_type(*(part.dtype for part in parts.values()))
     out = np.full([*shape, *map(max, sizes)], np.nan, dtype)
     for place, part in parts.items():
         out[(*place, *map(slice, part.shape))] = part
@@ -150,7 +157,10 @@ def _stacked(array: xr.DataArray) -> np.ndarray:
 class _Looking:
     """A function, compiled once for every shape, and the program that draws."""
 
-    def __init__(self, function: Function, experiment: Experiment, is_pair: bool):
+    def __init__(
+        self, name: str, function: Function, experiment: Experiment, is_pair: bool
+    ):
+        self._name = name
         self._function = function
         self._experiment = experiment
         self._is_pair = is_pair
@@ -175,17 +185,15 @@ class _Looking:
             jax.random.key(0),
         )
         data, like = eqx.filter_eval_shape(drawn)
+        shapes = {name: leaf.shape for name, leaf in named_leaves(like).items()}
+        check_shapes(shapes, {name: v.shape[2:] for name, v in arrays.items()})
         leaves = {
-            name: arrays[name][(..., *map(slice, leaf.shape))]
-            for name, leaf in named_leaves(like).items()
+            name: arrays[name][(..., *map(slice, shape))]
+            for name, shape in shapes.items()
         }
         two = (unwrapped(like), data) * (2 if self._is_pair else 1)
-        value = eqx.filter_eval_shape(self._function, *two)
-        if not isinstance(value, jax.ShapeDtypeStruct):
-            raise BadInput(
-                f"`function` returns a {type(value).__name__} and not an array. "
-                "Example: return jnp.asarray(value)."
-            )
+        value = tried(f"`{self._name}`", self._function, *two)
+        check_value(self._name, self._function, value)
         dtype = record_dtype(np.dtype(value.dtype))
         shape = [len(v) for v in picked.values()]
         room = min(self._places(two, value), math.prod(shape))

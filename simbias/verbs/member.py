@@ -19,7 +19,7 @@ from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.grid import FLOW_PREFIX
 from simbias.ensemble.leaves import named_leaves, with_leaves
 from simbias.errors import BadInput
-from simbias.verbs._kept import arrays_of, is_whole, one_of_each
+from simbias.verbs._kept import arrays_of, check_shapes, is_whole, one_of_each
 from simbias.verbs._origin import origin, values_of
 from simbias.verbs.redraw import one_cell, one_of, redraw
 
@@ -79,10 +79,10 @@ def member(
     data, network = redraw(ds, experiment, seed=seed, **drawn)
     place = {**cell, "seed": seed, "kept": time}
     status = Status(int(one_of_each(ds["status"], place)))
-    values = {}
-    for name, leaf in named_leaves(network).items():
-        found = one_of_each(arrays[name], place)
-        values[name] = found[tuple(map(slice, leaf.shape))]
+    found = {name: one_of_each(array, place) for name, array in arrays.items()}
+    leaves = {name: leaf.shape for name, leaf in named_leaves(network).items()}
+    check_shapes(leaves, {name: value.shape for name, value in found.items()})
+    values = {k: found[k][tuple(map(slice, shape))] for k, shape in leaves.items()}
     if not is_whole({k: v[None] for k, v in values.items()})[0]:
         raise BadInput(
             f"the network was not reached at time {time}: the member's status is "

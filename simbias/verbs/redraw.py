@@ -78,7 +78,7 @@ def one_of(name: str, known: list[Any], wanted: Any) -> Any:
     """
     if wanted is None and len(known) == 1:
         return known[0]
-    if wanted is None or wanted not in known:
+    if wanted is None or np.ndim(wanted) or wanted not in known:
         got = "" if wanted is None else f", got {wanted!r}"
         raise BadInput(f"`{name}` must be one of {known}{got}.")
     return known[known.index(wanted)]

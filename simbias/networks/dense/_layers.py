@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Key, PRNGKeyArray
 
 from simbias.checks.values import positive_integer
 from simbias.errors import BadInput
@@ -72,7 +72,7 @@ def layer_weights(
     return tuple(out)
 
 
-def _balanced(keys: PRNGKeyArray, widths: tuple[int, ...]) -> tuple[Matrix, ...]:
+def _balanced(keys: Key[Array, " l"], widths: tuple[int, ...]) -> tuple[Matrix, ...]:
     d, *hidden, k = widths
     rank = min(d, k)
     if min(hidden, default=rank) < rank:
@@ -88,12 +88,12 @@ def _balanced(keys: PRNGKeyArray, widths: tuple[int, ...]) -> tuple[Matrix, ...]
         *(_frame(key, m, rank) for key, m in zip(keys[1:], hidden, strict=False)),
         left,
     ]
-    return tuple((b * root) @ a.T for a, b in itertools.pairwise(frames))
+    return tuple((b * root[None, :]) @ a.T for a, b in itertools.pairwise(frames))
 
 
 def _frame(key: PRNGKeyArray, p: int, q: int) -> Matrix:
     """Orthonormal columns, or rows if there are more columns; by Haar's measure."""
     z = jax.random.normal(key, (max(p, q), min(p, q)), jnp.float64)
     frame, triangle = jnp.linalg.qr(z)
-    frame = frame * jnp.sign(jnp.diagonal(triangle))
+    frame = frame * jnp.sign(jnp.diagonal(triangle))[None, :]
     return frame if p >= q else frame.T

@@ -1,0 +1,3 @@
+from . import layer_resets as layer_resets
+from . import symmetry_breaking as symmetry_breaking
+from . import symmetry_breaking_lattice as symmetry_breaking_lattice

@@ -1,0 +1,83 @@
+"""A network that carries along what it was at some epochs."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from simbias.core import AbstractNetwork, Buffer
+
+# At which Zhang, Bengio & Singer look back.
+EPOCHS = (0, 1, 2, 3, 8, 40, 90)
+
+
+class Remembering(AbstractNetwork):
+    """f(x) is that of `network`; `past` holds its arrays at every one of `EPOCHS`.
+
+    Training writes them down, over a first axis.  An epoch is over when as many rows
+    were seen as the sample has, n.  `spare` is another network of the same start's law,
+    or None; it is not trained.
+    """
+
+    network: Any
+    past: Any
+    rows: Buffer
+    spare: Any
+    n: int = eqx.field(static=True)
+
+    @property
+    def has_kinks(self) -> bool | None:
+        """As the network says."""
+        return self.network.has_kinks
+
+    def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
+        """Output for one input."""
+        return self.network(x)
+
+    def on_sample(
+        self, x: Float[Array, "n d"], weight: Float[Array, " n"]
+    ) -> tuple[Float[Array, "n k"], "Remembering"]:
+        """Outputs on a mini-batch, and the network with what it was before it."""
+        is_open = self.rows.value <= _ends(self.n)
+
+        def written(then: Buffer, now: Array) -> Buffer:
+            mask = is_open.reshape(-1, *(1,) * now.ndim)
+            now = jax.lax.stop_gradient(now)
+            return Buffer(jnp.where(mask, now[None], then.value))
+
+        past = jax.tree.map(written, self.past, self.network, is_leaf=_is_buffer)
+        seen = Buffer(self.rows.value + jnp.sum(weight > 0, dtype=jnp.int32))
+        moved = Remembering(self.network, past, seen, self.spare, self.n)
+        return jax.vmap(self.network)(x), moved
+
+    def then(self) -> Any:
+        """The networks it was, stacked along a first axis; NaN where it is not yet."""
+        is_over = self.rows.value >= _ends(self.n)
+
+        def values(then: Buffer) -> Array:
+            mask = is_over.reshape(-1, *(1,) * (then.value.ndim - 1))
+            return jnp.where(mask, then.value, jnp.nan)
+
+        return jax.tree.map(values, self.past, is_leaf=_is_buffer)
+
+    def drawn_again(self) -> Any:
+        """The spare network."""
+        return jax.tree.map(lambda v: v.value, self.spare, is_leaf=_is_buffer)
+
+
+def remembering(network: Any, n: int, spare: Any = None) -> Remembering:
+    """A network at its start, to be trained on n rows."""
+    past = jax.tree.map(lambda v: Buffer(jnp.stack([v] * len(EPOCHS))), network)
+    spare = jax.tree.map(Buffer, spare)
+    return Remembering(network, past, Buffer(jnp.int32(0)), spare, n)
+
+
+def _ends(n: int) -> Int[Array, " epoch"]:
+    return jnp.asarray(np.array(EPOCHS) * n, jnp.int32)
+
+
+def _is_buffer(node: Any) -> bool:
+    return isinstance(node, Buffer)

@@ -1,0 +1,189 @@
+"""Two neurons from nearly the same place, and losses that are means over Gaussians."""
+
+import math
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import matplotlib as mpl
+import numpy as np
+import xarray as xr
+from jax.core import Tracer
+from jaxtyping import Array, Float
+
+from simbias.analysis.first_passage import first_passage
+from simbias.checks.values import not_negative, positive_integer
+from simbias.core import AbstractMeasure, AbstractNetwork, Dataset, Loss, Real
+from simbias.errors import BadInput
+from simbias.losses import half_mse
+from simbias.theory.arc_cosine import arc_cosine, arc_cosine_gradient
+
+# Half of what the gap is in the end: there it has left the plateau.
+ESCAPED = 0.25
+
+
+class GaussianStudent(AbstractNetwork):
+    """f(x) = Σⱼ φ(wⱼ·x), φ(h) = max(h, s·h), whose gradient is a mean over x ~ N(0, I).
+
+    `value_and_gradient` is that of ½ E (f − f*)², f* = Σⱼ φ(vⱼ·x), in closed form,
+    whatever the sample; output weights are 1.  The mean over inputs has no kink where
+    no wⱼ is 0.  The teacher's vⱼ and the slope s are held fixed.
+    """
+
+    w: Float[Array, "m d"]
+    teacher: Float[Array, "q d"]
+    slope: Float[Array, ""]
+    frozen: tuple[str, ...] = eqx.field(static=True, default=("teacher", "slope"))
+
+    @property
+    def has_kinks(self) -> bool:
+        """False: E φ(u·x) φ(v·x) has a continuous gradient."""
+        return False
+
+    def __call__(self, x: Float[Array, " d"]) -> Float[Array, "1"]:
+        """Output for one input."""
+        h = self.w @ x
+        return jnp.sum(jnp.where(h > 0, h, self.slope * h), keepdims=True)
+
+    def value_and_gradient(
+        self,
+        loss: Loss,
+        x: Float[Array, "n d"],
+        y: Float[Array, "n 1"],
+        weight: Float[Array, " n"],
+    ) -> tuple[Float[Array, ""], "GaussianStudent"]:
+        """½ E (f − f*)² and its gradient Σᵢ ∂k(wⱼ, wᵢ) − Σᵢ ∂k(wⱼ, vᵢ).
+
+        Raises:
+            ValueError: for another loss, of which this is not the gradient.
+        """
+        del x, y, weight
+        if loss is not half_mse:
+            raise BadInput(
+                "`loss` must be half_mse: the mean over Gaussian inputs has a closed "
+                f"form for half the squared error, got {loss!r}."
+            )
+        pulls = lambda v: jnp.sum(_pairs(arc_cosine_gradient, self.w, v, self.slope), 1)
+        gradient = pulls(self.w) - pulls(self.teacher)
+        value = gaussian_loss(self.w, self.teacher, self.slope)
+        return value, eqx.tree_at(lambda net: net.w, self, gradient)
+
+
+class GaussianLoss(AbstractMeasure):
+    """½ E (f − f*)² over x ~ N(0, I), the teacher being one neuron per feature.
+
+    Output weights are taken as 1.  With `is_averaged` that of the network whose
+    neurons are all their mean: of two, the network averaged with itself after its
+    neurons were exchanged.
+    """
+
+    is_averaged: bool = eqx.field(static=True, default=False)
+    dims: ClassVar[tuple[str, ...]] = ()
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
+        """Closed form, on any network with `w`; ReLU unless it has a `slope`."""
+        w, slope = network.w, getattr(network, "slope", 0.0)
+        if self.is_averaged:
+            w = jnp.broadcast_to(jnp.mean(w, axis=0, keepdims=True), w.shape)
+        return gaussian_loss(w, data.features, slope)
+
+
+class Weights(AbstractMeasure):
+    """The wⱼ."""
+
+    dims: ClassVar[tuple[str, ...]] = ("neuron", "input")
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "m d"]:
+        """Row by row."""
+        del data
+        return network.w
+
+
+def gaussian_loss(
+    w: Float[Array, "m d"], teacher: Float[Array, "q d"], slope: Real
+) -> Float[Array, ""]:
+    """½ (Σᵢⱼ k(wᵢ, wⱼ) − 2 Σᵢⱼ k(wᵢ, vⱼ) + Σᵢⱼ k(vᵢ, vⱼ)), k the `arc_cosine`."""
+    total = lambda u, v: jnp.sum(_pairs(arc_cosine, u, v, slope))
+    whole = total(w, w) - 2 * total(w, teacher) + total(teacher, teacher)
+    # What cancels leaves rounding, which may be below 0.
+    return jnp.maximum(whole / 2, 0)
+
+
+def student(delta: Real, size: Real, slope: Real) -> GaussianStudent:
+    """From `start(delta, size)`, against e₁ and e₂; s = 0 is ReLU, 1 the identity.
+
+    Raises:
+        ValueError: as `start`, and unless 0 ≤ s ≤ 1.
+    """
+    not_negative("slope", slope)
+    if not isinstance(slope, Tracer) and slope > 1:
+        raise BadInput(f"`slope` must be at most 1, the identity, got {slope}.")
+    exact = lambda v: jnp.asarray(v, jnp.float64)
+    return GaussianStudent(start(delta, size), exact(np.eye(2)), exact(slope))
+
+
+def start(delta: Real, size: Real) -> Float[Array, "2 2"]:
+    """w₁ = (c + δ, c − δ) and w₂ = (c − δ, c + δ).
+
+    Raises:
+        ValueError: unless δ ≥ 0 and c > δ.
+    """
+    not_negative("delta", delta)
+    not_negative("size", size)
+    if not isinstance(delta + size, Tracer) and not delta < size:
+        raise BadInput(f"`size` must be above `delta`, {delta}, got {size}.")
+    gap = jnp.array([[1.0, -1.0], [-1.0, 1.0]], jnp.float64)
+    return jnp.asarray(size, jnp.float64) + jnp.asarray(delta, jnp.float64) * gap
+
+
+def circle(n: int, offset: Real = 0.5) -> Dataset:
+    """Equispaced angles 2π(k + offset)/n on a circle of radius √2, and the teacher.
+
+    A mean over them is one over x ~ N(0, I) for what is homogeneous of degree 2, as
+    (f − f*)² is: E|x|² = 2.  y = (x₁)₊ + (x₂)₊; features e₁ and e₂.  With offset 0 the
+    diagonals, where two equal neurons bend, are angles of the lattice, with ½ they lie
+    midway between two of them.
+
+    Raises:
+        ValueError: unless n is a multiple of 8, so that both diagonals are mirrors, and
+            the offset is 0 or more.
+    """
+    positive_integer("n", n)
+    not_negative("offset", offset)
+    if n % 8:
+        raise BadInput(f"`n` must be a multiple of 8, got {n}. Example: n=4096.")
+    angle = 2 * math.pi / n * (jnp.arange(n, dtype=jnp.float64) + offset)
+    x = math.sqrt(2) * jnp.stack([jnp.cos(angle), jnp.sin(angle)], axis=1)
+    y = jnp.sum(jax.nn.relu(x), axis=1, keepdims=True)
+    return Dataset(x, y, jnp.ones(n, jnp.float64), y, jnp.eye(2, dtype=jnp.float64))
+
+
+def gaps(ds: xr.Dataset) -> xr.DataArray:
+    """The gap (w₁ − w₂)·(e₁ − e₂)/4, ½ at the solution."""
+    turned = ds["weights"].isel(neuron=0) - ds["weights"].isel(neuron=1)
+    return (turned.isel(input=0) - turned.isel(input=1)) / 4
+
+
+def escape_times(gap: xr.DataArray) -> xr.DataArray:
+    """First time of a gap of ¼, linear in its logarithm between records, or NaN."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return first_passage(xr.apply_ufunc(np.log, gap), math.log(ESCAPED))
+
+
+def graded(deltas: np.ndarray) -> list[Any]:
+    """A colour for each δ, black for 0."""
+    shades = iter(
+        mpl.colormaps["viridis"](np.linspace(0, 0.9, int(np.sum(deltas > 0))))
+    )
+    return [next(shades) if delta > 0 else "black" for delta in deltas]
+
+
+def _pairs(
+    kernel: Any, u: Float[Array, "m d"], v: Float[Array, "q d"], slope: Real
+) -> Array:
+    """The kernel of every row of u with every row of v."""
+    shape = (u.shape[0], *v.shape)
+    rows = jnp.broadcast_to(u[:, None, :], shape)
+    columns = jnp.broadcast_to(v[None, :, :], shape)
+    return kernel(rows, columns, slope)

@@ -1,0 +1,4 @@
+from . import deep_linear as deep_linear
+from . import min_norm as min_norm
+from . import random_design as random_design
+from . import tied_layers as tied_layers

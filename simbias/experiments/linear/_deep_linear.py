@@ -1,0 +1,106 @@
+"""Starts of deep linear networks, and what is measured of them beside their product."""
+
+from itertools import accumulate, pairwise
+from typing import Any, ClassVar, Literal, get_args
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from simbias.checks.sample import one_of
+from simbias.core import AbstractMeasure, Dataset, Real
+from simbias.losses import half_mse
+from simbias.measures.linear.layer_balance import imbalances
+from simbias.measures.linear.mode_strengths import target_directions
+from simbias.networks.dense.deep_linear import DeepLinear
+
+Start = Literal["aligned", "balanced", "small", "unbalanced"]
+# Size of a small product by depth N: the times to leave it, u₀^{2/N − 1}, are alike.
+SIZES = {1: 1e-8, 2: 1e-8, 3: 1e-4, 4: 1e-3}
+# That of the others.  A balanced start of the small size waits where its velocity is so
+# small that the rounding of what cancels would be seen in it.
+MODERATE = {"balanced": 0.1, "unbalanced": 1.0}
+STRENGTHS = (4.0, 2.0, 1.0)
+RATES = (1e-1, 1e-2, 1e-3)
+
+
+def started(
+    key: PRNGKeyArray, data: Dataset, *, start: Start, depth: int, m: int, scale: Real
+) -> DeepLinear:
+    """A network on the sample; `scale` times the size of its product.
+
+    "aligned": of small size, balanced, its singular vectors those of the target.
+    "small": of small size, independent Gaussian layers.  "balanced": of size 0.1, with
+    random singular vectors.  "unbalanced": Gaussian layers of size 1.
+    """
+    one_of("start", start, get_args(Start))
+    one_of("depth", str(depth), [str(k) for k in SIZES])
+    d, k = data.x.shape[1], data.y.shape[1]
+    widths = (d, *[m] * (depth - 1), k)
+    shapes = [(p, q) for q, p in pairwise(widths)]
+    sizes = [p * q for p, q in shapes]
+    # One draw for all layers: a program compiles as many draws as there are.
+    z = jax.random.normal(key, (sum(sizes) + len(data.features),), jnp.float64)
+    *layers, spread = jnp.split(z, list(accumulate(sizes)))
+    draws = [v.reshape(shape) for v, shape in zip(layers, shapes, strict=True)]
+    size = jnp.asarray(scale * MODERATE.get(start, SIZES[depth]), jnp.float64)
+    if start in ("small", "unbalanced"):
+        return DeepLinear(tuple(size ** (1 / depth) * m**-0.5 * v for v in draws))
+    if start == "aligned":
+        left, right = target_directions(data).T, data.features.T
+        values = size * jnp.exp(spread / 2)
+    else:
+        whole = draws[0][:k] if depth > 1 else draws[0]
+        left, values, right = jnp.linalg.svd(size * whole, full_matrices=False)
+        right = right.T
+    # Between layers any frame will do, if both neighbours have it.
+    hidden = [jnp.linalg.qr(v.T[:, : len(values)])[0] for v in draws[1:]]
+    root, frames = values ** (1 / depth), [right, *hidden, left]
+    return DeepLinear(tuple((b * root[None, :]) @ a.T for a, b in pairwise(frames)))
+
+
+class EarlyStrengths(AbstractMeasure):
+    """What grows of every mode while the product is small.
+
+    For two layers |(W₁v + W₂ᵀu)/2|², of which the strength is about the whole once the
+    other part, |(W₁v − W₂ᵀu)/2|², has decayed; otherwise the strength uᵀWv itself.
+    """
+
+    dims: ClassVar[tuple[str, ...]] = ("mode",)
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, " p"]:
+        """One number per mode."""
+        u, v = target_directions(data), data.features
+        if len(network.weights) != 2:
+            return jnp.sum(u * (v @ network.product.T), axis=1)
+        first, second = network.weights
+        return jnp.sum((v @ first.T + u @ second) ** 2, axis=1) / 4
+
+
+class StepImbalance(AbstractMeasure):
+    """Balance that one step of gradient descent would lose here, for each of `RATES`.
+
+    Largest of |D_j(θ − η∇) − D_j(θ)|, D_j = W_{j+1}ᵀ W_{j+1} − W_j W_jᵀ; what is of
+    first order in η cancels, which is why gradient flow keeps D_j.
+    """
+
+    dims: ClassVar[tuple[str, ...]] = ("rate",)
+
+    def coords(self) -> dict[str, np.ndarray]:
+        """The rates."""
+        return {"rate": np.array(RATES)}
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, " rate"]:
+        """In units of weight squared."""
+        risk = lambda net: half_mse(jax.vmap(net)(data.x), data.y, data.weight)
+        gradient = jax.grad(risk)(network)
+        before = imbalances(network.weights)
+
+        def lost(rate: float) -> Array:
+            moved = jax.tree.map(lambda w, g: w - rate * g, network, gradient)
+            after = imbalances(moved.weights)
+            gaps = [jnp.linalg.norm(b - a) for a, b in zip(before, after, strict=True)]
+            return jnp.max(jnp.stack(gaps))
+
+        return jnp.stack([lost(rate) for rate in RATES])

@@ -1,0 +1,167 @@
+"""What is claimed of deep linear networks, one function per phenomenon and depth."""
+
+from itertools import pairwise
+
+import numpy as np
+import xarray as xr
+
+from simbias.analysis.first_passage import first_passage
+from simbias.claims import largest, near, smallest
+from simbias.core import Claim
+from simbias.experiments.linear._deep_linear import STRENGTHS
+from simbias.theory.mode_strength import mode_strength, mode_time
+
+# The texts of the papers could not be read but for their abstracts; the laws are
+# derived on the page.
+SAXE = "Saxe, McClelland & Ganguli (2014), arXiv:1312.6120 (?)"
+ARORA = "Arora, Cohen & Hazan (2018), arXiv:1802.06509 (?)"
+STEPS = "Arora, Cohen, Hu & Luo (2019), arXiv:1905.13655 (?); the band is ours"
+OURS = "ours"
+# Share of s from which the rise of a mode of more than two layers is timed.
+FROM = 0.1
+
+
+def chosen(ds: xr.Dataset, start: str, depth: int) -> xr.Dataset | None:
+    """The members of one start and depth, over `seed`; None if they are not there."""
+    if start not in ds["start"].values or depth not in ds["depth"].values:
+        return None
+    return ds.sel(start=start, depth=depth)
+
+
+def levels() -> list[float]:
+    """Effective rank of the matrix of the first, the first two, … modes."""
+    out = []
+    for count in range(1, len(STRENGTHS) + 1):
+        p = np.array(STRENGTHS[:count]) / sum(STRENGTHS[:count])
+        out.append(float(np.exp(-np.sum(p * np.log(p)))))
+    return out
+
+
+def aligned_law(ds: xr.Dataset, depth: int) -> list[Claim]:
+    """The whole course of every mode, from an aligned start."""
+    part = chosen(ds, "aligned", depth)
+    if part is None:
+        return []
+    u = part["strengths"].transpose("mode", "seed", "time").values
+    time = part["time"].values
+    laws = [
+        mode_strength(time, row[:, :1], s, depth)
+        for row, s in zip(u, STRENGTHS, strict=True)
+    ]
+    gaps = abs(u - np.stack(laws)) / np.array(STRENGTHS)[:, None, None]
+    text = f"N = {depth}, aligned start: |u(t) − closed form|/s, largest"
+    return [largest(text, gaps, 0, 1e-6, SAXE)]
+
+
+def modes(ds: xr.Dataset, depth: int) -> list[Claim]:
+    """When modes escape from a small start: by the law, and the largest first."""
+    part = chosen(ds, "small", depth)
+    if part is None:
+        return []
+    half = passages(part, 0.5)
+    ratio = half[1:] / half[:-1]
+    name = f"N = {depth}, small start"
+    if depth == 1:
+        text = (
+            f"{name} (control): ratio of the next mode's escape time, farthest from 1"
+        )
+        return [near(text, ratio, 1, 0.99, 1.01, SAXE)]
+    s = np.array(STRENGTHS)[:, None]
+    if depth == 2:
+        u0 = part["early_strengths"].isel(time=0).transpose("mode", "seed").values
+        text, law = f"{name}: escape time over (τ/2s) ln(s/u₀)", np.log(s / u0) / 2 / s
+        seen = half
+    else:
+        text, seen = f"{name}: time from s/10 to s/2 over quadrature", half
+        seen = half - passages(part, FROM)
+        law = np.array(
+            [[mode_time(v / 2, FROM * v, v, depth)] for v in STRENGTHS], np.float64
+        )
+    return [
+        near(
+            f"{text}, farthest", seen / law, 1, 0.95, 1.05, f"{SAXE}; the band is ours"
+        ),
+        smallest(
+            f"{name}: ratio of the next mode's escape time, smallest",
+            ratio,
+            1,
+            np.inf,
+            SAXE,
+        ),
+    ]
+
+
+def steps(ds: xr.Dataset, depth: int) -> list[Claim]:
+    """The effective rank of the product rests at that of the modes learned so far."""
+    part = chosen(ds, "small", depth)
+    if part is None:
+        return []
+    rank, time = part["effective_rank"].transpose("seed", "time").values, part["time"]
+    name = f"N = {depth}, small start"
+    if depth == 1:
+        text = f"{name} (control): effective rank from t = 0.1 on, farthest"
+        last = levels()[-1]
+        seen = rank[:, time.values >= 0.1]
+        return [near(text, seen, last, last - 0.05, last + 0.05, STEPS)]
+    ends = [*passages(part, 0.5), np.full(len(rank), np.inf)]
+    gaps = []
+    for level, (begin, end) in zip(levels(), pairwise(ends), strict=True):
+        inside = (time.values > begin[:, None]) & (time.values < end[:, None])
+        far = np.where(inside, abs(rank - level) / level, np.inf)
+        gaps.append(far.min(axis=1))
+    text = f"{name}: how near the effective rank comes to each step, relative, largest"
+    return [largest(text, gaps, 0, 0.05, STEPS)]
+
+
+def product_law(ds: xr.Dataset, depth: int) -> list[Claim]:
+    """The product moves by a law of its own if, and only if, layers are balanced."""
+    out, part = [], chosen(ds, "balanced", depth)
+    if depth == 1:
+        return []
+    name = f"N = {depth}, balanced start"
+    if part is not None:
+        texts = {
+            "velocity": "|Ẇ + Σⱼ (WWᵀ)^{(j−1)/N} ∇ (WᵀW)^{(N−j)/N}|/|Ẇ|",
+            "descent": "|dL/dt + ⟨∇, ψ(∇)⟩| over |dL/dt|",
+        }
+        for law, text in texts.items():
+            seen = part["end_to_end"].sel(law=law)
+            out.append(largest(f"{name}: {text}, largest", seen, 0, 1e-8, ARORA))
+        text = f"{name}: |W_{{j+1}}ᵀW_{{j+1}} − W_jW_jᵀ|, largest"
+        out.append(largest(text, part["balance"], 0, 1e-10, ARORA))
+        lost = part["step_imbalance"].isel(time=0).transpose("rate", "seed")
+        rates = np.log(lost["rate"].values)
+        slope = np.diff(np.log(lost.values), axis=0) / np.diff(rates)[:, None]
+        text = f"{name}: balance lost by one step of descent, exponent of η, farthest"
+        out.append(near(text, slope, 2, 1.99, 2.01, ARORA))
+    part = chosen(ds, "unbalanced", depth)
+    if part is not None:
+        worst = part["end_to_end"].sel(law="velocity").max("time")
+        text = f"N = {depth}, unbalanced start (control): |Ẇ + ψ(∇)|/|Ẇ| at its most"
+        out.append(smallest(f"{text}, least member", worst, 0.05, np.inf, OURS))
+    return out
+
+
+def same_minimum(ds: xr.Dataset) -> Claim:
+    """Where the linear model ends, N = 1, all end."""
+    last = ds["train_loss"].isel(time=-1)
+    text = (
+        "every start and depth: |W − M| at the end, M that of the linear model, largest"
+    )
+    return largest(text, np.sqrt(2 * last), 0, 1e-6, ARORA)
+
+
+def passages(part: xr.Dataset, level: float) -> np.ndarray:
+    """Times at which each mode reaches a share of its strength, (mode, seed).
+
+    Between records ln u/(s − u) is taken as linear, which it is for two layers.
+    """
+    out = []
+    for i, s in enumerate(STRENGTHS):
+        u = part["strengths"].isel(mode=i)
+        # Rounding takes a mode past s, and a random start below 0.
+        share = u.clip(np.finfo(float).tiny, s * (1 - np.finfo(float).eps)) / s
+        logit = share.copy(data=np.log(share.values / (1 - share.values)))
+        found = first_passage(logit, float(np.log(level / (1 - level))))
+        out.append(found.transpose("seed").values)
+    return np.stack(out)

@@ -1,0 +1,63 @@
+"""Errors of the members of `min_norm`, in the span of the samples and outside it."""
+
+import numpy as np
+import xarray as xr
+
+from simbias.experiments.linear._ways import RATES, Way
+
+# Records, from the first, that are at most one step of descent apart.
+STEPS = 21
+# Errors below this share of the first are rounding where a step is looked at.
+_SEEN = 1e-6
+
+
+def distance(ds: xr.Dataset) -> xr.DataArray:
+    """‖w − (X⁺y + P⊥w₀)‖/‖X⁺y‖ at every record."""
+    inside = (ds["row_error"] ** 2).sum("mode", skipna=False)
+    outside = (_moved(ds) ** 2).sum("input", skipna=False)
+    return (inside + outside) ** 0.5 / ds["least_norm"]
+
+
+def leak(ds: xr.Dataset) -> xr.DataArray:
+    """‖P⊥(w − w₀)‖/‖X⁺y‖ at every record."""
+    square = (_moved(ds) ** 2).sum("input", skipna=False)
+    return square**0.5 / ds["least_norm"]
+
+
+def steps(ds: xr.Dataset, way: Way) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray]:
+    """Factors of the errors from one early record to the next, seen and by the law.
+
+    Returns:
+        The factor seen, the law's (1 − ηλᵢ)^count, and the count of steps.  NaN where
+        the error before is below a millionth of the largest first one.
+    """
+    part = ds.sel({"flow.way": way}).isel(time=slice(STEPS))
+    # A record is of the first step that reaches its time.
+    reached = part["time"] / RATES[way] * (1 - 1e-12)
+    count = reached.copy(data=np.ceil(reached)).diff("time")
+    error = part["row_error"]
+    is_seen = abs(error) > _SEEN * abs(error.isel(time=0)).max("mode")
+    before = error.where(is_seen).shift(time=1).isel(time=slice(1, None))
+    seen = error.isel(time=slice(1, None)) / before
+    law = (1 - RATES[way] * part["eigenvalues"]) ** count
+    return seen, law.where(seen.notnull()).transpose(*seen.dims), count
+
+
+def step_gap(ds: xr.Dataset, way: Way) -> xr.DataArray:
+    """Largest |seen − law| of a member's `steps`; NaN for one that failed."""
+    seen, law, _ = steps(ds, way)
+    failed = ds["eigenvalues"].sel({"flow.way": way}).isnull().any("mode")
+    return abs(seen - law).max(["time", "mode"]).where(~failed)
+
+
+def slopes(ds: xr.Dataset) -> xr.DataArray:
+    """Slope of ln‖w − w_λ‖ on ln λ, of every end of gradient descent from 0."""
+    away = ds["ridge_distance"].sel({"flow.way": "gd", "start": 0.0})
+    log = np.log(ds["penalty"] / ds["penalty"].mean())
+    log = log - log.mean()
+    return (log * np.log(away)).sum("penalty", skipna=False) / (log**2).sum()
+
+
+def _moved(ds: xr.Dataset) -> xr.DataArray:
+    """P⊥(w − w₀), whose first record is at time 0."""
+    return ds["outside"] - ds["outside"].isel(time=0)

@@ -1,0 +1,168 @@
+"""Tied layers, B = A²: how B moves, and where the law of the lecture is that law.
+
+Under the gradient flow of A, symmetric, Ḃ = −(∇B + 2A∇A + B∇) exactly.  The short law
+−√B∇√B, "dropping 2's", is the same up to a factor of 4 if A commutes with the gradient,
+as from a start with the eigenvectors of the target; from any other start no factor
+makes it so.
+
+Reference: Arora, Cohen & Hazan (2018), arXiv:1802.06509, of layers that are not tied;
+the tied case is that of a lecture, its exact law and the sizes are ours.
+"""
+
+from typing import Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.analysis.parts import with_axes
+from simbias.checks.sample import one_of
+from simbias.claims import largest, near, smallest
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.datasets.linear.linear_modes import linear_modes
+from simbias.experiments.linear._tied import (
+    LAWS,
+    Asymmetry,
+    SlideFactor,
+    Tied,
+    TiedVelocity,
+)
+from simbias.figures.band import band
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.gradient_flow import PRECISE, GradientFlow
+from simbias.losses import half_mse
+from simbias.measures.linear.mode_strengths import ModeStrengths
+from simbias.measures.risk.train_loss import TrainLoss
+from simbias.presets import presets
+from simbias.stops.train_risk_below import TrainRiskBelow
+from simbias.theory.mode_strength import mode_strength
+
+DERIVED = "derived"
+OURS = "ours: a hundred times the tolerance of the exact law"
+# What the claims are about: the final time of the smallest preset at least.
+LEAST_TIME = 8.0
+STRENGTHS = (4.0, 2.0, 1.0)
+AXES = ("start",)
+Start = Literal["commuting", "random"]
+
+
+def make(
+    key: PRNGKeyArray, *, start: Start = "random", n: int = 12, scale: Real = 0.01
+) -> tuple[Dataset, AbstractNetwork]:
+    """A symmetric target of three modes, and a positive A with A² of size `scale`.
+
+    "commuting": with the eigenvectors of the target.  "random": with others.
+    """
+    one_of("start", start, ("commuting", "random"))
+    key_data, key_network = jax.random.split(key)
+    d = len(STRENGTHS)
+    data = linear_modes(key_data, n=n, d=d, k=d, strengths=STRENGTHS, is_symmetric=True)
+    z = jax.random.normal(key_network, (d + 1, d), jnp.float64)
+    frame = jnp.linalg.qr(z[:d])[0] if start == "random" else data.features.T
+    root = (frame * jnp.sqrt(scale * jnp.exp(z[d] / 2))[None, :]) @ frame.T
+    return data, Tied((root + root.T) / 2)
+
+
+experiment = presets(
+    Experiment(
+        name="tied_layers",
+        make=make,
+        cell={"start": ("commuting", "random")},
+        seeds=20,
+        flow=GradientFlow(PRECISE, rtol=1e-12),
+        loss=half_mse,
+        times=tuple(round(0.05 * i, 2) for i in range(241)),
+        measures={
+            "strengths": ModeStrengths(),
+            "velocity_gap": TiedVelocity(),
+            "slide_factor": SlideFactor(),
+            "asymmetry": Asymmetry(),
+            "train_loss": TrainLoss(),
+        },
+        # Later ∇, a difference of numbers of size 4, is no longer known to 1e-8.
+        stop=TrainRiskBelow(1e-13),
+    ),
+    smoke={"seeds": 3, "times": tuple(round(0.1 * i, 1) for i in range(81))},
+    paper={"seeds": 1000},
+)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Both laws against the velocity, and the modes of the commuting start."""
+    with style():
+        whole = blank(9.4, 3.8)
+        law, modes = whole.subplots(1, 2)
+        for i, (name, mark) in enumerate(zip(LAWS, ("-", "--"), strict=True)):
+            for k, start in enumerate(ds["start"].values):
+                gap = ds["velocity_gap"].sel(law=name, start=start)
+                colour = COLOURS[2 * i + k]
+                band(
+                    law, ds["time"], gap, mark, colour=colour, label=f"{name}, {start}"
+                )
+        law.set_yscale("log")
+        law.set_ylim(1e-18, 1e7)
+        law.set_title("|Ḃ + law|/|Ḃ|, best factor for the slide's law")
+        law.legend(ncols=2, loc="upper left")
+        if "commuting" in ds["start"].values:
+            part = ds.sel(start="commuting")
+            for i, s in enumerate(STRENGTHS):
+                u = part["strengths"].isel(mode=i)
+                band(modes, ds["time"], u, colour=COLOURS[i], label=f"s = {s:g}")
+                first = u.isel(time=0).median().item()
+                seen = mode_strength(2 * ds["time"].values, first, s, 2)
+                modes.plot(ds["time"], seen, "--", color="black", lw=1)
+        modes.set_title("mode strengths, commuting start; dashed: u′ = 4u(s − u)")
+        modes.legend(loc="upper right", bbox_to_anchor=(1.0, 0.9))
+        for axes in (law, modes):
+            axes.set_xlabel("time")
+            axes.set_xlim(0, 5)
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """The exact law everywhere, the slide's where everything commutes."""
+    ds = with_axes(ds, AXES)
+    gap = ds["velocity_gap"]
+    out = [
+        largest(
+            "|Ḃ + ∇B + 2A∇A + B∇|/|Ḃ|, largest", gap.sel(law="exact"), 0, 1e-8, DERIVED
+        ),
+        largest("|A − Aᵀ|, largest", ds["asymmetry"], 0, 1e-10, DERIVED),
+        largest(
+            "|B − M| at the end, largest",
+            np.sqrt(2 * ds["train_loss"].isel(time=-1)),
+            0,
+            1e-6,
+            DERIVED,
+        ),
+    ]
+    for start in ds["start"].values:
+        part, slide = ds.sel(start=start), gap.sel(law="slide", start=start)
+        text = f"|Ḃ + c √B∇√B|/|Ḃ|, best c, {start} start"
+        if start == "random":
+            out.append(
+                smallest(
+                    f"{text} (control): at its most, least member",
+                    slide.max("time"),
+                    1e-6,
+                    np.inf,
+                    OURS,
+                )
+            )
+            continue
+        out.append(largest(f"{text}: largest", slide, 0, 1e-8, DERIVED))
+        out.append(
+            near("c, farthest from 4", part["slide_factor"], 4, 3.999, 4.001, DERIVED)
+        )
+        u = part["strengths"].transpose("mode", "seed", "time").values
+        time = 2 * ds["time"].values
+        gaps = [
+            abs(row - mode_strength(time, row[:, :1], s, 2)) / s
+            for row, s in zip(u, STRENGTHS, strict=True)
+        ]
+        text = "commuting start: |u(t) − closed form of u′ = 4u(s − u)|/s, largest"
+        out.append(largest(text, gaps, 0, 1e-6, DERIVED))
+    return out

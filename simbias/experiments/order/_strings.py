@@ -1,0 +1,174 @@
+"""All strings of d bits: a sample, the rest, and what random functions say of it."""
+
+import itertools
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, get_args
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, UInt
+
+from simbias.checks.sample import one_of
+from simbias.checks.values import positive_integer
+from simbias.core import AbstractMeasure, AbstractNetwork, Dataset
+from simbias.errors import BadInput
+from simbias.measures._sample import outputs, second_sample
+from simbias.networks.dense.mlp import LayerLaw, Mlp, mlp
+
+Target = Literal["majority", "parity"]
+GUESSERS = ("uniform", "network")
+# All strings are held at once.
+_MOST_BITS = 14
+# Functions of more bits than this are too many to count: 2¹⁶ of four.
+_MOST_COUNTED = 4
+# Networks that are drawn at a time.
+_CHUNK = 100
+
+
+def strings(
+    key: PRNGKeyArray, *, d: int = 7, n: int = 6, target: Target = "majority"
+) -> Dataset:
+    """A sample of n of the 2ᵈ strings of ±1, each at most once; `test` is the rest.
+
+    "majority" is the sign of x₁ + x₂ + x₃, "parity" the product of all d.
+
+    Raises:
+        ValueError: unless 3 ≤ d ≤ 14 and 0 < n < 2ᵈ, and for another target.
+    """
+    one_of("target", target, get_args(Target))
+    x = every_string(d)
+    positive_integer("n", n)
+    if n >= len(x):
+        raise BadInput(
+            f"`n` must be below {len(x)}, all strings of {d} bits, so that some are "
+            f"left to be guessed, got {n}."
+        )
+    y = np.sign(x[:, :3].sum(1)) if target == "majority" else x.prod(1)
+    order = jax.random.permutation(key, len(x))
+    x, y = jnp.asarray(x)[order], jnp.asarray(y)[order, None]
+    features, ones = jnp.eye(d, dtype=jnp.float64), jnp.ones(len(x), jnp.float64)
+    rest = Dataset(x[n:], y[n:], ones[n:], y[n:], features)
+    return Dataset(x[:n], y[:n], ones[:n], y[:n], features, rest)
+
+
+def every_string(d: int) -> Float[np.ndarray, "c d"]:
+    """The 2ᵈ strings of ±1.
+
+    Raises:
+        ValueError: unless 3 ≤ d ≤ 14.
+    """
+    positive_integer("d", d)
+    if not 3 <= d <= _MOST_BITS:
+        raise BadInput(
+            f"`d` must be from 3, the bits of a majority, to {_MOST_BITS}: all 2ᵈ "
+            f"strings are held at once. Got {d}."
+        )
+    return np.array(list(itertools.product((-1.0, 1.0), repeat=d)))
+
+
+def accuracy_of_all(d: int, n: int) -> float:
+    """Mean on the rest of all those of 2^(2ᵈ) functions that are right on n strings.
+
+    By counting them all; the strings are the first n, the labels those of a majority.
+
+    Raises:
+        ValueError: for more than four bits, and unless 0 < n < 2ᵈ.
+    """
+    if d > _MOST_COUNTED:
+        raise BadInput(
+            f"`d` must be at most {_MOST_COUNTED}: the functions of {d} bits are "
+            f"2^{2**d}, too many to count."
+        )
+    x = every_string(d)
+    if not 0 < n < len(x):
+        raise BadInput(f"`n` must be from 1 to {len(x) - 1}, got {n}.")
+    number = np.arange(2 ** len(x), dtype=np.uint32)
+    values = (number[:, None] >> np.arange(len(x), dtype=np.uint32)) & 1
+    is_right = values == (x[:, :3].sum(1) > 0)
+    fits = is_right[:, :n].all(axis=1)
+    return float(is_right[fits, n:].mean())
+
+
+class Drawn(AbstractNetwork):
+    """A network of an initial law, and the key that draws others of it."""
+
+    network: Mlp
+    key: UInt[Array, "2"]
+    widths: tuple[int, ...] = eqx.field(static=True)
+    law: LayerLaw = eqx.field(static=True)
+
+    def __call__(self, x: Float[Array, " d"]) -> Float[Array, "1"]:
+        """Output of the network for one input."""
+        return self.network(x)
+
+    def other(self, key: PRNGKeyArray) -> Mlp:
+        """Another network of the same law."""
+        return mlp(key, self.widths, law=self.law)
+
+
+def drawn(key: PRNGKeyArray, widths: tuple[int, ...], law: LayerLaw) -> Drawn:
+    """One network, ReLU with biases, and the law it is from."""
+    key_network, key_others = jax.random.split(key)
+    network = mlp(key_network, widths, law=law)
+    return Drawn(network, jax.random.key_data(key_others), widths, law)
+
+
+class Guesses(AbstractMeasure):
+    """How many of random functions that fit the sample are right how often on the rest.
+
+    For `uniform`, every value a fair coin, and `network`, untrained networks of the
+    initial law of a member: of `draws` functions the number that have the sign of y on
+    all of the sample and on r of the strings of the rest, for every r.
+    """
+
+    draws: int = eqx.field(static=True, default=10_000)
+    dims: ClassVar[tuple[str, ...]] = ("guesser", "right")
+
+    def __check_init__(self):
+        positive_integer("draws", self.draws)
+        if self.draws % _CHUNK:
+            raise BadInput(
+                f"`draws` must be a multiple of {_CHUNK}, got {self.draws}. "
+                "Example: draws=10_000."
+            )
+
+    def __call__(self, network: Drawn, data: Dataset) -> Float[Array, "2 r"]:
+        """Numbers of functions, of 0 to all strings of the rest that are right."""
+        rest, n = second_sample(data), data.x.shape[0]
+        inputs = jnp.concatenate([data.x, rest.x])
+        labels = jnp.concatenate([data.y, rest.y])[:, 0] > 0
+        is_padding = data.weight == 0
+
+        def coins(key: PRNGKeyArray) -> Bool[Array, " c"]:
+            return jax.random.bernoulli(key, shape=labels.shape)
+
+        def signs(key: PRNGKeyArray) -> Bool[Array, " c"]:
+            return jax.vmap(network.other(key))(inputs)[:, 0] > 0
+
+        def counts(
+            function: Callable[[PRNGKeyArray], Array], root: PRNGKeyArray
+        ) -> Float[Array, " r"]:
+            def one(number: Int[Array, ""]) -> tuple[Array, Array]:
+                is_right = function(jax.random.fold_in(root, number)) == labels
+                return jnp.all(is_right[:n] | is_padding), jnp.sum(is_right[n:])
+
+            numbers = jnp.arange(self.draws)
+            fits, right = jax.lax.map(one, numbers, batch_size=_CHUNK)
+            none = jnp.zeros(rest.x.shape[0] + 1, data.x.dtype)
+            return none.at[right].add(fits.astype(none.dtype))
+
+        keys = jax.random.split(jax.random.wrap_key_data(network.key))
+        return jnp.stack([counts(coins, keys[0]), counts(signs, keys[1])])
+
+    def coords(self) -> dict[str, np.ndarray]:
+        """What draws the functions."""
+        return {"guesser": np.array(GUESSERS)}
+
+
+def rest_accuracy(network: Any, data: Dataset) -> Float[Array, ""]:
+    """Share of the rest with f > 0 exactly where y > 0."""
+    rest = second_sample(data)
+    is_right = (outputs(network, rest.x) > 0) == (rest.y > 0)
+    return jnp.mean(is_right.astype(data.x.dtype))

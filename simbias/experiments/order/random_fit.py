@@ -1,0 +1,212 @@
+"""A random function that fits never generalises; a random network that fits does.
+
+All 128 strings of 7 bits, 6 of them seen, the majority of three bits to be learned.  Of
+all functions that are right on the 6, a random one is right on half of the rest: the
+sample says nothing of it.  Networks that are drawn from an initial law until one fits,
+without any training, are right more often, and so is a network that SGD has fitted:
+neither is a random function.  They are not right on the parity of all bits (control).
+SGD is looked at twice: at the first record at which it fits, and at the end.
+
+Reference: a slide of a lecture, "a random f fitting the sample will never generalize";
+for random networks Valle-Pérez, Camargo & Louis (2019), arXiv:1805.08522, and Mingard
+et al. (2021), arXiv:2006.15191, whose numbers are not used here.
+"""
+
+import math
+
+import jax
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from simbias.analysis.mean_interval import mean_interval
+from simbias.checks.values import positive_integer
+from simbias.claims import exact, mean, smallest
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
+from simbias.experiments.order._strings import (
+    GUESSERS,
+    Guesses,
+    Target,
+    accuracy_of_all,
+    drawn,
+    rest_accuracy,
+    strings,
+)
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.losses import logistic
+from simbias.measures.risk.train_accuracy import TrainAccuracy
+from simbias.networks.dense.mlp import LayerLaw
+from simbias.presets import presets
+
+SLIDE = "slide of the lecture"
+# What the figure and the claims read.
+AXES = ("target",)
+RATE = 0.1
+# A run that ends before this is of random networks alone.
+TRAINED = 10.0
+HALF = (0.495, 0.505, f"{SLIDE}, ½; width ours")
+CONTROL = (0.0, 0.5, "ours: control, not above ½")
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    target: Target = "majority",
+    n: int = 6,
+    d: int = 7,
+    m: int = 40,
+    depth: int = 2,
+    law: LayerLaw = "torch",
+) -> tuple[Dataset, AbstractNetwork]:
+    """A sample of n of 2ᵈ strings, a ReLU network of `depth` hidden layers of m."""
+    key_data, key_network = jax.random.split(key)
+    positive_integer("m", m)
+    positive_integer("depth", depth)
+    data = strings(key_data, d=d, n=n, target=target)
+    return data, drawn(key_network, (d, *[m] * depth, 1), law)
+
+
+experiment = presets(
+    Experiment(
+        name="random_fit",
+        make=make,
+        cell={"target": ("majority", "parity")},
+        seeds=20,
+        flow=Descent(rate=RATE, batch=1),
+        loss=logistic,
+        times=tuple(float(k) for k in range(31)),
+        measures={"train_accuracy": TrainAccuracy(), "rest_accuracy": rest_accuracy},
+        final={"guesses": Guesses()},
+    ),
+    smoke={"seeds": 8, "final": {"guesses": Guesses(draws=2000)}},
+    paper={"seeds": 200, "final": {"guesses": Guesses(draws=100_000)}},
+)
+
+
+def fits(ds: xr.Dataset) -> xr.DataArray:
+    """Functions that fit the sample, by what draws them."""
+    return ds["guesses"].sum("right", skipna=False)
+
+
+def accuracies(ds: xr.Dataset) -> xr.DataArray:
+    """Mean share of the rest on which they are right; NaN where none fits."""
+    right = xr.DataArray(np.arange(ds.sizes["right"]), dims="right")
+    found, rest = fits(ds), ds.sizes["right"] - 1
+    total = (ds["guesses"] * right).sum("right", skipna=False)
+    return total / found.where(found > 0) / rest
+
+
+def uncorrelated(ds: xr.Dataset) -> float:
+    """Of the rest, if all of the sample and half of all strings are right."""
+    n, whole = int(ds["n"]), 2 ** int(ds["d"])
+    return (whole / 2 - n) / (whole - n)
+
+
+def fitted(ds: xr.Dataset) -> xr.Dataset:
+    """Every member at its first record at which it fits; NaN if there is none."""
+    reached = ds["train_accuracy"] == 1
+    first = ds[["rest_accuracy"]].isel(time=reached.argmax("time"))
+    return first.where(reached.any("time"))
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """How often functions that fit are right on the rest: by function, and in mean."""
+    targets = [str(v) for v in ds["target"].values]
+    with style():
+        whole = blank(4.4 * (len(targets) + 1), 4.0)
+        *panels, means = whole.subplots(1, len(targets) + 1)
+        for axes, target in zip(panels, targets, strict=True):
+            _draw_rest(axes, ds.sel(target=target))
+            axes.set_title(f"{target}: right on the rest")
+        _draw_means(means, ds)
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """A half for functions, more for networks; the control is the parity."""
+    counted = accuracy_of_all(4, 6)
+    text = "all 65,536 functions of 4 bits: mean of those right on 6, on the rest"
+    out = [exact(text, counted, 0.5, 0.5, f"{SLIDE}; proof: half of them each way")]
+    for target in ds["target"].values:
+        part = ds.sel(target=target)
+        # Right on the sample at the cost of the rest is at most a half.
+        band = (0.5, 1.0, "ours: above ½") if target == "majority" else CONTROL
+        uniform, network = (accuracies(part).sel(guesser=name) for name in GUESSERS)
+        few = fits(part).sel(guesser="network")
+        out += [
+            mean(f"{target}: uniform f that fits, on the rest", uniform, *HALF),
+            mean(f"{target}: random network that fits, on the rest", network, *band),
+            smallest(f"{target}: networks that fit, fewest", few, 1, np.inf, "ours"),
+            *_of_training(part, str(target), band),
+        ]
+    return out
+
+
+def _of_training(
+    part: xr.Dataset, target: str, band: tuple[float, float, str]
+) -> list[Claim]:
+    end = part.isel(time=-1)
+    time = float(end["time"])
+    first, last = fitted(part)["rest_accuracy"], end["rest_accuracy"]
+    learned = end["train_accuracy"]
+    found = [
+        mean(f"{target}: SGD when it first fits, on the rest", first, *band),
+        mean(f"{target}: SGD at t = {time:g}, on the rest", last, *band),
+        smallest(f"{target}: SGD on the sample, least", learned, 1, 1, "ours"),
+    ]
+    return [claim.given(time >= TRAINED, f"t ≥ {TRAINED:g}") for claim in found]
+
+
+def _draw_rest(axes: Axes, part: xr.Dataset) -> None:
+    """Every member counts alike, however many of its draws fit."""
+    rest = part.sizes["right"] - 1
+    share = part["guesses"] / fits(part).where(fits(part) > 0)
+    at = np.arange(rest + 1) / rest
+    # As many of the possible values in every bin.
+    edges = [(4 * k - 0.5) / rest for k in range(rest // 4 + 2)]
+    texts = ("uniform function", "random network")
+    for name, text, colour in zip(GUESSERS, texts, COLOURS, strict=False):
+        values = share.sel(guesser=name).mean("seed").fillna(0).values
+        look = {"color": colour, "weights": values, "label": text}
+        axes.hist(at, edges, histtype="stepfilled", alpha=0.35, **look)
+    law = [math.comb(rest, k) / 2**rest for k in range(rest + 1)]
+    look = {"color": "black", "ls": "--", "weights": law, "label": "fair coins"}
+    axes.hist(at, edges, histtype="step", **look)
+    last = part["rest_accuracy"].isel(time=-1)
+    text, low = f"SGD, t = {float(last['time']):g}, each", axes.get_xaxis_transform()
+    axes.vlines(last.values, 0, 0.2, COLOURS[2], lw=1, label=text, transform=low)
+    axes.axvline(0.5, color="black", ls=":", lw=1)
+    axes.set_xlim(0.2, 1)
+    axes.margins(y=0.35)
+    axes.set_xlabel("accuracy on the strings that were not seen")
+    axes.set_yticks([])
+    axes.legend(loc="upper left")
+
+
+def _draw_means(axes: Axes, ds: xr.Dataset) -> None:
+    """Means over the seeds with their intervals, and ½."""
+    for i, target in enumerate(ds["target"].values):
+        part = ds.sel(target=target)
+        rows = [accuracies(part).sel(guesser=name).values for name in GUESSERS]
+        rows.append(fitted(part)["rest_accuracy"].values)
+        rows.append(part["rest_accuracy"].isel(time=-1).values)
+        seen = [mean_interval(row) for row in rows]
+        at = np.arange(4) + 0.16 * (i - 0.5)
+        value = np.array([e.value for e in seen])
+        reach = np.abs([[e.low, e.high] for e in seen] - value[:, None]).T
+        reach = np.where(np.isfinite(reach), reach, 0)
+        axes.errorbar(at, value, reach, fmt="so"[i % 2], ms=5, capsize=3, label=target)
+    axes.axhline(0.5, color="black", ls=":", lw=1)
+    if "parity" in ds["target"].values:
+        law = uncorrelated(ds)
+        text = "no correlation with the parity"
+        axes.axhline(law, color="#555555", ls="--", lw=1, label=text)
+    last = f"SGD,\nt = {float(ds['time'][-1]):g}"
+    labels = ["uniform\nfunction", "random\nnetwork", "SGD,\nfirst fit", last]
+    axes.set_xticks(range(4), labels)
+    axes.set_xlim(-0.5, 3.5)
+    axes.set_title("mean over seeds, 95 %")
+    axes.legend(loc="upper left")

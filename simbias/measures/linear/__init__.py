@@ -1,0 +1,1 @@
+"""Matrices that are products of layers."""
