@@ -5,6 +5,7 @@ from .alignment import three_points as three_points
 from .interpolation import spurious_minimum as spurious_minimum
 from .interpolation import threshold as threshold
 from .interpolation import threshold_scaling as threshold_scaling
+from .layers import first_filters as first_filters
 from .layers import layer_resets as layer_resets
 from .layers import symmetry_breaking as symmetry_breaking
 from .layers import symmetry_breaking_lattice as symmetry_breaking_lattice
