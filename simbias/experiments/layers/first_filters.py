@@ -20,7 +20,6 @@ doi:10.23915/distill.00024.002; Shang et al. (2016), arXiv:1603.05201, for pairs
 import dataclasses
 
 import jax
-import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.axes import Axes
@@ -65,7 +64,7 @@ def make(
     n_test: int = 2000,
     m: int = 32,
     p: int = 32,
-    scale: Real = 0.5,
+    scale: Real = 0.25,
     source: Source = "dead_leaves",
     data_dir: str = "",
     verify: bool = True,
@@ -99,7 +98,7 @@ def make(
     )
 
 
-_RATE, _STEPS = 0.001, 2500
+_RATE, _STEPS = 0.001, 2000
 
 
 def _times(rate: float, steps: int, records: int) -> tuple[float, ...]:
