@@ -202,16 +202,23 @@ def test_a_filter_of_zeros_is_opposite_to_none():
 
 
 def test_fresh_leaves_are_rows_of_the_law_and_digits_have_none():
-    draw = lambda source: images(KEY, n=4, n_test=2, source=source, permuted=True)
-    x, y = jit(lambda: draw("dead_leaves").fresh(jax.random.key(1), 6))()
+    fresh = lambda source: (
+        images(KEY, n=4, n_test=2, source=source, permuted=True).fresh
+    )
+
+    def rows():
+        law = fresh("dead_leaves")
+        assert law is not None
+        return law(jax.random.key(1), 6)
+
+    x, y = jit(rows)()
     assert (x.shape, y.shape) == ((6, 768), (6, 3))
     np.testing.assert_array_equal(y.sum(axis=1), 1)
-    assert draw("digits").fresh is None
+    assert fresh("digits") is None
 
 
 def test_scale_is_that_of_the_filters_alone():
-    options = {"n": 4, "n_test": 2, "m": 4, "p": 4}
-    made = jit(lambda scale: first_filters.make(KEY, scale=scale, **options)[1])
+    made = jit(lambda s: first_filters.make(KEY, n=4, n_test=2, m=4, p=4, scale=s)[1])
     one, half = made(1.0), made(0.5)
     np.testing.assert_allclose(half.kernels[0], one.kernels[0] / 2)
     np.testing.assert_allclose(half.shifts[0], one.shifts[0] / 2)

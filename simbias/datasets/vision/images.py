@@ -64,7 +64,7 @@ def images(
     each at most once.  Nothing is downloaded.
 
     The target is one-hot for the task "classes"; ±1 for "halves", +1 for the second
-    half of the classes (digits 5 to 9, not discs), and for "parity", +1 for the odd
+    half of the classes (digits 5 to 9, triangles), and for "parity", +1 for the odd
     ones.  With probability `noise` the label of an image, in training and test sample
     alike, is replaced by one of the others, uniformly.
 
