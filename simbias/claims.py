@@ -13,9 +13,9 @@ claim needs of a result is said afterwards: `.given(t >= 1000, "t ≥ 1000")`.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-import xarray as xr
 from numpy.typing import ArrayLike
 
 from simbias.analysis._interval import present, unknown
@@ -200,11 +200,11 @@ def slope(
     return within(statement, slope_interval(x, y), low, high, source)
 
 
-def _share_seeds(before: ArrayLike, after: ArrayLike) -> bool:
-    """False for two arrays with coordinates that differ."""
-    if not isinstance(before, xr.DataArray) or not isinstance(after, xr.DataArray):
+def _share_seeds(before: Any, after: Any) -> bool:
+    """False for two arrays with axes or coordinates that differ."""
+    if not (hasattr(before, "coords") and hasattr(after, "coords")):
         return True
-    shared = {*before.dims} & {*after.dims} & {*before.coords} & {*after.coords}
+    shared = {*before.dims} & {*before.coords} & {*after.coords}
     is_same = lambda dim: np.array_equal(before[dim].values, after[dim].values)
     return before.dims == after.dims and all(map(is_same, shared))
 

@@ -68,7 +68,15 @@ def experiment_module(name: str) -> Any:
     own = _places(simbias.experiments)
     if name in own:
         return importlib.import_module(f"{simbias.experiments.__name__}.{own[name]}")
-    return _point(name).load()
+    try:
+        return _point(name).load()
+    except BadInput:
+        raise
+    except Exception as error:  # of any kind: it is the code of others
+        raise BadInput(
+            f"`{name}` of another package cannot be loaded: {type(error).__name__}: "
+            f"{error}"
+        ) from error
 
 
 def package_of(name: str) -> tuple[str, str] | None:

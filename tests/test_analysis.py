@@ -17,9 +17,11 @@ from simbias.analysis.median_crossing import median_crossing
 from simbias.analysis.median_interval import median_interval
 from simbias.analysis.parts import parts
 from simbias.analysis.quantile_band import quantile_band
+from simbias.analysis.rate_difference import rate_difference
 from simbias.analysis.slope_interval import slope_interval
 from simbias.analysis.threshold import threshold
 from simbias.analysis.wilson import wilson
+from simbias.errors import BadInput
 
 SIZES = np.array([50, 100, 200, 400, 800, 1600])
 
@@ -467,3 +469,18 @@ def test_parts_have_the_axes_that_are_asked_for_and_one_value_of_all_others():
         np.testing.assert_array_equal(part["risk"].isel(d=0), chosen["risk"])
     with pytest.raises(KeyError, match="sigma"):
         [*parts(ds, ("sigma",))]
+
+
+def test_the_rate_difference_is_the_error_of_first_order():
+    rates = np.array([0.04, 0.01])
+    risk = xr.DataArray(
+        1.0 + 3.0 * rates[:, None] + np.zeros(4),
+        {"flow.rate": rates},
+        ("flow.rate", "seed"),
+    )
+    np.testing.assert_allclose(rate_difference(risk), np.full(4, 0.03), rtol=1e-12)
+    for wrong in (risk.isel({"flow.rate": [0]}), risk.rename({"flow.rate": "rate"})):
+        with pytest.raises(BadInput, match="`dim` must be an axis"):
+            rate_difference(wrong)
+    with pytest.raises(BadInput, match="different positive rates"):
+        rate_difference(risk.assign_coords({"flow.rate": [0.0, 0.1]}))

@@ -13,6 +13,7 @@ import simbias
 from simbias import claims
 from simbias.cli._shown import claims_document, print_claims
 from simbias.core import Claim, Estimate, Status
+from simbias.errors import BadInput
 
 NAN = float("nan")
 INF = float("inf")
@@ -170,3 +171,32 @@ def test_claims_about_late_times_are_not_applicable_to_a_short_run(end, verdict)
         (found,) = simbias.judge(Short(), ds)
     assert found.verdict == verdict
     assert found.needs == ("" if end == 5 else "t ≥ 5")
+
+
+def test_claims_refuse_what_they_would_count_wrongly():
+    seeds = np.arange(6.0)
+    one = xr.DataArray(seeds, {"seed": np.arange(6)}, ("seed",))
+    for call, message in (
+        (lambda: claims.share("s", [0.5, 1.0], 0, 1, "ours"), "`is_true` must be"),
+        (lambda: claims.near("s", seeds, np.nan, 0, 1, "ours"), "`law` must be"),
+        (lambda: claims.exact("s", 1, 0, 1, "ours", tolerance=-1.0), "`tolerance`"),
+        (
+            lambda: claims.difference("s", seeds, seeds[:, None], 0, 1, "ours"),
+            "same seeds",
+        ),
+        (
+            lambda: claims.difference(
+                "s", one, one.assign_coords(seed=one["seed"] + 1), 0, 1, "ours"
+            ),
+            "same seeds",
+        ),
+    ):
+        with pytest.raises(BadInput, match=message):
+            call()
+    left = claims.share("s", [True, np.nan, True], 0, 1, "ours")
+    assert left.estimate.value == 1.0
+    assert claims.share("s", [np.nan], 0, 1, "ours").verdict == "undecided"
+    assert claims.exact("s", np.inf, 0, 1, "ours", tolerance=0.1).verdict == "fails"
+    endless = [*seeds, np.inf]
+    assert claims.mean("s", endless, 0, 9, "ours").verdict == "undecided"
+    assert claims.median("s", endless, 0, 5, "ours").estimate.value == 3.0

@@ -24,7 +24,7 @@ def moved(network, data, other, _):
 
 def axes(size):
     class Rows(simbias.AbstractMeasure):
-        dims = ("row",)
+        dims: tuple[str, ...] = ("row",)
 
         def __call__(self, network, data):
             return jnp.full(size, network.w[0, 0])

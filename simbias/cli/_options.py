@@ -13,8 +13,10 @@ from simbias.core import PLAIN, Experiment
 from simbias.ensemble.fields import flow_fields
 from simbias.ensemble.grid import FLOW_PREFIX
 from simbias.ensemble.parameters import parameters_of
+from simbias.ensemble.tuples import with_tuples
 from simbias.errors import BadInput
 from simbias.registry import flows
+from simbias.verbs.shown import check_phenomenon
 
 Preset = Literal["smoke", "quick", "paper"]
 PRESETS: tuple[str, ...] = typing.get_args(Preset)
@@ -65,7 +67,8 @@ def experiment_of(module: Any, preset: str, steps: list[dict[str, Any]]) -> Expe
     """The experiment of a preset with overrides, one after another.
 
     Raises:
-        ValueError: for a preset that it does not have, or a wrong override.
+        ValueError: for a preset that it does not have, a wrong override, or axes of
+            figure and claims that are none.
     """
     known, made = sizes(module), module.experiment
     if preset not in known:
@@ -83,8 +86,11 @@ def experiment_of(module: Any, preset: str, steps: list[dict[str, Any]]) -> Expe
             f"`experiment` of {module.__name__} must return a simbias.Experiment, got "
             f"{type(made).__name__}."
         )
+    made = with_tuples(made)
     for step in steps:
         made = options.overridden(made, step)
+    fields = (FLOW_PREFIX + name for name in flow_fields(type(made.flow)))
+    check_phenomenon(module, {*parameters_of(made.make), *fields})
     return made
 
 
@@ -104,7 +110,8 @@ def taken(arguments: list[str], option: str) -> tuple[str | None, list[str]]:
 # What `run --help` says.
 _SAID = {
     "preset": "How large a run; decides all other defaults.",
-    "config": "A TOML file with any of the options below; options go before it.",
+    "config": "A TOML file of cell, flow, seeds, times, final_time, keep, dtype, root; "
+    "what is written here counts more.",
     "seeds": "Members of every cell.",
     "times": "When to record, on the flow's clock; the last one ends the run.",
     "final_time": "The last time; all of --times are stretched with it.",
@@ -130,6 +137,8 @@ def options_class(
         value = experiment.cell.get(key, parameter.default)
         value = value if isinstance(value, tuple) else (value,)
         annotation = PLAIN.get(parameter.annotation, parameter.annotation)
+        if annotation is parameter.empty:  # as in the cell, or as the default
+            annotation = type(value[0]) if value != (parameter.empty,) else float
         kind = tuple[annotation, ...]  # pyright: ignore
         cells.append((key, kind, dataclasses.field(default=value)))
     fields = []

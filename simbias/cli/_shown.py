@@ -1,9 +1,11 @@
 """What a finished run shows: its figure, and its claims as a table or as JSON."""
 
+import hashlib
 import io
 import json
 import math
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import xarray as xr
@@ -13,6 +15,9 @@ from simbias.core import Claim, Status
 from simbias.results import is_failed, is_finished
 from simbias.store.place import AbstractPlace
 from simbias.verbs.shown import draw
+
+# Bytes of the name of a file.
+_LONGEST = 200
 
 
 def write_figures(
@@ -25,16 +30,28 @@ def write_figures(
     """The figures of a run, unless `check` raises once they are drawn; their names."""
     images = {}
     for label, figure in draw(module, ds).items():
-        name = label.replace(" = ", "=").replace(", ", "_").replace("/", "_")
         for kind in formats:
             image = io.BytesIO()
             figure.savefig(image, format=kind, dpi=150)
-            file = f"figure_{name}.{kind}" if name else f"figure.{kind}"
-            images[file] = image.getvalue()
+            images[_free(label, kind, images)] = image.getvalue()
     check()
     for name, image in images.items():
         (out / name).write(image)
+    for kind in formats:
+        # Of the time when the run was not cut into parts.
+        if f"figure.{kind}" not in images and (out / f"figure.{kind}").exists():
+            (out / f"figure.{kind}").delete()
     return list(images)
+
+
+def _free(label: str, kind: str, taken: Container[str]) -> str:
+    """Name of the file of a part, which no other part has."""
+    name = re.sub(r"[^\w=.+-]", "_", label.replace(" = ", "=").replace(", ", "_"))
+    file = f"figure_{name}.{kind}" if name else f"figure.{kind}"
+    if file in taken or len(file.encode()) > _LONGEST:
+        digest = hashlib.sha256(label.encode()).hexdigest()[:8]
+        file = f"figure_{name[:40]}-{digest}.{kind}"
+    return file
 
 
 def claims_document(

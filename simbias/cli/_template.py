@@ -56,4 +56,5 @@ def figure(ds):  # an xarray Dataset over wave, seed and time
 
 
 def claims(ds):
-    return [largest("bend, t = 50", ds["bend"].sel(time=50.0), 0, 0.05, "a line first")]
+    early = ds["bend"].sel(time=50.0, method="nearest")
+    return [largest("bend, t near 50", early, 0, 0.05, "a line first")]

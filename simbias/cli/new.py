@@ -26,6 +26,8 @@ class NewOptions:
 def new(arguments: list[str]) -> int:
     """Write a file with an experiment of your own."""
     parsed = tyro.cli(NewOptions, args=arguments, prog="simbias new")
+    if not pathlib.Path(parsed.name).name:
+        raise BadInput("`name` is empty. Example: simbias new mine.")
     file = pathlib.Path(parsed.name)
     file = file if file.suffix == ".py" else file.with_name(f"{file.name}.py")
     if not file.stem.isidentifier():

@@ -1,3 +1,5 @@
+from .boolean.cantor import cantor as cantor
+from .boolean.parity import parity as parity
 from .linear.linear_modes import linear_modes as linear_modes
 from .npz import Npz as Npz
 from .orthogonality.orthogonal import orthogonal as orthogonal

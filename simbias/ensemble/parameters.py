@@ -13,8 +13,7 @@ _VALUES = (bool, int, float, str)
 def parameters_of(make: Make) -> dict[str, inspect.Parameter]:
     """Parameters of `make` after the key: what a cell may hold.
 
-    Annotations that are texts, as all are after `from __future__ import annotations`,
-    are read.
+    Annotations that are texts are read (PEP 563 makes texts of all in a module).
 
     Raises:
         ValueError: if `make` does not take a key first, or has an annotation that names

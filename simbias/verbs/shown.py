@@ -8,7 +8,7 @@ them is cut into parts.  Without `AXES` both are given the result as it is.
 """
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 import xarray as xr
@@ -33,6 +33,11 @@ def judge(phenomenon: Any, ds: xr.Dataset) -> list[Claim]:
         # Some compute a law, as exactly as the run was.
         with exact_numerics():
             found = claims(part) if claims else []
+        if not isinstance(found, list | tuple) or not all(map(_is_claim, found)):
+            raise BadInput(
+                "`claims` must return a list of simbias.Claim, got "
+                f"{found!r:.80}. Example: return [simbias.claims.largest(…)]."
+            )
         for claim in found:
             text = f"{claim.statement}, {label}" if label else claim.statement
             claim = dataclasses.replace(claim, statement=text)
@@ -50,12 +55,46 @@ def draw(phenomenon: Any, ds: xr.Dataset) -> dict[str, Figure]:
         if draws is None:
             break
         figure = draws(part)
+        if not isinstance(figure, Figure):
+            raise BadInput(
+                "`figure` must return a matplotlib Figure, got "
+                f"{type(figure).__name__}. Example: return plt.gcf()."
+            )
         if label:
             title = figure.get_suptitle()
             text = f"{label}; {title}" if title else label
             figure.suptitle(text, fontsize="medium")
         out[label] = figure
     return out
+
+
+def check_phenomenon(phenomenon: Any, names: Container[str]) -> None:
+    """Refuse a phenomenon that could not be shown, before anything is computed.
+
+    Args:
+        phenomenon: a module.
+        names: what may be an axis: arguments of `make`, fields of the flow.
+
+    Raises:
+        ValueError: if `AXES` names no axes, or `LEAST_TIME` no time.
+    """
+    axes = getattr(phenomenon, "AXES", ())
+    if not isinstance(axes, tuple) or not all(isinstance(k, str) for k in axes):
+        raise BadInput(
+            f"`AXES` must be a tuple of names, got {axes!r}. Example: AXES = ('n',)."
+        )
+    if unknown := [k for k in axes if k not in names]:
+        raise BadInput(
+            f"`AXES` names `{unknown[0]}`, which is neither an argument of `make` nor "
+            "a field of the flow (`flow.rate`)."
+        )
+    least = getattr(phenomenon, "LEAST_TIME", 0.0)
+    if not isinstance(least, int | float) or not least >= 0:
+        raise BadInput(f"`LEAST_TIME` must be a time, got {least!r}.")
+
+
+def _is_claim(value: Any) -> bool:
+    return isinstance(value, Claim)
 
 
 def _parts(phenomenon: Any, ds: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:

@@ -29,14 +29,22 @@ def class_accuracy(f: Callable[[Array], Array], data: Dataset) -> Float[Array, "
 
 
 class ClassAccuracy(AbstractMeasure):
-    """Shares of the training and of the test sample whose class is told."""
+    """Shares of the training and of the test sample whose class is told.
 
-    dims: ClassVar[tuple[str, ...]] = ("sample",)
+    Of several networks side by side each has ten outputs and targets of its own.
+    """
 
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "2"]:
+    dims: ClassVar[tuple[str, ...]] = ("sample", "network")
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "2 network"]:
         """Accuracies in [0, 1]; targets are one-hot."""
-        samples = (data, second_sample(data))
-        return jnp.stack([class_accuracy(network, some) for some in samples])
+        rows = []
+        for some in (data, second_sample(data)):
+            split = lambda v: v.reshape(v.shape[0], -1, CLASSES).argmax(axis=2)
+            is_right = split(outputs(network, some.x)) == split(some.y)
+            right = jnp.sum(jnp.where(is_right, some.weight[:, None], 0), axis=0)
+            rows.append(right / jnp.sum(some.weight))
+        return jnp.stack(rows)
 
     def coords(self) -> dict[str, np.ndarray]:
         """Training and test sample."""

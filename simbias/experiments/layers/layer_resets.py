@@ -189,7 +189,7 @@ def figure(ds: xr.Dataset) -> Figure:
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The first layer costs most, the others little; drawn again all destroy."""
-    end = ds["accuracy"].isel(time=-1)
+    end = ds["accuracy"].isel(time=-1, network=0)
     test, back = end.sel(sample="test"), ds["reset_accuracy"]
     start, redrawn = back.sel(epoch=0), back.sel(epoch=REDRAWN)
     first, others = start.sel(layer=1), start.sel(layer=slice(2, None))
@@ -232,7 +232,7 @@ def _by_epoch(axes: Axes, ds: xr.Dataset) -> None:
     for i, layer in enumerate(_LAYERS):
         values = ds["reset_accuracy"].sel(layer=layer, epoch=list(EPOCHS))
         band(axes, places, values, "o-", colour=COLOURS[i], label=f"{layer}", ms=4)
-    test = ds["accuracy"].isel(time=-1).sel(sample="test").median("seed")
+    test = ds["accuracy"].isel(time=-1, network=0).sel(sample="test").median("seed")
     axes.axhline(float(test), color="black", linestyle=":", linewidth=1)
     axes.set_xticks(places, [str(epoch) for epoch in EPOCHS])
     axes.set_xlabel("layer set back to epoch τ")
@@ -254,7 +254,7 @@ def _by_layer(axes: Axes, ds: xr.Dataset) -> None:
 
 
 def _by_distance(axes: Axes, ds: xr.Dataset) -> None:
-    test = ds["accuracy"].isel(time=-1).sel(sample="test")
+    test = ds["accuracy"].isel(time=-1, network=0).sel(sample="test")
     lost = test - ds["reset_accuracy"].sel(epoch=0)
     moved = ds["layer_distance"].sel(norm="2")
     for i, layer in enumerate(_LAYERS):

@@ -1,0 +1,1 @@
+"""Functions of bits, and sets made by the same cut again and again."""

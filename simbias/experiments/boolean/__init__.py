@@ -1,0 +1,5 @@
+"""Functions of bits that networks have and do not learn."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

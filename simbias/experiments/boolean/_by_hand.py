@@ -1,0 +1,92 @@
+"""Networks that are right everywhere, with weights written down by hand."""
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from simbias.checks.values import positive_integer
+from simbias.networks.dense.mlp import Mlp
+
+# An affine function of the layer before: its weights, then its constant.
+Affine = Float[np.ndarray, " _"]
+
+
+def parity_by_hand(is_relevant: Float[Array, " d"]) -> Mlp:
+    """χ_I by |I| + 1 ReLUs without a bias at the output; the other neurons are 0.
+
+    With s the number of −1 among the bits of I, s = (|I| − Σ_{i ∈ I} xᵢ)/2,
+
+        χ_I(x) = (−1)ˢ = 1 − 2 (s)₊ + 4 Σ_{0<j<|I|} (−1)^{j+1} (s − j)₊
+
+    and the 1 is the ReLU of a constant.
+
+    Args:
+        is_relevant: 1 for the bits of I, 0 for the others.
+    """
+    d = is_relevant.shape[0]
+    size = jnp.sum(is_relevant)
+    j = jnp.arange(d, dtype=is_relevant.dtype)
+    slopes = jnp.where(j == 0, -2, -4 * jnp.cos(jnp.pi * j))
+    slopes = jnp.where(j < size, jnp.round(slopes), 0)
+    in_use = (slopes != 0)[:, None]
+    rows = jnp.where(in_use, -is_relevant[None, :] / 2, 0)
+    w = jnp.concatenate([rows, jnp.zeros_like(rows[:1])])
+    b = jnp.append(jnp.where(in_use[:, 0], size / 2 - j, 0), 1.0)
+    a = jnp.append(slopes, 1.0)[None, :]
+    return Mlp((w, a), (b, None))
+
+
+def cantor_by_hand(d: int, levels: int) -> Mlp:
+    """Positive inside K_levels, negative in the gaps, by the first coordinate alone.
+
+    On [−1, 1] the outer thirds are unfolded again and again, u₀ = x₁ and
+    u_j = 3|u_{j−1}| − 2; a gap of level j is |u_{j−1}| < ⅓.  The output is
+
+        m_n = min_{j ≤ n} (|u_{j−1}| − ⅓)
+
+    by at most 6 neurons a layer, in n hidden layers (one for n = 2): the first does two
+    levels, and a minimum is taken a layer after what it is of.
+
+    Args:
+        d: coordinates.
+        levels: n.
+
+    Raises:
+        ValueError: for a number that is no positive integer.
+    """
+    positive_integer("d", d)
+    positive_integer("levels", levels)
+    x = np.eye(d + 1)[0]
+    one = np.eye(d + 1)[-1]
+    if levels == 1:
+        layers, a = _grown([], [x, -x])
+        return _network(layers, a[0] + a[1] - a[-1] / 3)
+    marks = [x, -x, x - one / 2, -x - one / 2, x - 2 / 3 * one, -x - 2 / 3 * one]
+    layers, a = _grown([], marks)
+    # Of |x|, (|x| − ½)₊ and (|x| − ⅔)₊, for |x| ≤ 1: the second level unfolded.
+    size, half, two_thirds, one = a[0] + a[1], a[2] + a[3], a[4] + a[5], a[-1]
+    least = size - one / 3 - 4 * half + 6 * two_thirds
+    u = 4 * one - 9 * size + 18 * two_thirds
+    late = None
+    for _ in range(2, levels):
+        marks = [u, -u, least, -least]
+        layers, a = _grown(layers, marks if late is None else [*marks, least - late])
+        size, least, one = a[0] + a[1], a[2] - a[3], a[-1]
+        least = least if late is None else least - a[4]
+        late, u = size - one / 3, 3 * size - 2 * one
+    if late is not None:
+        layers, a = _grown(layers, [least, -least, least - late])
+        least = a[0] - a[1] - a[2]
+    return _network(layers, least)
+
+
+def _grown(
+    layers: list[np.ndarray], marks: list[Affine]
+) -> tuple[list[np.ndarray], Float[np.ndarray, "p p"]]:
+    """The layers and one more, of these ReLUs; they and the constant as functions."""
+    return [*layers, np.stack(marks)], np.eye(len(marks) + 1)
+
+
+def _network(layers: list[np.ndarray], output: Affine) -> Mlp:
+    whole = [jnp.asarray(w, jnp.float64) for w in (*layers, output[None, :])]
+    return Mlp(tuple(w[:, :-1] for w in whole), tuple(w[:, -1] for w in whole))

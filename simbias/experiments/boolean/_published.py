@@ -1,0 +1,31 @@
+"""The start of the published networks on parities and on Cantor sets."""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from simbias.networks.dense.mlp import Mlp
+
+
+def published_start(
+    key: PRNGKeyArray, widths: tuple[int, ...], bias: float = 0.0
+) -> Mlp:
+    """A ReLU network; weights normal of variance 1/inputs, cut at two deviations.
+
+    The normal law given |z| < 2, not scaled up again: tensorflow's truncated_normal.
+
+    Args:
+        key: random key.
+        widths: sizes of input, hidden layers and output.
+        bias: of every neuron, the output included.
+    """
+    shapes = [(p, q) for q, p in zip(widths, widths[1:], strict=False)]
+    # One draw for all layers: a program compiles as many draws as there are.
+    size = sum(p * q for p, q in shapes)
+    z = jax.random.truncated_normal(key, -2.0, 2.0, (size,), jnp.float64)
+    weights, start = [], 0
+    for p, q in shapes:
+        weights.append(z[start : start + p * q].reshape(p, q) * q**-0.5)
+        start += p * q
+    biases = tuple(jnp.full(p, bias, jnp.float64) for p, _ in shapes)
+    return Mlp(tuple(weights), biases)

@@ -1,0 +1,210 @@
+"""Deeper is better only when shallow is good: coarse details of a Cantor set, and fine.
+
+The class is whether x lies on a Cantor set of five cuts or in a gap.  A network of five
+hidden layers is right everywhere, with weights written down by hand.  What Adam finds
+depends on where the gaps are.  P(j) is the accuracy of who sees j levels and no more;
+if P rises early (coarse gaps) the network is nearly right, if all gaps are of the last
+level it stays at ½, whatever its depth, and in between its accuracy follows P.
+
+Five coordinates, each of which tells the class, 20 ReLUs a layer with biases of 0.1,
+hinge loss, Adam 0.005 and batch 100 are those of the published code.  Ours: rows that
+are new in every step instead of 50,000, 10,000 steps instead of 10⁶, and the degree −2,
+coarser than any published (0 and above).
+
+Reference: Malach & Shalev-Shwartz (2019), arXiv:1903.03488, and cantor.py and
+network.py of its repository (the values of its figures could not be read).
+"""
+
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float, PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.analysis.parts import with_axes
+from simbias.claims import largest, mean, smallest
+from simbias.core import (
+    AbstractMeasure,
+    AbstractNetwork,
+    Claim,
+    Dataset,
+    Experiment,
+    Real,
+)
+from simbias.datasets.boolean.cantor import cantor
+from simbias.experiments.boolean._by_hand import cantor_by_hand
+from simbias.experiments.boolean._published import published_start
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.losses import hinge
+from simbias.measures.risk.train_accuracy import TrainAccuracy
+from simbias.presets import presets
+from simbias.theory.approximation_curve import approximation_curve
+
+PAPER = "Malach & Shalev-Shwartz (2019), arXiv:1903.03488"
+RATE = 0.005
+LEVELS = 5
+# What the claims on trained networks are about: 10,000 steps.
+TRAINED = 50.0
+COARSE, FINE = -2.0, 100.0
+# What the figure and the claims read.
+AXES = ("degree", "depth")
+
+
+class ByHand(AbstractMeasure):
+    """Accuracy of the networks written down by hand that see 1, …, 5 levels."""
+
+    dims: ClassVar[tuple[str, ...]] = ("level",)
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, " j"]:
+        """By level; the trained network is not looked at."""
+        del network
+        d = data.x.shape[1]
+        known = [cantor_by_hand(d, j) for j in range(1, LEVELS + 1)]
+        dtype = data.x.dtype
+        cast = lambda tree: jax.tree.map(lambda v: v.astype(dtype), tree)
+        return jnp.stack([TrainAccuracy()(cast(net), data) for net in known])
+
+    def coords(self) -> dict[str, np.ndarray]:
+        """Numbers of levels."""
+        return {"level": np.arange(1, LEVELS + 1)}
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    degree: Real = 0.0,
+    depth: int = 5,
+    d: int = 5,
+    m: int = 20,
+    n: int = 4000,
+) -> tuple[Dataset, AbstractNetwork]:
+    """Rows for the accuracy, the law of fresh ones, and a network of that depth."""
+    key_data, key_network = jax.random.split(key)
+    data = cantor(key_data, n=n, d=d, levels=LEVELS, degree=degree)
+    return data, published_start(key_network, (d, *[m] * depth, 1), bias=0.1)
+
+
+def _times(final: float, records: int = 10) -> tuple[float, ...]:
+    return tuple(np.linspace(0, final, records + 1).tolist())
+
+
+experiment = presets(
+    Experiment(
+        name="cantor",
+        make=make,
+        cell={"degree": (COARSE, 0.0, 2.0, FINE), "depth": (1, 2, 3, 4, 5)},
+        seeds=6,
+        flow=Descent(rate=RATE, batch=100, sampling="fresh", optimiser="adam"),
+        loss=hinge,
+        times=_times(50.0),
+        measures={"accuracy": TrainAccuracy()},
+        final={"by_hand": ByHand()},
+        dtype="float32",
+    ),
+    smoke={
+        "cell": {"degree": (COARSE, FINE), "depth": 1, "n": 1000},
+        "times": _times(2.5, 2),
+    },
+    paper={
+        "cell": {"degree": (COARSE, 0.0, 1.0, 2.0, 4.0, FINE)},
+        "seeds": 20,
+        "times": _times(5000.0, 100),
+    },
+)
+
+
+def best_accuracy(ds: xr.Dataset) -> xr.DataArray:
+    """At the end, of the best depth: over the degree and the seed."""
+    return ds["accuracy"].isel(time=-1).max("depth", skipna=False)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Accuracy at the end by depth of the network, beside P(j), by degree."""
+    ds = with_axes(ds, AXES)
+    degrees = ds["degree"].values
+    with style():
+        whole = blank(2.9 * len(degrees) + 0.4, 3.6)
+        row = whole.subplots(1, len(degrees), sharey=True, squeeze=False)[0]
+        for axes, degree in zip(row, degrees, strict=True):
+            cell = ds.sel(degree=degree)
+            level = np.arange(LEVELS + 1)
+            law = approximation_curve(LEVELS, float(degree))
+            axes.plot(level, law, "k:", lw=1.2, label="P(j)")
+            hand = cell["by_hand"].isel(depth=0).mean("seed")
+            axes.plot(
+                hand["level"], hand, "x", color=COLOURS[2], label="by hand, j levels"
+            )
+            end = cell["accuracy"].isel(time=-1)
+            for i in range(end.sizes["seed"]):
+                label = "trained, depth j" if i == 0 else None
+                style_ = {"ms": 4, "alpha": 0.6, "color": COLOURS[0]}
+                axes.plot(end["depth"], end.isel(seed=i), "o", label=label, **style_)
+            axes.set_title(_named(float(degree)))
+            axes.set_xlabel("level j, or depth")
+            axes.set_xticks(level)
+        row[0].set_ylim(0.45, 1.03)
+        row[0].set_ylabel("accuracy")
+        row[-1].legend(loc="center left")
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """Coarse learned, fine not, by hand all; between them the accuracy follows P."""
+    ds = with_axes(ds, AXES)
+    curves = {float(p): approximation_curve(LEVELS, float(p)) for p in ds["degree"]}
+    off = [_off(ds, degree, law) for degree, law in curves.items()]
+    hand = ds["by_hand"].sel(level=LEVELS)
+    is_trained = float(ds["time"][-1]) >= TRAINED
+    return [
+        *(c.given(is_trained, f"t ≥ {TRAINED:g}") for c in _of_training(ds, curves)),
+        smallest("by hand, five levels: accuracy, smallest", hand, 1, 1, "exact"),
+        largest(
+            "by hand, j levels: |accuracy − P(j)|, largest",
+            off,
+            0,
+            4 * 0.5 / float(ds["n"]) ** 0.5,
+            "exact; 4 standard errors",
+        ),
+    ]
+
+
+def _of_training(
+    ds: xr.Dataset, curves: dict[float, Float[np.ndarray, " j"]]
+) -> list[Claim]:
+    """Of the networks that were trained, at the end."""
+    best, end = best_accuracy(ds), ds["accuracy"].isel(time=-1)
+    has_deep = FINE in curves and LEVELS in ds["depth"].values
+    coarse = best.sel(degree=COARSE) if COARSE in curves else []
+    fine = end.sel(degree=FINE, depth=LEVELS) if has_deep else []
+    slopes: Any = []
+    if has_slope := len(curves) > 1:
+        # P(2), what one more level than the coarsest gives, by curve.
+        x = np.array([law[2] for law in curves.values()])
+        x = x - x.mean()
+        slopes = x @ best.transpose("degree", "seed").values / (x @ x)
+    follows = "slope of the best accuracy in P(2), over the curves"
+    return [
+        mean("coarse gaps: accuracy of the best depth", coarse, 0.9, 1, "ours").given(
+            COARSE in curves, f"degree = {COARSE:g}"
+        ),
+        mean("fine gaps: accuracy at depth 5", fine, 0.45, 0.55, f"{PAPER} (?)").given(
+            has_deep, f"degree = {FINE:g} and depth = 5"
+        ),
+        mean(follows, slopes, 0.8, 1.2, "ours").given(has_slope, "two degrees"),
+    ]
+
+
+def _off(ds: xr.Dataset, degree: float, law: Float[np.ndarray, " j"]) -> float:
+    seen = ds["by_hand"].sel(degree=degree).transpose(..., "level").values
+    return float(np.abs(seen - law[1:]).max())
+
+
+def _named(degree: float) -> str:
+    names = {COARSE: "coarse", 0.0: "even", FINE: "only the finest"}
+    name = names.get(degree)
+    value = f"p = {degree:g}".replace("-", "−")
+    return value if name is None else f"{value}, {name}"

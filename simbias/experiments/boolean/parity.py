@@ -1,0 +1,220 @@
+"""Parities that a few ReLUs express and SGD does not find: five bits, ten, and thirty.
+
+y is the product of a random half of d fair signs.  A network of |I| + 1 ReLUs is right
+everywhere, 2d samples tell I by linear algebra (`parity_equations`), and SGD on rows
+that are new in every step learns it for d = 5 and 10 and stays at ½ for d = 30: the
+gradient does not depend on I by more than 2^{−d/2} (`parity_gradient`).  The time to
+learn rises exponentially with d on the way.  The control is one relevant bit instead of
+half of them: the same network learns it among thirty as well.
+
+As published: 10d ReLUs with biases, hinge loss, rate 0.01, 128 fresh rows a step and
+50,000 steps; `quick` has 10,000.  The accuracy is of 4000 rows, never trained on.
+
+Reference: Shalev-Shwartz, Shamir & Shammah (2017), arXiv:1703.07950, section 2, and
+parity.py of its repository.
+"""
+
+from typing import Any, ClassVar, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float, PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.analysis.parts import with_axes
+from simbias.checks.sample import one_of
+from simbias.claims import largest, mean, smallest
+from simbias.core import (
+    AbstractMeasure,
+    AbstractNetwork,
+    Claim,
+    Dataset,
+    Experiment,
+)
+from simbias.datasets.boolean.parity import parity
+from simbias.experiments._times import log_times
+from simbias.experiments.boolean._by_hand import parity_by_hand
+from simbias.experiments.boolean._published import published_start
+from simbias.experiments.boolean._times import LEARNED, learning_times, slopes_of_seeds
+from simbias.figures.band import band
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.losses import hinge
+from simbias.measures.risk.train_accuracy import TrainAccuracy
+from simbias.presets import presets
+from simbias.stops.train_accuracy_above import TrainAccuracyAbove
+
+PAPER = "Shalev-Shwartz, Shamir & Shammah (2017), arXiv:1703.07950"
+LEARNS = f"{PAPER}: learned; 0.9 ours"
+FAILS = f"{PAPER}: stays at ½; ± 0.02 ours"
+RATE = 0.01
+# What the claims are about: 10,000 steps.
+LEAST_TIME = 100.0
+# What the figure and the claims read.
+AXES = ("relevant", "d")
+Relevant = Literal["half", "one"]
+# Of the network written down by hand.
+PARTS = ("accuracy", "spare_neurons")
+
+
+class ByHand(AbstractMeasure):
+    """Accuracy of the network written down by hand, and its neurons beyond |I| + 1."""
+
+    dims: ClassVar[tuple[str, ...]] = ("by_hand_part",)
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, " 2"]:
+        """Of the sample's own subset; the trained network is not looked at."""
+        del network
+        subset = data.features[0]
+        known = parity_by_hand(subset)
+        accuracy = TrainAccuracy()(known, data)
+        neurons = jnp.sum(known.weights[1] != 0).astype(accuracy.dtype)
+        return jnp.stack([accuracy, neurons - jnp.sum(subset) - 1])
+
+    def coords(self) -> dict[str, np.ndarray]:
+        """Names of the entries."""
+        return {"by_hand_part": np.array(PARTS)}
+
+
+def make(
+    key: PRNGKeyArray, *, relevant: Relevant = "half", d: int = 10, n: int = 4000
+) -> tuple[Dataset, AbstractNetwork]:
+    """Rows for the accuracy, the law of fresh ones, and a network of 10d ReLUs."""
+    key_data, key_network = jax.random.split(key)
+    one_of("relevant", relevant, ("half", "one"))
+    k = None if relevant == "half" else 1
+    network = published_start(key_network, (d, 10 * d, 1))
+    return parity(key_data, n=n, d=d, k=k), network
+
+
+def _times(final: float) -> tuple[float, ...]:
+    return log_times(0.2, final, 40)
+
+
+experiment = presets(
+    Experiment(
+        name="parity",
+        make=make,
+        cell={"relevant": ("half", "one"), "d": (5, 6, 8, 10, 30)},
+        seeds=20,
+        flow=Descent(rate=RATE, batch=128, sampling="fresh"),
+        loss=hinge,
+        times=_times(100.0),
+        measures={"accuracy": TrainAccuracy()},
+        final={"by_hand": ByHand()},
+        stop=TrainAccuracyAbove(1.0),
+        dtype="float32",
+    ),
+    smoke={
+        "cell": {"relevant": "half", "d": 5, "n": 500},
+        "seeds": 6,
+        "times": (0.0, 10.0, 100.0),
+    },
+    paper={"cell": {"d": (5, 6, 8, 10, 12, 14, 30, 100)}, "times": _times(500.0)},
+)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Accuracy by time for every d, and the time to 0.9 against d."""
+    with style():
+        whole = blank(9.6, 3.8)
+        left, right = whole.subplots(1, 2)
+        half, one = (_where(ds, kind) for kind in ("half", "one"))
+        for part, line, text in ((half, "-", "d = {}"), (one, "--", None)):
+            if part is None:
+                continue
+            for i, d in enumerate(part["d"].values):
+                label = text.format(d) if text else None
+                of = part["accuracy"].sel(d=d)
+                time, colour = np.maximum(ds["time"], 0.1), COLOURS[i % len(COLOURS)]
+                alpha = 0.12 if text else 0.0
+                band(left, time, of, line, colour=colour, label=label, alpha=alpha)
+        left.set_xscale("log")
+        left.set_ylim(0.25, 1.03)
+        left.set_xlabel("time, steps × rate")
+        left.set_title("accuracy; dashed: one relevant bit")
+        left.legend(loc="lower center", ncols=3)
+        _draw_times(right, half, one)
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """Few bits are learned, thirty are not, and by hand it is always right."""
+    ds = with_axes(ds, AXES)
+    half, one = (_where(ds, kind) for kind in ("half", "one"))
+    out = []
+    for d in (5, 10):
+        text = f"half of {d} bits: accuracy at the end"
+        out.append(_mean_at_end(text, half, d, 0.9, 1.0, LEARNS))
+    out.append(_mean_at_end("half of 30 bits: the same", half, 30, 0.48, 0.52, FAILS))
+    out.append(_rise(half))
+    hand = ds["by_hand"]
+    accuracy, spare = (hand.sel(by_hand_part=v) for v in PARTS)
+    out += [
+        smallest("by hand: accuracy, smallest", accuracy, 1, 1, "exact"),
+        largest("by hand: ReLUs beyond |I| + 1, largest", spare, -np.inf, 0, "exact"),
+    ]
+    text = "control, one bit of 30: the same"
+    out.append(_mean_at_end(text, one, 30, 0.98, 1.0, "ours"))
+    return out
+
+
+def _where(ds: xr.Dataset, relevant: str) -> xr.Dataset | None:
+    """The members with so many relevant bits, if there are any."""
+    ds = with_axes(ds, AXES)
+    has = relevant in ds["relevant"].values
+    return ds.sel(relevant=relevant) if has else None
+
+
+def _mean_at_end(
+    text: str, part: xr.Dataset | None, d: int, low: float, high: float, source: str
+) -> Claim:
+    """The mean accuracy over seeds, for that many bits."""
+    if part is None or d not in part["d"].values:
+        return mean(text, [], low, high, source).given(False, f"d = {d}")
+    end = part["accuracy"].sel(d=d).isel(time=-1)
+    return mean(text, end, low, high, source)
+
+
+def _rise(half: xr.Dataset | None) -> Claim:
+    """Slope of ln time in d, over the sizes of which most members learn."""
+    text = f"half of d ≤ 10 bits: slope of ln time to {LEARNED} in d"
+    if half is None or half.sel(d=half["d"] <= 10).sizes["d"] < 3:
+        return mean(text, [], 0, np.inf, "ours").given(False, "three sizes up to 10")
+    few = half.sel(d=half["d"] <= 10)
+    # Who has not learned counts as if at the end, so that the slope is too small.
+    times = learning_times(few, RATE).fillna(float(few["time"][-1]))
+    slopes = slopes_of_seeds(few["d"].values, times, "d")
+    return mean(text, slopes, 0, np.inf, "ours")
+
+
+def _draw_times(axes: Any, half: xr.Dataset | None, one: xr.Dataset | None) -> None:
+    for part, colour, label in (
+        (half, COLOURS[0], "half of the bits"),
+        (one, COLOURS[1], "one bit"),
+    ):
+        if part is None:
+            continue
+        times = learning_times(part, RATE)
+        for i, d in enumerate(part["d"].values):
+            seen = times.sel(d=d).values
+            name = label if i == 0 else None
+            place = d * (1 + 0.02 * np.linspace(-1, 1, seen.size))
+            axes.plot(place, seen, "o", ms=3, alpha=0.6, color=colour, label=name)
+            missing = int(np.isnan(seen).sum())
+            if missing:
+                top = float(part["time"][-1])
+                text = f"{missing} of {seen.size}\nnever"
+                axes.annotate(text, (d, 1.3 * top), ha="center", fontsize=8)
+                axes.plot(d, top, "^", color=colour)
+    axes.set_yscale("log")
+    axes.set_xscale("log")
+    ticks = [] if half is None else half["d"].values
+    axes.set_xticks(ticks, [str(d) for d in ticks])
+    axes.minorticks_off()
+    axes.margins(x=0.1, y=0.2)
+    axes.set_xlabel("bits, d")
+    axes.set_title(f"time to an accuracy of {LEARNED}, every seed")
+    axes.legend(loc="center right")

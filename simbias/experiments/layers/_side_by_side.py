@@ -1,0 +1,105 @@
+"""Several networks in one member, trained side by side, each on batches of its own."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from simbias.core import AbstractNetwork, Buffer, Dataset, Index
+from simbias.errors import BadInput
+from simbias.experiments.layers._digits import CLASSES
+from simbias.losses import cross_entropy
+
+Prediction = Float[Array, "n k"]
+
+
+class SideBySide(AbstractNetwork):
+    """x ↦ (f₁(x), …, f_g(x)): what is compared is one member, whose measures see all.
+
+    In training every network sees rows of its own: of a mini-batch of g·q rows the
+    first has the first q, and so on.  Before step `fork` they all see the same, the
+    first q.  What a row is not for is 0.
+    """
+
+    networks: tuple[Any, ...]
+    step: Buffer
+    fork: Buffer
+
+    @property
+    def has_kinks(self) -> bool | None:
+        """As the networks say."""
+        return self.networks[0].has_kinks
+
+    def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
+        """Outputs of all networks for one input."""
+        return jnp.concatenate([network(x) for network in self.networks])
+
+    def on_sample(
+        self, x: Float[Array, "n d"], weight: Float[Array, " n"]
+    ) -> tuple[Prediction, "SideBySide"]:
+        """Outputs on the rows of each, and the networks with their buffers moved.
+
+        Raises:
+            ValueError: for a mini-batch that cannot be shared equally.
+        """
+        count = len(self.networks)
+        if x.shape[0] % count:
+            raise BadInput(
+                f"`batch` must be a multiple of {count}, the networks that are trained "
+                f"side by side, got {x.shape[0]}."
+            )
+        x, weight = (v.reshape(count, -1, *v.shape[1:]) for v in (x, weight))
+        is_forked = self.step.value >= self.fork.value
+        blocks, moved = [], []
+        for i, network in enumerate(self.networks):
+            share = jnp.where(is_forked, i, 0)
+            output, after = _trained(network, x[share], weight[share])
+            mask = jnp.arange(count) == share
+            block = jnp.where(mask[:, None, None], output[None], 0)
+            blocks.append(block.reshape(-1, output.shape[1]))
+            moved.append(after)
+        step = Buffer(self.step.value + 1)
+        return jnp.concatenate(blocks, 1), SideBySide(tuple(moved), step, self.fork)
+
+
+def side_by_side(*networks: Any, fork: Index = 0) -> SideBySide:
+    """Networks at their start."""
+    fork = jnp.asarray(fork, jnp.int32)
+    return SideBySide(networks, Buffer(jnp.int32(0)), Buffer(fork))
+
+
+def with_targets(data: Dataset, *others: tuple[Array, Array]) -> Dataset:
+    """A sample with targets for further networks: those of its rows, and of the test's.
+
+    `mean` is the same as `y`.
+    """
+    test = data.test
+    assert test is not None
+    put = lambda own, more: jnp.concatenate([own, *more], axis=1)
+    y = put(data.y, [train for train, _ in others])
+    y_test = put(test.y, [test for _, test in others])
+    test = Dataset(test.x, y_test, test.weight, y_test, test.features)
+    return Dataset(data.x, y, data.weight, y, data.features, test, data.others)
+
+
+def shared_cross_entropy(
+    prediction: Prediction, target: Prediction, weight: Float[Array, " n"]
+) -> Float[Array, ""]:
+    """Sum over the networks of their cross-entropies, of ten classes each.
+
+    In training every row is for one of them: g times the mean over all rows is the sum
+    of the means over the rows of each, and the rate is that of every network.
+    """
+    count = prediction.shape[1] // CLASSES
+    split = lambda v: jnp.split(v, count, axis=1)
+    pairs = zip(split(prediction), split(target), strict=True)
+    each = jnp.stack([cross_entropy(f, y, weight) for f, y in pairs])
+    return count * jnp.sum(each)
+
+
+def _trained(network: Any, x: Array, weight: Array) -> tuple[Array, Any]:
+    together = getattr(network, "on_sample", None)
+    if together is not None:
+        return together(x, weight)
+    return jax.vmap(network)(x), network

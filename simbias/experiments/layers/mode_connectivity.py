@@ -1,0 +1,189 @@
+"""Two networks are one up to the order of their neurons, and more so if they are wide.
+
+Two networks that learn the same images from different starts have a barrier between
+them: on the line from weights to weights the error rises and falls again.  But a
+network does not know the order of its neurons.  With the neurons of the second in the
+order that brings its weights, or its activations, closest to those of the first, the
+barrier falls; in wide networks little is left.  Each member is such a pair, on batches
+of their own.
+
+Averaged *outputs*, as a slide of the lecture has it, can have no barrier: the loss is
+convex in them.
+
+Reference: Ainsworth, Hayase & Srinivasa (2023), arXiv:2209.04836; Entezari, Sedghi,
+Saukh & Neyshabur (2022), arXiv:2110.06296.
+"""
+
+import jax
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from simbias.claims import difference, largest, mean, smallest
+from simbias.core import Claim, Dataset, Experiment
+from simbias.datasets.vision.images import Source, images
+from simbias.experiments.layers._digits import CLASSES, ClassAccuracy, N, input_size
+from simbias.experiments.layers._paths import MATCHINGS, Excess, Path, barrier
+from simbias.experiments.layers._side_by_side import (
+    SideBySide,
+    shared_cross_entropy,
+    side_by_side,
+    with_targets,
+)
+from simbias.figures.band import band
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.networks.dense.mlp import mlp
+from simbias.presets import presets
+
+OURS = "ours"
+FRANKLE = "above 2 % is unstable: Frankle et al. (2020), arXiv:1912.05671 (?)"
+REBASIN = "Ainsworth, Hayase & Srinivasa (2023), arXiv:2209.04836"
+STABLE = f"{REBASIN}; 2 % is the band of Frankle et al. (2020), arXiv:1912.05671 (?)"
+ENTEZARI = "Entezari et al. (2022), arXiv:2110.06296"
+CONVEX = "convexity of the loss in the outputs"
+# What the claims are about: the final time of the smallest preset at least.
+LEAST_TIME = 20.0
+# What the figure and the claims read.
+AXES = ("m",)
+# With n = 1000 the clock counts epochs: ten steps of batches of 100.
+RATE, BATCH = 0.1, 100
+_NAMES = {
+    "none": "as they are",
+    "weights": "by weights",
+    "activations": "by activations",
+}
+_TINTS: dict[str, str] = dict(zip(MATCHINGS, COLOURS[:3], strict=True))
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    n: int = N,
+    n_test: int = 597,
+    m: int = 512,
+    hidden: int = 2,
+    source: Source = "digits",
+    data_dir: str = "",
+    verify: bool = True,
+) -> tuple[Dataset, SideBySide]:
+    """Images in ten classes, and two networks from different starts."""
+    key_data, *keys = jax.random.split(key, 3)
+    data = images(
+        key_data, n=n, n_test=n_test, source=source, data_dir=data_dir, verify=verify
+    )
+    assert data.test is not None
+    data = with_targets(data, (data.y, data.test.y))
+    widths = (input_size(source), *[m] * hidden, CLASSES)
+    return data, side_by_side(*(mlp(k, widths) for k in keys))
+
+
+experiment = presets(
+    Experiment(
+        name="mode_connectivity",
+        make=make,
+        cell={"m": (32, 128, 512)},
+        seeds=20,
+        flow=Descent(
+            rate=RATE, batch=2 * BATCH, optimiser="momentum", sampling="replacement"
+        ),
+        loss=shared_cross_entropy,
+        times=(0.0, 20.0),
+        measures={"accuracy": ClassAccuracy()},
+        final={"path": Path(), "excess": Excess()},
+        dtype="float32",
+    ),
+    smoke={"cell": {"n": 200, "n_test": 200, "m": (16, 64)}, "seeds": 6},
+    paper={
+        "cell": {
+            "m": (32, 64, 128, 256, 512),
+            "hidden": 3,
+            "n": 60_000,
+            "n_test": 10_000,
+            "source": "mnist",
+        },
+        # 100 epochs of batches of 500.
+        "flow": Descent(
+            rate=RATE, batch=1000, optimiser="momentum", sampling="replacement"
+        ),
+        "times": (0.0, 1200.0),
+    },
+)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Error and loss along the line at the widest; barriers by width."""
+    widest = ds["path"].isel(m=-1)
+    with style():
+        whole = blank(12.0, 3.6)
+        left, middle, right = whole.subplots(1, 3)
+        along(left, widest.sel(sample="test", quantity="error"))
+        left.set_title(f"test error between two, m = {int(ds['m'][-1])}")
+        along(middle, widest.sel(sample="train", quantity="loss"))
+        middle.set_title("training loss (nats)")
+        by_width = barrier(ds["path"]).sel(sample="test", quantity="error")
+        for name in MATCHINGS:
+            values = by_width.sel(matching=name)
+            places = np.arange(ds.sizes["m"])
+            band(right, places, values, "o-", colour=_TINTS[name], ms=4)
+        right.axhline(0.02, color="black", linestyle=":", linewidth=1)
+        right.set_xticks(np.arange(ds.sizes["m"]), [str(m) for m in ds["m"].values])
+        right.set_xlabel("width m")
+        right.set_title("barrier of the test error")
+        left.legend(title="matched")
+    return whole
+
+
+def along(axes: Axes, path: xr.DataArray) -> None:
+    """One quantity along the lines, by how networks are matched."""
+    for name in path["matching"].values.tolist():
+        values = path.sel(matching=name)
+        label, colour = _NAMES[name], _TINTS[name]
+        band(axes, path["alpha"], values, colour=colour, label=label)
+    axes.set_xlabel("α, from one network to the other")
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """There is a barrier; an order of neurons lowers it, the wider the more."""
+    train = ds["accuracy"].isel(time=-1).sel(sample="train")
+    end, widths = barrier(ds["path"]), ds["m"].values
+    error = end.sel(sample="test", quantity="error")
+    out = [smallest("training accuracy, smallest", train, 0.99, 1.0, OURS)]
+    for m in widths:
+        naive = error.sel(m=m, matching="none")
+        text = f"barrier of the test error, as they are, m = {m}"
+        out.append(mean(text, naive, 0.02, 1.0, FRANKLE))
+    for name in MATCHINGS[1:]:
+        how = _NAMES[name]
+        for m in widths:
+            for what in ("error", "loss"):
+                sample = "test" if what == "error" else "train"
+                both = end.sel(m=m, sample=sample, quantity=what)
+                one, other = (both.sel(matching=k) for k in ("none", name))
+                text = f"{sample} {what}: as they are − matched {how}, m = {m}"
+                out.append(difference(text, one, other, 0.0, np.inf, REBASIN))
+        for what, sample in (("error", "test"), ("loss", "train")):
+            matched = end.sel(sample=sample, quantity=what, matching=name)
+            ends = matched.isel(m=0), matched.isel(m=-1)
+            text = f"{sample} {what}, matched {how}: narrowest − widest"
+            change = difference(text, *ends, 0.0, np.inf, ENTEZARI)
+            out.append(change.given(widths.size > 1, "two widths"))
+        wide = error.sel(matching=name).isel(m=-1)
+        text = f"barrier of the test error, matched {how}, at the widest"
+        out.append(
+            mean(text, wide, 0.0, 0.02, STABLE).given(widths[-1] >= 512, "m = 512")
+        )
+    ends = ds["path"].isel(alpha=-1).sel(quantity="loss")
+    moved = np.abs(ends - ends.sel(matching="none")) / (1 + ends)
+    excess = ds["excess"]
+    reverse, outputs = (excess.sel(identity=k) for k in excess["identity"].values)
+    return [
+        *out,
+        largest(
+            "outputs changed by the order of neurons", reverse, 0.0, 1e-10, "exact"
+        ),
+        largest("loss of a matched network, changed", moved, 0.0, 1e-5, "float32"),
+        largest("barrier of averaged outputs", outputs, -np.inf, 1e-12, CONVEX),
+    ]

@@ -1,0 +1,245 @@
+"""Matrix completion: what is not seen is filled in by a product, the better the deeper.
+
+Of a matrix of rank 2 a part of the entries is seen, and W_N ⋯ W_1 follows the gradient
+of their loss from a small balanced start, without a regulariser.  Two layers find some
+of what is not seen, three more.  Controls: one matrix leaves it where it was, and of a
+matrix of full rank no depth finds anything.
+
+Reference: Arora, Cohen, Hu & Luo (2019), arXiv:1905.13655; target and start are those
+of github.com/roosephu/deep_matrix_factorization, the exact flow is ours.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float, PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.analysis.parts import with_axes
+from simbias.checks.values import positive, positive_integer
+from simbias.claims import difference, largest, median
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
+from simbias.errors import BadInput
+from simbias.experiments._times import log_times
+from simbias.experiments.linear._entries import (
+    Factors,
+    UnseenError,
+    UnseenShift,
+    half_sum,
+)
+from simbias.figures.band import band
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.gradient_flow import GradientFlow
+from simbias.measures.linear.effective_rank import EffectiveRank
+from simbias.measures.risk.train_risk import TrainRisk
+from simbias.networks.dense.deep_linear import deep_linear
+from simbias.presets import presets
+from simbias.stops.train_risk_below import TrainRiskBelow
+
+PAPER = "Arora et al. (2019), arXiv:1905.13655 (?)"
+OURS = "ours"
+DERIVED = "derived"
+# What the claims are about: from here on all that is seen is fitted.
+LEAST_TIME = 1e3
+AXES = ("rank", "depth", "draw")
+# (1/n) Σ (f − y)² at which the published runs end.
+FITTED = 1e-6
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    depth: int = 2,
+    draw: Index = 0,
+    size: int = 30,
+    rank: int = 2,
+    seen: int = 240,
+    scale: Real = 1e-3,
+) -> tuple[Dataset, AbstractNetwork]:
+    """A square matrix of low rank, some of its entries, and `depth` square factors.
+
+    Args:
+        key: not used; what is drawn follows from `draw`, for every depth alike.
+        depth: factors.
+        draw: number of the target and of the entries that are seen.
+        size: rows and columns.
+        rank: of the target UVᵀ, U and V Gaussian, of mean square 1 per entry.
+        seen: entries that are, chosen uniformly; about as many per degree of freedom
+            of the target, rank (2 size − rank), as were published: 2.
+        scale: root mean square of the entries of the first product, whose factors are
+            orthogonal times one number.
+
+    Raises:
+        ValueError: for a number out of range: a rank above the size, or nothing that
+            is not seen.
+    """
+    del key
+    for name, value in (("depth", depth), ("size", size), ("rank", rank)):
+        positive_integer(name, value)
+    positive_integer("seen", seen)
+    positive("scale", scale)
+    if rank > size:
+        raise BadInput(
+            f"`rank` must be at most size={size}, got {rank}. Example: rank=2."
+        )
+    if seen >= size**2:
+        raise BadInput(
+            f"`seen` must leave entries that are not, of {size**2}, got {seen}. "
+            f"Example: seen={size**2 // 4}."
+        )
+    key_left, key_right, key_seen, key_start = jax.random.split(jax.random.key(draw), 4)
+    left = jax.random.normal(key_left, (size, rank), jnp.float64)
+    right = jax.random.normal(key_right, (size, rank), jnp.float64)
+    target = left @ right.T
+    target = target * size / jnp.linalg.norm(target)
+    order = jax.random.permutation(key_seen, size**2)
+    factor = (jnp.asarray(scale, jnp.float64) * size**0.5) ** (1 / depth)
+    widths = (size,) * (depth + 1)
+    net = deep_linear(key_start, widths, law="orthogonal", scale=1.0)
+    network = Factors(tuple(factor * w for w in net.weights))
+    hidden = _entries(target, order[seen:])
+    others = {"start": _entries(network.product, order[seen:])}
+    shown = _entries(target, order[:seen])
+    data = Dataset(shown.x, shown.y, shown.weight, shown.y, jnp.eye(2), hidden, others)
+    return data, network
+
+
+def _entries(matrix: Float[Array, "p p"], places: Array) -> Dataset:
+    rows, columns = jnp.divmod(places, matrix.shape[1])
+    x = jnp.stack([rows, columns], axis=1).astype(jnp.float64)
+    y = matrix[rows, columns][:, None]
+    return Dataset(x, y, jnp.ones(len(places)), y, jnp.eye(2))
+
+
+experiment = presets(
+    Experiment(
+        name="matrix_completion",
+        make=make,
+        cell={"rank": (2, 30), "depth": (1, 2, 3), "draw": tuple(range(20))},
+        seeds=1,
+        flow=GradientFlow(),
+        loss=half_sum,
+        times=log_times(0.1, 1e3, 61),
+        measures={
+            "unseen_error": UnseenError(),
+            "unseen_shift": UnseenShift(),
+            "effective_rank": EffectiveRank(),
+            "train_risk": TrainRisk(),
+        },
+        stop=TrainRiskBelow(FITTED),
+    ),
+    smoke={
+        "cell": {
+            "rank": 1,
+            "depth": (2, 3),
+            "draw": (0, 1, 2),
+            "size": 12,
+            "seen": 48,
+        },
+        "times": log_times(0.1, 1e3, 31),
+    },
+    paper={
+        "cell": {
+            "depth": (1, 2, 3, 4),
+            "draw": tuple(range(50)),
+            "size": 100,
+            "rank": (5, 100),
+            "seen": 2000,
+        },
+    },
+)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Error of what is not seen and of what is, and the effective rank, by time."""
+    shown = ds["rank"].values.min()
+    with style():
+        whole = blank(12.6, 3.9)
+        unseen, seen, rank = whole.subplots(1, 3)
+        ranks, depths = (ds[axis].values.tolist() for axis in ("rank", "depth"))
+        cells = [(p, n) for p in ranks for n in depths]
+        for p, n in cells:
+            part, colour = _members(ds, p, n), COLOURS[depths.index(n)]
+            line = "-" if p == shown else ":"
+            drawn = [(unseen, part["unseen_error"])]
+            if p == shown:
+                drawn.append((seen, part["train_risk"] ** 0.5))
+                drawn.append((rank, part["effective_rank"]))
+            for axes, values in drawn:
+                text = f"rank {p}, N = {n}"
+                band(axes, part["time"], values, line, colour=colour, label=text)
+        seen.axhline(FITTED**0.5, color="black", ls=":", lw=1)
+        unseen.set_title("entries not seen: error over their size")
+        seen.set_title("entries seen: error; dotted: rest")
+        rank.set_title("effective rank")
+        for axes in (unseen, seen, rank):
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            axes.set_xlim(0.1, float(ds["time"][-1]))
+            axes.set_xlabel("time")
+        unseen.legend(loc="lower left")
+        seen.legend(loc="upper right")
+        rank.legend(loc="center right", bbox_to_anchor=(1.0, 0.63))
+        rank.set_yticks([1, 2, 4, 10, 20], ["1", "2", "4", "10", "20"])
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """One matrix learns nothing of the rest; two layers do, three more."""
+    ds = with_axes(ds, AXES)
+    out, low = [], _low(ds)
+    for rank in ds["rank"].values.tolist():
+        depths = ds["depth"].values.tolist()
+        ends = {n: _members(ds, rank, n).isel(time=-1) for n in depths}
+        for n, end in ends.items():
+            out += _of_one(end, n, f"rank {rank}, N = {n}", rank == low)
+        if rank == low:
+            for n in (n for n in ends if n > 2 and n - 1 in ends):
+                out += _deeper(ends[n - 1], ends[n], f"N = {n - 1} less N = {n}")
+    return out
+
+
+def _of_one(end: xr.Dataset, depth: int, name: str, is_low: bool) -> list[Claim]:
+    """What is seen is fitted; what is not is found by layers, if the rank is low."""
+    fit, error = end["train_risk"] ** 0.5, end["unseen_error"]
+    text = f"{name}: error of the entries seen, root mean square, largest"
+    out = [largest(text, fit, 0, FITTED**0.5, DERIVED)]
+    text = "error of the entries not seen over their size, median"
+    if depth == 1:
+        moved = f"{name} (control): how far an entry moves that is not seen, largest"
+        return [
+            *out,
+            largest(moved, end["unseen_shift"], 0, 1e-12, DERIVED),
+            median(f"{name} (control): {text}", error, 0.99, 1.01, DERIVED),
+        ]
+    if is_low:
+        source = f"{PAPER}; the band is ours"
+        return [*out, median(f"{name}: {text}", error, 0, 0.5, source)]
+    return [*out, median(f"{name} (control): {text}", error, 0.9, np.inf, OURS)]
+
+
+def _deeper(before: xr.Dataset, after: xr.Dataset, name: str) -> list[Claim]:
+    """Of the same target and entries, in pairs."""
+    logs = [np.log10(end["unseen_error"]) for end in (before, after)]
+    ranks = [end["effective_rank"] for end in (before, after)]
+    text = f"lg error of the entries not seen, {name}, mean"
+    return [
+        difference(text, logs[0], logs[1], 0, np.inf, PAPER),
+        difference(
+            f"effective rank, {name}, mean", ranks[0], ranks[1], 0, np.inf, PAPER
+        ),
+    ]
+
+
+def _low(ds: xr.Dataset) -> int:
+    """The rank that is low: the least of them, if it is below half the size."""
+    size = int(ds["size"])
+    least = int(ds["rank"].values.min())
+    return least if 2 * least < size else 0
+
+
+def _members(ds: xr.Dataset, rank: int, depth: int) -> xr.Dataset:
+    """Of a rank and a depth, the draws as the seeds."""
+    part = ds.sel(rank=rank, depth=depth)
+    return part.isel(seed=0).drop_vars("seed").rename(draw="seed")

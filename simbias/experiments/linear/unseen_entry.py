@@ -1,0 +1,274 @@
+"""No norm explains it: the one entry that is not seen grows without bound.
+
+Of a 2 × 2 matrix w₁₂ = w₂₁ = 1 and w₂₂ = 0 are seen.  Deep factors that begin balanced
+with det > 0 keep det > 0, so that w₁₁w₂₂ > w₁₂w₂₁: as w₂₂ goes to 0, w₁₁ goes to ±∞,
+and with it every norm.  What falls is the rank, to 1.  From det < 0 nothing of the kind
+happens: the control.
+
+In float64 two factors lose the sign of the determinant: their smaller singular value
+falls exponentially in ∫ w₂₂, below what the larger is known to, and then changes its
+sign.  The flow is therefore integrated in the logarithms of the singular values and the
+angles of their vectors, where det > 0 by construction; the factors are run beside it,
+and no claim of det > 0 is about them.
+
+Reference: Razin & Cohen (2020), arXiv:2005.06398; starts and times are ours.
+"""
+
+from typing import Literal, get_args
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.analysis.parts import with_axes
+from simbias.checks.sample import one_of
+from simbias.claims import largest, near, smallest
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
+from simbias.errors import BadInput
+from simbias.experiments._times import log_times
+from simbias.experiments.linear._entries import (
+    Factors,
+    FirstEntry,
+    LogDeterminant,
+    Orientation,
+    SingularCoordinates,
+    half_sum,
+    rotation,
+)
+from simbias.figures.band import band
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.gradient_flow import STIFF, GradientFlow
+from simbias.measures.linear.effective_rank import EffectiveRank
+from simbias.measures.risk.train_loss import TrainLoss
+from simbias.presets import presets
+from simbias.stops.train_risk_below import TrainRiskBelow
+
+PAPER = "Razin & Cohen (2020), arXiv:2005.06398 (?)"
+OURS = "ours"
+DERIVED = "derived"
+# What the claims are about: the final time of the smallest preset at least.
+LEAST_TIME = 1e4
+AXES = ("det", "depth", "form", "draw")
+Det = Literal["positive", "negative"]
+Form = Literal["singular values", "factors"]
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    det: Det = "positive",
+    depth: int = 2,
+    form: Form = "singular values",
+    draw: Index = 0,
+    scale: Real = 0.1,
+) -> tuple[Dataset, AbstractNetwork]:
+    """The three entries, and start number `draw`, the same matrix in either form.
+
+    σ₁ = scale, σ₂ from 0.2 to 0.8 of it, uniform; angles uniform; layers balanced.
+    """
+    del key
+    one_of("det", det, get_args(Det))
+    one_of("form", form, get_args(Form))
+    if depth not in (2, 3, 4):
+        raise BadInput(f"`depth` must be 2, 3 or 4, got {depth!r}. Example: depth=2.")
+    u = jax.random.uniform(jax.random.key(draw), (depth + 2,), jnp.float64)
+    values = scale * jnp.stack([jnp.ones(()), 0.2 + 0.6 * u[0]])
+    angles = 2 * jnp.pi * u[1:]
+    whole = SingularCoordinates(jnp.log(values), angles[:2], depth, det == "positive")
+    x = jnp.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    y = jnp.array([[1.0], [1.0], [0.0]])
+    data = Dataset(x, y, jnp.ones(3), y, jnp.eye(2))
+    if form == "singular values":
+        return data, whole
+    left, right = whole.frames()
+    frames = [right, *(rotation(angle) for angle in angles[2:]), left]
+    root = values ** (1 / depth)
+    pairs = zip(frames, frames[1:], strict=False)
+    return data, Factors(tuple((b * root[None, :]) @ a.T for a, b in pairs))
+
+
+experiment = presets(
+    Experiment(
+        name="unseen_entry",
+        make=make,
+        cell={
+            "det": ("positive", "negative"),
+            "depth": (2, 3),
+            "form": ("singular values", "factors"),
+            "draw": tuple(range(20)),
+        },
+        seeds=1,
+        flow=GradientFlow(STIFF, rtol=1e-8),
+        loss=half_sum,
+        times=log_times(0.1, 1e5, 61),
+        measures={
+            "entry": FirstEntry(),
+            "loss": TrainLoss(half_sum),
+            "effective_rank": EffectiveRank(),
+            "orientation": Orientation(),
+            "log_determinant": LogDeterminant(),
+        },
+        # At rest on a zero of the loss a step would only be of rounding.
+        stop=TrainRiskBelow(1e-22),
+    ),
+    smoke={
+        "cell": {"depth": 2, "draw": (0, 1), "form": "singular values"},
+        "times": log_times(0.1, 1e4, 26),
+    },
+    paper={
+        "cell": {"depth": (2, 3, 4), "draw": tuple(range(200))},
+        "times": log_times(0.1, 1e7, 81),
+    },
+)
+
+
+def bound(loss: xr.DataArray) -> xr.DataArray:
+    """(1 − e)²/e, e = √(2·loss) < 1: below it |w₁₁| cannot lie if det > 0.
+
+    det > 0 is w₁₁w₂₂ > w₁₂w₂₁ ≥ (1 − e)², and |w₂₂| ≤ e.
+    """
+    e = (2 * loss) ** 0.5
+    return ((1 - e) ** 2 / e).where(e < 1)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """|w₁₁| against the loss with its bound, and by time, and the effective rank."""
+    whole_form = "singular values"
+    with style():
+        whole = blank(12.6, 3.9)
+        against, size, rank = whole.subplots(1, 3)
+        dets, depths = (ds[axis].values.tolist() for axis in ("det", "depth"))
+        cells = [(n, det) for det in dets for n in depths]
+        for i, (depth, det) in enumerate(cells):
+            part = _members(ds, det, depth)
+            label = f"N = {depth}, det {'>' if det == 'positive' else '<'} 0"
+            for form in ds["form"].values:
+                one, is_exact = part.sel(form=form), form == whole_form
+                entry, line = abs(one["entry"]), "-" if is_exact else ":"
+                text = label if is_exact else f"{label}, factors"
+                if det == "positive":
+                    for loss, value in zip(one["loss"], entry, strict=True):
+                        against.plot(loss, value, line, lw=0.7, color=COLOURS[i])
+                if is_exact or det == "positive":
+                    band(size, ds["time"], entry, line, colour=COLOURS[i], label=text)
+                if is_exact:
+                    seen = one["effective_rank"]
+                    band(rank, ds["time"], seen, colour=COLOURS[i], label=label)
+        levels = xr.DataArray(np.geomspace(1e-6, 0.1, 100))
+        against.plot(levels, bound(levels), "--", color="black", label="(1 − e)²/e")
+        against.set_xscale("log")
+        against.set_xlim(1, 1e-6)
+        against.set_ylim(1e-2, 1e3)
+        against.set_xlabel("loss")
+        against.set_title("|w₁₁| from det > 0; dotted: factors in float64")
+        size.set_title("|w₁₁|, not seen")
+        size.set_ylim(1e-5, 1e3)
+        rank.set_title("effective rank")
+        rank.set_ylim(0.95, 2.05)
+        for axes in (against, size):
+            axes.set_yscale("log")
+        for axes in (size, rank):
+            axes.set_xscale("log")
+            axes.set_xlim(0.1, float(ds["time"][-1]))
+            axes.set_xlabel("time")
+        against.legend()
+        size.legend(loc="lower right")
+        rank.legend()
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """Without bound and of rank 1 from det > 0; at rest, of rank 2, from det < 0."""
+    ds = with_axes(ds, AXES)
+    out = []
+    for depth in ds["depth"].values.tolist():
+        for det, kind in (("positive", _grows), ("negative", _rests)):
+            if det in ds["det"].values and "singular values" in ds["form"].values:
+                part = _members(ds, det, depth)
+                out += kind(part.sel(form="singular values"), f"N = {depth}")
+                sign = ">" if det == "positive" else "<"
+                out += _both_forms(part, f"N = {depth}, det {sign} 0")
+                if (depth, det) == (2, "positive"):
+                    out += _lost(part, f"N = {depth}, det > 0")
+    return out
+
+
+def _members(ds: xr.Dataset, det: str, depth: int) -> xr.Dataset:
+    """Over form and draw, the latter as the seed."""
+    return (
+        ds.sel(det=det, depth=depth).isel(seed=0).drop_vars("seed").rename(draw="seed")
+    )
+
+
+def _grows(part: xr.Dataset, name: str) -> list[Claim]:
+    size, name = abs(part["entry"]), f"{name}, det > 0"
+    ratio = (size / bound(part["loss"])).values
+    last = part["time"].values >= 0.1 * part["time"].values[-1]
+    logs = np.log(part[["loss", "entry"]].assign(entry=size).isel(time=last))
+    slopes = [
+        float(np.polyfit(loss, entry, 1)[0])
+        for loss, entry in zip(
+            *(logs[k].transpose("seed", "time").values for k in ("loss", "entry")),
+            strict=True,
+        )
+    ]
+    rank = part["effective_rank"].isel(time=-1)
+    return [
+        smallest(
+            f"{name}: |w₁₁| over (1 − e)²/e at all times with e < 1, smallest",
+            ratio[np.isfinite(ratio)],
+            1,
+            np.inf,
+            PAPER,
+        ),
+        near(
+            f"{name}: exponent of |w₁₁| in the loss, last tenth, farthest from −½",
+            slopes,
+            -0.5,
+            -0.55,
+            -0.45,
+            f"{PAPER}; the band is ours",
+        ),
+        largest(f"{name}: effective rank at the end, largest", rank, 1, 1.05, PAPER),
+    ]
+
+
+def _rests(part: xr.Dataset, name: str) -> list[Claim]:
+    size, name = abs(part["entry"]), f"{name}, det < 0 (control)"
+    time = part["time"].values
+    late = part["entry"].isel(time=time >= min(1e3, time[-1]))
+    moved = late.max("time") - late.min("time")
+    rank = part["effective_rank"].isel(time=-1)
+    return [
+        largest(f"{name}: |w₁₁| at any time, largest", size, 0, 2, OURS),
+        largest(f"{name}: how far w₁₁ moves after t = 1000", moved, 0, 1e-6, OURS),
+        smallest(f"{name}: effective rank at the end, smallest", rank, 1.5, 2, OURS),
+    ]
+
+
+def _both_forms(part: xr.Dataset, name: str) -> list[Claim]:
+    """Factors agree for as long as they have the sign of their determinant."""
+    if "factors" not in part["form"].values:
+        return []
+    exact, factors = (part.sel(form=form) for form in ("singular values", "factors"))
+    is_told = (factors["orientation"] == exact["orientation"]).cumprod("time") > 0
+    gap = abs(factors["entry"] - exact["entry"]).where(is_told).values
+    text = f"{name}: |Δw₁₁| of factors and singular values while det has its sign"
+    return [largest(f"{text}, largest", gap[np.isfinite(gap)], 0, 1e-4, DERIVED)]
+
+
+def _lost(part: xr.Dataset, name: str) -> list[Claim]:
+    """Two factors lose the sign, and what is said of det > 0 with it."""
+    if "factors" not in part["form"].values:
+        return []
+    exact, factors = (
+        abs(part["entry"].sel(form=form).isel(time=-1))
+        for form in ("singular values", "factors")
+    )
+    text = (
+        f"{name}: |w₁₁| of factors, whose det has changed sign, over that of the flow"
+    )
+    return [largest(f"{text}, at the end, largest", factors / exact, 0, 0.5, OURS)]
