@@ -1,4 +1,4 @@
-"""What the first convolution looks for: waves and colours, some in opposite pairs.
+"""What the first convolution looks for: smooth filters, a few of one wave or colour.
 
 A convolutional network with 32 filters of 7 × 7 learns the shape of coloured dead
 leaves: discs, squares or triangles, whose angle and hue say nothing.  Every filter is
