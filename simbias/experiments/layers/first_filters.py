@@ -20,6 +20,7 @@ doi:10.23915/distill.00024.002; Shang et al. (2016), arXiv:1603.05201, for pairs
 import dataclasses
 
 import jax
+import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.axes import Axes
@@ -29,8 +30,7 @@ from simbias.analysis.parts import with_axes
 from simbias.claims import difference, largest
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
-from simbias.experiments.layers._digits import ClassAccuracy
-from simbias.experiments.layers._filters import FirstFilters, gallery
+from simbias.experiments.layers._filters import Accuracies, FirstFilters, gallery
 from simbias.figures.band import band
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
@@ -113,14 +113,14 @@ experiment = presets(
         times=_times(_RATE, _STEPS, 10),
         measures={"kinds": FilterKinds(), "pairs": NegativePairs()},
         final={
-            "accuracy": ClassAccuracy(),
+            "accuracy": Accuracies(),
             "fits": FilterFits(),
             "filters": FirstFilters(),
         },
         dtype="float32",
     ),
     smoke={
-        "cell": {"n": 500, "n_test": 200, "m": 8, "p": 8},
+        "cell": {"permuted": False, "n": 500, "n_test": 200, "m": 8, "p": 8},
         "seeds": 2,
         "times": _times(_RATE, 100, 2),
     },
@@ -136,7 +136,8 @@ def figure(ds: xr.Dataset) -> Figure:
     ds = with_axes(ds, AXES)
     with style():
         whole = blank(11.0, 6.0)
-        above, below = whole.subfigures(2, 1, height_ratios=(1, 1.7))
+        parts = np.ravel(whole.subfigures(2, 1, height_ratios=(1, 1.7)))
+        above, below = parts
         panels = above.subplots(1, ds.sizes["permuted"], squeeze=False)[0]
         for axes, permuted in zip(panels, ds["permuted"].values, strict=True):
             gallery(axes, ds.sel(permuted=permuted).isel(seed=0))
@@ -158,9 +159,11 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     if ds.sizes["permuted"] == 2:
         end = ds["kinds"].isel(time=-1)
         for kind in KINDS[:2]:
-            pair = (end.sel(kind=kind, permuted=p, drop=True) for p in (False, True))
+            own, other = (
+                end.sel(kind=kind, permuted=p, drop=True) for p in (False, True)
+            )
             text = f"share {kind} at the end, images − pixels permuted"
-            out.append(difference(text, *pair, 0.0, 1.0, OURS))
+            out.append(difference(text, own, other, 0.0, 1.0, OURS))
     return out
 
 
