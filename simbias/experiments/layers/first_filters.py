@@ -20,7 +20,6 @@ doi:10.23915/distill.00024.002; Shang et al. (2016), arXiv:1603.05201, for pairs
 import dataclasses
 
 import jax
-import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.axes import Axes
@@ -136,12 +135,12 @@ def figure(ds: xr.Dataset) -> Figure:
     ds = with_axes(ds, AXES)
     with style():
         whole = blank(11.0, 6.0)
-        parts = np.ravel(whole.subfigures(2, 1, height_ratios=(1, 1.7)))
-        above, below = parts
+        parts = whole.subfigures(2, 1, height_ratios=(1, 1.7))
+        above, below = parts  # pyright: ignore
         panels = above.subplots(1, ds.sizes["permuted"], squeeze=False)[0]
         for axes, permuted in zip(panels, ds["permuted"].values, strict=True):
             gallery(axes, ds.sel(permuted=permuted).isel(seed=0))
-            axes.set_title(_name(permuted))
+            axes.set_title(_name(bool(permuted)))
         left, right = below.subplots(1, 2)
         _by_kind(left, ds)
         _by_pairing(right, ds.sel(permuted=bool(ds["permuted"][0])))
