@@ -10,6 +10,7 @@ from .boolean import parity_sparse as parity_sparse
 from .interpolation import spurious_minimum as spurious_minimum
 from .interpolation import threshold as threshold
 from .interpolation import threshold_scaling as threshold_scaling
+from .layers import first_filters as first_filters
 from .layers import layer_resets as layer_resets
 from .layers import layer_similarity as layer_similarity
 from .layers import mode_connectivity as mode_connectivity

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -63,7 +64,7 @@ def images(
     each at most once.  Nothing is downloaded.
 
     The target is one-hot for the task "classes"; ±1 for "halves", +1 for the second
-    half of the classes (digits 5 to 9, not discs), and for "parity", +1 for the odd
+    half of the classes (digits 5 to 9, triangles), and for "parity", +1 for the odd
     ones.  With probability `noise` the label of an image, in training and test sample
     alike, is replaced by one of the others, uniformly.
 
@@ -81,7 +82,8 @@ def images(
 
     Returns:
         The sample.  `mean` is E[y | x]: (1 − 2p) times the true ±1, or 1 − p at the
-        true class and p/(classes − 1) at the others.  There are no `features`.
+        true class and p/(classes − 1) at the others.  There are no `features`.  Dead
+        leaves have `fresh`.
 
     Raises:
         ValueError: for a size, name or number out of range, a file that is missing,
@@ -111,19 +113,18 @@ def images(
     order = jnp.arange(np.prod(SHAPE[source][1:]))
     if permuted:
         order = jax.random.permutation(keys[2], order)
-    parts = []
-    for key_part, size, stock in zip(
-        keys[:2], sizes.values(), stocks or (None, None), strict=True
-    ):
-        key_image, key_label = jax.random.split(key_part)
-        image, label = _drawn(key_image, size, source, stock)
-        y, mean = _targets(key_label, label, _CLASSES[source], task, noise)
-        channels = image.reshape(size, SHAPE[source][0], -1)
-        parts.append((channels[:, :, order].reshape(size, -1), y, mean))
+    law = _Law(order, jnp.asarray(noise, jnp.float64), source, task)
+    parts = [
+        law.sample(key_part, size, stock)
+        for key_part, size, stock in zip(
+            keys[:2], sizes.values(), stocks or (None, None), strict=True
+        )
+    ]
     features = jnp.zeros((0, parts[0][0].shape[1]), jnp.float64)
     (x, y, mean), (x_test, y_test, mean_test) = parts
     test = Dataset(x_test, y_test, jnp.ones(n_test), mean_test, features)
-    return Dataset(x, y, jnp.ones(n), mean, features, test)
+    fresh = None if stocks else law
+    return Dataset(x, y, jnp.ones(n), mean, features, test, fresh=fresh)
 
 
 class _Stock(NamedTuple):
@@ -131,6 +132,33 @@ class _Stock(NamedTuple):
 
     load: Callable[[], Labelled]
     size: int
+
+
+class _Law(eqx.Module):
+    """How a sample is drawn: order of the pixels, share of wrong labels, task."""
+
+    order: Int[Array, " q"]
+    noise: Float[Array, ""]
+    source: Source = eqx.field(static=True)
+    task: Task = eqx.field(static=True)
+
+    def __call__(
+        self, key: PRNGKeyArray, rows: int
+    ) -> tuple[Float[Array, "n d"], Float[Array, "n k"]]:
+        """Rows of a source that is drawn, and their targets."""
+        x, y, _ = self.sample(key, rows, None)
+        return x, y
+
+    def sample(
+        self, key: PRNGKeyArray, size: int, stock: "_Stock | None"
+    ) -> tuple[Float[Array, "n d"], Float[Array, "n k"], Float[Array, "n k"]]:
+        """Images, targets y, and E[y | x]."""
+        key_image, key_label = jax.random.split(key)
+        image, label = _drawn(key_image, size, self.source, stock)
+        classes = _CLASSES[self.source]
+        y, mean = _targets(key_label, label, classes, self.task, self.noise)
+        channels = image.reshape(size, SHAPE[self.source][0], -1)
+        return channels[:, :, self.order].reshape(size, -1), y, mean
 
 
 def _stocks(source: Source, data_dir: str, verify: bool) -> tuple[_Stock, ...]:

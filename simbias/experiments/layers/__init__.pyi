@@ -1,3 +1,4 @@
+from . import first_filters as first_filters
 from . import layer_resets as layer_resets
 from . import layer_similarity as layer_similarity
 from . import mode_connectivity as mode_connectivity

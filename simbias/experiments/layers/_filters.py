@@ -1,0 +1,71 @@
+"""Filters of a first convolution, as they are and as a picture."""
+
+from typing import Any, ClassVar
+
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+from simbias.core import AbstractMeasure, Dataset
+from simbias.experiments.layers._digits import class_accuracy
+from simbias.figures.style import COLOURS
+from simbias.measures._sample import second_sample
+from simbias.measures.filters.filter_kinds import KINDS, kinds
+
+_COLUMNS = 11
+
+
+class FirstFilters(AbstractMeasure):
+    """The weights of the first convolution."""
+
+    dims: ClassVar[tuple[str, ...]] = ("filter", "channel", "row", "column")
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "f c s s"]:  # noqa: ARG002
+        """As they are; a convolutional network."""
+        return network.kernels[0]
+
+
+class Accuracies(AbstractMeasure):
+    """Shares of the training and of the test sample whose class is told."""
+
+    dims: ClassVar[tuple[str, ...]] = ("sample",)
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "2"]:
+        """Accuracies in [0, 1]; targets are one-hot."""
+        samples = (data, second_sample(data))
+        return jnp.stack([class_accuracy(network, some) for some in samples])
+
+    def coords(self) -> dict[str, np.ndarray]:
+        """Training and test sample."""
+        return {"sample": np.array(["train", "test"])}
+
+
+def gallery(axes: Axes, member: xr.Dataset) -> None:
+    """Filters of one member, each over its largest weight, framed by kind; best first.
+
+    One channel is grey; three are red, green and blue.
+    """
+    filters = member["filters"].transpose("filter", "row", "column", "channel").values
+    fits = member["fits"].transpose("filter", "fit").values
+    order = np.argsort(-np.maximum(fits[:, 0], fits[:, 2]))
+    is_of = np.asarray(kinds(jnp.asarray(fits[order])))
+    size = filters.shape[1]
+    for place, image in enumerate(filters[order]):
+        top = np.max(np.abs(image))
+        shown = 0.5 + image / (2 * top if top > 0 else 1)
+        shown = np.repeat(shown, 3, axis=2)[:, :, :3] if image.shape[2] == 1 else shown
+        y, x = (size + 2.0) * np.array(divmod(place, _COLUMNS))
+        axes.imshow(shown, extent=(x, x + size, y + size, y), interpolation="nearest")
+        kind = int(np.argmax(is_of[:, place]))
+        if KINDS[kind] != "neither":
+            frame = Rectangle((x - 0.5, y - 0.5), size + 1, size + 1)
+            frame.set(fill=False, edgecolor=COLOURS[kind], linewidth=2.5)
+            axes.add_patch(frame)
+    rows = -(-len(filters) // _COLUMNS)
+    axes.set_xlim(-1, _COLUMNS * (size + 2))
+    axes.set_ylim(rows * (size + 2), -1)
+    axes.set_aspect("equal")
+    axes.axis("off")

@@ -1,0 +1,1 @@
+"""What the filters of a first convolution look for."""
