@@ -479,8 +479,17 @@ def test_the_rate_difference_is_the_error_of_first_order():
         ("flow.rate", "seed"),
     )
     np.testing.assert_allclose(rate_difference(risk), np.full(4, 0.03), rtol=1e-12)
-    for wrong in (risk.isel({"flow.rate": [0]}), risk.rename({"flow.rate": "rate"})):
-        with pytest.raises(BadInput, match="`dim` must be an axis"):
+    with pytest.raises(BadInput, match="`dim` must be an axis"):
+        rate_difference(risk.isel({"flow.rate": [0]}))
+    for wrong in (risk.rename({"flow.rate": "rate"}), risk.drop_vars("flow.rate")):
+        with pytest.raises(BadInput, match="`values` must be an xarray"):
             rate_difference(wrong)
     with pytest.raises(BadInput, match="different positive rates"):
         rate_difference(risk.assign_coords({"flow.rate": [0.0, 0.1]}))
+
+
+def test_of_no_times_a_band_is_empty():
+    values = xr.DataArray(np.zeros((3, 0)), dims=("seed", "time"))
+    found = quantile_band(values)
+    assert found["median"].sizes == {"time": 0}
+    assert found["count"].sizes == {"time": 0}

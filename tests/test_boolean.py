@@ -16,8 +16,10 @@ import simbias
 from simbias.core import Dataset
 from simbias.datasets.boolean.cantor import cantor
 from simbias.datasets.boolean.parity import parity
+from simbias.ensemble.plan import make_plan
 from simbias.experiments.boolean import cantor as cantor_page
-from simbias.experiments.boolean import parity_gradient
+from simbias.experiments.boolean import parity as parity_experiment
+from simbias.experiments.boolean import parity_equations, parity_gradient, parity_sparse
 from simbias.experiments.boolean._by_hand import cantor_by_hand, parity_by_hand
 from simbias.experiments.boolean._published import published_start
 from simbias.experiments.boolean._times import learning_times, slopes_of_seeds
@@ -27,6 +29,7 @@ from simbias.numerics.binary_equations import binary_equations
 from simbias.numerics.walsh_hadamard import cube, walsh_coefficients
 from simbias.theory.approximation_curve import approximation_curve
 from simbias.theory.full_binary_rank import full_binary_rank
+from simbias.verbs.simulate import simulate
 
 KEY = jax.random.key(0)
 # Nearly all the time of this file is compiling.
@@ -357,3 +360,28 @@ def test_slopes_of_seeds_are_those_of_power_laws():
     times = xr.DataArray(np.stack([d**1.5, 3 * d**2], 1), dims=("d", "seed"))
     found = slopes_of_seeds(np.log(d), times, "d")
     np.testing.assert_allclose(found, [1.5, 2.0], rtol=1e-12)
+
+
+def test_every_size_of_the_grid_is_checked_with_the_ends_of_the_numbers():
+    experiment = parity_sparse.experiment("smoke", k=(2, 9), d=(8, 16))
+    with pytest.raises(ValueError, match="`k` must be a whole number from 0 to d = 8"):
+        make_plan(experiment)
+
+
+@pytest.mark.parametrize(
+    ("module", "cell", "named"),
+    [
+        (parity_gradient, {"d": 2}, "`d` must be from 3 to 14"),
+        (parity_gradient, {"d": 15}, "`d` must be from 1 to 14"),
+        (parity_experiment, {"d": 0}, "`d` must be a positive integer"),
+    ],
+)
+def test_sizes_out_of_range_are_named_before_anything_runs(module, cell, named):
+    with pytest.raises(ValueError, match=named):
+        make_plan(module.experiment("smoke", **cell))
+
+
+def test_without_noiseless_systems_the_solver_is_not_judged_on_them():
+    ds = simulate(parity_equations.experiment("smoke", flips=(0.05,), d=6, systems=20))
+    verdicts = {c.statement: c.verdict for c in parity_equations.claims(ds)}
+    assert verdicts["solver, no noise: systems without a flip"] == "not applicable"

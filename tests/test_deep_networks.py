@@ -99,6 +99,9 @@ def test_activations_are_those_of_the_layers():
         ),
         (lambda: convolutional(KEY, image=(1, 8, 8), k=1, size=4), "size"),
         (lambda: convolutional(KEY, image=(1, 8, 8), k=1, stride=3), "image"),
+        (lambda: convolutional(KEY, image=(0, 16, 16), k=1), "image"),
+        (lambda: convolutional(KEY, image=(1, -16, 16), k=1), "image"),
+        (lambda: convolutional(KEY, image=(1, 16, 16), k=1, channels=(0,)), "channels"),
     ],
 )
 def test_bad_input_is_named(call, named):

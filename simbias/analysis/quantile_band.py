@@ -29,6 +29,13 @@ def quantile_band(
         raise BadInput(f"`dim` must be one of {values.dims}, got {dim!r}.")
     is_finite = xr.apply_ufunc(np.isfinite, values)
     tail = (1 - level) / 2
+    if not values.size:  # no members, or no times
+        empty = is_finite.any(dim) * np.nan
+        none = is_finite.sum(dim)
+        names = ("median", "low", "high")
+        return xr.Dataset(
+            {**dict.fromkeys(names, empty), "count": none, "failed": none}
+        )
     has_any = is_finite.any(dim)
     # A row without any value is given zeros first: numpy warns about an empty one.
     kept = values.where(is_finite).where(has_any, 0.0)

@@ -30,6 +30,11 @@ def rate_difference(values: xr.DataArray, *, dim: str = "flow.rate") -> xr.DataA
     Raises:
         ValueError: for an axis that is not there, or has one rate only.
     """
+    if not isinstance(values, xr.DataArray) or dim not in values.coords:
+        raise BadInput(
+            f"`values` must be an xarray DataArray with the coordinate {dim!r}, got "
+            f"{type(values).__name__}. Example: ds['risk']."
+        )
     if dim not in values.dims or values.sizes[dim] < 2:
         raise BadInput(
             f"`dim` must be an axis of two rates at least, got {dim!r} of "
@@ -37,7 +42,7 @@ def rate_difference(values: xr.DataArray, *, dim: str = "flow.rate") -> xr.DataA
         )
     values = values.sortby(dim)
     rates = values[dim].values.astype(np.float64)
-    if not rates[0] > 0 or rates[0] == rates[1]:
+    if not np.all(np.isfinite(rates)) or rates[0] <= 0 or rates[0] == rates[1]:
         raise BadInput(f"`{dim}` must hold different positive rates, got {rates}.")
     first, second = (values.isel({dim: i}, drop=True) for i in (0, 1))
     return (second - first) * (rates[0] / (rates[1] - rates[0]))

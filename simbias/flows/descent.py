@@ -173,6 +173,13 @@ class Descent(AbstractFlow):
                 "without a `batch`. Example: batch=128."
             )
 
+        is_branch = isinstance(self.branch, int) and self.branch > 0
+        if self.fork is None and is_branch:
+            raise BadInput(
+                f"`branch` is the order of batches from `fork` on, which is not given, "
+                f"got branch={self.branch}. Example: fork=0."
+            )
+
     def _check_left_out(self) -> None:
         for name in CONSTANTS["adamw"]:
             if (value := getattr(self, name)) is not None:

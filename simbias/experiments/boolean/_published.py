@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
+from simbias.checks.values import positive_integer
 from simbias.networks.dense.mlp import Mlp
 
 
@@ -18,7 +19,12 @@ def published_start(
         key: random key.
         widths: sizes of input, hidden layers and output.
         bias: of every neuron, the output included.
+
+    Raises:
+        ValueError: for widths that are no sizes.
     """
+    for size in widths:
+        positive_integer("widths", size)
     shapes = [(p, q) for q, p in zip(widths, widths[1:], strict=False)]
     # One draw for all layers: a program compiles as many draws as there are.
     size = sum(p * q for p, q in shapes)

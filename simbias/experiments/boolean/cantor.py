@@ -25,7 +25,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import largest, mean, smallest
+from simbias.claims import difference, largest, mean, smallest
 from simbias.core import (
     AbstractMeasure,
     AbstractNetwork,
@@ -180,13 +180,16 @@ def _of_training(
     has_deep = FINE in curves and LEVELS in ds["depth"].values
     coarse = best.sel(degree=COARSE) if COARSE in curves else []
     fine = end.sel(degree=FINE, depth=LEVELS) if has_deep else []
-    slopes: Any = []
-    if has_slope := len(curves) > 1:
-        # P(2), what one more level than the coarsest gives, by curve.
-        x = np.array([law[2] for law in curves.values()])
-        x = x - x.mean()
-        slopes = x @ best.transpose("degree", "seed").values / (x @ x)
-    follows = "slope of the best accuracy in P(2), over the curves"
+    # Of every seed: |best accuracy − P(j)|, the mean over the curves, for each level.
+    laws = xr.DataArray([*curves.values()], {"degree": [*curves]}, ("degree", "level"))
+    off = abs(best - laws).mean("degree", skipna=False)
+    nearest = int(np.argmin(np.nan_to_num(off.mean("seed").values, nan=np.inf)))
+    is_other = np.arange(LEVELS + 1) != nearest
+    others = off.isel(level=is_other).min("level", skipna=False)
+    own = off.isel(level=nearest)
+    follows = f"|best accuracy − P({nearest})| over the curves"
+    seen = "ours; the level is the nearest, as seen"
+    has_more = len(curves) > 1
     return [
         mean("coarse gaps: accuracy of the best depth", coarse, 0.9, 1, "ours").given(
             COARSE in curves, f"degree = {COARSE:g}"
@@ -194,7 +197,10 @@ def _of_training(
         mean("fine gaps: accuracy at depth 5", fine, 0.45, 0.55, f"{PAPER} (?)").given(
             has_deep, f"degree = {FINE:g} and depth = 5"
         ),
-        mean(follows, slopes, 0.8, 1.2, "ours").given(has_slope, "two degrees"),
+        mean(follows, own, 0, 0.05, seen).given(has_more, "two degrees"),
+        difference(
+            f"{follows} − the same of the next level", own, others, -np.inf, 0, seen
+        ).given(has_more, "two degrees"),
     ]
 
 

@@ -27,6 +27,7 @@ from simbias.datasets.boolean.parity import parity
 from simbias.experiments._times import log_times
 from simbias.experiments.boolean._times import LEARNED, learning_times, slopes_of_seeds
 from simbias.figures.band import band
+from simbias.figures.logarithmic import logarithmic
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import hinge
@@ -103,8 +104,7 @@ def figure(ds: xr.Dataset) -> Figure:
         left.set_xlabel("time, steps × rate")
         left.set_title(f"accuracy, d = {d[-1]}")
         left.legend(loc="lower center", ncols=4)
-        right.set_xscale("log")
-        right.set_yscale("log")
+        logarithmic(right)
         right.set_xticks(d, [str(v) for v in d])
         right.xaxis.set_minor_locator(NullLocator())
         right.set_xlabel("bits, d")

@@ -1,9 +1,9 @@
-"""Layers set back to their start: the first one matters, the others hardly do.
+"""Layers set back to their start: the first matters most; drawn again, all do.
 
 After training, one layer of a network is set back to what it was at epoch τ, or drawn
 again from the law of the start; nothing is trained again.  Set back to their own start
 most layers cost little: they have learned something that their start does almost as
-well.  Only the first layer of a fully connected network on digits is critical.  Drawn
+well; of a fully connected network on MNIST only the first layer is critical.  Drawn
 again, every layer destroys the network: what it starts from is part of what it is.
 
 The published numbers are of MNIST (preset `paper`); in `quick` 8 × 8 digits stand for
@@ -53,7 +53,6 @@ from simbias.presets import presets
 
 PAPER = "Zhang, Bengio & Singer (2022), arXiv:1902.01996 (?)"
 OURS = "ours"
-HALF = f"{PAPER}; below a half is ours"
 REPLICA = "a replica, FC3 on MNIST, one network; the band's width is ours"
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 20.0

@@ -32,22 +32,24 @@ def quantity(cell: xr.Dataset, explainer: str, name: str) -> xr.DataArray:
 
 
 def is_constant(cell: xr.Dataset) -> bool:
-    """True if some network says the same of every test input, at every time."""
+    """True if every network says the same of every test input, at every time."""
     known = quantity(cell, "linear", "network")
-    return bool((known.max("time") <= 0).any())
+    return bool((known.max("time") <= 0).all())
 
 
 def phases(cell: xr.Dataset) -> Phases:
     """The two phases of every member, told by the line.
 
+    A network that is constant on its test sample throughout has no bits to add to the
+    sums, and no second phase.
+
     Raises:
-        ValueError: if a network is constant on its test sample throughout, for which
-            μ/I is 0/0.
+        ValueError: if all of them are constant, for which μ/I is 0/0.
     """
     if is_constant(cell):
         raise BadInput(
-            "a network says the same of every test input at every time, so that it has "
-            "0 bits and μ/I(F;Y) is 0/0. Train it longer, or at a higher rate."
+            "the networks say the same of every test input at every time: they have 0 "
+            "bits, and μ/I(F;Y) is 0/0. Train them longer, or at a higher rate."
         )
     known = quantity(cell, "linear", "network").values
     explained = quantity(cell, "linear", "explained").values

@@ -201,7 +201,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 def _of_line(cell: xr.Dataset) -> list[Claim]:
     """Both phases, and the order of the ladder."""
     if is_constant(cell):
-        needs = "networks that are not constant on their test sample"
+        needs = "a network that is not constant on its test sample"
         return [mean("μ/I", [], 0.9, np.inf, PAPER).given(False, needs)]
     seen = phases(cell)
     # Of all seeds together: one of them may have next to no bits in this phase.

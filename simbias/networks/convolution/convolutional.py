@@ -89,6 +89,16 @@ def convolutional(
     if size % 2 == 0:
         raise BadInput(f"`size` must be odd, got {size}. Example: size=7.")
     positive("scale", scale)
+    if not isinstance(image, tuple) or len(image) != 3:
+        raise BadInput(
+            f"`image` must be channels, height and width, got {image!r}. "
+            "Example: image=(3, 32, 32)."
+        )
+    if not isinstance(channels, tuple):
+        raise BadInput(f"`channels` must be a tuple, got {channels!r}.")
+    for name, sizes in (("image", image), ("channels", channels)):
+        for value in sizes:
+            positive_integer(name, value)
     parts = (2 * stride) ** len(channels)
     if image[1] % parts or image[2] % parts:
         raise BadInput(
