@@ -33,7 +33,7 @@ class CantorRows(eqx.Module):
         # In a gap of level j that is below n, in the set if it is n.
         until = 1 - 2.0 ** -jnp.cumsum(self.shares.astype(jnp.float64))
         level = jnp.sum(u[:, :1] >= until[None, :], axis=1)
-        y = jnp.where(level == n, 1.0, -1.0)
+        y = jnp.where(level == n, 1.0, -1.0).astype(jnp.float64)
         thirds = 3.0 ** -jnp.arange(1, n + 1, dtype=jnp.float64)
         is_above = jnp.arange(n)[None, :] < level[:, None]
         step = jnp.where(is_above, 2 * thirds[None, :], 0)

@@ -59,7 +59,7 @@ def _sample(
     x = radius[:, None] * jnp.stack([jnp.cos(turn), jnp.sin(turn)], axis=1)
     a, p = jnp.asarray(amplitude, jnp.float64), jnp.asarray(noise, jnp.float64)
     above: Float[Array, " n"] = x[:, 1] - a * jnp.sin(2 * jnp.pi * x[:, 0])
-    sign = jnp.where(above > 0, 1.0, -1.0)
+    sign = jnp.where(above > 0, 1.0, -1.0).astype(jnp.float64)
     y = jnp.where(u[:, 2] < p, -sign, sign)
     features = jnp.array([[0.0, 1.0], [1.0, 0.0]], jnp.float64)
     mean = (1 - 2 * p) * sign

@@ -216,7 +216,7 @@ def _targets(
     is_wrong = u[0] < p
     if task != "classes":
         is_up = 2 * label >= classes if task == "halves" else label % 2 == 1
-        sign = jnp.where(is_up, 1.0, -1.0)
+        sign = jnp.where(is_up, 1.0, -1.0).astype(jnp.float64)
         y = jnp.where(is_wrong, -sign, sign)
         return y[:, None], (1 - 2 * p) * sign[:, None]
     shift = 1 + jnp.minimum((u[1] * (classes - 1)).astype(jnp.int32), classes - 2)
