@@ -32,6 +32,8 @@ from simbias.theory.marchenko_pastur import marchenko_pastur
 from simbias.theory.ridgeless_risk import ridgeless_risk
 from simbias.verbs.simulate import solve
 
+pytestmark = pytest.mark.usefixtures("hastily_compiled")
+
 KEY = jax.random.key(0)
 RNG = np.random.default_rng(0)
 

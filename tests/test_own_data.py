@@ -22,6 +22,8 @@ from simbias.networks.two_layer_init import balanced
 from simbias.verbs.redraw import redraw
 from simbias.verbs.simulate import planned, simulate
 
+pytestmark = pytest.mark.usefixtures("hastily_compiled")
+
 KEY = jax.random.key(0)
 RNG = np.random.default_rng(0)
 ARRAYS = {"x": RNG.normal(size=(12, 3)), "y": np.arange(12)}
