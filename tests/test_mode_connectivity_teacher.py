@@ -4,7 +4,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hasty import compiling_hastily
 
 import simbias
 from simbias.experiments import mode_connectivity_teacher as teacher
@@ -20,6 +19,7 @@ from simbias.experiments.layers._students import (
 )
 
 KEY = jax.random.key(0)
+pytestmark = pytest.mark.usefixtures("hastily_compiled")
 
 
 def normal(seed, *shape):
@@ -40,8 +40,7 @@ def pair():
 
 @pytest.fixture(scope="module")
 def found(pair):
-    with compiling_hastily():
-        return jax.jit(GaussianPath())(pair[1], pair[0])
+    return jax.jit(GaussianPath())(pair[1], pair[0])
 
 
 def test_moments_and_risk_are_means_over_gaussian_inputs(pair):
@@ -87,8 +86,7 @@ def test_a_student_with_its_neurons_shuffled_is_matched_without_a_barrier():
     order = jnp.array([3, 5, 0, 1, 4, 2])
     other = type(one)((w[order], a[:, order]), one.biases)
     data = taught(KEY, n=8, d=4, neurons=3)
-    with compiling_hastily():
-        path = jax.jit(GaussianPath())(side_by_side(one, other), data)
+    path = jax.jit(GaussianPath())(side_by_side(one, other), data)
     np.testing.assert_allclose(path[1:], path[0, 0], rtol=1e-12)
     # A line in the order as it is leaves the function.
     assert float(jnp.ptp(path[0])) > 0.1 * float(path[0, 0])
@@ -108,6 +106,7 @@ def test_each_student_descends_on_rows_of_its_own_at_the_rate_given():
 
 def test_fresh_rows_are_what_the_teacher_says_of_them():
     data = taught(KEY, n=8, d=4, neurons=3)
+    assert data.fresh is not None
     x, y = data.fresh(jax.random.key(5), 20)
     expected = np.maximum(np.asarray(x)[:, :3], 0).sum(1)
     for column in y.T:
