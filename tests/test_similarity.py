@@ -20,8 +20,16 @@ from simbias.experiments.layers._side_by_side import (
 )
 from simbias.losses import cross_entropy
 from simbias.networks.dense.mlp import mlp
+from simbias.numerics import similarity
 from simbias.numerics.linear_assignment import linear_assignment
-from simbias.numerics.similarity import cka, matched_correlation, svcca
+
+pytestmark = pytest.mark.usefixtures("hastily_compiled")
+# One program for each, however often it is called.
+alone = jax.jit(linear_assignment)
+together = jax.jit(jax.vmap(linear_assignment))
+cka = jax.jit(similarity.cka)
+svcca = jax.jit(similarity.svcca, static_argnames="share")
+matched_correlation = jax.jit(similarity.matched_correlation)
 
 
 def normal(seed, *shape):
@@ -34,13 +42,13 @@ ONE = jnp.ones(60)
 # The assignment
 
 
-@pytest.mark.parametrize("m", [1, 3, 40])
+@pytest.mark.parametrize("m", [1, 5, 40])
 def test_assignments_of_a_batch_cost_what_those_of_scipy_do(m):
     cost = normal(m, 9, m, m)
     # Some with ties, one where all is equal, some far from zero.
     cost = cost.at[:3].set(jnp.round(cost[:3])).at[3].set(1.0)
     cost = cost.at[4].add(1e6)
-    found = jax.jit(jax.vmap(linear_assignment))(cost)
+    found = together(cost)
     for one, mine in zip(np.asarray(cost), np.asarray(found), strict=True):
         assert sorted(mine) == list(range(m))
         rows, columns = linear_sum_assignment(one)
@@ -49,17 +57,18 @@ def test_assignments_of_a_batch_cost_what_those_of_scipy_do(m):
 
 
 def test_an_assignment_alone_is_the_one_in_a_batch():
-    cost = normal(1, 4, 20, 20)
-    together = jax.vmap(linear_assignment)(cost)
-    for one, found in zip(cost, together, strict=True):
-        np.testing.assert_array_equal(linear_assignment(one), found)
+    cost = normal(1, 9, 40, 40)
+    for one, found in zip(cost, together(cost), strict=True):
+        np.testing.assert_array_equal(alone(one), found)
 
 
 def test_costs_that_are_not_finite_leave_every_row_in_its_place():
-    cost = normal(0, 2, 5, 5).at[0, 1, 2].set(jnp.nan)
-    found = jax.vmap(linear_assignment)(cost)
+    cost = np.asarray(normal(0, 9, 5, 5)).copy()
+    cost[0, 1, 2] = np.nan
+    found = together(jnp.asarray(cost))
     np.testing.assert_array_equal(found[0], np.arange(5))
-    assert found[1].tolist() == linear_sum_assignment(cost[1])[1].tolist()
+    for one, mine in zip(cost[1:], found[1:], strict=True):
+        assert mine.tolist() == linear_sum_assignment(one)[1].tolist()
 
 
 # Indices
@@ -144,11 +153,15 @@ def test_each_of_several_networks_descends_on_rows_of_its_own():
         out = jax.vmap(network)(x[rows])
         return cross_entropy(out, y[rows, columns], weight[rows])
 
-    first = jax.grad(alone)(one, slice(0, 6), slice(0, 10))
-    second = jax.grad(alone)(two, slice(6, 12), slice(10, 20))
-    found = jax.grad(shared)((one, two))
+    @jax.jit
+    def gradients(one, two):
+        first = jax.grad(alone)(one, slice(0, 6), slice(0, 10))
+        second = jax.grad(alone)(two, slice(6, 12), slice(10, 20))
+        return jax.grad(shared)((one, two)), (first, second)
+
+    found, expected_ones = gradients(one, two)
     for mine, expected in zip(
-        jax.tree.leaves(found), jax.tree.leaves((first, second)), strict=True
+        jax.tree.leaves(found), jax.tree.leaves(expected_ones), strict=True
     ):
         np.testing.assert_allclose(mine, expected, rtol=1e-12, atol=1e-15)
 
@@ -176,9 +189,15 @@ def test_a_batch_that_cannot_be_shared_is_refused():
         both.on_sample(normal(0, 7, 4), jnp.ones(7))
 
 
-def test_every_network_has_an_accuracy_of_its_own():
-    data, three = layer_similarity.make(jax.random.key(0), n=40, n_test=30, m=8)
-    found = ClassAccuracy()(three, data)
+@pytest.fixture(scope="module")
+def three_networks():
+    make = lambda key: layer_similarity.make(key, n=40, n_test=200, m=8)
+    return jax.jit(make)(jax.random.key(0))
+
+
+def test_every_network_has_an_accuracy_of_its_own(three_networks):
+    data, three = three_networks
+    found = jax.jit(ClassAccuracy())(three, data)
     assert found.shape == (2, 3)
     right = np.argmax(jax.vmap(three.networks[1])(data.x), 1) == np.argmax(
         data.y[:, 10:20], 1
@@ -189,9 +208,9 @@ def test_every_network_has_an_accuracy_of_its_own():
     np.testing.assert_array_equal(np.argmax(data.y[:, 20:], 1), label % 2)
 
 
-def test_identities_hold_at_the_start():
-    data, three = layer_similarity.make(jax.random.key(0), n=40, n_test=200, m=8)
-    found = layer_similarity.Identities()(three, data)
+def test_identities_hold_at_the_start(three_networks):
+    data, three = three_networks
+    found = jax.jit(layer_similarity.Identities())(three, data)
     assert float(jnp.max(found[:-1])) < 1e-12
     # Eight draws: six standard errors of 0.006.
     assert abs(float(found[-1]) - 1) < 0.04

@@ -15,6 +15,7 @@ from .layers import layer_resets as layer_resets
 from .layers import layer_similarity as layer_similarity
 from .layers import mode_connectivity as mode_connectivity
 from .layers import mode_connectivity_fork as mode_connectivity_fork
+from .layers import mode_connectivity_teacher as mode_connectivity_teacher
 from .layers import symmetry_breaking as symmetry_breaking
 from .layers import symmetry_breaking_lattice as symmetry_breaking_lattice
 from .linear import deep_linear as deep_linear

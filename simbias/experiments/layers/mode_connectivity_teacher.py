@@ -1,0 +1,175 @@
+"""Students of one teacher: matched, the barrier peaks and then falls with the width.
+
+Two ReLU networks learn a teacher of four neurons from Gaussian inputs, each row seen
+once.  As wide as the teacher, both find its neurons, and in the same order they are one
+network.  A little wider, they divide a neuron of the teacher among theirs in different
+ways, and no order is right: the matched barrier has a peak.  Wider still the shares
+even out, and it falls at least like m^{−½}.  In the order as it is, it does not fall.
+
+The loss is that of the population, in closed form, also between the two.
+
+Reference: Zhan, Li & Wu (2025), arXiv:2503.06001, read by its abstract.
+"""
+
+import jax
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.claims import difference, largest, slope
+from simbias.core import Claim, Dataset, Experiment
+from simbias.experiments.layers._paths import MATCHINGS, barrier
+from simbias.experiments.layers._side_by_side import SideBySide, side_by_side
+from simbias.experiments.layers._students import (
+    GaussianPath,
+    shared_half_mse,
+    student,
+    taught,
+)
+from simbias.figures.band import band
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.presets import presets
+
+ZHAN = "Zhan, Li & Wu (2025), arXiv:2503.06001, abstract"
+REBASIN = "Ainsworth, Hayase & Srinivasa (2023), arXiv:2209.04836"
+OURS = "ours"
+UNIQUE = "ours: the minimum is one up to the order of neurons"
+EXACT = "exact; tolerance ours"
+# What the claims are about: the final time of the smallest preset at least.
+LEAST_TIME = 2000.0
+# What the figure and the claims read.
+AXES = ("m",)
+# Rows a step for each of the two.
+RATE, BATCH = 1.0, 32
+_NAMES = {
+    "none": "as they are",
+    "weights": "by weights",
+    "activations": "by activations",
+}
+_TINTS: dict[str, str] = dict(zip(MATCHINGS, COLOURS[:3], strict=True))
+# Below this a barrier has no place in the figure.
+_FLOOR = 1e-6
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    m: int = 64,
+    d: int = 4,
+    neurons: int = 4,
+    n: int = 64,
+    is_output_trained: bool = False,
+) -> tuple[Dataset, SideBySide]:
+    """Two students of m neurons; the n rows of the sample are not trained on."""
+    key_data, *keys = jax.random.split(key, 3)
+    data = taught(key_data, n=n, d=d, neurons=neurons)
+    pair = (student(k, m=m, d=d, is_output_trained=is_output_trained) for k in keys)
+    return data, side_by_side(*pair)
+
+
+experiment = presets(
+    Experiment(
+        name="mode_connectivity_teacher",
+        make=make,
+        cell={"m": (4, 6, 8, 16, 32, 64, 128)},
+        seeds=20,
+        flow=Descent(rate=RATE, batch=2 * BATCH, sampling="fresh"),
+        loss=shared_half_mse,
+        times=(0.0, 10_000.0),
+        measures={},
+        final={"path": GaussianPath()},
+        dtype="float32",
+    ),
+    smoke={"cell": {"m": (4, 8)}, "seeds": 2, "times": (0.0, LEAST_TIME)},
+    # The published sizes are not known to us.
+    paper={
+        "cell": {
+            "m": (4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512),
+        },
+        "times": (0.0, 40_000.0),
+        "seeds": 50,
+    },
+)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Loss along the line at the peak and at the widest; barriers by width."""
+    high = barrier(ds["path"])
+    widths, top = ds["m"].values, _peak(high)
+    with style():
+        whole = blank(12.0, 3.6)
+        left, middle, right = whole.subplots(1, 3)
+        for axes, m in ((left, top), (middle, widths[-1])):
+            for name in MATCHINGS:
+                values = ds["path"].sel(m=m, matching=name)
+                colour, label = _TINTS[name], _NAMES[name]
+                band(axes, ds["alpha"], values, colour=colour, label=label)
+            axes.set_yscale("log")
+            axes.set_ylim(1e-10, 1)
+            axes.set_xlabel("α, from one student to the other")
+            axes.set_title(f"loss ½ E (f − f*)², m = {m}")
+        for name in MATCHINGS:
+            values = high.sel(matching=name).clip(min=_FLOOR)
+            band(right, widths, values, "o-", colour=_TINTS[name], ms=4)
+        level = float(high.sel(m=top, matching="weights").mean())
+        law = level * np.sqrt(top / widths[widths >= top])
+        right.plot(widths[widths >= top], law, "k--", lw=1, label="$m^{-1/2}$")
+        right.set_xscale("log", base=2)
+        right.set_yscale("log")
+        right.set_ylim(_FLOOR, 1)
+        right.set_xticks(widths, [str(m) for m in widths])
+        right.set_xlabel("width m")
+        right.set_title("barrier")
+        middle.legend(title="matched", loc="lower center")
+        right.legend()
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """Nothing at the teacher's width, a peak, and a fall of the matched barrier."""
+    path, widths = ds["path"], ds["m"].values
+    high, narrow = barrier(path), int(ds["neurons"])
+    ends = path.isel(alpha=[0, -1])
+    moved = np.abs(ends - ends.sel(matching="none"))
+    is_there = narrow in widths
+    past = high.sel(m=widths > _peak(high))
+    out = [
+        largest("loss of a student, largest", ends, 0, 1e-4, OURS),
+        largest("loss of a matched student, changed", moved, 0, 1e-10, EXACT),
+    ]
+    for name in MATCHINGS[1:]:
+        how, matched = f"matched {_NAMES[name]}", high.sel(matching=name)
+        for m in widths:
+            naive, after = high.sel(m=m, matching="none"), matched.sel(m=m)
+            text = f"barrier, as they are − {how}, m = {m}"
+            out.append(difference(text, naive, after, 0, np.inf, REBASIN))
+        text = f"{how}: barrier at the teacher's width, largest"
+        as_teacher = matched.sel(m=widths == narrow)
+        out.append(largest(text, as_teacher, 0, 1e-6, UNIQUE))
+        top = matched.sel(m=_peak(high))
+        if is_there:
+            text = f"{how}: barrier at the peak − at the teacher's width"
+            before = matched.sel(m=narrow)
+            out.append(difference(text, top, before, 0, np.inf, ZHAN))
+        text = f"{how}: slope of ln barrier against ln m, past the peak"
+        out.append(_slope(text, past.sel(matching=name), -np.inf, -0.5, ZHAN))
+    text = "control: slope of ln barrier against ln m, as they are"
+    out.append(_slope(text, past.sel(matching="none"), -0.25, 0.25, OURS))
+    return out
+
+
+def _peak(high: xr.DataArray) -> int:
+    """The width of the largest barrier, matched by weights, on average over pairs."""
+    average = high.sel(matching="weights").mean("seed")
+    return int(average["m"][int(average.fillna(-np.inf).argmax("m"))])
+
+
+def _slope(text: str, high: xr.DataArray, low: float, top: float, source: str) -> Claim:
+    """Of the mean over pairs; three widths at least."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(high.mean("seed").values)
+    logs = np.where(np.isfinite(logs), logs, np.nan)
+    found = slope(text, np.log(high["m"].values), logs, low, top, source)
+    return found.given(high.sizes["m"] > 2, "three widths past the peak")
