@@ -332,9 +332,9 @@ def modes_by_law(start, depth, clock=1.0):
 
 @pytest.fixture
 def layers():
-    starts, depths = deep.experiment().cell["start"], (2, 3)
+    starts, depths = deep.experiment().cell["start"], (2,)
     u = np.stack(
-        [[modes_by_law(1e-3, depth) for depth in depths] for _ in starts]
+        [[modes_by_law(1e-8, depth) for depth in depths] for _ in starts]
     )  # start, depth, seed, time, mode
     dims = ("start", "depth", "seed", "time")
     p = u / u.sum(-1, keepdims=True)

@@ -46,7 +46,7 @@ def aligned_law(ds: xr.Dataset, depth: int) -> list[Claim]:
     u = part["strengths"].transpose("mode", "seed", "time").values
     text = f"N = {depth}, aligned start: |u(t) − closed form|/s, largest"
     gaps = mode_gaps(u, part["time"].values, STRENGTHS, depth)
-    claim = largest(text, np.nan if gaps is None else gaps, 0, 1e-6, SAXE)
+    claim = largest(text, [np.nan] if gaps is None else gaps, 0, 1e-6, SAXE)
     return [claim.given(gaps is not None, BELOW)]
 
 

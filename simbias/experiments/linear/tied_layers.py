@@ -168,6 +168,6 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         u = part["strengths"].transpose("mode", "seed", "time").values
         gaps = mode_gaps(u, 2 * ds["time"].values, STRENGTHS, 2)
         text = "commuting start: |u(t) − closed form of u′ = 4u(s − u)|/s, largest"
-        claim = largest(text, np.nan if gaps is None else gaps, 0, 1e-6, DERIVED)
+        claim = largest(text, [np.nan] if gaps is None else gaps, 0, 1e-6, DERIVED)
         out.append(claim.given(gaps is not None, BELOW))
     return out
