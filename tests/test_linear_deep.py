@@ -6,17 +6,23 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import xarray as xr
 from scipy.integrate import quad, solve_ivp
 
+import simbias
 from simbias.core import Dataset
 from simbias.datasets.linear.linear_modes import linear_modes
+from simbias.ensemble.plan import make_plan
+from simbias.experiments.linear import deep_linear as deep
+from simbias.experiments.linear import tied_layers
 from simbias.experiments.linear._deep_linear import (
     RATES,
+    STRENGTHS,
     EarlyStrengths,
     StepImbalance,
     started,
 )
-from simbias.experiments.linear._tied import Tied, TiedVelocity
+from simbias.experiments.linear._tied import SlideFactor, Tied, TiedVelocity
 from simbias.experiments.linear.deep_linear import make
 from simbias.measures.linear.effective_rank import EffectiveRank
 from simbias.measures.linear.end_to_end_error import EndToEndError
@@ -114,6 +120,18 @@ def test_a_mode_that_cannot_be_is_refused_by_name(call, named):
         call()
 
 
+def test_of_a_member_that_failed_the_strength_is_not_known_and_others_are():
+    time, start = np.linspace(0, 2, 5), np.array([[0.1], [np.nan], [0.3]])
+    for depth in (1, 2, 3, 4):
+        found = mode_strength(time, start, 2.0, depth)
+        assert np.isnan(found[1]).all()
+        whole = mode_strength(time, start[::2], 2.0, depth)
+        np.testing.assert_array_equal(found[::2], whole)
+    assert np.isnan(mode_time(1.5, np.nan, 2.0, 3))
+    with pytest.raises(ValueError, match="`start` must lie .* got 0.1 to 5:"):
+        mode_strength(1.0, np.array([0.1, np.nan, 5.0]), 2.0, 3)
+
+
 # The law of the product
 
 
@@ -154,6 +172,33 @@ def test_two_layers_move_as_the_sum_of_two_square_roots():
     law = gradient @ (vt.T * s) @ vt + (u * s) @ u.T @ gradient
     found = end_to_end(jnp.asarray(matrix), jnp.asarray(gradient), 2)
     np.testing.assert_allclose(found, law, rtol=1e-12)
+
+
+def jacobian(field, at, step=1e-5):
+    """Of a field of 3 × 3 matrices, by central differences."""
+    basis = step * np.eye(9).reshape(9, 3, 3)
+    rows = [np.ravel(field(at + e) - field(at - e)) / (2 * step) for e in basis]
+    return np.stack(rows)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_the_flow_of_the_product_descends_no_penalised_loss(depth):
+    # The Jacobian of a gradient is symmetric, that of ∇(L + λR) for every R and λ.  Of
+    # ψ_W(∇L) it is not, so that this is the gradient of no function of W at all.
+    rng = np.random.default_rng(0)
+    at, target = rng.normal(size=(2, 3, 3))
+    asymmetry = lambda j: np.linalg.norm(j - j.T) / np.linalg.norm(j)
+    law = jax.jit(lambda w: end_to_end(w, w - target, depth))
+    found = asymmetry(jacobian(lambda w: np.asarray(law(jnp.asarray(w))), at))
+
+    def penalised(w):
+        u, s, vt = np.linalg.svd(w)
+        # λ|W|² and the nuclear norm, and one of a high power of singular values.
+        return w - target + 0.3 * w + 0.7 * u @ vt + 0.1 * (u * s**3) @ vt
+
+    # Differences of 1e-5 are known to 1e-10.
+    assert asymmetry(jacobian(penalised, at)) < 1e-8
+    assert found < 1e-8 if depth == 1 else found > 0.05
 
 
 @pytest.mark.parametrize("depth", [2, 3])
@@ -243,6 +288,112 @@ def test_a_start_that_is_not_known_is_refused_by_name(changes):
         make(KEY, **changes)
 
 
+@pytest.mark.parametrize("depth", [2, 4])
+@pytest.mark.parametrize("start", ["aligned", "balanced", "small", "unbalanced"])
+def test_layers_too_narrow_for_the_modes_are_refused_by_name(start, depth):
+    for m in (-1, 0, 1, 2):
+        with pytest.raises(simbias.BadInput, match="`m` must be"):
+            make(KEY, start=start, depth=depth, m=m)
+    assert make(KEY, start=start, depth=depth, m=3)[1].product.shape == (3, 5)
+    # One matrix has no hidden layers.
+    assert make(KEY, start=start, depth=1, m=1)[1].product.shape == (3, 5)
+
+
+def test_inputs_too_few_for_the_modes_are_refused_by_name():
+    with pytest.raises(simbias.BadInput, match="`d` must be 3 or more, one for each"):
+        make(KEY, d=2)
+
+
+@pytest.mark.parametrize("module", [deep, tied_layers])
+@pytest.mark.parametrize("scale", [0, -1, -0.5])
+def test_a_scale_of_no_size_is_refused_by_name(module, scale):
+    with pytest.raises(simbias.BadInput, match="`scale` must be finite and positive"):
+        make_plan(module.experiment("smoke", scale=scale))
+    with pytest.raises(simbias.BadInput, match="`scale` must be finite and positive"):
+        make_plan(module.experiment("smoke", scale=(0.1, float(scale))))
+
+
+# Claims
+
+
+def drawn(arrays, axes):
+    """A result of these arrays, with what a run has beside them."""
+    ds = xr.Dataset(arrays)
+    ds = ds.assign_coords(time=TIME, seed=[0, 1, 2], **axes)
+    return ds.assign(status=xr.zeros_like(ds["train_loss"].isel(time=0), int))
+
+
+TIME = np.round(np.linspace(0, 30, 1201), 3)
+
+
+def modes_by_law(start, depth, clock=1.0):
+    first = start * np.array([1.0, 1.1, 1.2])[:, None]
+    rows = [mode_strength(clock * TIME, first, s, depth) for s in STRENGTHS]
+    return np.stack(rows, axis=-1)
+
+
+@pytest.fixture
+def layers():
+    starts, depths = deep.experiment().cell["start"], (2,)
+    u = np.stack(
+        [[modes_by_law(1e-8, depth) for depth in depths] for _ in starts]
+    )  # start, depth, seed, time, mode
+    dims = ("start", "depth", "seed", "time")
+    p = u / u.sum(-1, keepdims=True)
+    gap = np.zeros((*u.shape[:-1], 2))
+    gap[starts.index("unbalanced")] = 0.5
+    lost = np.broadcast_to(np.square(RATES), (*u.shape[:-1], len(RATES)))
+    arrays = {
+        "strengths": ((*dims, "mode"), u),
+        "early_strengths": ((*dims, "mode"), u),
+        "effective_rank": (dims, np.exp(-np.sum(p * np.log(p), -1))),
+        "balance": (dims, np.zeros(u.shape[:-1])),
+        "step_imbalance": ((*dims, "rate"), lost),
+        "end_to_end": ((*dims, "law"), gap),
+        "train_loss": (dims, np.zeros(u.shape[:-1])),
+    }
+    axes = {"start": list(starts), "depth": list(depths), "rate": list(RATES)}
+    return drawn(arrays, {**axes, "law": ["velocity", "descent"]})
+
+
+@pytest.fixture
+def tied():
+    u = np.stack([modes_by_law(1e-2, 2, clock=2.0)] * 2)
+    dims = ("start", "seed", "time")
+    gap = np.zeros((*u.shape[:-1], 2))
+    gap[1, ..., 1] = 0.1
+    zero = (dims, np.zeros(u.shape[:-1]))
+    arrays = {
+        "strengths": ((*dims, "mode"), u),
+        "velocity_gap": ((*dims, "law"), gap),
+        "slide_factor": (dims, np.full(u.shape[:-1], 4.0)),
+        "asymmetry": zero,
+        "train_loss": zero,
+    }
+    axes = {"start": ["commuting", "random"], "law": ["exact", "slide"]}
+    return drawn(arrays, axes)
+
+
+@pytest.mark.parametrize(("module", "name"), [(deep, "layers"), (tied_layers, "tied")])
+def test_members_that_failed_leave_every_claim_undecided(module, name, request):
+    ds = request.getfixturevalue(name)
+    assert {c.verdict for c in simbias.judge(module, ds)} == {"holds"}
+    for lost in (ds.where(ds["seed"] > 0), ds.where(ds["seed"] > 2)):
+        verdicts = [c.verdict for c in simbias.judge(module, lost)]
+        assert set(verdicts) == {"undecided"}
+        assert len(simbias.draw(module, lost)) == 1
+
+
+@pytest.mark.parametrize(("module", "name"), [(deep, "layers"), (tied_layers, "tied")])
+def test_a_closed_form_is_not_asked_of_modes_that_begin_above_it(module, name, request):
+    ds = request.getfixturevalue(name)
+    ds["strengths"] = ds["strengths"] + 5
+    form = [c for c in simbias.judge(module, ds) if "closed form" in c.statement]
+    assert form
+    assert {c.needs for c in form} == {"0 < u(0) < s"}
+    assert len(simbias.draw(module, ds)) == 1
+
+
 # Tied layers
 
 
@@ -251,6 +402,18 @@ def test_tied_layers_that_are_not_balanced_are_refused_by_name():
         Tied(jnp.array([[1.0, 0.5], [0.0, 1.0]]))
     with pytest.raises(ValueError, match="`root` must be a square"):
         Tied(jnp.ones((2, 3)))
+
+
+def test_a_traced_start_that_is_not_balanced_has_no_law():
+    # Where a member is made it is traced, and `Tied` cannot look at it.
+    data = linear_modes(KEY, n=8, d=2, k=2, strengths=(2.0, 1.0), is_symmetric=True)
+    uneven = jnp.array([[1.0, 0.5], [0.0, 1.0]])
+    for measure in (TiedVelocity(), SlideFactor()):
+        seen = jax.jit(lambda root, m=measure: m(Tied(root), data))
+        assert np.isnan(seen(uneven)).all()
+        assert np.isfinite(seen((uneven + uneven.T) / 2)).all()
+        # Rounding is not asymmetry.
+        assert np.isfinite(seen(jnp.eye(2).at[0, 1].set(1e-14) * 0.3)).all()
 
 
 def test_the_law_of_the_slide_is_exact_where_all_commutes_only():

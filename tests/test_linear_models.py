@@ -173,6 +173,57 @@ def test_a_member_that_failed_leaves_its_claims_undecided(result):
     assert verdicts == {"undecided", "not applicable"}
 
 
+def needs(module, ds):
+    return {c.statement: c.needs for c in simbias.judge(module, ds)}
+
+
+def test_claims_of_theorems_ask_for_float64(result):
+    with np.errstate(over="ignore"):
+        low = result.astype(np.float32)
+    found = {text: why for text, why in needs(min_norm, low).items() if why}
+    assert [why for why in found.values() if why == "float64"] == ["float64"]
+    assert (
+        found["error of a mode after a step, seen less 1 − ηλᵢ, largest"] == "float64"
+    )
+    before = needs(min_norm, result)
+    assert {*found} == {text for text in before if before[text]} | {
+        "error of a mode after a step, seen less 1 − ηλᵢ, largest"
+    }
+
+
+def test_claims_of_the_end_ask_for_an_end_and_for_a_span_that_is_not_all(result):
+    # As if what diverges had converged: only what is needed of a run is looked at.
+    way = {"flow.way": ["gd", "adam"]}
+    ends = needs(min_norm, result.assign_coords(way))
+    kinds = (
+        "GD, η = 1/λ₁: dist",
+        "from w = 0",
+        "from w₀ ≠ 0",
+        "slope",
+        "control, Adam",
+    )
+    of = lambda found: [w for k in kinds for t, w in found.items() if t.startswith(k)]
+    assert of(ends) == [""] * 5
+    slow = result.assign_coords(way)
+    slow["eigenvalues"] = slow["eigenvalues"] * 1e-3
+    slow = of(needs(min_norm, slow))
+    assert slow == ["t·λₙ ≥ 20", "", "", "t·λₙ ≥ 20", ""]
+    square = of(needs(min_norm, result.assign_coords(**way, d=8)))
+    assert square == ["", "d > n", "d > n", "", "d > n"]
+
+
+def test_any_start_that_is_not_zero_counts_as_one(result):
+    far = result.assign_coords(start=[0.0, 2.0], **{"flow.way": ["gd", "adam"]})
+    found = needs(min_norm, far)
+    assert found["from w₀ ≠ 0: what moves outside the span over ‖X⁺y‖, largest"] == ""
+
+
+def test_a_run_of_time_zero_alone_is_judged_and_drawn(result):
+    first = result.isel(time=[0])
+    assert {c.verdict for c in simbias.judge(min_norm, first)} == {"not applicable"}
+    assert len(simbias.draw(min_norm, first)) == 1
+
+
 def test_rates_are_those_of_the_lecture():
     assert RATES["gd"] * LARGEST == pytest.approx(1)
     assert RATES["gd_1.9"] * LARGEST == pytest.approx(1.9)
@@ -357,6 +408,22 @@ def test_claims_say_what_they_need_and_failures_leave_them_open(designs):
     assert np.isnan(kolmogorov(spectrum(part), ratio=1.0))
     whole = best_ridge(designs.sel(n=10, d=10)).isel(seed=slice(1, None))
     np.testing.assert_array_equal(best_ridge(part).isel(seed=slice(1, None)), whole)
+
+
+def test_claims_that_divide_by_the_noise_ask_for_some(designs):
+    # d = 5, 10 and 20 at n = 8 and 10; of these few only n = 10 has a d < n − 3.
+    assert all("noise" not in c.needs for c in simbias.judge(random_design, designs))
+    quiet = designs.assign_coords(sigma=0.0)
+    claims = simbias.judge(random_design, quiet)
+    without = [c.statement for c in claims if c.needs == "noise, σ > 0"]
+    assert [text.split(":")[0] for text in without] == [
+        "n = 10, d = n",
+        "n = 10, d < n",
+        "n = 10",
+    ]
+    rest = [c for c in claims if c.statement.startswith("n = 10, d > n")]
+    assert np.isfinite(rest[0].estimate.value)
+    assert len(simbias.draw(random_design, quiet)) == 1
 
 
 @pytest.mark.parametrize(

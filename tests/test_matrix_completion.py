@@ -9,6 +9,9 @@ import pytest
 import xarray as xr
 from scipy.integrate import solve_ivp
 
+import simbias
+from simbias.ensemble.plan import make_plan
+from simbias.experiments.linear import matrix_completion, unseen_entry
 from simbias.experiments.linear._entries import (
     Factors,
     LogDeterminant,
@@ -143,6 +146,100 @@ def test_a_start_that_is_not_known_is_refused_by_name(changes, named):
         unseen(KEY, **changes)
 
 
+@pytest.mark.parametrize("scale", [0.0, -1.0])
+def test_a_scale_of_no_size_is_refused_by_name(scale):
+    with pytest.raises(simbias.BadInput, match="`scale` must be finite and positive"):
+        unseen(KEY, scale=scale)
+    with pytest.raises(simbias.BadInput, match="`scale` must be finite and positive"):
+        make_plan(unseen_entry.experiment("smoke", scale=(0.1, scale)))
+
+
+def grown(starts=3):
+    """A result as the law has it: |w₁₁| grows from det > 0 and rests from det < 0."""
+    time = np.array([0.0, *np.geomspace(0.1, 1e5, 31)])
+    e = np.maximum(np.geomspace(0.9, 1e-3, 32), 1e-3)
+    size = {"positive": 1.1 * (1 - e) ** 2 / e, "negative": np.full(32, 0.3)}
+    entry = np.stack([np.broadcast_to(size[det], (2, starts, 32)) for det in size])
+    entry = entry.copy()
+    entry[0, 1, :, 20:] = entry[0, 1, :, 20][:, None]
+    sign = np.stack([np.full((2, starts, 32), v) for v in SIGNS.values()]) * 1.0
+    sign[0, 1, :, 15:] = -1
+    rank = np.stack([np.full((2, starts, 32), v) for v in (1.0, 2.0)])
+    dims = ("det", "form", "draw", "time")
+    arrays = {
+        "entry": entry,
+        "loss": np.broadcast_to(e**2 / 2, entry.shape),
+        "effective_rank": rank,
+        "orientation": sign,
+    }
+    ds = xr.Dataset({k: (dims, v) for k, v in arrays.items()}).expand_dims("seed")
+    ds = ds.assign(status=xr.zeros_like(ds["loss"].isel(time=0), int))
+    forms = ["singular values", "factors"]
+    axes = {"det": list(size), "form": forms, "draw": range(starts), "seed": [0]}
+    return ds.assign_coords(time=time, depth=2, **axes)
+
+
+def verdicts(module, ds):
+    return {c.statement: c.verdict for c in simbias.judge(module, ds)}
+
+
+def test_a_start_that_failed_leaves_every_claim_undecided():
+    ds = grown()
+    assert {*verdicts(unseen_entry, ds).values()} == {"holds"}
+    for lost in (ds.where(ds["draw"] > 0), ds.where(ds["draw"] > 2)):
+        assert {*verdicts(unseen_entry, lost).values()} == {"undecided"}
+        assert len(simbias.draw(unseen_entry, lost)) == 1
+
+
+def test_what_is_said_of_a_sign_that_changed_is_of_those_that_have():
+    ds, told = grown(), "N = 2, det > 0: sign of det of factors at the end, largest"
+    ratio = (
+        "N = 2, det > 0: |w₁₁| of factors, whose det has changed sign, over that of "
+        "the flow, at the end, largest"
+    )
+    # One that keeps its sign stays with the flow, and is not one of these.
+    kept = ds.copy(deep=True)
+    kept["orientation"][{"det": 0, "form": 1, "draw": 0}] = 1.0
+    kept["entry"][{"det": 0, "form": 1, "draw": 0}] = ds["entry"][
+        {"det": 0, "form": 0, "draw": 0}
+    ]
+    found = verdicts(unseen_entry, kept)
+    assert (found[told], found[ratio]) == ("fails", "holds")
+    none = ds.copy(deep=True)
+    none["orientation"][{"det": 0}] = 1.0
+    found = verdicts(unseen_entry, none)
+    assert (found[told], found[ratio]) == ("fails", "not applicable")
+
+
+def filled_in():
+    """A result in which depth helps at the low rank."""
+    rng = np.random.default_rng(0)
+    shape = (2, 2, 7, 1, 3)
+    error = np.exp(0.1 * rng.normal(size=shape)) * 1.5
+    error[0] *= np.array([0.1, 0.01])[:, None, None, None]
+    dims = ("rank", "depth", "draw", "seed", "time")
+    arrays = {
+        "unseen_error": error,
+        "unseen_shift": error,
+        "effective_rank": 2 + error,
+        "train_risk": np.full(shape, 1e-8),
+    }
+    ds = xr.Dataset({k: (dims, v) for k, v in arrays.items()})
+    ds = ds.assign(status=xr.zeros_like(ds["train_risk"].isel(time=0), int))
+    axes = {"rank": [2, 30], "depth": [2, 3], "draw": range(7), "seed": [0]}
+    return ds.assign_coords(time=[1.0, 10.0, 1000.0], size=30, **axes)
+
+
+@pytest.mark.parametrize(
+    ("module", "ds"), [(unseen_entry, grown()), (matrix_completion, filled_in())]
+)
+def test_seeds_that_are_copies_of_each_other_are_not_counted(module, ds):
+    assert {*verdicts(module, ds).values()} == {"holds"}
+    twice = xr.concat([ds, ds.assign_coords(seed=[1])], "seed")
+    claims = simbias.judge(module, twice)
+    assert all(c.needs.startswith("seeds = 1: other seeds are copies") for c in claims)
+
+
 def test_factors_give_the_entries_of_their_product():
     rng = np.random.default_rng(0)
     first, second = rng.normal(size=(3, 4)), rng.normal(size=(5, 3))
@@ -225,3 +322,11 @@ def test_a_completion_that_cannot_be_is_refused_by_name(changes):
     (name,) = changes
     with pytest.raises(ValueError, match=f"`{name}`"):
         completed(KEY, **{**SMALL, **changes})
+
+
+def test_a_single_entry_is_no_completion_and_no_example_that_would_be_refused():
+    with pytest.raises(simbias.BadInput, match="`size` must be 2 or more, got 1"):
+        completed(KEY, size=1, rank=1, seen=1)
+    with pytest.raises(simbias.BadInput, match="`seen` .* Example: seen=1"):
+        completed(KEY, size=2, rank=1, seen=4)
+    completed(KEY, size=2, rank=1, seen=1)

@@ -21,7 +21,8 @@ def mode_strength(time: _Values, start: _Values, s: float, depth: int) -> _Value
 
     N = 1: s − (s − u₀)e^{−t}.  N = 2: s/(1 + (s/u₀ − 1)e^{−2st}).  Deeper, `mode_time`
     is inverted by Newton's method.  For N layers that begin balanced and aligned with
-    the singular vectors of the target, on white inputs.
+    the singular vectors of the target, on white inputs.  NaN where `time` or `start`
+    is, as of a member that failed.
 
     Args:
         time: t from 0; any shape that goes with that of `start`.
@@ -49,7 +50,7 @@ def mode_strength(time: _Values, start: _Values, s: float, depth: int) -> _Value
         u = s / (1 + np.exp(-z))
         step = (due - _antiderivative(u, s, depth)) * depth * s * u ** (1 - 2 / depth)
         before, z = z, np.minimum(z + step, _END)
-        if np.all(np.abs(z - before) < 1e-13 * (1 + np.abs(z))):
+        if not np.any(np.abs(z - before) >= 1e-13 * (1 + np.abs(z))):
             break
     return s / (1 + np.exp(-z))
 
@@ -68,11 +69,11 @@ def mode_time(level: _Values, start: _Values, s: float, depth: int) -> _Values:
     """
     _check(start, s, depth)
     u, u0 = np.asarray(level, np.float64), np.asarray(start, np.float64)
-    if not np.all((u0 <= u) & (u < s)):
+    if np.any((u < u0) | (u >= s)):
         raise BadInput(
-            f"`level` must lie from the start, {u0.min():g} to {u0.max():g}, to below "
-            f"s = {s:g}, got {u.min():g} to {u.max():g}. "
-            f"Example: level={s / 2:g}."
+            f"`level` must lie from the start, {np.nanmin(u0):g} to "
+            f"{np.nanmax(u0):g}, to below s = {s:g}, got {np.nanmin(u):g} to "
+            f"{np.nanmax(u):g}. Example: level={s / 2:g}."
         )
     return _antiderivative(u, s, depth) - _antiderivative(u0, s, depth)
 
@@ -90,9 +91,9 @@ def _check(start: _Values, s: float, depth: int) -> None:
     positive("s", s)
     positive_integer("depth", depth)
     u0 = np.asarray(start, np.float64)
-    if not np.all((u0 > 0) & (u0 < s)):
+    if np.any((u0 <= 0) | (u0 >= s)):
         raise BadInput(
-            f"`start` must lie between 0 and s = {s:g}, got {u0.min():g} to "
-            f"{u0.max():g}: a mode that begins at 0 stays there. "
+            f"`start` must lie between 0 and s = {s:g}, got {np.nanmin(u0):g} to "
+            f"{np.nanmax(u0):g}: a mode that begins at 0 stays there. "
             f"Example: start={s / 1000:g}."
         )

@@ -9,7 +9,9 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.checks.sample import one_of
+from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractMeasure, Dataset, Real
+from simbias.errors import BadInput
 from simbias.losses import half_mse
 from simbias.measures.linear.layer_balance import imbalances
 from simbias.measures.linear.mode_strengths import target_directions
@@ -33,9 +35,20 @@ def started(
     "aligned": of small size, balanced, its singular vectors those of the target.
     "small": of small size, independent Gaussian layers.  "balanced": of size 0.1, with
     random singular vectors.  "unbalanced": Gaussian layers of size 1.
+
+    Raises:
+        ValueError: for a name that is not known, a number out of range, or hidden
+            layers too narrow for all modes.
     """
     one_of("start", start, get_args(Start))
     one_of("depth", str(depth), [str(k) for k in SIZES])
+    positive("scale", scale)
+    positive_integer("m", m)
+    if depth > 1 and m < len(STRENGTHS):
+        raise BadInput(
+            f"`m` must be {len(STRENGTHS)} or more, got {m}: a product through fewer "
+            f"neurons does not hold all modes of the target. Example: m=32."
+        )
     d, k = data.x.shape[1], data.y.shape[1]
     widths = (d, *[m] * (depth - 1), k)
     shapes = [(p, q) for q, p in pairwise(widths)]

@@ -44,10 +44,25 @@ def steps(ds: xr.Dataset, way: Way) -> tuple[xr.DataArray, xr.DataArray, xr.Data
 
 
 def step_gap(ds: xr.Dataset, way: Way) -> xr.DataArray:
-    """Largest |seen − law| of a member's `steps`; NaN for one that failed."""
-    seen, law, _ = steps(ds, way)
+    """Largest |seen − law| of a member's `steps`; NaN for one that failed.
+
+    NaN also for a run of a single record, which has no step.
+    """
     failed = ds["eigenvalues"].sel({"flow.way": way}).isnull().any("mode")
+    if ds.sizes["time"] < 2:
+        return xr.full_like(failed, np.nan, float)
+    seen, law, _ = steps(ds, way)
     return abs(seen - law).max(["time", "mode"]).where(~failed)
+
+
+def decay(ds: xr.Dataset) -> float:
+    """t·λₙ at the end, the least of all members that finished; NaN if none did.
+
+    λₙ is the smallest eigenvalue in the span: under gradient flow, and descent of a
+    small rate, what is slowest has fallen by e^{−λₙt}.
+    """
+    slowest = ds["eigenvalues"].isel(mode=int(ds["n"]) - 1)
+    return float(slowest.min() * ds["time"].max())
 
 
 def slopes(ds: xr.Dataset) -> xr.DataArray:

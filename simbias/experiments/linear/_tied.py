@@ -13,6 +13,8 @@ from simbias.errors import BadInput
 from simbias.losses import half_mse
 
 LAWS = ("exact", "slide")
+# |A − Aᵀ| over |A|, largest entries, beyond which A is not symmetric up to rounding.
+_ROUNDING = 1e-10
 
 
 class Tied(AbstractNetwork):
@@ -60,6 +62,9 @@ class TiedVelocity(AbstractMeasure):
 
     `exact`: ∇B + 2A∇A + B∇.  `slide`: c √B∇√B with the c that fits best, as the law is
     given "dropping 2's"; the same law where A and ∇ commute, with c = 4.
+
+    Both laws are of a symmetric A.  Of any other, which `Tied` cannot refuse where it
+    is traced, nothing is said: NaN.
     """
 
     dims: ClassVar[tuple[str, ...]] = ("law",)
@@ -79,7 +84,7 @@ class TiedVelocity(AbstractMeasure):
 
 
 class SlideFactor(AbstractMeasure):
-    """The c for which −c √B∇√B is nearest to Ḃ."""
+    """The c for which −c √B∇√B is nearest to Ḃ; NaN if A is not symmetric."""
 
     dims: ClassVar[tuple[str, ...]] = ()
 
@@ -101,8 +106,10 @@ class Asymmetry(AbstractMeasure):
 
 
 def _parts(network: Any, data: Dataset) -> tuple[Array, Array, Array, Array]:
-    """A, Ḃ, ∇ as a function of B, and √B∇√B."""
+    """A, Ḃ, ∇ as a function of B, and √B∇√B; NaN if A is not symmetric."""
     a = network.root
+    is_symmetric = jnp.max(jnp.abs(a - a.T)) <= _ROUNDING * jnp.max(jnp.abs(a))
+    a = jnp.where(is_symmetric, a, jnp.nan)
     # Residuals by B itself in both, so that they are rounded alike.
     through = lambda b: half_mse(data.x @ b.T, data.y, data.weight)
     moves = -jax.grad(lambda a: through(a @ a))(a)

@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.linear.linear_modes import linear_modes
+from simbias.errors import BadInput
 from simbias.experiments.linear._deep_linear import (
     STRENGTHS,
     EarlyStrengths,
@@ -66,7 +67,24 @@ def make(
     """A target of three modes, and a network of `depth` matrices, hidden layers of m.
 
     More inputs than outputs: of a square product the sign of the determinant stays.
+
+    Args:
+        key: random key.
+        start: see `started`.
+        depth: N, number of matrices, 1 to 4.
+        n: samples, d or more.
+        d: inputs, three or more.
+        m: width of the hidden layers, three or more if there are any.
+        scale: of the initial product, times the size that belongs to its start.
+
+    Raises:
+        ValueError: for a name that is not known, or a size or number out of range.
     """
+    if isinstance(d, int) and d < len(STRENGTHS):
+        raise BadInput(
+            f"`d` must be {len(STRENGTHS)} or more, one for each mode of the target, "
+            f"got {d}. Example: d=5."
+        )
     key_data, key_network = jax.random.split(key)
     data = linear_modes(key_data, n=n, d=d, k=len(STRENGTHS), strengths=STRENGTHS)
     network = started(key_network, data, start=start, depth=depth, m=m, scale=scale)
@@ -149,8 +167,9 @@ def _draw_modes(axes: Axes, ds: xr.Dataset, start: str, depth: int) -> None:
         seen = part["strengths"].isel(mode=i)
         band(axes, part["time"], seen, colour=COLOURS[i], label=f"s = {s:g}")
         first = part["early_strengths"].isel(mode=i, time=0)
-        if float(first.min()) > 0:
-            law = mode_strength(part["time"].values, first.median().item(), s, depth)
+        middle = first.median().item()
+        if float(first.min()) > 0 and middle < s:
+            law = mode_strength(part["time"].values, middle, s, depth)
             axes.plot(part["time"], law, "--", color="black", lw=1)
     axes.set_title(f"mode strengths, {start} start, N = {depth}; dashed: law")
     axes.legend(loc="upper right", bbox_to_anchor=(1.0, 0.9))

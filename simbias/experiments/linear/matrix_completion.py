@@ -43,6 +43,7 @@ DERIVED = "derived"
 # What the claims are about: from here on all that is seen is fitted.
 LEAST_TIME = 1e3
 AXES = ("rank", "depth", "draw")
+ONE_SEED = "seeds = 1: other seeds are copies; more targets are more of `draw`"
 # (1/n) Σ (f − y)² at which the published runs end.
 FITTED = 1e-6
 
@@ -60,10 +61,11 @@ def make(
     """A square matrix of low rank, some of its entries, and `depth` square factors.
 
     Args:
-        key: not used; what is drawn follows from `draw`, for every depth alike.
+        key: not used; what is drawn follows from `draw`, for every depth alike, and
+            members of more than one seed are copies of each other.
         depth: factors.
         draw: number of the target and of the entries that are seen.
-        size: rows and columns.
+        size: rows and columns, two or more.
         rank: of the target UVᵀ, U and V Gaussian, of mean square 1 per entry.
         seen: entries that are, chosen uniformly; about as many per degree of freedom
             of the target, rank (2 size − rank), as were published: 2.
@@ -79,6 +81,11 @@ def make(
         positive_integer(name, value)
     positive_integer("seen", seen)
     positive("scale", scale)
+    if size < 2:
+        raise BadInput(
+            f"`size` must be 2 or more, got {size}: of a single entry none is seen, or "
+            "none is not. Example: size=30."
+        )
     if rank > size:
         raise BadInput(
             f"`rank` must be at most size={size}, got {rank}. Example: rank=2."
@@ -197,7 +204,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         if rank == low:
             for n in (n for n in ends if n > 2 and n - 1 in ends):
                 out += _deeper(ends[n - 1], ends[n], f"N = {n - 1} less N = {n}")
-    return out
+    return [claim.given(ds.sizes["seed"] == 1, ONE_SEED) for claim in out]
 
 
 def _of_one(end: xr.Dataset, depth: int, name: str, is_low: bool) -> list[Claim]:

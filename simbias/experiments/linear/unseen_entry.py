@@ -25,6 +25,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
 from simbias.checks.sample import one_of
+from simbias.checks.values import positive
 from simbias.claims import largest, near, smallest
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.errors import BadInput
@@ -52,6 +53,7 @@ DERIVED = "derived"
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 1e4
 AXES = ("det", "depth", "form", "draw")
+ONE_SEED = "seeds = 1: other seeds are copies; more starts are more of `draw`"
 Det = Literal["positive", "negative"]
 Form = Literal["singular values", "factors"]
 
@@ -68,12 +70,17 @@ def make(
     """The three entries, and start number `draw`, the same matrix in either form.
 
     σ₁ = scale, σ₂ from 0.2 to 0.8 of it, uniform; angles uniform; layers balanced.
+    The key is not used: members of more than one seed are copies of each other.
+
+    Raises:
+        ValueError: for a name that is not known, or a number out of range.
     """
     del key
     one_of("det", det, get_args(Det))
     one_of("form", form, get_args(Form))
     if depth not in (2, 3, 4):
         raise BadInput(f"`depth` must be 2, 3 or 4, got {depth!r}. Example: depth=2.")
+    positive("scale", scale)
     u = jax.random.uniform(jax.random.key(draw), (depth + 2,), jnp.float64)
     values = scale * jnp.stack([jnp.ones(()), 0.2 + 0.6 * u[0]])
     angles = 2 * jnp.pi * u[1:]
@@ -193,7 +200,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
                 out += _both_forms(part, f"N = {depth}, det {sign} 0")
                 if (depth, det) == (2, "positive"):
                     out += _lost(part, f"N = {depth}, det > 0")
-    return out
+    return [claim.given(ds.sizes["seed"] == 1, ONE_SEED) for claim in out]
 
 
 def _members(ds: xr.Dataset, det: str, depth: int) -> xr.Dataset:
@@ -205,11 +212,12 @@ def _members(ds: xr.Dataset, det: str, depth: int) -> xr.Dataset:
 
 def _grows(part: xr.Dataset, name: str) -> list[Claim]:
     size, name = abs(part["entry"]), f"{name}, det > 0"
-    ratio = (size / bound(part["loss"])).values
+    # Without a bound where e ≥ 1; of a member that failed it is not known.
+    ratio = (size / bound(part["loss"])).values[~(2 * part["loss"].values >= 1)]
     last = part["time"].values >= 0.1 * part["time"].values[-1]
     logs = np.log(part[["loss", "entry"]].assign(entry=size).isel(time=last))
     slopes = [
-        float(np.polyfit(loss, entry, 1)[0])
+        _slope(loss, entry)
         for loss, entry in zip(
             *(logs[k].transpose("seed", "time").values for k in ("loss", "entry")),
             strict=True,
@@ -219,7 +227,7 @@ def _grows(part: xr.Dataset, name: str) -> list[Claim]:
     return [
         smallest(
             f"{name}: |w₁₁| over (1 − e)²/e at all times with e < 1, smallest",
-            ratio[np.isfinite(ratio)],
+            ratio,
             1,
             np.inf,
             PAPER,
@@ -255,20 +263,35 @@ def _both_forms(part: xr.Dataset, name: str) -> list[Claim]:
         return []
     exact, factors = (part.sel(form=form) for form in ("singular values", "factors"))
     is_told = (factors["orientation"] == exact["orientation"]).cumprod("time") > 0
-    gap = abs(factors["entry"] - exact["entry"]).where(is_told).values
+    gap = abs(factors["entry"] - exact["entry"])
+    # NaN of a member that failed is kept.
+    gap = gap.values[(is_told | gap.isnull()).values]
     text = f"{name}: |Δw₁₁| of factors and singular values while det has its sign"
-    return [largest(f"{text}, largest", gap[np.isfinite(gap)], 0, 1e-4, DERIVED)]
+    return [largest(f"{text}, largest", gap, 0, 1e-4, DERIVED)]
 
 
 def _lost(part: xr.Dataset, name: str) -> list[Claim]:
     """Two factors lose the sign, and what is said of det > 0 with it."""
     if "factors" not in part["form"].values:
         return []
-    exact, factors = (
-        abs(part["entry"].sel(form=form).isel(time=-1))
-        for form in ("singular values", "factors")
-    )
+    end = part.isel(time=-1)
+    exact, factors = (end.sel(form=form) for form in ("singular values", "factors"))
+    sign = factors["orientation"]
+    ratio = abs(factors["entry"] / exact["entry"]).values
+    # Of a member that failed the sign is NaN, which differs as well.
+    changed = ratio[(sign != exact["orientation"]).values]
     text = (
         f"{name}: |w₁₁| of factors, whose det has changed sign, over that of the flow"
     )
-    return [largest(f"{text}, at the end, largest", factors / exact, 0, 0.5, OURS)]
+    return [
+        largest(
+            f"{name}: sign of det of factors at the end, largest", sign, -1, -1, OURS
+        ),
+        largest(f"{text}, at the end, largest", changed, 0, 0.5, OURS),
+    ]
+
+
+def _slope(x: np.ndarray, y: np.ndarray) -> float:
+    """Of a line by least squares; NaN if a point is not finite."""
+    is_known = np.isfinite(x).all() and np.isfinite(y).all()
+    return float(np.polyfit(x, y, 1)[0]) if is_known else np.nan

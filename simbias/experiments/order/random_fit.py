@@ -7,9 +7,10 @@ without any training, are right more often, and so is a network that SGD has fit
 neither is a random function.  They are not right on the parity of all bits (control).
 SGD is looked at twice: at the first record at which it fits, and at the end.
 
-Reference: a slide of a lecture, "a random f fitting the sample will never generalize";
-for random networks Valle-Pérez, Camargo & Louis (2019), arXiv:1805.08522, and Mingard
-et al. (2021), arXiv:2006.15191, whose numbers are not used here.
+Reference: Barak (2021), Harvard CS 229br, lecture 2, "a random f fitting the sample
+will never generalize"; for random networks Valle-Pérez, Camargo & Louis (2019),
+arXiv:1805.08522, and Mingard et al. (2021), arXiv:2006.15191, whose numbers are not
+used here.
 """
 
 import math
