@@ -11,8 +11,9 @@ from simbias.core import Dataset
 from simbias.datasets.vision.images import images
 from simbias.errors import BadInput
 from simbias.experiments.layers import first_filters
+from simbias.measures.filters import filter_fits
 from simbias.measures.filters._gabor import blobs, gabor_pairs
-from simbias.measures.filters.filter_fits import FilterFits, filter_fits
+from simbias.measures.filters.filter_fits import FilterFits
 from simbias.measures.filters.filter_kinds import FilterKinds, kinds
 from simbias.measures.filters.negative_pairs import NegativePairs
 from simbias.networks.convolution._layers import convolution
@@ -25,7 +26,7 @@ KEY = jax.random.key(0)
 ONES = jnp.ones((1, 1))
 DATA = Dataset(ONES, ONES, jnp.ones(1), ONES, jnp.zeros((0, 1)))
 jit = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
-fits_of = jit(filter_fits)
+fits_of = jit(filter_fits.fits_of)
 GREY, ONE, OPPONENT = (1.0, 1.0, 1.0), (1.0, 0.0, 0.0), (1.0, -1.0, 0.0)
 
 

@@ -194,7 +194,7 @@ def test_what_is_no_experiment_is_refused_with_an_example():
         check_experiment("threshold")
 
 
-WIDE = types.SimpleNamespace(x=np.ones((4, 3)), y=np.ones((4, 1)))
+WIDE = types.SimpleNamespace(x=np.ones((4, 3)), y=np.ones((4, 1)), others={})
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,9 @@ WIDE = types.SimpleNamespace(x=np.ones((4, 3)), y=np.ones((4, 1)))
 def test_samples_whose_shapes_do_not_fit_are_refused_by_name(changes, message):
     fields = {"x": np.ones((6, 2)), "y": np.ones((6, 1)), "mean": np.ones((6, 1))}
     fields["features"] = np.ones((0, 2))
-    data = types.SimpleNamespace(**{"weight": np.ones(6), **fields, **changes})
+    data = types.SimpleNamespace(
+        **{"weight": np.ones(6), "others": {}, **fields, **changes}
+    )
     with pytest.raises(ValueError, match=message):
         check_fit(lambda x: x[:1], data)
 

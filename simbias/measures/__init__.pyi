@@ -7,7 +7,6 @@ from .clusters.effective_width_entropy import (
 from .clusters.embedding_distance import EmbeddingDistance as EmbeddingDistance
 from .clusters.entropy_rank import EntropyRank as EntropyRank
 from .filters.filter_fits import FilterFits as FilterFits
-from .filters.filter_fits import filter_fits as filter_fits
 from .filters.filter_kinds import FilterKinds as FilterKinds
 from .filters.negative_pairs import NegativePairs as NegativePairs
 from .information.explained_information import (

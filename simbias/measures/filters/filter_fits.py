@@ -29,14 +29,14 @@ class FilterFits(AbstractMeasure):
         Raises:
             ValueError: for a network without convolutions, or filters below 5 × 5.
         """
-        return filter_fits(first_filters(network))
+        return fits_of(first_filters(network))
 
     def coords(self) -> dict[str, np.ndarray]:
         """The four numbers."""
         return {"fit": np.array(["gabor", "gabor_colour", "blob", "blob_colour"])}
 
 
-def filter_fits(filters: Float[Array, "f c s s"]) -> Float[Array, "f 4"]:
+def fits_of(filters: Float[Array, "f c s s"]) -> Float[Array, "f 4"]:
     """The four numbers of every filter."""
     size = filters.shape[2]
     banks = [jnp.asarray(f(size), filters.dtype) for f in (gabor_pairs, blobs)]

@@ -8,7 +8,7 @@ from jaxtyping import Array, Bool, Float
 
 from simbias.core import AbstractMeasure, Dataset
 from simbias.measures.filters._first import first_filters
-from simbias.measures.filters.filter_fits import filter_fits
+from simbias.measures.filters.filter_fits import fits_of
 
 # R² from which a fit counts, and the share of v's square off grey that is a colour.
 FITS = COLOURED = 0.5
@@ -34,7 +34,7 @@ class FilterKinds(AbstractMeasure):
         Raises:
             ValueError: for a network without convolutions, or filters below 5 × 5.
         """
-        is_of = kinds(filter_fits(first_filters(network)))
+        is_of = kinds(fits_of(first_filters(network)))
         return jnp.mean(is_of.astype(network.kernels[0].dtype), axis=1)
 
     def coords(self) -> dict[str, np.ndarray]:
