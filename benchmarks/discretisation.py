@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()
     if options.smallest:
-        options.n, options.m, options.seeds, options.time = [8, 16], 20, 2, 20.0
+        options.n, options.m, options.seeds, options.time = [7, 8], 20, 2, 20.0
     jax.config.update("jax_enable_x64", True)
     rows = compare(options)
     document = {"options": vars(options), **provenance(), "methods": rows}
