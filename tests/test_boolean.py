@@ -21,8 +21,8 @@ from simbias.experiments.boolean import cantor as cantor_page
 from simbias.experiments.boolean import parity as parity_experiment
 from simbias.experiments.boolean import parity_equations, parity_gradient, parity_sparse
 from simbias.experiments.boolean._by_hand import cantor_by_hand, parity_by_hand
-from simbias.experiments.boolean._published import published_start
-from simbias.experiments.boolean._times import learning_times, slopes_of_seeds
+from simbias.experiments.boolean._learning_times import learning_times, slopes_of_seeds
+from simbias.experiments.boolean._published_start import published_start
 from simbias.experiments.boolean.parity_equations import SHARES, Systems
 from simbias.networks.dense.deep_linear import deep_linear
 from simbias.numerics.binary_equations import binary_equations

@@ -36,7 +36,7 @@ from simbias.core import (
 )
 from simbias.datasets.boolean.cantor import cantor
 from simbias.experiments.boolean._by_hand import cantor_by_hand
-from simbias.experiments.boolean._published import published_start
+from simbias.experiments.boolean._published_start import published_start
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import hinge

@@ -37,8 +37,12 @@ from simbias.core import (
 from simbias.datasets.boolean.parity import parity
 from simbias.experiments._times import log_times
 from simbias.experiments.boolean._by_hand import parity_by_hand
-from simbias.experiments.boolean._published import published_start
-from simbias.experiments.boolean._times import LEARNED, learning_times, slopes_of_seeds
+from simbias.experiments.boolean._learning_times import (
+    LEARNED,
+    learning_times,
+    slopes_of_seeds,
+)
+from simbias.experiments.boolean._published_start import published_start
 from simbias.figures.band import band
 from simbias.figures.logarithmic import logarithmic
 from simbias.figures.style import COLOURS, blank, style

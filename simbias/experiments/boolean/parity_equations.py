@@ -32,7 +32,7 @@ from simbias.core import (
     Real,
 )
 from simbias.datasets.boolean.parity import parity
-from simbias.experiments.boolean._published import published_start
+from simbias.experiments.boolean._published_start import published_start
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import hinge

@@ -32,8 +32,8 @@ from simbias.claims import largest, mean, near, smallest
 from simbias.core import AbstractMeasure, AbstractNetwork, Claim, Dataset, Experiment
 from simbias.datasets.boolean.parity import ParityRows, parity
 from simbias.errors import BadInput
-from simbias.experiments.boolean._published import published_start
-from simbias.experiments.boolean._times import slopes_of_seeds
+from simbias.experiments.boolean._learning_times import slopes_of_seeds
+from simbias.experiments.boolean._published_start import published_start
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.introspection.trained import split_trained

@@ -25,7 +25,11 @@ from simbias.claims import difference, mean, smallest
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.datasets.boolean.parity import parity
 from simbias.experiments._times import log_times
-from simbias.experiments.boolean._times import LEARNED, learning_times, slopes_of_seeds
+from simbias.experiments.boolean._learning_times import (
+    LEARNED,
+    learning_times,
+    slopes_of_seeds,
+)
 from simbias.figures.band import band
 from simbias.figures.logarithmic import logarithmic
 from simbias.figures.style import COLOURS, blank, style

@@ -17,12 +17,20 @@ from simbias.experiments.layers._matching import (
     matched_by_weights,
     permuted,
 )
+from simbias.figures.style import COLOURS
 from simbias.losses import cross_entropy
 from simbias.measures._sample import outputs, second_sample
 from simbias.networks.dense.mlp import Mlp
 
 POINTS = np.linspace(0.0, 1.0, 25)
 MATCHINGS = ("none", "weights", "activations")
+# How claims and figures call them, and their colours there.
+NAMES = {
+    "none": "as they are",
+    "weights": "by weights",
+    "activations": "by activations",
+}
+TINTS: dict[str, str] = dict(zip(MATCHINGS, COLOURS[:3], strict=True))
 SAMPLES = ("train", "test")
 QUANTITIES = ("loss", "error")
 

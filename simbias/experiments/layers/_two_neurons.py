@@ -171,6 +171,11 @@ def escape_times(gap: xr.DataArray) -> xr.DataArray:
         return first_passage(xr.apply_ufunc(np.log, gap), math.log(ESCAPED))
 
 
+def quarters(final: float) -> tuple[float, ...]:
+    """Four times in a unit of time, up to the final one."""
+    return tuple(k / 4 for k in range(round(4 * final) + 1))
+
+
 def graded(deltas: np.ndarray) -> list[Any]:
     """A colour for each δ, black for 0."""
     shades = iter(

@@ -25,7 +25,14 @@ from simbias.claims import difference, largest, mean, smallest
 from simbias.core import Claim, Dataset, Experiment
 from simbias.datasets.vision.images import Source, images
 from simbias.experiments.layers._digits import CLASSES, ClassAccuracy, N, input_size
-from simbias.experiments.layers._paths import MATCHINGS, Excess, Path, barrier
+from simbias.experiments.layers._paths import (
+    MATCHINGS,
+    NAMES,
+    TINTS,
+    Excess,
+    Path,
+    barrier,
+)
 from simbias.experiments.layers._side_by_side import (
     SideBySide,
     shared_cross_entropy,
@@ -33,7 +40,7 @@ from simbias.experiments.layers._side_by_side import (
     with_targets,
 )
 from simbias.figures.band import band
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.style import blank, style
 from simbias.flows.descent import Descent
 from simbias.networks.dense.mlp import mlp
 from simbias.presets import presets
@@ -50,12 +57,6 @@ LEAST_TIME = 20.0
 AXES = ("m",)
 # With n = 1000 the clock counts epochs: ten steps of batches of 100.
 RATE, BATCH = 0.1, 100
-_NAMES = {
-    "none": "as they are",
-    "weights": "by weights",
-    "activations": "by activations",
-}
-_TINTS: dict[str, str] = dict(zip(MATCHINGS, COLOURS[:3], strict=True))
 
 
 def make(
@@ -127,7 +128,7 @@ def figure(ds: xr.Dataset) -> Figure:
         for name in MATCHINGS:
             values = by_width.sel(matching=name)
             places = np.arange(ds.sizes["m"])
-            band(right, places, values, "o-", colour=_TINTS[name], ms=4)
+            band(right, places, values, "o-", colour=TINTS[name], ms=4)
         right.axhline(0.02, color="black", linestyle=":", linewidth=1)
         right.set_xticks(np.arange(ds.sizes["m"]), [str(m) for m in ds["m"].values])
         right.set_xlabel("width m")
@@ -140,7 +141,7 @@ def along(axes: Axes, path: xr.DataArray) -> None:
     """One quantity along the lines, by how networks are matched."""
     for name in path["matching"].values.tolist():
         values = path.sel(matching=name)
-        label, colour = _NAMES[name], _TINTS[name]
+        label, colour = NAMES[name], TINTS[name]
         band(axes, path["alpha"], values, colour=colour, label=label)
     axes.set_xlabel("α, from one network to the other")
 
@@ -156,7 +157,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         text = f"barrier of the test error, as they are, m = {m}"
         out.append(mean(text, naive, 0.02, 1.0, FRANKLE))
     for name in MATCHINGS[1:]:
-        how = _NAMES[name]
+        how = NAMES[name]
         for m in widths:
             for what in ("error", "loss"):
                 sample = "test" if what == "error" else "train"

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from simbias.claims import difference, largest, slope
 from simbias.core import Claim, Dataset, Experiment
-from simbias.experiments.layers._paths import MATCHINGS, barrier
+from simbias.experiments.layers._paths import MATCHINGS, NAMES, TINTS, barrier
 from simbias.experiments.layers._side_by_side import SideBySide, side_by_side
 from simbias.experiments.layers._students import (
     GaussianPath,
@@ -28,7 +28,7 @@ from simbias.experiments.layers._students import (
     taught,
 )
 from simbias.figures.band import band
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.style import blank, style
 from simbias.flows.descent import Descent
 from simbias.presets import presets
 
@@ -43,12 +43,6 @@ LEAST_TIME = 2000.0
 AXES = ("m",)
 # Rows a step for each of the two.
 RATE, BATCH = 1.0, 32
-_NAMES = {
-    "none": "as they are",
-    "weights": "by weights",
-    "activations": "by activations",
-}
-_TINTS: dict[str, str] = dict(zip(MATCHINGS, COLOURS[:3], strict=True))
 # Below this a barrier has no place in the figure.
 _FLOOR = 1e-6
 
@@ -104,7 +98,7 @@ def figure(ds: xr.Dataset) -> Figure:
         for axes, m in ((left, top), (middle, widths[-1])):
             for name in MATCHINGS:
                 values = ds["path"].sel(m=m, matching=name)
-                colour, label = _TINTS[name], _NAMES[name]
+                colour, label = TINTS[name], NAMES[name]
                 band(axes, ds["alpha"], values, colour=colour, label=label)
             axes.set_yscale("log")
             axes.set_ylim(1e-10, 1)
@@ -112,7 +106,7 @@ def figure(ds: xr.Dataset) -> Figure:
             axes.set_title(f"loss ½ E (f − f*)², m = {m}")
         for name in MATCHINGS:
             values = high.sel(matching=name).clip(min=_FLOOR)
-            band(right, widths, values, "o-", colour=_TINTS[name], ms=4)
+            band(right, widths, values, "o-", colour=TINTS[name], ms=4)
         level = float(high.sel(m=top, matching="weights").mean())
         law = level * np.sqrt(top / widths[widths >= top])
         right.plot(widths[widths >= top], law, "k--", lw=1, label="$m^{-1/2}$")
@@ -140,7 +134,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         largest("loss of a matched student, changed", moved, 0, 1e-10, EXACT),
     ]
     for name in MATCHINGS[1:]:
-        how, matched = f"matched {_NAMES[name]}", high.sel(matching=name)
+        how, matched = f"matched {NAMES[name]}", high.sel(matching=name)
         for m in widths:
             naive, after = high.sel(m=m, matching="none"), matched.sel(m=m)
             text = f"barrier, as they are − {how}, m = {m}"

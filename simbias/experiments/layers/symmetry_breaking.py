@@ -30,6 +30,7 @@ from simbias.experiments.layers._two_neurons import (
     escape_times,
     gaps,
     graded,
+    quarters,
     student,
 )
 from simbias.figures.style import COLOURS, blank, style
@@ -63,11 +64,6 @@ def make(
     return circle(n), student(delta, size, slope)
 
 
-def _times(final: float) -> tuple[float, ...]:
-    """Four in a unit of time."""
-    return tuple(k / 4 for k in range(round(4 * final) + 1))
-
-
 experiment = presets(
     Experiment(
         name="symmetry_breaking",
@@ -79,17 +75,17 @@ experiment = presets(
         seeds=1,
         flow=GradientFlow(rtol=1e-10, atol=1e-14),
         loss=half_mse,
-        times=_times(60.0),
+        times=quarters(60.0),
         measures={
             "weights": Weights(),
             "loss": GaussianLoss(),
             "averaged_loss": GaussianLoss(is_averaged=True),
         },
     ),
-    smoke={"cell": {"delta": (0.0, 1e-4, 1e-3, 1e-2)}, "times": _times(40.0)},
+    smoke={"cell": {"delta": (0.0, 1e-4, 1e-3, 1e-2)}, "times": quarters(40.0)},
     paper={
         "cell": {"delta": (0.0, *(10.0 ** (-k / 4) for k in range(48, 3, -1)))},
-        "times": _times(90.0),
+        "times": quarters(90.0),
     },
 )
 

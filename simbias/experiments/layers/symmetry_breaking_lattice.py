@@ -29,6 +29,7 @@ from simbias.experiments.layers._two_neurons import (
     escape_times,
     gaps,
     graded,
+    quarters,
     start,
 )
 from simbias.figures.style import COLOURS, blank, style
@@ -67,11 +68,6 @@ def make(
     return circle(n, offset), dataclasses.replace(network, frozen=("a",))
 
 
-def _times(final: float) -> tuple[float, ...]:
-    """Four in a unit of time."""
-    return tuple(k / 4 for k in range(round(4 * final) + 1))
-
-
 experiment = presets(
     Experiment(
         name="symmetry_breaking_lattice",
@@ -80,7 +76,7 @@ experiment = presets(
         seeds=1,
         flow=ReluFlow(rtol=1e-8),
         loss=half_mse,
-        times=_times(30.0),
+        times=quarters(30.0),
         measures={
             "weights": Weights(),
             "loss": GaussianLoss(),
@@ -89,7 +85,7 @@ experiment = presets(
     ),
     smoke={
         "cell": {"offset": 0.5, "delta": (1e-5, 1e-1), "n": 512},
-        "times": _times(24.0),
+        "times": quarters(24.0),
     },
     paper={
         "cell": {
