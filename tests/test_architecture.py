@@ -8,8 +8,9 @@ import subprocess
 import sys
 
 import pytest
+from tree import ROOT
 
-ROOT = pathlib.Path(__file__).parent.parent / "simbias"
+SOURCE = ROOT / "simbias"
 
 # Low to high; names on one line are siblings and do not import each other.
 LAYERS = [
@@ -40,11 +41,11 @@ ONLY_IN = {
     "tyro": {"cli"},
     "scipy": {"analysis", "theory"},
 }
-FILES = sorted(ROOT.rglob("*.py"))
+FILES = sorted(SOURCE.rglob("*.py"))
 
 
 def unit(path: pathlib.Path) -> str:
-    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
 def imported(path: pathlib.Path) -> set[str]:
@@ -59,7 +60,7 @@ def imported(path: pathlib.Path) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_imports_go_down_only(path):
     here = unit(path)
     for name in imported(path):
@@ -72,7 +73,7 @@ def test_imports_go_down_only(path):
             assert here in ONLY_IN[parts[0]], f"{here} imports {parts[0]}"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_only_who_is_asked_to_touches_the_global_configuration(path):
     text = path.read_text()
     assert "jax.config" not in text or unit(path) in ("cli", "numerics")
@@ -89,18 +90,18 @@ def test_importing_simbias_does_not_import_zarr():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_a_theme_imports_nothing_of_another_theme_of_its_room(path):
-    room, *inner = path.relative_to(ROOT).with_suffix("").parts
+    room, *inner = path.relative_to(SOURCE).with_suffix("").parts
     theme = inner[0] if len(inner) > 1 else None
     for name in imported(path) if theme else ():
         parts = name.split(".")
-        if parts[:2] == ["simbias", room] and (ROOT / room / parts[2]).is_dir():
+        if parts[:2] == ["simbias", room] and (SOURCE / room / parts[2]).is_dir():
             assert parts[2] in (theme, "_shared"), f"{room}/{theme} imports {name}"
 
 
 def test_the_stubs_of_the_rooms_are_complete(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT.parent / "tools"))
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
     from stubs import stubs  # pyright: ignore
 
     for path, text in stubs().items():

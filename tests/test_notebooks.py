@@ -1,10 +1,9 @@
 """Every notebook runs as a plain script, from the first cell to the last."""
 
-import pathlib
-
 import pytest
+from tree import ROOT
 
-FOLDER = pathlib.Path(__file__).parent.parent / "notebooks"
+FOLDER = ROOT / "notebooks"
 SOURCES = sorted(FOLDER.glob("*.py"))
 
 

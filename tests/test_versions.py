@@ -1,7 +1,6 @@
 """Which versions run: those held for `uv run`, and what is asked of diffrax."""
 
 import dataclasses
-import pathlib
 import re
 import tomllib
 
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from tree import ROOT
 
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
 from simbias.flows import gradient_flow
@@ -21,7 +21,6 @@ from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse
 from simbias.networks.two_layer_init import balanced
 
-ROOT = pathlib.Path(__file__).parent.parent
 TEXT = (ROOT / "pyproject.toml").read_text()
 PROJECT = tomllib.loads(TEXT)
 HELD = [Requirement(v) for v in PROJECT["tool"]["uv"]["constraint-dependencies"]]

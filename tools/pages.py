@@ -21,14 +21,13 @@ ROOT = pathlib.Path(__file__).parent.parent
 CHECKED = ROOT / "benchmarks" / "results" / "check_quick"
 EXPERIMENTS = ROOT / "simbias" / "experiments"
 _TABLE = re.compile(r"(<!-- table: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-_GENERAL = ("cluster.md", "testing.md", "phenomena.md", "lecture.md")
 
 
 def pages() -> dict[pathlib.Path, str]:
     """The text of every page that has a table, by its path."""
     checked = {path.stem: json.loads(path.read_text()) for path in CHECKED.iterdir()}
     out = {}
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         text = path.read_text()
         if _TABLE.search(text):
             out[path] = _TABLE.sub(lambda found: _filled(found, checked), text)
@@ -86,12 +85,12 @@ def _source(said: str) -> str:
 
 
 def _page(name: str) -> str:
-    """The page that runs an experiment first of all."""
-    first = {}
-    for path in (ROOT / "docs").glob("*.md"):
+    """The page that runs an experiment first of all, among those of themes."""
+    first, docs = {}, ROOT / "docs"
+    for path in docs.glob("*/*.md"):
         found = re.search(rf"simbias run {name}\b", path.read_text())
-        if found and path.name not in _GENERAL:
-            first[path.name] = found.start()
+        if found:
+            first[path.relative_to(docs).as_posix()] = found.start()
     return min(first, key=lambda page: first[page])
 
 

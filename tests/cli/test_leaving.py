@@ -16,6 +16,7 @@ import jax
 import pytest
 import xarray as xr
 from small import small
+from tree import ROOT
 
 from simbias import BadInput, cli
 from simbias.cli import _pool
@@ -139,7 +140,7 @@ PREPARED = ["--workers", "0", "--out"]
 
 
 def started(program, *arguments):
-    root = str(pathlib.Path(__file__).parent.parent)
+    root = str(ROOT)
     return subprocess.Popen(
         [sys.executable, *program, *arguments],
         stderr=subprocess.PIPE,

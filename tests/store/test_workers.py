@@ -17,6 +17,7 @@ import pytest
 import xarray as xr
 from durable import LONG
 from small import small
+from tree import ROOT
 
 from simbias import cli
 from simbias.cli import _pool
@@ -259,7 +260,7 @@ def command(*arguments):
 def test_workers_of_the_command_line_share_a_run_that_grows_and_resumes(
     tmp_path, capfd, monkeypatch
 ):
-    monkeypatch.setenv("PYTHONPATH", str(pathlib.Path(__file__).parent.parent))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     one, two = str(tmp_path / "one"), str(tmp_path / "two")
     assert command("run", *DESCENT, "--seeds", "20", "--out", one) == 0
     options = ["--workers", "2", "--out", two]
@@ -287,7 +288,7 @@ def test_jobs_of_submitit_finish_a_run_that_was_only_prepared(tmp_path, monkeypa
         line = [sys.executable, "-m", "simbias", "submit", out, *options]
         return subprocess.run(line, capture_output=True, text=True, check=False)
 
-    paths = [str(pathlib.Path(__file__).parent.parent), os.environ.get("PYTHONPATH")]
+    paths = [str(ROOT), os.environ.get("PYTHONPATH")]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
     out = str(tmp_path / "run")
     assert (

@@ -1,13 +1,13 @@
 """Published systems: their laws, measures and oracles, and published outputs."""
 
 import math
-import pathlib
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from tree import ROOT
 
 from simbias.core import Dataset, Status
 from simbias.datasets.separable.hinted import hinted
@@ -34,7 +34,7 @@ from simbias.theory.xor_certificate import xor_certificate
 from simbias.verbs.simulate import solve
 
 KEY = jax.random.key(0)
-REFERENCE = pathlib.Path(__file__).parent / "reference"
+REFERENCE = ROOT / "tests" / "reference"
 
 
 def load(name):

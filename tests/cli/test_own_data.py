@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from small import Risk, small
+from tree import ROOT
 
 from simbias.core import Real
 from simbias.datasets.npz import Npz
@@ -160,7 +161,7 @@ def test_more_rows_than_there_are_are_refused_by_name(tmp_path):
 
 
 def test_the_example_of_the_readme_runs(tmp_path, monkeypatch):
-    readme = pathlib.Path(__file__).parent.parent / "README.md"
+    readme = ROOT / "README.md"
     blocks = readme.read_text().split("```python\n")
     (example,) = (b.split("```")[0] for b in blocks if 'Npz("mine.npz")' in b)
     x = RNG.normal(size=(70, 2))

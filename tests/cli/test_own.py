@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from own import TEXT
+from tree import ROOT
 
 import simbias
 from simbias import cli
@@ -21,7 +22,7 @@ from simbias.results import is_finished, open_result
 from simbias.store._root import sealed
 from simbias.store.text import MOST_BYTES, difference, kept, text_fault
 
-README = pathlib.Path(__file__).parent.parent / "README.md"
+README = ROOT / "README.md"
 
 
 def command(*arguments):

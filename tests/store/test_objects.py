@@ -6,7 +6,6 @@ import functools
 import itertools
 import json
 import os
-import pathlib
 import subprocess
 import sys
 import threading
@@ -18,6 +17,7 @@ import xarray as xr
 from durable import LONG
 from obstore.exceptions import GenericError
 from small import small
+from tree import ROOT
 
 from simbias import cli
 from simbias.ensemble import engine, pace
@@ -220,7 +220,7 @@ def test_the_command_line_takes_a_url_for_a_folder(tmp_path, capsys, monkeypatch
     assert f"simbias worker {out}" in capsys.readouterr().err
     # Another process, and then this one.
     line = [sys.executable, "-m", "simbias", "worker", out, "--quiet"]
-    paths = [str(pathlib.Path(__file__).parent.parent), os.environ.get("PYTHONPATH")]
+    paths = [str(ROOT), os.environ.get("PYTHONPATH")]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
     subprocess.run(line, check=True)
     assert is_finished(open_result(out)).all()
