@@ -13,6 +13,7 @@ import warnings
 from typing import Any
 
 import simbias
+from simbias.cli._help import helped, is_kept
 from simbias.cli._terminal import BAD_INPUT, INTERRUPTED, NO_CACHE, say
 from simbias.ensemble.left import exit_at_once, is_left
 from simbias.errors import BadInput
@@ -73,10 +74,11 @@ def exit_code(arguments: list[str], over: threading.Event | None = None) -> int:
             return 0
         if name not in _COMMANDS:
             raise BadInput(f"`{name}` is not a command.{suggestion(name, _COMMANDS)}")
-        command, arguments = _command(name, arguments[1:])
-        with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_, **__: say(f"simbias: {message}")
-            return command(arguments, over) if name == "worker" else command(arguments)
+        call = lambda: _called(name, arguments[1:], over)
+        is_cached = name == "run" and NO_CACHE not in arguments
+        if is_cached and is_kept(arguments[1:]):
+            return helped(arguments[1:], call)
+        return call()
     except Exception as error:
         own = sys.modules.get(f"{__name__}._own")  # if a file of yours was loaded
         trace = own.own_traceback(error) if own else None
@@ -89,6 +91,14 @@ def exit_code(arguments: list[str], over: threading.Event | None = None) -> int:
     except KeyboardInterrupt:
         say("\nStopped.")
         return INTERRUPTED
+
+
+def _called(name: str, arguments: list[str], over: threading.Event | None) -> int:
+    """What a command returns; it is imported here."""
+    command, arguments = _command(name, arguments)
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: say(f"simbias: {message}")
+        return command(arguments, over) if name == "worker" else command(arguments)
 
 
 def _command(name: str, arguments: list[str]) -> tuple[Any, list[str]]:

@@ -6,6 +6,8 @@ import pathlib
 
 import jax
 
+from simbias.numerics.cache_folder import cache_folder
+
 # Share of the mappings that may be taken before compiled programs are given back.
 _FULL = 0.6
 
@@ -23,8 +25,7 @@ def cache_programs(folder: str | os.PathLike | None = None) -> None:
     jax.config.update("jax_enable_compilation_cache", True)
     if folder is None and "JAX_COMPILATION_CACHE_DIR" in os.environ:
         return
-    base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
-    folder = pathlib.Path(base) / "simbias" if folder is None else folder
+    folder = cache_folder() if folder is None else folder
     jax.config.update("jax_compilation_cache_dir", os.fspath(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
 
