@@ -69,15 +69,17 @@ def main() -> None:
     jax.config.update("jax_enable_x64", True)
     jax.config.update("jax_default_matmul_precision", "highest")
     cases, work, repeats = CASES, _WORK, options.repeats
+    dtypes = ("float32", "float64")
     if options.smallest:
         cases, work, repeats = {"tiny": (5, 8, 2, 3)}, 1e3, 1
+        dtypes = dtypes[1:]
     chosen = options.case or [*cases, "end_to_end"]
     rows = []
     for name in chosen:
         if name == "end_to_end":
             rows += end_to_end(12 if options.smallest else 300, repeats)
             continue
-        for dtype in ("float32", "float64"):
+        for dtype in dtypes:
             rows += one_case(name, cases[name], dtype, work, repeats)
     document = {"cores": os.cpu_count(), "load_before": _load(), **provenance()}
     text = json.dumps({**document, "rows": rows}).replace("}, {", "},\n {")

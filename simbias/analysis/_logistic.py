@@ -3,9 +3,8 @@
 import functools
 
 import numpy as np
+import scipy
 from jaxtyping import Bool, Float
-from scipy.special import expit, log_expit
-from scipy.stats import f
 
 Counts = Float[np.ndarray, "r n"]
 Fits = Float[np.ndarray, " r"]
@@ -35,7 +34,7 @@ def fit_logistic(
     penalty = is_separated(successes, trials).astype(np.float64)[:, None]
     level, slope = np.zeros(len(trials)), np.zeros(len(trials))
     for _ in range(_ROUNDS):
-        p = expit(level[:, None] + slope[:, None] * x)
+        p = scipy.special.expit(level[:, None] + slope[:, None] * x)
         w = trials * p * (1 - p)
         i00, i01, i11 = w.sum(1), (w * x).sum(1), (w * x**2).sum(1)
         det = i00 * i11 - i01**2
@@ -93,7 +92,7 @@ def profile_interval(
     centres, won, lost = _log_odds(tuple(sizes.tolist()), is_rising)
     best = (won @ successes[0] + lost @ (trials - successes)[0]).max(axis=0)
     points = len(centres)
-    reach = widened * f.ppf(level, 1, max(seeds - 1, 1))
+    reach = widened * scipy.stats.f.ppf(level, 1, max(seeds - 1, 1))
     likely = np.flatnonzero(2 * (best.max() - best) <= reach)
     first, last = likely[0] - 1, likely[-1] + 1
     low = float(np.exp(centres[first])) if first >= 0 else 0.0
@@ -110,7 +109,7 @@ def _log_odds(sizes: tuple[float, ...], is_rising: bool) -> tuple[np.ndarray, ..
     # Eight decades of slope, 10 % apart: to a likelihood flat in its maximum that is 0.
     slopes = np.geomspace(1e-2, 1e6, 200)[:, None, None] / gap
     z = (1 if is_rising else -1) * slopes * (x - centres[:, None])
-    return centres, log_expit(z), log_expit(-z)
+    return centres, scipy.special.log_expit(z), scipy.special.log_expit(-z)
 
 
 def design_effect(
@@ -133,7 +132,7 @@ def design_effect(
     Reference: Liang & Zeger (1986), Biometrika 73, 13.
     """
     x, seeds = np.log(sizes) - log_size, values.shape[1]
-    p = expit(slope * x)
+    p = scipy.special.expit(slope * x)
     left = np.nan_to_num(values - p[:, None])
     weight = np.sum(~np.isnan(values), axis=1) * p * (1 - p)
     design = np.stack([np.ones_like(x), x])

@@ -1,8 +1,8 @@
 """Between which sizes of a grid a median must cross a level, exactly."""
 
 import numpy as np
+import scipy
 from jaxtyping import Float, Int
-from scipy.stats import binom
 
 Counts = Int[np.ndarray, " n"]
 
@@ -20,8 +20,8 @@ def sign_interval(
     Reference: Hsu & Berger (1999), J. Am. Stat. Assoc. 94, 468 (steps in fixed order).
     """
     tail = (1 - level) / 2
-    is_before = binom.sf(below - 1, trials, 0.5) <= tail
-    is_after = binom.cdf(below, trials, 0.5) <= tail
+    is_before = scipy.stats.binom.sf(below - 1, trials, 0.5) <= tail
+    is_after = scipy.stats.binom.cdf(below, trials, 0.5) <= tail
     first = int(np.cumprod(is_before).sum())
     last = len(sizes) - int(np.cumprod(is_after[::-1]).sum())
     low = float(sizes[first - 1]) if first else 0.0

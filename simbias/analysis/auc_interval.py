@@ -1,8 +1,7 @@
 """Interval for the area under a ROC curve on a test sample."""
 
 import numpy as np
-from scipy import stats
-from scipy.optimize import brentq
+import scipy
 
 from simbias.analysis._interval import check_level, unknown
 from simbias.core import Estimate
@@ -39,7 +38,7 @@ def auc_interval(
         )
     if not np.isfinite(auc):
         return unknown(np.nan, level, "a value is missing")
-    z = float(stats.norm.ppf((1 + level) / 2))
+    z = float(scipy.stats.norm.ppf((1 + level) / 2))
 
     def excess(a: float) -> float:
         spread = (1 - a) / (2 - a) + a / (1 + a)
@@ -48,6 +47,6 @@ def auc_interval(
 
     # At 0 and 1 themselves the equation has that root too.
     inside = min(max(auc, _TINY), 1 - _TINY)
-    low = float(brentq(excess, 0.0, inside)) if auc > 0 else 0.0  # pyright: ignore[reportArgumentType]
-    high = float(brentq(excess, inside, 1.0)) if auc < 1 else 1.0  # pyright: ignore[reportArgumentType]
+    low = float(scipy.optimize.brentq(excess, 0.0, inside)) if auc > 0 else 0.0  # pyright: ignore[reportArgumentType]
+    high = float(scipy.optimize.brentq(excess, inside, 1.0)) if auc < 1 else 1.0  # pyright: ignore[reportArgumentType]
     return Estimate(float(auc), low, high, "score interval of an AUC", level)

@@ -1,8 +1,8 @@
 """AUC of an ensemble: networks trained apart whose outputs are averaged."""
 
 import numpy as np
+import scipy
 import xarray as xr
-from scipy.stats import rankdata
 
 from simbias.errors import BadInput
 
@@ -46,6 +46,6 @@ def _auc(score: np.ndarray, is_positive: np.ndarray) -> np.ndarray:
     positive, negative = is_positive.sum(), (~is_positive).sum()
     if not (positive and negative):
         return np.full(score.shape[:-1], np.nan)
-    rank = rankdata(score, axis=-1, nan_policy="propagate")
+    rank = scipy.stats.rankdata(score, axis=-1, nan_policy="propagate")
     won = rank[..., is_positive].sum(-1) - positive * (positive + 1) / 2
     return won / (positive * negative)

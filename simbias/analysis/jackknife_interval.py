@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import numpy as np
+import scipy
 from jaxtyping import Float
-from scipy import stats
 
 from simbias.analysis._interval import check_level, few
 from simbias.core import Estimate
@@ -36,6 +36,6 @@ def jackknife_interval(
         return few(value, level, seeds, _LEAST)
     without = [float(statistic(np.delete(values, i, axis=0))) for i in range(seeds)]
     error = np.std(without) * (seeds - 1) ** 0.5
-    reach = float(stats.t.ppf((1 + level) / 2, seeds - 1) * error)
+    reach = float(scipy.stats.t.ppf((1 + level) / 2, seeds - 1) * error)
     method = "jackknife over seeds" if reach else "equal without any of the seeds"
     return Estimate(value, value - reach, value + reach, method, level)

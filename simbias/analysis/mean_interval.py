@@ -1,9 +1,9 @@
 """Interval for the mean of the seeds."""
 
 import numpy as np
+import scipy
 from jaxtyping import Float
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from simbias.analysis._interval import LEAST_SEEDS, check_level, few, present, unknown
 from simbias.core import Estimate
@@ -40,7 +40,7 @@ def mean_interval(values: ArrayLike, *, level: float = 0.95) -> Estimate:
         return unknown(mean, level, f"all {seen.size} values are equal")
     error = float(seen.std(ddof=1)) / seen.size**0.5
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
-    q = np.stack([stats.t.ppf(tails, seen.size - 1), _studentised(seen, tails)])
+    q = np.stack([scipy.stats.t.ppf(tails, seen.size - 1), _studentised(seen, tails)])
     reach = q * error
     return Estimate(
         mean,

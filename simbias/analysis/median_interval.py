@@ -1,8 +1,8 @@
 """Interval for the median of the seeds."""
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from simbias.analysis._interval import LEAST_SEEDS, check_level, few, present, unknown
 from simbias.core import Estimate
@@ -26,7 +26,7 @@ def median_interval(values: ArrayLike, *, level: float = 0.95) -> Estimate:
     median = float(np.median(seen)) if seen.size else np.nan
     if seen.size < LEAST_SEEDS:
         return few(median, level, seen.size)
-    low, high = stats.quantile_test(seen, p=0.5).confidence_interval(level)
+    low, high = scipy.stats.quantile_test(seen, p=0.5).confidence_interval(level)
     if np.isnan(low) or np.isnan(high):
         return unknown(median, level, f"{seen.size} values are too few")
     return Estimate(median, float(low), float(high), "order statistics, exact", level)

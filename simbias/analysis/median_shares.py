@@ -1,6 +1,6 @@
 """Where the median of draws from a known law lies."""
 
-from scipy import stats
+import scipy
 
 from simbias.analysis._interval import check_level
 from simbias.checks.values import positive_integer
@@ -27,6 +27,6 @@ def median_shares(draws: int, *, level: float = 0.95) -> tuple[float, float]:
     check_level(level)
     low, high, tail = (draws + 1) // 2, draws // 2 + 1, (1 - level) / 2
     return (
-        float(stats.beta.ppf(tail, low, draws + 1 - low)),
-        float(stats.beta.ppf(1 - tail, high, draws + 1 - high)),
+        float(scipy.stats.beta.ppf(tail, low, draws + 1 - low)),
+        float(scipy.stats.beta.ppf(1 - tail, high, draws + 1 - high)),
     )

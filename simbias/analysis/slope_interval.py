@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from simbias.analysis._interval import check_level, unknown
 from simbias.core import Estimate
@@ -39,9 +39,9 @@ def slope_interval(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Estima
     slope = float(centred @ y / (centred @ centred))
     if len(x) < 3:
         return unknown(slope, level, "an interval for a slope needs three points")
-    fit: Any = stats.linregress(x, y)
+    fit: Any = scipy.stats.linregress(x, y)
     error = float(fit.stderr)
-    reach = float(stats.t.ppf((1 + level) / 2, len(x) - 2)) * error
+    reach = float(scipy.stats.t.ppf((1 + level) / 2, len(x) - 2)) * error
     return Estimate(
         slope, slope - reach, slope + reach, "least squares, Student's t", level
     )

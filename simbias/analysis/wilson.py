@@ -1,6 +1,6 @@
 """Interval for a rate."""
 
-from scipy.stats import binomtest
+import scipy
 
 from simbias.analysis._interval import check_level
 from simbias.core import Estimate
@@ -32,7 +32,7 @@ def wilson(successes: int, trials: int, *, level: float = 0.95) -> Estimate:
             "`successes` must be a count in 0 … `trials`, and `trials` positive, got "
             f"{successes} of {trials}."
         )
-    test = binomtest(int(successes), int(trials))
+    test = scipy.stats.binomtest(int(successes), int(trials))
     interval = test.proportion_ci(level, method="wilsoncc")
     return Estimate(
         successes / trials,

@@ -1,8 +1,8 @@
 """Extrema of a sum of ReLUs on the unit sphere, by climbing from random starts."""
 
 import numpy as np
+import scipy
 from jaxtyping import Bool, Float, Int
-from scipy.optimize import lsq_linear
 
 Critical = tuple[Float[np.ndarray, "v d"], Int[np.ndarray, " v"], Int[np.ndarray, " v"]]
 # Of a unit vector: far above rounding, far below the gap between two extrema.
@@ -91,7 +91,7 @@ class _Climber:
         drive = u
         if self.down.shape[1]:
             # Scaled, because the solver stops at an absolute tolerance.
-            eta = lsq_linear(
+            eta = scipy.optimize.lsq_linear(
                 -self.down / self.size,
                 u / self.size,
                 bounds=(0, 1),

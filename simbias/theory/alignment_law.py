@@ -8,8 +8,8 @@ and its size plays no part: when it is aligned depends neither on λ nor on m.
 """
 
 import numpy as np
+import scipy
 from jaxtyping import Float
-from scipy.special import betainc
 
 Angles = Float[np.ndarray, " c"]
 
@@ -50,5 +50,5 @@ def aligned_share(
     aligned = np.tan(np.arccos(cosine) / 2)
     angle = 2 * np.arctan(aligned * np.exp(rate * np.asarray(time)))
     # The cap around the drive, or all but the one around its opposite.
-    cap = betainc((d - 1) / 2, 0.5, np.sin(angle) ** 2) / 2
+    cap = scipy.special.betainc((d - 1) / 2, 0.5, np.sin(angle) ** 2) / 2
     return np.where(angle < np.pi / 2, cap, 1 - cap)

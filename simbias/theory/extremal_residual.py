@@ -1,8 +1,8 @@
 """Whether a direction is an extremal vector, as a number."""
 
 import numpy as np
+import scipy
 from jaxtyping import Float
-from scipy.optimize import lsq_linear
 
 from simbias.core import Dataset
 from simbias.theory._one_output import check_one_output
@@ -43,6 +43,8 @@ def extremal_residual(data: Dataset, w: Float[np.ndarray, " d"]) -> float:
     kinks = parts[is_on & (parts != 0).any(axis=1)]
     if len(kinks):
         size = np.linalg.norm(kinks)
-        fit = lsq_linear(kinks.T / size, -across / size, (0, 1), tol=1e-14)
+        fit = scipy.optimize.lsq_linear(
+            kinks.T / size, -across / size, (0, 1), tol=1e-14
+        )
         across = across + fit.x @ kinks
     return float(np.linalg.norm(across) / abs(value))

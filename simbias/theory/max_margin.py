@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from jaxtyping import Float
-from scipy.optimize import nnls
 
 from simbias.core import Dataset
 from simbias.errors import BadInput
@@ -53,7 +53,7 @@ def max_margin(data: Dataset, label: float | None = None) -> MaxMargin:
     rows = (y[:, None] * x)[is_taken]
     matrix = np.vstack([rows.T, np.ones(len(rows))])
     target = np.append(np.zeros(x.shape[1]), 1.0)
-    multiplier, distance = nnls(matrix, target)
+    multiplier, distance = scipy.optimize.nnls(matrix, target)
     residual = matrix @ multiplier - target
     if distance < 1e-9:
         raise BadInput(

@@ -1,8 +1,8 @@
 """The strength of one mode of a deep linear network, exactly."""
 
 import numpy as np
+import scipy
 from jaxtyping import Float
-from scipy.special import hyp2f1
 
 from simbias.checks.values import positive, positive_integer
 from simbias.errors import BadInput
@@ -84,7 +84,7 @@ def _antiderivative(u: _Values, s: float, depth: int) -> _Values:
     if depth == 2:
         return np.log(u / (s - u)) / (2 * s)
     q = 1 - 2 / depth
-    return -(u**-q) / (depth * q * s) * hyp2f1(1.0, -q, 1 - q, u / s)
+    return -(u**-q) / (depth * q * s) * scipy.special.hyp2f1(1.0, -q, 1 - q, u / s)
 
 
 def _check(start: _Values, s: float, depth: int) -> None:

@@ -10,8 +10,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from jaxtyping import Float
-from scipy.integrate import solve_ivp
 
 from simbias.checks.values import positive
 from simbias.errors import BadInput
@@ -73,7 +73,7 @@ def gap(
     if delta >= size:
         raise BadInput(f"`delta` must be below `size`, {size}, got {delta}.")
     times = np.asarray(times, float)
-    found = solve_ivp(
+    found = scipy.integrate.solve_ivp(
         _field,
         (0.0, float(times[-1])),
         [size, math.log(delta)],

@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from scipy.special import expi
+import scipy
 
 from simbias.errors import BadInput
 
@@ -66,7 +66,7 @@ def xor_certificate(
     slow = (kept * math.exp(-7 * square * noise) - 4 * noise) / 2
     fast = (1 + noise) / 2
     c = math.exp(-4 * square * noise)
-    h = lambda x: c * float(expi(x) - expi(1)) + math.log(x)
+    h = lambda x: c * float(scipy.special.expi(x) - scipy.special.expi(1)) + math.log(x)
     available = slow / fast * h(kept * square)
     available += (1 - slow / fast) * (1 + c * math.e) * math.log(kept * smallest**2)
     available -= (1 + c * math.exp(kept * largest**2)) * math.log(ratio**2)

@@ -23,6 +23,17 @@ from simbias.verbs.simulate import solve
 
 pytestmark = pytest.mark.usefixtures("hastily_compiled")
 
+# Compiled once for all tests.
+FLOW = ReluFlow(rtol=1e-6)
+start = jax.jit(lambda net, data: FLOW.init(net, data, half_mse, jax.random.key(0)))
+attempt = jax.jit(lambda state, data, end: FLOW.step(state, data, half_mse, end))
+
+
+def attempts(state, data, end, count):
+    for _ in range(count):
+        state = attempt(state, data, jnp.asarray(end))
+    return state
+
 
 def integrated(rates, length, end):
     """y' = −rates·y from 1, in equal steps."""
@@ -112,39 +123,28 @@ def test_the_stabilised_steps_agree_with_plain_ones_at_late_times():
 def test_lanes_of_both_methods_side_by_side_give_what_each_gives_alone():
     data, stiff = stiff_problem()
     other = dataclasses.replace(stiff, w=jnp.asarray([[1e-3, -1e-3]]))
-    flow = ReluFlow(rtol=1e-6)
 
     def run(network):
-        state = flow.init(network, data, half_mse, jax.random.key(0))
-        step = lambda s: flow.step(s, data, half_mse, jnp.asarray(5.0))
-        return jax.lax.fori_loop(0, 150, lambda _, s: step(s), state)
+        step = lambda _, s: FLOW.step(s, data, half_mse, jnp.asarray(5.0))
+        return jax.lax.fori_loop(0, 150, step, start(network, data))
 
     both = jax.tree.map(lambda *v: jnp.stack(v), stiff, other)
     together = jax.jit(jax.vmap(run))(both)
     for i, network in enumerate((stiff, other)):
-        alone = jax.jit(run)(network)
+        alone = attempts(start(network, data), data, 5.0, 150)
         np.testing.assert_allclose(together.network.w[i], alone.network.w, rtol=1e-9)
         assert int(together.stats["evaluations"][i]) == int(alone.stats["evaluations"])
 
 
 def test_an_attempt_that_overflows_costs_a_step_and_not_the_member():
     data, network = stiff_problem()
-    flow = ReluFlow(rtol=1e-6)
-    step = jax.jit(lambda s, until: flow.step(s, data, half_mse, until))
-
-    def until(state, time):
-        for _ in range(400):
-            state = step(state, jnp.asarray(time))
-        return state
-
-    state = flow.init(network, data, half_mse, jax.random.key(0))
-    state = until(state, 5.0)
+    state = attempts(start(network, data), data, 5.0, 400)
     assert bool(state.memory.stiffness.is_stiff)
     far_too_long = eqx.tree_at(lambda s: s.memory.length, state, jnp.asarray(1e60))
-    attempt = step(far_too_long, jnp.asarray(1e60))
-    assert bool(attempt.memory.has_overflowed)
-    assert float(attempt.time) == float(state.time)
-    there, back = until(state, 60.0), until(attempt, 60.0)
+    lost = attempts(far_too_long, data, 1e60, 1)
+    assert bool(lost.memory.has_overflowed)
+    assert float(lost.time) == float(state.time)
+    there, back = (attempts(s, data, 60.0, 400) for s in (state, lost))
     assert there.status == back.status == Status.RUNNING
     assert float(there.time) == float(back.time) == 60.0
     np.testing.assert_allclose(back.network.w, there.network.w, rtol=1e-5)
@@ -153,11 +153,7 @@ def test_an_attempt_that_overflows_costs_a_step_and_not_the_member():
 def test_too_few_stages_cost_a_few_attempts_and_not_the_member():
     """As after a step whose pins changed the pattern, and with it ρ."""
     data, network = stiff_problem()
-    flow = ReluFlow(rtol=1e-6)
-    step = jax.jit(lambda s: flow.step(s, data, half_mse, jnp.asarray(60.0)))
-    state = flow.init(network, data, half_mse, jax.random.key(0))
-    for _ in range(80):
-        state = step(state)
+    state = attempts(start(network, data), data, 60.0, 80)
     radius = float(state.memory.stiffness.radius)
     assert bool(state.memory.stiffness.is_stiff)
     unstable = eqx.tree_at(
@@ -165,12 +161,11 @@ def test_too_few_stages_cost_a_few_attempts_and_not_the_member():
         state,
         (jnp.asarray(radius / 10), jnp.asarray(2.0)),
     )
-    astray = step(unstable)
+    astray = attempts(unstable, data, 60.0, 1)
     assert float(astray.time) == float(state.time)
     assert not bool(astray.memory.has_overflowed)
     assert radius / 10 <= astray.memory.stiffness.radius <= radius * 1.0001
-    for _ in range(300):
-        state, astray = step(state), step(astray)
+    state, astray = (attempts(s, data, 60.0, 300) for s in (state, astray))
     assert state.status == astray.status == Status.RUNNING
     assert float(state.time) == float(astray.time) == 60.0
     np.testing.assert_allclose(astray.network.w, state.network.w, rtol=1e-5)
