@@ -25,12 +25,16 @@ _ABOUT_COLOUR = ("NO_COLOR", "FORCE_COLOR", "TERM", "PYTHON_COLORS")
 
 def is_kept(arguments: list[str]) -> bool:
     """Whether help is asked for that depends on simbias and the arguments alone."""
-    if not _ASKS & set(arguments) or any("--config" in word for word in arguments):
+    if not _ASKS & set(arguments) or _reads_a_file(arguments):
         return False
     if "://" in cache_folder():
         return False
     name = arguments[0]
     return is_experiment(name) and package_of(name) is None
+
+
+def _reads_a_file(arguments: list[str]) -> bool:
+    return any(word.startswith(("--config", "--data")) for word in arguments)
 
 
 def helped(arguments: list[str], command: Callable[[], int]) -> int:

@@ -40,7 +40,11 @@ def resolved(rest: list[str]) -> tuple[str, list[dict[str, Any]], list[str]]:
             raise BadInput(
                 f"`preset` must be one of {', '.join(PRESETS)}, got {one!r}."
             )
-    steps = [table]
+    data, rest = taken(rest, "--data")
+    data = table.pop("data", None) if data is None else data
+    if isinstance(data, str):  # the same from wherever the run is taken up again
+        data = options.kept_file(data)
+    steps = [table] if data is None else [{"data": data}, table]
     flow, rest = taken(rest, "--flow.name")
     if flow is not None:
         steps.append({"flow": {"name": flow}})
@@ -110,8 +114,10 @@ def taken(arguments: list[str], option: str) -> tuple[str | None, list[str]]:
 # What `run --help` says.
 _SAID = {
     "preset": "How large a run; decides all other defaults.",
-    "config": "A TOML file of cell, flow, seeds, times, final_time, keep, dtype, root; "
-    "what is written here counts more.",
+    "config": "A TOML file of cell, flow, seeds, times, final_time, keep, dtype, root, "
+    "data; what is written here counts more.",
+    "data": "Your sample in place of the experiment's own: x, y, x_test, y_test of a "
+    "numpy.savez file.",
     "seeds": "Members of every cell.",
     "times": "When to record, on the flow's clock; the last one ends the run.",
     "final_time": "The last time; all of --times are stretched with it.",
@@ -130,7 +136,7 @@ def options_class(
 ) -> type:
     """The options of `run`, with the experiment's own values as defaults.
 
-    `preset` and `config` are there to be shown: `resolved` has taken them by then.
+    `preset`, `config` and `data` are there to be shown: `resolved` has taken them.
     """
     cells = []
     for key, parameter in parameters_of(experiment.make).items():
@@ -159,6 +165,7 @@ def options_class(
     top = [
         ("preset", Literal[known], dataclasses.field(default=preset)),
         ("config", str | None, dataclasses.field(default=None)),
+        ("data", str | None, dataclasses.field(default=None)),
         ("cell", cell, dataclasses.field(default_factory=cell)),
         ("flow", flow, dataclasses.field(default_factory=flow)),
         ("seeds", int, dataclasses.field(default=experiment.seeds)),

@@ -4,11 +4,12 @@ All three use the same keys:
 
     preset = "quick"          seeds = 20            dtype = "float64"
     times = [0, 1, 10]        final_time = 1e3      root = 0
-    keep = [0, 10]
+    keep = [0, 10]            data = "mine.npz"
     [cell]  n = [50, 100]     [flow]  name = "descent"  rate = 0.1
 
 `cell.KEY` is any argument of the experiment's `make`, `flow.name` picks a flow, and the
-other keys of `flow` are its fields.  A list is an axis of the grid.
+other keys of `flow` are its fields.  A list is an axis of the grid.  `data` is a sample
+in place of the experiment's own: a file, or a table of its `path` and `sha256`.
 """
 
 import dataclasses
@@ -21,6 +22,8 @@ import numpy as np
 
 from simbias.checks.cell_value import checked_value
 from simbias.core import AbstractFlow, Experiment
+from simbias.datasets.npz import Npz
+from simbias.drawn_from import SIZES, OnSample
 from simbias.ensemble.fields import flow_fields, value_type
 from simbias.ensemble.grid import FLOW_PREFIX
 from simbias.ensemble.parameters import parameters_of
@@ -28,7 +31,10 @@ from simbias.errors import BadInput
 from simbias.registry import flows
 from simbias.suggestion import suggestion
 
-TOP_KEYS = ("seeds", "dtype", "root", "times", "final_time", "keep", "cell", "flow")
+TOP_KEYS = (
+    *("seeds", "dtype", "root", "times", "final_time", "keep"),
+    *("cell", "flow", "data"),
+)
 
 
 def read_toml(path: pathlib.Path) -> dict[str, Any]:
@@ -59,6 +65,8 @@ def overridden(experiment: Experiment, overrides: Mapping[str, Any]) -> Experime
     for key in overrides:
         if key not in TOP_KEYS:
             raise BadInput(f"`{key}` is not known here.{suggestion(key, TOP_KEYS)}")
+    if "data" in overrides:
+        experiment = _on_sample(experiment, _file(overrides["data"]))
     changes: dict[str, Any] = {}
     for key, kind in (("seeds", int), ("root", int)):
         if key in overrides:
@@ -89,6 +97,31 @@ def overridden(experiment: Experiment, overrides: Mapping[str, Any]) -> Experime
         if key not in known and not key.startswith(FLOW_PREFIX):
             raise BadInput(f"`cell.{key}` is not known here.{suggestion(key, known)}")
     return changed
+
+
+def kept_file(path: str) -> dict[str, str]:
+    """What a run keeps of a file of data: where it is, and its checksum.
+
+    Raises:
+        ValueError: if it is no sample.
+    """
+    law = Npz(str(pathlib.Path(path).expanduser().resolve()))
+    return {"path": law.path, "sha256": law.sha256}
+
+
+def _file(value: Any) -> Npz:
+    if isinstance(value, str):
+        return Npz(value)
+    if not isinstance(value, Mapping) or {*value} != {"path", "sha256"}:
+        raise BadInput(f"`data` must be the name of a file, got {value!r}.")
+    return Npz(**{k: checked_value(f"data.{k}", v, str) for k, v in value.items()})
+
+
+def _on_sample(experiment: Experiment, law: Npz) -> Experiment:
+    """The experiment on a sample of a file; its sizes are those of the file."""
+    cell = {k: v for k, v in experiment.cell.items() if k not in SIZES}
+    make = OnSample(law, experiment.make)
+    return dataclasses.replace(experiment, make=make, cell=cell)
 
 
 def rescaled(times: tuple[float, ...], final: float) -> tuple[float, ...]:

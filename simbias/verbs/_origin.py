@@ -13,6 +13,8 @@ import numpy as np
 import xarray as xr
 
 from simbias.core import CellValue, Experiment
+from simbias.datasets.npz import Npz
+from simbias.drawn_from import OnSample
 from simbias.ensemble.configuration import configuration
 from simbias.ensemble.grid import FLOW_PREFIX, Cell, make_cell
 from simbias.errors import BadInput
@@ -40,7 +42,7 @@ def origin(
     if experiment is None:
         experiment = Experiment(
             name=stored["name"],
-            make=_function(stored["make"], _MAKERS),
+            make=_make(stored["make"]),
             cell={},
             seeds=stored["seeds"],
             flow=_flow(stored["flow"]),
@@ -135,6 +137,14 @@ def _function(text: Any, within: str) -> Any:
         f"the result was made with {text}, which is not found by its name: give the "
         "experiment that was run, as `experiment`."
     )
+
+
+def _make(stored: Any) -> Any:
+    """A `make` of the package, or one of them on a sample of a file."""
+    if not isinstance(stored, Mapping) or stored.get("type") != OnSample.__name__:
+        return _function(stored, _MAKERS)
+    law, make = stored["law"], _function(stored["make"], _MAKERS)
+    return OnSample(Npz(law["path"], law["sha256"]), make)
 
 
 def _flow(stored: Mapping[str, Any]) -> Any:

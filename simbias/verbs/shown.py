@@ -8,6 +8,8 @@ them is cut into parts.  Without `AXES` both are given the result as it is.
 """
 
 import dataclasses
+import json
+import pathlib
 from collections.abc import Container, Iterator
 from typing import Any
 
@@ -16,6 +18,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.parts import parts
 from simbias.core import Claim
+from simbias.drawn_from import OnSample
 from simbias.ensemble.engine import exact_numerics
 from simbias.errors import BadInput
 
@@ -23,12 +26,13 @@ from simbias.errors import BadInput
 def judge(phenomenon: Any, ds: xr.Dataset) -> list[Claim]:
     """The claims about every part of a result; of several, each says which.
 
-    None for a phenomenon without `claims`.  Of a run that ends before its `LEAST_TIME`
-    none is applicable.
+    None for a phenomenon without `claims`.  Of a run that ends before its `LEAST_TIME`,
+    or on a sample that is not the experiment's own, none is applicable.
     """
     out, claims = [], getattr(phenomenon, "claims", None)
     least = float(getattr(phenomenon, "LEAST_TIME", 0.0))
     is_long = least == 0 or float(ds["time"].max()) >= least
+    is_own = _foreign_sample(ds) is None
     for label, part in _parts(phenomenon, ds):
         # Some compute a law, as exactly as the run was.
         with exact_numerics():
@@ -41,16 +45,19 @@ def judge(phenomenon: Any, ds: xr.Dataset) -> list[Claim]:
         for claim in found:
             text = f"{claim.statement}, {label}" if label else claim.statement
             claim = dataclasses.replace(claim, statement=text)
-            out.append(claim.given(is_long, f"t ≥ {least:g}"))
+            claim = claim.given(is_long, f"t ≥ {least:g}")
+            out.append(claim.given(is_own, "the experiment's own sample"))
     return out
 
 
 def draw(phenomenon: Any, ds: xr.Dataset) -> dict[str, Figure]:
     """The figure of every part of a result, by what the part is called ("" if one).
 
-    None for a phenomenon without `figure`.
+    None for a phenomenon without `figure`.  One of a sample that is not the
+    experiment's own says so: laws and names in it are of that.
     """
     out, draws = {}, getattr(phenomenon, "figure", None)
+    foreign = _foreign_sample(ds)
     for label, part in _parts(phenomenon, ds):
         if draws is None:
             break
@@ -60,10 +67,10 @@ def draw(phenomenon: Any, ds: xr.Dataset) -> dict[str, Figure]:
                 "`figure` must return a matplotlib Figure, got "
                 f"{type(figure).__name__}. Example: return plt.gcf()."
             )
-        if label:
-            title = figure.get_suptitle()
-            text = f"{label}; {title}" if title else label
-            figure.suptitle(text, fontsize="medium")
+        said = [label, foreign] if foreign else [label]
+        title = [figure.get_suptitle()]
+        if said := [*filter(None, said)]:
+            figure.suptitle("; ".join(filter(None, said + title)), fontsize="medium")
         out[label] = figure
     return out
 
@@ -91,6 +98,15 @@ def check_phenomenon(phenomenon: Any, names: Container[str]) -> None:
     least = getattr(phenomenon, "LEAST_TIME", 0.0)
     if not isinstance(least, int | float) or not least >= 0:
         raise BadInput(f"`LEAST_TIME` must be a time, got {least!r}.")
+
+
+def _foreign_sample(ds: xr.Dataset) -> str | None:
+    """Which sample stood for the experiment's own, None if none did."""
+    make = json.loads(ds.attrs.get("configuration", "{}")).get("make")
+    if not isinstance(make, dict) or make.get("type") != OnSample.__name__:
+        return None
+    name = pathlib.Path(make["law"]["path"]).name
+    return f"on {name}, laws are of the experiment's own sample"
 
 
 def _is_claim(value: Any) -> bool:

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from simbias import cli
@@ -77,11 +78,13 @@ def test_help_of_another_simbias_is_not_said(folder, capsys, monkeypatch):
     [
         ["run", "three_points", "--help", "--no-compile-cache"],
         ["run", "three_points", "--help", "--config", "mine.toml"],
+        ["run", "spurious_minimum", "--help", "--data", "mine.npz"],
     ],
 )
 def test_what_depends_on_more_is_not_kept(folder, capsys, arguments, tmp_path):
     (tmp_path / "mine.toml").write_text("seeds = 3\n")
-    arguments = [str(tmp_path / w) if w.endswith("toml") else w for w in arguments]
+    np.savez(tmp_path / "mine.npz", x=np.ones((2, 3)), y=np.ones(2))
+    arguments = [str(tmp_path / w) if "mine" in w else w for w in arguments]
     assert "--cell.m" in said(capsys, arguments)
     assert not folder.exists()
 

@@ -1,6 +1,7 @@
 """A sample from a file of the user's own, in place of a law."""
 
 import dataclasses
+import json
 import pathlib
 
 import equinox as eqx
@@ -11,15 +12,19 @@ import pytest
 from small import Risk, small
 from tree import ROOT
 
+from simbias.cli import exit_code
+from simbias.cli._options import experiment_of, resolved
 from simbias.core import Real
 from simbias.datasets.npz import Npz
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
-from simbias.drawn_from import DrawnFrom
+from simbias.drawn_from import DrawnFrom, OnSample
 from simbias.ensemble.configuration import configuration
 from simbias.ensemble.grid import make_grid
 from simbias.flows.descent import Descent
 from simbias.measures.risk.test_risk import TestRisk
 from simbias.networks.two_layer_init import balanced
+from simbias.registry import experiment_module
+from simbias.results import open_result
 from simbias.verbs.redraw import redraw
 from simbias.verbs.simulate import planned, simulate
 
@@ -176,3 +181,102 @@ def test_the_example_of_the_readme_runs(tmp_path, monkeypatch):
     assert dict(ds.sizes) == {"n": 1, "flow.rate": 2, "seed": 2, "time": 11}
     error = ds["train_error"]
     assert (error.isel(time=-1) < error.isel(time=0)).all()
+
+
+SHARED = ["run", "spurious_minimum", "--preset", "smoke", "--seeds", "1"]
+CELL = ["--cell.n", "4", "8", "--cell.scale", "1", "--cell.draw", "0", "--cell.start"]
+OWN = [*SHARED, *CELL, "0"]
+
+
+def test_an_experiment_runs_on_a_sample_of_the_users_own(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    saved(tmp_path)
+    assert exit_code([*OWN, "--data", "mine.npz", "--out", "run"]) == 0
+    ds = open_result("run")
+    assert ds["d"] == 3
+    assert ds.sizes["n"] == 2
+    data, network = redraw(ds, n=4)
+    assert network.w.shape == (20, 3)
+    rows = np.asarray(data.y[:, 0]).astype(int)
+    np.testing.assert_array_equal(data.x, ARRAYS["x"][rows])
+    np.testing.assert_array_equal(data.test.x, TEST["x_test"])
+    said = json.loads(pathlib.Path("run/claims.json").read_text())["claims"]
+    assert {claim["verdict"] for claim in said} == {"not applicable"}
+    # From wherever it is taken up again, and only with the same file.
+    before = (tmp_path / "run" / "figure.png").read_bytes()
+    (tmp_path / "run" / "figure.png").unlink()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert exit_code(["resume", "../run"]) == 0
+    assert (tmp_path / "run" / "figure.png").read_bytes() == before
+    assert exit_code([*OWN, "--data", "../mine.npz", "--out", "../run"]) == 0
+    saved(tmp_path, y=np.arange(12) + 1.0)
+    capsys.readouterr()
+    assert exit_code(["resume", "../run"]) == 2
+    assert "mine.npz is another file: its SHA-256" in capsys.readouterr().err
+    assert exit_code([*OWN, "--data", "../mine.npz", "--out", "../run"]) == 2
+    assert "make.law.sha256" in capsys.readouterr().err
+
+
+def test_a_sample_may_be_named_in_a_file_of_overrides(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = saved(tmp_path)
+    (tmp_path / "mine.toml").write_text('data = "mine.npz"\n')
+    _, steps, rest = resolved(["--config", "mine.toml", "--seeds", "2"])
+    assert rest == ["--seeds", "2"]
+    assert steps[0]["data"]["path"] == path
+    law = experiment_of(experiment_module("spurious_minimum"), "smoke", steps).make.law
+    assert law == Npz(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "arguments", "message"),
+    [
+        ({}, ["--cell.n", "13"], "`n` must be from 1 to 12"),
+        ({}, ["--cell.d", "5"], "`d` is that of the sample, 3: leave it out"),
+        ({"x_test": None, "y_test": None}, [], "needs a second sample"),
+        ({"y": np.ones((12, 2)), "y_test": np.ones((5, 2))}, [], "targets of the samp"),
+        ({"x": None}, [], "does not hold `x`"),
+    ],
+)
+def test_a_sample_that_an_experiment_cannot_take_is_refused(
+    tmp_path, capsys, changes, arguments, message
+):
+    path = saved(tmp_path, **changes)
+    out = ["--out", str(tmp_path / "run")]
+    assert exit_code([*OWN, *arguments, "--data", path, *out]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_inputs_of_another_size_are_refused_where_the_size_is_fixed(tmp_path, capsys):
+    out = ["--out", str(tmp_path / "run")]
+    path = saved(tmp_path)
+    run = ["run", "three_points", "--preset", "smoke", "--data", path]
+    assert exit_code([*run, *out]) == 2
+    assert "inputs of the sample have 3 entries" in capsys.readouterr().err
+
+
+def test_features_that_a_sample_does_not_have_are_not_numbers(tmp_path):
+    def make(key, *, n: int = 4, d: int = 2):
+        return gaussian_teacher(key, n=n, d=d, sigma=0.1), balanced(
+            key, m=2, d=d, scale=0.1
+        )
+
+    on_sample = OnSample(Npz(saved(tmp_path)), make)
+    data, network = on_sample(KEY, n=5)
+    assert network.w.shape == (2, 3)
+    assert data.x.shape == (5, 3)
+    assert np.isnan(data.features).all()
+    own = OnSample(Npz(saved(tmp_path, features=np.eye(3))), make)
+    np.testing.assert_array_equal(own(KEY)[0].features, np.eye(3))
+
+
+def test_samples_by_other_names_are_asked_for(tmp_path):
+    def make(key, *, n: int = 4):
+        data = Npz(saved(tmp_path))(key, n=n)
+        data = dataclasses.replace(data, others={"shifted": data})
+        return data, balanced(key, m=2, d=3, scale=0.1)
+
+    with pytest.raises(ValueError, match=r"needs further samples \(shifted\)"):
+        OnSample(Npz(saved(tmp_path)), make)(KEY)
