@@ -67,7 +67,7 @@ experiment = presets(
             "d": (2, 5),
             "m": (30, 120),
             "scale": (1e-2, 1e-3, 1e-4, 1e-8, REFERENCE),
-            "draw": (0, 1, 2, 3),
+            "draw": tuple(range(6)),
             "n_test": 1,
         },
         seeds=1,

@@ -62,7 +62,7 @@ experiment = presets(
         name="stewart_snapshots",
         make=make,
         cell={"scale": (1e-2, 1e-4, 1e-8)},
-        seeds=3,
+        seeds=6,
         flow=ReluFlow(rtol=1e-5),
         loss=half_mse,
         times=log_times(1.0, 20_000.0, 60),

@@ -47,7 +47,7 @@ experiment = presets(
             "d": 5,
             "scale": (1e-3, 1.0, 3.0),
             "start": (0, 1, 2),
-            "draw": (0, 1, 2),
+            "draw": tuple(range(6)),
         },
         seeds=1,
         flow=ReluFlow(rtol=1e-4),
