@@ -9,7 +9,7 @@ Rows marked as unseen are means of laws whose far values six or eight seeds ofte
 no coverage is promised for them.  Of `slope_interval` and `auc_interval` the `seeds`
 are points, and samples of a class.
 
-    python benchmarks/coverage.py [--json FILE|-] [--trials 1000] [--smallest]
+    python benchmarks/interval_coverage.py [--json FILE|-] [--trials 1000] [--smallest]
 """
 
 import argparse
