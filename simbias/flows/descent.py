@@ -162,9 +162,10 @@ class Descent(AbstractFlow):
             value = getattr(self, name)
             if value is None or isinstance(value, jax.Array):
                 continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            is_integer = isinstance(value, int) and not isinstance(value, bool)
+            if not (is_integer and 0 <= value < 2**31):
                 raise BadInput(
-                    f"`{name}` must be an integer from 0, got {value!r}. "
+                    f"`{name}` must be an integer from 0 to 2³¹ − 1, got {value!r}. "
                     f"Example: {name}=1."
                 )
         if self.fork is not None and self.batch is None:

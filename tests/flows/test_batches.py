@@ -112,6 +112,7 @@ def test_clipping_cuts_the_norm_of_the_gradient():
         ({"fork": 3}, "fork"),
         ({"branch": 2, "batch": 2}, "branch"),
         ({"fork": -1, "batch": 2}, "fork"),
+        ({"fork": 2**31, "batch": 2}, "fork"),
         ({"branch": -1, "batch": 2}, "branch"),
         ({"clip": 0.0}, "clip"),
         ({"clip": float("nan")}, "clip"),

@@ -188,3 +188,11 @@ def test_runs_of_time_0_alone():
         ds = simulate(_experiment(flow, times=(0.0,)))
         assert (ds["status"] == 1).all()
         assert ds["w"].sizes["time"] == 1
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_scale_is_finite_and_positive(scale):
+    for network in (mlp, deep_linear):
+        assert "`scale` must be" in error_of(
+            lambda network=network: network(KEY, (2, 3, 1), scale=scale)
+        )

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.checks.sample import one_of
+from simbias.checks.values import positive
 from simbias.core import AbstractNetwork, Real
 from simbias.errors import BadInput
 from simbias.networks.activations import ACTIVATIONS, Activation, has_kink, identity
@@ -111,6 +112,7 @@ def mlp(
         ValueError: for a size, name or number out of range.
     """
     one_of("activation", activation, tuple(ACTIVATIONS))
+    positive("scale", scale)
     hidden = max(len(widths) - 2, 0) if isinstance(widths, tuple) else 0
     if isinstance(linear, bool) or not isinstance(linear, int):
         raise BadInput(f"`linear` must be a number of layers, got {linear!r}.")
