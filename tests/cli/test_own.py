@@ -484,7 +484,9 @@ def test_a_file_that_is_killed_and_resumed_gives_the_same_bytes(mine, tmp_path):
 LIGHT = ["--help", "--version", "list", "new waves"]
 
 
-@pytest.mark.parametrize("words", [*LIGHT, "run three_points --help"])
+@pytest.mark.parametrize(
+    "words", [*LIGHT, "run three_points --help --no-compile-cache"]
+)
 def test_nothing_is_imported_that_is_not_asked_for(tmp_path, words):
     code = (
         "import sys\nfrom simbias import cli\n"
