@@ -75,7 +75,8 @@ class OnSample:
         of_law, own = _parameters(self.law), _parameters(self.make)
         if "n" in of_law and "n" in own and own["n"].default is not own["n"].empty:
             of_law["n"] = own["n"]
-        like = jax.eval_shape(self.law, jax.random.key(0))
+        with jax.enable_x64(True):
+            like = jax.eval_shape(self.law, jax.random.key(0))
         for name, size in zip(SIZES, (like.x.shape[1], like.y.shape[1]), strict=True):
             if name in own:
                 own[name] = own[name].replace(default=size)
@@ -102,6 +103,11 @@ class OnSample:
         told = {k: v for k, v in sizes.items() if k in own}
         usual, network = self.make(key_network, **{**given(own), **told})
         _check_fits(data, usual)
+        if getattr(network, "has_own_law", False):
+            raise BadInput(
+                "`data`: the loss of this experiment is a mean over a law, in closed "
+                "form; no sample enters it."
+            )
         if not len(data.features):
             unknown = jnp.full(usual.features.shape, jnp.nan, data.x.dtype)
             data = dataclasses.replace(data, features=unknown)

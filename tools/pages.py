@@ -73,8 +73,10 @@ def _said(path: pathlib.Path) -> str:
 
 
 def _tally(names: list[str], checked: dict[str, Any]) -> str:
+    """Of the claims that apply."""
     claims = [c for name in names for c in checked.get(name, {"claims": []})["claims"]]
-    return f"{sum(c['verdict'] == 'holds' for c in claims)} of {len(claims)}"
+    verdicts = [c["verdict"] for c in claims if c["verdict"] != "not applicable"]
+    return f"{verdicts.count('holds')} of {len(verdicts)}"
 
 
 def _source(said: str) -> str:

@@ -121,7 +121,26 @@ def _on_sample(experiment: Experiment, law: Npz) -> Experiment:
     """The experiment on a sample of a file; its sizes are those of the file."""
     cell = {k: v for k, v in experiment.cell.items() if k not in SIZES}
     make = OnSample(law, experiment.make)
-    return dataclasses.replace(experiment, make=make, cell=cell)
+    # The sizes of the experiment that the file has rows for, or else all of its rows.
+    n: Any = cell.get("n", parameters_of(make)["n"].default)
+    rows = law.rows
+    sizes = tuple(v for v in n if v <= rows) if isinstance(n, tuple) else min(n, rows)
+    return dataclasses.replace(experiment, make=make, cell={**cell, "n": sizes or rows})
+
+
+def moved(steps: list[dict[str, Any]], path: str) -> list[dict[str, Any]]:
+    """Overrides whose file of data lies elsewhere now.
+
+    Raises:
+        ValueError: if they name no file, or it is another one.
+    """
+    if not any("data" in step for step in steps):
+        raise BadInput("`--data`: this run is of the experiment's own sample.")
+    here = kept_file(path)
+    for step in steps:
+        if "data" in step and step["data"]["sha256"] != here["sha256"]:
+            raise BadInput(f"`--data`: {path} is not the file that this run is of.")
+    return [{**step, "data": here} if "data" in step else step for step in steps]
 
 
 def rescaled(times: tuple[float, ...], final: float) -> tuple[float, ...]:

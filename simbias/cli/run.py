@@ -21,6 +21,7 @@ from simbias.cli._options import (
     resolved,
     sizes,
 )
+from simbias.cli._overrides import moved
 from simbias.cli._place import found_run, made_ready
 from simbias.cli._pool import end_of_input, run_workers, take_share
 from simbias.cli._shown import (
@@ -104,6 +105,8 @@ class ResumeOptions:
     """The file that the run is of, if it is one of yours."""
     trust_code: bool = False
     """Use the text of that file that lies in the folder; it may do anything."""
+    data: str | None = None
+    """Where the file of data lies that the run was given, if it has moved."""
     lanes: int | None = None
     """Members in flight per station."""
     workers: int | None = None
@@ -118,7 +121,8 @@ def resume(arguments: list[str]) -> int:
     out, store = found_run(parsed.folder)
     source = source_of(store, "resume", parsed.file, parsed.trust_code)
     asked = (parsed.lanes, parsed.workers, parsed.format)
-    request = _Request(source, recipe_of(store, source), out, *asked, redraws=True)
+    recipe = recipe_of(store, source, parsed.data)
+    request = _Request(source, recipe, out, *asked, redraws=True)
     return _complete(request)
 
 
@@ -135,6 +139,8 @@ class WorkerOptions:
     """The file that the run is of, if it is one of yours."""
     trust_code: bool = False
     """Use the text of that file that lies in the folder; it may do anything."""
+    data: str | None = None
+    """Where the file of data lies that the run was given, on this machine."""
     lanes: int | None = None
     """Members in flight per station."""
     share: str | None = None
@@ -153,7 +159,7 @@ def worker(arguments: list[str], over: threading.Event | None = None) -> int:
     take_share(parsed.share)
     out, store = found_run(parsed.folder)
     source = source_of(store, "worker", parsed.file, parsed.trust_code)
-    recipe = recipe_of(store, source)
+    recipe = recipe_of(store, source, parsed.data)
     plan = _plan(source, recipe, parsed.lanes, holds_result=False)
     store = prepare(store.place, plan, attributes(plan, recipe))
     with _resumable(out, source.command("worker", out)) as ending:
@@ -278,13 +284,15 @@ def _plan(
     return planned(experiment, lanes, holds_result=holds_result)
 
 
-def recipe_of(store: Store, source: Source) -> Recipe:
-    """The recipe of a run, with the experiment of a source.
+def recipe_of(store: Store, source: Source, data: str | None = None) -> Recipe:
+    """The recipe of a run, with the experiment of a source, and its file of data.
 
     Raises:
-        ValueError: if it has a preset that is none.
+        ValueError: if it has a preset that is none, or is not of that file.
     """
     recipe = store.attributes["recipe"]
     if recipe["preset"] not in PRESETS:
         raise BadInput(f"`{store.place}` has a preset that is none: {recipe!r}.")
+    if data is not None:
+        recipe = {**recipe, "overrides": moved(recipe["overrides"], data)}
     return {**recipe, **source.recipe}

@@ -48,12 +48,17 @@ class Npz:
         arrays = _checked(self.path, _arrays(self.path, raw))
         for name, value in (("sha256", digest), ("_arrays", arrays)):
             object.__setattr__(self, name, value)
-        rows = len(arrays["x"])
+        rows = self.rows
         key = inspect.Parameter("key", inspect.Parameter.POSITIONAL_OR_KEYWORD)
         n = inspect.Parameter(
             "n", inspect.Parameter.KEYWORD_ONLY, default=rows, annotation=int
         )
         object.__setattr__(self, "__signature__", inspect.Signature([key, n]))
+
+    @property
+    def rows(self) -> int:
+        """Number of rows of x."""
+        return len(getattr(self, "_arrays")["x"])  # noqa: B009
 
     def __call__(self, key: PRNGKeyArray, *, n: int | None = None) -> Dataset:
         """The sample.
@@ -151,10 +156,12 @@ def _checked(path: str, found: Mapping[str, np.ndarray]) -> dict[str, np.ndarray
         "y_test": (tests, k),
     }
     for name, value in arrays.items():
-        if value.shape != expected[name] or (name == "x" and not value.size):
+        is_empty = name in ("x", "x_test") and not value.size
+        if value.shape != expected[name] or is_empty:
             raise BadInput(
                 f"`path`: `{name}` in {path} has the shape {value.shape}, expected "
-                f"{expected[name]}: x is (n, d), with rows and columns, y (n, k). "
+                f"{'rows and columns' if is_empty else expected[name]}: x is (n, d), "
+                "y (n, k). "
                 "An image is a row: x.reshape(len(x), -1)."
             )
     return arrays

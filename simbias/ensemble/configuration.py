@@ -33,6 +33,9 @@ def configuration(experiment: Experiment) -> dict[str, Any]:
     plain = {name: _plain(value) for name, value in fields.items()}
     if not getattr(fields["make"], "__module__", "").startswith("simbias."):
         plain["make"] = code_identity(fields["make"])
+    kind = type(experiment.flow)
+    if kind.__module__.startswith("simbias.experiments."):
+        plain["flow"]["type"] = f"{kind.__module__}.{kind.__qualname__}"
     for field in ("measures", "final"):
         # Written for the run, and changed as easily: told by their code as well.
         for name, measure in fields[field].items():
@@ -52,8 +55,13 @@ def provenance() -> dict[str, Any]:
 
 
 def differences(ours: Any, theirs: Any, path: str = "") -> list[str]:
-    """One line per place where two configurations differ: 'KEY: theirs -> ours'."""
+    """One line per place where two configurations differ: 'KEY: theirs -> ours'.
+
+    A file that has a checksum is told by it, wherever it lies.
+    """
     if isinstance(ours, dict) and isinstance(theirs, dict):
+        if "sha256" in ours and "sha256" in theirs:
+            ours, theirs = ({**one, "path": ""} for one in (ours, theirs))
         return [
             line
             for key in sorted({*ours, *theirs})

@@ -15,7 +15,7 @@ import xarray as xr
 from simbias.core import CellValue, Experiment
 from simbias.datasets.npz import Npz
 from simbias.drawn_from import OnSample
-from simbias.ensemble.configuration import configuration
+from simbias.ensemble.configuration import configuration, differences
 from simbias.ensemble.grid import FLOW_PREFIX, Cell, make_cell
 from simbias.errors import BadInput
 
@@ -116,7 +116,7 @@ def _is_same(ours: Any, stored: Any, ds: xr.Dataset) -> bool:
     """Whether two descriptions agree; of code another Python compares the name only."""
     theirs = json.loads(ds.attrs["versions"])["python"].split(".")[:2]
     if platform.python_version().split(".")[:2] == theirs:
-        return ours == stored
+        return not differences(ours, stored)
     name = lambda one: one.partition(" ")[0] if isinstance(one, str) else one
     return name(ours) == name(stored)
 
@@ -150,6 +150,8 @@ def _make(stored: Any) -> Any:
 def _flow(stored: Mapping[str, Any]) -> Any:
     fields = dict(stored)
     name = fields.pop("type")
+    if "." in name:
+        return _function(name, _MAKERS)(**{k: _field(v) for k, v in fields.items()})
     file = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
     kind = _function(f"simbias.flows.{file}.{name}", "simbias.flows.")
     return kind(**{k: _field(v) for k, v in fields.items()})

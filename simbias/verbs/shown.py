@@ -46,7 +46,9 @@ def judge(phenomenon: Any, ds: xr.Dataset) -> list[Claim]:
             text = f"{claim.statement}, {label}" if label else claim.statement
             claim = dataclasses.replace(claim, statement=text)
             claim = claim.given(is_long, f"t ≥ {least:g}")
-            out.append(claim.given(is_own, "the experiment's own sample"))
+            if not is_own:
+                claim = dataclasses.replace(claim, needs="the experiment's own sample")
+            out.append(claim)
     return out
 
 

@@ -14,6 +14,7 @@ from tree import ROOT
 
 from simbias.cli import exit_code
 from simbias.cli._options import experiment_of, resolved
+from simbias.cli._overrides import kept_file, moved
 from simbias.core import Real
 from simbias.datasets.npz import Npz
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
@@ -21,7 +22,9 @@ from simbias.drawn_from import DrawnFrom, OnSample
 from simbias.ensemble.configuration import configuration
 from simbias.ensemble.grid import make_grid
 from simbias.flows.descent import Descent
+from simbias.measures.risk._classes import exchanged
 from simbias.measures.risk.test_risk import TestRisk
+from simbias.measures.risk.two_group_gap import TwoGroupGap
 from simbias.networks.two_layer_init import balanced
 from simbias.registry import experiment_module
 from simbias.results import open_result
@@ -210,10 +213,18 @@ def test_an_experiment_runs_on_a_sample_of_the_users_own(tmp_path, monkeypatch, 
     assert exit_code(["resume", "../run"]) == 0
     assert (tmp_path / "run" / "figure.png").read_bytes() == before
     assert exit_code([*OWN, "--data", "../mine.npz", "--out", "../run"]) == 0
+    # Told by its bytes, not by where it lies.
+    (tmp_path / "mine.npz").rename("other.npz")
+    assert exit_code(["resume", "../run"]) == 2
+    assert exit_code(["resume", "../run", "--data", "other.npz"]) == 0
+    assert exit_code(["worker", "../run", "--data", "other.npz", "--quiet"]) == 0
+    assert exit_code([*OWN, "--data", "other.npz", "--out", "../run"]) == 0
     saved(tmp_path, y=np.arange(12) + 1.0)
     capsys.readouterr()
     assert exit_code(["resume", "../run"]) == 2
     assert "mine.npz is another file: its SHA-256" in capsys.readouterr().err
+    assert exit_code(["resume", "../run", "--data", "../mine.npz"]) == 2
+    assert "is not the file that this run is of" in capsys.readouterr().err
     assert exit_code([*OWN, "--data", "../mine.npz", "--out", "../run"]) == 2
     assert "make.law.sha256" in capsys.readouterr().err
 
@@ -237,6 +248,11 @@ def test_a_sample_may_be_named_in_a_file_of_overrides(tmp_path, monkeypatch):
         ({"x_test": None, "y_test": None}, [], "needs a second sample"),
         ({"y": np.ones((12, 2)), "y_test": np.ones((5, 2))}, [], "targets of the samp"),
         ({"x": None}, [], "does not hold `x`"),
+        (
+            {"x_test": np.ones((0, 3)), "y_test": np.ones(0)},
+            [],
+            "expected rows and col",
+        ),
     ],
 )
 def test_a_sample_that_an_experiment_cannot_take_is_refused(
@@ -255,6 +271,33 @@ def test_inputs_of_another_size_are_refused_where_the_size_is_fixed(tmp_path, ca
     run = ["run", "three_points", "--preset", "smoke", "--data", path]
     assert exit_code([*run, *out]) == 2
     assert "inputs of the sample have 3 entries" in capsys.readouterr().err
+
+
+def test_sizes_without_rows_enough_are_left_out(tmp_path):
+    steps = [{"data": kept_file(saved(tmp_path))}]
+    made = lambda name, preset: experiment_of(experiment_module(name), preset, steps)
+    assert made("spurious_minimum", "quick").cell["n"] == (10,)
+    assert made("threshold", "quick").cell["n"] == (5, 10)
+    assert made("early_alignment", "quick").cell["n"] == 12
+    assert made("slabs", "smoke").cell["n"] == 12
+    with pytest.raises(ValueError, match="the experiment's own sample"):
+        moved([{"seeds": 3}], steps[0]["data"]["path"])
+
+
+def test_a_loss_that_is_a_mean_over_a_law_takes_no_sample(tmp_path, capsys):
+    path = saved(tmp_path, x=RNG.normal(size=(12, 2)), x_test=RNG.normal(size=(5, 2)))
+    run = ["run", "symmetry_breaking", "--preset", "smoke", "--data", path]
+    assert exit_code([*run, "--out", str(tmp_path / "run")]) == 2
+    assert "no sample enters it" in capsys.readouterr().err
+
+
+def test_what_is_measured_along_features_is_not_a_number_without_them(tmp_path):
+    data = Npz(saved(tmp_path))(KEY)
+    unknown = dataclasses.replace(data, features=jnp.full((1, 3), jnp.nan))
+    network = balanced(KEY, m=2, d=3, scale=0.1)
+    assert np.isnan(TwoGroupGap()(network, unknown))
+    x, _ = exchanged(unknown, "simple")
+    assert np.isnan(x).all()
 
 
 def test_features_that_a_sample_does_not_have_are_not_numbers(tmp_path):

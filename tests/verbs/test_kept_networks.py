@@ -16,9 +16,11 @@ from toy import assert_same_bits
 
 import simbias
 from simbias.core import Status
+from simbias.ensemble.configuration import configuration
 from simbias.flows._relu.events import no_events, no_log
 from simbias.results import open_result
 from simbias.store.layout import open_store
+from simbias.verbs._origin import _flow
 from simbias.verbs.simulate import simulate
 
 KEPT = (0.0, 5.0)
@@ -286,3 +288,14 @@ def test_a_network_of_another_library_is_kept_and_comes_back_as_it_was_given():
     )
     seen = simbias.evaluate(Risk(), ds, experiment)
     np.testing.assert_array_equal(seen, ds["risk"].sel(time=[0.0, 5.0]))
+
+
+def test_a_flow_of_an_experiment_is_found_by_its_name():
+    from simbias.experiments import min_norm
+
+    made = min_norm.experiment("smoke")
+    stored = configuration(made)
+    assert _flow(stored["flow"]) == made.flow
+    assert (
+        configuration(dataclasses.replace(made, flow=_flow(stored["flow"]))) == stored
+    )

@@ -41,6 +41,11 @@ class GaussianStudent(AbstractNetwork):
         """False: E φ(u·x) φ(v·x) has a continuous gradient."""
         return False
 
+    @property
+    def has_own_law(self) -> bool:
+        """True: no sample moves it."""
+        return True
+
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, "1"]:
         """Output for one input."""
         h = self.w @ x

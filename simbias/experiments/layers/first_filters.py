@@ -1,4 +1,4 @@
-"""What the first convolution looks for: smooth filters, a few of one wave or colour.
+"""What the first convolution looks for: smooth patterns, some of them of one colour.
 
 A convolutional network with 32 filters of 7 × 7 learns the shape of coloured dead
 leaves: discs, squares or triangles, whose angle and hue say nothing.  Every filter is
@@ -26,6 +26,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
+from simbias.checks.values import positive_integer
 from simbias.claims import difference, largest
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
@@ -69,6 +70,7 @@ def make(
 
     The filters and their shifts start at `scale` times the default of the others.
     """
+    positive_integer("m", m)
     key_data, key_network = jax.random.split(key)
     data = images(
         key_data,

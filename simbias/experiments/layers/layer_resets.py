@@ -23,6 +23,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from simbias.checks.values import positive_integer
 from simbias.claims import difference, largest, mean, smallest
 from simbias.core import (
     AbstractMeasure,
@@ -76,6 +77,7 @@ def make(
     verify: bool = True,
 ) -> tuple[Dataset, AbstractNetwork]:
     """Images in ten classes, and a network of three hidden layers that remembers."""
+    positive_integer("m", m)
     key_data, key_network, key_spare = jax.random.split(key, 3)
     data = images(
         key_data, n=n, n_test=n_test, source=source, data_dir=data_dir, verify=verify

@@ -21,6 +21,7 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
+from simbias.checks.values import positive_integer
 from simbias.claims import difference, largest, mean, smallest
 from simbias.core import Claim, Dataset, Experiment
 from simbias.datasets.vision.images import Source, images
@@ -80,6 +81,7 @@ def make(
 
     The first of them remembers.
     """
+    positive_integer("m", m)
     keys = jax.random.split(key, 5)
     data = images(
         keys[0], n=n, n_test=n_test, source=source, data_dir=data_dir, verify=verify

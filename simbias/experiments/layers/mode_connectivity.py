@@ -21,6 +21,7 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from simbias.checks.values import positive_integer
 from simbias.claims import difference, largest, mean, smallest
 from simbias.core import Claim, Dataset, Experiment
 from simbias.datasets.vision.images import Source, images
@@ -71,6 +72,8 @@ def make(
     verify: bool = True,
 ) -> tuple[Dataset, SideBySide]:
     """Images in ten classes, and two networks from different starts."""
+    positive_integer("m", m)
+    positive_integer("hidden", hidden)
     key_data, *keys = jax.random.split(key, 3)
     data = images(
         key_data, n=n, n_test=n_test, source=source, data_dir=data_dir, verify=verify

@@ -22,6 +22,7 @@ from jaxtyping import Array, PRNGKeyArray
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from simbias.checks.values import positive_integer
 from simbias.claims import difference, largest, mean, smallest
 from simbias.core import Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import Source, images
@@ -73,6 +74,8 @@ def make(
 
     A `fork` of −1, or any below 0, stands for two starts.
     """
+    positive_integer("m", m)
+    positive_integer("hidden", hidden)
     key_data, key_labels, *keys = jax.random.split(key, 5)
     data = images(
         key_data, n=n, n_test=n_test, source=source, data_dir=data_dir, verify=verify
@@ -141,8 +144,9 @@ def figure(ds: xr.Dataset) -> Figure:
         whole = blank(12.0, 3.6)
         left, middle, right = whole.subplots(1, 3)
         _by_fork(left, end)
-        if float(ds["fork"][0]) < 0:
-            _over_training(middle, ds.isel(fork=0))
+        first = int(ds["fork"][0])
+        start = "two starts" if first < 0 else f"fork at {first}"
+        _over_training(middle, ds.isel(fork=0), start)
         for i, way in enumerate(_WAYS):
             for name, what, line in (
                 ("other_path", "other labels", "-"),
@@ -162,7 +166,7 @@ def figure(ds: xr.Dataset) -> Figure:
         right.set_ylim(0, 1.55)
         right.legend(loc="upper left")
         right.set_xlabel("α, from the first network to the other")
-        right.set_title("test error, two starts")
+        right.set_title(f"test error, {start}")
     return whole
 
 
@@ -179,7 +183,7 @@ def _by_fork(axes: Axes, end: xr.DataArray) -> None:
     axes.legend()
 
 
-def _over_training(axes: Axes, apart: xr.Dataset) -> None:
+def _over_training(axes: Axes, apart: xr.Dataset, start: str) -> None:
     over = barrier(apart["path"]).sel(sample="test")
     places = np.arange(over.sizes["time"])
     for i, way in enumerate(_WAYS):
@@ -189,7 +193,7 @@ def _over_training(axes: Axes, apart: xr.Dataset) -> None:
             band(axes, places, values, line, colour=COLOURS[2 * i], label=label, ms=4)
     axes.set_xticks(places, [f"{t:g}" for t in over["time"].values])
     axes.set_xlabel("time (epochs, for n = 1000)")
-    axes.set_title("two starts: barriers over training (test)")
+    axes.set_title(f"{start}: barriers over training (test)")
     axes.legend()
 
 
@@ -208,18 +212,17 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             text = "barrier of the test error: two starts − one, fork at the start"
             one, other = (error.sel(fork=k) for k in (APART, 0))
             out.append(difference(text, one, other, 0.0, 1.0, LATER))
-    early, late = (
-        high.sel(sample="train", quantity="loss", matching="none")
-        .isel(time=-1, fork=forks >= 0)
-        .isel(fork=k)
-        for k in (0, -1)
-    )
-    text = "barrier of the training loss: earliest fork − latest"
-    out.append(difference(text, early, late, 0.0, np.inf, LATER))
+    forked = high.sel(sample="train", quantity="loss", matching="none")
+    forked = forked.isel(time=-1, fork=forks >= 0)
+    if forked.sizes["fork"] > 1:
+        text = "barrier of the training loss: earliest fork − latest"
+        early, late = (forked.isel(fork=k) for k in (0, -1))
+        out.append(difference(text, early, late, 0.0, np.inf, LATER))
     # The last step is taken before the fork.
-    same = high.isel(fork=forks >= STEPS, time=-1).sel(matching="none")
-    text = "control: barrier, fork at the end, largest"
-    return [*out, largest(text, same, 0.0, 1e-5, IDENTICAL)]
+    path = ds["path"].isel(time=-1).sel(matching="none")
+    path = path.where(ds["fork"] >= ds["accepted"], drop=True)
+    text = "control: change along the path, fork at the end, largest"
+    return [*out, largest(text, abs(path - path.isel(alpha=0)), 0.0, 1e-5, IDENTICAL)]
 
 
 def _of_two_starts(apart: xr.Dataset, high: xr.DataArray) -> list[Claim]:

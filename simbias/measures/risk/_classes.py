@@ -32,12 +32,13 @@ def exchanged(
 
     The block are the coordinates where its indicator among `features` is not 0: the
     first is the simple block, the last the complex one.  The permutation is fixed, so
-    that it is the same at every time.
+    that it is the same at every time.  Inputs are NaN if the block is not known.
     """
     n = data.x.shape[0]
     order = jnp.asarray(np.random.default_rng(n).permutation(n), jnp.int32)
-    is_inside = data.features[_ROWS[block]] != 0
-    return jnp.where(is_inside[None, :], data.x[order], data.x), order
+    indicator = data.features[_ROWS[block]]
+    mixed = jnp.where((indicator != 0)[None, :], data.x[order], data.x)
+    return jnp.where(jnp.all(jnp.isfinite(indicator)), mixed, jnp.nan), order
 
 
 def accuracy(

@@ -12,7 +12,7 @@ from simbias.measures._ols import ols
 def two_groups(data: Dataset, feature: int) -> Float[Array, "2 d k"]:
     """Least squares where u·xᵢ > 0 and where u·xᵢ < 0, each of least norm if several.
 
-    u is row `feature` of `data.features`.
+    u is row `feature` of `data.features`; NaN if u is not known.
 
     Raises:
         ValueError: if there is no such feature.
@@ -25,7 +25,8 @@ def two_groups(data: Dataset, feature: int) -> Float[Array, "2 d k"]:
         group = eqx.tree_at(lambda d: d.weight, data, weight)
         return ols(group, has_intercept=False)
 
-    return jnp.stack([on(side > 0), on(side < 0)])
+    is_known = jnp.all(jnp.isfinite(data.features[feature]))
+    return jnp.where(is_known, jnp.stack([on(side > 0), on(side < 0)]), jnp.nan)
 
 
 def predicted(

@@ -22,6 +22,7 @@ from simbias.experiments.layers._matching import (
     permuted,
 )
 from simbias.experiments.layers._paths import POINTS, Excess, Path, barrier
+from simbias.flows.descent import Descent
 from simbias.losses import cross_entropy
 from simbias.networks.dense.mlp import mlp
 
@@ -198,3 +199,22 @@ def test_a_batch_that_two_networks_cannot_share_is_refused():
     experiment = make("smoke", m=4, seeds=1, flow=flow, final={})
     with pytest.raises(simbias.BadInput, match="multiple of 2, the networks"):
         simbias.simulate(experiment)
+
+
+@pytest.mark.parametrize("fork", [-1, 0, (0, 4)])
+def test_any_forks_are_judged_and_drawn_as_what_they_are(fork):
+    small = {"n": 20, "n_test": 20, "m": 4, "fork": fork, "seeds": 2}
+    flow = Descent(rate=0.1, batch=6, sampling="replacement")
+    module, times = mode_connectivity_fork, (0.0, 0.2, 0.4)
+    ds = simbias.simulate(module.experiment("smoke", flow=flow, times=times, **small))
+    said = {c.statement: c.estimate.value for c in simbias.judge(module, ds)}
+    control = said["control: change along the path, fork at the end, largest"]
+    assert "barrier of the training loss: earliest fork − latest" in said or fork != (
+        0,
+        4,
+    )
+    # Four steps were taken: what parts at step 4 has not parted.
+    assert control < 1e-5 if fork == (0, 4) else np.isnan(control)
+    (figure,) = simbias.draw(module, ds).values()
+    start = "two starts" if fork == -1 else "fork at 0"
+    assert figure.axes[2].get_title(loc="left") == f"test error, {start}"

@@ -10,6 +10,7 @@ import xarray as xr
 from scipy.integrate import quad
 
 import simbias
+from simbias.experiments import symmetry_breaking
 from simbias.experiments.layers._two_neurons import (
     GaussianLoss,
     GaussianStudent,
@@ -28,7 +29,7 @@ from simbias.measures.risk.train_loss import TrainLoss
 from simbias.networks.two_layer import TwoLayer
 from simbias.theory.arc_cosine import arc_cosine, arc_cosine_gradient
 from simbias.theory.two_neurons import gap, plateau
-from simbias.verbs.simulate import solve
+from simbias.verbs.simulate import simulate, solve
 
 pytestmark = pytest.mark.usefixtures("hastily_compiled")
 
@@ -227,3 +228,17 @@ def test_escape_times_are_those_of_a_gap_of_a_quarter():
 def test_bad_input_is_named(call, named):
     with pytest.raises(simbias.BadInput, match=f"`{named}`"):
         call()
+
+
+@pytest.mark.parametrize(
+    ("delta", "slope"),
+    [((0.01,), (0.0,)), ((0.0,), (0.0,)), ((1e-3, 1e-2), (0.0, 0.5))],
+)
+def test_few_gaps_and_other_slopes_are_judged_and_drawn(delta, slope):
+    module, times = symmetry_breaking, (0.0, 20.0, 40.0)
+    ds = simulate(module.experiment("smoke", delta=delta, slope=slope, times=times))
+    (time,) = (c for c in simbias.judge(module, ds) if "escape time" in c.statement)
+    assert (time.verdict == "not applicable") == (len(delta) == 1)
+    (figure,) = simbias.draw(module, ds).values()
+    lines = [line.get_label() for line in figure.axes[1].get_lines()]
+    assert ("s = 0.5, largest of all δ" in lines) == (len(slope) == 2)
