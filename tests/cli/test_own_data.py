@@ -286,8 +286,9 @@ def test_sizes_without_rows_enough_are_left_out(tmp_path):
 
 def test_a_loss_that_is_a_mean_over_a_law_takes_no_sample(tmp_path, capsys):
     path = saved(tmp_path, x=RNG.normal(size=(12, 2)), x_test=RNG.normal(size=(5, 2)))
-    run = ["run", "symmetry_breaking", "--preset", "smoke", "--data", path]
-    assert exit_code([*run, "--out", str(tmp_path / "run")]) == 2
+    run = ["run", "symmetry_breaking", "--preset", "smoke", "--cell.n", "8"]
+    out = ["--data", path, "--out", str(tmp_path / "run")]
+    assert exit_code([*run, *out]) == 2
     assert "no sample enters it" in capsys.readouterr().err
 
 

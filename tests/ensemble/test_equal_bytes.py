@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import pathlib
 import re
 
 import jax
@@ -79,7 +80,8 @@ def digest(ds: xr.Dataset) -> str:
 
 def test_another_process_with_two_devices_and_one_core_gives_the_same_bytes():
     code = (
-        "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+        "import os, sys; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+        f"sys.path.append({str(pathlib.Path(__file__).parent)!r})\n"
         "from small import small\n"
         "from test_equal_bytes import CELL, digest\n"
         "from simbias.verbs.simulate import simulate\n"

@@ -279,11 +279,14 @@ def test_workers_of_the_command_line_share_a_run_that_grows_and_resumes(
 
 
 @pytest.mark.slow
-def test_jobs_of_submitit_finish_a_run_that_was_only_prepared(
-    tmp_path, monkeypatch, capsys
-):
+def test_jobs_of_submitit_finish_a_run_that_was_only_prepared(tmp_path, monkeypatch):
     if importlib.util.find_spec("submitit") is None:
         pytest.skip("submitit is not installed")
+
+    def submit(*options):
+        # In a process of its own: submitit closes the logging handlers of its own one.
+        line = [sys.executable, "-m", "simbias", "submit", out, *options]
+        return subprocess.run(line, capture_output=True, text=True, check=False)
 
     paths = [str(ROOT), os.environ.get("PYTHONPATH")]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
@@ -293,12 +296,11 @@ def test_jobs_of_submitit_finish_a_run_that_was_only_prepared(
     )
     assert (open_result(out)["status"] == Status.RUNNING).all()
     if shutil.which("srun") is None:
-        assert command("submit", out) == 2
-        assert "there is no `srun` here" in capsys.readouterr().err
+        refused = submit()
+        assert refused.returncode == 2
+        assert "there is no `srun` here" in refused.stderr
     options = ["--cluster", "local", "--workers", "2", "--cpus", "1", "--wait"]
-    # In a process of its own: submitit closes the logging handlers of its own one.
-    line = [sys.executable, "-m", "simbias", "submit", out, *options]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    done = submit(*options)
     assert done.returncode == 0, done.stderr
     assert is_finished(open_result(out)).all()
     assert not (tmp_path / "run" / "figure.png").exists()
