@@ -79,6 +79,9 @@ class AbstractNetwork(eqx.Module):
     `on_sample(x, weight)`: the outputs on a sample, and itself with its buffers moved
     on.  Descent then uses this; measures always call the network on single inputs.
 
+    It may have `has_own_law`: True if its loss is a mean over a law, in closed form, so
+    that no sample enters; then none can be put in the place of its own.
+
     It may have a property `has_kinks`: True if its gradient in the weights jumps, as
     that of a ReLU network, False if not.  Without one this is found by tracing it.
     """

@@ -109,6 +109,10 @@ def kept_file(path: str) -> dict[str, str]:
     return {"path": law.path, "sha256": law.sha256}
 
 
+def _checksum(value: Any) -> Any:
+    return value.get("sha256") if isinstance(value, Mapping) else None
+
+
 def _file(value: Any) -> Npz:
     if isinstance(value, str):
         return Npz(value)
@@ -134,12 +138,12 @@ def moved(steps: list[dict[str, Any]], path: str) -> list[dict[str, Any]]:
     Raises:
         ValueError: if they name no file, or it is another one.
     """
-    if not any("data" in step for step in steps):
+    files = [step["data"] for step in steps if "data" in step]
+    if not files:
         raise BadInput("`--data`: this run is of the experiment's own sample.")
     here = kept_file(path)
-    for step in steps:
-        if "data" in step and step["data"]["sha256"] != here["sha256"]:
-            raise BadInput(f"`--data`: {path} is not the file that this run is of.")
+    if any(_checksum(file) != here["sha256"] for file in files):
+        raise BadInput(f"`--data`: {path} is not the file that this run is of.")
     return [{**step, "data": here} if "data" in step else step for step in steps]
 
 

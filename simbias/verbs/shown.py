@@ -69,10 +69,9 @@ def draw(phenomenon: Any, ds: xr.Dataset) -> dict[str, Figure]:
                 "`figure` must return a matplotlib Figure, got "
                 f"{type(figure).__name__}. Example: return plt.gcf()."
             )
-        said = [label, foreign] if foreign else [label]
-        title = [figure.get_suptitle()]
-        if said := [*filter(None, said)]:
-            figure.suptitle("; ".join(filter(None, said + title)), fontsize="medium")
+        if label or foreign:
+            said = filter(None, (label, foreign, figure.get_suptitle()))
+            figure.suptitle("; ".join(said), fontsize="medium")
         out[label] = figure
     return out
 
