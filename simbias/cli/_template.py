@@ -7,7 +7,6 @@ import simbias
 from simbias.claims import largest
 from simbias.figures.band import band
 from simbias.figures.style import COLOURS, blank
-from simbias.flows import Descent
 from simbias.losses import half_mse
 from simbias.networks import balanced
 
@@ -40,7 +39,7 @@ def experiment():
         make=make,
         cell={"wave": (0.0, 0.3)},  # several values: an axis
         seeds=10,
-        flow=Descent(rate=0.1),
+        flow=simbias.Descent(rate=0.1),
         loss=half_mse,
         times=tuple(50.0 * i for i in range(41)),
         measures={"bend": Bend()},

@@ -21,6 +21,8 @@ from .layers import symmetry_breaking_lattice as symmetry_breaking_lattice
 from .linear import deep_linear as deep_linear
 from .linear import matrix_completion as matrix_completion
 from .linear import min_norm as min_norm
+from .linear import principal_components as principal_components
+from .linear import principal_components_controls as principal_components_controls
 from .linear import random_design as random_design
 from .linear import tied_layers as tied_layers
 from .linear import unseen_entry as unseen_entry

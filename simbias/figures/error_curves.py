@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
 from simbias.figures.band import band
+from simbias.figures.laws import law_level, law_line
 from simbias.figures.style import COLOURS
 
 Law = Mapping[str, xr.DataArray]
@@ -35,7 +35,7 @@ def error_curves(
     """
     n = error["n"].values
     band(axes, n, error, "o-", colour=colour, label=label, ms=4)
-    axes.axhline(noise_variance, color="black", linestyle=":", linewidth=1)
+    law_level(axes, noise_variance)
     axes.annotate(
         "σ²",
         (1, noise_variance),
@@ -45,15 +45,7 @@ def error_curves(
         verticalalignment="center",
     )
     for (name, law), style in zip((laws or {}).items(), ("--", "-."), strict=False):
-        finite = np.isfinite(law.values)
-        axes.plot(
-            n[finite],
-            law.values[finite],
-            style,
-            color="#555555",
-            linewidth=1,
-            label=name,
-        )
+        law_line(axes, n, law, name, line=style)
     axes.set_xscale("log")
     axes.set_xticks(n, [f"{v:g}" for v in n])
     axes.minorticks_off()

@@ -16,6 +16,7 @@ from .linear.effective_rank import EffectiveRank as EffectiveRank
 from .linear.end_to_end_error import EndToEndError as EndToEndError
 from .linear.layer_balance import LayerBalance as LayerBalance
 from .linear.mode_strengths import ModeStrengths as ModeStrengths
+from .linear.principal_columns import PrincipalColumns as PrincipalColumns
 from .neurons.alignment import Alignment as Alignment
 from .neurons.angular_deviation import AngularDeviation as AngularDeviation
 from .neurons.balancedness import Balancedness as Balancedness

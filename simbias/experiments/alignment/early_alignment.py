@@ -38,6 +38,7 @@ from simbias.experiments.alignment._alignment import (
     aligned_before_exit,
     alignment,
 )
+from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
@@ -162,7 +163,7 @@ def _medians(axes: Axes, part: xr.Dataset) -> None:
             )
     for cosine in COSINES:
         law = float(alignment_time(start, cosine, RATE)[0])
-        axes.axhline(law, color="black", linestyle=":", linewidth=1)
+        law_level(axes, law)
     axes.set_xscale("log")
     axes.set_xlabel("initial scale λ")
     axes.set_title(f"times, n = {int(part['n'])}, d = {int(part['d'])}; dotted: law")

@@ -33,6 +33,7 @@ from simbias.experiments.alignment._kink_histories import (
     members,
     sample,
 )
+from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
@@ -112,7 +113,7 @@ def figure(ds: xr.Dataset) -> Figure:
             _histories(axes, found, name, colours)
         loss.set_yscale("log")
         loss.set_title("mean squared error; dotted: least-squares line")
-        loss.axhline(float(found["line"][0]), color="black", linestyle=":", lw=1)
+        law_level(loss, float(found["line"][0]))
         loss.legend()
         directions.set_yscale("log")
         directions.set_title("directions with more than 1 % of the mass")

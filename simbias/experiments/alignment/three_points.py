@@ -24,6 +24,8 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.teachers.three_points import INPUTS, TARGETS, three_points
 from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._times import log_times
+from simbias.figures.curves import curves
+from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse, mse
@@ -91,11 +93,10 @@ def figure(ds: xr.Dataset) -> Figure:
         whole = blank(9.0, 3.6)
         loss, line = whole.subplots(1, 2)
         flat = ds.stack(member=[d for d in ds["status"].dims])
-        loss.plot(ds["time"], flat["train_risk"].transpose("time", ...), lw=0.6, c="C0")
+        curves(loss, flat["train_risk"], colour=COLOURS[0])
+        loss.set_yscale("linear")
         risk, _, _ = least_squares()
-        loss.axhline(risk, color="black", linestyle=":", linewidth=1)
-        loss.set_xscale("log")
-        loss.set_xlabel("time")
+        law_level(loss, risk)
         loss.set_title(f"mean squared error; dotted: least squares, {risk:.6f}")
         grid = np.linspace(-1, 1, 101)
         final = (

@@ -33,6 +33,7 @@ from simbias.core import (
 )
 from simbias.datasets.boolean.parity import parity
 from simbias.experiments.boolean._published_start import published_start
+from simbias.figures.laws import law_line
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import hinge
@@ -137,8 +138,8 @@ def figure(ds: xr.Dataset) -> Figure:
                 colour = COLOURS[i % len(COLOURS)]
                 style_ = {"color": colour, "ms": 5, "capsize": 3, "ls": ""}
                 axes.errorbar(ds["d"], middle, reach, marker=mark, label=text, **style_)
-                law = [_law(share, int(d), float(flips)) for d in grid]
-                axes.plot(grid, law, line, lw=1, color=colour)
+                law = np.array([_law(share, int(d), float(flips)) for d in grid])
+                law_line(axes, grid, law, line=line, colour=colour)
         axes.set_ylim(-0.03, 1.35)
         axes.set_yticks(np.linspace(0, 1, 6))
         axes.set_xlabel("bits, d")

@@ -22,6 +22,7 @@ from simbias.core import Claim, Experiment
 from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
 from simbias.figures.band import band
+from simbias.figures.laws import law_level, law_moment
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.flows.relu_flow import ReluFlow
@@ -123,10 +124,10 @@ def figure(ds: xr.Dataset) -> Figure:
                 middle = part[name].median("seed")
                 both.plot(n, middle, mark, ms=4, color=colour, label=f"{text}, {label}")
             band(gap, n, part["gap"], "o-", colour=colour, label=label, ms=4)
-            gap.axvline(m * d, color=colour, linestyle=":", linewidth=1)
+            law_moment(gap, m * d, color=colour)
         both.set_title("train error over σ², median of draws")
         gap.set_title("small start − best found; dotted: n = m·d")
-        both.axhline(1, color="black", linestyle=":", linewidth=1)
+        law_level(both, 1)
         for axes in (both, gap):
             axes.set_xscale("log")
             axes.set_xlabel("samples n")

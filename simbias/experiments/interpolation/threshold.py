@@ -40,6 +40,8 @@ from simbias.experiments.interpolation._two_group_claims import two_group_claims
 from simbias.figures.band import band
 from simbias.figures.cosine_histograms import cosine_histograms
 from simbias.figures.error_curves import error_curves
+from simbias.figures.laws import LAW, law_level, law_line
+from simbias.figures.legends import legend_below
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
@@ -178,8 +180,7 @@ def figure(ds: xr.Dataset) -> Figure:
         test.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         test.yaxis.set_major_formatter("{x:g}")
         test.yaxis.set_minor_locator(NullLocator())
-        handles, labels = train.get_legend_handles_labels()
-        top.legend(handles, labels, loc="outside lower center", ncols=2)
+        legend_below(top, train, columns=2)
         for row, (label, part) in zip(rows, shown, strict=True):
             panels = row.subplots(1, len(sizes), sharey=True, squeeze=False)[0]
             cosine_histograms(list(panels), part["cosine_histogram"])
@@ -255,8 +256,8 @@ def _pairs(axes: Any, part: xr.Dataset, i: int) -> None:
     gap = part["two_group_gap"].isel(time=-1) / variance
     band(axes, n, gap, "o-", colour=colour, ms=4)
     if i == 0:
-        axes.axhline(0, color="#555555", linestyle="--", linewidth=1)
-        axes.plot(n[n > d], (d / n)[n > d], "-.", color="#555555", linewidth=1)
+        law_level(axes, 0, color=LAW, ls="--")
+        law_line(axes, n[n > d], (d / n)[n > d], line="-.")
         axes.set_xscale("log")
         axes.set_xticks(n, [f"{v:g}" for v in n])
         axes.minorticks_off()

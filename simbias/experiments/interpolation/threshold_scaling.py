@@ -32,6 +32,7 @@ from simbias.core import Claim, Estimate, Experiment
 from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
 from simbias.figures.band import band
+from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.flows.relu_flow import ReluFlow
@@ -181,7 +182,7 @@ def figure(ds: xr.Dataset) -> Figure:
             panel.set_xscale("log")
             panel.set_xlabel("samples n")
             panel.set_title(f"{name} error over σ²; band: 10–90 % of draws")
-            panel.axhline(1, color="black", linestyle=":", linewidth=1)
+            law_level(panel, 1)
         test.set_yscale("log")
         if len(parts) > 1:
             train.legend()

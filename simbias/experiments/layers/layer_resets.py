@@ -45,6 +45,7 @@ from simbias.experiments.layers._digits import (
 )
 from simbias.experiments.layers._remembering import EPOCHS, remembering
 from simbias.figures.band import band
+from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import cross_entropy
@@ -234,7 +235,7 @@ def _by_epoch(axes: Axes, ds: xr.Dataset) -> None:
         values = ds["reset_accuracy"].sel(layer=layer, epoch=list(EPOCHS))
         band(axes, places, values, "o-", colour=COLOURS[i], label=f"{layer}", ms=4)
     test = ds["accuracy"].isel(time=-1, network=0).sel(sample="test").median("seed")
-    axes.axhline(float(test), color="black", linestyle=":", linewidth=1)
+    law_level(axes, float(test))
     axes.set_xticks(places, [str(epoch) for epoch in EPOCHS])
     axes.set_xlabel("layer set back to epoch τ")
     axes.set_title("test accuracy, one layer set back")
@@ -246,7 +247,7 @@ def _by_layer(axes: Axes, ds: xr.Dataset) -> None:
     for i, (epoch, label) in enumerate(kinds.items()):
         values = ds["reset_accuracy"].sel(epoch=epoch)
         band(axes, _LAYERS, values, "o-", colour=COLOURS[5 - i], label=label, ms=4)
-    axes.axhline(1 / CLASSES, color="black", linestyle=":", linewidth=1)
+    law_level(axes, 1 / CLASSES)
     axes.set_ylim(0, 1.02)
     axes.set_xticks(_LAYERS)
     axes.set_xlabel("layer")

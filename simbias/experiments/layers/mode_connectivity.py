@@ -41,6 +41,7 @@ from simbias.experiments.layers._side_by_side import (
     with_targets,
 )
 from simbias.figures.band import band
+from simbias.figures.laws import law_level
 from simbias.figures.style import blank, style
 from simbias.flows.descent import Descent
 from simbias.networks.dense.mlp import mlp
@@ -132,7 +133,7 @@ def figure(ds: xr.Dataset) -> Figure:
             values = by_width.sel(matching=name)
             places = np.arange(ds.sizes["m"])
             band(right, places, values, "o-", colour=TINTS[name], ms=4)
-        right.axhline(0.02, color="black", linestyle=":", linewidth=1)
+        law_level(right, 0.02)
         right.set_xticks(np.arange(ds.sizes["m"]), [str(m) for m in ds["m"].values])
         right.set_xlabel("width m")
         right.set_title("barrier of the test error")

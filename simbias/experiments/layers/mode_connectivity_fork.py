@@ -35,6 +35,7 @@ from simbias.experiments.layers._side_by_side import (
     with_targets,
 )
 from simbias.figures.band import band
+from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.networks.dense.mlp import mlp
@@ -175,7 +176,7 @@ def _by_fork(axes: Axes, end: xr.DataArray) -> None:
     for i, (way, label) in enumerate(zip(_WAYS, _NAMES, strict=True)):
         values = end.sel(matching=way)
         band(axes, places, values, "o-", colour=COLOURS[2 * i], label=label, ms=4)
-    axes.axhline(0.02, color="black", linestyle=":", linewidth=1)
+    law_level(axes, 0.02)
     names = ["two starts" if k < 0 else str(k) for k in end["fork"].values]
     axes.set_xticks(places, names)
     axes.set_xlabel("step of the fork")

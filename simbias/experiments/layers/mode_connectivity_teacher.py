@@ -28,6 +28,7 @@ from simbias.experiments.layers._students import (
     taught,
 )
 from simbias.figures.band import band
+from simbias.figures.laws import law_line
 from simbias.figures.style import blank, style
 from simbias.flows.descent import Descent
 from simbias.presets import presets
@@ -109,7 +110,7 @@ def figure(ds: xr.Dataset) -> Figure:
             band(right, widths, values, "o-", colour=TINTS[name], ms=4)
         level = float(high.sel(m=top, matching="weights").mean())
         law = level * np.sqrt(top / widths[widths >= top])
-        right.plot(widths[widths >= top], law, "k--", lw=1, label="$m^{-1/2}$")
+        law_line(right, widths[widths >= top], law, "$m^{-1/2}$")
         right.set_xscale("log", base=2)
         right.set_yscale("log")
         right.set_ylim(_FLOOR, 1)

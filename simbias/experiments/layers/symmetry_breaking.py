@@ -33,6 +33,7 @@ from simbias.experiments.layers._two_neurons import (
     quarters,
     student,
 )
+from simbias.figures.laws import law_level, law_line
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse
@@ -207,7 +208,7 @@ def _draw_levels(axes: Axes, end: float) -> None:
     law = plateau()
     rows = ((law.loss, "saddle", "top"), (law.average, "average of both", "bottom"))
     for value, text, place in rows:
-        axes.axhline(value, color="black", ls=":", lw=1)
+        law_level(axes, value)
         axes.annotate(
             f"{text} {value:.4f}",
             (end, value),
@@ -225,7 +226,7 @@ def _draw_escape(axes: Axes, seen: xr.Dataset, is_relu: bool) -> None:
     axes.plot(deltas, passed, "o", color=COLOURS[0], label="gap of ¼")
     if deltas.size and is_relu:
         law = passed[0] + np.log(deltas[0] / deltas) / plateau().rate
-        axes.plot(deltas, law, "--", color="#555555", label="slope 1/0.596 in ln(1/δ)")
+        law_line(axes, deltas, law, "slope 1/0.596 in ln(1/δ)")
     axes.set_xscale("log")
     axes.set_xlabel("δ")
     axes.set_title("escape time")

@@ -32,6 +32,7 @@ from simbias.experiments.layers._two_neurons import (
     quarters,
     start,
 )
+from simbias.figures.laws import law_line
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
@@ -119,7 +120,7 @@ def figure(ds: xr.Dataset) -> Figure:
                 values = seen.sel(delta=delta, offset=offset)
                 left.plot(ds["time"], values, lines[j % 3], color=colour)
             left.plot([], [], color=colour, label=f"{delta:g}")
-            left.plot(ds["time"], law.sel(delta=delta), ":", color="black", lw=1)
+            law_line(left, ds["time"], law.sel(delta=delta), line=":", colour="black")
         left.set_yscale("log")
         left.set_ylim(top=1e2)
         named = zip(ds["offset"].values, ("dashed", "solid", "mixed"), strict=False)
@@ -127,7 +128,7 @@ def figure(ds: xr.Dataset) -> Figure:
         left.set_title(f"gap: offset {text}; closed form dotted")
         left.set_xlabel("time")
         left.legend(title="δ", ncols=3, loc="upper center")
-        right.plot(deltas, escape_times(law), ":", color="black", label="closed form")
+        law_line(right, deltas, escape_times(law), "closed form", line=":")
         for j, offset in enumerate(ds["offset"].values):
             times = escape_times(seen.sel(offset=offset))
             text, mark = f"lattice, offset {offset:g}", "so^"[j % 3]

@@ -37,6 +37,7 @@ from simbias.experiments.linear._deep_linear_claims import (
     steps,
 )
 from simbias.figures.band import band
+from simbias.figures.laws import law_level, law_line
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import half_mse
@@ -145,7 +146,7 @@ def figure(ds: xr.Dataset) -> Figure:
                     text = f"{start}, {label}"
                     band(law, part["time"], seen, line, colour=COLOURS[i], label=text)
         for level in levels():
-            rank.axhline(level, color="black", linestyle=":", linewidth=1)
+            law_level(rank, level)
         rank.set_title("effective rank, small start; dotted: 1, 2, 3 modes")
         rank.set_ylim(0.9, 3.1)
         law.set_yscale("log")
@@ -170,7 +171,7 @@ def _draw_modes(axes: Axes, ds: xr.Dataset, start: str, depth: int) -> None:
         middle = first.median().item()
         if float(first.min()) > 0 and middle < s:
             law = mode_strength(part["time"].values, middle, s, depth)
-            axes.plot(part["time"], law, "--", color="black", lw=1)
+            law_line(axes, part["time"], law, colour="black")
     axes.set_title(f"mode strengths, {start} start, N = {depth}; dashed: law")
     axes.legend(loc="upper right", bbox_to_anchor=(1.0, 0.9))
 

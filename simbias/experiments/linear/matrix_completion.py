@@ -29,6 +29,7 @@ from simbias.experiments.linear._entries import (
     half_sum,
 )
 from simbias.figures.band import band
+from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.measures.linear.effective_rank import EffectiveRank
@@ -176,7 +177,7 @@ def figure(ds: xr.Dataset) -> Figure:
             for axes, values in drawn:
                 text = f"rank {p}, N = {n}"
                 band(axes, part["time"], values, line, colour=colour, label=text)
-        seen.axhline(FITTED**0.5, color="black", ls=":", lw=1)
+        law_level(seen, FITTED**0.5)
         unseen.set_title("entries not seen: error over their size")
         seen.set_title("entries seen: error; dotted: rest")
         rank.set_title("effective rank")

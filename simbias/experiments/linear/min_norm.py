@@ -52,6 +52,8 @@ from simbias.experiments.linear._row_space import (
 )
 from simbias.experiments.linear._ways import LARGEST, RATES, Way, Ways
 from simbias.figures.band import band
+from simbias.figures.laws import law_line
+from simbias.figures.legends import legend_below
 from simbias.figures.style import COLOURS, blank, style
 from simbias.losses import half_mse
 from simbias.networks.dense.deep_linear import DeepLinear
@@ -187,8 +189,7 @@ def figure(ds: xr.Dataset) -> Figure:
             _draw_ridge(panels[i, 3], part)
         for axes in (*panels[:, 0], *panels[:, 1], *panels[:, 3]):
             axes.set_ylabel("over ‖X⁺y‖")
-        handles, labels = panels[0, 0].get_legend_handles_labels()
-        whole.legend(handles, labels, loc="outside lower center", ncols=8)
+        legend_below(whole, panels[0, 0], columns=8)
     return whole
 
 
@@ -263,7 +264,7 @@ def _draw_steps(axes: Axes, ds: xr.Dataset) -> None:
         share = RATES[way] * ds["eigenvalues"].sel({"flow.way": way})
         x, y = (v.values.ravel() for v in xr.broadcast(share, seen.where(count == 1)))
         axes.plot(x, y, ".", ms=3, color=_COLOURS[way], label=_NAMES[way])
-    axes.plot([0, 2.1], [1, -1.1], color="black", lw=0.8, ls=":", label="1 − ηλᵢ")
+    law_line(axes, np.array([0, 2.1]), np.array([1, -1.1]), "1 − ηλᵢ", line=":")
     axes.set_xlabel("ηλᵢ")
     axes.legend()
 
@@ -276,7 +277,7 @@ def _draw_ridge(axes: Axes, ds: xr.Dataset) -> None:
         x = away["penalty"].values / LARGEST
         band(axes, x, away, "o-", colour=COLOURS[0], ms=4)
         first = float(away.median("seed")[0])
-        axes.plot(x, first * x / x[0], color="black", lw=0.8, ls=":", label="∝ λ")
+        law_line(axes, x, first * x / x[0], "∝ λ", line=":")
         axes.legend(loc="upper left")
     axes.set_xscale("log")
     axes.set_yscale("log")

@@ -40,6 +40,7 @@ from simbias.experiments.linear._spectra import (
     risk,
     spectrum,
 )
+from simbias.figures.laws import law_line
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import half_mse
@@ -225,7 +226,7 @@ def _draw_spectrum(axes: Axes, ds: xr.Dataset | None, ratio: float) -> None:
     axes.stairs(height, edges, fill=True, color=COLOURS[0], alpha=0.4, label="seen")
     x = np.linspace(0, 1.05 * top, 2000)[1:]
     density, _ = marchenko_pastur(x, ratio=ratio)
-    axes.plot(x, density, color="black", lw=1, label="Marchenko–Pastur")
+    law_line(axes, x, density, "Marchenko–Pastur", line="-", colour="black")
     axes.set_ylim(0, 1.15 * min(2.0, density.max()))
     axes.set_xlabel(f"λ, n = {int(ds['n'])}")
     if share < 1:
@@ -243,7 +244,7 @@ def _draw_risk(axes: Axes, ds: xr.Dataset, n: int) -> None:
     axes.errorbar(d, middle, reach, fmt="o", ms=3.5, lw=1, label="least norm, median")
     grid = np.unique(np.geomspace(d[0], d[-1], 400).astype(int))
     law = [sum(ridgeless_risk(n, int(one), sigma=sigma)) for one in grid]
-    axes.plot(grid, law, color="black", lw=0.8, ls="--", label="law of the mean")
+    law_line(axes, grid, law, "law of the mean")
     means = [float(one.mean("seed")) for one in ridge]
     axes.plot(d, means, "s-", ms=3, color=COLOURS[1], label="best ridge, mean")
     axes.set_xscale("log")

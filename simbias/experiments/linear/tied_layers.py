@@ -34,6 +34,7 @@ from simbias.experiments.linear._tied import (
     TiedVelocity,
 )
 from simbias.figures.band import band
+from simbias.figures.laws import law_line
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import half_mse
@@ -121,7 +122,7 @@ def figure(ds: xr.Dataset) -> Figure:
                 first = u.isel(time=0).median().item()
                 if 0 < first < s:
                     seen = mode_strength(2 * ds["time"].values, first, s, 2)
-                    modes.plot(ds["time"], seen, "--", color="black", lw=1)
+                    law_line(modes, ds["time"], seen, colour="black")
         modes.set_title("mode strengths, commuting start; dashed: u′ = 4u(s − u)")
         modes.legend(loc="upper right", bbox_to_anchor=(1.0, 0.9))
         for axes in (law, modes):

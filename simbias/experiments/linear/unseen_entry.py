@@ -40,6 +40,7 @@ from simbias.experiments.linear._entries import (
     rotation,
 )
 from simbias.figures.band import band
+from simbias.figures.laws import law_line
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.gradient_flow import STIFF, GradientFlow
 from simbias.measures.linear.effective_rank import EffectiveRank
@@ -165,7 +166,7 @@ def figure(ds: xr.Dataset) -> Figure:
                     seen = one["effective_rank"]
                     band(rank, ds["time"], seen, colour=COLOURS[i], label=label)
         levels = xr.DataArray(np.geomspace(1e-6, 0.1, 100))
-        against.plot(levels, bound(levels), "--", color="black", label="(1 − e)²/e")
+        law_line(against, levels, bound(levels), "(1 − e)²/e", colour="black")
         against.set_xscale("log")
         against.set_xlim(1, 1e-6)
         against.set_ylim(1e-2, 1e3)

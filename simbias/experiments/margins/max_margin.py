@@ -29,6 +29,7 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Rea
 from simbias.datasets.separable.hinted import hinted
 from simbias.datasets.separable.symmetric_separable import symmetric_separable
 from simbias.ensemble.engine import exact_numerics
+from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import log_logistic
@@ -128,7 +129,7 @@ def figure(ds: xr.Dataset) -> Figure:
         for part in _members(ds, "symmetric"):
             margin = normalised_margin(part) / largest_margin(*_which(part))
             left.plot(part["time"], margin, lw=0.8, color=COLOURS[0])
-        left.axhline(1, color="black", linestyle=":", linewidth=1)
+        law_level(left, 1)
         left.set_title("symmetric data: margin over the largest possible")
         for i, points in enumerate(_HINTS):
             for k, part in enumerate(_members(ds, points)):

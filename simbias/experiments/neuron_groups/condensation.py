@@ -46,6 +46,7 @@ from simbias.experiments.neuron_groups._phases import (
     sample,
     second_phase,
 )
+from simbias.figures.laws import law_line
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import logistic
@@ -227,7 +228,7 @@ def _against_law(axes: Axes, part: xr.DataArray, law: float, colour: str) -> Non
         )
     top = float(part.median(["draw", "m"]).max())
     line = top * (r / r.max()) ** law
-    axes.plot(r, line, ":", color=colour, label=f"r^{law:.3g}")
+    law_line(axes, r, line, f"r^{law:.3g}", line=":", colour=colour)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:

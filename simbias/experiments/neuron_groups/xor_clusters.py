@@ -24,6 +24,7 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.separable.xor_clusters import SIGMA, xor_clusters
 from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._times import log_times
+from simbias.figures.laws import law_moment
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.flows.relu_flow import ReluFlow
@@ -180,7 +181,7 @@ def _neurons(axes: Any, cell: xr.Dataset) -> None:
         axes.plot(angle[kept], share[kept], ".", ms=3, label=name)
     for i, at in enumerate(law_directions(cell)):
         label = None if i else "extrema of G"
-        axes.axvline(at, color="black", linestyle=":", linewidth=0.8, label=label)
+        law_moment(axes, at, label)
     axes.set_yscale("log")
     axes.set_xlim(-1.03, 1.03)
     axes.set_xticks([-1, -0.5, 0, 0.5, 1])
@@ -200,7 +201,7 @@ def _way(axes: Any, cell: xr.Dataset) -> None:
             cell["time"], cell[name].transpose("time", "seed"), lw=0.8, color=COLOURS[i]
         )
         lines[0].set_label(label)
-    axes.axvline(CONDENSED, color="black", linestyle=":", linewidth=0.8)
+    law_moment(axes, CONDENSED)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_ylim(1e-9, 10)

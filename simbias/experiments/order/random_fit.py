@@ -35,6 +35,7 @@ from simbias.experiments.order._strings import (
     rest_accuracy,
     strings,
 )
+from simbias.figures.laws import LAW, law_level, law_moment
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import logistic
@@ -179,7 +180,7 @@ def _draw_rest(axes: Axes, part: xr.Dataset) -> None:
     last = part["rest_accuracy"].isel(time=-1)
     text, low = f"SGD, t = {float(last['time']):g}, each", axes.get_xaxis_transform()
     axes.vlines(last.values, 0, 0.2, COLOURS[2], lw=1, label=text, transform=low)
-    axes.axvline(0.5, color="black", ls=":", lw=1)
+    law_moment(axes, 0.5)
     axes.set_xlim(0.2, 1)
     axes.margins(y=0.35)
     axes.set_xlabel("accuracy on the strings that were not seen")
@@ -200,11 +201,11 @@ def _draw_means(axes: Axes, ds: xr.Dataset) -> None:
         reach = np.abs([[e.low, e.high] for e in seen] - value[:, None]).T
         reach = np.where(np.isfinite(reach), reach, 0)
         axes.errorbar(at, value, reach, fmt="so"[i % 2], ms=5, capsize=3, label=target)
-    axes.axhline(0.5, color="black", ls=":", lw=1)
+    law_level(axes, 0.5)
     if "parity" in ds["target"].values:
         law = uncorrelated(ds)
         text = "no correlation with the parity"
-        axes.axhline(law, color="#555555", ls="--", lw=1, label=text)
+        law_level(axes, law, text, color=LAW, ls="--")
     last = f"SGD,\nt = {float(ds['time'][-1]):g}"
     labels = ["uniform\nfunction", "random\nnetwork", "SGD,\nfirst fit", last]
     axes.set_xticks(range(4), labels)

@@ -35,6 +35,8 @@ from simbias.experiments._times import log_times
 from simbias.experiments.order._explainers import EXPLAINERS, LADDER, with_explainers
 from simbias.experiments.order._phases import is_constant, left_at, phases, quantity
 from simbias.figures.band import band
+from simbias.figures.laws import LAW, law_level
+from simbias.figures.legends import legend_beside
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import logistic
@@ -170,8 +172,7 @@ def figure(ds: xr.Dataset) -> Figure:
         panels[0, 0].set_ylabel("bits")
         panels[1, 0].set_ylabel("bits explained, μ")
         for row in panels:
-            handles, labels = row[0].get_legend_handles_labels()
-            row[-1].legend(handles, labels, loc="center left", bbox_to_anchor=(1, 0.5))
+            legend_beside(row[-1], handles=row[0].get_legend_handles_labels()[0])
     return whole
 
 
@@ -252,7 +253,7 @@ def _by_line(axes: Axes, cell: xr.Dataset) -> None:
     for name, label, colour in rows:
         _curve(axes, quantity(cell, "linear", name), colour, label)
     line = float(quantity(cell, "linear", "explainer").isel(time=0).median())
-    axes.axhline(line, color="#555555", ls="--", lw=1, label="I(L;Y)")
+    law_level(axes, line, "I(L;Y)", color=LAW, ls="--")
 
 
 def _by_ladder(axes: Axes, cell: xr.Dataset) -> None:

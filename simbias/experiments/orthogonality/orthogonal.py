@@ -28,6 +28,7 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.orthogonality.orthogonal import Inputs, Labels, orthogonal
 from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._draws import starts
+from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
@@ -169,8 +170,8 @@ def figure(ds: xr.Dataset) -> Figure:
         left.yaxis.get_major_locator().set_params(integer=True)
         left.set_title("directions with more than 1 % of the mass; line: median")
         right.set_title("½‖θ‖² over the least")
-        left.axhline(2, color="black", linestyle=":", linewidth=1)
-        right.axhline(1, color="black", linestyle=":", linewidth=1)
+        law_level(left, 2)
+        law_level(right, 1)
         for axes in (left, right):
             axes.set_xscale("log")
             axes.set_xlabel("neurons m")

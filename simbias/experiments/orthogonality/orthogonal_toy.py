@@ -17,6 +17,8 @@ from simbias.claims import largest, near
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.orthogonality.orthogonal_toy import orthogonal_toy
 from simbias.experiments._times import log_times
+from simbias.figures.curves import curves
+from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
@@ -79,14 +81,10 @@ def figure(ds: xr.Dataset) -> Figure:
             part, colour = flat.isel(cell=i), COLOURS[i % len(COLOURS)]
             label = ", ".join(f"{k} = {part[k].item():g}" for k in others)
             for axes, name in ((loss, "train_risk"), (norm, "parameter_norm")):
-                values = part[name].transpose("time", "seed").values
-                lines = axes.plot(ds["time"], values, lw=0.6, color=colour)
-                lines[0].set_label(label or None)
+                curves(axes, part[name], colour=colour, label=label, scale="linear")
         loss.set_title("mean squared error")
         norm.set_title(f"½‖θ‖²; dotted: least norm, {HALF_NORM:.6f}")
-        norm.axhline(HALF_NORM, color="black", linestyle=":", linewidth=1)
-        for axes in (loss, norm):
-            axes.set_xlabel("time")
+        law_level(norm, HALF_NORM)
         if others:
             loss.legend()
     return whole

@@ -24,6 +24,7 @@ from simbias.core import (
 from simbias.datasets.shortcuts.slabs import slabs
 from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._farthest import farthest
+from simbias.figures.heat_map import heat_map
 from simbias.figures.style import COLOURS
 from simbias.losses import logistic
 from simbias.measures.randomised.randomised_scores import RandomisedScores
@@ -253,10 +254,7 @@ def draw_logits(axes: Any, cell: xr.Dataset) -> None:
 def draw_plane(axes: Any, cell: xr.Dataset) -> None:
     """Share classified as positive in the plane of S and the top of Sᶜ, one seed."""
     plane = cell["decision_plane"].isel(seed=0)
-    x, y = plane["simple_value"].values, plane["complex_value"].values
-    values = plane.transpose("complex_value", "simple_value").values
-    axes.pcolormesh(x, y, values, cmap="RdBu_r", vmin=0, vmax=1, alpha=0.7)
-    axes.contour(x, y, values, levels=[0.5], colors="black", linewidths=1)
-    axes.grid(visible=False)
+    x, y = "simple_value", "complex_value"
+    heat_map(axes, plane, x, y, limits=(0, 1), border=0.5, colours="RdBu_r", alpha=0.7)
     axes.set_xlabel("first coordinate (S)")
     axes.set_ylabel("one of Sᶜ with most influence")

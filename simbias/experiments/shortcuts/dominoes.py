@@ -38,6 +38,7 @@ from simbias.experiments.shortcuts._published_descent import (
     published_times,
 )
 from simbias.figures.band import band
+from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import cross_entropy
@@ -259,5 +260,5 @@ def _reliance(axes: Axes, cell: xr.Dataset) -> None:
         # Two of the three may coincide.
         line = "--" if kind == "complex" else "-"
         band(axes, share, values, line, colour=COLOURS[i + 3], label=label)
-    axes.axhline(1 / int(cell["classes"]), color="black", linestyle=":", lw=1)
+    law_level(axes, 1 / int(cell["classes"]))
     axes.set_ylim(0, 1.02)

@@ -34,6 +34,7 @@ from simbias.experiments.shortcuts._slabs import (
     measures,
     placed,
 )
+from simbias.figures.laws import law_level
 from simbias.figures.style import blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import logistic
@@ -91,7 +92,7 @@ def figure(ds: xr.Dataset) -> Figure:
             law = cell["law"].item()
             if law[0] == "L":
                 best = 1 - float(cell["noise"]) / 2
-                panels[i, 0].axhline(best, color="black", lw=0.8, ls="--")
+                law_level(panels[i, 0], best, ls="--")
                 law = "noisy " + law
             panels[i, 0].set_title(law)
             panels[i, 1].set_title("share of Var f by coordinate")

@@ -1,0 +1,100 @@
+"""Linear networks seen from the principal components of their sample."""
+
+from itertools import accumulate, pairwise
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from simbias.analysis.first_passage import first_passage
+from simbias.checks.values import positive_integer
+from simbias.core import AbstractMeasure, Dataset
+from simbias.networks.dense.deep_linear import DeepLinear
+
+PAPER = "Hacohen & Weinshall (2022), JMLR 23(155)"
+
+
+def isotropic_layers(
+    key: PRNGKeyArray, widths: tuple[int, ...]
+) -> tuple[Float[Array, "_ _"], ...]:
+    """Gaussian matrices for which E[(W_l ⋯ W_1)ᵀ(W_l ⋯ W_1)] = 1 for every hidden l.
+
+    Entries have variance 1 over the outputs of a layer, and over the inputs of the last
+    one: then E[W_L W_Lᵀ] = 1 as well, and both factors of every gradient start at 1.
+    """
+    for size in widths:
+        positive_integer("widths", size)
+    shapes = [(p, q) for q, p in pairwise(widths)]
+    sizes = [p * q for p, q in shapes]
+    # One draw for all layers: a program compiles as many draws as there are.
+    draws = jnp.split(
+        jax.random.normal(key, (sum(sizes),), jnp.float64), list(accumulate(sizes))[:-1]
+    )
+    spread = [p for p, _ in shapes]
+    spread[-1] = shapes[-1][1]
+    return tuple(
+        z.reshape(shape) * size**-0.5
+        for z, shape, size in zip(draws, shapes, spread, strict=True)
+    )
+
+
+class ScaleMatrices(AbstractMeasure):
+    """How far the factors of the gradient, A_l E B_l, are from 1.
+
+    ‖A_l − 1‖_F/√K with A_l = (W_L ⋯ W_{l+1})(⋯)ᵀ, and ‖B_l − 1‖_F/√d with
+    B_l = (W_{l−1} ⋯ W_1)ᵀ(⋯): means over the layers that have one.
+    """
+
+    dims: ClassVar[tuple[str, ...]] = ("side",)
+
+    def coords(self) -> dict[str, np.ndarray]:
+        """Of the outputs, of the inputs."""
+        return {"side": np.array(["A", "B"])}
+
+    def __call__(self, network: DeepLinear, data: Dataset) -> Float[Array, " side"]:  # noqa: ARG002
+        """Without units; 0 for a single layer, which has no such factors."""
+        forward = [w for w in network.weights[:-1]]
+        below = list(accumulate(forward, lambda total, w: w @ total))
+        above = list(accumulate(network.weights[:0:-1], lambda total, w: total @ w))
+
+        def far(grams: list[Any]) -> Array:
+            gaps = [jnp.linalg.norm(g - jnp.eye(len(g))) / len(g) ** 0.5 for g in grams]
+            return jnp.mean(jnp.stack(gaps)) if gaps else jnp.zeros(())
+
+        return jnp.stack([far([a @ a.T for a in above]), far([b.T @ b for b in below])])
+
+
+def law_of_columns(ds: xr.Dataset, rate: float) -> xr.DataArray:
+    """wⱼ(s) = λⱼˢ wⱼ(0) + (1 − λⱼˢ) mⱼ/d_j, λⱼ = 1 − η L d_j, after s = t/η steps.
+
+    L the number of layers, mⱼ/d_j what least squares has: `optimum` of the result.
+    """
+    columns, steps = ds["columns"], np.round(ds["time"] / rate)
+    kept = (1 - rate * ds["depth"] * variances(ds)) ** steps
+    start, end = columns.isel(time=0), ds["optimum"]
+    return kept * start + (1 - kept) * end
+
+
+def variances(ds: xr.Dataset) -> xr.DataArray:
+    """d_j, by component."""
+    j = np.arange(1, ds.sizes["component"] + 1)
+    return xr.DataArray(j ** -float(ds["exponent"]), dims="component")
+
+
+def half_times(ds: xr.Dataset) -> xr.DataArray:
+    """When a column has come half of its way to the optimum; NaN if it has not."""
+    gap = xr.ufuncs.sqrt(((ds["columns"] - ds["optimum"]) ** 2).sum("output"))
+    gap = gap.where(ds["columns"].notnull().all("output"))
+    far = xr.ufuncs.log(gap.clip(min=1e-300))
+    return first_passage(far.isel(time=0) - far, float(np.log(2)))
+
+
+def exponents_in_d(ds: xr.Dataset) -> xr.DataArray:
+    """Slope of ln (time to half of wⱼ, mean of the seeds) on ln d_j: −1 by the law."""
+    times = xr.ufuncs.log(half_times(ds).mean("seed", skipna=False))
+    x = xr.ufuncs.log(variances(ds))
+    x = x - x.mean()
+    return (x * times).sum("component", skipna=False) / float((x**2).sum())

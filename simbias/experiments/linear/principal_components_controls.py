@@ -1,0 +1,219 @@
+"""The order of principal components: what it needs, and what it does not.
+
+On rotated inputs, from a start that is rotated along, training is the same: nothing in
+it knows the axes.  On white inputs no component comes first.  Labels that are shuffled
+lie on small components as much as on large ones, and so are learned more slowly, but
+not on white inputs.  A network of ReLU follows in its linear part, early.
+
+Reference: Hacohen & Weinshall (2022), JMLR 23(155), sections 3 and 4.
+"""
+
+from typing import Literal, get_args
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from simbias.analysis.first_passage import first_passage
+from simbias.analysis.rank_correlation import rank_correlation
+from simbias.checks.sample import one_of
+from simbias.claims import largest, mean
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
+from simbias.datasets.linear.principal_classes import principal_classes
+from simbias.experiments.linear._principal import (
+    PAPER,
+    exponents_in_d,
+    half_times,
+    isotropic_layers,
+    variances,
+)
+from simbias.figures.band import band
+from simbias.figures.laws import law_line
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.losses import half_mse
+from simbias.measures.linear.principal_columns import PrincipalColumns
+from simbias.networks.dense.deep_linear import DeepLinear
+from simbias.networks.dense.mlp import Mlp
+from simbias.presets import presets
+
+Inputs = Literal["raw", "rotated", "white"]
+Labels = Literal["true", "shuffled"]
+Network = Literal["linear", "relu"]
+AXES = ("inputs", "labels", "network", "draw")
+RATE = 0.1
+# Components whose order a network of ReLU is asked for.
+EARLY = 10
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    inputs: Inputs = "raw",
+    labels: Labels = "true",
+    network: Network = "linear",
+    m: int = 128,
+    draw: Index = 0,
+    n: int = 40,
+    d: int = 20,
+    classes: int = 2,
+    exponent: Real = 1.0,
+) -> tuple[Dataset, AbstractNetwork]:
+    """Sample number `draw`, in one of three frames, and a network of two layers.
+
+    Args:
+        key: random key, of the network.
+        inputs: "raw", "rotated" into its principal components, the first layer with it,
+            or "white", every component divided by its standard deviation.
+        labels: "true", or "shuffled" among the samples.
+        network: "linear", or "relu", its first layer √2 times as large.
+        m: width of the hidden layer.
+        draw: number of the sample.
+        n: samples, d or more.
+        d: inputs.
+        classes: K, outputs.
+        exponent: variances are d_j = j^−exponent.
+
+    Raises:
+        ValueError: for a name that is not known, or a size or number out of range.
+    """
+    one_of("inputs", inputs, get_args(Inputs))
+    one_of("labels", labels, get_args(Labels))
+    one_of("network", network, get_args(Network))
+    key_data, key_shuffle = jax.random.split(jax.random.key(draw))
+    data = principal_classes(key_data, n=n, d=d, classes=classes, exponent=exponent)
+    first, second = isotropic_layers(key, (d, m, classes))
+    x, y, frame = data.x, data.y, data.features
+    if inputs == "rotated":
+        x, first, frame = x @ frame.T, first @ frame.T, jnp.eye(d)
+    elif inputs == "white":
+        along = x @ frame.T
+        x = along / jnp.sqrt(jnp.mean(along**2, axis=0)) @ frame
+    if labels == "shuffled":
+        y = jax.random.permutation(key_shuffle, y)
+    data = Dataset(x, y, data.weight, mean=y, features=frame)
+    if network == "linear":
+        return data, DeepLinear((first, second))
+    return data, Mlp((2**0.5 * first, second), (None, None))
+
+
+_TIMES = tuple(round(RATE * s, 10) for s in (*range(20), *range(20, 201, 4)))
+
+experiment = presets(
+    Experiment(
+        name="principal_components_controls",
+        make=make,
+        cell={
+            "inputs": get_args(Inputs),
+            "labels": get_args(Labels),
+            "network": get_args(Network),
+            "draw": tuple(range(12)),
+        },
+        seeds=5,
+        flow=Descent(rate=RATE),
+        loss=half_mse,
+        times=_TIMES,
+        measures={"columns": PrincipalColumns()},
+        final={"optimum": PrincipalColumns(of_target=True)},
+    ),
+    smoke={"cell": {"m": 8, "draw": 0, "network": "linear"}, "seeds": 2},
+    paper={"cell": {"m": 1024, "draw": tuple(range(50))}, "seeds": 10},
+)
+
+
+def fit_times(ds: xr.Dataset) -> xr.DataArray:
+    """When half of what can be learned of the loss has been, by the linear part."""
+    gap = ((ds["columns"] - ds["optimum"]) ** 2).sum("output", skipna=False)
+    weight = variances(ds).where(ds["inputs"] != "white", 1.0)
+    loss = xr.ufuncs.log((weight * gap).sum("component", skipna=False))
+    return first_passage(loss.isel(time=0) - loss, float(np.log(2)))
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Times to half by component and by loss, raw and white, for both networks."""
+    with style():
+        kinds = ds["network"].values
+        whole = blank(9.6, 3.6 * len(kinds))
+        panels = whole.subplots(len(kinds), 2, squeeze=False)
+        for (left, right), kind in zip(panels, kinds, strict=True):
+            part = ds.sel(network=kind)
+            _times_of_columns(left, part)
+            left.set_title(f"{kind}: time to half of wⱼ; dashed: ∝ 1/d_j")
+            times = fit_times(part).stack(member=("draw", "seed"))
+            shown = [
+                (i, k) for i in part["inputs"].values for k in part["labels"].values
+            ]
+            seen = [times.sel(inputs=i, labels=k).values for i, k in shown]
+            right.boxplot(
+                seen,
+                orientation="horizontal",
+                tick_labels=[f"{i}, {k}" for i, k in shown],
+            )
+            right.set_title(f"{kind}: time to half of the loss")
+            right.set_xlabel("time")
+    return whole
+
+
+def _times_of_columns(axes: Axes, part: xr.Dataset) -> None:
+    x = 1 / variances(part).values
+    part = part.isel(labels=0)
+    for inputs, colour in zip(part["inputs"].values, COLOURS, strict=False):
+        seen = half_times(part.sel(inputs=inputs)).stack(member=("draw", "seed"))
+        seen = seen.drop_vars(["member", "draw", "seed"]).rename(member="seed")
+        mark = "x" if inputs == "rotated" else "o"
+        band(axes, x, seen, mark, colour=colour, label=inputs, ms=4)
+        if inputs == "raw":
+            law_line(axes, x, x * float(seen.isel(component=0).median()))
+    axes.set(xscale="log", yscale="log", xlabel="1/d_j of the raw inputs")
+    axes.legend()
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """Rotation, whitening, shuffled labels, ReLU; means over samples."""
+    out, frames = [], [str(v) for v in ds["inputs"].values]
+    for kind in ds["network"].values:
+        part = ds.sel(network=kind)
+        out += [_rotation(part, kind)] if {"raw", "rotated"} <= {*frames} else []
+        if "true" in part["labels"]:
+            true = part.sel(labels="true")
+            for inputs in [k for k in frames if k != "rotated"]:
+                out.append(_component_order(true.sel(inputs=inputs), kind, inputs))
+        if ds.sizes["labels"] == 2 and kind == "linear":
+            out += [_shuffled(part, k) for k in frames if k != "rotated"]
+    return out
+
+
+def _rotation(part: xr.Dataset, kind: str) -> Claim:
+    """That nothing depends on the frame."""
+    raw, rotated = (part["columns"].sel(inputs=k) for k in ("raw", "rotated"))
+    text = f"{kind}: |wⱼ, rotated − raw|, largest of all times"
+    return largest(text, abs(raw - rotated), 0, 1e-10, f"{PAPER}: exact")
+
+
+def _component_order(part: xr.Dataset, kind: str, inputs: str) -> Claim:
+    """The exponent in d_j of a linear network, the order of the first of ReLU."""
+    if kind == "linear":
+        middle = -1.0 if inputs == "raw" else 0.0
+        text = f"linear, {inputs} inputs: time to half of wⱼ, exponent in the raw d_j"
+        low, high = middle - 0.1, middle + 0.1
+        return mean(text, exponents_in_d(part), low, high, f"{PAPER}; band ours")
+    first = half_times(part).isel(component=slice(EARLY)).mean("seed", skipna=False)
+    rho = rank_correlation(first, "component")
+    text = f"ReLU, {inputs} inputs: rank correlation of time and j, j ≤ {EARLY}"
+    low, high = (0.8, 1.0) if inputs == "raw" else (-0.3, 0.3)
+    return mean(text, rho, low, high, f"{PAPER}; band ours")
+
+
+def _shuffled(part: xr.Dataset, inputs: str) -> Claim:
+    """How much longer shuffled labels take."""
+    times = xr.ufuncs.log(fit_times(part.sel(inputs=inputs)))
+    slower = times.sel(labels="shuffled") - times.sel(labels="true")
+    low, high = (0.1, np.inf) if inputs == "raw" else (-0.1, 0.1)
+    text = f"linear, {inputs} inputs: ln time to fit, shuffled labels less true"
+    return mean(
+        text, slower.mean("seed", skipna=False), low, high, f"{PAPER}; band ours"
+    )

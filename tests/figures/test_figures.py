@@ -1,0 +1,85 @@
+"""What helpers draw is what they were given, and nothing lies on the data."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from simbias.figures.curves import curves
+from simbias.figures.heat_map import heat_map
+from simbias.figures.laws import LAW, law_level, law_line, law_moment
+from simbias.figures.legends import legend_below, legend_beside
+from simbias.figures.style import blank, style
+
+
+@pytest.fixture
+def axes():
+    with style():
+        yield blank().subplots()
+
+
+def test_a_law_is_drawn_where_it_is_finite(axes):
+    law_line(axes, [1, 2, 3], [np.nan, 4, 9], "k²")
+    (line,) = axes.lines
+    assert line.get_xdata().tolist() == [2, 3]
+    assert line.get_ydata().tolist() == [4, 9]
+    assert (line.get_color(), line.get_label()) == (LAW, "k²")
+
+
+def test_levels_and_moments_cross_the_panel(axes):
+    law_level(axes, 0.5, "chance")
+    law_moment(axes, 3, color="red")
+    flat, upright = axes.lines
+    assert set(flat.get_ydata()) == {0.5}
+    assert set(upright.get_xdata()) == {3}
+    assert (flat.get_label(), flat.get_linestyle()) == ("chance", ":")
+    assert upright.get_color() == "red"
+
+
+def test_a_heat_map_has_its_values_at_their_coordinates(axes):
+    values = xr.DataArray(
+        [[0.0, 1.0, np.nan], [0.2, 0.8, 0.9]],
+        dims=("k", "time"),
+        coords={"k": [5, 10], "time": [0, 1, 2]},
+    )
+    drawn = heat_map(axes, values, "time", "k", limits=(0, 1), border=0.5, label="f̂")
+    shown = drawn.get_array()
+    assert shown is not None
+    np.testing.assert_array_equal(np.ma.filled(shown, np.nan), values.values)
+    assert drawn.get_clim() == (0, 1)
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("time", "k")
+    assert len(axes.figure.axes) == 2
+
+
+def test_a_border_that_is_not_crossed_is_not_drawn(axes):
+    values = xr.DataArray(np.ones((2, 2)), dims=("a", "b")).assign_coords(
+        a=[0, 1], b=[0, 1]
+    )
+    heat_map(axes, values, "a", "b", border=0.5)
+    assert len(axes.collections) == 1
+
+
+@pytest.mark.parametrize("first", [0.5, 0.0])
+def test_every_member_has_its_curve_and_the_first_the_label(axes, first):
+    values = xr.DataArray(
+        first * np.arange(12.0).reshape(2, 2, 3), dims=("seed", "n", "time")
+    ).assign_coords(time=[0.0, 1.0, 2.0])
+    curves(axes, values, colour="C0", label="of all")
+    assert [line.get_ydata().tolist() for line in axes.lines] == [
+        values.values[s, n].tolist() for s in range(2) for n in range(2)
+    ]
+    assert [text for text in axes.get_legend_handles_labels()[1]] == ["of all"]
+    assert axes.get_yscale() == ("log" if first else "linear")
+
+
+def test_legends_lie_beside_and_below(axes):
+    axes.plot([0, 1], [0, 1], label="one")
+    axes.plot([0, 1], [1, 0], label="one")
+    axes.plot([0, 1], [1, 1], label="two")
+    whole = axes.figure
+    legend_beside(axes)
+    legend_below(whole, title="of")
+    whole.draw_without_rendering()
+    beside, (below,) = axes.get_legend(), whole.legends
+    assert [t.get_text() for t in below.get_texts()] == ["one", "two"]
+    assert beside.get_window_extent().x0 >= axes.get_window_extent().x1 - 1
+    assert below.get_window_extent().y1 <= axes.get_window_extent().y0
