@@ -1,5 +1,6 @@
 """Linear networks seen from the principal components of their sample."""
 
+import functools
 from itertools import accumulate, pairwise
 from typing import Any, ClassVar
 
@@ -67,6 +68,17 @@ class ScaleMatrices(AbstractMeasure):
         return jnp.stack([far([a @ a.T for a in above]), far([b.T @ b for b in below])])
 
 
+class ProductColumns(AbstractMeasure):
+    """Columns of W_L ⋯ W_1 along the components, as if there were no activations."""
+
+    dims: ClassVar[tuple[str, ...]] = ("output", "component")
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "k p"]:
+        """In units of output by input; a network with `weights`."""
+        product = functools.reduce(lambda total, w: w @ total, network.weights)
+        return product @ data.features.T
+
+
 def law_of_columns(ds: xr.Dataset, rate: float) -> xr.DataArray:
     """wⱼ(s) = λⱼˢ wⱼ(0) + (1 − λⱼˢ) mⱼ/d_j, λⱼ = 1 − η L d_j, after s = t/η steps.
 
@@ -90,6 +102,14 @@ def half_times(ds: xr.Dataset) -> xr.DataArray:
     gap = gap.where(ds["columns"].notnull().all("output"))
     far = xr.ufuncs.log(gap.clip(min=1e-300))
     return first_passage(far.isel(time=0) - far, float(np.log(2)))
+
+
+def own_half_times(ds: xr.Dataset) -> xr.DataArray:
+    """When a column of the product has gone half of its own way to where it ends."""
+    way = ds["product"] - ds["product"].isel(time=0)
+    end = way.isel(time=-1)
+    along = (way * end).sum("output", skipna=False)
+    return first_passage(along / (end**2).sum("output", skipna=False), 0.5)
 
 
 def exponents_in_d(ds: xr.Dataset) -> xr.DataArray:

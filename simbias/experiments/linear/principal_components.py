@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.rank_correlation import rank_correlation
 from simbias.checks.sample import one_of
+from simbias.checks.values import positive_integer
 from simbias.claims import largest, mean
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.linear.principal_classes import principal_classes
@@ -74,6 +75,7 @@ def make(
         ValueError: for a size or number out of range.
     """
     one_of("depth", str(depth), [str(k) for k in range(1, 5)])
+    positive_integer("m", m)
     data = principal_classes(
         jax.random.key(draw), n=n, d=d, classes=classes, exponent=exponent
     )
