@@ -79,6 +79,12 @@ class AbstractNetwork(eqx.Module):
     `on_sample(x, weight)`: the outputs on a sample, and itself with its buffers moved
     on.  Descent then uses this; measures always call the network on single inputs.
 
+    A network that draws random numbers in training, as under dropout, has
+    `in_training(x, key)`: its output for one input with a key, which is another one for
+    every step and row.  Descent then uses this, with keys that follow from that of the
+    member; measures call the network without.  None in its place is the same as to have
+    none.
+
     It may have `has_own_law`: True if its loss is a mean over a law, in closed form, so
     that no sample enters; then none can be put in the place of its own.
 

@@ -19,6 +19,7 @@ from simbias.flows._descent.batches import (
     draw_batch,
     first_batches,
 )
+from simbias.flows._descent.noise import first_noise, noise_of
 from simbias.flows._descent.optimisers import (
     CONSTANTS,
     Optimiser,
@@ -34,6 +35,7 @@ from simbias.flows._shared.objective import (
     choose,
     clock,
     is_finite,
+    loss_in_training,
     loss_of,
     precision,
     value_gradient_and_rest,
@@ -76,6 +78,9 @@ class Descent(AbstractFlow):
     With `fork` the batches are those of the member up to that step, and from it on
     those of a `branch`: members that differ in the branch alone have the same sample,
     the same start and the same first steps.
+
+    A network with `in_training` draws from a key of the member and of the step, and of
+    the place of a row in its batch; a fork does not change it.
 
     A step that makes the loss, a weight or the optimiser's memory NaN or infinite is
     undone and ends the member as NONFINITE.  `evaluations` counts gradients, of a
@@ -216,16 +221,17 @@ class Descent(AbstractFlow):
         batches = None
         if self.batch is not None:
             batches = first_batches(key, data, self.sampling)
+        noise = first_noise(key, network)
         # The first rate of all; no memory of optax depends on it.
         transform = self._transform(params, 1.0 if self.rate is None else self.rate)
         if isinstance(self.optimiser, str):
-            memory = _Memory(transform.init(params), batches)
+            memory = _Memory(transform.init(params), batches, noise)
         else:
             sample = (data.x, data.y, data.weight)
             value_of = lambda params: loss_of(params, rest, loss, sample)
             value = jnp.zeros((), precision(params))
             first = first_memory(transform, params, value=value, value_fn=value_of)
-            memory = _Memory(first, batches)
+            memory = _Memory(first, batches, noise)
         stats = first_counts(evaluations=0)
         status = jnp.int32(Status.RUNNING)
         return FlowState(network, jnp.zeros((), clock()), status, stats, memory)
@@ -241,7 +247,10 @@ class Descent(AbstractFlow):
         if self.batch is not None:
             drawing = Drawing(self.sampling, self.batch, self.fork, self.branch)
             sample, order = draw_batch(batches, data, drawing, count)
-        value, gradient, rest = value_gradient_and_rest(params, static, loss, sample)
+        noise = noise_of(state.memory.noise, count)
+        value, gradient, rest = value_gradient_and_rest(
+            params, static, loss, sample, noise
+        )
         gradient = _clipped(gradient, self.clip)
         if self.weight_decay is not None and self.optimiser != "adamw":
             decay = jnp.asarray(self.weight_decay, precision(params))
@@ -253,7 +262,9 @@ class Descent(AbstractFlow):
             if isinstance(self.optimiser, str):
                 updates, optimiser = transform.update(gradient, before, params)
             else:
-                value_of = lambda params: loss_of(params, static, loss, sample)
+                value_of = lambda params: loss_in_training(
+                    params, static, loss, sample, noise
+                )
                 updates, optimiser = updated(
                     transform, gradient, before, params, value=value, value_fn=value_of
                 )
@@ -276,7 +287,9 @@ class Descent(AbstractFlow):
             time = jnp.where(moves, state.time + rate, state.time)
         if self.batch is not None:
             batches = batches._replace(order=choose(moves, order, batches.order))
-        memory = _Memory(choose(moves, optimiser, state.memory.optimiser), batches)
+        memory = state.memory._replace(
+            optimiser=choose(moves, optimiser, state.memory.optimiser), batches=batches
+        )
         network = eqx.combine(*choose(moves, (new, rest), (params, static)))
         return FlowState(network, time, status, stats, memory)
 
@@ -301,6 +314,7 @@ class Descent(AbstractFlow):
 class _Memory(NamedTuple):
     optimiser: PyTree
     batches: Batches | None
+    noise: PRNGKeyArray | None
 
 
 def _clipped(gradient: PyTree, clip: Real | None) -> PyTree:

@@ -24,6 +24,7 @@ from simbias.flows._shared.objective import (
     choose,
     clock,
     couples_rows,
+    draws_in_training,
     is_finite,
     precision,
     value_and_gradient,
@@ -108,7 +109,7 @@ class GradientFlow(AbstractFlow):
 
         Raises:
             ValueError: if the network has kinks, or may have some, and `allow_kinks` is
-                False, or if its rows see each other in training.
+                False, or if its rows see each other or it draws in training.
         """
         del key
         if couples_rows(network):
@@ -116,6 +117,12 @@ class GradientFlow(AbstractFlow):
                 "GradientFlow moves every weight and nothing else, got a network with "
                 "batch normalisation, whose averages would stand still. Use the flow "
                 '"descent".'
+            )
+        if draws_in_training(network):
+            raise BadInput(
+                "GradientFlow follows one loss, got a network that draws random "
+                "numbers in training (`in_training`), as under dropout. Use the flow "
+                '"descent", or leave the dropout or noise out.'
             )
         if not self.allow_kinks:
             _refuse_kinks(network, data)

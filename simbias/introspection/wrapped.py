@@ -76,6 +76,11 @@ class Wrapped(AbstractNetwork):
 
         return None if together is None else of_arrays
 
+    @property
+    def in_training(self) -> Any:
+        """That of the network, None if it has none."""
+        return getattr(self.inner, "in_training", None)
+
 
 def wrapped(network: Any) -> AbstractNetwork:
     """The network itself if it is one of ours and all arrays, else wrapped."""

@@ -15,6 +15,12 @@ from .dense.mlp import Mlp as Mlp
 from .dense.mlp import mlp as mlp
 from .dense.mlp_init import softmax_pair as softmax_pair
 from .dense.mlp_init import torch_default as torch_default
+from .noisy import Noisy as Noisy
+from .noisy import noisy as noisy
+from .sequence.recurrent import Recurrent as Recurrent
+from .sequence.recurrent import recurrent as recurrent
+from .sequence.transformer import Transformer as Transformer
+from .sequence.transformer import transformer as transformer
 from .two_layer import TwoLayer as TwoLayer
 from .two_layer_init import balanced as balanced
 from .two_layer_init import dominated as dominated

@@ -3,7 +3,7 @@
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, PyTree
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from simbias.core import Loss, Status
 from simbias.introspection.trained import split_trained
@@ -25,6 +25,23 @@ def loss_of(
     return loss(jax.vmap(eqx.combine(params, rest))(x), y, weight)
 
 
+def loss_in_training(
+    params: PyTree,
+    rest: PyTree,
+    loss: Loss,
+    sample: Sample,
+    key: PRNGKeyArray | None,
+) -> Float[Array, ""]:
+    """L(θ) of a step: with what the network draws from the key, if there is one."""
+    if key is None:
+        return loss_of(params, rest, loss, sample)
+    x, y, weight = sample
+    # Key i depends on i alone, not on how many rows of padding follow.
+    keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.arange(x.shape[0]))
+    output = eqx.combine(params, rest).in_training
+    return loss(jax.vmap(output)(x, keys), y, weight)
+
+
 def value_and_gradient(
     params: PyTree, rest: PyTree, loss: Loss, sample: Sample
 ) -> tuple[Float[Array, ""], PyTree]:
@@ -37,9 +54,19 @@ def value_and_gradient(
 
 
 def value_gradient_and_rest(
-    params: PyTree, rest: PyTree, loss: Loss, sample: Sample
+    params: PyTree,
+    rest: PyTree,
+    loss: Loss,
+    sample: Sample,
+    key: PRNGKeyArray | None = None,
 ) -> tuple[Float[Array, ""], PyTree, PyTree]:
-    """L(θ), ∇L(θ), and what is not trained, moved on if the network does that."""
+    """L(θ), ∇L(θ), and what is not trained, moved on if the network does that.
+
+    With a key they are those of what the network draws from it.
+    """
+    if key is not None:
+        value_and_slope = jax.value_and_grad(loss_in_training)
+        return *value_and_slope(params, rest, loss, sample, key), rest
     if not couples_rows(eqx.combine(params, rest)):
         return *value_and_gradient(params, rest, loss, sample), rest
     x, y, weight = sample
@@ -55,6 +82,11 @@ def value_gradient_and_rest(
 def couples_rows(network: PyTree) -> bool:
     """True if an output in training depends on the other rows of the sample."""
     return getattr(network, "on_sample", None) is not None
+
+
+def draws_in_training(network: PyTree) -> bool:
+    """True if an output in training is random, as under dropout."""
+    return getattr(network, "in_training", None) is not None
 
 
 def precision(params: PyTree) -> jnp.dtype:

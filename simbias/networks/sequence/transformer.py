@@ -1,0 +1,183 @@
+"""The transformer: an encoder of one string, read at an end token."""
+
+import math
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from simbias.checks.values import positive_integer
+from simbias.core import AbstractNetwork, Buffer, Real
+from simbias.errors import BadInput
+from simbias.networks.sequence._dropout import (
+    dropout_rate,
+    dropped,
+    keys_of,
+    token_of,
+)
+from simbias.networks.sequence._laws import Entry, drawn
+
+States = Float[Array, "t m"]
+_Key = PRNGKeyArray | None
+
+
+class Affine(eqx.Module):
+    """W h + b of every row."""
+
+    w: Float[Array, "p q"]
+    b: Float[Array, " p"]
+
+    def __call__(self, h: Float[Array, "t q"]) -> Float[Array, "t p"]:
+        """Row by row."""
+        return h @ self.w.T + self.b[None, :]
+
+
+class EncoderLayer(eqx.Module):
+    """h ← h + A(norm h), then h ← h + F(norm h): attention, then two ReLU layers.
+
+    A of every head is softmax(Q Kᵀ/√(m/heads)) V with Q, K, V affine in h, over all
+    positions; `mix` joins the heads.  F(h) = W₂ relu(W₁ h + b₁) + b₂.
+    """
+
+    query: Affine
+    key: Affine
+    value: Affine
+    mix: Affine
+    first: Affine
+    second: Affine
+    norms: tuple[eqx.nn.LayerNorm, eqx.nn.LayerNorm]
+    heads: int = eqx.field(static=True)
+
+    def __call__(self, h: States, rate: Buffer | None, key: _Key) -> States:
+        """All positions after the layer; `key` is that of the dropout, if there is."""
+        key_weights, key_attention, key_forward = keys_of(key, 3)
+        attended = self._attention(jax.vmap(self.norms[0])(h), rate, key_weights)
+        h = h + dropped(attended, rate, key_attention)
+        inner = jax.nn.relu(self.first(jax.vmap(self.norms[1])(h)))
+        return h + dropped(self.second(inner), rate, key_forward)
+
+    def _attention(self, h: States, rate: Buffer | None, key: _Key) -> States:
+        split = lambda v: v.reshape(v.shape[0], self.heads, -1)
+        q, k, v = (split(part(h)) for part in (self.query, self.key, self.value))
+        scores = jnp.einsum("shc,thc->hst", q, k) / math.sqrt(q.shape[-1])
+        shares = dropped(jax.nn.softmax(scores, axis=-1), rate, key)
+        return self.mix(jnp.einsum("hst,thc->shc", shares, v).reshape(h.shape))
+
+
+class Transformer(AbstractNetwork):
+    """f(x) = a · norm(h_end), h the states of n tokens and an end token after L layers.
+
+    h⁰ᵢ = √m · token(xᵢ) + positionᵢ.  No causal mask: every position sees every other.
+    With labels y ∈ {−1, +1} and `losses.logistic` f is the logit of y = +1, so that
+    sigmoid(f) ≥ ½ is the class.  Between −1 and +1 a token is interpolated linearly.
+
+    A `dropout` acts in training only: on h⁰, on attention weights, and on what every
+    layer adds.  `frozen` names what is not trained.
+
+    Reference: Vaswani et al. (2017), arXiv:1706.03762; normalised before each part and
+    once at the end, read at the end token, as in the code of Bhattamishra, Patel,
+    Kanade & Blunsom (2023), arXiv:2211.12316.
+    """
+
+    tokens: Float[Array, "3 m"]
+    positions: Float[Array, "t m"]
+    layers: tuple[EncoderLayer, ...]
+    norm: eqx.nn.LayerNorm
+    a: Float[Array, "k m"]
+    dropout: Buffer | None = None
+    frozen: tuple[str, ...] = eqx.field(static=True, default=())
+
+    @property
+    def has_kinks(self) -> bool:
+        """True: ReLU."""
+        return True
+
+    @property
+    def in_training(self) -> Any:
+        """The output for one input with a key of dropout; None without dropout."""
+        return None if self.dropout is None else self._read
+
+    def __call__(self, x: Float[Array, " n"]) -> Float[Array, " k"]:
+        """Output for one string."""
+        return self._read(x, None)
+
+    def features(self, x: Float[Array, " n"]) -> Float[Array, " m"]:
+        """norm(h_end), what the output is linear in."""
+        return self._features(x, None)
+
+    def _read(self, x: Float[Array, " n"], key: _Key) -> Float[Array, " k"]:
+        return self.a @ self._features(x, key)
+
+    def _features(self, x: Float[Array, " n"], key: _Key) -> Float[Array, " m"]:
+        key_first, *keys = keys_of(key, 1 + len(self.layers))
+        h = jnp.concatenate([token_of(x, self.tokens), self.tokens[2:]])
+        h = math.sqrt(h.shape[1]) * h + self.positions
+        h = dropped(h, self.dropout, key_first)
+        for layer, key_layer in zip(self.layers, keys, strict=True):
+            h = layer(h, self.dropout, key_layer)
+        return self.norm(h[-1])
+
+
+def transformer(
+    key: PRNGKeyArray,
+    *,
+    n: int,
+    width: int = 64,
+    depth: int = 4,
+    heads: int = 1,
+    feed_forward: int | None = None,
+    k: int = 1,
+    law: str = "default",
+    scale: Real | None = None,
+    dropout: Real | None = None,
+) -> Transformer:
+    """A transformer with the initial law of a name; gains of the norms are 1.
+
+    Args:
+        key: random key.
+        n: length of the string.
+        width: m, of a state.
+        depth: layers.
+        heads: of the attention; they divide the width.
+        feed_forward: neurons of F; None is twice the width.
+        k: outputs, 1 for a logit.
+        law: "uniform", "normal", "xavier" or "default"; see `drawn` beside this.
+        scale: half the width of "uniform" (10), the standard deviation of "normal"
+            (10), a factor of the matrices of "xavier" and "default" (1).
+        dropout: share of entries that are set to 0 in training; None draws nothing.
+
+    Raises:
+        ValueError: for a size, name or number out of range.
+    """
+    forward = 2 * width if feed_forward is None else feed_forward
+    sizes = {"n": n, "width": width, "depth": depth, "heads": heads, "k": k}
+    for name, value in (*sizes.items(), ("feed_forward", forward)):
+        positive_integer(name, value)
+    if width % heads:
+        raise BadInput(
+            f"`heads` must divide `width`, got heads={heads} and width={width}. "
+            "Example: width=64, heads=4."
+        )
+    shapes = [(width, width)] * 4 + [(forward, width), (width, forward)]
+    layer = []
+    for p, q in shapes:
+        layer += [Entry("matrix", (p, q), q), Entry("bias", (p,), q)]
+    ends = [
+        Entry("token", (3, width)),
+        Entry("position", (n + 1, width)),
+        Entry("read-out", (k, width), width),
+    ]
+    arrays = drawn(key, [*ends, *layer * depth], law, scale)
+    (tokens, positions, a), arrays = arrays[:3], arrays[3:]
+    norm = lambda: eqx.nn.LayerNorm(width, dtype=jnp.float64)
+    layers = []
+    for i in range(0, len(arrays), len(layer)):
+        of_layer = arrays[i : i + len(layer)]
+        parts = [
+            Affine(w, b) for w, b in zip(of_layer[::2], of_layer[1::2], strict=True)
+        ]
+        layers.append(EncoderLayer(*parts, norms=(norm(), norm()), heads=heads))
+    rate = dropout_rate(dropout)
+    return Transformer(tokens, positions, tuple(layers), norm(), a, rate)
