@@ -71,3 +71,41 @@ def test_the_derivative_at_zero_sets_the_clock():
     }
     for loss, slope in slopes.items():
         assert jax.grad(loss)(zero, one, jnp.ones(1))[0, 0] == slope
+
+
+def test_the_logarithm_of_cross_entropy_is_that_of_any_targets():
+    f = jnp.asarray(RNG.normal(size=(9, 3)))
+    weight = jnp.asarray([1.0] * 7 + [0.0] * 2)
+    hot = jax.nn.one_hot(RNG.integers(0, 3, size=9), 3)
+    soft = jnp.asarray(RNG.dirichlet(np.ones(3), size=9))
+    for y in (hot, soft):
+        both = [
+            jax.value_and_grad(loss)(f.at[7:].set(jnp.inf), y, weight)
+            for loss in (losses.cross_entropy, losses.log_cross_entropy)
+        ]
+        (value, slope), (log, found) = both
+        assert log == pytest.approx(np.log(value), rel=1e-13)
+        np.testing.assert_allclose(found, slope / value, rtol=1e-12, atol=1e-15)
+        np.testing.assert_array_equal(found[7:], 0)
+
+
+def test_two_outputs_are_one_of_the_logarithm_of_logistic():
+    f = 3 * F
+    pair = jnp.concatenate([f / 2, -f / 2], axis=1)
+    y = jnp.concatenate([SIGNS > 0, SIGNS < 0], axis=1).astype(float)
+    one = losses.log_logistic(f, SIGNS, ONES)
+    assert losses.log_cross_entropy(pair, y, ONES) == pytest.approx(float(one))
+
+
+def test_the_logarithm_of_cross_entropy_goes_on_where_the_loss_underflows():
+    f = jnp.asarray([[2000.0, 0.0, -5.0], [0.0, 1000.0, 0.0]])
+    y, ones = jnp.eye(3)[jnp.asarray([0, 1])], jnp.ones(2)
+    value, gradient = jax.value_and_grad(losses.log_cross_entropy)(f, y, ones)
+    # Two outputs share the least margin of 1000: L = (2/2) e⁻¹⁰⁰⁰.
+    assert value == pytest.approx(-1000, abs=1e-10)
+    expected = [[0, 0, 0], [0.5, -1, 0.5]]
+    np.testing.assert_allclose(gradient, expected, atol=1e-12)
+    short = losses.log_cross_entropy(*(v.astype(jnp.float32) for v in (f, y, ones)))
+    assert short == pytest.approx(-1000, rel=1e-6)
+    with pytest.raises(ValueError, match="`log_cross_entropy` needs two outputs"):
+        losses.log_cross_entropy(f[:, :1], y[:, :1], ones)
