@@ -50,3 +50,5 @@ from .risk.train_loss import TrainLoss as TrainLoss
 from .risk.train_risk import TrainRisk as TrainRisk
 from .risk.two_group_excess import TwoGroupExcess as TwoGroupExcess
 from .risk.two_group_gap import TwoGroupGap as TwoGroupGap
+from .sensitivity.degree_weights import DegreeWeights as DegreeWeights
+from .sensitivity.sensitivity import Sensitivity as Sensitivity

@@ -148,7 +148,9 @@ def test_a_network_that_is_wrapped_draws_what_it_drew():
     found = wrapped(own)
     assert isinstance(found, Wrapped)
     np.testing.assert_array_equal(found.in_training(x, KEY), own.in_training(x, KEY))
-    assert wrapped(eqx.nn.MLP(2, 1, 3, 1, key=KEY)).in_training is None
+    plain = wrapped(eqx.nn.MLP(2, 1, 3, 1, key=KEY))
+    assert isinstance(plain, Wrapped)
+    assert plain.in_training is None
 
 
 @pytest.mark.parametrize("batch", [None, 5])

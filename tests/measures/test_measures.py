@@ -113,7 +113,15 @@ def single(tree):
 
 # Every measure, whoever adds it; some are of other networks or samples than these, and
 # are tested where their theme is.
-ELSEWHERE = ("filters", "information", "linear")
+ELSEWHERE = (
+    "filters",
+    "information",
+    "kernel",
+    "linear",
+    "rank",
+    "sensitivity",
+    "spectrum",
+)
 THEMES = {name: module.__name__.split(".")[-2] for name, module in MODULES.items()}
 OF_THESE = sorted(name for name in MODULES if THEMES[name] not in ELSEWHERE)
 

@@ -1,0 +1,1 @@
+"""The kernel of the parameter gradients: what a small step would change."""

@@ -1,0 +1,1 @@
+"""How many directions a layer or its outputs take up, effectively."""

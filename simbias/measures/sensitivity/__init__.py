@@ -1,0 +1,1 @@
+"""How often the class of a string changes when one of its bits does."""

@@ -1,0 +1,1 @@
+"""Which frequencies a network is made of, along a line."""
