@@ -38,6 +38,9 @@ from .randomised.randomised_scores import RandomisedScores as RandomisedScores
 from .randomised.universal_perturbation import (
     UniversalPerturbation as UniversalPerturbation,
 )
+from .rank.feature_rank import FeatureRank as FeatureRank
+from .rank.stable_rank import StableRank as StableRank
+from .rank.weight_rank import WeightRank as WeightRank
 from .risk.block_accuracy import BlockAccuracy as BlockAccuracy
 from .risk.distance_to_ols import DistanceToOls as DistanceToOls
 from .risk.excess_risk import ExcessRisk as ExcessRisk

@@ -2,11 +2,10 @@
 
 from typing import Any, ClassVar
 
-import jax.numpy as jnp
-from jax.scipy.special import entr
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
+from simbias.numerics import matrix_rank
 
 
 class EffectiveRank(AbstractMeasure):
@@ -23,7 +22,4 @@ class EffectiveRank(AbstractMeasure):
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Effective rank of the product."""
         del data
-        values = jnp.linalg.svd(network.product, compute_uv=False)
-        total = jnp.sum(values)
-        shares = jnp.where(total > 0, values / jnp.where(total > 0, total, 1), jnp.nan)
-        return jnp.exp(jnp.sum(entr(shares)))
+        return matrix_rank.effective_rank(network.product)

@@ -1,0 +1,32 @@
+"""How many directions a layer has, by the two norms of its matrix."""
+
+from typing import Any, ClassVar
+
+import equinox as eqx
+from jaxtyping import Array, Float
+
+from simbias.core import AbstractMeasure, Dataset
+from simbias.measures.rank._layer import layer_matrix
+from simbias.numerics import matrix_rank
+
+
+class StableRank(AbstractMeasure):
+    """‖W‖²_F/‖W‖²_op of a layer, from 1 to its rank; NaN for a layer of zeros.
+
+    Args:
+        layer: its name, as "w", "weights.0", or "layers.1.query.w".
+
+    Reference: Le & Jegelka (2022), arXiv:2201.11968, for what it shows of training.
+    """
+
+    layer: str = eqx.field(static=True, default="w")
+    dims: ClassVar[tuple[str, ...]] = ()
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
+        """Stable rank of the layer.
+
+        Raises:
+            ValueError: for a layer that the network does not have.
+        """
+        del data
+        return matrix_rank.stable_rank(layer_matrix(network, self.layer))

@@ -1,0 +1,120 @@
+"""Ranks of matrices with known singular values, of layers by name, of features."""
+
+import dataclasses
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from simbias.core import Dataset
+from simbias.ensemble.padding import padded
+from simbias.measures import EffectiveRank, FeatureRank, StableRank, WeightRank
+from simbias.networks import convolutional, deep_linear, mlp, transformer
+from simbias.numerics.matrix_rank import (
+    effective_rank,
+    singular_values,
+    spectral_entropy,
+    stable_rank,
+)
+
+pytestmark = pytest.mark.usefixtures("hastily_compiled")
+
+KEY = jax.random.key(0)
+
+
+def rotated(values, rows=5):
+    """A matrix of these singular values."""
+    rng = np.random.default_rng(0)
+    u, _ = np.linalg.qr(rng.normal(size=(rows, len(values))))
+    v, _ = np.linalg.qr(rng.normal(size=(len(values), len(values))))
+    return jnp.asarray(u * np.asarray(values) @ v)
+
+
+def sample(n=9, d=4):
+    x = jnp.asarray(np.random.default_rng(1).normal(size=(n, d)))
+    y = x[:, :1]
+    return Dataset(x, y, jnp.ones(n), y, x[:1])
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-200])
+def test_ranks_are_those_of_their_formulas(scale):
+    matrix = scale * rotated([2.0, 1.0, 1.0])
+    assert stable_rank(matrix) == pytest.approx(6 / 4)
+    assert spectral_entropy(matrix) == pytest.approx(1.5 * math.log(2))
+    squared = -(4 / 6 * math.log(4 / 6) + 2 / 6 * math.log(1 / 6))
+    assert spectral_entropy(matrix, is_squared=True) == pytest.approx(squared)
+    assert effective_rank(matrix) == pytest.approx(2**1.5)
+
+
+def test_equal_singular_values_count_themselves_and_one_alone_is_one():
+    for rank in (1, 3):
+        matrix = rotated([0.3] * rank + [0.0] * (4 - rank))
+        for found in (
+            stable_rank(matrix),
+            effective_rank(matrix),
+            effective_rank(matrix, is_squared=True),
+        ):
+            assert found == pytest.approx(rank, abs=1e-10)
+
+
+def test_a_matrix_of_zeros_has_no_rank():
+    zero = jnp.zeros((3, 2))
+    assert jnp.isnan(stable_rank(zero))
+    assert jnp.isnan(effective_rank(zero))
+    net = mlp(KEY, (4, 3, 1))
+    dark = dataclasses.replace(net, weights=tuple(0 * w for w in net.weights))
+    data = sample()
+    for measure in (StableRank("weights.0"), WeightRank("weights.1"), FeatureRank()):
+        assert jnp.isnan(measure(dark, data))
+
+
+def test_layers_are_found_by_name():
+    data = sample()
+    net = deep_linear(KEY, (4, 6, 3), law="torch")
+    for i, w in enumerate(net.weights):
+        assert StableRank(f"weights.{i}")(net, data) == stable_rank(w)
+        found = WeightRank(f"weights.{i}", is_squared=True, is_log=True)(net, data)
+        assert found == spectral_entropy(w, is_squared=True)
+    assert EffectiveRank()(net, data) == effective_rank(net.product)
+    images = convolutional(KEY, image=(2, 4, 4), k=1, channels=(3,), p=5)
+    kernel = images.kernels[0].reshape(3, 18)
+    assert StableRank("kernels.0")(images, data) == stable_rank(kernel)
+    encoder = transformer(KEY, n=4, width=4, depth=1)
+    query = encoder.layers[0].query.w
+    assert WeightRank("layers.0.query.w")(encoder, data) == effective_rank(query)
+
+
+@pytest.mark.parametrize(
+    "layer", ["w", "weights.2", "biases.0", "weights", "activation"]
+)
+def test_a_layer_that_is_none_is_refused_with_those_that_are(layer):
+    with pytest.raises(ValueError, match=r"`layer` .* 'weights.0', 'weights.1'"):
+        StableRank(layer)(mlp(KEY, (4, 3, 1)), sample())
+
+
+def test_what_is_no_matrix_is_refused():
+    with pytest.raises(ValueError, match="`matrix`"):
+        singular_values(jnp.zeros((0, 3)))
+
+
+def test_features_have_the_rank_of_their_gram_matrix_whatever_the_padding():
+    data = sample()
+    net = mlp(KEY, (4, 6, 5, 1), activation="tanh")
+    phi = jax.vmap(net.features)(data.x)
+    values = np.linalg.eigvalsh(np.asarray(phi @ phi.T))[-5:]
+    p = values / values.sum()
+    expected = -np.sum(p * np.log(p))
+    for given in (data, padded(data, 16)):
+        assert FeatureRank()(net, given) == pytest.approx(expected, rel=1e-10)
+        effective = FeatureRank(is_squared=False, is_log=False)(net, given)
+        assert effective == pytest.approx(float(effective_rank(phi)), rel=1e-10)
+
+
+def test_orthogonal_linear_layers_keep_the_rank_of_the_inputs():
+    data = sample()
+    expected = spectral_entropy(data.x, is_squared=True)
+    for depth in (1, 4):
+        net = deep_linear(KEY, (4,) * depth + (1,), law="orthogonal")
+        assert FeatureRank()(net, data) == pytest.approx(float(expected), abs=1e-10)
