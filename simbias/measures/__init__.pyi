@@ -55,3 +55,5 @@ from .risk.two_group_excess import TwoGroupExcess as TwoGroupExcess
 from .risk.two_group_gap import TwoGroupGap as TwoGroupGap
 from .sensitivity.degree_weights import DegreeWeights as DegreeWeights
 from .sensitivity.sensitivity import Sensitivity as Sensitivity
+from .spectrum.amplitudes import Amplitudes as Amplitudes
+from .spectrum.path_spectrum import PathSpectrum as PathSpectrum

@@ -1,0 +1,66 @@
+"""How much of each frequency is in a network along a grid."""
+
+from typing import Any, ClassVar
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Array, Float
+
+from simbias.checks.values import positive_integer
+from simbias.core import AbstractMeasure, Dataset
+from simbias.errors import BadInput
+from simbias.measures._sample import outputs
+from simbias.numerics import spectrum
+
+
+class Amplitudes(AbstractMeasure):
+    """2|f̂(k)|/N, f̂(k) = Σ f(xₙ) e^{−2πikn/N}, at the frequencies k.
+
+    x₀, …, x_{N−1} are the first N rows of the sample: a grid, such as n/N, or points of
+    a closed curve in the order in which it is run through.  A target A sin(2πkx + φ)
+    has the amplitude A; at k = 0 and N/2 it is |f̂(k)|/N.
+
+    Args:
+        frequencies: k, periods in N points.
+        points: N.
+        sample: name of one of `data.others` that holds the grid; None is the training
+            sample itself.
+
+    Reference: Rahaman et al. (2019), arXiv:1806.08734, section 3.
+    """
+
+    frequencies: tuple[int, ...] = eqx.field(static=True)
+    points: int = eqx.field(static=True)
+    sample: str | None = eqx.field(static=True, default=None)
+    dims: ClassVar[tuple[str, ...]] = ("frequency",)
+
+    def __check_init__(self):
+        positive_integer("points", self.points)
+        spectrum.check_frequencies(self.frequencies, self.points)
+
+    def coords(self) -> dict[str, np.ndarray]:
+        """The frequencies."""
+        return {"frequency": np.asarray(self.frequencies)}
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, " frequency"]:
+        """Amplitudes of a network of one output.
+
+        Raises:
+            ValueError: for fewer rows than points, an unknown sample, or more outputs.
+        """
+        if self.sample is not None:
+            if self.sample not in data.others:
+                raise BadInput(
+                    f"`sample` must be one of data.others, {list(data.others)}, got "
+                    f"{self.sample!r}."
+                )
+            data = data.others[self.sample]
+        if data.x.shape[0] < self.points:
+            raise BadInput(
+                f"`points` must be at most the rows of the sample, {data.x.shape[0]}, "
+                f"got {self.points}."
+            )
+        values = outputs(network, data.x[: self.points])
+        if values.shape[1] != 1:
+            raise BadInput(f"Amplitudes needs one output, got {values.shape[1]}.")
+        return spectrum.amplitudes(values[:, 0], self.frequencies)

@@ -1,0 +1,68 @@
+"""Amplitudes of the frequencies of a function that is known on a grid."""
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from simbias.errors import BadInput
+
+
+def amplitudes(
+    values: Float[Array, "n ..."], frequencies: tuple[int, ...]
+) -> Float[Array, "q ..."]:
+    """2|f̂(k)|/N, f̂(k) = Σ f(xₙ) e^{−2πikn/N}: A for a wave A sin(2πkn/N + φ).
+
+    At k = 0 and k = N/2, where a frequency is its own mirror image, |f̂(k)|/N.
+
+    Args:
+        values: f at N points of equal distance, over the first axis; the period is N
+            of these distances.
+        frequencies: k, in periods per N points.
+
+    Raises:
+        ValueError: for a frequency that is no whole number from 0 to N/2 (Nyquist's).
+    """
+    n = values.shape[0]
+    check_frequencies(frequencies, n)
+    # n k modulo N is exact, so that the angle is, for large k too.
+    turns = np.outer(frequencies, np.arange(n)) % n
+    mirrored = np.asarray([k == 0 or 2 * k == n for k in frequencies])
+    factor = np.where(mirrored, 1, 2) / n
+    wave = lambda f: jnp.asarray(f(2 * np.pi * turns / n) * factor[:, None])
+    cosine, sine = (
+        jnp.tensordot(wave(f).astype(values.dtype), values, axes=1, precision="highest")
+        for f in (np.cos, np.sin)
+    )
+    return jnp.hypot(cosine, sine)
+
+
+def check_frequencies(frequencies: tuple[int, ...], points: int) -> None:
+    """Refuse what a grid of so many points cannot tell apart.
+
+    Raises:
+        ValueError: for a frequency that is no whole number from 0 to points/2.
+    """
+    is_whole = lambda k: isinstance(k, int) and not isinstance(k, bool)
+    wrong = [k for k in frequencies if not (is_whole(k) and 0 <= 2 * k <= points)]
+    if wrong or not frequencies:
+        raise BadInput(
+            f"`frequencies` must be whole numbers from 0 to {points // 2}, half of the "
+            f"{points} points (Nyquist's frequency), got {wrong[:3] or frequencies}."
+        )
+
+
+def path_powers(values: Float[Array, "n p k"]) -> Float[Array, " q"]:
+    """A_q = (1/K) Σ_c E |f̃_c(q)|² for q = 1, …, N/2, over K outputs and p paths.
+
+    f̃(q) = Σₙ f(xₙ) e^{−2πiqn/N} along a path of N points.
+    """
+    spectrum = jnp.fft.rfft(values, axis=0)[1:]
+    power = jnp.square(jnp.real(spectrum)) + jnp.square(jnp.imag(spectrum))
+    return jnp.mean(power, axis=(1, 2))
+
+
+def power_shares(powers: Float[Array, " q"]) -> Float[Array, " q"]:
+    """R_q = ln(A_q/Σ A); NaN if there is no power at all, −∞ where there is none."""
+    total = jnp.sum(powers)
+    shares = jnp.where(total > 0, powers / jnp.where(total > 0, total, 1), jnp.nan)
+    return jnp.log(shares)
