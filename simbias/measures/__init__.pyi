@@ -12,6 +12,9 @@ from .filters.negative_pairs import NegativePairs as NegativePairs
 from .information.explained_information import (
     ExplainedInformation as ExplainedInformation,
 )
+from .kernel.kernel_eigenvalues import KernelEigenvalues as KernelEigenvalues
+from .kernel.kernel_rates import KernelRates as KernelRates
+from .kernel.tangent_kernel import TangentKernel as TangentKernel
 from .linear.effective_rank import EffectiveRank as EffectiveRank
 from .linear.end_to_end_error import EndToEndError as EndToEndError
 from .linear.layer_balance import LayerBalance as LayerBalance
