@@ -195,6 +195,13 @@ class AbstractFlow(eqx.Module):
     ) -> FlowState:
         """One attempted step."""
 
+    def prepared(self) -> "AbstractFlow":
+        """The flow as it is compiled: another one if that serves more cells.
+
+        Called on the flow of every cell, with numbers that are not traced yet.
+        """
+        return self
+
     def history(self, state: FlowState) -> dict[str, Float[Array, " event"]]:  # noqa: ARG002
         """What the flow itself has written down of a member, name -> values.
 

@@ -39,4 +39,4 @@ def traced(flow: Any) -> Any:
     """
     is_number = lambda v: isinstance(v, (bool, int, float))
     array = lambda v: jnp.asarray(np.asarray(v)) if is_number(v) else v
-    return jax.tree.map(array, flow)
+    return jax.tree.map(array, flow.prepared())

@@ -1,5 +1,6 @@
 """Gradient descent and its relatives, by optax."""
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any, NamedTuple, get_args
 
@@ -19,9 +20,16 @@ from simbias.flows._descent.batches import (
     draw_batch,
     first_batches,
 )
+from simbias.flows._descent.family import (
+    Coefficients,
+    coefficients_of,
+    family,
+    is_named,
+)
 from simbias.flows._descent.noise import first_noise, noise_of
 from simbias.flows._descent.optimisers import (
     CONSTANTS,
+    Family,
     Optimiser,
     check_optimiser,
     first_memory,
@@ -104,6 +112,10 @@ class Descent(AbstractFlow):
             others λθ is added to the gradient, as by a loss with (λ/2)‖θ‖² and by
             torch's SGD and Adam (None: nothing is added).
         max_steps: a member that needs more steps ends as MAX_STEPS.
+        is_shared: optimisers with a name share one compiled program, in which a member
+            holds both moments, whether it uses them or not; results are equal up to
+            rounding.  For a grid over `flow.optimiser`.
+        coefficients: what a shared optimiser is made of; filled in by `prepared`.
     """
 
     rate: Real | None = None
@@ -119,6 +131,8 @@ class Descent(AbstractFlow):
     epsilon: Real | None = None
     weight_decay: Real | None = None
     max_steps: int = eqx.field(static=True, default=1_000_000_000)
+    is_shared: bool = eqx.field(static=True, default=False)
+    coefficients: Coefficients | None = None
 
     def __post_init__(self):
         if self.rate is None and not has_own_rate(self.optimiser):
@@ -133,6 +147,11 @@ class Descent(AbstractFlow):
         if self.clip is not None:
             positive("clip", self.clip)
         self._check_batches()
+        if self.is_shared and not is_named(self.optimiser):
+            raise BadInput(
+                "`is_shared` is for optimisers with a name, "
+                f"{tuple(CONSTANTS)}, got {self.optimiser!r}."
+            )
         check_optimiser(self.optimiser, self.rate)
         if not isinstance(self.optimiser, str):
             self._check_left_out()
@@ -204,6 +223,18 @@ class Descent(AbstractFlow):
                     "optimiser=optax.lion, not optax.lion(0.1)."
                 )
 
+    def prepared(self) -> "Descent":
+        """With numbers in place of the optimiser's name, if it is shared."""
+        if not (self.is_shared and isinstance(self.optimiser, str)):
+            return self
+        constants = {name: getattr(self, name) for name in CONSTANTS["adamw"]}
+        return dataclasses.replace(
+            self,
+            **dict.fromkeys(constants),
+            optimiser=Family(),
+            coefficients=coefficients_of(self.optimiser, constants),
+        )
+
     def attempt_size(self, network: Any, n: int, width: int, tile: int) -> int:
         """Numbers that a step holds: the gradient of a mini-batch, and new weights."""
         rows = n if self.batch is None else min(n, self.batch)
@@ -224,7 +255,7 @@ class Descent(AbstractFlow):
         noise = first_noise(key, network)
         # The first rate of all; no memory of optax depends on it.
         transform = self._transform(params, 1.0 if self.rate is None else self.rate)
-        if isinstance(self.optimiser, str):
+        if is_named(self.optimiser):
             memory = _Memory(transform.init(params), batches, noise)
         else:
             sample = (data.x, data.y, data.weight)
@@ -259,7 +290,7 @@ class Descent(AbstractFlow):
         transform = self._transform(params, rate)
         # optax divides by 1 − β^count, a float to an integer.
         with jax.numpy_dtype_promotion("standard"):
-            if isinstance(self.optimiser, str):
+            if is_named(self.optimiser):
                 updates, optimiser = transform.update(gradient, before, params)
             else:
                 value_of = lambda params: loss_in_training(
@@ -273,7 +304,7 @@ class Descent(AbstractFlow):
         is_before = state.time < until.astype(state.time.dtype) * _REACHED
         goes, status = turn_of(state, is_before, count, self.max_steps)
         # A memory that overflows to ∞ would stop Adam without a trace.
-        if isinstance(self.optimiser, str):
+        if is_named(self.optimiser):
             is_sound = is_finite((value, new, optimiser, rest))
         else:
             is_sound = is_finite((value, new, rest)) & stays_finite(before, optimiser)
@@ -302,6 +333,8 @@ class Descent(AbstractFlow):
 
     def _transform(self, params: PyTree, rate: Real) -> optax.GradientTransformation:
         cast = lambda v: jnp.asarray(v, precision(params))
+        if self.coefficients is not None:
+            return family(cast(rate), self.coefficients)
         if not isinstance(self.optimiser, str):
             return from_rate(self.optimiser, cast(rate))
         constants = {

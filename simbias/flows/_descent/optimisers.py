@@ -12,9 +12,22 @@ from simbias.core import Real
 from simbias.errors import BadInput
 
 OptimiserName = Literal["gd", "momentum", "nesterov", "adam", "adamw"]
+
+
+class Family:
+    """In the place of a name: whichever the coefficients say.  All are one."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Family)
+
+    def __hash__(self) -> int:
+        return hash(Family)
+
+
 # A name, a function of the rate, or what has a rate of its own.
 Optimiser = (
     OptimiserName
+    | Family
     | optax.GradientTransformation
     | Callable[..., optax.GradientTransformation]
 )
@@ -40,7 +53,10 @@ def check_optimiser(optimiser: Any, rate: Any) -> None:
     Raises:
         ValueError: naming `optimiser`.
     """
-    if has_own_rate(optimiser) or isinstance(optimiser, str) and optimiser in CONSTANTS:
+    is_ours = isinstance(optimiser, Family) or (
+        isinstance(optimiser, str) and optimiser in CONSTANTS
+    )
+    if has_own_rate(optimiser) or is_ours:
         return
     known = (
         f"`optimiser` must be one of {tuple(CONSTANTS)}, a function of the rate such "
