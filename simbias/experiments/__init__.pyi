@@ -35,7 +35,9 @@ from .order import random_fit as random_fit
 from .order import simple_first as simple_first
 from .orthogonality import orthogonal as orthogonal
 from .orthogonality import orthogonal_toy as orthogonal_toy
+from .sensitivity import random_sensitivity as random_sensitivity
 from .shortcuts import dominoes as dominoes
+from .shortcuts import low_dim_inputs as low_dim_inputs
 from .shortcuts import slabs as slabs
 from .shortcuts import slabs_adversarial as slabs_adversarial
 from .shortcuts import slabs_noisy as slabs_noisy

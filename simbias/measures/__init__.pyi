@@ -36,6 +36,7 @@ from .patterns.sliding_fraction import SlidingFraction as SlidingFraction
 from .randomised.adversarial_accuracy import AdversarialAccuracy as AdversarialAccuracy
 from .randomised.decision_plane import DecisionPlane as DecisionPlane
 from .randomised.feature_dependence import FeatureDependence as FeatureDependence
+from .randomised.projected_scores import ProjectedScores as ProjectedScores
 from .randomised.randomised_logits import RandomisedLogits as RandomisedLogits
 from .randomised.randomised_scores import RandomisedScores as RandomisedScores
 from .randomised.universal_perturbation import (

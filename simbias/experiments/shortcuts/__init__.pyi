@@ -1,4 +1,5 @@
 from . import dominoes as dominoes
+from . import low_dim_inputs as low_dim_inputs
 from . import slabs as slabs
 from . import slabs_adversarial as slabs_adversarial
 from . import slabs_noisy as slabs_noisy

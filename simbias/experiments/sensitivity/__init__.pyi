@@ -1,0 +1,1 @@
+from . import random_sensitivity as random_sensitivity

@@ -1,0 +1,199 @@
+"""A network from a small start looks at one direction of its inputs, a lazy one at all.
+
+Of fifty coordinates that are independent given the label one is linear, the others have
+five slabs; all tell the class.  In the rich regime the first layer becomes of low rank
+and f depends on its main directions P alone: with P⊥x taken from another sample the
+labels stay, with Px they are lost.  In the lazy regime, the control, the layer keeps
+the rank it was drawn with, and P is not what f depends on.
+
+f = h(θ)/λ with weights of size λ: all λ have the same tangent kernel at the start, and
+so the same clock; a small λ is rich, a large one lazy.  Neurons come in pairs of
+opposite sign, so that f = 0 at the start.
+
+Reference: Morwani, Batra, Jain & Netrapalli (2023), arXiv:2302.00457; start and scale
+of Chizat & Bach (2019), arXiv:1812.07956; sizes are ours.
+"""
+
+import jax
+import jax.numpy as jnp
+import xarray as xr
+from jaxtyping import Array, Float, PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.checks.values import positive, positive_integer
+from simbias.claims import difference, largest, mean, smallest
+from simbias.core import (
+    AbstractNetwork,
+    Buffer,
+    Claim,
+    Dataset,
+    Experiment,
+    Index,
+    Real,
+)
+from simbias.datasets.shortcuts.slabs import Slabs, slabs
+from simbias.errors import BadInput
+from simbias.figures.band import band
+from simbias.figures.laws import law_level
+from simbias.figures.legends import legend_below
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.losses import logistic
+from simbias.measures.randomised.projected_scores import ProjectedScores
+from simbias.measures.rank.weight_rank import WeightRank
+from simbias.measures.risk.train_accuracy import TrainAccuracy
+from simbias.presets import presets
+
+AXES = ("scale",)
+PAPER = "Morwani et al. (2023), arXiv:2302.00457 (?)"
+RATE = 0.2
+# Directions of P.
+RANK = 2
+RICH, LAZY = 0.01, 10.0
+
+
+class Paired(AbstractNetwork):
+    """f(x) = (1/λ) Σⱼ aⱼ relu(wⱼ·x), λ not trained."""
+
+    w: Float[Array, "m d"]
+    a: Float[Array, " m"]
+    scale: Buffer
+
+    @property
+    def has_kinks(self) -> bool:
+        """True: those of ReLU."""
+        return True
+
+    def __call__(self, x: Float[Array, " d"]) -> Float[Array, " 1"]:
+        """Output for one input."""
+        return (self.a @ jax.nn.relu(self.w @ x) / self.scale.value)[None]
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    scale: Real = RICH,
+    others: Slabs = 5,
+    n: int = 1000,
+    d: int = 50,
+    m: int = 32,
+    n_test: int = 1000,
+    draw: Index = 0,
+) -> tuple[Dataset, AbstractNetwork]:
+    """Sample number `draw`, and a network of pairs of neurons that cancel.
+
+    Args:
+        key: random key, of the network.
+        scale: λ, rich if small, lazy if large.
+        others: slabs of all coordinates but the first.
+        n: samples.
+        d: coordinates.
+        m: neurons, an even number.
+        n_test: test samples.
+        draw: number of the sample.
+
+    Raises:
+        ValueError: for a name that is not known, or a size or number out of range.
+    """
+    positive_integer("m", m)
+    positive("scale", scale)
+    if m % 2:
+        raise BadInput(f"`m` must be even, got {m}: neurons come in pairs.")
+    data = slabs(
+        jax.random.key(draw),
+        n=n,
+        d=d,
+        others=others,
+        n_test=n_test,
+    )
+    z = jax.random.normal(key, (m // 2, d + 1), jnp.float64)
+    size = jnp.asarray(scale, jnp.float64)
+    z = size * (2 / (m * d)) ** 0.25 * z
+    w, a = z[:, :d], z[:, d]
+    both = jnp.concatenate([w, w]), jnp.concatenate([a, -a])
+    return data, Paired(*both, Buffer(size))
+
+
+experiment = presets(
+    Experiment(
+        name="low_dim_inputs",
+        make=make,
+        cell={"scale": (RICH, 0.1, 1.0, LAZY)},
+        seeds=20,
+        flow=Descent(rate=RATE),
+        loss=logistic,
+        times=(0.0, *(12.5 * 2**k for k in range(5))),
+        measures={
+            "scores": ProjectedScores(rank=RANK),
+            "rank": WeightRank(is_squared=True),
+            "train_accuracy": TrainAccuracy(),
+        },
+        dtype="float32",
+    ),
+    smoke={
+        "cell": {"n": 100, "d": 8, "m": 8, "n_test": 100},
+        "seeds": 6,
+        "times": (0.0, 12.5),
+    },
+    paper={"cell": {"d": 50, "n": 10_000, "m": 1000}, "seeds": 50},
+)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Effective rank along the way; accuracy and change of the logits at the end."""
+    end = ds["scores"].isel(time=-1)
+    with style():
+        whole = blank(12.0, 4.2)
+        rank, right, change = whole.subplots(1, 3)
+        for scale, colour in zip(ds["scale"].values, COLOURS, strict=False):
+            seen = ds["rank"].sel(scale=scale)
+            band(rank, ds["time"], seen, "o-", colour=colour, label=f"λ = {scale:g}")
+        for kind, colour in zip(end["mixed"].values, COLOURS, strict=False):
+            text = {"nothing": "x", "inside": "P x′ + P⊥x", "outside": "P x + P⊥x′"}
+            for axes, score in ((right, "accuracy"), (change, "logit_change")):
+                values = end.sel(mixed=kind, score=score)
+                if axes is right or kind != "nothing":
+                    line = {"colour": colour, "label": text[str(kind)]}
+                    band(axes, ds["scale"], values, "o-", **line)  # pyright: ignore
+        law_level(right, 0.5)
+        rank.set(xscale="symlog", xlabel="time", title="effective rank of W (σ²)")
+        right.set(xscale="log", xlabel="λ", title="test accuracy, label of x")
+        change.set(xscale="log", xlabel="λ", title="change of the logits over ‖f‖")
+        rank.legend()
+        legend_below(whole, right, columns=3)
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """Rich: low rank, P tells all; lazy, the control: the rank of the start."""
+    found, last = [], ds.isel(time=-1)
+    for scale in ds["scale"].values:
+        part, at = last.sel(scale=scale), f"λ = {scale:g}"
+        score = part["scores"].sel(score="accuracy")
+        clean, inside, outside = (
+            score.sel(mixed=k) for k in ("nothing", "inside", "outside")
+        )
+        if scale <= RICH:
+            text = f"{at}: effective rank of W, largest"
+            lost = f"{at}: accuracy lost by P x + P⊥x′"
+            found += [
+                largest(text, part["rank"], 1, 2, PAPER),
+                difference(lost, clean, outside, -0.02, 0.02, PAPER),
+                mean(f"{at}: accuracy of P x′ + P⊥x", inside, 0.45, 0.55, PAPER),
+                mean(
+                    f"{at}: change of the logits, P x + P⊥x′",
+                    part["scores"].sel(score="logit_change", mixed="outside"),
+                    0,
+                    0.2,
+                    f"{PAPER}; band ours",
+                ),
+            ]
+        elif scale >= LAZY:
+            ratio = part["rank"] / ds["rank"].sel(scale=scale).isel(time=0)
+            found += [
+                mean(f"control, {at}: rank over the start", ratio, 0.9, 1.1, PAPER),
+                mean(f"control, {at}: accuracy of P x′ + P⊥x", inside, 0.6, 1, "ours"),
+            ]
+        text = f"{at}: test accuracy, least"
+        found.append(smallest(text, clean, 0.95, 1, "ours: learned"))
+    return found
