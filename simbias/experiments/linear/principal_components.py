@@ -101,7 +101,7 @@ experiment = presets(
         final={"optimum": PrincipalColumns(of_target=True)},
     ),
     smoke={
-        "cell": {"depth": 2, "m": (4, 8, 16), "draw": (0, 1)},
+        "cell": {"depth": 2, "m": (16, 32), "draw": tuple(range(6))},
         "seeds": 3,
         "times": _times(10.0),
     },
