@@ -5,6 +5,7 @@ from .linear.principal_classes import principal_classes as principal_classes
 from .npz import Npz as Npz
 from .orthogonality.orthogonal import orthogonal as orthogonal
 from .orthogonality.orthogonal_toy import orthogonal_toy as orthogonal_toy
+from .separable.blobs import blobs as blobs
 from .separable.hinted import hinted as hinted
 from .separable.orthogonally_separable import (
     orthogonally_separable as orthogonally_separable,

@@ -35,6 +35,12 @@ from .order import random_fit as random_fit
 from .order import simple_first as simple_first
 from .orthogonality import orthogonal as orthogonal
 from .orthogonality import orthogonal_toy as orthogonal_toy
+from .rank import low_rank_classes as low_rank_classes
+from .rank import low_rank_embeddings as low_rank_embeddings
+from .rank import low_rank_linear as low_rank_linear
+from .rank import low_rank_squared as low_rank_squared
+from .rank import low_rank_targets as low_rank_targets
+from .rank import low_rank_weights as low_rank_weights
 from .sensitivity import random_sensitivity as random_sensitivity
 from .shortcuts import dominoes as dominoes
 from .shortcuts import low_dim_inputs as low_dim_inputs

@@ -43,6 +43,7 @@ from .randomised.universal_perturbation import (
     UniversalPerturbation as UniversalPerturbation,
 )
 from .rank.feature_rank import FeatureRank as FeatureRank
+from .rank.layer_alignment import LayerAlignment as LayerAlignment
 from .rank.stable_rank import StableRank as StableRank
 from .rank.weight_rank import WeightRank as WeightRank
 from .risk.block_accuracy import BlockAccuracy as BlockAccuracy

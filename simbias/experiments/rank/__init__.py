@@ -1,0 +1,5 @@
+"""How many directions the weights and the features of a trained network use."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

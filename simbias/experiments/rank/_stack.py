@@ -1,0 +1,76 @@
+"""Networks of equal layers whose depth is a number, so that one program has all."""
+
+from typing import Literal, get_args
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from simbias.checks.sample import one_of
+from simbias.checks.values import positive_integer
+from simbias.core import AbstractNetwork, Index
+from simbias.errors import BadInput
+from simbias.networks.activations import ACTIVATIONS, Activation
+from simbias.networks.dense._layers import layer_weights
+
+Kind = Literal["linear", "relu", "tanh", "orthogonal"]
+# Law of the start and activation.
+_KINDS = {
+    "linear": ("lecun", "identity"),
+    "relu": ("kaiming", "relu"),
+    "tanh": ("lecun", "tanh"),
+    "orthogonal": ("orthogonal", "identity"),
+}
+KINDS = get_args(Kind)
+
+
+class Stack(AbstractNetwork):
+    """f(x) = A h_N,  h_l = φ(W_l h_{l−1}),  h₀ = x, of the first N of the layers.
+
+    Layers beyond the N-th are there and do nothing: no output depends on them.
+    """
+
+    weights: Float[Array, "layer m m"]
+    head: Float[Array, "k m"]
+    depth: Int[Array, ""]
+    activation: Activation = eqx.field(static=True)
+
+    def __call__(self, x: Float[Array, " m"]) -> Float[Array, " k"]:
+        """Output for one input."""
+        return self.head @ self.features(x)
+
+    def features(self, x: Float[Array, " m"]) -> Float[Array, " m"]:
+        """h_N, what the last matrix acts on."""
+
+        def layer(h, place):
+            w, number = place
+            return jnp.where(number < self.depth, self.activation(w @ h), h), None
+
+        numbers = jnp.arange(self.weights.shape[0])
+        return jax.lax.scan(layer, x, (self.weights, numbers))[0]
+
+
+def stack(
+    key: PRNGKeyArray, *, kind: str, depth: Index, most: int, m: int, k: int
+) -> Stack:
+    """`depth` layers of m × m, of `most` that are drawn, and a last one to k outputs.
+
+    "linear" and "tanh" start from N(0, 1/m), "relu" from N(0, 2/m), "orthogonal", which
+    is linear, from orthogonal matrices; the last layer has the same law.
+
+    Raises:
+        ValueError: for a kind that is not known, or a size out of range.
+    """
+    one_of("kind", kind, KINDS)
+    for name, size in (("most", most), ("m", m), ("k", k)):
+        positive_integer(name, size)
+    if isinstance(depth, int) and not 1 <= depth <= most:
+        raise BadInput(
+            f"`depth` must be from 1 to {most}, the layers that are drawn (`most`), "
+            f"got {depth}. Example: depth={most}."
+        )
+    law, activation = _KINDS[kind]
+    *hidden, head = layer_weights(key, (*[m] * (most + 1), k), law)
+    number = jnp.asarray(depth, jnp.int32)
+    return Stack(jnp.stack(hidden), head, number, ACTIVATIONS[activation])

@@ -1,0 +1,160 @@
+"""Deep linear networks that tell k classes apart end with rank k − 1 at most.
+
+W_N ⋯ W_1 x under the cross-entropy: only differences of outputs matter, k − 1 of them,
+so that of every matrix k − 1 singular values may grow without bound, and no more: the
+k-th over the first goes to 0.  For two classes that is rank 1 (`low_rank_linear`); for
+more the rank is above 1, and how many of the k − 1 grow is seen here.
+
+The flow is θ' = ∇ ln ln(1 + 1/L), as there.
+
+Reference: Le & Jegelka (2022), arXiv:2201.11968, for the rank of two classes; that of k
+is derived; sizes and samples are ours.
+"""
+
+import jax
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.analysis.parts import with_axes
+from simbias.checks.sample import one_of
+from simbias.checks.values import positive
+from simbias.claims import largest, share, smallest
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.datasets.separable.blobs import blobs
+from simbias.experiments.rank._layers import (
+    SingularShares,
+    SquaredNorms,
+    StableRanks,
+    drift,
+    slow_cross_entropy,
+)
+from simbias.figures.band import band
+from simbias.figures.laws import law_level
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.gradient_flow import PRECISE, GradientFlow
+from simbias.losses import log_cross_entropy
+from simbias.measures.risk.train_loss import TrainLoss
+from simbias.networks.dense.deep_linear import deep_linear
+from simbias.presets import presets
+
+AXES = ("classes",)
+# What the claims are about: the final time of the smallest preset at least.
+LEAST_TIME = 150.0
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    classes: int = 3,
+    scale: Real = 0.2,
+    depth: int = 4,
+    m: int = 16,
+    n: int = 30,
+    d: int = 6,
+) -> tuple[Dataset, AbstractNetwork]:
+    """Balls around orthogonal centres, and `depth` matrices N(0, scale²/inputs).
+
+    Args:
+        key: random key.
+        classes: k, 3 or more.
+        scale: of the weights.
+        depth: N, number of matrices, 2 or more.
+        m: width of the hidden layers.
+        n: samples.
+        d: inputs, as many as classes or more.
+
+    Raises:
+        ValueError: for a size or a number out of range.
+    """
+    positive("scale", scale)
+    one_of("depth", str(depth), [str(k) for k in range(2, 17)])
+    one_of("classes", str(classes), [str(k) for k in range(3, 17)])
+    key_data, key_network = jax.random.split(key)
+    data = blobs(key_data, n=n, d=d, classes=classes, radius=0.5)
+    widths = (d, *[m] * (depth - 1), classes)
+    return data, deep_linear(key_network, widths, law="lecun", scale=scale)
+
+
+TIMES = (0.0, *(float(f"{t:.3g}") for t in np.geomspace(0.1, 150.0, 40)))
+
+experiment = presets(
+    Experiment(
+        name="low_rank_classes",
+        make=make,
+        cell={"classes": (3, 5)},
+        seeds=20,
+        flow=GradientFlow(PRECISE, rtol=1e-7),
+        loss=slow_cross_entropy,
+        times=TIMES,
+        measures={
+            "stable_rank": StableRanks(),
+            "share": SingularShares(),
+            "norm": SquaredNorms(),
+            "log_loss": TrainLoss(log_cross_entropy),
+        },
+    ),
+    smoke={"cell": {"classes": 3}, "seeds": 2, "times": TIMES[::4]},
+    paper={"cell": {"classes": (3, 5, 10), "d": 10, "n": 100, "m": 64}, "seeds": 50},
+)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Singular values of the first matrix over the largest, by time and k."""
+    ds = with_axes(ds, AXES)
+    with style():
+        whole = blank(4.4 * ds.sizes["classes"], 3.6)
+        row = whole.subplots(1, ds.sizes["classes"], squeeze=False, sharey=True)[0]
+        seen = ds["time"].values > 0
+        for axes, k in zip(row, ds["classes"].values, strict=True):
+            part = ds["share"].sel(classes=k).isel(layer=0, time=seen)
+            for q in range(1, min(part.sizes["value"], int(k))):
+                label = f"σ_{q + 1}/σ_1"
+                values = part.isel(value=q)
+                band(axes, part["time"], values, colour=COLOURS[q - 1], label=label)
+            law_level(axes, 1)
+            axes.set(xscale="log", ylim=(0, 1.05))
+            axes.set(title=f"k = {k}: W_1", xlabel="time, of θ' = ∇ ln ln(1 + 1/L)")
+            axes.legend(loc="lower left")
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """More than one direction, k − 1 at most, and norms that keep their distance."""
+    ds = with_axes(ds, AXES)
+    out = []
+    for k in ds["classes"].values:
+        part = ds.sel(classes=k)
+        values = part["share"].isel(time=-1)
+        out += [
+            largest(
+                f"k = {k}: σ_k/σ_1, largest of layers",
+                values.isel(value=int(k) - 1),
+                0,
+                0.1,
+                "derived; band ours",
+            ),
+            smallest(
+                f"k = {k} (control of rank 1): σ_2/σ_1, smallest of layers",
+                values.isel(value=1),
+                0.5,
+                1,
+                "derived; band ours",
+            ),
+            share(
+                f"k = {k}: members whose W_1 has all k − 1 above σ_1/2",
+                values.isel(layer=0, value=int(k) - 2) > 0.5,
+                0.5,
+                1,
+                "ours: rank k − 1 and not less",
+            ),
+            largest(
+                f"k = {k}: change of ‖W_{{l+1}}‖²_F − ‖W_l‖²_F, largest",
+                drift(part["norm"]),
+                0,
+                1e-5,
+                "derived",
+            ),
+        ]
+    return [c.given(float(ds["time"][-1]) >= LEAST_TIME, "t ≥ 150") for c in out]

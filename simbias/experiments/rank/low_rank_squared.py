@@ -1,0 +1,123 @@
+"""The squared loss leaves the ranks as the start has made them: the control.
+
+The samples, networks and starts of `low_rank_linear`, separable, under the squared
+loss.  It has a minimum, at which the flow stops: from a start of order one the matrices
+keep most of their rank.  From a small start they have a low one, as much as the start
+was small, for what they had to gain.
+
+Reference: Le & Jegelka (2022), arXiv:2201.11968, and Ji & Telgarsky (2019),
+arXiv:1810.02032, of the logistic loss; the control is ours.
+"""
+
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.analysis.parts import with_axes
+from simbias.claims import largest, smallest
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.experiments.rank import low_rank_linear
+from simbias.experiments.rank._layers import SquaredNorms, StableRanks, drift
+from simbias.figures.band import band
+from simbias.figures.laws import law_level
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.gradient_flow import PRECISE, GradientFlow
+from simbias.losses import half_mse
+from simbias.measures.rank.layer_alignment import LayerAlignment
+from simbias.measures.risk.train_loss import TrainLoss
+from simbias.presets import presets
+
+AXES = ("scale",)
+# What the claims are about: the final time of the smallest preset at least.
+LEAST_TIME = 1000.0
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    scale: Real = 1.0,
+    depth: int = 5,
+    m: int = 16,
+    n: int = 40,
+    d: int = 5,
+) -> tuple[Dataset, AbstractNetwork]:
+    """A separable sample and a deep linear network, see `low_rank_linear`.
+
+    Raises:
+        ValueError: for a number out of range.
+    """
+    return low_rank_linear.make(key, scale=scale, depth=depth, m=m, n=n, d=d)
+
+
+TIMES = (0.0, *(float(f"{t:.3g}") for t in np.geomspace(0.1, 1000.0, 40)))
+
+experiment = presets(
+    Experiment(
+        name="low_rank_squared",
+        make=make,
+        cell={"scale": (0.2, 1.0)},
+        seeds=20,
+        flow=GradientFlow(PRECISE, rtol=1e-8, rest=1e-7),
+        loss=half_mse,
+        times=TIMES,
+        measures={
+            "stable_rank": StableRanks(),
+            "alignment": LayerAlignment(),
+            "norm": SquaredNorms(),
+            "train_loss": TrainLoss(),
+        },
+    ),
+    smoke={"seeds": 2, "times": TIMES[::3]},
+    paper={"cell": {"scale": (0.1, 0.2, 0.5, 1.0), "m": 64}, "seeds": 50},
+)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Stable rank of the worst hidden layer, and the loss, by time."""
+    ds = with_axes(ds, AXES)
+    with style():
+        whole = blank(9.0, 3.8)
+        ranks, losses = whole.subplots(1, 2)
+        seen = ds["time"].values > 0
+        for scale, colour in zip(ds["scale"].values, COLOURS, strict=False):
+            part = ds.sel(scale=scale).isel(time=seen)
+            place = {"colour": colour, "label": f"scale {scale:g}"}
+            band(ranks, part["time"], part["stable_rank"].max("layer"), **place)
+            band(losses, part["time"], part["train_loss"], **place)
+        law_level(ranks, 1)
+        ranks.set_title("squared loss: ‖W‖²_F/‖W‖²_op, largest of the layers")
+        losses.set(title="½ mean squared error", yscale="log")
+        for axes in (ranks, losses):
+            axes.set(xscale="log", xlabel="time")
+        ranks.legend()
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """No rank one from a start of order one."""
+    ds = with_axes(ds, AXES)
+    hidden = slice(0, ds.sizes["layer"] - 1)
+    out = []
+    for scale in ds["scale"].values:
+        part = ds.sel(scale=scale)
+        last, text = part.isel(time=-1), f"squared loss, start of scale {scale:g}"
+        rank = last["stable_rank"].isel(layer=hidden)
+        loss = part["train_loss"]
+        still = abs(loss.isel(time=-1) / loss.isel(time=-3) - 1)
+        gap, change = (
+            drift(part["norm"]),
+            f"{text}: change of ‖W_{{l+1}}‖²_F − ‖W_l‖²_F",
+        )
+        out += [
+            largest(f"{change}, largest", gap, 0, 1e-6, "derived"),
+            largest(f"{text}: change of the loss at the end", still, 0, 1e-3, "ours"),
+        ]
+        if scale >= 0.5:
+            text = f"{text} (control): stable rank of hidden layers, smallest"
+            out.append(smallest(text, rank, 1.5, np.inf, "ours"))
+        else:
+            text = f"{text}: stable rank of hidden layers, smallest of largest"
+            most = rank.max("layer", skipna=False)
+            out.append(smallest(text, most, 1.01, np.inf, "ours: above the log loss"))
+    return [c.given(float(ds["time"][-1]) >= LEAST_TIME, "t ≥ 1000") for c in out]

@@ -1,0 +1,97 @@
+"""Which depth learns a linear map best: the deeper, the lower the rank of the map.
+
+ReLU networks of one width and 1 to 16 hidden layers learn y = Wx, W a matrix of rank 1
+to 16, for the same number of steps.  Features of deep networks have a low rank
+(`low_rank_embeddings`): good for a map that has one.  The best depth is that of the
+least loss of a task, over the depths.
+
+Reference: Huh et al. (2023), arXiv:2103.10427, figure 1, there 64 × 64, depth 2 to 64
+and momentum with a rate for each depth; sizes, Adam and its rate are ours.
+"""
+
+import jax
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.analysis.parts import with_axes
+from simbias.claims import mean
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
+from simbias.experiments.rank._matrices import low_rank_target
+from simbias.experiments.rank._stack import stack
+from simbias.experiments.rank.low_rank_embeddings import HUH, slope_in_log
+from simbias.figures.band import band
+from simbias.figures.heat_map import heat_map
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.losses import half_mse
+from simbias.measures.rank.feature_rank import FeatureRank
+from simbias.measures.risk.test_risk import TestRisk
+from simbias.measures.risk.train_loss import TrainLoss
+from simbias.presets import presets
+
+AXES = ("rank", "depth")
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    rank: Index = 4,
+    depth: Index = 4,
+    most: int = 16,
+    m: int = 16,
+    n: int = 32,
+) -> tuple[Dataset, AbstractNetwork]:
+    """A map m × m of a rank, with E|y|² = m, and a ReLU network as wide.
+
+    Args:
+        key: random key.
+        rank: of the map, 1 to m.
+        depth: number of hidden layers, 1 to `most`.
+        most: layers that are drawn, the largest depth.
+        m: inputs, outputs and width.
+        n: samples.
+
+    Raises:
+        ValueError: for a size out of range.
+    """
+    key_data, key_network = jax.random.split(key)
+    data = low_rank_target(key_data, n=n, d=m, k=m, rank=rank, n_test=128)
+    return data, stack(key_network, kind="relu", depth=depth, most=most, m=m, k=m)
+
+
+_STEPS, _RATE = 600, 2e-3
+
+experiment = presets(
+    Experiment(
+        name="low_rank_targets",
+        make=make,
+        cell={"rank": (1, 2, 4, 8, 16), "depth": (1, 2, 4, 8, 16)},
+        seeds=20,
+        flow=Descent(rate=_RATE, optimiser="adam"),
+        loss=half_mse,
+        times=tuple(_RATE * s for s in (0, _STEPS // 4, _STEPS // 2, _STEPS)),
+        measures={
+            "train_loss": TrainLoss(),
+            "test_risk": TestRisk(),
+            "feature_rank": FeatureRank(),
+        },
+    ),
+    smoke={
+        "cell": {"rank": (1, 8), "depth": (1, 2, 4), "most": 4, "m": 8, "n": 16},
+        "seeds": 6,
+        "times": tuple(_RATE * s for s in (0, 50, 100)),
+    },
+    paper={
+        "cell": {
+            "rank": (1, 4, 16, 32, 64),
+            "depth": (2, 4, 8, 16, 32, 64),
+            "most": 64,
+            "m": 64,
+            "n": 128,
+        },
+        "seeds": 25,
+        "times": tuple(_RATE * s for s in (0, 6000, 12_000, 24_000)),
+    },
+)
