@@ -47,7 +47,7 @@ class Stack(AbstractNetwork):
             w, number = place
             return jnp.where(number < self.depth, self.activation(w @ h), h), None
 
-        numbers = jnp.arange(self.weights.shape[0])
+        numbers = jnp.arange(self.weights.shape[0], dtype=jnp.int32)
         return jax.lax.scan(layer, x, (self.weights, numbers))[0]
 
 

@@ -21,7 +21,6 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.experiments.rank._matrices import low_rank_target
 from simbias.experiments.rank._stack import stack
 from simbias.experiments.rank.low_rank_embeddings import HUH, slope_in_log
-from simbias.figures.band import band
 from simbias.figures.heat_map import heat_map
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
@@ -95,3 +94,56 @@ experiment = presets(
         "times": tuple(_RATE * s for s in (0, 6000, 12_000, 24_000)),
     },
 )
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Loss by rank and depth, training and test, and the best depth."""
+    ds = with_axes(ds, AXES)
+    with style():
+        whole = blank(13.0, 3.8)
+        train, test, best = whole.subplots(1, 3)
+        for axes, name in ((train, "train_loss"), (test, "test_risk")):
+            seen = xr.ufuncs.log10(ds[name].isel(time=-1).median("seed"))
+            numbered = seen.assign_coords(
+                depth=np.arange(seen.sizes["depth"]), rank=np.arange(seen.sizes["rank"])
+            )
+            heat_map(axes, numbered, "depth", "rank", label=f"log₁₀ of {name}")
+            for dim, ticks in (("depth", axes.set_xticks), ("rank", axes.set_yticks)):
+                ticks(np.arange(ds.sizes[dim]), [f"{v:d}" for v in ds[dim].values])
+        train.set_title("½ mean squared error, training")
+        test.set_title("mean squared error, test")
+        for i, colour in zip(range(1, ds.sizes["time"]), COLOURS, strict=False):
+            steps = round(float(ds["time"][i]) / _RATE)
+            way = xr.ufuncs.exp(best_depth(ds["train_loss"].isel(time=i)).mean("seed"))
+            label = f"{steps} steps"
+            best.plot(ds["rank"], way, "o-", color=colour, ms=4, label=label)
+        best.set(xscale="log", yscale="log", xlabel="rank")
+        best.set_title("best depth for training, geometric mean")
+        for ticks, dim in ((best.set_xticks, "rank"), (best.set_yticks, "depth")):
+            ticks(ds[dim].values, [f"{v:d}" for v in ds[dim].values])
+        best.minorticks_off()
+        best.legend()
+    return whole
+
+
+def best_depth(loss: xr.DataArray) -> xr.DataArray:
+    """Logarithm of the depth of least loss, NaN where a member is missing."""
+    is_whole = loss.notnull().all("depth")
+    index = loss.fillna(np.inf).argmin("depth")
+    return xr.ufuncs.log(loss["depth"].astype(float))[index].where(is_whole)
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """How the best depth goes with the rank, in training; and how in the test."""
+    ds = with_axes(ds, AXES)
+    slope = lambda loss: slope_in_log(best_depth(loss), "rank")
+    out = []
+    for name, text in (("train_loss", "training"), ("test_risk", "test")):
+        seen = slope(ds[name].isel(time=-1))
+        statement = f"{text}: slope of ln best depth in ln rank, mean"
+        out.append(mean(statement, seen, -np.inf, 0, HUH))
+    start = slope(ds["train_loss"].isel(time=0))
+    statement = "start (control): slope of ln best depth in ln rank, mean"
+    out.append(mean(statement, start, -0.2, 0.2, "ours"))
+    is_grid = ds.sizes["rank"] > 1 and ds.sizes["depth"] > 1
+    return [c.given(is_grid, "two ranks and two depths") for c in out]
