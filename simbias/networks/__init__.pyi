@@ -1,4 +1,5 @@
 from .activations import LeakyRelu as LeakyRelu
+from .activations import erf as erf
 from .activations import gelu as gelu
 from .activations import has_kink as has_kink
 from .activations import identity as identity

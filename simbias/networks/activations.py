@@ -11,7 +11,9 @@ from jaxtyping import Array, Float
 from simbias.errors import BadInput
 
 Activation = Callable[[Array], Array]
-ActivationName = Literal["relu", "leaky_relu", "gelu", "tanh", "identity", "quadratic"]
+ActivationName = Literal[
+    "relu", "leaky_relu", "gelu", "tanh", "erf", "identity", "quadratic"
+]
 
 
 class LeakyRelu(eqx.Module):
@@ -35,6 +37,11 @@ def gelu(h: Float[Array, "..."]) -> Float[Array, "..."]:
     return jax.nn.gelu(h, approximate=False)
 
 
+def erf(h: Float[Array, "..."]) -> Float[Array, "..."]:
+    """The error function of h/√2, the sigmoid of Saad & Solla."""
+    return jax.scipy.special.erf(h / 2**0.5)
+
+
 def identity(h: Float[Array, "..."]) -> Float[Array, "..."]:
     """φ(h) = h: a linear network."""
     return h
@@ -50,6 +57,7 @@ ACTIVATIONS: dict[str, Activation] = {
     "leaky_relu": LeakyRelu(),
     "gelu": gelu,
     "tanh": jnp.tanh,
+    "erf": erf,
     "identity": identity,
     "quadratic": quadratic,
 }
@@ -75,5 +83,5 @@ def has_kink(activation: Activation) -> bool | None:
     slope = negative_slope(activation)
     if slope is not None:
         return slope < 1
-    is_smooth = any(activation is known for known in (gelu, jnp.tanh, quadratic))
+    is_smooth = any(activation is known for known in (gelu, jnp.tanh, erf, quadratic))
     return False if is_smooth else None

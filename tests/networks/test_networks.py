@@ -40,6 +40,7 @@ def test_the_output_is_the_sum_over_neurons():
         ("leaky_relu", [-0.02, 0, 2]),
         ("gelu", [-2 * norm.cdf(-2), 0, 2 * norm.cdf(2)]),
         ("tanh", [-0.9640275801, 0, 0.9640275801]),
+        ("erf", [-math.erf(2**0.5), 0, math.erf(2**0.5)]),
         ("identity", [-2, 0, 2]),
         ("quadratic", [4, 0, 4]),
     ],

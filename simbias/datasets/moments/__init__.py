@@ -1,0 +1,1 @@
+"""Classes told apart by means, covariances and higher moments; clones and edits."""

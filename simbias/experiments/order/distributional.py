@@ -1,0 +1,220 @@
+"""Means first, then covariances, then higher moments: one neuron, two classes.
+
+The classes are uniform in a rectangle of two inputs and Gaussian in the others.  Their
+means, their means and covariances, and their whole law call for three directions: μ,
+Σ⁻¹μ, and the optimum of an erf neuron, which leans on the bounded input more than any
+Gaussian law would have it.  Online SGD turns to them in this order.
+
+The control are Gaussian classes with the same means and covariances: by Stein's lemma
+the flow never leaves the span of μ and Σ⁻¹μ, and the third direction is not seen.
+
+Reference: Refinetti, Ingrosso & Goldt (2023), arXiv:2211.11567, section 3; numbers of
+the law, the Gaussian input and the exact path are ours.
+"""
+
+import dataclasses
+from typing import ClassVar, get_args
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float, PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.analysis.parts import with_axes
+from simbias.checks.values import not_negative
+from simbias.claims import difference, mean
+from simbias.core import AbstractMeasure, Claim, Dataset, Experiment, Real
+from simbias.datasets.moments.rectangular import Within, rectangular
+from simbias.experiments._times import log_times
+from simbias.experiments.order._rectangular import optimum, path
+from simbias.figures.band import band
+from simbias.figures.laws import law_line
+from simbias.figures.legends import legend_below
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.losses import half_mse
+from simbias.networks.activations import erf
+from simbias.networks.dense.mlp import Mlp
+from simbias.presets import presets
+
+PAPER = "arXiv:2211.11567"
+MEANS, DEVIATIONS = (1.5, 2.0, 1.0), (1.0, 2.0, 1.0)
+# The last is what the third has out of the plane of the first two.
+PREDICTORS = ("mean", "covariance", "whole law", "whole law alone")
+AXES = ("within",)
+# What the claims are about.
+LEAST_TIME = 500.0
+
+
+class Overlaps(AbstractMeasure):
+    """cos(w, u) of the one neuron w with every row u of `data.features`."""
+
+    dims: ClassVar[tuple[str, ...]] = ("predictor",)
+
+    def coords(self) -> dict[str, np.ndarray]:
+        """What each direction knows of the law."""
+        return {"predictor": np.array(PREDICTORS)}
+
+    def __call__(self, network: Mlp, data: Dataset) -> Float[Array, " p"]:
+        """Cosines in [−1, 1]; NaN for a neuron that is 0."""
+        w, u = network.weights[0][0], data.features
+        size = jnp.linalg.norm(w) * jnp.linalg.norm(u, axis=1)
+        return u @ w / jnp.where(size > 0, size, jnp.nan)
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    within: Within = "rectangle",
+    n: int = 100,
+    d: int = 6,
+    scale: Real = 1e-3,
+) -> tuple[Dataset, Mlp]:
+    """Rows of the law, and a neuron erf(w·x/√2), w ~ N(0, scale²).
+
+    Args:
+        key: random key.
+        within: "rectangle" or "gaussian", the law of both classes.
+        n: rows of the sample, which is not trained on.
+        d: inputs, 3 or more; only three have a mean.
+        scale: of the start.
+
+    Raises:
+        ValueError: for a size, name or number out of range.
+    """
+    not_negative("scale", scale)
+    key_data, key_network = jax.random.split(key)
+    data = rectangular(
+        key_data, n=n, d=d, means=MEANS, deviations=DEVIATIONS, within=within
+    )
+    third = jnp.zeros(d, jnp.float64)
+    third = third.at[: len(MEANS)].set(jnp.asarray(optimum(MEANS, DEVIATIONS)))
+    plane = jnp.linalg.qr(data.features.T)[0]
+    alone = third - plane @ (plane.T @ third)
+    features = [*data.features, third, alone / jnp.linalg.norm(alone)]
+    weights = scale * jax.random.normal(key_network, (1, d), jnp.float64)
+    one = jnp.ones((1, 1), jnp.float64)
+    network = Mlp((weights, one), (None, None), erf, frozen=("weights.1",))
+    return dataclasses.replace(data, features=jnp.stack(features)), network
+
+
+experiment = presets(
+    Experiment(
+        name="distributional",
+        make=make,
+        cell={"within": get_args(Within)},
+        seeds=20,
+        flow=Descent(rate=0.05, batch=100, sampling="fresh"),
+        loss=half_mse,
+        times=log_times(0.05, 600.0, 80),
+        measures={"overlaps": Overlaps()},
+    ),
+    smoke={"seeds": 2, "times": log_times(0.05, 50.0, 30)},
+    paper={
+        "cell": {"d": 100},
+        "seeds": 100,
+        "flow": Descent(rate=0.005, batch=100, sampling="fresh"),
+        "times": log_times(0.005, 2000.0, 120),
+    },
+)
+
+
+def peaks(ds: xr.Dataset) -> xr.Dataset:
+    """When every overlap is largest, of all records after the start, and how large."""
+    later = ds["overlaps"].isel(time=slice(1, None))
+    is_known = later.notnull().all("time")
+    later = later.fillna(-1)
+    time = later.idxmax("time").where(is_known)
+    return xr.Dataset({"time": time, "overlap": later.max("time").where(is_known)})
+
+
+def exact_overlaps(ds: xr.Dataset, within: str) -> xr.DataArray:
+    """The overlaps of the flow under the law itself, from w = 0, after the start."""
+    times = tuple(float(t) for t in ds["time"].values)
+    w = path(times, MEANS, DEVIATIONS, 2 if within == "rectangle" else 0)[1:]
+    mean, covariance = np.array(MEANS), np.array(MEANS) / np.square(DEVIATIONS)
+    third = optimum(MEANS, DEVIATIONS)
+    plane = np.linalg.qr(np.stack([mean, covariance], axis=1))[0]
+    u = np.stack([mean, covariance, third, third - plane @ (plane.T @ third)])
+    size = np.linalg.norm(w, axis=1)[:, None] * np.linalg.norm(u, axis=1)
+    coords = {"time": ds["time"].values[1:], "predictor": np.array(PREDICTORS)}
+    return xr.DataArray(w @ u.T / size, coords, ("time", "predictor"))
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Overlaps by time, of both laws; dashed: the flow under the law itself."""
+    ds = with_axes(ds, AXES)
+    with style():
+        whole = blank(4.6 * ds.sizes["within"], 3.9)
+        panels = whole.subplots(1, ds.sizes["within"], squeeze=False, sharey=True)[0]
+        for axes, within in zip(panels, ds["within"].values, strict=True):
+            exact = exact_overlaps(ds, within)
+            seen = ds["overlaps"].sel(within=within).isel(time=slice(1, None))
+            for name, colour in zip(PREDICTORS, COLOURS, strict=False):
+                one = seen.sel(predictor=name).transpose("time", "seed")
+                band(axes, one["time"], one, colour=colour, label=name)
+                law = exact.sel(predictor=name)
+                law_line(axes, law["time"], law, colour="black", line=":")
+            axes.set(xscale="log", xlabel="time, updates × rate")
+            axes.set_title("control: Gaussian" if within == "gaussian" else within)
+        panels[0].set_ylabel("overlap, cos(w, predictor)")
+        legend_below(whole)
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """The order of the peaks, and that Gaussian classes show no third direction."""
+    ds, out = with_axes(ds, AXES), []
+    names = {str(v) for v in ds["within"].values}
+    if "rectangle" in names:
+        out += _of_rectangle(ds.sel(within="rectangle"))
+    if "gaussian" in names:
+        out += _of_gaussian(ds.sel(within="gaussian"))
+    is_long = float(ds["time"][-1]) >= LEAST_TIME
+    return [c.given(is_long, f"a time of {LEAST_TIME:g}") for c in out]
+
+
+def _of_rectangle(part: xr.Dataset) -> list[Claim]:
+    found, out = peaks(part), []
+    log_time = xr.ufuncs.log(found["time"])
+    for early, late in zip(PREDICTORS, PREDICTORS[1:3], strict=False):
+        after, before = (log_time.sel(predictor=k, drop=True) for k in (late, early))
+        text = f"rectangle: ln τ of the {late} predictor − the same of {early}"
+        source = f"{PAPER}: the order"
+        out.append(difference(text, after, before, 0, np.inf, source))
+    for name in PREDICTORS[:3]:
+        text = f"rectangle: overlap with the {name} predictor at its peak"
+        values = found["overlap"].sel(predictor=name)
+        out.append(mean(text, values, 0.95, 1.0, f"{PAPER}; 0.95 ours"))
+    exact = exact_overlaps(part, "rectangle")
+    law = exact.sel(predictor="covariance").idxmax("time")
+    text = "rectangle: ln τ of the covariance predictor − that of the exact flow"
+    values = log_time.sel(predictor="covariance") - np.log(float(law))
+    out.append(mean(text, values, -0.2, 0.2, "quadrature; band ours"))
+    for name in ("mean", "covariance", "whole law alone"):
+        at = float(exact.sel(predictor=name).isel(time=-1))
+        text = f"rectangle: overlap with {name} at the end ({at:.3f} exact)"
+        values = part["overlaps"].sel(predictor=name).isel(time=-1)
+        low, high = at - 0.02, at + 0.02
+        out.append(mean(text, values, low, high, "quadrature; ± 0.02 ours"))
+    return out
+
+
+def _of_gaussian(part: xr.Dataset) -> list[Claim]:
+    later = part["overlaps"].sel(predictor="whole law alone")
+    values = later.where(part["time"] >= 1).mean("time")
+    values = values.where(later.notnull().all("time"))
+    end = part["overlaps"].sel(predictor="covariance").isel(time=-1)
+    text = "gaussian: overlap with the whole law alone, mean over t ≥ 1"
+    return [
+        mean(text, values, -0.01, 0.01, "0 by Stein's lemma; ± 0.01 ours"),
+        mean(
+            "gaussian: overlap with the covariance predictor at the end",
+            end,
+            0.99,
+            1.0,
+            "1 by Stein's lemma; 0.99 ours",
+        ),
+    ]
