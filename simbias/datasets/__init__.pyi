@@ -2,6 +2,7 @@ from .boolean.cantor import cantor as cantor
 from .boolean.parity import parity as parity
 from .linear.linear_modes import linear_modes as linear_modes
 from .linear.principal_classes import principal_classes as principal_classes
+from .moments.moment_classes import moment_classes as moment_classes
 from .moments.rectangular import rectangular as rectangular
 from .npz import Npz as Npz
 from .orthogonality.orthogonal import orthogonal as orthogonal
