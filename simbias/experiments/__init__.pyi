@@ -32,6 +32,8 @@ from .neuron_groups import condensation as condensation
 from .neuron_groups import xor_clusters as xor_clusters
 from .neuron_groups import xor_four_neurons as xor_four_neurons
 from .order import distributional as distributional
+from .order import distributional_clones as distributional_clones
+from .order import distributional_linear as distributional_linear
 from .order import random_fit as random_fit
 from .order import simple_first as simple_first
 from .orthogonality import orthogonal as orthogonal

@@ -37,7 +37,7 @@ def quantile_normalised(
                 f"`{name}` must have two rows or more, got {len(rows)}: too few "
                 "samples for a quantile."
             )
-    level = lambda rows: (jnp.arange(len(rows)) + 0.5) / len(rows)
+    level = lambda rows: (jnp.arange(len(rows), dtype=rows.dtype) + 0.5) / len(rows)
 
     def one(x: Array, source: Array, target: Array) -> Array:
         share = jnp.interp(x, jnp.sort(source), level(source))

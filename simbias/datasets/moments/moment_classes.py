@@ -17,19 +17,21 @@ def moment_classes(
     d: int = 20,
     classes: int = 4,
     shift: Real = 1.0,
-    correlation: Real = 0.9,
-    peak: Real = 0.2,
+    correlation: Real = 0.8,
+    peak: Real = 0.1,
+    size: Real = 3.0,
 ) -> Dataset:
     """K classes in d inputs; class c is told by one or two of K inputs in three blocks.
 
     x_c           ~ N(shift, 1), the other x_1 … x_K ~ N(0, 1): the mean
     x_{K+c}, x_{K+c+1}  normal with correlation ρ, the others independent: covariance
-    x_{2K+c} = ±√(1 − p²) + p N(0, 1), the others N(0, 1): two peaks of variance 1
+    x_{2K+c} = s(±√(1 − p²) + p N(0, 1)), the others N(0, s²): two peaks
 
     In the second block c + 1 is counted round.  The other d − 3K inputs are N(0, 1) in
-    all classes.  Means differ in the first block alone, and are 0 elsewhere; all
-    variances are 1; covariances differ in the second, fourth moments in the third,
-    where that of class c is 3 − 2(1 − p²)².
+    all classes.  Means differ in the first block alone, and are 0 elsewhere; variances
+    are the same in all classes; correlations differ in the second block; the laws of
+    single inputs only in the third, where the fourth moment of class c is s⁴ times
+    3 − 2(1 − p²)², that of the others 3s⁴.
 
     Args:
         key: random key.
@@ -39,7 +41,8 @@ def moment_classes(
         classes: K, three or more: two would have one covariance.
         shift: of the means.
         correlation: ρ, below 1.
-        peak: p, width of the two peaks, at most 1, where they are normal.
+        peak: p, width of the two peaks, at most 1, where they are one.
+        size: s, of the third block; a larger one is learned sooner.
 
     Returns:
         The sample; targets are one-hot, `features` the axes of the three blocks.
@@ -54,6 +57,7 @@ def moment_classes(
     for name, size in sizes.items():
         positive_integer(name, size)
     numbers = {"shift": shift, "correlation": correlation, "peak": peak}
+    numbers["size"] = size
     for name, value in numbers.items():
         not_negative(name, value)
     if classes < 3:
@@ -92,6 +96,7 @@ def _rows(
     shift: Float[Array, ""],
     correlation: Float[Array, ""],
     peak: Float[Array, ""],
+    size: Float[Array, ""],
 ) -> tuple[Float[Array, "n d"], Float[Array, "n k"]]:
     key_normal, key_side = jax.random.split(key)
     z = jax.random.normal(key_normal, (rows, d), jnp.float64)
@@ -106,4 +111,4 @@ def _rows(
     second = jnp.where(after > 0, mixed, second)
     two = jnp.sqrt(1 - peak**2) * side + peak * third
     third = jnp.where(y > 0, two, third)
-    return jnp.concatenate([first, second, third, rest], axis=1), y
+    return jnp.concatenate([first, second, size * third, rest], axis=1), y

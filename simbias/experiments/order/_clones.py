@@ -1,15 +1,20 @@
 """A sample, its clones beside it, and networks of one start, each on one of them."""
 
-from typing import Any, Literal
+import dataclasses
+from typing import ClassVar, Literal, get_args
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.core import AbstractNetwork, Dataset
+from simbias.checks.sample import one_of
+from simbias.checks.values import positive_integer
+from simbias.core import AbstractMeasure, AbstractNetwork, Dataset, Real
 from simbias.datasets.moments.moment_classes import moment_classes
 from simbias.datasets.vision.images import images
+from simbias.errors import BadInput
 from simbias.networks.dense.mlp import Mlp, mlp
 from simbias.numerics.clones import (
     by_class,
@@ -17,12 +22,25 @@ from simbias.numerics.clones import (
     isotropic_clone,
     marginal_clone,
 )
+from simbias.numerics.edits import quantile_normalised, shifted, transported
 
 Source = Literal["moments", "digits", "mnist", "cifar10"]
 Architecture = Literal["mlp", "linear"]
-# What a network is trained on; the last is a second sample of the law.
+# What a network is trained on: the sample, and its clones.
 TRAINED_ON = ("real", "mean", "covariance", "marginals")
 _CLONES = (isotropic_clone, gaussian_clone, marginal_clone)
+EDITS = {
+    "shift": shifted,
+    "quantiles": quantile_normalised,
+    "transport": transported,
+}
+# Images that there are, and those of the smallest class.
+_STORED = {
+    "digits": (1200, 597),
+    "mnist": (60_000, 10_000),
+    "cifar10": (50_000, 10_000),
+}
+_LEAST = {"digits": (117, 55), "mnist": (5421, 892), "cifar10": (5000, 1000)}
 
 
 class Bank(AbstractNetwork):
@@ -52,55 +70,169 @@ def bank(network: Mlp, count: int) -> Bank:
     return Bank(jax.tree.map(copies, network), count)
 
 
-def start(
-    key: PRNGKeyArray, architecture: Architecture, d: int, k: int, *, m: int
-) -> Mlp:
-    """A network of one hidden layer, or of a linear one without biases."""
-    if architecture == "mlp":
-        return mlp(key, (d, m, k))
-    return mlp(key, (d, m, k), law="lecun", has_bias=False, activation="identity")
+def make(
+    key: PRNGKeyArray,
+    *,
+    source: Source = "moments",
+    network: Architecture = "mlp",
+    rows: int = 2000,
+    rows_test: int = 500,
+    m: int = 64,
+    start: Real = 0.5,
+    data_dir: str = "",
+    verify: bool = True,
+) -> tuple[Dataset, Bank]:
+    """A sample and its clones, a network for each, and the sample of the real law.
 
+    `others["real"]` are rows of the real law that none is trained on.  Of the law of
+    blocks there are three more: the same rows edited to be of the next class, which is
+    their target.
 
-def sample(
-    key: PRNGKeyArray, source: Source, n: int, n_test: int, **files: Any
-) -> Dataset:
-    """The law of blocks in 20 inputs, or images and their classes."""
+    Args:
+        key: random key.
+        source: "moments", the law of blocks with 20 inputs and four classes, or images.
+        network: "mlp", one hidden layer of ReLU, or "linear", without biases.
+        rows: of each class in training; more than inputs.
+        rows_test: of each class in the test samples.
+        m: width of the hidden layer.
+        start: factor of Kaiming's law of the weights (of LeCun's, if linear).
+        data_dir: folder with the files of MNIST or CIFAR-10.
+        verify: compare digests of the files with the published ones.
+
+    Raises:
+        ValueError: for a size, name or number out of range, or too few rows.
+    """
+    one_of("network", network, get_args(Architecture))
+    one_of("source", source, get_args(Source))
+    for name, size, limit in zip(
+        ("rows", "rows_test"), (rows, rows_test), _LEAST.get(source, ()), strict=False
+    ):
+        positive_integer(name, size)
+        if size > limit:
+            raise BadInput(
+                f"`{name}` must be at most {limit}, the images of the smallest class "
+                f'of "{source}", got {size}.'
+            )
+    key_data, key_clones, key_network = jax.random.split(key, 3)
     if source == "moments":
-        return moment_classes(key, n=n, n_test=n_test)
-    return images(key, n=n, n_test=n_test, source=source, **files)
+        data = moment_classes(key_data, n=4 * rows, n_test=4 * rows_test)
+    else:
+        n, n_test = _STORED[source]
+        data = images(
+            key_data,
+            n=n,
+            n_test=n_test,
+            source=source,
+            data_dir=data_dir,
+            verify=verify,
+        )
+    sizes = (data.x.shape[1], m, data.y.shape[1])
+    if network == "mlp":
+        one = mlp(key_network, sizes, scale=start)
+    else:
+        linear = {"law": "lecun", "has_bias": False, "activation": "identity"}
+        one = mlp(key_network, sizes, scale=start, **linear)
+    return with_clones(key_clones, data, rows, rows_test, source == "moments"), bank(
+        one, len(TRAINED_ON)
+    )
 
 
-def balanced_rows(data: Dataset, rows: int) -> Float[Array, "k r d"]:
-    """As many inputs of every class."""
-    return by_class(data.x, data.y, rows)
-
-
-def one_hot_rows(count: int, rows: int) -> Float[Array, "n k"]:
-    """Targets of rows that are sorted by class."""
-    label = jnp.repeat(jnp.arange(count), rows)
-    return jax.nn.one_hot(label, count, dtype=jnp.float64)
-
-
-def with_clones(key: PRNGKeyArray, data: Dataset, rows: int) -> Dataset:
+def with_clones(
+    key: PRNGKeyArray, data: Dataset, rows: int, rows_test: int, is_edited: bool
+) -> Dataset:
     """`rows` of each class, and beside them the rows of the clones, class by class.
 
     The inputs are those of the real rows, of the clone with their means and one
     variance, of the Gaussian one, and of the one with their marginals, side by side.
     """
-    real = balanced_rows(data, rows)
+    assert data.test is not None
+    real, test = (
+        by_class(part.x, part.y, size)
+        for part, size in ((data, rows), (data.test, rows_test))
+    )
     keys = jax.random.split(key, (len(_CLONES), len(real)))
     made = [jax.vmap(f)(k, real) for f, k in zip(_CLONES, keys, strict=True)]
-    flat = [v.reshape(-1, v.shape[-1]) for v in (real, *made)]
-    y = jnp.tile(one_hot_rows(*real.shape[:2]), len(flat))
-    x = jnp.concatenate(flat, axis=1)
-    weight = jnp.ones(len(x), jnp.float64)
+    again = lambda v: [v] * len(TRAINED_ON)
+    others = {"real": _side_by_side(again(test), 0)}
+    if is_edited:
+        # The next class is the target, of what is edited and of the label.
+        aim = jnp.roll(real, -1, axis=0)
+        for name, edit in EDITS.items():
+            edited = jax.vmap(edit)(test, real, aim)
+            others[name] = _side_by_side(again(edited), 1)
+    sample = _side_by_side([real, *made], 0)
+    return dataclasses.replace(sample, others=others)
+
+
+def _side_by_side(parts: list[Float[Array, "k r d"]], shift: int) -> Dataset:
+    """Inputs of the networks of a bank; the label is that of the class `shift` on."""
+    count, rows, _ = parts[0].shape
+    x = jnp.concatenate([v.reshape(count * rows, -1) for v in parts], axis=1)
+    label = (jnp.repeat(jnp.arange(count), rows) + shift) % count
+    y = jax.nn.one_hot(label, count, dtype=jnp.float64)
+    y = jnp.tile(y, (1, len(parts)))
     features = jnp.zeros((0, x.shape[1]), jnp.float64)
-    assert data.test is not None
-    others = {"real": beside_itself(data.test, len(flat))}
-    return Dataset(x, y, weight, y, features, others=others)
+    return Dataset(x, y, jnp.ones(len(x), jnp.float64), y, features)
 
 
-def beside_itself(data: Dataset, count: int) -> Dataset:
-    """The same rows for so many networks of a `Bank`."""
-    x, y = (jnp.tile(v, (1, count)) for v in (data.x, data.y))
-    return Dataset(x, y, data.weight, y, jnp.zeros((0, x.shape[1]), jnp.float64))
+class RealAccuracy(AbstractMeasure):
+    """Share of rows of the real law that every network of a bank classifies."""
+
+    dims: ClassVar[tuple[str, ...]] = ("trained_on",)
+
+    def coords(self) -> dict[str, np.ndarray]:
+        """What the network was trained on."""
+        return {"trained_on": np.array(TRAINED_ON)}
+
+    def __call__(self, network: Bank, data: Dataset) -> Float[Array, " g"]:
+        """Accuracy of the largest output."""
+        real = data.others["real"]
+        found, true = (
+            v.reshape(len(v), network.count, -1)
+            for v in (jax.vmap(network)(real.x), real.y)
+        )
+        return jnp.mean(jnp.argmax(found, -1) == jnp.argmax(true, -1), axis=0)
+
+
+class RealError(AbstractMeasure):
+    """Mean squared error, ½|f − y|², of every network of a bank on the real law."""
+
+    dims: ClassVar[tuple[str, ...]] = ("trained_on",)
+
+    def coords(self) -> dict[str, np.ndarray]:
+        """What the network was trained on."""
+        return {"trained_on": np.array(TRAINED_ON)}
+
+    def __call__(self, network: Bank, data: Dataset) -> Float[Array, " g"]:
+        """With the ½ of `half_mse`."""
+        real = data.others["real"]
+        gap = (jax.vmap(network)(real.x) - real.y).reshape(
+            len(real.x), network.count, -1
+        )
+        return jnp.mean(jnp.sum(gap**2, axis=-1), axis=0) / 2
+
+
+class TargetAccuracy(AbstractMeasure):
+    """Share of edited rows that the network of the real law puts in the target class.
+
+    NaN for images, of which there are no edited rows.
+    """
+
+    dims: ClassVar[tuple[str, ...]] = ("edit",)
+
+    def coords(self) -> dict[str, np.ndarray]:
+        """What was done to the rows."""
+        return {"edit": np.array([*EDITS])}
+
+    def __call__(self, network: Bank, data: Dataset) -> Float[Array, " e"]:
+        """Accuracy for the target class, not for the source."""
+        if not {*EDITS} <= {*data.others}:
+            return jnp.full(len(EDITS), jnp.nan)
+        first = jax.tree.map(lambda v: v[0], network.stack)
+
+        def share(edited: Dataset) -> Array:
+            x, y = (v[:, : v.shape[1] // network.count] for v in (edited.x, edited.y))
+            found = jax.vmap(first)(x)
+            return jnp.mean(jnp.argmax(found, -1) == jnp.argmax(y, -1))
+
+        return jnp.stack([share(data.others[name]) for name in EDITS])

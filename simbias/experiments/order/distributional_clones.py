@@ -1,0 +1,167 @@
+"""A network trained on a clone goes with the real one as far as moments are shared.
+
+Of a sample of four classes three clones are made: Gaussian, with the means of the
+classes and one variance; Gaussian, with their means and covariances; with the marginals
+of their inputs, independent.  Networks of one start see the same rows of the same
+batches, one of the sample and one of each clone, and all are tested on the real law.
+
+What the real network knows is asked with rows that were edited to be of another class,
+by a shift of their mean, by quantiles, or by the map of optimal transport to its mean
+and covariance.  The target is the other class, never their own.
+
+The control is a linear network: under the squared error it knows only Σ xxᵀ and Σ yxᵀ,
+which the Gaussian clone shares (`distributional_linear`).
+
+Reference: Refinetti, Ingrosso & Goldt (2023), arXiv:2211.11567, section 2; Belrose et
+al. (2024), arXiv:2402.04362; the law of four classes and all numbers are ours.
+"""
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+
+from simbias.analysis.first_passage import first_passage
+from simbias.analysis.parts import with_axes
+from simbias.claims import difference, mean
+from simbias.core import Claim, Experiment
+from simbias.experiments._times import log_times
+from simbias.experiments.order._clones import (
+    TRAINED_ON,
+    RealAccuracy,
+    RealError,
+    TargetAccuracy,
+    make,
+)
+from simbias.figures.band import band
+from simbias.figures.laws import law_level
+from simbias.figures.legends import legend_beside
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.losses import half_mse
+from simbias.presets import presets
+
+CLONES = "arXiv:2211.11567: the order"
+BELROSE = "arXiv:2402.04362"
+AXES = ("network",)
+RATE = 0.005
+# A clone has been left when it is so much less right than the real network.
+LEFT = 0.05
+CHANCE = 0.25
+# What the claims are about.
+LEAST_TIME = 8000 * RATE
+
+experiment = presets(
+    Experiment(
+        name="distributional_clones",
+        make=make,
+        cell={"network": "mlp"},
+        seeds=20,
+        flow=Descent(rate=RATE, optimiser="adam", batch=50, sampling="replacement"),
+        loss=half_mse,
+        times=log_times(5 * RATE, 10_000 * RATE, 45),
+        measures={
+            "accuracy": RealAccuracy(),
+            "error": RealError(),
+            "target_accuracy": TargetAccuracy(),
+        },
+        dtype="float32",
+    ),
+    smoke={
+        "cell": {"rows": 100, "rows_test": 50, "m": 16},
+        "seeds": 2,
+        "times": log_times(5 * RATE, 200 * RATE, 8),
+    },
+    paper={
+        "cell": {
+            "source": "cifar10",
+            "rows": 5000,
+            "rows_test": 1000,
+            "m": 512,
+        },
+        "seeds": 10,
+        "flow": Descent(
+            rate=0.001, optimiser="adam", batch=128, sampling="replacement"
+        ),
+        "times": log_times(0.005, 50.0, 60),
+    },
+)
+
+
+def left_at(part: xr.Dataset) -> xr.DataArray:
+    """Steps until a clone's network is `LEFT` less right; NaN if it never is."""
+    accuracy = part["accuracy"]
+    gap = accuracy.sel(trained_on="real", drop=True) - accuracy
+    return first_passage(gap, LEFT) / RATE
+
+
+def peak_steps(part: xr.Dataset) -> xr.DataArray:
+    """Steps until the accuracy for the target class is largest, after the start."""
+    later = part["target_accuracy"].isel(time=slice(1, None))
+    is_known = later.notnull().all("time")
+    return later.fillna(-1).idxmax("time").where(is_known) / RATE
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Accuracy on the real law, and that of edited rows for the target class."""
+    ds = with_axes(ds, AXES)
+    kinds = ds["network"].values
+    with style():
+        whole = blank(9.6, 3.2 * len(kinds))
+        panels = whole.subplots(len(kinds), 2, squeeze=False, sharex=True, sharey=True)
+        for (left, right), kind in zip(panels, kinds, strict=True):
+            part = ds.sel(network=kind).isel(time=slice(1, None))
+            steps = part["time"] / float(ds["time"][1]) * 5
+            for axes, name, axis in (
+                (left, "accuracy", "trained_on"),
+                (right, "target_accuracy", "edit"),
+            ):
+                for k, colour in zip(part[axis].values, COLOURS, strict=False):
+                    one = part[name].sel({axis: k}).transpose("time", "seed")
+                    band(axes, steps, one, colour=colour, label=str(k))
+                legend_beside(axes, title=axis.replace("_", " "))
+                axes.set(xscale="log", xlabel="steps")
+            law_level(right, CHANCE)
+            left.set_title(f"{kind}: accuracy on the real law")
+            right.set_title(f"{kind}: edited rows, for the target")
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """The order of the clones and of the edits; of a multilayer network."""
+    ds, out = with_axes(ds, AXES), []
+    names = {str(v) for v in ds["network"].values}
+    if "mlp" in names:
+        out += _of_clones(ds.sel(network="mlp")) + _of_edits(ds.sel(network="mlp"))
+    is_long = float(ds["time"][-1]) >= LEAST_TIME
+    return [c.given(is_long, f"a time of {LEAST_TIME:g}") for c in out]
+
+
+def _of_clones(part: xr.Dataset) -> list[Claim]:
+    log_steps, out = xr.ufuncs.log(left_at(part)), []
+    at = lambda name: log_steps.sel(trained_on=name, drop=True)
+    for name, source in (("covariance", CLONES), ("marginals", "ours")):
+        text = f"mlp: ln step at which the clone of {name} is left − that of mean"
+        out.append(difference(text, at(name), at("mean"), 0, np.inf, source))
+    end = part["accuracy"].isel(time=-1)
+    real = end.sel(trained_on="real", drop=True)
+    for name in TRAINED_ON[1:]:
+        text = f"mlp: accuracy at the end, real − clone of {name}"
+        clone = end.sel(trained_on=name, drop=True)
+        out.append(difference(text, real, clone, 0, 1, "arXiv:2211.11567"))
+    return out
+
+
+def _of_edits(part: xr.Dataset) -> list[Claim]:
+    log_steps, seen = xr.ufuncs.log(peak_steps(part)), part["target_accuracy"]
+    first, second = (log_steps.sel(edit=k, drop=True) for k in ("shift", "transport"))
+    text = "mlp: ln step of the peak of transport − that of shift"
+    out = [difference(text, second, first, 0, np.inf, f"{BELROSE}: the order")]
+    for name in ("shift", "transport"):
+        one = seen.sel(edit=name, drop=True)
+        peak, end = one.max("time", skipna=False), one.isel(time=-1)
+        text = f"mlp: accuracy for the target after {name}"
+        rise = f"{BELROSE}: above chance; 0.1 ours"
+        fall = f"{BELROSE}: falls to chance"
+        out.append(mean(f"{text}, peak", peak, CHANCE + 0.1, 1, rise))
+        out.append(mean(f"{text}, at the end", end, 0, CHANCE, fall))
+    return out
