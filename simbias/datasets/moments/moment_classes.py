@@ -54,10 +54,9 @@ def moment_classes(
     arXiv:2211.11567; the law is ours.
     """
     sizes = {"n": n, "n_test": n_test, "d": d, "classes": classes}
-    for name, size in sizes.items():
-        positive_integer(name, size)
-    numbers = {"shift": shift, "correlation": correlation, "peak": peak}
-    numbers["size"] = size
+    for name, count in sizes.items():
+        positive_integer(name, count)
+    numbers = {"shift": shift, "correlation": correlation, "peak": peak, "size": size}
     for name, value in numbers.items():
         not_negative(name, value)
     if classes < 3:
@@ -78,12 +77,12 @@ def moment_classes(
         raise BadInput(f"`peak` must be at most 1, got {peak}. Example: 0.2.")
     law = [jnp.asarray(v, jnp.float64) for v in numbers.values()]
     parts = [
-        _rows(key_part, size, d, classes, *law)
-        for key_part, size in zip(jax.random.split(key), (n, n_test), strict=True)
+        _rows(key_part, count, d, classes, *law)
+        for key_part, count in zip(jax.random.split(key), (n, n_test), strict=True)
     ]
     features = jnp.eye(d, dtype=jnp.float64)[: 3 * classes]
     (x, y), (x_test, y_test) = parts
-    one = lambda size: jnp.ones(size, jnp.float64)
+    one = lambda count: jnp.ones(count, jnp.float64)
     test = Dataset(x_test, y_test, one(n_test), y_test, features)
     return Dataset(x, y, one(n), y, features, test)
 

@@ -54,11 +54,11 @@ experiment = presets(
     Experiment(
         name="distributional_clones",
         make=make,
-        cell={"network": "mlp"},
+        cell={"network": "mlp", "rows": 500, "rows_test": 250},
         seeds=20,
         flow=Descent(rate=RATE, optimiser="adam", batch=50, sampling="replacement"),
         loss=half_mse,
-        times=log_times(5 * RATE, 10_000 * RATE, 45),
+        times=log_times(5 * RATE, 8000 * RATE, 40),
         measures={
             "accuracy": RealAccuracy(),
             "error": RealError(),
