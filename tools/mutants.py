@@ -1,9 +1,10 @@
 """Do the tests notice?  Small faults are put into the library, one at a time.
 
     uv run --with pytest-cov python tools/mutants.py --reach FILE [--json FILE]
-        [--count 300] [--seed 0] [--jobs 2] [--budget 60] [--again]
+        [--count 300] [--seed 0] [--jobs 2] [--budget 60] [--again] [--tests PATH ...]
 
-The first call runs the tests once and writes which test reaches which line to FILE.
+The first call runs the tests, all or those of some folders, once and writes which test
+reaches which line to FILE.
 Then every mutant of a random sample is tried, in a copy of the tree, on the tests that
 reach its line: first those that reach least besides, then those that use most of its
 file.  A run that was stopped goes on; `--again --budget 300` tries the survivors once
@@ -167,19 +168,23 @@ def mutated(text: str, mutant: dict) -> str:
     return (before + mutant["after"].encode() + after).decode()
 
 
-def reach(path: pathlib.Path) -> dict:
-    """Which test reaches which line, and how long each takes; measured once."""
+def reach(path: pathlib.Path, tests: list[str], jobs: int) -> dict:
+    """Which of the tests reaches which line, and how long each takes; measured once."""
     if not path.exists():
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
             command += ["--cov=simbias", "--cov-context=test", "--cov-report="]
             command += [f"--junitxml={folder / 'report.xml'}"]
+            command += ["-n", str(jobs if jobs > 1 else 0), *tests]
             data = {"COVERAGE_FILE": str(folder / "coverage")}
             subprocess.run(command, cwd=ROOT, env={**os.environ, **data}, check=False)
             found = reached(folder / "coverage", folder / "report.xml")
-        path.write_text(json.dumps(found))
-    return json.loads(path.read_text())
+        path.write_text(json.dumps({"made_from": tests, **found}))
+    known = json.loads(path.read_text())
+    if sorted(known["made_from"]) != sorted(tests):
+        sys.exit(f"{path} was made from {known['made_from']}, not from {tests}")
+    return known
 
 
 def reached(data: pathlib.Path, report: pathlib.Path) -> dict:
@@ -314,7 +319,8 @@ def written(path: pathlib.Path | None, options, rows: list[dict], total: int) ->
     score = round(counts["killed"] / judged, 4) if judged else None
     print(f"{len(rows)} of {options.count}: {dict(counts)}, score {score}", flush=True)
     document = {"score": score, "outcomes": counts, "seed": options.seed}
-    document |= {"mutants": total, "budget_seconds": options.budget, "rows": rows}
+    document |= {"mutants": total, "budget_seconds": options.budget}
+    document |= {"tests": options.tests, "rows": rows}
     if path is not None:
         path.write_text(json.dumps(document, indent=1) + "\n")
 
@@ -327,9 +333,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--budget", type=float, default=60.0)
+    parser.add_argument("--tests", nargs="+", default=["tests"])
     parser.add_argument("--again", action="store_true")
     options = parser.parse_args()
-    known, everything = reach(options.reach), all_mutants()
+    known = reach(options.reach, options.tests, options.jobs)
+    everything = all_mutants()
     now = {key(mutant): mutant for mutant in everything}
     rows = []
     if options.json and options.json.exists():

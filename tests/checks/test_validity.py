@@ -294,16 +294,21 @@ def test_times_that_end_at_zero_cannot_be_stretched(times):
         overridden(small(), {"times": times, "final_time": 10.0})
 
 
-def test_the_generator_of_the_process_does_not_decide_members():
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("jax_default_prng_impl", "rbg"), ("jax_threefry_partitionable", False)],
+)
+def test_the_generator_of_the_process_does_not_decide_members(option, value):
     experiment = small(cell={"n": 6}, seeds=2)
     expected = simulate(experiment)["risk"].values.tolist()
     jax.clear_caches()  # keys that were compiled would hide it
     # Of the process: its threads do not see a context of this one.
-    jax.config.update("jax_default_prng_impl", "rbg")
+    before = getattr(jax.config, option)
+    jax.config.update(option, value)
     try:
         assert simulate(experiment)["risk"].values.tolist() == expected
     finally:
-        jax.config.update("jax_default_prng_impl", "threefry2x32")
+        jax.config.update(option, before)
 
 
 def test_what_a_partial_function_holds_is_part_of_the_configuration():

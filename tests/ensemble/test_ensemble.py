@@ -264,6 +264,12 @@ def test_draws_are_the_same_in_both_precisions():
     np.testing.assert_allclose(double["risk"], single["risk"], rtol=1e-5)
 
 
+def test_a_draw_depends_on_its_place_and_not_on_how_many_follow():
+    with exact_numerics():
+        few, many = (jax.random.normal(jax.random.key(0), (n,)) for n in (4, 9))
+    np.testing.assert_array_equal(many[:4], few)
+
+
 def test_solve_gives_the_trajectory_of_the_member():
     experiment = small(cell={"n": 8, "scale": 0.5}, seeds=1)
     plan = make_plan(experiment)
@@ -327,6 +333,8 @@ def test_padding_changes_no_risk():
         ({"times": ()}, r"`times` must be finite, not negative and not empty"),
         ({"times": (1.0, 0.5)}, r"`times` must increase"),
         ({"times": (1.0, 1.0)}, r"`times` must increase"),
+        ({"times": (0.0, 2.0, 1.0, 3.0)}, r"`times` must increase"),
+        ({"keep": (0.0, 5.0, 1.0)}, r"`keep` must increase"),
         ({"times": (-1.0, 1.0)}, r"`times` must be finite, not negative"),
         ({"dtype": "float16"}, r"`dtype` must be"),
         ({"seeds": 10**11}, r"too large: .* members need about"),
@@ -372,6 +380,13 @@ def test_numbers_of_numpy_are_numbers_and_a_list_is_not():
     assert type(checked_value("cell.sigma", np.float32(1), float)) is float
     with pytest.raises(ValueError, match="or a tuple of numbers for an axis"):
         checked_value("cell.n", [5, 6], int)
+
+
+def test_the_dearest_shapes_come_first():
+    plan = make_plan(small(cell={"n": 6, "m": (4, 64, 16)}))
+    costs = [group.cost for group in plan.groups]
+    assert len(costs) == 3
+    assert costs == sorted(costs, reverse=True)
 
 
 def test_the_grid_is_in_the_order_it_was_given():

@@ -471,6 +471,15 @@ def test_a_start_on_a_kink_that_pushes_away_on_both_sides_is_counted(y1, choices
     assert int(state.stats["choices"]) == choices
 
 
+def test_a_start_on_a_kink_is_counted_on_planes_with_no_zero_among_their_numbers():
+    # The same without padding, which has zeros in every row.
+    x, y = jnp.asarray([[1.0, 2.0], [1.0, -2.0]]), jnp.ones((2, 1))
+    data = Dataset(x, y, jnp.ones(2), y, jnp.zeros((0, 2)))
+    net = TwoLayer(jnp.asarray([[2 * TINY, -TINY]]), jnp.asarray([[TINY]]))
+    state = ReluFlow().init(net, data, losses.half_mse, jax.random.key(0))
+    assert int(state.stats["choices"]) == 1
+
+
 def test_a_neuron_at_rest_on_a_kink_is_converged():
     # The gradients on the two sides of a plane it slides on never vanish, the least
     # subgradient does, down to the tolerance.

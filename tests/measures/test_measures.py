@@ -138,6 +138,11 @@ def test_a_file_holds_the_final_measure_it_is_named_after(name):
     assert cls.__bases__ == (AbstractMeasure,)
 
 
+def test_what_a_measure_is_set_to_is_part_of_the_program(measure):
+    # It may then be a size, and equal ones share a program.
+    assert jax.tree.leaves(measure) == []
+
+
 # All with a bias: neurons are then active on the zeros of the padding.
 
 
@@ -367,6 +372,11 @@ def test_the_histogram_has_its_ends_in_the_last_bins_and_leaves_out_zeros():
     data = points([[1, 0], [0, 1]], [1, 0])
     found = value(CosineHistogram(bins=4), net, data)
     np.testing.assert_allclose(found, [1 / 3, 0, 0, 2 / 3], **ROUNDING)
+
+
+def test_the_histogram_may_have_a_single_bin():
+    found = value(CosineHistogram(bins=1), network(), sample())
+    np.testing.assert_allclose(found, [1.0])
 
 
 def test_alignment_is_the_share_of_mass_along_the_line():

@@ -14,9 +14,13 @@ from small import small
 from simbias import cli
 from simbias.ensemble import memory, pace
 from simbias.ensemble.plan import make_plan
+from simbias.ensemble.table import empty_table
+from simbias.results import attributes
+from simbias.store import making
 from simbias.store.address import place_at
 from simbias.store.blocks import Blocks
 from simbias.store.folder import Folder
+from simbias.store.making import create_store
 from simbias.store.place import Replaced
 from simbias.verbs.simulate import simulate
 
@@ -133,6 +137,24 @@ def test_a_run_that_is_deleted_at_work_is_not_written_any_more(tmp_path, monkeyp
 def test_empty_folders_that_are_left_are_no_obstacle(tmp_path):
     (tmp_path / "run.zarr" / "work" / "owners").mkdir(parents=True)
     simulate(TINY, store=tmp_path / "run.zarr")
+
+
+def test_the_root_of_a_run_in_a_folder_that_was_there_is_on_the_disk(
+    tmp_path, monkeypatch
+):
+    plan, synced = make_plan(TINY), []
+    path = tmp_path / "run.zarr"
+    path.mkdir()
+    monkeypatch.setattr(making, "sync", synced.append)
+    create_store(place_at(path), empty_table(plan, 1), attributes(plan))
+    # Itself, and its name in the folder.
+    assert set(synced) == {path / "zarr.json", path}
+    before = (path / "zarr.json").read_bytes()
+    synced.clear()
+    # Another creator finds it there, and it is the first one's.
+    create_store(place_at(path), empty_table(plan, 1), attributes(plan))
+    assert not synced
+    assert (path / "zarr.json").read_bytes() == before
 
 
 @pytest.mark.parametrize("name", ["final/thesis.pdf", "work/notes", "mine"])

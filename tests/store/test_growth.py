@@ -79,6 +79,26 @@ def test_who_works_while_a_store_grows_does_its_part_and_leaves_the_rest(tmp_pat
 
 
 @pytest.mark.parametrize(
+    ("seeds", "m", "block", "blocks"),
+    [
+        (3, 8, 8, 2),
+        (200, 8, 25, 32),
+        (5000, 8, 256, 79),
+        # A member alone has more than the megabyte that a block should have.
+        (3, 200_000, 1, 12),
+    ],
+)
+def test_a_run_has_32_blocks_to_share_out_of_8_to_256_members(
+    tmp_path, seeds, m, block, blocks
+):
+    plan = make_plan(small(seeds=seeds, cell={**small().cell, "m": m}))
+    assert plan.size == 4 * seeds
+    store = prepare(tmp_path / "run.zarr", plan, attributes(plan))
+    assert store.block == block
+    assert store.attributes["extents"][-1]["blocks"] == blocks
+
+
+@pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"seeds": 2}, r"seeds: 3 -> 2"),

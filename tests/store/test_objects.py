@@ -167,6 +167,26 @@ def test_a_store_that_ignores_conditions_is_refused_and_left_empty(url, monkeypa
     assert not place_at(url).exists()
 
 
+def test_a_swap_of_files_that_comes_late_leaves_what_is_there(tmp_path, monkeypatch):
+    # Behind a file:// there are no conditions, and obstore renames.
+    place = place_at(f"file://{tmp_path}/run.zarr") / "work/owners/1f"
+    place.write(b"old")
+    put = obstore.put
+
+    def overtaken(store, key, content, *, mode):
+        if isinstance(mode, dict):
+            put(store, key, b"of a faster one", mode="overwrite")
+        return put(store, key, content, mode=mode)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(obstore, "put", overtaken)
+        assert not place.swap(b"old", b"new")
+    assert place.read() == b"of a faster one"
+    assert place.swap(b"of a faster one", b"new")
+    assert place.read() == b"new"
+    assert place_at(f"file://{tmp_path}/run.zarr").files() == ["work/owners/1f"]
+
+
 def test_damage_is_named_and_an_outage_is_not_taken_for_it(url, whole, monkeypatch):
     ds = whole[0]
     simulate(LONG, store=url)

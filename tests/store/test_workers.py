@@ -25,7 +25,7 @@ from simbias.core import Status
 from simbias.ensemble.engine import run_members
 from simbias.ensemble.plan import make_plan
 from simbias.results import attributes, is_finished, open_result
-from simbias.store import lease, making
+from simbias.store import lease, making, work
 from simbias.store.address import place_at
 from simbias.store.blocks import Blocks
 from simbias.store.layout import Store
@@ -99,6 +99,22 @@ def two(tmp_path):
     often = {"beat_seconds": 0.02, "stale_seconds": 0.3}
     with Leases(tmp_path, **often) as one, Leases(tmp_path, **often) as other:
         yield one, other
+
+
+def test_who_waits_for_others_looks_about_once_a_second(tmp_path, monkeypatch):
+    plan, pauses = make_plan(small()), []
+    store = prepare(tmp_path / "run.zarr", plan, attributes(plan))
+    with Leases(store.work) as other:
+        assert other.claim("0")
+
+        def pause(_, seconds):
+            pauses.append(seconds)
+            other.release("0")
+
+        monkeypatch.setattr(work, "_pause", pause)
+        work.work(plan, store)
+    assert len(pauses) == 1
+    assert 1 <= pauses[0] < 20
 
 
 def test_a_lease_has_one_owner_at_a_time(two):
@@ -178,6 +194,21 @@ def test_a_process_of_this_machine_that_is_gone_is_dead_at_once(two, tmp_path):
     (tmp_path / "leases" / "8").write_text("before")
     if beat["machine"] is not None:
         assert one.claim("8")
+
+
+def test_a_process_that_has_ended_and_that_nobody_waited_for_is_dead(two, tmp_path):
+    one, _ = two
+    process = subprocess.Popen(["sleep", "60"])
+    beat = {"count": 1, **lease._process(), "process": process.pid}
+    beat |= {"began": lease._began(process.pid)}
+    (tmp_path / "owners" / "ended").write_text(json.dumps(beat))
+    (tmp_path / "leases" / "7").write_text("ended")
+    assert not one.claim("7")
+    process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    if beat["machine"] is not None:
+        assert one.claim("7")
+    process.wait()
 
 
 @pytest.mark.parametrize("raw", [b"", b"\xff\xfe", b"some/where", b"flipped", None])

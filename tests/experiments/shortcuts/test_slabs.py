@@ -296,6 +296,9 @@ def test_the_dependence_on_independent_inputs_is_the_share_of_the_variance():
     found = jit(FeatureDependence())(linear([3.0, 4.0, 0.0], b=1.0), data)
     np.testing.assert_allclose(found[:, 1], [0.36, 0.64, 0], atol=0.03)
     assert found[2, 1] == 0
+    # Both numbers are of the order and the shares alone, not of the scale.
+    small = jit(FeatureDependence())(linear([3e-3, 4e-3, 0.0], b=1e-3), data)
+    np.testing.assert_allclose(small, found, rtol=1e-9)
 
 
 def test_the_plane_shows_the_boundary_of_a_known_network():
@@ -339,6 +342,9 @@ def test_attacks_on_the_linear_coordinate_break_what_is_within_reach():
     # Of |z₀| ~ U(0.1, 1); four standard errors.
     assert abs(found[0] - 7 / 9) < 4 * np.sqrt(7 / 9 * 2 / 9 / 1000)
     assert found[1] == pytest.approx(1)
+    # Nothing moves the inputs of a network that is the same everywhere.
+    same = linear(0 * data.features[0], b=1.0)
+    assert np.isnan(jit(AdversarialAccuracy(radius=0.3, rows=1000))(same, data)[1])
     moved = jit(UniversalPerturbation(radius=0.3))(net, data)
     # One direction breaks one class.
     assert abs(moved[0] - 8 / 9) < 4 * np.sqrt(8 / 9 * 1 / 9 / 1000)

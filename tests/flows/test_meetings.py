@@ -1,0 +1,197 @@
+"""What happens at one hyperplane, worked out by hand for a single neuron."""
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from simbias import losses
+from simbias.core import Dataset
+from simbias.flows._relu.course import Course, Pins, Step, no_pins
+from simbias.flows._relu.crossings import _next_event, _redirected
+from simbias.flows._relu.event_step import _root_mean_square
+from simbias.flows._relu.frozen import extended_sample
+from simbias.flows._relu.meetings import Meeting, concave_first, decide, jumps_at
+from simbias.flows._relu.pins import dual_basis, pinned_normals
+from simbias.flows._relu.single_neuron import Point, displacement
+
+
+def sample(x):
+    x = jnp.asarray(x, float)
+    y = jnp.zeros((len(x), 1))
+    data = Dataset(x, y, jnp.ones(len(x)), y, jnp.zeros((0, x.shape[1])))
+    return extended_sample(data, losses.half_mse, has_bias=False)
+
+
+def rows(*values):
+    return jnp.asarray(values, float)
+
+
+def course(data, start, end, is_above, pinned=()):
+    """One neuron with a = 1 from `start` to `end`; nothing has happened yet."""
+    zero, none = jnp.zeros((1, data.x.shape[1])), jnp.zeros(1)
+    count = jnp.zeros(1, jnp.int32)
+    point = lambda w: Point(rows(w), rows([1.0]), zero, rows([0.0]))
+    pins = no_pins(zero, 2)
+    plane = pins.plane.at[0, : len(pinned)].set(jnp.asarray(pinned, jnp.int32))
+    dual = dual_basis(pinned_normals(data.normal, plane))
+    return Course(
+        begin=none,
+        start=point(start),
+        end=point(end),
+        is_above=jnp.asarray([is_above]),
+        pins=Pins(plane, dual, pins.below, pins.above, pins.excursion),
+        early=zero[:, None],
+        late=zero[:, None],
+        shift=none,
+        lag=none,
+        meetings=count,
+        crossings=count,
+        pinned=count,
+        released=count,
+        is_full=jnp.zeros(1, bool),
+        is_pending=jnp.ones(1, bool),
+        events=None,
+    )
+
+
+def constant(data, pull):
+    """A step of length 1 whose pulls do not change."""
+    pull = jnp.asarray(pull, float)[:, None]
+    return Step(data, pull, pull, jnp.asarray(1.0), 0.0)
+
+
+def test_the_gain_of_speed_at_a_plane_is_linear_in_time_as_the_residuals_are():
+    data = sample([[1.0, 0.0], [0.0, 2.0]])
+    rng = np.random.default_rng(0)
+    early, late, a = rng.standard_normal((3, 2, 1))
+    step = Step(data, jnp.asarray(early), jnp.asarray(late), jnp.asarray(1.0), 0.1)
+    time = np.array([0.0, 0.25])
+    plane = jnp.asarray([[0, 1], [1, 0]], jnp.int32)
+    got = jumps_at(jnp.asarray(a), plane, jnp.asarray(time), step)
+    pull = ((1 - time) * early + time * late)[np.asarray(plane), np.arange(2)[:, None]]
+    np.testing.assert_allclose(got, -0.9 * a * pull, rtol=1e-12)
+
+
+# A neuron that slides on x₁ meets the planes of x₂ and of x₁ + x₂ together.
+DEPENDENT = [[1.0, 0, 0], [0, 1.0, 0], [1.0, 1.0, 0]]
+
+
+@pytest.mark.parametrize("is_above", [False, True])
+@pytest.mark.parametrize(
+    ("pull", "pinned", "away", "first"),
+    [
+        # R < 0 at a concave plane, > 0 at a convex one, where a = 1.
+        ((1.0, 1.0, -1.0), (0,), False, 2),
+        ((1.0, 1.0, 1.0), (0,), False, 1),
+        ((1.0, 1.0, -1.0), (0,), True, 1),
+        # Without the pin it meets the one that it was found at.
+        ((1.0, 1.0, -1.0), (), False, 1),
+    ],
+    ids=["concave", "convex", "leaves", "free"],
+)
+def test_of_planes_met_at_once_a_concave_one_comes_first(
+    is_above, pull, pinned, away, first
+):
+    data, side = sample(DEPENDENT), 1.0 if is_above else -1.0
+    there, end = [0.0, 0.0, 1.0], [0.0, side * (0.1 if away else -0.1), 1.0]
+    one = course(data, [0.0, side, 1.0], end, [False, is_above, is_above], pinned)
+    at = Point(rows(there), *one.start[1:])
+    k = jnp.asarray([1], jnp.int32)
+    got = concave_first(one, constant(data, pull), k, jnp.asarray([0.5]), at)
+    assert got.tolist() == [first]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1)])
+def test_a_sliding_neuron_crosses_the_concave_plane_of_those_it_meets(order):
+    order = np.asarray(order)
+    data = sample(np.asarray(DEPENDENT)[order])
+    pull = np.array([1.0, 1.0, -1.0])[order]
+    one = course(data, [0.0, -1.0, 1.0], [0.0, 0.1, 1.0], [False] * 3, pinned=(0,))
+    after = _next_event(constant(data, pull), one)
+    np.testing.assert_allclose(after.start.w[0], [0, 0, 1], atol=1e-9)
+    assert after.is_above[0].tolist() == (order == 2).tolist()
+    assert int(after.crossings[0]) == 1
+
+
+@pytest.mark.parametrize("beyond", [0.3, 0.0])
+@pytest.mark.parametrize("is_pinned", [False, True])
+def test_a_neuron_that_stays_ends_at_the_plane_and_the_way_back_is_counted(
+    beyond, is_pinned
+):
+    # Of the plane of x₁; x₂ = (0, 1, 0), if it is pinned to it, leaves (1, 0, 0) free.
+    data = sample([[3.0, 4.0, 0.0], [0.0, 1.0, 0.0]])
+    normal = np.array([0.6, 0.8, 0.0])
+    free = np.array([1.0, 0.0, 0.0]) if is_pinned else normal
+    there, end = np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.0, 2.0])
+    pinned = (1,) if is_pinned else ()
+    before = course(data, there + free, end - beyond * free, [True, False], pinned)
+    at = Point(rows(there), *before.start[1:])
+    no = jnp.zeros(1, bool)
+    meeting = Meeting(
+        plane=jnp.asarray([[1, 0, 0]], jnp.int32),
+        is_used=jnp.asarray([[is_pinned, False, True]]),
+        gain=jnp.zeros((1, 3), jnp.int32),
+        is_kept=jnp.asarray([[is_pinned, False]]),
+        is_pinned=no,
+        stays=~no,
+    )
+    begin, step = jnp.asarray([0.25]), constant(data, [1.0, 1.0])
+    after = _redirected(before, step, begin, at, meeting)
+    np.testing.assert_allclose(after.end.w[0], end, atol=1e-15)
+    assert after.is_above.tolist() == [[True, False]]
+    np.testing.assert_allclose(after.shift, [beyond], atol=1e-15)
+    np.testing.assert_allclose(after.lag, [0.75 * beyond], atol=1e-15)
+    again = _redirected(after, step, begin, at, meeting)
+    np.testing.assert_allclose(again.shift, after.shift, atol=1e-15)
+    assert [int(c.crossings[0]) for c in (after, again)] == [0, 0]
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_plane_is_slid_on_whichever_way_it_points(sign):
+    # Free of x₁ the neuron rises at speed 1, above at 1 − 2: it slides.
+    data = sample([[sign, sign]])
+    normal = sign * np.array([1.0, 1.0]) / np.sqrt(2)
+    moment = rows(normal)[:, None]
+    one = course(data, -normal, normal, [False])
+    one = eqx.tree_at(lambda c: (c.early, c.late), one, (moment, moment))
+    at = Point(rows([0.0, 0.0]), *one.start[1:])
+    k, begin = jnp.zeros(1, jnp.int32), jnp.asarray([0.5])
+    for pull, is_pinned in ((2.0, True), (0.5, False)):
+        meeting = decide(one, constant(data, [pull]), k, begin, at)
+        assert bool(meeting.is_pinned[0]) == is_pinned
+        assert not bool(meeting.stays[0])
+        assert int(meeting.gain[0, -1]) == (0 if is_pinned else 1)
+
+
+def test_a_lone_neuron_follows_hyperbolic_functions_and_linear_moments_to_order_4():
+    w, a, drive = np.array([0.3, -0.2]), 0.7, np.array([0.6, 0.8])
+    free = jnp.zeros((1, 0, 2)), jnp.zeros((1, 0, 2))
+    zero = rows([0.0, 0.0]), rows([0.0])
+    ends = []
+    for length in (0.2, 0.1):
+        moment = rows(drive)[:, None]
+        at = Point(rows(w), rows([a]), *zero)
+        left = jnp.asarray([length])
+        dw, da = displacement(at, moment, moment, left, *free, False)
+        along = w @ drive
+        c, s = np.cosh(length) - 1, np.sinh(length)
+        expected = np.append((c * along + s * a) * drive, c * a + s * along)
+        ends.append(np.max(np.abs(np.append(dw[0], da[0]) - expected)))
+    assert ends[0] < 1e-5
+    assert ends[0] / ends[1] == pytest.approx(32, rel=0.2)
+    # With a held fixed the velocity is linear in time.
+    at = Point(rows(w), rows([a]), *zero)
+    left = jnp.asarray([0.2])
+    dw, da = displacement(at, 0 * moment, moment, left, *free, True)
+    np.testing.assert_allclose(dw[0], 0.1 * a * drive, rtol=1e-12)
+    assert float(da[0, 0]) == 0
+
+
+def test_neurons_at_rest_do_not_loosen_an_error_and_alone_have_none():
+    mean = lambda *v: float(_root_mean_square(*map(jnp.asarray, v)))
+    assert mean([3.0, 4.0], [1.0, 1.0]) == pytest.approx(np.sqrt(12.5))
+    assert mean([3.0, 4.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0]) == mean(
+        [3.0, 4.0], [1.0, 1.0]
+    )
+    assert mean([0.0, 0.0], [0.0, 0.0]) == 0.0

@@ -1,0 +1,122 @@
+"""Neurons that leave the planes they slide on, worked out by hand."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from simbias import losses
+from simbias.core import Dataset
+from simbias.flows._relu.course import Pins
+from simbias.flows._relu.frozen import extended_sample
+from simbias.flows._relu.pins import dual_basis, pinned_normals
+from simbias.flows._relu.releases import Held, release
+
+LENGTH = 0.5
+
+
+def released(below, pull, before, planes=(1,), excursion=0.0, tolerance=1e-3):
+    """One neuron with a = 1 on the planes of some unit vectors, after a step.
+
+    `below` are its speeds from below all planes, `pull` the loss of speed above each,
+    `before` the speeds (below, above) on every pin when the step began.
+    """
+    x = jnp.eye(3)
+    data = Dataset(x, x[:, :1], jnp.ones(3), x[:, :1], jnp.zeros((0, 3)))
+    sample = extended_sample(data, losses.half_mse, has_bias=False)
+    plane = jnp.asarray([planes], jnp.int32)
+    speeds = jnp.asarray([before], float)
+    pins = Pins(
+        plane=plane,
+        dual=dual_basis(pinned_normals(sample.normal, plane)),
+        below=speeds[:, :, 0],
+        above=speeds[:, :, 1],
+        excursion=jnp.full(plane.shape, excursion),
+    )
+    none = jnp.zeros(1, jnp.int32)
+    held = Held(
+        w=jnp.asarray([[0.0, 0.0, 1.0]]),
+        a=jnp.ones((1, 1)),
+        moment=jnp.asarray(below, float)[None, None],
+        is_above=jnp.asarray([[False, False, True]]),
+        pins=pins,
+        released=none,
+        choices=none,
+    )
+    pull = jnp.asarray(pull, float)[:, None]
+    left = jnp.asarray([tolerance])
+    return release(held, sample, pull, jnp.asarray(LENGTH), 0.0, left, rows=1)
+
+
+# A speed from −b to c, linear in time, is positive for the last c/(b + c) of the step.
+def travelled(rest, now):
+    return LENGTH / 2 * now**2 / (rest + now)
+
+
+@pytest.mark.parametrize("plane", [0, 1])
+def test_a_pin_that_lets_go_upwards_is_active_and_as_far_as_it_would_be(plane):
+    # Below 1, above 1 − 0.4; before it was −0.2 above.
+    below, pull = np.array([0.0, 0.0, 0.5]), np.array([0.3, 0.2, 0.0])
+    below[plane], pull[plane] = 1.0, 0.4
+    end = released(below, pull, [(0.9, -0.2)], planes=(plane,))
+    far = travelled(0.2, 0.6)
+    expected = np.array([0.0, 0.0, 1.0])
+    expected[plane] = far
+    np.testing.assert_allclose(end.w[0], expected, rtol=1e-12)
+    below[plane] = 0.6
+    np.testing.assert_allclose(end.moment[0, 0], below, rtol=1e-12)
+    assert end.is_above[0].tolist() == [plane == 0, plane == 1, True]
+    assert end.pins.plane.tolist() == [[-1]]
+    assert [int(v[0]) for v in (end.released, end.choices)] == [1, 0]
+
+
+def test_a_pin_that_lets_go_downwards_is_inactive():
+    end = released([0.0, -0.5, 0.5], [0.0, 0.4, 0.0], [(0.3, -0.1)])
+    far = travelled(0.3, 0.5)
+    np.testing.assert_allclose(end.w[0], [0, -far, 1], rtol=1e-12)
+    np.testing.assert_allclose(end.moment[0, 0], [0, -0.5, 0.5])
+    assert end.is_above[0].tolist() == [False, False, True]
+    assert end.pins.plane.tolist() == [[-1]]
+    assert [int(v[0]) for v in (end.released, end.choices)] == [1, 0]
+
+
+def test_a_pin_that_has_hardly_left_is_kept_and_the_distance_noted():
+    end = released([0.0, 1.0, 0.5], [0.0, 0.4, 0.0], [(0.9, -0.2)], tolerance=1.0)
+    np.testing.assert_array_equal(end.w[0], [0, 0, 1])
+    assert end.pins.plane.tolist() == [[1]]
+    assert float(end.pins.excursion[0, 0]) == pytest.approx(travelled(0.2, 0.6))
+    assert int(end.released[0]) == 0
+
+
+@pytest.mark.parametrize("excursion", [0.0, 0.01])
+def test_a_pin_that_holds_again_forgets_how_far_it_had_left(excursion):
+    end = released([0.0, 0.5, 0.5], [0.0, 1.0, 0.0], [(0.5, -0.5)], excursion=excursion)
+    assert end.pins.plane.tolist() == [[1]]
+    assert float(end.pins.excursion[0, 0]) == 0
+    assert int(end.released[0]) == 0
+
+
+@pytest.mark.parametrize("planes", [(0, 1), (1, 0), (1, -1, 0)])
+def test_of_two_pins_the_one_that_holds_stays(planes):
+    before = [{0: (0.5, -0.5), 1: (0.9, -0.2), -1: (0.0, 0.0)}[p] for p in planes]
+    end = released([0.5, 1.0, 0.5], [1.0, 0.4, 0.0], before, planes)
+    np.testing.assert_allclose(end.w[0], [0, travelled(0.2, 0.6), 1], rtol=1e-12)
+    assert end.pins.plane.tolist() == [[0 if p == 0 else -1 for p in planes]]
+    assert end.is_above[0].tolist() == [False, True, True]
+    assert int(end.released[0]) == 1
+
+
+def test_a_neuron_that_nothing_pushes_up_from_below_has_died_and_leaves():
+    end = released([0.0, 0.0, 0.0], [0.0, 0.4, 0.0], [(0.0, -0.4)])
+    np.testing.assert_array_equal(end.w[0], [0, 0, 1])
+    assert end.pins.plane.tolist() == [[-1]]
+    assert not bool(end.is_above[0, 1])
+    assert int(end.released[0]) == 1
+
+
+@pytest.mark.parametrize(("below", "goes_up"), [(-0.1, True), (-0.3, False)])
+def test_from_a_kink_that_has_turned_concave_it_goes_where_it_is_faster(below, goes_up):
+    end = released([0.0, below, 0.5], [0.0, -0.4, 0.0], [(0.1, -0.1)])
+    assert bool(end.is_above[0, 1]) == goes_up
+    assert (float(end.w[0, 1]) > 0) == goes_up
+    assert end.pins.plane.tolist() == [[-1]]
+    assert [int(v[0]) for v in (end.released, end.choices)] == [1, 1]
