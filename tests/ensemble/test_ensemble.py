@@ -21,6 +21,7 @@ from simbias.ensemble.padding import bucket, padded
 from simbias.ensemble.plan import make_plan
 from simbias.ensemble.programs import Programs, idle
 from simbias.flows.descent import Descent
+from simbias.flows.relu_flow import ReluFlow
 from simbias.numerics import compiled
 from simbias.verbs.simulate import simulate, solve
 
@@ -202,6 +203,12 @@ def test_a_whole_number_of_the_flow_may_be_an_axis(traces):
     alone = simulate(small(cell={"n": 20, "scale": 0.5}, flow=Descent(batch=8)))
     np.testing.assert_array_equal(ds["risk"].sel({"flow.batch": 8}), alone["risk"])
     assert (ds["risk"].sel({"flow.batch": 4}) != alone["risk"])[:, 1:].all()
+
+
+def test_which_method_the_exact_flow_takes_may_be_an_axis():
+    cell = {"n": 6, "flow.stabilise": (True, False)}
+    plan = make_plan(small(cell=cell, flow=ReluFlow()))
+    assert [len(list(group.members)) for group in plan.groups] == [3, 3]
 
 
 class Repeated(PlainDescent):

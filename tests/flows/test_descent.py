@@ -274,9 +274,12 @@ def test_step_is_the_identity_once_finished_or_at_until():
         assert_same_bits(values(after), values(ended))
 
 
-@pytest.mark.parametrize("batch", [None, 5])
-def test_a_divergence_ends_the_member_with_its_last_finite_network(batch):
-    state = run(Descent(rate=10.0, batch=batch), network(), sample(), 1e6)
+@pytest.mark.parametrize(
+    "fields",
+    [{"rate": 10.0}, {"rate": 10.0, "batch": 5}, {"optimiser": optax.sgd(10.0)}],
+)
+def test_a_divergence_ends_the_member_with_its_last_finite_network(fields):
+    state = run(Descent(**fields), network(), sample(), 1e6)
     assert state.status == Status.NONFINITE
     assert 0 < float(state.time) < 1e4
     assert np.isfinite(weights(state.network)).all()
@@ -292,12 +295,13 @@ def test_a_start_that_is_not_finite_ends_within_a_step(value):
     assert int(state.stats["accepted"]) == 0
 
 
-def test_adam_ends_when_its_memory_overflows_instead_of_standing_still():
+@pytest.mark.parametrize("optimiser", ["adam", optax.adam(0.1)])
+def test_adam_ends_when_its_memory_overflows_instead_of_standing_still(optimiser):
     cast = lambda tree: jax.tree.map(lambda v: v.astype(jnp.float32), tree)
     net, data = cast(network("identity")), cast(sample())
     # f ~ 1e12, its square and the gradient are finite, the gradient's square is not.
     net = dataclasses.replace(net, w=net.w * 1e12)
-    state = run(Descent(optimiser="adam"), net, data, 10.0)
+    state = run(Descent(optimiser=optimiser), net, data, 10.0)
     assert state.status == Status.NONFINITE
 
 

@@ -15,6 +15,8 @@ from simbias.flows._relu.meetings import Meeting, concave_first, decide, jumps_a
 from simbias.flows._relu.pins import dual_basis, pinned_normals
 from simbias.flows._relu.single_neuron import Point, displacement
 
+pytestmark = pytest.mark.usefixtures("hastily_compiled")
+
 
 def sample(x):
     x = jnp.asarray(x, float)

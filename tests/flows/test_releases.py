@@ -1,5 +1,6 @@
 """Neurons that leave the planes they slide on, worked out by hand."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -11,7 +12,10 @@ from simbias.flows._relu.frozen import extended_sample
 from simbias.flows._relu.pins import dual_basis, pinned_normals
 from simbias.flows._relu.releases import Held, release
 
+pytestmark = pytest.mark.usefixtures("hastily_compiled")
+
 LENGTH = 0.5
+let_go = jax.jit(release, static_argnames=("slope", "rows"))
 
 
 def released(below, pull, before, planes=(1,), excursion=0.0, tolerance=1e-3):
@@ -44,7 +48,7 @@ def released(below, pull, before, planes=(1,), excursion=0.0, tolerance=1e-3):
     )
     pull = jnp.asarray(pull, float)[:, None]
     left = jnp.asarray([tolerance])
-    return release(held, sample, pull, jnp.asarray(LENGTH), 0.0, left, rows=1)
+    return let_go(held, sample, pull, jnp.asarray(LENGTH), 0.0, left, rows=1)
 
 
 # A speed from −b to c, linear in time, is positive for the last c/(b + c) of the step.

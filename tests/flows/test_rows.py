@@ -1,6 +1,7 @@
 """Small pieces that the exact flow is made of."""
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -12,6 +13,10 @@ from simbias.flows._relu.frozen import extended_sample
 from simbias.flows._relu.norms import norm, norm_of_rows
 from simbias.flows._relu.position import first_position
 from simbias.flows._relu.rows import holds, least_and_place, with_flips
+
+pytestmark = pytest.mark.usefixtures("hastily_compiled")
+
+placed = jax.jit(first_position, static_argnames=("slope", "capacity"))
 
 
 def whole(*values):
@@ -54,7 +59,7 @@ def begun(x, w, a):
     y = jnp.ones((len(x), 1))
     data = Dataset(x, y, jnp.ones(len(x)), y, jnp.zeros((0, x.shape[1])))
     sample = extended_sample(data, losses.half_mse, has_bias=False)
-    return first_position(w, a, sample, 0.0, 2), sample
+    return placed(w, a, sample, slope=0.0, capacity=2), sample
 
 
 def test_what_is_rebalanced_has_its_difference_of_squares_and_its_signs_again():

@@ -32,9 +32,11 @@ from simbias.measures.neurons.parameter_norm import ParameterNorm
 from simbias.measures.patterns.activation_patterns import ActivationPatterns
 from simbias.measures.patterns.pattern_classes import PatternClasses
 from simbias.measures.patterns.sliding_fraction import SlidingFraction
+from simbias.measures.risk._classes import classes
 from simbias.measures.risk.distance_to_ols import DistanceToOls
 from simbias.measures.risk.excess_risk import ExcessRisk
 from simbias.measures.risk.test_risk import TestRisk
+from simbias.measures.risk.train_accuracy import TrainAccuracy
 from simbias.measures.risk.train_loss import TrainLoss
 from simbias.measures.risk.train_risk import TrainRisk
 from simbias.measures.risk.two_group_excess import TwoGroupExcess
@@ -208,6 +210,21 @@ def test_train_loss_is_the_loss_it_is_given():
     np.testing.assert_allclose(
         value(TrainLoss(logistic), net, data), expected, **ROUNDING
     )
+
+
+def test_train_accuracy_is_the_weight_of_the_samples_that_are_right():
+    data = dataclasses.replace(
+        points([[1], [2], [-1], [-3]], [1, -1, -1, 1]),
+        weight=jnp.asarray([1.0, 2.0, 3.0, 2.0]),
+    )
+    net = neurons([[1.0], [-1.0]], [1.0, -1.0])
+    np.testing.assert_allclose(value(TrainAccuracy(), net, data), 0.5)
+
+
+def test_an_output_of_zero_is_of_the_class_that_is_not_positive():
+    one, three = [[0.0], [2.0], [-1.0]], [[0.0, 2, 1], [3.0, 3, 1]]
+    assert classes(jnp.asarray(one)).tolist() == [0, 1, 0]
+    assert classes(jnp.asarray(three)).tolist() == [1, 0]
 
 
 def test_the_law_itself_has_no_excess_risk_and_the_test_risk_of_its_noise():

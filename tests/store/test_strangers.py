@@ -102,6 +102,23 @@ def test_the_size_in_a_frame_is_that_of_its_content(size):
     assert _declared(bytes(_ZSTD.encode(bytes(size)))) == size
 
 
+@pytest.mark.parametrize("dictionary", [0, 1, 2, 3])
+@pytest.mark.parametrize("is_single", [False, True])
+@pytest.mark.parametrize("field", [0, 1, 2, 3])
+def test_the_size_in_a_frame_is_found_behind_whatever_precedes_it(
+    field, is_single, dictionary
+):
+    # RFC 8878, 3.1.1.1: flags, window, number of a dictionary, size of the content.
+    flags = field << 6 | is_single << 5 | dictionary
+    width = 1 if is_single and field == 0 else (0, 2, 4, 8)[field]
+    before = b"\x58" * (not is_single) + b"\x07" * (0, 1, 2, 4)[dictionary]
+    written = (200).to_bytes(width, "little") if width else b""
+    header = b"\x28\xb5\x2f\xfd" + bytes([flags]) + before + written
+    # Two bytes begin at 256.
+    expected = {0: None, 2: 456}.get(width, 200)
+    assert _declared(header + b"\x01" * 16) == expected
+
+
 class Touches:
     """A pickle that makes a file when it is loaded."""
 
