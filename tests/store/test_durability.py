@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import pathlib
 import signal
 
 import durable
@@ -167,9 +168,23 @@ def test_a_chunk_that_holds_nothing_but_nan_is_not_one_that_is_missing(tmp_path)
     same_bytes(open_result(store), ds)
 
 
+def flipped(path):
+    path.write_bytes(flip(path.read_bytes()))
+
+
+def made_a_folder(path):
+    path.unlink()
+    (path / "of" / "somebody").mkdir(parents=True)
+
+
 @pytest.mark.usefixtures("short_rounds")
-@pytest.mark.parametrize("harm", [flip, None])
-def test_a_damaged_state_is_named_and_not_read(tmp_path, monkeypatch, whole, harm):
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [(flipped, r"\d+ is damaged"), (made_a_folder, r"\d+'"), (pathlib.Path.unlink, "")],
+)
+def test_a_damaged_state_is_named_and_not_read(
+    tmp_path, monkeypatch, whole, harm, said
+):
     store = tmp_path / "run.zarr"
     stopped(monkeypatch, signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
@@ -177,12 +192,14 @@ def test_a_damaged_state_is_named_and_not_read(tmp_path, monkeypatch, whole, har
     states = [p for p in (store / "work" / "states").iterdir()]
     assert states
     for path in states:
-        path.unlink() if harm is None else path.write_bytes(harm(path.read_bytes()))
+        harm(path)
     assert not is_finished(open_result(store)).all()
-    if harm is None:
+    if not said:
         durable.run(store)
     else:
-        with pytest.warns(UserWarning, match=f"{states[0].parent}/\\d+ is damaged"):
+        with pytest.warns(
+            UserWarning, match=f"{states[0].parent}/{said}.*starts again"
+        ):
             durable.run(store)
     same_bytes(open_result(store), whole)
 
