@@ -8,6 +8,8 @@ from scipy.optimize import brentq, lsq_linear
 
 from simbias import losses
 from simbias.core import Dataset, Status
+from simbias.flows._relu.event_step import Method, attempt_step
+from simbias.flows._relu.frozen import extended_sample
 from simbias.flows._relu.subgradient import box_least_norm
 from simbias.flows.relu_flow import ReluFlow
 from simbias.networks.activations import LeakyRelu, gelu
@@ -499,6 +501,29 @@ def test_no_step_collapses_on_random_problems():
             assert int(state.status) == Status.RUNNING
             assert float(state.time) == 60.0
             assert int(state.stats["evaluations"]) < 6000
+
+
+def test_no_attempt_is_kept_that_crosses_a_plane_and_ends_before_it():
+    # At so loose a tolerance the error alone would keep some of them.
+    x, y, w, a = random_problem(32)
+    data, net = sample(x, y), network(w, a)
+    before = flowed(net, data, 12.0, rtol=1e-3).memory.position
+    planes = extended_sample(data, losses.half_mse, has_bias=False)
+    method = Method(diffrax.Tsit5(), jnp.asarray(0.1), 0.0, 16, has_events=False)
+
+    def ended(length):
+        end = attempt_step(before, planes, length, method, None)
+        height = end.position.w @ planes.normal.T
+        height = jnp.where(end.position.is_above, height, -height)
+        size = jnp.linalg.norm(end.position.w, axis=1, keepdims=True)
+        crosses = end.position.is_above != before.is_above
+        return end.error, jnp.any(crosses & (height < -1e-9 * size))
+
+    lengths = jnp.logspace(-1, 0.7, 18)
+    error, is_undone = jax.jit(lambda v: jax.lax.map(ended, v))(lengths)
+    assert np.any(is_undone)
+    assert np.any(error < 1)
+    assert np.all(error[is_undone] > 1)
 
 
 def test_several_outputs_and_a_hidden_bias_follow_tiny_steps():
