@@ -1,6 +1,7 @@
 """Filters told by least squares, opposite pairs, and convolutions of large kernels."""
 
 import functools
+import itertools
 
 import jax
 import jax.numpy as jnp
@@ -30,12 +31,21 @@ fits_of = jit(filter_fits.fits_of)
 GREY, ONE, OPPONENT = (1.0, 1.0, 1.0), (1.0, 0.0, 0.0), (1.0, -1.0, 0.0)
 
 
-def wave(colour, *, phase=0.3, centre=(0.4, -0.7), angle=0.5, length=4.7, width=1.7):
+def wave(
+    colour,
+    *,
+    phase=0.3,
+    centre=(0.4, -0.7),
+    angle=0.5,
+    length=4.7,
+    width=1.7,
+    stretch=1.3,
+):
     """A filter "3 7 7" that is a Gabor function, and on no point of the grid."""
     i = np.arange(7) - 3.0
     y, x = np.meshgrid(i - centre[0], i - centre[1], indexing="ij")
     u, v = np.cos(angle) * x + np.sin(angle) * y, np.cos(angle) * y - np.sin(angle) * x
-    envelope = np.exp(-(u**2 + (v / 1.3) ** 2) / (2 * width**2))
+    envelope = np.exp(-(u**2 + (v / stretch) ** 2) / (2 * width**2))
     stripes = envelope * np.cos(2 * np.pi * u / length + phase)
     stripes -= envelope * stripes.sum() / envelope.sum()
     return np.asarray(colour)[:, None, None] * stripes
@@ -115,6 +125,22 @@ def test_a_gabor_function_between_the_points_of_the_grid_is_told(phase, size):
     found = fits_of(jnp.asarray(made, jnp.float32))
     assert np.all(found[:, 0] > 0.9)
     np.testing.assert_allclose(found[:, 1], [0, 2 / 3, 1], atol=1e-5)
+
+
+def test_a_gabor_function_of_the_grid_is_told_whole():
+    places, lengths = (-2.0, -1.0, 0.0, 1.0, 2.0), (3.0, 4.0, 5.5, 7.5)
+    made = [
+        wave(
+            GREY,
+            centre=centre,
+            angle=np.pi * i / 8,
+            length=lengths[i % 4],
+            width=(1.0, 1.5, 2.2)[i % 3],
+            stretch=(1.0, 1.6)[i % 2],
+        )
+        for i, centre in enumerate(itertools.product(places, places))
+    ]
+    np.testing.assert_allclose(fits_of(jnp.asarray(made))[:, 0], 1, rtol=1e-9)
 
 
 def test_a_blob_is_no_gabor_function():
