@@ -176,6 +176,7 @@ def test_a_number_whose_value_make_asks_for_is_named_before_anything_runs(make, 
         (None, [], r"`devices` must be .* one at least, got \[\]"),
         (None, "cpu", r"`devices` must be a list of devices.* got 'cpu'"),
         (None, ["cpu"], r"`devices` must be a list of devices"),
+        (None, [*jax.devices()[:1], "cpu"], r"`devices` must be a list of devices"),
     ],
 )
 def test_what_a_run_cannot_run_on_is_refused_by_name(lanes, devices, message):
@@ -320,3 +321,17 @@ def test_what_a_partial_function_holds_is_part_of_the_configuration():
         for s in (0.0, 5.0)
     )
     assert one != two
+
+
+@dataclasses.dataclass
+class Settings:
+    """Of somebody's own, and no module of equinox."""
+
+    shift: float
+    names: tuple[str, ...] = ("x", "y")
+
+
+def test_a_dataclass_is_written_down_by_its_fields():
+    experiment = small(measures={"q": Static(array=Settings(0.5))})
+    found = configuration(experiment)["measures"]["q"]["array"]
+    assert found == {"type": "Settings", "shift": 0.5, "names": ["x", "y"]}

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from simbias.core import Dataset, Experiment
+from simbias.flows._descent.batches import Drawing, draw_batch, first_batches
 from simbias.flows.descent import Descent
 from simbias.networks.activations import identity
 from simbias.networks.two_layer import TwoLayer
@@ -69,6 +70,19 @@ def test_rows_with_replacement_are_uniform_and_independent():
     assert np.sum((counts - 200) ** 2 / 200) < 20.5
     repeats = np.mean(rows[1:] == rows[:-1])
     assert repeats == pytest.approx(1 / 6, abs=0.05)
+
+
+@pytest.mark.parametrize("sampling", ["replacement", "epochs"])
+def test_padding_is_never_drawn_wherever_it_is(sampling):
+    weight = jnp.asarray([0.0, 1.0, 0.0, 0.5, 2.0])
+    x = jnp.arange(5.0)[:, None]
+    data = Dataset(x, x, weight, x, jnp.eye(1))
+    start = first_batches(jax.random.key(0), data, sampling)
+    drawing = Drawing(sampling, 60, None, 0)
+    (rows, _, kept), _ = draw_batch(start, data, drawing, jnp.int32(0))
+    seen = np.asarray(rows[:, 0])[np.asarray(kept) > 0]
+    assert set(seen.tolist()) == {1.0, 3.0, 4.0}
+    assert seen.size == (60 if sampling == "replacement" else 3)
 
 
 def test_fresh_rows_come_from_the_law():
