@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -20,7 +21,7 @@ class PrincipalColumns(AbstractMeasure):
     Reference: Hacohen & Weinshall (2022), JMLR 23(155), section 2.
     """
 
-    of_target: bool = False
+    of_target: bool = eqx.field(static=True, default=False)
     dims: ClassVar[tuple[str, ...]] = ("output", "component")
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "k p"]:
