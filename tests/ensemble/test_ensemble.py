@@ -1,5 +1,5 @@
 import dataclasses
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import equinox as eqx
 import jax
@@ -387,6 +387,18 @@ def test_numbers_of_numpy_are_numbers_and_a_list_is_not():
     assert type(checked_value("cell.sigma", np.float32(1), float)) is float
     with pytest.raises(ValueError, match="or a tuple of numbers for an axis"):
         checked_value("cell.n", [5, 6], int)
+
+
+def test_a_choice_is_one_of_those_that_are_named():
+    kinds = Literal["plain", "noisy", 1]
+    assert checked_value("cell.kind", "noisy", kinds) == "noisy"
+    with pytest.raises(
+        ValueError, match="`cell.kind` must be one of 'plain', .*'nosy'"
+    ):
+        checked_value("cell.kind", "nosy", kinds)
+    # Equal to 1, and not meant.
+    with pytest.raises(ValueError, match="got True"):
+        checked_value("cell.kind", True, kinds)
 
 
 def test_the_dearest_shapes_come_first():
