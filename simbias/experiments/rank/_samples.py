@@ -1,6 +1,7 @@
 """Two classes: balls, or the digits 0 and 1."""
 
 import dataclasses
+from typing import Literal, get_args
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
@@ -11,13 +12,14 @@ from simbias.datasets.separable.blobs import blobs
 from simbias.datasets.vision.images import SHAPE, images
 from simbias.errors import BadInput
 
-SOURCES = ("blobs", "digits", "mnist")
+Source = Literal["blobs", "digits", "mnist"]
+SOURCES = get_args(Source)
 # Digits 0 and 1 among the first 1200 of scikit-learn's; of MNIST's, more.
 _STOCK, _MOST = {"digits": 1200, "mnist": 60_000}, {"digits": 200, "mnist": 12_000}
 
 
 def two_classes(
-    key: PRNGKeyArray, source: str, n: int, d: int, data_dir: str = ""
+    key: PRNGKeyArray, source: Source, n: int, d: int, data_dir: str = ""
 ) -> Dataset:
     """A sample with labels ±1: +1 for the digit 1, of which the digits are d pixels.
 

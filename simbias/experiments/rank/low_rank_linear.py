@@ -174,7 +174,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 def _separable(part: xr.Dataset, text: str) -> list[Claim]:
     last, scale = part.isel(time=-1), float(part["scale"])
     cosine, margin = largest_margin(part)
-    away = 1 - np.abs(cosine)
+    away = 1 - abs(cosine)
     early = ((part["margin"] > 100).cumsum("time") == 1).argmax("time")
     turned = away.isel(time=-1) / away.isel(time=early)
     rank = last["stable_rank"].max("layer")

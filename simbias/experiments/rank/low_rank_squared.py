@@ -9,6 +9,8 @@ Reference: Le & Jegelka (2022), arXiv:2201.11968, and Ji & Telgarsky (2019),
 arXiv:1810.02032, of the logistic loss; the control is ours.
 """
 
+from typing import Any
+
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
@@ -82,7 +84,7 @@ def figure(ds: xr.Dataset) -> Figure:
         seen = ds["time"].values > 0
         for scale, colour in zip(ds["scale"].values, COLOURS, strict=False):
             part = ds.sel(scale=scale).isel(time=seen)
-            place = {"colour": colour, "label": f"scale {scale:g}"}
+            place: dict[str, Any] = {"colour": colour, "label": f"scale {scale:g}"}
             band(ranks, part["time"], part["stable_rank"].max("layer"), **place)
             band(losses, part["time"], part["train_loss"], **place)
         law_level(ranks, 1)

@@ -12,6 +12,8 @@ length, as far as steps are short.  Two lengths show that they are.
 Reference: Le & Jegelka (2022), arXiv:2201.11968; sizes and samples are ours.
 """
 
+from typing import Any
+
 import jax
 import numpy as np
 import optax
@@ -24,7 +26,7 @@ from simbias.checks.values import positive
 from simbias.claims import largest, mean, share, smallest
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.experiments.rank._layers import LE, SquaredNorms, StableRanks, drift
-from simbias.experiments.rank._samples import inputs, two_classes
+from simbias.experiments.rank._samples import Source, inputs, two_classes
 from simbias.figures.band import band
 from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
@@ -50,7 +52,7 @@ def normalised(rate: Real) -> optax.GradientTransformation:
 def make(
     key: PRNGKeyArray,
     *,
-    source: str = "blobs",
+    source: Source = "blobs",
     linear: int = 2,
     scale: Real = 0.1,
     m: int = 16,
@@ -128,7 +130,10 @@ def figure(ds: xr.Dataset) -> Figure:
                 part = ds.sel(source=source, linear=count)
                 for i in range(ds.sizes["layer"]):
                     seen = part["stable_rank"].isel(layer=i)
-                    place = {"colour": COLOURS[i], "label": f"W_{i + 1}"}
+                    place: dict[str, Any] = {
+                        "colour": COLOURS[i],
+                        "label": f"W_{i + 1}",
+                    }
                     band(axes, ds["time"], seen.sel({"flow.rate": fine}), **place)
                     way = seen.sel({"flow.rate": coarse}).median("seed")
                     axes.plot(ds["time"], way, ":", color=COLOURS[i], lw=1.5)
