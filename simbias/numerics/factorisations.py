@@ -1,10 +1,10 @@
 """Factorisations of matrices one at a time, and where a program makes several at once.
 
-Before jaxlib 0.11.2 a CPU shares the matrices of one call of `qr`, `svd` or their like out
-among a pool of threads and waits for them on a thread of the same pool.  When as many
-calls wait as there are threads, two in one program or one in each of two, nobody is
-left to do what they wait for: the process hangs for ever, without a message.  A call
-with one matrix waits for nobody.
+Before jaxlib 0.11.2 a CPU shares the matrices of one call of `qr`, `svd` or their like
+out among a pool of threads and waits for them on a thread of the same pool.  When as
+many calls wait as there are threads, two in one program or one in each of two, nobody
+is left to do what they wait for: the process hangs for ever, without a message.  A
+call with one matrix waits for nobody.
 """
 
 from collections.abc import Callable
