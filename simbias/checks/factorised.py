@@ -1,12 +1,12 @@
 """Programs that may hang on this CPU, told before they run."""
 
+import importlib.metadata
 import os
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import jax
-import jaxlib
 
 from simbias.numerics.factorisations import at_once
 
@@ -27,7 +27,7 @@ def check_factorised(where: str, f: Callable[..., Any], *arguments: Any) -> None
     if found := at_once(f, *arguments):
         warnings.warn(
             f"{where} factorises several matrices in one call ({', '.join(found)}). "
-            f"With jaxlib {jaxlib.__version__} such calls may wait for each other for "
+            f"With jaxlib {_jaxlib()} such calls may wait for each other for "
             "ever on a CPU: take the matrices in turn, with jax.lax.map in the place "
             "of jax.vmap, or use jaxlib 0.11.2 or later.",
             stacklevel=2,
@@ -36,6 +36,10 @@ def check_factorised(where: str, f: Callable[..., Any], *arguments: Any) -> None
 
 def may_hang() -> bool:
     """Whether this is a CPU of several cores under an older jaxlib."""
-    version = tuple(int(part) for part in jaxlib.__version__.split(".")[:3])
+    version = tuple(int(part) for part in _jaxlib().split(".")[:3])
     is_cpu = jax.default_backend() == "cpu"
     return is_cpu and version < _MENDED and (os.cpu_count() or 1) > 1
+
+
+def _jaxlib() -> str:
+    return importlib.metadata.version("jaxlib")
