@@ -73,7 +73,7 @@ def test_an_optimiser_without_a_text_is_named_and_stays(tmp_path, capsys):
     assert run("run", "low_rank_weights", *small, "--out", str(tmp_path / "a")) == 0
     capsys.readouterr()
     own = ("--flow.optimiser", "normalized")
-    assert run("run", "low_rank_weights", *own, "--out", str(tmp_path / "b")) == 1
+    assert run("run", "low_rank_weights", *own, "--out", str(tmp_path / "b")) == 2
     assert "normalised" in capsys.readouterr().err
 
 
