@@ -134,7 +134,7 @@ def figure(ds: xr.Dataset) -> Figure:
     """Sensitivity and accuracies against steps, a column per target."""
     ds = with_axes(ds, AXES)
     targets, kinds = ds["target"].values, [str(v) for v in ds["network"].values]
-    steps = ds["time"] / float(ds["flow.rate"])
+    steps = ds["time"] / rate(ds)
     with style():
         whole = blank(4.0 * len(targets) + 1.4, 6.2)
         panels = whole.subplots(2, len(targets), squeeze=False, sharex=True)
@@ -161,6 +161,11 @@ def figure(ds: xr.Dataset) -> Figure:
     return whole
 
 
+def rate(ds: xr.Dataset) -> float:
+    """The rate of Adam: a coordinate where it is an axis, the experiment's else."""
+    return float(ds.get("flow.rate", RATE))
+
+
 def level(ds: xr.Dataset, target: str) -> float:
     """Sensitivity of the target: k/n, ½ of a random function, 1."""
     k, n = int(ds["k"]), int(ds["n"])
@@ -170,7 +175,7 @@ def level(ds: xr.Dataset, target: str) -> float:
 def claims(ds: xr.Dataset) -> list[Claim]:
     """S rises; whose is lower; who sees through noise; and who learns the parity."""
     ds = with_axes(ds, AXES)
-    steps = float(ds["time"][-1] / ds["flow.rate"])
+    steps = float(ds["time"][-1]) / rate(ds)
     found = []
     for target in ds["target"].values:
         part = ds.sel(target=target)
