@@ -73,6 +73,7 @@ def make(
     key: PRNGKeyArray,
     *,
     scale: Real = RICH,
+    simple: Slabs = 2,
     others: Slabs = 5,
     n: int = 1000,
     d: int = 50,
@@ -85,6 +86,7 @@ def make(
     Args:
         key: random key, of the network.
         scale: λ, rich if small, lazy if large.
+        simple: slabs of the first coordinate; 2 is the linear one.
         others: slabs of all coordinates but the first.
         n: samples.
         d: coordinates.
@@ -103,6 +105,7 @@ def make(
         jax.random.key(draw),
         n=n,
         d=d,
+        simple=simple,
         others=others,
         n_test=n_test,
     )
