@@ -132,6 +132,7 @@ FEW_SEEDS = (
     "distributional_clones",
     "distributional_linear",
     "dominoes",
+    "low_dim_pair",
     "low_dim_slabs",
     "low_rank_squared",
     "low_rank_targets",

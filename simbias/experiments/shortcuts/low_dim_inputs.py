@@ -97,10 +97,6 @@ def make(
     Raises:
         ValueError: for a name that is not known, or a size or number out of range.
     """
-    positive_integer("m", m)
-    positive("scale", scale)
-    if m % 2:
-        raise BadInput(f"`m` must be even, got {m}: neurons come in pairs.")
     data = slabs(
         jax.random.key(draw),
         n=n,
@@ -109,12 +105,25 @@ def make(
         others=others,
         n_test=n_test,
     )
+    return data, paired(key, d=d, m=m, scale=scale)
+
+
+def paired(key: PRNGKeyArray, *, d: int, m: int, scale: Real) -> Paired:
+    """Weights of size λ in pairs of opposite sign, so that f = 0.
+
+    Raises:
+        ValueError: for a size or a scale that is not positive, or an odd m.
+    """
+    positive_integer("m", m)
+    positive("scale", scale)
+    if m % 2:
+        raise BadInput(f"`m` must be even, got {m}: neurons come in pairs.")
     z = jax.random.normal(key, (m // 2, d + 1), jnp.float64)
     size = jnp.asarray(scale, jnp.float64)
     z = size * (2 / (m * d)) ** 0.25 * z
     w, a = z[:, :d], z[:, d]
     both = jnp.concatenate([w, w]), jnp.concatenate([a, -a])
-    return data, Paired(*both, Buffer(size))
+    return Paired(*both, Buffer(size))
 
 
 experiment = presets(
