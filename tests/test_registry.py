@@ -137,6 +137,7 @@ FEW_SEEDS = (
     "low_rank_squared",
     "low_rank_targets",
     "low_rank_weights",
+    "principal_components_images",
     "spurious_minimum",
     "threshold",
     "threshold_scaling",

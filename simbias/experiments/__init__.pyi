@@ -23,6 +23,7 @@ from .linear import matrix_completion as matrix_completion
 from .linear import min_norm as min_norm
 from .linear import principal_components as principal_components
 from .linear import principal_components_controls as principal_components_controls
+from .linear import principal_components_images as principal_components_images
 from .linear import random_design as random_design
 from .linear import tied_layers as tied_layers
 from .linear import unseen_entry as unseen_entry
