@@ -51,3 +51,4 @@ from .shortcuts import low_dim_inputs as low_dim_inputs
 from .shortcuts import slabs as slabs
 from .shortcuts import slabs_adversarial as slabs_adversarial
 from .shortcuts import slabs_noisy as slabs_noisy
+from .spectrum import ntk_circle as ntk_circle

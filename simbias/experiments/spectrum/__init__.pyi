@@ -1,0 +1,1 @@
+from . import ntk_circle as ntk_circle
