@@ -52,3 +52,5 @@ from .shortcuts import slabs as slabs
 from .shortcuts import slabs_adversarial as slabs_adversarial
 from .shortcuts import slabs_noisy as slabs_noisy
 from .spectrum import ntk_circle as ntk_circle
+from .spectrum import ntk_density as ntk_density
+from .spectrum import spectral_bias as spectral_bias

@@ -1,14 +1,15 @@
 """The tangent kernel of wide two-layer ReLU networks on the circle; its spectrum."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from jaxtyping import Float
-from numpy.typing import ArrayLike
 
 from simbias.errors import BadInput
 
 
 def circle_kernel(
-    angle: ArrayLike, has_bias: bool = False
+    angle: float | Float[np.ndarray, "*shape"], has_bias: bool = False
 ) -> Float[np.ndarray, "*shape"]:
     """K(θ) of inputs on the unit circle at an angle θ, only the first layer trained.
 
@@ -35,7 +36,7 @@ def circle_kernel(
 
 
 def circle_eigenvalues(
-    frequencies: ArrayLike, has_bias: bool = False
+    frequencies: Iterable[int | np.integer], has_bias: bool = False
 ) -> Float[np.ndarray, " q"]:
     """λ_k = (1/π) ∫₀^π K(θ) cos kθ dθ: the rate of cos kθ and of sin kθ.
 
@@ -54,7 +55,7 @@ def circle_eigenvalues(
 
     Reference: Basri, Jacobs, Kasten & Kritchman (2019), arXiv:1906.00425.
     """
-    k = np.atleast_1d(np.asarray(frequencies))
+    k = np.asarray([*frequencies])
     if k.ndim != 1 or not np.issubdtype(k.dtype, np.integer) or np.any(k < 0):
         raise BadInput(
             f"`frequencies` must be whole numbers from 0, got {frequencies!r:.80}. "

@@ -47,7 +47,7 @@ def test_the_kernel_is_the_mean_over_gates():
         np.testing.assert_allclose(both, circle_kernel(angle, True), atol=3e-3)
 
 
-@pytest.mark.parametrize("wrong", [[-1], [0.5], [[1, 2]]])
+@pytest.mark.parametrize("wrong", [[-1], [], [2, -3]])
 def test_frequencies_that_make_no_sense_are_named(wrong):
     with pytest.raises(ValueError, match="`frequencies`"):
         circle_eigenvalues(wrong)

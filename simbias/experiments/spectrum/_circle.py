@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.checks.values import positive_integer
@@ -24,10 +25,10 @@ def kernel_network(key: PRNGKeyArray, *, m: int, has_bias: bool) -> TwoLayer:
     if m % 2:
         raise BadInput(f"`m` must be even, got {m}: neurons come in pairs.")
     w = jax.random.normal(key, (m // 2, 2), jnp.float64)
-    signs = jnp.repeat(jnp.asarray([1.0, -1.0]), m // 2)
+    signs = np.repeat([1.0, -1.0], m // 2)
     return TwoLayer(
         w=jnp.concatenate([w, w]),
-        a=signs[:, None] / (2 * m if has_bias else m) ** 0.5,
+        a=jnp.asarray(signs[:, None] / (2 * m if has_bias else m) ** 0.5),
         b=jnp.zeros(m, jnp.float64) if has_bias else None,
         frozen=("a",),
     )

@@ -52,7 +52,7 @@ _NAMES = {False: "no bias", True: "bias"}
 
 def cosines(x: Float[Array, " 2"]) -> Float[Array, " q"]:
     """All cos kθ of a point of the circle, k = 0, …, HIGHEST."""
-    return jnp.cos(jnp.arange(HIGHEST + 1) * jnp.arctan2(x[1], x[0]))
+    return jnp.cos(jnp.arange(HIGHEST + 1, dtype=x.dtype) * jnp.arctan2(x[1], x[0]))
 
 
 class Shares(AbstractMeasure):
@@ -102,7 +102,7 @@ def make(
         )
     key_phase, key_network = jax.random.split(key)
     phase = jax.random.uniform(key_phase, (HIGHEST,), jnp.float64, maxval=2 * jnp.pi)
-    angle = 2 * jnp.pi * jnp.arange(n) / n
+    angle = jnp.asarray(2 * np.pi * np.arange(n) / n)
     k = jnp.asarray(FREQUENCIES, jnp.float64)
     waves = jnp.sin(k[:, None] * angle[None, :] + phase[:, None])
     data = on_circle(angle, size * jnp.sum(waves, axis=0))
@@ -119,10 +119,10 @@ experiment = presets(
         name="ntk_circle",
         make=make,
         cell={"has_bias": (False, True), "m": (256, 1024, 4096)},
-        seeds=8,
+        seeds=12,
         flow=Descent(rate=RATE),
         loss=half_mse,
-        times=_times(3000.0, 32),
+        times=_times(4800.0, 30),
         measures={
             "shares": Shares(),
             "rates": KernelRates(cosines),

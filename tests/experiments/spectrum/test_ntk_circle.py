@@ -21,7 +21,8 @@ KEY = jax.random.key(0)
 @pytest.mark.parametrize("has_bias", [False, True])
 def test_the_network_begins_at_zero_with_the_kernel_of_the_circle(has_bias):
     data, net = circle.make(KEY, has_bias=has_bias, m=20_000, n=24)
-    np.testing.assert_allclose(jax.vmap(net)(data.x), 0, atol=1e-13)
+    # Rounding of a sum of 20,000.
+    np.testing.assert_allclose(jax.vmap(net)(data.x), 0, atol=1e-12)
     kernel = simbias.measures.TangentKernel()(net, data)[0, 0]
     angle = 2 * np.pi * np.arange(24) / 24
     expected = circle_kernel(np.minimum(angle, 2 * np.pi - angle), has_bias)

@@ -7,7 +7,14 @@ import xarray as xr
 
 from simbias.analysis.rank_correlation import rank_correlation
 from simbias.experiments.spectrum import spectral_bias as bias
-from simbias.experiments.spectrum._waves import frequencies, places, shares, times_to
+from simbias.experiments.spectrum._waves import (
+    check_waves,
+    frequencies,
+    places,
+    shares,
+    times_to,
+)
+from simbias.networks.dense.mlp import Mlp
 
 KEY = jax.random.key(0)
 
@@ -20,6 +27,7 @@ def test_the_target_has_the_amplitudes_it_names(sizes):
     expected[5:21:5] = 1 if sizes == "equal" else np.arange(1, 5) / 4
     np.testing.assert_allclose(seen, expected, atol=1e-13)
     np.testing.assert_allclose(data.x[:, 0], np.arange(50) / 50)
+    assert isinstance(net, Mlp)
     assert [w.shape[0] for w in net.weights] == [3] * 5 + [1]
     ds = xr.Dataset(
         {"amplitudes": ("frequency", seen[5:21:5])},
@@ -58,12 +66,16 @@ def test_places_are_times_and_then_what_is_missing_at_the_end():
         {"spacing": -1},
         {"m": 0},
         {"depth": 0},
-        {"sizes": "falling"},
     ],
 )
 def test_what_makes_no_sense_is_named(wrong):
     with pytest.raises(ValueError, match=f"`{next(iter(wrong))}`"):
         bias.make(KEY, **wrong)
+
+
+def test_amplitudes_of_no_known_kind_are_named():
+    with pytest.raises(ValueError, match="`sizes`"):
+        check_waves("falling", 4, 1, 50)
 
 
 def test_published_times_are_asked_for_in_the_sizes_of_the_paper_alone():
