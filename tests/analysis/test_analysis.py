@@ -488,6 +488,11 @@ def test_the_rate_difference_is_the_error_of_first_order():
         rate_difference(risk.assign_coords({"flow.rate": [0.0, 0.1]}))
 
 
+def test_an_argument_named_like_a_part_of_a_band_does_no_harm():
+    values = xr.DataArray(np.arange(6.0), dims="seed", coords={"count": 10})
+    assert int(quantile_band(values)["count"]) == 6
+
+
 def test_of_no_times_a_band_is_empty():
     values = xr.DataArray(np.zeros((3, 0)), dims=("seed", "time"))
     found = quantile_band(values)

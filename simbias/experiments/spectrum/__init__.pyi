@@ -1,3 +1,6 @@
+from . import frequency_robustness as frequency_robustness
 from . import ntk_circle as ntk_circle
 from . import ntk_density as ntk_density
 from . import spectral_bias as spectral_bias
+from . import spectral_optimisers as spectral_optimisers
+from . import spectral_petals as spectral_petals

@@ -121,14 +121,14 @@ experiment = presets(
         name="ntk_density",
         make=make,
         cell={"ratio": (1, 2)},
-        seeds=6,
+        seeds=20,
         flow=Descent(rate=RATE),
         loss=half_mse,
         times=(0.0, *(RATE * np.unique(np.geomspace(5, 875, 40).round())).tolist()),
         measures={"left": ArcShares()},
     ),
-    smoke={"cell": {"m": 512, "n": 84, "ratio": (1,)}},
-    paper={"cell": {"ratio": (1, 2, 3), "n": 546, "m": 16384}, "seeds": 20},
+    smoke={"cell": {"m": 512, "n": 84, "ratio": (1,)}, "seeds": 6},
+    paper={"cell": {"ratio": (1, 2, 3), "n": 546, "m": 32768}, "seeds": 20},
 )
 
 
@@ -182,6 +182,9 @@ def figure(ds: xr.Dataset) -> Figure:
         x = np.geomspace(k.min() ** 2 / 2, k.max() ** 2 * 3, 20)
         law_line(last, x, np.log(2) * 2 * np.pi**2 * x, "ln 2 · 2π² k²/p")
         last.set(xscale="log", yscale="log", xlabel="k²/p", ylabel="time to half")
+        last.set_xticks([20, 50, 100, 200, 400], ["20", "50", "100", "200", "400"])
+        last.set_yticks([300, 1000, 3000], ["300", "1000", "3000"])
+        last.minorticks_off()
         last.legend()
     return whole
 

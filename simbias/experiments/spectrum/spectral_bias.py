@@ -50,13 +50,13 @@ def make(
     key: PRNGKeyArray,
     *,
     sizes: Sizes = "equal",
-    m: int = 64,
+    m: int = 128,
     depth: int = 5,
     count: int = 10,
     spacing: int = 1,
-    n: int = 200,
+    n: int = 100,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Y = Σ A_k sin(2πkx + φ_k) at x = i/n, and a net.
+    """The sample y = Σ A_k sin(2πkx + φ_k) at x = i/n, and a net.
 
     Args:
         key: random key, of the phases and of the network.
@@ -85,12 +85,12 @@ experiment = presets(
     Experiment(
         name="spectral_bias",
         make=make,
-        cell={"sizes": get_args(Sizes), "m": 64},
+        cell={"sizes": get_args(Sizes), "m": 128},
         seeds=20,
         flow=Descent(rate=RATE, optimiser="adam"),
         loss=mse,
-        times=_times(3000, 50),
-        measures={"amplitudes": Amplitudes(frequencies(10), 200)},
+        times=_times(2000, 25),
+        measures={"amplitudes": Amplitudes(frequencies(10), 100)},
         dtype="float32",
     ),
     smoke={
@@ -100,7 +100,7 @@ experiment = presets(
         "measures": {"amplitudes": Amplitudes(frequencies(5), 64)},
     },
     paper={
-        "cell": {"m": 256, "spacing": 5},
+        "cell": {"m": 256, "spacing": 5, "n": 200},
         "times": _times(60_000, 500),
         "measures": {"amplitudes": Amplitudes(frequencies(10, 5), 200)},
     },
