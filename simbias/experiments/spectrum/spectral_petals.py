@@ -49,7 +49,7 @@ def make(
     m: int = 64,
     depth: int = 5,
     count: int = 10,
-    spacing: int = 2,
+    spacing: int = 4,
     n: int = 128,
 ) -> tuple[Dataset, AbstractNetwork]:
     """The sample r(z) (cos 2πz, sin 2πz) ↦ Σ sin(2πkz + φ_k) at z = i/n, and a net.
@@ -93,11 +93,11 @@ experiment = presets(
         flow=Descent(rate=RATE, optimiser="adam"),
         loss=mse,
         times=_times(2000, 25),
-        measures={"amplitudes": Amplitudes(frequencies(10, 2), 128)},
+        measures={"amplitudes": Amplitudes(frequencies(10, 4), 128)},
         dtype="float32",
     ),
     smoke={
-        "cell": {"petals": (0, 16), "m": 32, "depth": 2, "n": 64},
+        "cell": {"petals": (0, 16), "m": 32, "depth": 2, "n": 64, "spacing": 2},
         "seeds": 6,
         "times": _times(600, 50),
         "measures": {"amplitudes": Amplitudes(frequencies(10, 2), 64)},

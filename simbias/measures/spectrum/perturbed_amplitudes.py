@@ -26,7 +26,8 @@ class PerturbedAmplitudes(AbstractMeasure):
         frequencies: k, periods in N points.
         points: N, the first rows of the sample; see `Amplitudes`.
         radii: r, lengths in the space of all that is trained.
-        directions: how many u.
+        pairs: how many u; with each goes −u, so that what is linear in θ has a mean
+            amplitude of no less than its own.
 
     Reference: Rahaman et al. (2019), arXiv:1806.08734, experiment 2.
     """
@@ -34,12 +35,12 @@ class PerturbedAmplitudes(AbstractMeasure):
     frequencies: tuple[int, ...] = eqx.field(static=True)
     points: int = eqx.field(static=True)
     radii: tuple[float, ...] = eqx.field(static=True)
-    directions: int = eqx.field(static=True, default=50)
+    pairs: int = eqx.field(static=True, default=25)
     dims: ClassVar[tuple[str, ...]] = ("radius", "frequency")
 
     def __check_init__(self):
         Amplitudes(self.frequencies, self.points)
-        positive_integer("directions", self.directions)
+        positive_integer("pairs", self.pairs)
         if not self.radii:
             raise BadInput("`radii` must have one value at least. Example: (0.0, 1.0).")
         for radius in self.radii:
@@ -63,9 +64,9 @@ class PerturbedAmplitudes(AbstractMeasure):
         def along(key):
             u = jax.random.normal(key, theta.shape, theta.dtype)
             u = u / jnp.linalg.norm(u)
-            return jax.lax.map(lambda r: moved(r * u), radii)
+            return jax.lax.map(lambda r: moved(r * u) + moved(-r * u), radii)
 
-        keys = jax.random.split(jax.random.key(0), self.directions)
+        keys = jax.random.split(jax.random.key(0), self.pairs)
         total = lambda sum_, key: (sum_ + along(key), None)
         start = jnp.zeros((len(self.radii), len(self.frequencies)), data.x.dtype)
-        return jax.lax.scan(total, start, keys)[0] / self.directions
+        return jax.lax.scan(total, start, keys)[0] / (2 * self.pairs)
