@@ -87,8 +87,8 @@ def make(
         return data, torch_default(key_network, d=1, m=m, depth=depth)
     k = frequencies(count)
     turn = jnp.asarray(2 * np.pi * np.outer(k, np.arange(n) / n))
-    parts = [2 / n * (wave(turn) @ data.y[:, 0]) for wave in (jnp.cos, jnp.sin)]
-    return data, FourierSeries(*parts, k)
+    of = lambda wave: 2 / n * (wave(turn) @ data.y[:, 0])
+    return data, FourierSeries(of(jnp.cos), of(jnp.sin), k)
 
 
 def _radii(end: float, count: int) -> tuple[float, ...]:
@@ -148,6 +148,8 @@ def figure(ds: xr.Dataset) -> Figure:
             seen, colour = part.sel(frequency=f), COLOURS[i]
             band(last, ds["radius"].values, seen, colour=colour, label=f"k = {f}")
         last.set(xlabel="radius r", yscale="log")
+        last.set_yticks([0.25, 0.5, 1, 2, 4], ["¼", "½", "1", "2", "4"])
+        last.minorticks_off()
         last.set_title(f"{_NAMES[str(kinds[0])]}: amplitude over that at r = 0")
         legend_beside(last)
     return whole
