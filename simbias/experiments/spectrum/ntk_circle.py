@@ -46,6 +46,8 @@ from simbias.theory.circle_kernel import circle_eigenvalues
 AXES = ("has_bias", "m")
 RATE = 4.0
 HIGHEST = 10
+# From which width on rates are claimed to be those of the limit, within 10 %.
+WIDE = 4096
 FREQUENCIES = tuple(range(1, HIGHEST + 1))
 _NAMES = {False: "no bias", True: "bias"}
 
@@ -237,11 +239,13 @@ def _against_law(part: xr.Dataset, where: str) -> list[Claim]:
     average = late.mean("seed", skipna=False)
     far = late.isel(frequency=int(np.argmax(np.abs(np.log(average.values)))))
     k = int(far["frequency"])
-    return [
+    is_wide, wide = int(part["m"]) >= WIDE, f"a width of {WIDE}"
+    found = [
         near(f"{where}: rate of cos kθ over λ_k, k ≤ 10", ratio, 1, 0.9, 1.1, source),
         near(f"{where}: time to half of k over the law's", late, 1, 0.9, 1.1, source),
         mean(f"{where}: the same, farthest mean, k = {k}", far, 0.9, 1.1, source),
     ]
+    return [claim.given(is_wide, wide) for claim in found]
 
 
 def _exponent_in_m(part: xr.Dataset, where: str) -> Claim:

@@ -17,7 +17,7 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.rank_correlation import rank_correlation
-from simbias.claims import mean
+from simbias.claims import mean, smallest
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiments.spectrum._waves import (
     LEVEL,
@@ -144,7 +144,10 @@ def _of_kind(ds: xr.Dataset) -> list[Claim]:
     where, seen = _NAMES[str(ds["sizes"].item())], _by_step(ds)
     rho = rank_correlation(places(seen), "frequency")
     text = f"{where}: rank correlation of k and the time to {LEVEL:g} of its amplitude"
-    out = [mean(text, rho, 0.9, 1, f"{RAHAMAN}; band ours")]
+    out = [
+        mean(text, rho, 0.9, 1, f"{RAHAMAN}; band ours"),
+        smallest(f"{text}, least of all nets", rho, 0, 1, "ours: no net is turned"),
+    ]
     if str(ds["sizes"].item()) == "rising":
         return out
     sizes = {"m": 256, "depth": 5, "spacing": 5, "count": 10, "n": 200}
