@@ -1,6 +1,7 @@
 """The circle: the network by hand, its symmetry, the law of the kernel, names."""
 
 import dataclasses
+import functools
 
 import jax
 import numpy as np
@@ -36,6 +37,7 @@ def test_the_target_has_every_frequency_at_one_amplitude():
     np.testing.assert_allclose(seen[11:], 0, atol=1e-14)
 
 
+@functools.cache
 def trained(has_bias):
     small = dataclasses.replace(
         circle.experiment("smoke", has_bias=(has_bias,), m=(400,), n=64),

@@ -1,5 +1,6 @@
 """Paths between digits: wrong labels are in training alone, what counts as high."""
 
+import equinox as eqx
 import jax
 import numpy as np
 import pytest
@@ -13,12 +14,13 @@ KEY = jax.random.key(0)
 
 
 def test_labels_are_wrong_in_training_alone():
-    data, net = path.make(KEY, noise=0.5, n=300, n_test=200, m=1, depth=1)
+    sizes = {"n": 200, "n_test": 100, "m": 1, "depth": 1}
+    data, _ = eqx.filter_jit(lambda key: path.make(key, noise=0.5, **sizes))(KEY)
     test = data.test
     assert test is not None
     truth = lambda some: np.argmax(some.mean, axis=1)
     label = lambda some: np.argmax(some.y, axis=1)
-    assert 0.4 < np.mean(truth(data) != label(data)) < 0.6
+    assert 0.35 < np.mean(truth(data) != label(data)) < 0.65
     np.testing.assert_array_equal(truth(test), label(test))
     np.testing.assert_array_equal(np.sum(test.y, axis=1), 1)
     constant = lambda _: np.eye(10)[3]

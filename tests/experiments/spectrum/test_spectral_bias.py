@@ -92,8 +92,8 @@ def test_published_times_are_asked_for_in_the_sizes_of_the_paper_alone():
         {"sizes": ["equal"], "time": bias.RATE * steps, "frequency": k},
     ).assign_coords({"m": 256, "depth": 5, "count": 10, "spacing": 5, "n": 200})
     assert preset.times[-1] == pytest.approx(bias.RATE * 60_000)
-    _, *times = bias.claims(ds)
+    _, _, *times = bias.claims(ds)
     assert len(times) == 5
     assert {c.verdict for c in times} == {"holds"}
-    _, *others = bias.claims(ds.assign_coords(m=64))
+    _, _, *others = bias.claims(ds.assign_coords(m=64))
     assert {c.verdict for c in others} == {"not applicable"}
