@@ -35,7 +35,7 @@ def strings(
         rows: strings of the sample, fewer than 2ⁿ.
         n: bits, 14 at most, since all strings are enumerated.
         target: "parity" or "random".
-        k: relevant bits of the parity, 0 to n; "random" has none.
+        k: relevant bits of the parity, 1 to n; "random" has none.
         flips: share of labels of the sample of the wrong sign, drawn one by one.
 
     Returns:
@@ -46,16 +46,16 @@ def strings(
     """
     one_of("target", target, get_args(Target))
     positive_integer("rows", rows)
+    positive_integer("n", n)
+    positive_integer("k", k)
     x = cube(n)
     if rows >= len(x):
         raise BadInput(
             f"`rows` must be below 2ⁿ = {len(x):,}, of which the others are the test "
             f"sample, got {rows:,}. Example: rows={len(x) // 2}."
         )
-    if isinstance(k, bool) or not isinstance(k, int) or not 0 <= k <= n:
-        raise BadInput(
-            f"`k` must be a whole number from 0 to n = {n}, got {k!r}. Example: k=1."
-        )
+    if k > n:
+        raise BadInput(f"`k` must be at most n = {n}, got {k}. Example: k=1.")
     not_negative("flips", flips)
     if isinstance(flips, float | int) and flips > 1:
         raise BadInput(f"`flips` must be at most 1, got {flips}. Example: flips=0.05.")
