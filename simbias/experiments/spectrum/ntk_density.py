@@ -65,6 +65,8 @@ class ArcShares(AbstractMeasure):
         arc = jnp.floor(angle * ARCS / (2 * jnp.pi))
         is_in = arc[None] == jnp.arange(ARCS, dtype=arc.dtype)[:, None]
         turn = jnp.asarray(FREQUENCIES, angle.dtype)[:, None] * angle[None]
+        # Padding lies at the origin, on no arc.
+        is_in = is_in & (data.weight > 0)[None]
         left = (data.y - outputs(network, data.x))[:, 0]
         waves = [wave(turn).T for wave in (jnp.cos, jnp.sin)]
         parts = lambda v: jnp.where(is_in, v[None], 0)
@@ -172,8 +174,10 @@ def figure(ds: xr.Dataset) -> Figure:
             middle = FREQUENCIES[1]
             for i, colour in zip(range(ARCS), COLOURS, strict=False):
                 left = part["left"].sel(arc=i, frequency=middle)
+                # Time 0 has no place on an axis of logarithms.
+                left = left.isel(time=slice(1, None))
                 label = f"p = {p[i]:.2f}"
-                band(axes, part["time"].values, left, colour=colour, label=label)
+                band(axes, left["time"].values, left, colour=colour, label=label)
                 times = half_times(part).sel(arc=i)
                 named = f"1 : {ratio} : {ratio**2}" if i == 0 else None
                 x = k**2 / p[i]

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 
+import equinox as eqx
 import jax
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import xarray as xr
 
 import simbias
 from simbias.core import Status
+from simbias.ensemble.padding import padded
 from simbias.experiments.spectrum import ntk_circle as circle
 from simbias.experiments.spectrum._circle import kernel_network
 from simbias.theory.circle_kernel import circle_eigenvalues, circle_kernel
@@ -97,3 +99,14 @@ def test_what_makes_no_sense_is_named(wrong):
 
 def test_output_weights_are_not_trained():
     assert kernel_network(KEY, m=4, has_bias=True).frozen == ("a",)
+
+
+def test_shares_are_those_of_a_transform_and_padding_has_none():
+    data, net = circle.make(KEY, m=16, n=26)
+    net = eqx.tree_at(lambda net: net.b, net, jax.random.normal(KEY, net.b.shape))
+    f = np.asarray(jax.vmap(net)(data.x))[:, 0]
+    both = np.stack([f, np.asarray(data.y)[:, 0] - f])
+    expected = np.abs(np.fft.rfft(both))[:, 1:11]
+    expected /= np.abs(np.fft.rfft(np.asarray(data.y)[:, 0]))[1:11]
+    for sample in (data, padded(data, 28)):
+        np.testing.assert_allclose(circle.Shares()(net, sample), expected, rtol=1e-9)

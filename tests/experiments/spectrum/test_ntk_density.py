@@ -1,11 +1,13 @@
 """Arcs of three densities: the sample, the measure, and the kernel's own law."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import xarray as xr
 
+from simbias.ensemble.padding import padded
 from simbias.experiments.spectrum import ntk_density as density
 from simbias.theory.circle_kernel import circle_kernel
 
@@ -89,3 +91,10 @@ def test_the_kernel_of_infinite_width_follows_the_law():
 def test_what_makes_no_sense_is_named(wrong):
     with pytest.raises(ValueError, match=f"`{next(iter(wrong))}`"):
         density.make(KEY, **wrong)
+
+
+def test_padding_is_on_no_arc():
+    data, net = density.make(KEY, ratio=2, m=16, n=84)
+    net = eqx.tree_at(lambda net: net.b, net, jax.random.normal(KEY, net.b.shape))
+    seen = density.ArcShares()(net, padded(data, 96))
+    np.testing.assert_allclose(seen, density.ArcShares()(net, data), rtol=1e-10)
