@@ -135,7 +135,7 @@ def figure(ds: xr.Dataset) -> Figure:
     ds = _by_step(ds)
     kinds = ds["flow.optimiser"].values
     with style():
-        whole = blank(15, 3.2 * len(kinds))
+        whole = blank(15.0, 3.2 * len(kinds))
         rows = whole.subplots(len(kinds), 4, squeeze=False)
         for panels, kind in zip(rows, kinds, strict=True):
             part = ds.sel({"flow.optimiser": kind})
@@ -170,6 +170,7 @@ def _one_net(first: Axes, second: Axes, one: xr.Dataset) -> None:
         seen = one["amplitudes"].isel(time=i)
         second.plot(k, seen, "o-", ms=3, color=colour, label=label)
     second.set(xlabel="frequency k", ylabel="2|f̂(k)|/N")
+    second.set_xticks(k[1::2])
     legend_beside(second)
 
 

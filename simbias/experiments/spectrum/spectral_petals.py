@@ -97,9 +97,9 @@ experiment = presets(
         dtype="float32",
     ),
     smoke={
-        "cell": {"petals": (0, 10), "m": 32, "depth": 3, "n": 64, "spacing": 2},
+        "cell": {"petals": (0, 10), "m": 32, "depth": 2, "n": 64, "spacing": 2},
         "seeds": 6,
-        "times": _times(1000, 50),
+        "times": _times(800, 50),
         "measures": {"amplitudes": Amplitudes(frequencies(10, 2), 64)},
     },
     paper={
