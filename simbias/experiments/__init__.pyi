@@ -56,5 +56,6 @@ from .spectrum import ntk_circle as ntk_circle
 from .spectrum import ntk_density as ntk_density
 from .spectrum import path_spectrum as path_spectrum
 from .spectrum import spectral_bias as spectral_bias
+from .spectrum import spectral_label_noise as spectral_label_noise
 from .spectrum import spectral_optimisers as spectral_optimisers
 from .spectrum import spectral_petals as spectral_petals
