@@ -191,12 +191,12 @@ def figure(ds: xr.Dataset) -> Figure:
         spectra[0].legend()
         middle.set_title(f"ln share of q > {HIGH}")
         last.set_title("accuracy")
-        for axes in (middle, last):
+        for axes, place in ((middle, "upper center"), (last, "lower right")):
             axes.set_xscale("symlog", linthresh=1)
             axes.set_xticks(x, [f"{v:g}" for v in x])
             axes.minorticks_off()
             axes.set_xlabel("epoch")
-            axes.legend()
+            axes.legend(loc=place)
     return whole
 
 
