@@ -109,10 +109,10 @@ experiment = presets(
         dtype="float32",
     ),
     smoke={
-        "cell": {"m": 32, "depth": 3, "n": 32, "count": 3},
+        "cell": {"m": 32, "depth": 5, "n": 32, "count": 3},
         "seeds": 6,
-        "times": (0.0, RATE * 1000),
-        "final": {"left": PerturbedAmplitudes(frequencies(3), 32, _radii(2.0, 9))},
+        "times": (0.0, RATE * 1500),
+        "final": {"left": PerturbedAmplitudes(frequencies(3), 32, _radii(2.0, 5), 10)},
     },
     paper={
         "cell": {"m": 256, "count": 50, "n": 200},

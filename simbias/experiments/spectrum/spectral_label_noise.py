@@ -208,6 +208,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     is_long, long = ds["time"].values[-1] >= LONG, f"{LONG} steps"
     noisy = [ds.sel(noise=v) for v in ds["noise"].values if v > 0]
     for part in noisy:
+        out += _one_by_one(part, f"σ = {float(part['noise']):g}")
         out += [c.given(is_long, long) for c in _with_noise(part)]
     for part in (ds.sel(noise=v) for v in ds["noise"].values if v == 0):
         place = best_time(noisy[0]) if noisy else 0
@@ -233,7 +234,6 @@ def _with_noise(part: xr.Dataset) -> list[Claim]:
     more = f"{where}: excess risk at the end less that at {at}"
     grown = f"{where}: share of f above k = {COUNT}, end less {at}"
     out = [
-        *_one_by_one(part, where),
         smallest(f"{order}, least of all nets", rho, 0, 1, "ours: no net is turned"),
         mean(f"{where}: time to half, noise over target", late, 2, np.inf, "ours"),
         mean(ratio, best["excess"] / end["excess"], 0, 0.5, "ours"),
