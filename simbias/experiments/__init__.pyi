@@ -48,6 +48,8 @@ from .sensitivity import random_sensitivity as random_sensitivity
 from .sensitivity import sensitivity_training as sensitivity_training
 from .shortcuts import dominoes as dominoes
 from .shortcuts import low_dim_inputs as low_dim_inputs
+from .shortcuts import low_dim_pair as low_dim_pair
+from .shortcuts import low_dim_slabs as low_dim_slabs
 from .shortcuts import slabs as slabs
 from .shortcuts import slabs_adversarial as slabs_adversarial
 from .shortcuts import slabs_noisy as slabs_noisy
