@@ -121,7 +121,7 @@ experiment = presets(
     smoke={
         "cell": {"m": 32, "depth": 2, "n": 32},
         "seeds": 6,
-        "times": _times(2000, 20),
+        "times": _times(1000, 15),
         "measures": _measures(32),
     },
     paper={
