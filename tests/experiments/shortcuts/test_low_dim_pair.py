@@ -1,7 +1,6 @@
 """What the second network is given, who is trained, and whose errors are shared."""
 
 import dataclasses
-import inspect
 
 import jax
 import jax.numpy as jnp
@@ -17,57 +16,57 @@ KEY = jax.random.key(0)
 SMALL = {"n": 60, "d": 4, "m": 8, "n_test": 50}
 
 
-def test_the_second_is_given_nothing_of_the_main_directions_of_the_first():
-    data, pair = make(KEY, given="P⊥x", **SMALL)
+def test_one_of_both_is_given_nothing_of_the_main_directions_of_the_first():
+    data, pair = make(KEY, **SMALL)
     main = jnp.linalg.svd(pair.first.w)[2][:RANK]
-    x = data.x
-    np.testing.assert_allclose(
-        jax.vmap(pair)(data.x), jax.vmap(pair)(x - x @ main.T @ main), atol=1e-12
-    )
-    grown = dataclasses.replace(pair.second, w=pair.second.w + 1.0)
-    pair = dataclasses.replace(pair, second=grown)
-    np.testing.assert_allclose(
-        jax.vmap(pair)(data.x + main[:1]), jax.vmap(pair)(data.x), atol=1e-10
-    )
+    rest = dataclasses.replace(pair.rest, w=pair.rest.w + 1.0)
+    pair = dataclasses.replace(pair, rest=rest)
+    seen, moved = jax.vmap(pair)(data.x), jax.vmap(pair)(data.x + main[:1])
+    np.testing.assert_allclose(moved[:, 0], seen[:, 0], atol=1e-10)
+    np.testing.assert_allclose(seen[:, 1], jax.vmap(pair.same)(data.x)[:, 0])
+    along = jax.vmap(rest)(data.x - data.x @ main.T @ main)
+    np.testing.assert_allclose(seen[:, :1], along, atol=1e-12)
 
 
-def test_pairs_differ_in_what_is_given_alone_and_only_the_second_is_trained():
-    data, one = make(KEY, given="P⊥x", **SMALL)
-    _, two = make(KEY, given="x", **SMALL)
-    for a, b in ((one.first, two.first), (one.second, two.second)):
-        for v, w in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
-            np.testing.assert_array_equal(v, w)
-    np.testing.assert_array_equal(two.keeps.value, np.eye(4))
+def test_both_begin_alike_and_the_first_was_trained_and_is_no_more():
+    data, pair = make(KEY, **SMALL)
+    for v, w in zip(*map(jax.tree.leaves, (pair.rest, pair.same)), strict=True):
+        np.testing.assert_array_equal(v, w)
+    np.testing.assert_array_equal(data.y[:, 0], data.y[:, 1])
 
     def loss(pair):
         return logistic(jax.vmap(pair)(data.x), data.y, data.weight)
 
-    slope = jax.grad(loss)(one)
+    slope = jax.grad(loss)(pair)
     assert not any(jnp.any(v) for v in jax.tree.leaves(slope.first))
-    assert jnp.any(slope.second.w)
-    # The first was trained on x.
-    right = jax.vmap(one.first)(data.x) * data.y > 0
+    assert jnp.any(slope.rest.w)
+    # Each as if it were trained alone.
+    alone = lambda f: logistic(jax.vmap(f)(data.x), data.y[:, :1], data.weight)
+    np.testing.assert_allclose(slope.same.w, jax.grad(alone)(pair.same).w, rtol=1e-12)
+    right = jax.vmap(pair.first)(data.x) * data.y[:, :1] > 0
     assert right.mean() > 0.9
 
 
 def test_scores_are_those_of_the_rows():
-    data, pair = make(KEY, given="x", **SMALL)
-    same = dataclasses.replace(pair, second=pair.first, keeps=Buffer(jnp.eye(4)))
-    first, second, both, shared = PairScores(blurs=(0.0, 0.3))(same, data).T
-    assert data.test is not None
-    right = jax.vmap(pair.first)(data.test.x) * data.test.y > 0
-    assert first[0] == pytest.approx(float(right.mean()))
-    np.testing.assert_array_equal(first, second)
-    np.testing.assert_array_equal(first, both)
-    assert shared[1] == 1
-    # A second one that is always right shares no error and outvotes a few.
+    data, pair = make(KEY, **SMALL)
     opposite = dataclasses.replace(pair.first, a=-pair.first.a)
-    turned = PairScores(blurs=(0.3,))(dataclasses.replace(same, second=opposite), data)
-    assert turned[0, 0] + turned[0, 1] == pytest.approx(1)
-    assert turned[0, 3] == 0
+    keeps = Buffer(jnp.eye(4, dtype=jnp.float64))
+    pair = dataclasses.replace(pair, rest=opposite, same=pair.first, keeps=keeps)
+    turned, same = np.moveaxis(
+        np.asarray(PairScores(blurs=(0.0, 0.3))(pair, data)), 1, 0
+    )
+    assert data.test is not None
+    right = jax.vmap(pair.first)(data.test.x) * data.test.y[:, :1] > 0
+    assert same[0, 0] == pytest.approx(float(right.mean()))
+    np.testing.assert_array_equal(same[:, 0], same[:, 1])
+    np.testing.assert_array_equal(same[:, 0], same[:, 2])
+    assert same[1, 3] == 1
+    # Who is right where the other errs shares no error.
+    assert turned[1, 0] + turned[1, 1] == pytest.approx(1)
+    assert turned[1, 3] == 0
 
 
-@pytest.mark.parametrize("wrong", [{"given": "y"}, {"m": 3}, {"noise": 2.0}, {"n": 0}])
+@pytest.mark.parametrize("wrong", [{"m": 3}, {"noise": 2.0}, {"n": 0}, {"scale": 0.0}])
 def test_what_makes_no_sense_is_named(wrong):
     with pytest.raises(ValueError, match=f"`{next(iter(wrong))}`"):
-        inspect.unwrap(make)(KEY, **{**SMALL, **wrong})
+        make(KEY, **{**SMALL, **wrong})
