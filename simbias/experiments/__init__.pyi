@@ -54,3 +54,11 @@ from .shortcuts import low_dim_slabs as low_dim_slabs
 from .shortcuts import slabs as slabs
 from .shortcuts import slabs_adversarial as slabs_adversarial
 from .shortcuts import slabs_noisy as slabs_noisy
+from .spectrum import frequency_robustness as frequency_robustness
+from .spectrum import ntk_circle as ntk_circle
+from .spectrum import ntk_density as ntk_density
+from .spectrum import path_spectrum as path_spectrum
+from .spectrum import spectral_bias as spectral_bias
+from .spectrum import spectral_label_noise as spectral_label_noise
+from .spectrum import spectral_optimisers as spectral_optimisers
+from .spectrum import spectral_petals as spectral_petals
