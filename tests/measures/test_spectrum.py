@@ -92,6 +92,7 @@ def test_a_grid_of_another_name_is_taken_from_the_others():
         (lambda: Amplitudes((-1,), 40), "`frequencies`"),
         (lambda: Amplitudes((), 40), "`frequencies`"),
         (lambda: Amplitudes((1,), 0), "`points`"),
+        (lambda: Amplitudes((1,), None), "`points` .*`sample`"),
         (lambda: Amplitudes((1,), 50)(Function(line), grid()), "`points` .* 40"),
         (lambda: Amplitudes((1,), 9, "a")(Function(line), grid()), "`sample`"),
         (lambda: Amplitudes((1,), 9)(Function(line, 2), grid()), "one output"),

@@ -14,6 +14,8 @@ from simbias.measures._sample import outputs, second_sample
 
 # Waves of the target, k = 1, …: what is above is noise.
 COUNT = 3
+# Points of the test grid for every one of the sample.
+FINER = 4
 
 
 def check_points(name: str, n: int) -> None:
@@ -48,7 +50,7 @@ class Bands(AbstractMeasure):
     not: 1 where f = y, and what is in f by chance does not count on average.
 
     Args:
-        points: n, the rows of the training sample, x = i/n.
+        points: n, the rows of the training sample, x = i/n; FINER n in the second.
     """
 
     points: int = eqx.field(static=True)
@@ -63,16 +65,18 @@ class Bands(AbstractMeasure):
         return {"part": np.array(["learned", "whole"]), "octave": names}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "part octave"]:
-        """In units of the mean square of a label; of the first n rows.
+        """In units of the mean square of a label.
 
         Raises:
-            ValueError: for fewer rows.
+            ValueError: for a sample of another size, told by its second one, which is
+                never padded.
         """
-        rows = data.x.shape[0]
-        if rows < self.points:
+        rows = second_sample(data).x.shape[0]
+        if rows != FINER * self.points:
             raise BadInput(
-                f"`points` must be at most the rows of the sample, {rows}, got "
-                f"{self.points}."
+                f"`n` must be `points` of the measure of octaves, {self.points}: the "
+                f"test grid has {rows} points and not {FINER} n. Change both: "
+                "measures={'bands': Bands(n), …}."
             )
         x, y = data.x[: self.points], data.y[: self.points]
         f, y = (_waves_in(v[:, 0]) for v in (outputs(network, x), y))

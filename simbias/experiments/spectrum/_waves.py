@@ -1,5 +1,6 @@
 """Sums of waves, and when a network has learned each of them."""
 
+import dataclasses
 from typing import Literal, get_args
 
 import jax
@@ -13,6 +14,7 @@ from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
 from simbias.core import Dataset
 from simbias.errors import BadInput
+from simbias.measures.spectrum.amplitudes import Amplitudes
 
 RAHAMAN = "Rahaman et al. (2019), arXiv:1806.08734"
 Sizes = Literal["equal", "rising"]
@@ -50,14 +52,24 @@ def waves(
     count: int,
     spacing: int,
 ) -> Dataset:
-    """The sample xᵢ ↦ Σ A_k sin(2πki/n + φ_k), with phases drawn uniformly."""
+    """The sample xᵢ ↦ Σ A_k sin(2πki/n + φ_k), with phases drawn uniformly.
+
+    It is there once more as `others["grid"]`, of which no row is ever padding: what is
+    measured on all of that follows n.
+    """
     n, k = len(x), np.asarray(frequencies(count, spacing))
     phase = jax.random.uniform(key, (count,), jnp.float64, maxval=2 * jnp.pi)
     # k i modulo n is exact, so that the angle is.
     angle = jnp.asarray(2 * np.pi * (np.outer(k, np.arange(n)) % n) / n)
     heights = jnp.asarray(_heights(k, sizes))[:, None]
     y = jnp.sum(heights * jnp.sin(angle + phase[:, None]), axis=0)[:, None]
-    return Dataset(x, y, jnp.ones(n), y, jnp.eye(x.shape[1]))
+    grid = Dataset(x, y, jnp.ones(n), y, jnp.eye(x.shape[1]))
+    return dataclasses.replace(grid, others={"grid": grid})
+
+
+def grid_amplitudes(of: tuple[int, ...]) -> Amplitudes:
+    """Amplitudes of frequencies on the grid of `waves`, whatever its size."""
+    return Amplitudes(of, None, "grid")
 
 
 def _heights(k: Float[np.ndarray, " q"] | np.ndarray, sizes: str) -> np.ndarray:

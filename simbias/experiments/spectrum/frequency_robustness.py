@@ -95,6 +95,11 @@ def _radii(end: float, count: int) -> tuple[float, ...]:
     return tuple(np.linspace(0, end, count).tolist())
 
 
+def _left(count: int, radii: tuple[float, ...], pairs: int = 25) -> PerturbedAmplitudes:
+    """On the whole grid of `waves`."""
+    return PerturbedAmplitudes(frequencies(count), None, radii, pairs, "grid")
+
+
 experiment = presets(
     Experiment(
         name="frequency_robustness",
@@ -105,22 +110,20 @@ experiment = presets(
         loss=mse,
         times=(0.0, RATE * 3000),
         measures={},
-        final={"left": PerturbedAmplitudes(frequencies(10), 100, _radii(5.0, 26))},
+        final={"left": _left(10, _radii(5.0, 26))},
         dtype="float32",
     ),
     smoke={
         "cell": {"m": 32, "depth": 3, "n": 32, "count": 3},
         "seeds": 6,
         "times": (0.0, RATE * 1000),
-        "final": {"left": PerturbedAmplitudes(frequencies(3), 32, _radii(2.0, 5), 10)},
+        "final": {"left": _left(3, _radii(2.0, 5), 10)},
     },
     paper={
         "cell": {"m": 256, "count": 50, "n": 200},
         "seeds": 5,
         "times": (0.0, RATE * 60_000),
-        "final": {
-            "left": PerturbedAmplitudes(frequencies(50), 200, _radii(5.0, 100), 50)
-        },
+        "final": {"left": _left(50, _radii(5.0, 100), 50)},
     },
 )
 

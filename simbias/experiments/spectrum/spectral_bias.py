@@ -25,6 +25,7 @@ from simbias.experiments.spectrum._waves import (
     Sizes,
     check_waves,
     frequencies,
+    grid_amplitudes,
     places,
     shares,
     times_to,
@@ -35,7 +36,6 @@ from simbias.figures.heat_map import heat_map
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import mse
-from simbias.measures.spectrum.amplitudes import Amplitudes
 from simbias.networks.dense.mlp_init import torch_default
 from simbias.presets import presets
 
@@ -90,19 +90,19 @@ experiment = presets(
         flow=Descent(rate=RATE, optimiser="adam"),
         loss=mse,
         times=_times(2000, 25),
-        measures={"amplitudes": Amplitudes(frequencies(10), 100)},
+        measures={"amplitudes": grid_amplitudes(frequencies(10))},
         dtype="float32",
     ),
     smoke={
         "cell": {"m": 16, "depth": 2, "n": 64, "count": 5},
         "seeds": 6,
         "times": _times(300, 30),
-        "measures": {"amplitudes": Amplitudes(frequencies(5), 64)},
+        "measures": {"amplitudes": grid_amplitudes(frequencies(5))},
     },
     paper={
         "cell": {"m": 256, "spacing": 5, "n": 200},
         "times": _times(60_000, 500),
-        "measures": {"amplitudes": Amplitudes(frequencies(10, 5), 200)},
+        "measures": {"amplitudes": grid_amplitudes(frequencies(10, 5))},
     },
 )
 

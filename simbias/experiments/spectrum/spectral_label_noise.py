@@ -22,7 +22,13 @@ from simbias.analysis.rank_correlation import rank_correlation
 from simbias.checks.values import not_negative
 from simbias.claims import difference, mean, smallest
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.experiments.spectrum._octaves import COUNT, Bands, check_points, high_share
+from simbias.experiments.spectrum._octaves import (
+    COUNT,
+    FINER,
+    Bands,
+    check_points,
+    high_share,
+)
 from simbias.experiments.spectrum._waves import (
     RAHAMAN,
     places,
@@ -41,8 +47,6 @@ from simbias.presets import presets
 AXES = ("noise",)
 RATE = 1e-3
 ZHANG = "Zhang, Xiong & Wu (2021), arXiv:2004.13954"
-# Points of the test sample for each of the training sample.
-FINER = 4
 # Steps from which on noise is claimed to be learned.
 LONG = 16_000
 # Of σ², below which noise counts as fitted; of a peak, below which an error has fallen.

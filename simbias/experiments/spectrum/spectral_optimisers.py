@@ -23,6 +23,7 @@ from simbias.experiments.spectrum._waves import (
     RAHAMAN,
     check_waves,
     frequencies,
+    grid_amplitudes,
     places,
     waves,
 )
@@ -35,7 +36,6 @@ from simbias.flows.descent import Descent
 from simbias.losses import mse
 from simbias.measures._sample import outputs
 from simbias.measures.risk.train_risk import TrainRisk
-from simbias.measures.spectrum.amplitudes import Amplitudes
 from simbias.networks.dense.mlp_init import torch_default
 from simbias.presets import presets
 
@@ -110,7 +110,7 @@ experiment = presets(
         loss=magnified_mse,
         times=_times(6000, 50),
         measures={
-            "amplitudes": Amplitudes(frequencies(SHOWN), POINTS),
+            "amplitudes": grid_amplitudes(frequencies(SHOWN)),
             "risk": TrainRisk(),
         },
         final={"curves": Curves()},

@@ -26,6 +26,7 @@ from simbias.experiments.spectrum._waves import (
     RAHAMAN,
     check_waves,
     frequencies,
+    grid_amplitudes,
     places,
     waves,
 )
@@ -34,7 +35,6 @@ from simbias.figures.heat_map import heat_map
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import mse
-from simbias.measures.spectrum.amplitudes import Amplitudes
 from simbias.networks.dense.mlp_init import torch_default
 from simbias.presets import presets
 
@@ -93,20 +93,20 @@ experiment = presets(
         flow=Descent(rate=RATE, optimiser="adam"),
         loss=mse,
         times=_times(2000, 25),
-        measures={"amplitudes": Amplitudes(frequencies(10, 4), 128)},
+        measures={"amplitudes": grid_amplitudes(frequencies(10, 4))},
         dtype="float32",
     ),
     smoke={
         "cell": {"petals": (0, 10), "m": 32, "depth": 2, "n": 64, "spacing": 2},
         "seeds": 6,
         "times": _times(800, 50),
-        "measures": {"amplitudes": Amplitudes(frequencies(10, 2), 64)},
+        "measures": {"amplitudes": grid_amplitudes(frequencies(10, 2))},
     },
     paper={
         "cell": {"m": 256, "spacing": 20, "n": 1000},
         "seeds": 20,
         "times": _times(10_000, 100),
-        "measures": {"amplitudes": Amplitudes(frequencies(10, 20), 1000)},
+        "measures": {"amplitudes": grid_amplitudes(frequencies(10, 20))},
     },
 )
 

@@ -22,7 +22,7 @@ class Amplitudes(AbstractMeasure):
 
     Args:
         frequencies: k, periods in N points.
-        points: N.
+        points: N; None is all rows of `sample`, so that N follows its size.
         sample: name of one of `data.others` that holds the grid; None is the training
             sample itself.
 
@@ -30,13 +30,19 @@ class Amplitudes(AbstractMeasure):
     """
 
     frequencies: tuple[int, ...] = eqx.field(static=True)
-    points: int = eqx.field(static=True)
+    points: int | None = eqx.field(static=True)
     sample: str | None = eqx.field(static=True, default=None)
     dims: ClassVar[tuple[str, ...]] = ("frequency",)
 
     def __check_init__(self):
-        positive_integer("points", self.points)
-        spectrum.check_frequencies(self.frequencies, self.points)
+        if self.points is not None:
+            positive_integer("points", self.points)
+            spectrum.check_frequencies(self.frequencies, self.points)
+        elif self.sample is None:
+            raise BadInput(
+                "`points` can be None for a `sample` that is named: rows of the "
+                "training sample may be padding. Example: points=100."
+            )
 
     def coords(self) -> dict[str, np.ndarray]:
         """The frequencies."""
@@ -46,7 +52,8 @@ class Amplitudes(AbstractMeasure):
         """Amplitudes of a network of one output.
 
         Raises:
-            ValueError: for fewer rows than points, an unknown sample, or more outputs.
+            ValueError: for fewer rows than points, or than the frequencies need, an
+                unknown sample, or more outputs.
         """
         if self.sample is not None:
             if self.sample not in data.others:
@@ -55,12 +62,14 @@ class Amplitudes(AbstractMeasure):
                     f"{self.sample!r}."
                 )
             data = data.others[self.sample]
-        if data.x.shape[0] < self.points:
+        rows = data.x.shape[0]
+        points = rows if self.points is None else self.points
+        if rows < points:
             raise BadInput(
-                f"`points` must be at most the rows of the sample, {data.x.shape[0]}, "
-                f"got {self.points}."
+                f"`points` must be at most the rows of the sample, {rows}, got "
+                f"{points}."
             )
-        values = outputs(network, data.x[: self.points])
+        values = outputs(network, data.x[:points])
         if values.shape[1] != 1:
             raise BadInput(f"Amplitudes needs one output, got {values.shape[1]}.")
         return spectrum.amplitudes(values[:, 0], self.frequencies)

@@ -24,22 +24,24 @@ class PerturbedAmplitudes(AbstractMeasure):
 
     Args:
         frequencies: k, periods in N points.
-        points: N, the first rows of the sample; see `Amplitudes`.
+        points: N, the first rows of the sample, or None; see `Amplitudes`.
         radii: r, lengths in the space of all that is trained.
         pairs: how many u; with each goes −u, so that what is linear in θ has a mean
             amplitude of no less than its own.
+        sample: name of one of `data.others`, or None; see `Amplitudes`.
 
     Reference: Rahaman et al. (2019), arXiv:1806.08734, experiment 2.
     """
 
     frequencies: tuple[int, ...] = eqx.field(static=True)
-    points: int = eqx.field(static=True)
+    points: int | None = eqx.field(static=True)
     radii: tuple[float, ...] = eqx.field(static=True)
     pairs: int = eqx.field(static=True, default=25)
+    sample: str | None = eqx.field(static=True, default=None)
     dims: ClassVar[tuple[str, ...]] = ("radius", "frequency")
 
     def __check_init__(self):
-        Amplitudes(self.frequencies, self.points)
+        Amplitudes(self.frequencies, self.points, self.sample)
         positive_integer("pairs", self.pairs)
         if not self.radii:
             raise BadInput("`radii` must have one value at least. Example: (0.0, 1.0).")
@@ -57,7 +59,7 @@ class PerturbedAmplitudes(AbstractMeasure):
         """Mean amplitudes of a network of one output."""
         trained, rest = split_trained(network)
         theta, restored = ravel_pytree(trained)
-        measure = Amplitudes(self.frequencies, self.points)
+        measure = Amplitudes(self.frequencies, self.points, self.sample)
         moved = lambda v: measure(eqx.combine(restored(theta + v), rest), data)
         radii = jnp.asarray(self.radii, theta.dtype)
 

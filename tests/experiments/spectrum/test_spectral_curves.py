@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from simbias.ensemble.padding import padded
 from simbias.experiments.spectrum import frequency_robustness as robust
+from simbias.experiments.spectrum import spectral_bias as bias
 from simbias.experiments.spectrum import spectral_optimisers as optimisers
 from simbias.experiments.spectrum import spectral_petals as flowers
 from simbias.losses import mse
@@ -63,6 +65,33 @@ def test_a_push_of_what_is_linear_adds_to_every_amplitude_alike():
     assert float(seen[1, 0]) == pytest.approx(np.abs(1 + 0.7 * turn).mean(), abs=0.03)
     assert float(seen[1, 0]) >= 1
     np.testing.assert_allclose(seen[:, 1], 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("module", [bias, flowers, optimisers, robust])
+def test_what_is_measured_follows_the_size_of_the_sample(module):
+    chosen = module.experiment("smoke")
+    arguments = {k: v for k, v in chosen.cell.items() if not isinstance(v, tuple)}
+    # Two sizes of which one program has room for both.
+    for n in (78, 80):
+        arguments |= {"n": n, "m": 3, "depth": 1}
+        data, net = module.make(KEY, **arguments)
+        values = np.asarray(jax.vmap(net)(data.x))[:, 0]
+        expected = 2 * np.abs(np.fft.rfft(values)) / n
+        (measure,) = [
+            v
+            for k, v in {**chosen.measures, **chosen.final}.items()
+            if k in ("amplitudes", "left")
+        ]
+        seen = measure(net, padded(data, 80))
+        seen = seen[0] if module is robust else seen
+        np.testing.assert_allclose(seen, expected[list(measure.frequencies)], rtol=1e-9)
+
+
+def test_a_frequency_above_that_of_the_grid_is_named():
+    measure = optimisers.experiment("smoke").measures["amplitudes"]
+    data, net = optimisers.make(KEY, m=2, depth=1, count=2, n=20)
+    with pytest.raises(ValueError, match="`frequencies` .* 10.*Nyquist"):
+        measure(net, data)
 
 
 def test_claims_are_on_what_is_kept():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+import simbias
 from simbias.ensemble.padding import padded
 from simbias.experiments.spectrum import spectral_label_noise as noisy
 from simbias.experiments.spectrum._octaves import Bands, high_share, octaves
@@ -138,9 +139,12 @@ def test_what_makes_no_sense_is_named(wrong):
         inspect.unwrap(noisy.make)(KEY, **wrong)
 
 
-def test_a_measure_of_more_points_than_there_are_is_refused():
+@pytest.mark.parametrize("points", [18, 22])
+def test_a_measure_of_other_points_than_there_are_is_refused(points):
     data, net = noisy.make(KEY, m=2, n=20)
-    with pytest.raises(ValueError, match="`points`"):
-        Bands(22)(net, data)
+    with pytest.raises(ValueError, match=f"`n` must be `points` .* {points}:"):
+        Bands(points)(net, padded(data, 24))
+    with pytest.raises(ValueError, match="`n`"):
+        simbias.simulate(noisy.experiment("smoke", n=40))
     with pytest.raises(ValueError, match="`points`"):
         Bands(21)
