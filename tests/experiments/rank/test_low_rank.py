@@ -16,6 +16,8 @@ from simbias.experiments.rank import (
     low_rank_classes,
     low_rank_embeddings,
     low_rank_linear,
+    low_rank_random_search,
+    low_rank_regression,
     low_rank_squared,
     low_rank_targets,
     low_rank_weights,
@@ -220,6 +222,8 @@ def test_the_slope_and_the_best_depth_are_those_of_a_power_law():
         low_rank_classes,
         low_rank_embeddings,
         low_rank_targets,
+        low_rank_regression,
+        low_rank_random_search,
     ],
     ids=lambda v: v.__name__.rsplit(".", 1)[-1],
 )
@@ -248,6 +252,14 @@ def test_the_sample_and_the_network_of_every_cell_fit(phenomenon):
         (low_rank_weights.make, {"scale": -1.0}, "scale"),
         (low_rank_embeddings.make, {"depth": 17}, "depth"),
         (low_rank_targets.make, {"rank": 17}, "rank"),
+        (low_rank_regression.make, {"n": 16}, "n"),
+        (low_rank_regression.make, {"n": 0}, "n"),
+        (low_rank_regression.make, {"rank": 17}, "rank"),
+        (low_rank_regression.make, {"depth": 5}, "depth"),
+        (low_rank_regression.make, {"depth": 0}, "depth"),
+        (low_rank_regression.make, {"scale": 0.0}, "scale"),
+        (low_rank_random_search.make, {"tries": 0}, "tries"),
+        (low_rank_random_search.make, {"most": 0}, "most"),
     ],
 )
 def test_what_no_experiment_has_is_refused_by_name(make, changes, named):

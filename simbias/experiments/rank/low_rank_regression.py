@@ -1,0 +1,193 @@
+"""Fewer samples than inputs: a deeper linear network finds a map of lower rank.
+
+Chains of 1 to 4 matrices learn y = Wx from half as many samples as inputs, W of rank 1
+or of full rank (control), by gradient descent and by Adam.  The deeper, the lower the
+effective rank of the product.  What that does for the test error is bounded: the part
+of an isotropic W that no sample sees is independent of all that is seen, so that on
+average over such W no method whatever errs less than the solution of least norm.
+
+Reference: Huh et al. (2023), arXiv:2103.10427, section 4, on least squares; sizes,
+rates and the bound are ours.
+"""
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float, PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.analysis.parts import with_axes
+from simbias.claims import largest, mean
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
+from simbias.experiments.rank._maps import (
+    MapErrors,
+    MapRank,
+    chain,
+    cross_term,
+    of_draws,
+    start_and_map,
+)
+from simbias.experiments.rank.low_rank_embeddings import HUH, slope_in_log
+from simbias.figures.band import band
+from simbias.figures.laws import law_level
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.losses import half_mse
+from simbias.presets import presets
+
+AXES = ("scale", "rank", "flow.optimiser", "draw", "depth")
+RATE = 3e-3
+# Rate of plain descent.  Steps of Adam do not depend on a factor of the loss, those of
+# plain descent are proportional to it: one rate serves both.
+DESCENT = 0.02
+_NAMES = {"gd": "GD", "adam": "Adam"}
+
+
+def magnified_half_mse(
+    prediction: Float[Array, "n k"], target: Float[Array, "n k"], weight: Array
+) -> Float[Array, ""]:
+    """DESCENT/RATE times half of the mean squared error."""
+    return DESCENT / RATE * half_mse(prediction, target, weight)
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    scale: Real = 1.0,
+    rank: Index = 1,
+    draw: Index = 0,
+    depth: Index = 2,
+    most: int = 4,
+    m: int = 16,
+    n: int = 8,
+) -> tuple[Dataset, AbstractNetwork]:
+    """Sample number `draw` of a map m × m of a rank, and a chain of `depth` matrices.
+
+    Args:
+        key: not used: what is compared has the same sample and the same matrices.
+        scale: of the start, N(0, scale²/m).
+        rank: of the map, 1 to m.
+        draw: number of the map, of the sample and of the start.
+        depth: number of matrices, 1 to `most`.
+        most: matrices that are drawn, the largest depth.
+        m: inputs and outputs.
+        n: samples, fewer than m.
+
+    Raises:
+        ValueError: for a size or number out of range.
+    """
+    del key
+    key_start, data = start_and_map(draw, n=n, m=m, rank=rank)
+    return data, chain(key_start, depth=depth, most=most, m=m, scale=scale)
+
+
+def _times(steps: int) -> tuple[float, ...]:
+    return tuple(RATE * s for s in (0, steps // 4, steps // 2, steps))
+
+
+experiment = presets(
+    Experiment(
+        name="low_rank_regression",
+        make=make,
+        cell={
+            "scale": (0.3, 1.0),
+            "rank": (1, 16),
+            "flow.optimiser": ("gd", "adam"),
+            "draw": tuple(range(20)),
+            "depth": (1, 2, 3, 4),
+        },
+        seeds=1,
+        flow=Descent(rate=RATE, optimiser="adam", is_shared=True),
+        loss=magnified_half_mse,
+        times=_times(3000),
+        measures={"map_rank": MapRank(), "errors": MapErrors()},
+    ),
+    smoke={
+        "cell": {
+            "scale": 0.3,
+            "rank": (1, 6),
+            "draw": tuple(range(6)),
+            "depth": (1, 3),
+            "most": 3,
+            "m": 6,
+            "n": 3,
+        },
+        "times": _times(1000),
+    },
+    paper={
+        "cell": {
+            "rank": (1, 64),
+            "draw": tuple(range(100)),
+            "depth": (1, 2, 4, 8),
+            "most": 8,
+            "m": 64,
+            "n": 32,
+        },
+        "times": _times(20_000),
+    },
+)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Effective rank and test error by depth, for every start, map and optimiser."""
+    ds = of_draws(with_axes(ds, AXES)).isel(time=-1)
+    with style():
+        starts, kinds = ds["scale"].values, ds["flow.optimiser"].values
+        whole = blank(9.6, 3.6 * len(starts))
+        rows = whole.subplots(len(starts), 2, squeeze=False, sharex=True)
+        for (left, right), start in zip(rows, starts, strict=True):
+            part = ds.sel(scale=start)
+            for rank, colour in zip(ds["rank"].values, COLOURS, strict=False):
+                for kind, line in zip(kinds, ("-", "--"), strict=False):
+                    one = part.sel({"rank": rank, "flow.optimiser": kind})
+                    label = f"rank {rank:d}, {_NAMES[str(kind)]}"
+                    mark = {"colour": colour, "label": label, "ms": 4}
+                    band(left, ds["depth"], one["map_rank"], f"o{line}", **mark)
+                    test = one["errors"].sel(part="test")
+                    band(right, ds["depth"], test, f"o{line}", alpha=0.1, **mark)
+            unseen = part["errors"].sel(part="unseen").median().item()
+            law_level(right, unseen, "solution of least norm, median")
+            left.set_title(f"−Σ p ln p of the product, start of scale {start:g}")
+            right.set_title(f"‖Ŵ − W‖²/‖W‖², start of scale {start:g}")
+            for axes in (left, right):
+                axes.set(xlabel="matrices", ylim=(0, None))
+                axes.set_xticks(ds["depth"].values)
+        rows[0, 0].legend()
+        handles, labels = rows[0, 1].get_legend_handles_labels()
+        rows[0, 1].legend(handles[-1:], labels[-1:])
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """Rank and test error against depth, for low rank against full rank."""
+    ds = of_draws(with_axes(ds, AXES)).isel(time=-1)
+    is_grid = ds.sizes["rank"] > 1 and ds.sizes["depth"] > 1
+    out = []
+    for start in ds["scale"].values:
+        for kind in ds["flow.optimiser"].values:
+            part = ds.sel({"scale": start, "flow.optimiser": kind})
+            where = f"{_NAMES[str(kind)]}, start of scale {start:g}"
+            fitted = part["errors"].sel(part="on span").median("seed", skipna=False)
+            text = f"{where}: ‖(Ŵ − W)P‖²/‖W‖², largest of medians"
+            learned = largest(text, fitted, 0, 0.01, "ours: it learns")
+            out += [learned, *of_depth(where, part)]
+    return [c.given(is_grid, "two ranks and two depths") for c in out]
+
+
+def of_depth(where: str, ds: xr.Dataset) -> list[Claim]:
+    """Claims on slopes in ln depth, over `rank`, `depth` and `seed`."""
+    low, full = (ds.isel(rank=i) for i in (0, -1))
+    test = lambda part: slope_in_log(part["errors"].sel(part="test"), "depth")
+    rank = lambda part: slope_in_log(part["map_rank"], "depth")
+    name = f"rank {int(low['rank'])}"
+    text = f"{where}, {name}: slope of −Σ p ln p in ln depth, mean"
+    out = [mean(text, rank(low), -np.inf, 0, HUH)]
+    text = f"{where}: that of {name} less that of full rank (control), mean"
+    out.append(mean(text, rank(low) - rank(full), -np.inf, 0, "ours"))
+    text = f"{where}, {name}: slope of the test error in ln depth, mean"
+    out.append(mean(text, test(low), -np.inf, 0, HUH))
+    text = f"{where}: that of {name} less that of full rank (control), mean"
+    text = text.replace("that of", "test error, slope of", 1)
+    out.append(mean(text, test(low) - test(full), -np.inf, 0, HUH))
+    cross = cross_term(ds["errors"]).mean(["rank", "depth"], skipna=False)
+    text = f"{where}: 2⟨Ŵ − ŴP, W − WP⟩/‖W‖², mean"
+    return [*out, mean(text, cross, -0.1, 0.1, "derived: 0; band ours")]
