@@ -4,13 +4,15 @@
     python tools/pages.py FILE
 
 What stands between `<!-- table: NAME -->` and `<!-- end -->` is replaced: `themes` has
-a line for every theme, `phenomena` one for every experiment, `claims NAME` what the
-last check of an experiment has seen.  Files that are named are such checks; they are
+a line for every theme, `phenomena` one for every experiment, `gallery` a picture, and
+`nine` small ones of a few; `claims NAME` is what the last check of an experiment has
+seen.  Files that are named are such checks; they are
 kept first, an experiment a file, under benchmarks/results/check_quick.  A test keeps
 the pages current.
 """
 
 import ast
+import html
 import json
 import pathlib
 import re
@@ -20,6 +22,18 @@ from typing import Any
 ROOT = pathlib.Path(__file__).parent.parent
 CHECKED = ROOT / "benchmarks" / "results" / "check_quick"
 EXPERIMENTS = ROOT / "simbias" / "experiments"
+# Small pictures for the README, in rows of three.
+NINE = (
+    "threshold",
+    "condensation",
+    "early_alignment",
+    "spectral_bias",
+    "ntk_density",
+    "distributional",
+    "deep_linear",
+    "slabs",
+    "low_rank_embeddings",
+)
 _TABLE = re.compile(r"(<!-- table: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -36,7 +50,12 @@ def pages() -> dict[pathlib.Path, str]:
 
 def _filled(found: re.Match[str], checked: dict[str, Any]) -> str:
     kind, _, name = found[2].partition(" ")
-    tables = {"themes": _themes, "phenomena": _phenomena}
+    tables = {
+        "themes": _themes,
+        "phenomena": _phenomena,
+        "gallery": _gallery,
+        "nine": _nine,
+    }
     table = tables[kind](checked) if kind in tables else _claims(checked[name])
     return f"{found[1]}{table}{found[3]}"
 
@@ -66,6 +85,41 @@ def _phenomena(checked: dict[str, Any]) -> str:
         first = f"[`{name}`]({_page(name)}) | {title} | {_source(said)}"
         lines.append(f"| {first} | {members} | {_tally([name], checked)} |")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _gallery(checked: dict[str, Any]) -> str:
+    """For a page beside the others: theme by theme, experiment by experiment."""
+    lines = []
+    for folder in sorted(EXPERIMENTS.glob("*/")):
+        if not (files := sorted(folder.glob("[!_]*.py"))):
+            continue
+        lines += [f"## {_said(folder / '__init__.py').rstrip('.')}", ""]
+        for path in files:
+            name, title = path.stem, _said(path).partition("\n")[0]
+            image, page = f"{folder.name}/{name}.png", _page(name)
+            claims = f"[{_tally([name], checked)} claims hold]({page})"
+            lines += [f"### {name}", "", f"{title} {claims}.", ""]
+            lines += ["```", f"uv run simbias run {name}", "```", ""]
+            lines += [f"[![{name}]({image})]({page})", ""]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _nine(_: dict[str, Any]) -> str:
+    """Pictures that lead to the pages of their experiments."""
+    themes = {path.stem: path.parent.name for path in EXPERIMENTS.glob("*/[!_]*.py")}
+    image = lambda name: (
+        f'<a href="docs/{_page(name)}"><img src="docs/{themes[name]}/{name}.png" '
+        f'width="270" alt="{_title(themes[name], name)}"></a>'
+    )
+    rows = [NINE[i : i + 3] for i in range(0, len(NINE), 3)]
+    cells = ["".join(f"<td>{image(name)}</td>" for name in row) for row in rows]
+    lines = ["<table>", *(f"<tr>{cell}</tr>" for cell in cells), "</table>"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _title(theme: str, name: str) -> str:
+    said = _said(EXPERIMENTS / theme / f"{name}.py")
+    return html.escape(said.partition("\n")[0])
 
 
 def _said(path: pathlib.Path) -> str:

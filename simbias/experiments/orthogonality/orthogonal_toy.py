@@ -82,6 +82,8 @@ def figure(ds: xr.Dataset) -> Figure:
             label = ", ".join(f"{k} = {part[k].item():g}" for k in others)
             for axes, name in ((loss, "train_risk"), (norm, "parameter_norm")):
                 curves(axes, part[name], colour=colour, label=label, scale="linear")
+        for axes in (loss, norm):
+            axes.set_xscale("log")
         loss.set_title("mean squared error")
         norm.set_title(f"½‖θ‖²; dotted: least norm, {HALF_NORM:.6f}")
         law_level(norm, HALF_NORM)
