@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.core import AbstractNetwork, Buffer
-from simbias.experiments.matrix._settings import D, GAIN, HIDDEN, Setting
+from simbias.experiments.matrix._settings import GAIN, HIDDEN, D, Setting
 from simbias.networks.activations import Activation, has_kink, identity
 from simbias.networks.dense._layers import Matrix, layer_weights
 
@@ -41,7 +41,8 @@ class Scaled(AbstractNetwork):
         """Output for one input."""
         first = tuple(w.value for w in self.first)
         now, then = (
-            weights[-1] @ self._hidden(weights, x)[-1] for weights in (self.weights, first)
+            weights[-1] @ self._hidden(weights, x)[-1]
+            for weights in (self.weights, first)
         )
         # The output is linear in the last matrix: α · W/α.
         return now - then

@@ -165,17 +165,13 @@ def _circle(place: Float[Array, " n"]) -> Float[Array, "n d"]:
     return 2 * jnp.concatenate([jnp.cos(angle), jnp.sin(angle), one, zero], axis=1)
 
 
-def _waves(
-    place: Float[Array, " n"], phase: Float[Array, " q"]
-) -> Float[Array, "n p"]:
+def _waves(place: Float[Array, " n"], phase: Float[Array, " q"]) -> Float[Array, "n p"]:
     k = jnp.asarray(FREQUENCIES, jnp.float64)
     each = jnp.sin(2 * jnp.pi * (k[None, :] * place[:, None] + phase[None, :]))
     return jnp.pad(each, ((0, 0), (0, PARTS - len(FREQUENCIES))))
 
 
-def _slabs(
-    key: PRNGKeyArray, y: Float[Array, " n"], count: int
-) -> Float[Array, "n c"]:
+def _slabs(key: PRNGKeyArray, y: Float[Array, " n"], count: int) -> Float[Array, "n c"]:
     """Five slabs each: the middle and both outer ones of class −1, as in `slabs`."""
     u = jax.random.uniform(key, (3, len(y), count), jnp.float64)
     sign = jnp.where(u[0] < 0.5, -1.0, 1.0)

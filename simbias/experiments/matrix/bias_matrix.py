@@ -1,25 +1,48 @@
-"""When is each bias observed?  Eleven tasks under one factor after another.
+"""When is each bias of simplicity observed: eleven of them, by data, net, optimiser.
 
-(in the making)
+Each bias has a task of its own, to which the factors apply: the law of the inputs, the
+activation, the shape, the start, and the optimiser.  Of each there is one number per
+member, turned so that 0 is no bias, and a rule that was written before the matrix was
+run: observed if the interval of the mean lies at the least number that counts or above,
+reversed if at minus it or below, absent if between the two, open if it is too wide;
+undefined where a bias makes no sense or the task is not learned.
 
-Reference: seed.
+`table(ds)` is the matrix with its intervals, stages and the columns of the lecture
+page; `together`, `broken` and `foretold_table` of it say which biases travel together,
+which break under another optimiser, and whether the first tangent kernel has the order.
+
+Reference: project page "Quantifying modern inductive biases for deep learning", CS826;
+scalars and rule are ours.
 """
 
 from typing import Literal, get_args
 
 import jax
+import xarray as xr
 from jaxtyping import PRNGKeyArray
+from matplotlib.figure import Figure
 
-from simbias.core import AbstractNetwork, Dataset, Experiment
+from simbias.analysis.parts import with_axes
+from simbias.checks.sample import one_of
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiments._times import log_times
 from simbias.experiments.matrix import _tasks
 from simbias.experiments.matrix._loss import by_target
 from simbias.experiments.matrix._measures import MEASURES
 from simbias.experiments.matrix._network import scaled
+from simbias.experiments.matrix._picture import picture
+from simbias.experiments.matrix._seed import SAID, Said
 from simbias.experiments.matrix._settings import EVERY, QUICK, parsed
+from simbias.experiments.matrix._statements import statements
+from simbias.experiments.matrix._table import matrix, scalars
+from simbias.experiments.matrix._task import N
+from simbias.experiments.matrix._together import broken, foretold_table, together
 from simbias.flows.descent import Descent
 from simbias.presets import presets
 
+__all__ = ["broken", "foretold_table", "together"]
+
+AXES = ("bias", "setting", "flow.optimiser")
 Bias = Literal[
     "spectral",
     "principal",
@@ -54,7 +77,19 @@ RATE = 0.01
 def make(
     key: PRNGKeyArray, *, bias: Bias = "spectral", setting: str = QUICK[0]
 ) -> tuple[Dataset, AbstractNetwork]:
-    """The task of a bias under a law of inputs, and the network of a setting."""
+    """The task of a bias under a law of inputs, and the network of a setting.
+
+    Args:
+        key: random key.
+        bias: whose task.
+        setting: inputs ("uniform", "steps", "heavy", "clusters"), activation ("relu",
+            "tanh", "linear"), shape ("wide", "deep", "equal") and start ("rich",
+            "lazy"), in this order, as "uniform relu wide rich".
+
+    Raises:
+        ValueError: for a bias or a level that there is not.
+    """
+    one_of("bias", bias, BIASES)
     key_data, key_network = jax.random.split(key)
     level = parsed(setting)
     data = TASKS[bias](key_data, level.inputs)
@@ -69,14 +104,40 @@ experiment = presets(
         seeds=20,
         flow=Descent(rate=RATE, is_shared=True),
         loss=by_target,
-        times=log_times(0.02, 10.0, 10),
+        times=log_times(RATE, 10.0, 13),
         measures=MEASURES,
         dtype="float32",
     ),
     smoke={
-        "cell": {"setting": QUICK[0], "flow.optimiser": ("gd", "adam")},
+        "cell": {
+            "bias": ("spectral", "randomised"),
+            "setting": QUICK[0],
+            "flow.optimiser": ("gd", "adam"),
+        },
         "seeds": 6,
-        "times": log_times(0.02, 2.0, 5),
+        "times": log_times(RATE, 10.0, 13),
     },
-    paper={"cell": {"setting": EVERY}, "seeds": 50},
+    paper={"cell": {"setting": EVERY, "flow.batch": (16, N)}, "seeds": 50},
 )
+
+
+def table(ds: xr.Dataset) -> xr.Dataset:
+    """The matrix of a result: see `_table.matrix`; with the columns of the page.
+
+    table(ds).to_dataframe().to_csv("bias_matrix.csv")
+    """
+    found = matrix(with_axes(ds, AXES))
+    said = [SAID[str(v)] for v in found["bias"].values]
+    columns = {k: ("bias", [getattr(one, k) for one in said]) for k in Said._fields}
+    return found.assign_coords(columns)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """The matrix at a glance."""
+    return picture(table(ds))
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """What theory says of single cells, and what cannot be seen where it cannot be."""
+    ds = with_axes(ds, AXES)
+    return statements(ds, scalars(ds))
