@@ -108,7 +108,7 @@ ROWS: dict[str, Row] = {
     ),
     "sensitivity": Row(
         "low sensitivity",
-        "½ − S(f) once random labels of half of the strings are fitted",
+        "½ − S(f) once random labels of a quarter of the strings are fitted",
         s.sensitivity, 0.05, -0.5, 0.5, 0.25,
         s.sensitivity_staged, 0.05, s.fitted,
     ),

@@ -23,7 +23,7 @@ D = 8
 # "deep" 264.
 HIDDEN = {"wide": (32,), "deep": (8, 8, 8, 8), "equal": (9, 9, 9)}
 # Factor of the output, and of the weights: see `Scaled`.
-GAIN = {"rich": 0.1, "lazy": 3.0}
+GAIN = {"rich": 0.15, "lazy": 3.0}
 
 # The settings of the quick preset, chosen before anything was run: every level of every
 # factor occurs, each activation in another shape, each start twice.

@@ -71,7 +71,7 @@ TASKS = {
     "information": _tasks.curved,
 }
 OPTIMISERS = ("gd", "momentum", "adam", "adamw")
-RATE = 0.01
+RATE = 0.005
 
 
 def make(
@@ -104,7 +104,7 @@ experiment = presets(
         seeds=20,
         flow=Descent(rate=RATE, is_shared=True),
         loss=by_target,
-        times=log_times(RATE, 10.0, 13),
+        times=log_times(RATE, 10.0, 20),
         measures=MEASURES,
         dtype="float32",
     ),
@@ -115,7 +115,7 @@ experiment = presets(
             "flow.optimiser": ("gd", "adam"),
         },
         "seeds": 6,
-        "times": log_times(RATE, 10.0, 13),
+        "times": log_times(RATE, 10.0, 20),
     },
     paper={"cell": {"setting": EVERY, "flow.batch": (16, N)}, "seeds": 50},
 )
