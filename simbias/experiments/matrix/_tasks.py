@@ -126,9 +126,9 @@ def crossed(key: PRNGKeyArray, law: str) -> Dataset:
 def strings(key: PRNGKeyArray, law: str) -> Dataset:
     """Random labels on a quarter of the strings of eight bits; the test is all of them.
 
-    Every row twice.  Which quarter is the law's: any; 1 : 2 : 4 on thirds of the strings in their order;
-    a few far more often, as ranks of a random order to the power −2; or those nearest
-    to eight of them.
+    Every row twice.  Which quarter is the law's: any; 1 : 2 : 4 on thirds of the
+    strings in their order; a few far more often, as ranks of a random order to the
+    power −2; or those nearest to eight of them.
     """
     key_quarter, key_y, key_centre = jax.random.split(key, 3)
     points = jnp.asarray(cube(D), jnp.float64)
