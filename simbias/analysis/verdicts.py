@@ -11,7 +11,7 @@ from simbias.errors import BadInput
 VERDICTS = ("undefined", "absent", "open", "observed", "reversed")
 
 
-def verdict(seen: Estimate, least: float) -> str:
+def verdict(seen: Estimate, least: float | int) -> str:
     """What an interval for an effect says, 0 being none and `least` the smallest.
 
     "observed" if all of it is at `least` or above, "reversed" if all of it is at −least
@@ -38,8 +38,8 @@ def verdict(seen: Estimate, least: float) -> str:
 def effect_interval(
     values: ArrayLike,
     *,
-    low: float = -np.inf,
-    high: float = np.inf,
+    low: float | int = -np.inf,
+    high: float | int = np.inf,
     share: float = 0.5,
     level: float = 0.95,
 ) -> Estimate:
@@ -70,7 +70,7 @@ def effect_interval(
         return few(np.nan, level, seen.size)
     if seen.size < LEAST_SEEDS or np.ptp(seen) > 0:
         return mean_interval(seen, level=level)
-    value = float(seen[0])
+    low, high, value = float(low), float(high), float(seen[0])
     q = 1 - (1 - level) ** (1 / seen.size)
     below = q * (value - low) if value > low else 0.0
     above = q * (high - value) if value < high else 0.0

@@ -79,7 +79,11 @@ def test_an_effect_at_the_edge_is_judged_falsely_as_often_as_stated():
 
 @pytest.mark.parametrize(
     ("wrong", "named"),
-    [({"share": 0.0}, "`share`"), ({"low": 0.5}, "`values`"), ({"level": 2}, "level")],
+    [
+        ({"share": 0.0}, "`share`"),
+        ({"low": 0.5}, "`values`"),
+        ({"level": 2.0}, "level"),
+    ],
 )
 def test_what_makes_no_sense_is_named(wrong, named):
     with pytest.raises(ValueError, match=named):

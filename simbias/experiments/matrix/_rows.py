@@ -68,7 +68,7 @@ ROWS: dict[str, Row] = {
     "spectral": Row(
         "spectral",
         "Spearman's ρ of the frequency and the time to 0.9 of its amplitude",
-        s.spectral, 0.5, -1, 1, 1.0,
+        s.spectral, 0.5, -1.0, 1.0, 1.0,
         s.spectral_staged, 0.5, s.two_waves,
         bound_staged=1.0,
     ),
@@ -82,21 +82,21 @@ ROWS: dict[str, Row] = {
     "low_dim": Row(
         "low-dimensional input",
         "accuracy with P⊥x exchanged less that with Px exchanged, rank of P 2",
-        s.low_dim, 0.25, -1, 1, 0.5,
+        s.low_dim, 0.25, -1.0, 1.0, 0.5,
         s.low_dim_staged, 0.25, s.classified,
         bound_staged=1.0,
     ),
     "distributional": Row(
         "distributional",
         "1 if the clone of means is left before that of covariances, −1 if after",
-        s.distributional, 0.5, -1, 1, 1.0,
+        s.distributional, 0.5, -1.0, 1.0, 1.0,
         s.distributional_staged, 0.02, s.mostly_classified,
         _not_linear("a linear network sees no more than two moments"),
     ),
     "weights": Row(
         "low-rank weights",
         "share of stable rank − 1 that the matrix before the last has lost",
-        s.weights, 0.5, -_INF, 1, 1.0,
+        s.weights, 0.5, -_INF, 1.0, 1.0,
         s.weights_staged, 0.5, s.fitted_all,
     ),
     "embeddings": Row(
@@ -115,19 +115,19 @@ ROWS: dict[str, Row] = {
     "alignment": Row(
         "early alignment",
         "gain of the share of the first layer along Σ yx before the loss is halved",
-        s.alignment, 0.1, -1, 1, 0.5,
+        s.alignment, 0.1, -1.0, 1.0, 0.5,
         s.alignment_staged, 0.1, s.half_fitted,
     ),
     "width": Row(
         "effective width",
         "share of effective rank − 1 that the first layer has lost by then",
-        s.width, 0.25, -_INF, 1, 1.0,
+        s.width, 0.25, -_INF, 1.0, 1.0,
         s.width_staged, 0.25, s.classified,
     ),
     "randomised": Row(
         "extreme: S-randomised AUC",
         "share of AUC − ½ that is lost with the simple coordinate exchanged",
-        s.randomised, 0.75, -2, 3, 1.0,
+        s.randomised, 0.75, -2.0, 3.0, 1.0,
         s.randomised_staged, 0.75, s.separated,
         _not_linear("a linear network sees the linear coordinate alone"),
     ),

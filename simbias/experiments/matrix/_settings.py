@@ -21,7 +21,7 @@ _FACTORS = {
 D = 8
 # Widths of the hidden layers.  Without biases "wide" has 288 weights, "equal" 290,
 # "deep" 264.
-HIDDEN = {"wide": (32,), "deep": (8, 8, 8, 8), "equal": (9, 9, 9)}
+HIDDEN = {"wide": (32,), "deep": (8, 8, 8, 8), "equal": (10, 10, 10)}
 # Factor of the output, and of the weights: see `Scaled`.
 GAIN = {"rich": 0.15, "lazy": 3.0}
 

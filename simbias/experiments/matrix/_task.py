@@ -17,7 +17,7 @@ from simbias.experiments.matrix._settings import D
 N, TEST = 128, 256
 # Parts of a target that are followed one by one.
 PARTS = 8
-Inputs = Float[Array, "n d"]
+Inputs = Float[Array, "_ d"]
 Column = Float[Array, " n"]
 # (key, law of the inputs) -> sample.
 Task = Callable[[PRNGKeyArray, str], Dataset]
@@ -27,8 +27,8 @@ Task = Callable[[PRNGKeyArray, str], Dataset]
 class Sample:
     """Rows of a task: those of training, then those of the test."""
 
-    x: Float[Array, "n+t d"]
-    y: Float[Array, " n+t"]
+    x: Float[Array, "r d"]
+    y: Float[Array, " r"]
 
 
 class Followed(Dataset):
@@ -91,7 +91,7 @@ def labels(key: PRNGKeyArray) -> Column:
     return jax.random.rademacher(key, (N + TEST,), jnp.float64)
 
 
-def with_one(x: Float[Array, "n p"]) -> Float[Array, "n p+1"]:
+def with_one(x: Float[Array, "n _"]) -> Float[Array, "n _"]:
     """One more coordinate, 1 in every row: networks have no biases."""
     return jnp.concatenate([x, jnp.ones((len(x), 1), x.dtype)], axis=1)
 
@@ -100,7 +100,7 @@ def _plain(x: Inputs, y: Array, features: Array) -> Dataset:
     return Dataset(x, y, jnp.ones(len(x), jnp.float64), y, features)
 
 
-def _line(x: Inputs, y: Float[Array, "n 1"], at: Inputs) -> Float[Array, "t 1"]:
+def _line(x: Inputs, y: Float[Array, "_ 1"], at: Inputs) -> Float[Array, "_ 1"]:
     """What the line of least squares says there, ±1."""
     gram = x.T @ x + 1e-6 * N * jnp.eye(D, dtype=x.dtype)
     said = at @ jnp.linalg.solve(gram, x.T @ y)

@@ -48,8 +48,8 @@ def components(key: PRNGKeyArray, law: str) -> Dataset:
     r = jnp.linalg.qr(raw[:N])[1]
     z = N**0.5 * jax.scipy.linalg.solve_triangular(r.T, raw.T, lower=True).T
     sign = jax.random.rademacher(key_sign, (D,), jnp.float64)
-    parts = z * sign / D**0.5
-    x = z * jnp.sqrt(jnp.asarray(VARIANCES, z.dtype))
+    parts = z * sign[None] / D**0.5
+    x = z * jnp.sqrt(jnp.asarray(VARIANCES, z.dtype))[None]
     return task(Sample(x, jnp.sum(parts, axis=1)), parts=parts[:N])
 
 

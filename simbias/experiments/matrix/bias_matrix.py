@@ -23,7 +23,6 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.checks.sample import one_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiments._times import log_times
 from simbias.experiments.matrix import _tasks
@@ -87,9 +86,8 @@ def make(
             "lazy"), in this order, as "uniform relu wide rich".
 
     Raises:
-        ValueError: for a bias or a level that there is not.
+        ValueError: for a level that there is not.
     """
-    one_of("bias", bias, BIASES)
     key_data, key_network = jax.random.split(key)
     level = parsed(setting)
     data = TASKS[bias](key_data, level.inputs)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from simbias.ensemble.plan import make_plan
 from simbias.experiments.matrix import _scalars, bias_matrix
 from simbias.experiments.matrix._inputs import inputs, positions
 from simbias.experiments.matrix._loss import by_target
@@ -54,8 +55,8 @@ def test_a_setting_that_there_is_not_is_refused_by_name(setting, named):
 
 
 def test_a_bias_that_there_is_not_is_refused_by_name():
-    with pytest.raises(ValueError, match="`bias`"):
-        bias_matrix.make(KEY, bias="simplicity")
+    with pytest.raises(ValueError, match=r"cell.bias.*'simplicity'"):
+        make_plan(bias_matrix.experiment("smoke", bias="simplicity"))
 
 
 def test_all_tables_have_the_same_rows_in_one_order():
