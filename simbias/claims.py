@@ -62,7 +62,7 @@ def exact(
     if not tolerance >= 0:
         raise BadInput(f"`tolerance` must not be negative, got {tolerance}.")
     reach = tolerance * abs(value) if np.isfinite(value) else 0.0
-    top = max(value, min(value + reach, most))
+    top = max(value, min(value + reach, float(most)))
     method = f"exact to {tolerance:g} of it" if tolerance else "exact"
     estimate = Estimate(value, value - reach, top, method, 1.0)
     return within(statement, estimate, low, high, source)

@@ -151,6 +151,8 @@ def options_class(
     for key, (kind, default) in flow_fields(type(experiment.flow)).items():
         value = getattr(experiment.flow, key, default)
         value = experiment.cell.get(FLOW_PREFIX + key, value)
+        if _has_no_text(value):
+            kind, value = kind | Literal[_name(value)], _name(value)  # pyright: ignore
         if kind is not bool:  # which are flags
             kind = tuple[kind, ...]  # pyright: ignore
             value = value if isinstance(value, tuple) else (value,)
@@ -188,6 +190,15 @@ def options_class(
     return run
 
 
+def _has_no_text(value: Any) -> bool:
+    """Whether it is a function or a module, such as an optimiser of one's own."""
+    return callable(value) or hasattr(value, "_fields")
+
+
+def _name(value: Any) -> str:
+    return getattr(value, "__name__", type(value).__name__)
+
+
 def overrides(parsed: Any, experiment: Experiment) -> dict[str, Any]:
     """What was asked for; one value for a fixed key stays a fixed key."""
     is_axis = lambda key: isinstance(experiment.cell.get(key), tuple)
@@ -197,6 +208,9 @@ def overrides(parsed: Any, experiment: Experiment) -> dict[str, Any]:
     for field, values in vars(parsed.flow).items():
         key = FLOW_PREFIX + field
         value = given(key, values) if isinstance(values, tuple) else values
+        own = getattr(experiment.flow, field, None)
+        if _has_no_text(own) and value == _name(own):
+            continue
         if key in experiment.cell or isinstance(value, list):
             cell[key] = value
         else:

@@ -1,5 +1,6 @@
 from .boolean.cantor import cantor as cantor
 from .boolean.parity import parity as parity
+from .boolean.strings import strings as strings
 from .linear.linear_modes import linear_modes as linear_modes
 from .linear.principal_classes import principal_classes as principal_classes
 from .moments.moment_classes import moment_classes as moment_classes

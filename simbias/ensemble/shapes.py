@@ -12,10 +12,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from simbias.checks.agreement import check_loss
+from simbias.checks.factorised import check_factorised
 from simbias.core import AbstractFlow, Experiment
 from simbias.ensemble.grid import Cell, Grid
 from simbias.ensemble.keys import member_key
-from simbias.ensemble.lane import Lane, Recorder, record_dtype, start
+from simbias.ensemble.lane import Lane, Recorder, record_dtype, start, taken
 from simbias.ensemble.measured import check_stop, coords_of, dims_of, measured
 from simbias.ensemble.members import draw, member_flow
 from simbias.ensemble.tracing import check_traced
@@ -82,6 +83,8 @@ class Shapes:
         self._corners.add(corner)
         if sizes not in self._by_sizes:
             check_traced(experiment.name, drawn, cell.numbers, (data, network))
+            arrays = {k: jnp.asarray(np.asarray(v)) for k, v in cell.numbers.items()}
+            check_factorised("`make`", drawn, arrays)
             check_loss(experiment.loss, data)
             check_stop(experiment.stop, network, data)
             self.trajectories.append(_fields(experiment.measures, network, data))
@@ -127,6 +130,7 @@ def _fields(measures: Mapping, network: Any, data: Any) -> dict[str, Field]:
     fields = {}
     for name, measure in measures.items():
         value = measured(name, measure, network, data)
+        check_factorised(f"measure `{name}`", taken(measure), network, data)
         dtype = record_dtype(np.dtype(value.dtype))
         dims = dims_of(name, measure, value.ndim)
         fields[name] = Field(dims, value.shape, dtype, coords_of(measure))

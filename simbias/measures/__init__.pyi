@@ -52,6 +52,7 @@ from .risk.excess_risk import ExcessRisk as ExcessRisk
 from .risk.last_layer_probe import LastLayerProbe as LastLayerProbe
 from .risk.linearity_defect import LinearityDefect as LinearityDefect
 from .risk.margin import Margin as Margin
+from .risk.test_accuracy import TestAccuracy as TestAccuracy
 from .risk.test_risk import TestRisk as TestRisk
 from .risk.train_accuracy import TrainAccuracy as TrainAccuracy
 from .risk.train_loss import TrainLoss as TrainLoss

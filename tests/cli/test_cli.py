@@ -68,6 +68,15 @@ def test_every_argument_of_make_is_an_option(name, capsys):
         assert f"--cell.{key.replace('_', '-')} " in text
 
 
+def test_an_optimiser_without_a_text_is_named_and_stays(tmp_path, capsys):
+    small = ("--preset", "smoke", "--seeds", "1", "--times", "0", "0.1")
+    assert run("run", "low_rank_weights", *small, "--out", str(tmp_path / "a")) == 0
+    capsys.readouterr()
+    own = ("--flow.optimiser", "normalized")
+    assert run("run", "low_rank_weights", *own, "--out", str(tmp_path / "b")) == 2
+    assert "normalised" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_run_leaves_a_store_a_figure_claims_and_the_configuration(tmp_path, capsys):
     out = tmp_path / "run"

@@ -64,6 +64,7 @@ def endless(monkeypatch):
     assert not left.is_left()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_who_compiles_is_not_waited_for_and_what_moves_is_saved(
     tmp_path, monkeypatch, endless, number
@@ -157,7 +158,7 @@ def until(is_so, seconds=300, said=lambda: ""):
         time.sleep(0.1)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_workers_whose_parent_is_killed_save_what_they_are_at_and_end(tmp_path):
     out = tmp_path / "run"
     run = ["run", *RUN, "--workers", "2", "--out", str(out)]
@@ -177,7 +178,7 @@ def test_workers_whose_parent_is_killed_save_what_they_are_at_and_end(tmp_path):
     assert not list((place / "work" / "leases").iterdir())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_job_that_is_queued_again_goes_on_and_logs_no_error(tmp_path):
     if importlib.util.find_spec("submitit") is None:
         pytest.skip("submitit is not installed")

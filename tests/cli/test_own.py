@@ -455,7 +455,7 @@ def test_a_package_brings_experiments_of_its_own(zoo, tmp_path, capsys):
     assert "`lines` of the package zoo 1.0, which is not" in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_file_that_is_killed_and_resumed_gives_the_same_bytes(mine, tmp_path):
     words = ["--seeds", "40", "--times", "0", "3000", "--lanes", "2"]
     command_line = [sys.executable, "-m", "simbias", "run", "mine.py", *words]

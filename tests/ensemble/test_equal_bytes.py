@@ -40,6 +40,7 @@ def troubled(key, *, kind: int = 0, activation: str = "relu"):
     return data, network
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("flow", "activation"), [(Descent(), "relu"), (GradientFlow(), "tanh")]
 )

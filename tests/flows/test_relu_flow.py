@@ -491,6 +491,7 @@ def test_a_neuron_at_rest_on_a_kink_is_converged():
     assert float(state.time) < 1e4
 
 
+@pytest.mark.long
 def test_no_step_collapses_on_random_problems():
     # Shapes are shared, so that this compiles twice.
     for slope, loss in ((0.0, losses.half_mse), (0.1, losses.logistic)):
@@ -526,6 +527,7 @@ def test_no_attempt_is_kept_that_crosses_a_plane_and_ends_before_it():
     assert np.all(error[is_undone] > 1)
 
 
+@pytest.mark.long
 def test_several_outputs_and_a_hidden_bias_follow_tiny_steps():
     rng = np.random.default_rng(8)
     x, y = rng.standard_normal((10, 2)), rng.standard_normal((10, 2))
@@ -551,6 +553,7 @@ def test_several_outputs_and_a_hidden_bias_follow_tiny_steps():
     assert np.median(relative(got, reference)) < 2e-4
 
 
+@pytest.mark.long
 def test_any_explicit_method_of_diffrax_may_be_taken():
     x, y, w, a = random_problem(9)
     best = weights(flowed(network(w, a), sample(x, y), 6.0, rtol=1e-8))

@@ -151,6 +151,7 @@ def test_the_stabilised_method_takes_over_and_agrees():
     np.testing.assert_allclose(fast.network.a, slow.network.a, rtol=1e-5)
 
 
+@pytest.mark.long
 def test_the_stabilised_steps_agree_with_plain_ones_at_late_times():
     # At rest only from t ≈ 5000 on; plain steps stay below 14 for all that.
     rng = np.random.default_rng(0)
@@ -172,6 +173,7 @@ def test_the_stabilised_steps_agree_with_plain_ones_at_late_times():
         np.testing.assert_allclose(long, end, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.long
 def test_lanes_of_both_methods_side_by_side_give_what_each_gives_alone():
     data, stiff = stiff_problem()
     other = dataclasses.replace(stiff, w=jnp.asarray([[1e-3, -1e-3]]))
@@ -188,6 +190,7 @@ def test_lanes_of_both_methods_side_by_side_give_what_each_gives_alone():
         assert int(together.stats["evaluations"][i]) == int(alone.stats["evaluations"])
 
 
+@pytest.mark.long
 def test_an_attempt_that_overflows_costs_a_step_and_not_the_member():
     data, network = stiff_problem()
     state = attempts(start(network, data), data, 5.0, 400)
@@ -202,6 +205,7 @@ def test_an_attempt_that_overflows_costs_a_step_and_not_the_member():
     np.testing.assert_allclose(back.network.w, there.network.w, rtol=1e-5)
 
 
+@pytest.mark.long
 def test_too_few_stages_cost_a_few_attempts_and_not_the_member():
     """As after a step whose pins changed the pattern, and with it ρ."""
     data, network = stiff_problem()

@@ -309,7 +309,7 @@ def test_workers_of_the_command_line_share_a_run_that_grows_and_resumes(
     assert config["configuration"]["seeds"] == 20
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_jobs_of_submitit_finish_a_run_that_was_only_prepared(tmp_path, monkeypatch):
     if importlib.util.find_spec("submitit") is None:
         pytest.skip("submitit is not installed")

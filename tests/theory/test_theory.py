@@ -145,6 +145,7 @@ def mean_and_band(values):
     return values.mean(0), 4 * values.std(0) / np.sqrt(len(values))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [50, 100, 300])
 def test_monte_carlo_meets_the_law_of_least_squares(n):
     mean, band = mean_and_band(errors_of_many_fits(n)[:, :2])

@@ -209,6 +209,7 @@ def test_an_outcome_that_is_damaged_is_left_out_and_reported(tmp_path):
             assert "x" not in open_result(tmp_path)
 
 
+@pytest.mark.long
 def test_events_lead_from_the_first_pattern_to_the_last_and_change_no_bit():
     from simbias.experiments import threshold
 

@@ -23,6 +23,7 @@ from simbias.numerics.clones import (
     marginal_clone,
 )
 from simbias.numerics.edits import quantile_normalised, shifted, transported
+from simbias.numerics.factorisations import in_turn
 
 Source = Literal["moments", "digits", "mnist", "cifar10"]
 Architecture = Literal["mlp", "linear"]
@@ -151,14 +152,14 @@ def with_clones(
         for part, size in ((data, rows), (data.test, rows_test))
     )
     keys = jax.random.split(key, (len(_CLONES), len(real)))
-    made = [jax.vmap(f)(k, real) for f, k in zip(_CLONES, keys, strict=True)]
+    made = [in_turn(f, k, real) for f, k in zip(_CLONES, keys, strict=True)]
     again = lambda v: [v] * len(TRAINED_ON)
     others = {"real": _side_by_side(again(test), 0)}
     if is_edited:
         # The next class is the target, of what is edited and of the label.
         aim = jnp.roll(real, -1, axis=0)
         for name, edit in EDITS.items():
-            edited = jax.vmap(edit)(test, real, aim)
+            edited = in_turn(edit, test, real, aim)
             others[name] = _side_by_side(again(edited), 1)
     sample = _side_by_side([real, *made], 0)
     return dataclasses.replace(sample, others=others)

@@ -28,7 +28,6 @@ from simbias.claims import difference, mean
 from simbias.core import AbstractMeasure, Claim, Dataset, Experiment, Real
 from simbias.datasets.moments.rectangular import Within, rectangular
 from simbias.experiments._times import log_times
-from simbias.experiments.order._rectangular import optimum, path
 from simbias.figures.band import band
 from simbias.figures.laws import law_line
 from simbias.figures.legends import legend_below
@@ -38,6 +37,7 @@ from simbias.losses import half_mse
 from simbias.networks.activations import erf
 from simbias.networks.dense.mlp import Mlp
 from simbias.presets import presets
+from simbias.theory.erf_neuron_path import optimum, path
 
 PAPER = "arXiv:2211.11567"
 MEANS, DEVIATIONS = (1.5, 2.0, 1.0), (1.0, 2.0, 1.0)

@@ -163,7 +163,8 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             )
     text = "loss after training over that of the start, largest of medians"
     middle = share.median("seed", skipna=False)
-    out.append(largest(text, middle, 0, 0.1, "ours"))
+    learned = largest(text, middle, 0, 0.1, "ours")
+    out.append(learned.given(int(ds["m"]) >= 24, "m ≥ 24"))
     return [c.given(ds.sizes["depth"] > 1, "two depths") for c in out]
 
 

@@ -16,7 +16,6 @@ from typing import Any
 
 import jax
 import numpy as np
-import optax
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
@@ -30,6 +29,7 @@ from simbias.experiments.rank._samples import Source, inputs, two_classes
 from simbias.figures.band import band
 from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
+from simbias.flows._descent.normalised import normalised
 from simbias.flows.descent import Descent
 from simbias.losses import log_logistic
 from simbias.measures.rank.layer_alignment import LayerAlignment
@@ -42,11 +42,6 @@ AXES = ("source", "linear", "flow.rate")
 DEPTH = 5
 # What the claims are about: the path of the smallest preset at least.
 LEAST = 20.0
-
-
-def normalised(rate: Real) -> optax.GradientTransformation:
-    """Steps of length `rate` along the gradient, so that the clock is a length."""
-    return optax.chain(optax.normalize_by_update_norm(), optax.sgd(rate))
 
 
 def make(

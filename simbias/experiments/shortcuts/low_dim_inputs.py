@@ -195,5 +195,6 @@ def claims(ds: xr.Dataset) -> list[Claim]:
                 mean(f"control, {at}: accuracy of P x′ + P⊥x", inside, 0.6, 1, "ours"),
             ]
         text = f"{at}: test accuracy, least"
-        found.append(smallest(text, clean, 0.95, 1, "ours: learned"))
+        learned = smallest(text, clean, 0.95, 1, "ours: learned")
+        found.append(learned.given(int(ds["n"]) >= 1000, "n ≥ 1000"))
     return found

@@ -6,7 +6,7 @@ import equinox as eqx
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
-from simbias.measures.rank._layer import layer_matrix
+from simbias.measures._layer import layer_matrix
 from simbias.numerics import matrix_rank
 
 

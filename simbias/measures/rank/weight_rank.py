@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
-from simbias.measures.rank._layer import layer_matrix
+from simbias.measures._layer import layer_matrix
 from simbias.numerics.matrix_rank import spectral_entropy
 
 

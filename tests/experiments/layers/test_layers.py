@@ -56,6 +56,7 @@ def remembered():
     return {time: at(time).network for time in (*TIMES, 91.0)}
 
 
+@pytest.mark.long
 def test_a_network_remembers_what_it_was_bit_by_bit(remembered):
     then = remembered[91.0].then()
     for i, time in enumerate(TIMES):

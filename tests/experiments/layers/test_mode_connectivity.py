@@ -201,6 +201,7 @@ def test_a_batch_that_two_networks_cannot_share_is_refused():
         simbias.simulate(experiment)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fork", [-1, 0, (0, 4)])
 def test_any_forks_are_judged_and_drawn_as_what_they_are(fork):
     small = {"n": 20, "n_test": 20, "m": 4, "fork": fork, "seeds": 2}

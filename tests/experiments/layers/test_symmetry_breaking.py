@@ -230,6 +230,7 @@ def test_bad_input_is_named(call, named):
         call()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("delta", "slope"),
     [((0.01,), (0.0,)), ((0.0,), (0.0,)), ((1e-3, 1e-2), (0.0, 0.5))],

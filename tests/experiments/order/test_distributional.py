@@ -12,9 +12,9 @@ import simbias
 from simbias.datasets.moments.rectangular import rectangular
 from simbias.errors import BadInput
 from simbias.experiments.order import distributional
-from simbias.experiments.order._rectangular import optimum, path
 from simbias.networks.activations import erf
 from simbias.theory.erf_neuron_force import erf_neuron_force
+from simbias.theory.erf_neuron_path import optimum, path
 
 pytestmark = pytest.mark.usefixtures("hastily_compiled")
 

@@ -1,0 +1,248 @@
+"""Trained transformers end less sensitive than LSTMs, and see through wrong labels.
+
+Networks of a string of n bits, trained on some of the 2ⁿ strings and tried on the
+others.  Three targets: a parity of k = 3 bits of which one label in twenty is wrong;
+labels that are tossed; the parity of all bits.  The sensitivity S of the function that
+is learned rises in training from that of the start.  A transformer comes to S = k/n and
+is right where labels were wrong; an LSTM fits the wrong labels, and ends nearer to
+½, the S of a random function.  On the parity of all bits, of S = 1, it is the other way
+round: the LSTM learns it, one bit after the other, the transformer does not.
+
+Tossed labels are the control: all strings that were not seen are a matter of chance.
+
+Reference: Bhattamishra, Patel, Kanade & Blunsom (2023), arXiv:2211.12316, sections 5
+and 6, where n = 40, k = 4 and 30,000 strings; sizes, rate and steps are ours.
+"""
+
+from typing import Literal, get_args
+
+import jax
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.analysis.parts import with_axes
+from simbias.checks.sample import one_of
+from simbias.claims import difference, mean
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.datasets.boolean.strings import strings
+from simbias.experiments.sensitivity._networks import NAMES, Kind, Law, network_of
+from simbias.figures.band import band
+from simbias.figures.laws import law_level
+from simbias.figures.legends import legend_beside
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.losses import logistic
+from simbias.measures.risk.test_accuracy import TestAccuracy
+from simbias.measures.risk.train_accuracy import TrainAccuracy
+from simbias.measures.sensitivity.sensitivity import Sensitivity
+from simbias.presets import presets
+
+AXES = ("target", "network")
+PAPER = "Bhattamishra et al. (2023), arXiv:2211.12316"
+RATE = 3e-3
+# What the claims are about.
+STEPS = 2000
+Target = Literal["sparse", "random", "full"]
+TITLES = {
+    "sparse": "parity of {k} bits, {flips:.0%} of labels wrong",
+    "random": "tossed labels",
+    "full": "parity of all bits",
+}
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    target: Target = "sparse",
+    network: Kind = "transformer",
+    n: int = 10,
+    k: int = 3,
+    rows: int = 400,
+    flips: Real = 0.05,
+    width: int = 16,
+    depth: int = 2,
+    law: Law = "default",
+) -> tuple[Dataset, AbstractNetwork]:
+    """A sample of some strings, and a network that is to be trained on it.
+
+    Args:
+        key: random key.
+        target: "sparse", the parity of k bits with wrong labels; "random", tossed
+            ones; "full", the parity of all bits.
+        network: "transformer", "lstm" or "mlp".
+        n: bits, 12 at most.
+        k: relevant bits of "sparse".
+        rows: strings of the sample; the others are the test.
+        flips: share of wrong labels of "sparse".
+        width: of a state or a hidden layer.
+        depth: layers; of an LSTM two at most.
+        law: of the weights at the start; see `simbias.networks.transformer`.
+
+    Raises:
+        ValueError: for a name that is not known, or a number out of range.
+    """
+    one_of("target", target, get_args(Target))
+    key_data, key_network = jax.random.split(key)
+    data = strings(
+        key_data,
+        rows=rows,
+        n=n,
+        target="random" if target == "random" else "parity",
+        k=n if target == "full" else k,
+        flips=flips if target == "sparse" else 0.0,
+    )
+    return data, network_of(
+        key_network, network, n=n, width=width, depth=depth, law=law
+    )
+
+
+def _times(*steps: int) -> tuple[float, ...]:
+    return tuple(RATE * step for step in steps)
+
+
+experiment = presets(
+    Experiment(
+        name="sensitivity_training",
+        make=make,
+        cell={"target": get_args(Target), "network": get_args(Kind)},
+        seeds=12,
+        flow=Descent(optimiser="adam", rate=RATE, batch=64, clip=1.0),
+        loss=logistic,
+        times=_times(0, 100, 200, 300, 400, 600, 800, 1000, 1300, 1600, STEPS),
+        measures={
+            "sensitivity": Sensitivity(),
+            "train_accuracy": TrainAccuracy(),
+            "test_accuracy": TestAccuracy(),
+        },
+        dtype="float32",
+    ),
+    smoke={
+        "cell": {"network": "mlp", "n": 6, "rows": 32, "width": 8},
+        "seeds": 6,
+        "times": _times(0, 200, STEPS),
+    },
+    paper={
+        "cell": {"n": 12, "k": 4, "rows": 2000, "width": 64, "depth": (2, 4)},
+        "seeds": 20,
+        "times": _times(0, 300, 1000, 3000, 10_000, 30_000),
+    },
+)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Sensitivity and accuracies against steps, a column per target."""
+    ds = with_axes(ds, AXES)
+    targets, kinds = ds["target"].values, [str(v) for v in ds["network"].values]
+    steps = ds["time"] / rate(ds)
+    with style():
+        whole = blank(4.0 * len(targets) + 1.4, 6.2)
+        panels = whole.subplots(2, len(targets), squeeze=False, sharex=True)
+        for (above, below), target in zip(panels.T, targets, strict=True):
+            for kind, colour in zip(kinds, COLOURS, strict=False):
+                part = ds.sel(target=target, network=kind)
+                name = NAMES[kind]
+                band(above, steps, part["sensitivity"], colour=colour, label=name)
+                band(below, steps, part["test_accuracy"], colour=colour)
+                fit = part["train_accuracy"].median("seed")
+                below.plot(steps, fit, ":", color=colour, lw=1.5)
+            law_level(above, level(ds, str(target)))
+            law_level(below, 0.5)
+            text = TITLES[str(target)]
+            above.set_title(text.format(k=int(ds["k"]), flips=float(ds["flips"])))
+            above.set_ylim(-0.03, 1.03)
+            below.set(xlabel="steps of Adam", ylim=(0.3, 1.03))
+        panels[0, 0].set_ylabel("sensitivity S")
+        panels[1, 0].set_ylabel("accuracy: strings not seen;\ndotted: seen")
+        legend_beside(panels[0, -1])
+        whole.suptitle(
+            "median, 10–90 % of seeds; dotted black: S of the target, chance"
+        )
+    return whole
+
+
+def rate(ds: xr.Dataset) -> float:
+    """The rate of Adam: a coordinate where it is an axis, the experiment's else."""
+    return float(ds.get("flow.rate", RATE))
+
+
+def level(ds: xr.Dataset, target: str) -> float:
+    """Sensitivity of the target: k/n, ½ of a random function, 1."""
+    k, n = int(ds["k"]), int(ds["n"])
+    return {"sparse": k / n, "random": 0.5, "full": 1.0}[target]
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """S rises; whose is lower; who sees through noise; and who learns the parity."""
+    ds = with_axes(ds, AXES)
+    steps = float(ds["time"][-1]) / rate(ds)
+    found = []
+    for target in ds["target"].values:
+        part = ds.sel(target=target)
+        found += {"sparse": _sparse, "random": _random, "full": _full}[str(target)](
+            part
+        )
+    return [c.given(steps >= STEPS - 0.5, f"{STEPS} steps") for c in found]
+
+
+def _has(part: xr.Dataset, *kinds: str) -> bool:
+    return {*kinds} <= {*part["network"].values.tolist()}
+
+
+def _rise(part: xr.Dataset, text: str) -> list[Claim]:
+    out = []
+    for kind in part["network"].values:
+        seen = part["sensitivity"].sel(network=kind)
+        said = f"{text}, {NAMES[str(kind)]}: S at the end less at the start"
+        out.append(difference(said, seen.isel(time=-1), seen.isel(time=0), 0, 1, PAPER))
+    return out
+
+
+def _less(part: xr.Dataset, of: str, text: str, high: str, low: str) -> Claim:
+    last = part[of].isel(time=-1)
+    both = last.sel(network=high), last.sel(network=low)
+    return difference(f"{text}: {NAMES[high]} less {NAMES[low]}", *both, 0, 1, PAPER)
+
+
+def _sparse(part: xr.Dataset) -> list[Claim]:
+    name, end = "wrong labels", part.isel(time=-1)
+    out = _rise(part, name)
+    if _has(part, "lstm", "transformer"):
+        out.append(_less(part, "sensitivity", f"{name}, S", "lstm", "transformer"))
+        text = f"{name}, accuracy on strings not seen"
+        out.append(_less(part, "test_accuracy", text, "transformer", "lstm"))
+    if _has(part, "transformer"):
+        seen = end["test_accuracy"].sel(network="transformer")
+        text = f"{name}, transformer: accuracy on strings not seen"
+        out.append(mean(text, seen, 0.95, 1, f"{PAPER}: near 100 %; 0.95 ours"))
+    if _has(part, "lstm"):
+        seen, unseen = (end[f"{v}_accuracy"].sel(network="lstm") for v in _BOTH)
+        text = f"{name}, LSTM: accuracy on strings seen, wrong labels included"
+        out.append(mean(text, seen, 0.98, 1, f"{PAPER}: fits the noise; 0.98 ours"))
+        text = f"{name}, LSTM: accuracy on strings not seen"
+        out.append(mean(text, unseen, 0.4, 0.6, f"{PAPER}: near chance; ± 0.1 ours"))
+    return out
+
+
+_BOTH = ("train", "test")
+
+
+def _random(part: xr.Dataset) -> list[Claim]:
+    out = _rise(part, "tossed labels")
+    if _has(part, "lstm", "transformer"):
+        text = "tossed labels, S"
+        out.append(_less(part, "sensitivity", text, "lstm", "transformer"))
+    for kind in part["network"].values:
+        seen = part["test_accuracy"].sel(network=kind).isel(time=-1)
+        text = (
+            f"control, tossed labels, {NAMES[str(kind)]}: accuracy on strings not seen"
+        )
+        out.append(mean(text, seen, 0.47, 0.53, "chance; ± 0.03 ours"))
+    return out
+
+
+def _full(part: xr.Dataset) -> list[Claim]:
+    if not _has(part, "lstm", "transformer"):
+        return []
+    text = "parity of all bits, accuracy on strings not seen"
+    return [_less(part, "test_accuracy", text, "lstm", "transformer")]

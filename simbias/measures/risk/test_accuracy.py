@@ -1,0 +1,25 @@
+"""Share of the test sample that is classified."""
+
+from typing import Any, ClassVar
+
+from jaxtyping import Array, Float
+
+from simbias.core import AbstractMeasure, Dataset
+from simbias.measures._sample import second_sample
+from simbias.measures.risk.train_accuracy import TrainAccuracy
+
+
+class TestAccuracy(AbstractMeasure):
+    """Share of the test sample with f > 0 exactly where y > 0, for all outputs."""
+
+    dims: ClassVar[tuple[str, ...]] = ()
+    # The name begins like a test; pytest would collect it.
+    __test__: ClassVar[bool] = False
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
+        """Accuracy; any network.
+
+        Raises:
+            ValueError: if the data have no test sample.
+        """
+        return TrainAccuracy()(network, second_sample(data))

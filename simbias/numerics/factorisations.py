@@ -1,0 +1,60 @@
+"""Factorisations of matrices one at a time, and where a program makes several at once.
+
+Before jaxlib 0.11.2 a CPU shares the matrices of one call of `qr`, `svd` or their like
+out among a pool of threads and waits for them on a thread of the same pool.  When as
+many calls wait as there are threads, two in one program or one in each of two, nobody
+is left to do what they wait for: the process hangs for ever, without a message.  A
+call with one matrix waits for nobody.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+# Of jax.lax.linalg, and what they are made of.
+_KINDS = {
+    "cholesky",
+    "eig",
+    "eigh",
+    "geqrf",
+    "hessenberg",
+    "householder_product",
+    "lu",
+    "qr",
+    "schur",
+    "svd",
+    "triangular_solve",
+    "tridiagonal",
+    "tridiagonal_solve",
+}
+
+
+def in_turn(f: Callable[..., Any], *arguments: Any) -> Any:
+    """`f` of the first entries of all arguments, of the second, …: stacked.
+
+    As `jax.vmap(f)(*arguments)`, but for the last digits, in a loop.
+    """
+    return jax.lax.map(lambda one: f(*one), arguments)
+
+
+def at_once(f: Callable[..., Any], *arguments: Any) -> set[str]:
+    """Factorisations in `f` of several matrices in one call, by name.
+
+    Args:
+        f: of arrays.
+        arguments: of `f`, with or without values.
+    """
+    return _of(jax.make_jaxpr(f)(*arguments).jaxpr)
+
+
+def _of(jaxpr: Any) -> set[str]:
+    found = set()
+    for equation in jaxpr.eqns:
+        kind = equation.primitive.name
+        if kind in _KINDS and any(len(v.aval.shape) > 2 for v in equation.invars):
+            found.add(kind)
+        for inner in jax.tree.leaves(list(equation.params.values())):
+            inner = getattr(inner, "jaxpr", inner)
+            found |= _of(inner) if hasattr(inner, "eqns") else set()
+    return found
