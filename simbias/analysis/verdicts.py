@@ -1,5 +1,7 @@
 """Whether an effect is observed, by a rule that is fixed before anything is run."""
 
+import dataclasses
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -47,7 +49,11 @@ def effect_interval(
 
     With k equal values v a law of values in [low, high] gives another one with a
     probability of at most q = 1 − (1 − level)^{1/k}, at confidence `level`: its mean
-    lies between v − q(v − low) and v + q(high − v).
+    lies between v − q(v − low) and v + q(high − v).  Where nearly all are equal, the
+    bootstrap may have no end; it is then (1 − q) min + q low, q with (1 − level)/2, as
+    values below all k are as rare, and (1 − q) max + q high.
+
+    Reference: Wilks (1941), Ann. Math. Stat. 12, 91: what lies outside all values seen.
 
     Args:
         values: one per seed, NaN for one of which nothing can be said.
@@ -69,13 +75,29 @@ def effect_interval(
     if seen.size < max(1.0, share * np.size(values)):
         return few(np.nan, level, seen.size)
     if seen.size < LEAST_SEEDS or np.ptp(seen) > 0:
-        return mean_interval(seen, level=level)
+        return _bounded(mean_interval(seen, level=level), seen, low, high)
     low, high, value = float(low), float(high), float(seen[0])
     q = 1 - (1 - level) ** (1 / seen.size)
     below = q * (value - low) if value > low else 0.0
     above = q * (high - value) if value < high else 0.0
     method = f"all {seen.size} values are equal, bounded"
     return Estimate(value, value - below, value + above, method, level)
+
+
+def _bounded(
+    seen: Estimate, values: np.ndarray, low: float | int, high: float | int
+) -> Estimate:
+    """The interval inside [low, high], with ends where the bootstrap has none."""
+    if values.size < LEAST_SEEDS:
+        return seen
+    q = 1 - ((1 - seen.level) / 2) ** (1 / values.size)
+    below = (1 - q) * values.min() + q * low
+    above = (1 - q) * values.max() + q * high
+    return dataclasses.replace(
+        seen,
+        low=max(float(low), float(seen.low if np.isfinite(seen.low) else below)),
+        high=min(float(high), float(seen.high if np.isfinite(seen.high) else above)),
+    )
 
 
 def expected_errors(cells: int, level: float = 0.95) -> float:

@@ -57,6 +57,29 @@ def test_of_equal_values_the_interval_is_that_of_the_binomial_law():
     assert (unbounded.low, unbounded.high) == (-np.inf, np.inf)
 
 
+def test_of_nearly_equal_values_the_ends_are_what_all_values_leave_out():
+    values = [1.0] * 19 + [0.9]
+    assert mean_interval(values).low == -np.inf
+    seen = effect_interval(values, low=-1, high=1)
+    # Below 0.9 with probability q nothing is seen 20 times: (1−q)²⁰ = 0.025.
+    q = 1 - 0.025 ** (1 / 20)
+    assert seen.low == pytest.approx(0.9 * (1 - q) - q)
+    assert (seen.value, seen.high) == (pytest.approx(0.995), 1.0)
+    assert effect_interval(values).low == -np.inf
+
+
+def test_a_mean_of_bounded_values_is_covered_where_the_bootstrap_has_no_end():
+    rng, missed, tried = np.random.default_rng(3), 0, 0
+    for _ in range(1500):
+        values = np.where(rng.random(20) < 0.1, rng.choice([-1.0, 0.8], 20), 1.0)
+        if np.isinf(mean_interval(values).low) and np.ptp(values) > 0:
+            seen = effect_interval(values, low=-1, high=1)
+            tried += 1
+            missed += not seen.low <= 0.89 <= seen.high
+    assert tried > 300
+    assert missed <= 0.05 * tried
+
+
 def test_a_rare_value_that_is_not_seen_is_in_the_interval():
     rng, missed = np.random.default_rng(0), 0
     for _ in range(400):
