@@ -1,12 +1,16 @@
 """The matrix at a glance."""
 
+from typing import Any
+
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from simbias.experiments.matrix._rows import ROWS
+from simbias.experiments.matrix._table import NOT_LEARNED
 from simbias.figures.style import blank, style
 
 COLOURS = {
@@ -15,33 +19,55 @@ COLOURS = {
     "reversed": "#D55E00",
     "open": "#F0E442",
 }
-_NAMES = {"gd": "GD", "momentum": "momentum", "adam": "Adam", "adamw": "AdamW"}
-_LEAST_SIDE = 0.3
+_PALE = "#BBBBBB"
+_HATCHED: dict[str, Any] = {
+    "facecolor": "white",
+    "edgecolor": _PALE,
+    "hatch": "////",
+    "lw": 0,
+}
+_NAMES = {
+    "gd": "GD",
+    "momentum": "momentum",
+    "adam": "Adam",
+    "adamw": "AdamW",
+    "uniform": "uniform inputs",
+    "steps": "inputs 1 : 2 : 4",
+    "heavy": "heavy tails",
+    "clusters": "clusters",
+    "relu": "ReLU",
+}
+_LEAST_SIDE = 0.42
+_STAGES = (
+    "side: how strong.   letter: stage at which it is first observed, "
+    "s(tart), e(arly), l(ate), (e)n(d)"
+)
 
 
 def picture(table: xr.Dataset) -> Figure:
     """A square for every bias and cell: colour, verdict; side, strength; letter, stage.
 
-    Hatched where undefined; the letter is the first of the stages at which the bias is
-    observed, s(tart), e(arly), l(ate) or (e)n(d).
+    Hatched where the task is not learned, a dash where the bias makes no sense.  The
+    letter is the first of the stages at which the bias is observed, whichever stage the
+    verdict is about.
     """
     settings, optimisers = table["setting"].values, table["flow.optimiser"].values
-    columns = len(settings) * len(optimisers)
+    count = len(optimisers)
+    columns = len(settings) * count
     with style():
-        whole = blank(max(6.5, 0.46 * columns + 2.6), 0.36 * table.sizes["bias"] + 2.6)
+        whole = blank(max(6.5, 0.46 * columns + 2.6), 0.36 * table.sizes["bias"] + 2.9)
         axes = whole.subplots()
         for row, name in enumerate(table["bias"].values):
-            for i, _ in enumerate(settings):
-                for j, _ in enumerate(optimisers):
-                    one = table.isel({"bias": row, "setting": i, "flow.optimiser": j})
-                    full = ROWS[str(name)].full
-                    _square(axes, (i * len(optimisers) + j, row), one, full)
-        for i in range(1, len(settings)):
-            axes.axvline(i * len(optimisers) - 0.5, color="black", lw=0.8)
+            for column in range(columns):
+                i, j = divmod(column, count)
+                one = table.isel({"bias": row, "setting": i, "flow.optimiser": j})
+                _square(axes, (column, row), one, ROWS[str(name)].full)
         for i, setting in enumerate(settings):
-            centre = (i + 0.5) * len(optimisers) - 0.5
-            text = "\n".join(_halves(str(setting)))
-            axes.text(centre, -0.7, text, ha="center", va="bottom", fontsize="small")
+            if i:
+                axes.axvline(i * count - 0.5, color="black", lw=0.8)
+            place = ((i + 0.5) * count - 0.5, -0.7)
+            align = {"ha": "center", "va": "bottom", "fontsize": "small"}
+            axes.text(*place, _heading(str(setting)), **align)
         axes.set(
             xlim=(-0.5, columns - 0.5),
             ylim=(table.sizes["bias"] - 0.5, -0.5),
@@ -54,28 +80,35 @@ def picture(table: xr.Dataset) -> Figure:
         axes.grid(visible=False)
         axes.tick_params(length=0)
         marks = [Patch(color=c, label=k) for k, c in COLOURS.items()]
-        blank_mark = Patch(facecolor="white", edgecolor="#BBBBBB", hatch="////")
-        blank_mark.set_label("undefined")
-        whole.legend(handles=[*marks, blank_mark], loc="outside lower center", ncols=5)
+        marks.append(Patch(label="task not learned", **_HATCHED))
+        dash = {"color": _PALE, "marker": "_", "ls": "", "label": "makes no sense"}
+        whole.legend(
+            handles=[*marks, Line2D([], [], **dash)],
+            loc="outside lower center",
+            ncols=3 if columns < 8 else 6,
+            title=_STAGES if columns >= 8 else None,
+            title_fontsize="small",
+        )
     return whole
 
 
 def _square(axes: Axes, at: tuple[int, int], one: xr.Dataset, full: float) -> None:
     said, value = str(one["verdict"].item()), float(one["value"])
+    place = {"ha": "center", "va": "center", "fontsize": 7}
     if said == "undefined":
-        box = {"facecolor": "white", "edgecolor": "#BBBBBB", "hatch": "////", "lw": 0}
-        axes.add_patch(Rectangle((at[0] - 0.5, at[1] - 0.5), 1, 1, **box))
+        if one["why"].item() == NOT_LEARNED:
+            axes.add_patch(Rectangle((at[0] - 0.5, at[1] - 0.5), 1, 1, **_HATCHED))
+        else:
+            axes.text(*at, "–", color=_PALE, **place | {"fontsize": 10})
         return
     side = float(np.clip(abs(value) / full, _LEAST_SIDE, 1)) * 0.92
     corner = (at[0] - side / 2, at[1] - side / 2)
     axes.add_patch(Rectangle(corner, side, side, color=COLOURS[said], lw=0))
     if stage := str(one["stage"].item()):
         letter = {"end": "n"}.get(stage, stage[0])
-        colour = "white" if said == "observed" and side > 0.5 else "black"
-        place = {"ha": "center", "va": "center", "fontsize": 7, "color": colour}
-        axes.text(*at, letter, **place)
+        axes.text(*at, letter, color="black" if said == "open" else "white", **place)
 
 
-def _halves(setting: str) -> list[str]:
-    words = setting.split()
-    return [" ".join(words[:2]), " ".join(words[2:])]
+def _heading(setting: str) -> str:
+    inputs, activation, *others = (_NAMES.get(v, v) for v in setting.split())
+    return f"{inputs}, {activation}\n{', '.join(others)}"

@@ -10,6 +10,7 @@ from simbias.experiments.matrix._scalars import at_stage
 from simbias.experiments.matrix._settings import parsed
 
 CELL = ("setting", "flow.optimiser")
+NOT_LEARNED = "task not learned"
 
 
 def scalars(ds: xr.Dataset) -> xr.Dataset:
@@ -62,7 +63,7 @@ def matrix(ds: xr.Dataset) -> xr.Dataset:
         out["stage"][at] = _first_stage(staged, row) if said != "undefined" else ""
         if said == "undefined":
             setting = parsed(str(found["setting"].values[at[1]]))
-            out["why"][at] = row.why_undefined(setting) or "task not learned"
+            out["why"][at] = row.why_undefined(setting) or NOT_LEARNED
     dims = ("bias", *CELL)
     variables = {name: (dims, values) for name, values in out.items()}
     variables["count"] = (dims, found["scalar"].notnull().sum("seed").values)
