@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import xarray as xr
 
 
@@ -27,9 +28,8 @@ def parts(ds: xr.Dataset, axes: Sequence[str]) -> Iterator[tuple[str, xr.Dataset
     if not others:
         yield "", ds.transpose(*axes, "seed", ...)
         return
-    stacked = ds.stack(part=others, create_index=False)
-    for i in range(stacked.sizes["part"]):
-        part = stacked.isel(part=i)
+    for place in np.ndindex(*(ds.sizes[k] for k in others)):
+        part = ds.isel(dict(zip(others, place, strict=True)))
         label = ", ".join(f"{k} = {part[k].item()}" for k in others)
         yield label, part.transpose(*axes, "seed", ...)
 

@@ -451,6 +451,7 @@ def test_parts_have_the_axes_that_are_asked_for_and_one_value_of_all_others():
         {
             "status": (("m", "n", "law", "seed"), values),
             "risk": (("m", "n", "law", "seed", "time"), values[..., None]),
+            "share": (("part",), np.ones(3)),  # a name that a measure may have
         },
         {"m": [100, 20], "n": [40, 10, 20], "law": ["b", "a"], "d": 5, "time": [1.0]},
     )

@@ -1,10 +1,9 @@
-"""The rule of the matrix of biases, and correlations over its cells."""
+"""The rule of the matrix of biases."""
 
 import numpy as np
 import pytest
 
 from simbias.analysis.mean_interval import mean_interval
-from simbias.analysis.paired_rank_correlation import paired_rank_correlation
 from simbias.analysis.verdicts import effect_interval, expected_errors, verdict
 from simbias.core import Estimate
 
@@ -111,26 +110,3 @@ def test_an_effect_at_the_edge_is_judged_falsely_as_often_as_stated():
 def test_what_makes_no_sense_is_named(wrong, named):
     with pytest.raises(ValueError, match=named):
         effect_interval([0.1] * 3 + [0.2] * 7, **wrong)
-
-
-def test_ranks_that_agree_have_the_correlation_one():
-    a = np.arange(12.0)
-    assert paired_rank_correlation(a, a**3).value == pytest.approx(1)
-    assert paired_rank_correlation(a, -np.exp(a)).value == pytest.approx(-1)
-
-
-def test_ties_are_as_in_scipy_and_gaps_are_left_out():
-    import scipy
-
-    rng = np.random.default_rng(2)
-    a, b = rng.integers(4, size=(2, 30)).astype(float)
-    seen = paired_rank_correlation([*a, np.nan], [*b, 1.0])
-    assert seen.value == pytest.approx(scipy.stats.spearmanr(a, b).statistic)
-    assert seen.low < seen.value < seen.high
-
-
-def test_few_or_equal_pairs_have_no_correlation():
-    assert np.isnan(paired_rank_correlation([1, 2, 3], [1, 2, 3]).value)
-    assert np.isnan(paired_rank_correlation([1] * 9, range(9)).value)
-    with pytest.raises(ValueError, match="paired"):
-        paired_rank_correlation([1, 2], [1])

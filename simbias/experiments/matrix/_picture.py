@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from simbias.experiments.matrix._rows import ROWS
-from simbias.experiments.matrix._table import NOT_LEARNED
+from simbias.experiments.matrix._table import NOT_LEARNED, TOO_FEW
 from simbias.figures.style import blank, style
 
 COLOURS = {
@@ -47,7 +47,7 @@ _STAGES = (
 def picture(table: xr.Dataset) -> Figure:
     """A square for every bias and cell: colour, verdict; side, strength; letter, stage.
 
-    Hatched where the task is not learned, a dash where the bias makes no sense.  The
+    Hatched where too few learn the task, a dash where the bias makes no sense.  The
     letter is the first of the stages at which the bias is observed, whichever stage the
     verdict is about.
     """
@@ -65,9 +65,8 @@ def picture(table: xr.Dataset) -> Figure:
         for i, setting in enumerate(settings):
             if i:
                 axes.axvline(i * count - 0.5, color="black", lw=0.8)
-            place = ((i + 0.5) * count - 0.5, -0.7)
-            align = {"ha": "center", "va": "bottom", "fontsize": "small"}
-            axes.text(*place, _heading(str(setting)), **align)
+            centre, text = (i + 0.5) * count - 0.5, _heading(str(setting))
+            axes.text(centre, -0.7, text, ha="center", va="bottom", fontsize="small")
         axes.set(
             xlim=(-0.5, columns - 0.5),
             ylim=(table.sizes["bias"] - 0.5, -0.5),
@@ -80,10 +79,10 @@ def picture(table: xr.Dataset) -> Figure:
         axes.grid(visible=False)
         axes.tick_params(length=0)
         marks = [Patch(color=c, label=k) for k, c in COLOURS.items()]
-        marks.append(Patch(label="task not learned", **_HATCHED))
-        dash = {"color": _PALE, "marker": "_", "ls": "", "label": "makes no sense"}
+        marks.append(Patch(label="not learned by enough", **_HATCHED))
+        dash = Line2D([], [], color=_PALE, marker="_", ls="", label="makes no sense")
         whole.legend(
-            handles=[*marks, Line2D([], [], **dash)],
+            handles=[*marks, dash],
             loc="outside lower center",
             ncols=3 if columns < 8 else 6,
             title=_STAGES if columns >= 8 else None,
@@ -94,19 +93,19 @@ def picture(table: xr.Dataset) -> Figure:
 
 def _square(axes: Axes, at: tuple[int, int], one: xr.Dataset, full: float) -> None:
     said, value = str(one["verdict"].item()), float(one["value"])
-    place = {"ha": "center", "va": "center", "fontsize": 7}
+    middle: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 7}
     if said == "undefined":
-        if one["why"].item() == NOT_LEARNED:
+        if one["why"].item() in (NOT_LEARNED, TOO_FEW):
             axes.add_patch(Rectangle((at[0] - 0.5, at[1] - 0.5), 1, 1, **_HATCHED))
         else:
-            axes.text(*at, "–", color=_PALE, **place | {"fontsize": 10})
+            axes.text(*at, "–", color=_PALE, **middle)
         return
     side = float(np.clip(abs(value) / full, _LEAST_SIDE, 1)) * 0.92
     corner = (at[0] - side / 2, at[1] - side / 2)
     axes.add_patch(Rectangle(corner, side, side, color=COLOURS[said], lw=0))
     if stage := str(one["stage"].item()):
         letter = {"end": "n"}.get(stage, stage[0])
-        axes.text(*at, letter, color="black" if said == "open" else "white", **place)
+        axes.text(*at, letter, color="black" if said == "open" else "white", **middle)
 
 
 def _heading(setting: str) -> str:

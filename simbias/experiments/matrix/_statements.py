@@ -39,10 +39,11 @@ def statements(ds: xr.Dataset, found: xr.Dataset) -> list[Claim]:
             text = f"{row.title}, {setting}, {optimiser}: {row.text}"
             out.append(within(text, seen, low, high, source))
     if _has(ds, "principal", LINEAR, "gd") and _has(ds, "principal", LINEAR, "adam"):
-        both = (_cell(found["scalar"], "principal", LINEAR, k) for k in ("gd", "adam"))
+        gd = _cell(found["scalar"], "principal", LINEAR, "gd")
+        adam = _cell(found["scalar"], "principal", LINEAR, "adam")
         text = f"principal component, {LINEAR}: −slope under gd less that under adam"
         source = "ours: a step of Adam is of one size in all coordinates"
-        out.append(difference(text, *both, 0.25, np.inf, source))
+        out.append(difference(text, gd, adam, 0.25, np.inf, source))
     return [*out, *_kernels(ds)]
 
 

@@ -11,6 +11,7 @@ from simbias.experiments.matrix._settings import parsed
 
 CELL = ("setting", "flow.optimiser")
 NOT_LEARNED = "task not learned"
+TOO_FEW = "too few members have the number"
 
 
 def scalars(ds: xr.Dataset) -> xr.Dataset:
@@ -45,7 +46,7 @@ def matrix(ds: xr.Dataset) -> xr.Dataset:
     """
     found = scalars(ds)
     shape = found["scalar"].isel(seed=0).shape
-    text = lambda: np.full(shape, "", dtype="<U48")
+    text = lambda: np.full(shape, "", dtype="<U64")
     number = lambda: np.full(shape, np.nan)
     names = ("verdict", "stage", "why")
     out = {k: text() for k in names} | {k: number() for k in ("value", "low", "high")}
@@ -63,7 +64,9 @@ def matrix(ds: xr.Dataset) -> xr.Dataset:
         out["stage"][at] = _first_stage(staged, row) if said != "undefined" else ""
         if said == "undefined":
             setting = parsed(str(found["setting"].values[at[1]]))
-            out["why"][at] = row.why_undefined(setting) or NOT_LEARNED
+            is_learned = found["is_learned"].values[at].mean() >= 0.5
+            why = TOO_FEW if is_learned else NOT_LEARNED
+            out["why"][at] = row.why_undefined(setting) or why
     dims = ("bias", *CELL)
     variables = {name: (dims, values) for name, values in out.items()}
     variables["count"] = (dims, found["scalar"].notnull().sum("seed").values)

@@ -1,12 +1,14 @@
 """Which biases travel together, which break, and whether the first kernel knew."""
 
+import itertools
+
 import numpy as np
 import xarray as xr
 
 from simbias.analysis.first_passage import first_passage
-from simbias.analysis.paired_rank_correlation import paired_rank_correlation
 from simbias.analysis.verdicts import effect_interval
 
+_LEAST, _RESAMPLES = 6, 999
 # The level of `learned` that counts as learned, of the rows whose task has parts.
 LEVELS = {"spectral": 0.9, "principal": 0.5}
 
@@ -14,18 +16,28 @@ LEVELS = {"spectral": 0.9, "principal": 0.5}
 def together(table: xr.Dataset) -> xr.Dataset:
     """Spearman's ρ of the values of two biases over all cells, and its interval.
 
-    Over bias and other; NaN where fewer than six cells have both.
+    Over bias and other; NaN where fewer than six cells have both.  Cells of one setting
+    are much alike: the interval is of resampled settings, not cells, and NaN where
+    fewer than six settings have both.
     """
     names = table["bias"].values
-    cells = table["value"].stack(cell=("setting", "flow.optimiser"), create_index=False)
+    values = table["value"].transpose("bias", "setting", "flow.optimiser").values
+    rng = np.random.default_rng(0)
     out = {k: np.full((len(names),) * 2, np.nan) for k in ("rho", "low", "high")}
-    for i, first in enumerate(cells.transpose("bias", "cell").values):
-        for j, second in enumerate(cells.transpose("bias", "cell").values[:i]):
-            seen = paired_rank_correlation(first, second)
-            ends = (seen.value, seen.low, seen.high)
-            for at in ((i, j), (j, i)):
-                for key, value in zip(out, ends, strict=True):
-                    out[key][at] = value
+    for i, j in itertools.combinations(range(len(names)), 2):
+        is_both = np.isfinite(values[i]) & np.isfinite(values[j])
+        there = np.flatnonzero(is_both.any(axis=1))
+        if is_both.sum() < _LEAST:
+            continue
+        rho = lambda which, pair=(i, j), has=is_both: _rho(
+            *(values[k][which][has[which]] for k in pair)
+        )
+        seen = [rho(there), np.nan, np.nan]
+        if there.size >= _LEAST:
+            drawn = rng.choice(there, (_RESAMPLES, there.size))
+            seen[1:] = np.nanquantile([rho(which) for which in drawn], (0.025, 0.975))
+        for key, value in zip(out, seen, strict=True):
+            out[key][i, j] = out[key][j, i] = value
     coords = {"bias": names, "other": names}
     return xr.Dataset({k: (("bias", "other"), v) for k, v in out.items()}, coords)
 

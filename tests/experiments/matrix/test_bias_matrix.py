@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import xarray as xr
+from matplotlib.figure import Figure
 
 from simbias.ensemble.plan import make_plan
 from simbias.experiments.matrix import _scalars, bias_matrix
@@ -183,6 +184,49 @@ def test_the_matrix_tells_an_effect_from_none_and_says_since_when():
     assert table["verdict"].values.ravel().tolist() == ["observed", "absent"]
     assert table["stage"].values.ravel().tolist() == ["early", ""]
     assert bias_matrix.broken(table) == [("low_dim", QUICK[0], "adam", "absent")]
+
+
+def _table(values):
+    """A matrix of two biases, with these values over settings and optimisers."""
+    values = np.asarray(values)
+    dims = ("bias", "setting", "flow.optimiser")
+    coords = {"bias": ["low_dim", "weights"]}
+    return xr.Dataset({"value": (dims, values)}, coords)
+
+
+def test_biases_that_rise_together_have_the_correlation_one():
+    rise = np.arange(32.0).reshape(8, 4)
+    seen = bias_matrix.together(_table([rise, rise**3]))
+    at = {"bias": "low_dim", "other": "weights"}
+    assert [seen[k].sel(at).item() for k in ("rho", "low", "high")] == [1, 1, 1]
+    seen = bias_matrix.together(_table([rise, -rise]))
+    assert seen["rho"].sel(at).item() == -1
+
+
+def test_optimisers_of_one_setting_are_no_further_settings():
+    # Two settings, each of four optimisers that agree: no interval.
+    rise = np.repeat([[0.0], [1.0]], 4, axis=1) + 1e-3 * np.arange(4)
+    seen = bias_matrix.together(_table([rise, rise])).isel(bias=0, other=1)
+    assert seen["rho"].item() == 1
+    assert np.isnan(seen["low"].item())
+    # Eight: settings of noise have a wide one, which as 32 cells would be narrow.
+    noise = np.random.default_rng(0).normal(size=(2, 8, 1)) + np.zeros((1, 1, 4))
+    seen = bias_matrix.together(_table(noise)).isel(bias=0, other=1)
+    assert seen["high"].item() - seen["low"].item() > 0.8
+
+
+def test_few_cells_have_no_correlation():
+    seen = bias_matrix.together(_table(np.arange(8.0).reshape(2, 1, 4)))
+    assert np.isnan(seen["rho"].values).all()
+
+
+def test_a_bias_that_few_learned_members_show_is_undefined_for_another_reason():
+    ds = _fake()
+    ds["projected"].values[:, :, 0, :12, -1, 1, 0] = np.nan
+    table = bias_matrix.table(ds)
+    assert table["verdict"].values.ravel()[0] == "undefined"
+    assert table["why"].values.ravel()[0] == "too few members have the number"
+    assert isinstance(bias_matrix.figure(ds), Figure)
 
 
 def test_a_task_that_is_not_learned_is_undefined():
