@@ -111,16 +111,19 @@ def teacher(key: PRNGKeyArray, law: str) -> Dataset:
 
 
 def crossed(key: PRNGKeyArray, law: str) -> Dataset:
-    """Four clusters at ±2e₁, class +1, and ±2e₂, class −1; around them the law."""
+    """Four clusters at ±2e₁, class +1, and ±2e₂, class −1; around them the law.
+
+    The last coordinate is 1: without it an odd network, as one of tanh, has no chance.
+    """
     key_x, key_y, key_side = jax.random.split(key, 3)
-    y, rest = labels(key_y), inputs(key_x, law, _ROWS, D)
+    y, rest = labels(key_y), inputs(key_x, law, _ROWS, D - 1)
     side = 2 * jax.random.rademacher(key_side, (_ROWS,), jnp.float64)
     zero = jnp.zeros_like(side)
     is_first = y > 0
     middle = _beside(
         jnp.where(is_first, side, zero), jnp.where(is_first, zero, side)[:, None]
     )
-    return task(Sample((0.4 * rest).at[:, :2].add(middle), y))
+    return task(Sample(with_one((0.4 * rest).at[:, :2].add(middle)), y))
 
 
 def strings(key: PRNGKeyArray, law: str) -> Dataset:

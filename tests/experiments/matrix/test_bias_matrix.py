@@ -96,6 +96,13 @@ def test_targets_are_the_sum_of_their_parts():
         assert np.abs(gap).max() < 1e-10, bias
 
 
+@pytest.mark.parametrize("bias", ["width", "information", "spectral"])
+def test_an_odd_network_may_learn_tasks_that_are_not_odd(bias):
+    # Of an odd network f(−x) = −f(x): a constant input tells x from −x.
+    x = np.asarray(bias_matrix.TASKS[bias](KEY, "heavy").x)
+    assert ((np.ptp(x, axis=0) == 0) & (x[0] != 0)).any()
+
+
 def test_principal_components_are_uncorrelated_on_the_sample():
     data = bias_matrix.TASKS["principal"](KEY, "heavy")
     seen = np.asarray(data.x.T @ data.x) / len(data.x)
