@@ -27,7 +27,9 @@ from .flows import GradientFlow as GradientFlow
 from .flows import ReluFlow as ReluFlow
 from .numerics.compiled import cache_programs as cache_programs
 from .results import open_result as open_result
+from .verbs.compare import compare as compare
 from .verbs.evaluate import evaluate as evaluate
+from .verbs.export import export as export
 from .verbs.member import Member as Member
 from .verbs.member import member as member
 from .verbs.redraw import redraw as redraw

@@ -21,8 +21,10 @@ EXPERIMENTS = sorted(experiments())
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-# The smallest one is planned and run below.
-@pytest.mark.parametrize("preset", ["quick", "paper"])
+# The smallest one is planned and run below, the quick one for the stored checks.
+@pytest.mark.parametrize(
+    "preset", [pytest.param("quick", marks=pytest.mark.long), "paper"]
+)
 def test_every_experiment_can_be_planned_at_every_preset(name, preset):
     experiment = experiments()[name].experiment(preset)
     assert isinstance(experiment, Experiment)
@@ -94,20 +96,44 @@ def test_flows_are_named_after_their_files():
 
 
 # They run longer than they compile.
-LONG = ("dominoes", "random_fit")
+OPTIMISED = ("dominoes", "random_fit")
 
-# Programs of the exact flow are the longest to compile; those of these are like others.
-ALIKE = (
+# The longest to compile and run; others of their theme stay.
+LONGEST = (
+    "cantor",
+    "condensation",
+    "distributional_clones",
+    "early_alignment",
     "extremal_vectors",
+    "first_filters",
+    "layer_resets",
+    "layer_similarity",
+    "low_dim_pair",
+    "low_rank_linear",
+    "max_margin",
+    "mode_connectivity",
+    "mode_connectivity_fork",
+    "mode_connectivity_teacher",
     "orthogonal",
     "orthogonal_toy",
     "orthogonally_separable",
+    "parity",
+    "principal_components_controls",
+    "principal_components_images",
+    "random_fit",
+    "random_sensitivity",
+    "simple_first",
+    "slabs",
+    "slabs_noisy",
     "stewart_snapshots",
     "symmetry_breaking_lattice",
+    "threshold_scaling",
+    "unseen_entry",
+    "xor_clusters",
     "xor_four_neurons",
 )
 SMALL = [
-    pytest.param(name, marks=[pytest.mark.long] * (name in ALIKE))
+    pytest.param(name, marks=[pytest.mark.long] * (name in LONGEST))
     for name in EXPERIMENTS
 ]
 
@@ -117,9 +143,12 @@ FEW_SEEDS = (
     "distributional_clones",
     "distributional_linear",
     "dominoes",
+    "low_dim_pair",
+    "low_dim_slabs",
     "low_rank_squared",
     "low_rank_targets",
     "low_rank_weights",
+    "principal_components_images",
     "spurious_minimum",
     "threshold",
     "threshold_scaling",
@@ -133,7 +162,7 @@ def test_every_experiment_runs_small_and_draws_its_figure(name, monkeypatch):
 
     module = experiments()[name]
     experiment = module.experiment("smoke")
-    with contextlib.nullcontext() if name in LONG else compiling_hastily():
+    with contextlib.nullcontext() if name in OPTIMISED else compiling_hastily():
         ds = simulate(experiment)
     figures = simbias.draw(module, ds)
     assert [*figures] == [""]

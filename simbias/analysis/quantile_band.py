@@ -27,6 +27,9 @@ def quantile_band(
     check_level(level)
     if dim not in values.dims:
         raise BadInput(f"`dim` must be one of {values.dims}, got {dim!r}.")
+    # An argument of the experiment may have one of these names.
+    named = {"median", "low", "high", "count", "failed"} - {*values.dims}
+    values = values.drop_vars(named, errors="ignore")
     is_finite = xr.apply_ufunc(np.isfinite, values)
     tail = (1 - level) / 2
     if not values.size:  # no members, or no times

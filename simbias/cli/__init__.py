@@ -1,4 +1,4 @@
-"""Command line: simbias new | list | run | resume | worker | submit | figure | check.
+"""Command line: simbias new, list, run, resume, worker, submit, figure, check, export.
 
 The options of `run` are read off the experiment that is named.  A command is imported
 when it is called.
@@ -29,6 +29,7 @@ _COMMANDS = {
     "submit": ("submit.submit", True),
     "figure": ("check.figure", True),
     "check": ("check.check", True),
+    "export": ("export.export", False),
 }
 
 
@@ -141,6 +142,7 @@ usage: simbias COMMAND …
   submit DIR                   workers as jobs of a cluster (Slurm)
   figure DIR                   draw the figure of a finished run again
   check [NAME …]               run experiments and print the table of their claims
+  export DIR FILE              a run as NetCDF, Zarr, CSV or Parquet
 
 NAME is one of the list, or a file of yours: `simbias run ./mine.py`.  Its runs need it
 again: `simbias resume DIR mine.py`.  DIR is a folder, or a URL: s3://bucket/mine,

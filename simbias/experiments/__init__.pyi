@@ -23,6 +23,7 @@ from .linear import matrix_completion as matrix_completion
 from .linear import min_norm as min_norm
 from .linear import principal_components as principal_components
 from .linear import principal_components_controls as principal_components_controls
+from .linear import principal_components_images as principal_components_images
 from .linear import random_design as random_design
 from .linear import tied_layers as tied_layers
 from .linear import unseen_entry as unseen_entry
@@ -49,6 +50,16 @@ from .sensitivity import random_sensitivity as random_sensitivity
 from .sensitivity import sensitivity_training as sensitivity_training
 from .shortcuts import dominoes as dominoes
 from .shortcuts import low_dim_inputs as low_dim_inputs
+from .shortcuts import low_dim_pair as low_dim_pair
+from .shortcuts import low_dim_slabs as low_dim_slabs
 from .shortcuts import slabs as slabs
 from .shortcuts import slabs_adversarial as slabs_adversarial
 from .shortcuts import slabs_noisy as slabs_noisy
+from .spectrum import frequency_robustness as frequency_robustness
+from .spectrum import ntk_circle as ntk_circle
+from .spectrum import ntk_density as ntk_density
+from .spectrum import path_spectrum as path_spectrum
+from .spectrum import spectral_bias as spectral_bias
+from .spectrum import spectral_label_noise as spectral_label_noise
+from .spectrum import spectral_optimisers as spectral_optimisers
+from .spectrum import spectral_petals as spectral_petals

@@ -63,3 +63,4 @@ from .sensitivity.degree_weights import DegreeWeights as DegreeWeights
 from .sensitivity.sensitivity import Sensitivity as Sensitivity
 from .spectrum.amplitudes import Amplitudes as Amplitudes
 from .spectrum.path_spectrum import PathSpectrum as PathSpectrum
+from .spectrum.perturbed_amplitudes import PerturbedAmplitudes as PerturbedAmplitudes

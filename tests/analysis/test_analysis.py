@@ -450,14 +450,13 @@ def test_parts_have_the_axes_that_are_asked_for_and_one_value_of_all_others():
     ds = xr.Dataset(
         {
             "status": (("m", "n", "law", "seed"), values),
-            "risk": (("m", "n", "law", "seed", "time"), values[..., None]),
-            "share": (("part",), np.ones(3)),  # a name that a measure may have
+            "risk": (("m", "n", "law", "seed", "part"), values[..., None]),
         },
-        {"m": [100, 20], "n": [40, 10, 20], "law": ["b", "a"], "d": 5, "time": [1.0]},
+        {"m": [100, 20], "n": [40, 10, 20], "law": ["b", "a"], "d": 5, "part": [1.0]},
     )
     (whole,) = parts(ds, ("n", "m", "law"))
     assert whole[0] == ""
-    assert whole[1]["risk"].dims == ("n", "m", "law", "seed", "time")
+    assert whole[1]["risk"].dims == ("n", "m", "law", "seed", "part")
     # Numbers in increasing order, names as they were given.
     assert whole[1]["n"].values.tolist() == [10, 20, 40]
     assert whole[1]["law"].values.tolist() == ["b", "a"]
@@ -465,7 +464,7 @@ def test_parts_have_the_axes_that_are_asked_for_and_one_value_of_all_others():
     labels = ["m = 100, law = b", "m = 100, law = a", "m = 20, law = b"]
     assert [*found] == [*labels, "m = 20, law = a"]
     for part in found.values():
-        assert part["risk"].dims == ("d", "n", "seed", "time")
+        assert part["risk"].dims == ("d", "n", "seed", "part")
         chosen = ds.sel(m=part["m"].item(), law=part["law"].item()).sortby("n")
         np.testing.assert_array_equal(part["risk"].isel(d=0), chosen["risk"])
     with pytest.raises(KeyError, match="sigma"):
@@ -487,6 +486,11 @@ def test_the_rate_difference_is_the_error_of_first_order():
             rate_difference(wrong)
     with pytest.raises(BadInput, match="different positive rates"):
         rate_difference(risk.assign_coords({"flow.rate": [0.0, 0.1]}))
+
+
+def test_an_argument_named_like_a_part_of_a_band_does_no_harm():
+    values = xr.DataArray(np.arange(6.0), dims="seed", coords={"count": 10})
+    assert int(quantile_band(values)["count"]) == 6
 
 
 def test_of_no_times_a_band_is_empty():

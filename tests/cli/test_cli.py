@@ -53,7 +53,16 @@ def test_the_version_is_that_of_the_package(capsys):
 
 @pytest.mark.parametrize(
     "command",
-    ["list", "run threshold", "resume", "worker", "submit", "figure", "check"],
+    [
+        "list",
+        "run threshold",
+        "resume",
+        "worker",
+        "submit",
+        "figure",
+        "check",
+        "export",
+    ],
 )
 def test_every_command_has_its_help(command, capsys):
     assert run(*command.split(), "--help") == 0

@@ -337,6 +337,7 @@ def test_a_stop_on_the_way_lands_on_it_and_costs_little():
     assert more < 0.2 * int(direct.stats["accepted"]) + 5
 
 
+@pytest.mark.long
 def test_too_many_pins_is_a_status():
     x = np.array([[1.0, 0, 0], [1, 1, 0], [1, 0, 1]])
     net = network([[TINY, -2 * TINY, -2.2 * TINY]], [TINY])
@@ -504,6 +505,7 @@ def test_no_step_collapses_on_random_problems():
             assert int(state.stats["evaluations"]) < 6000
 
 
+@pytest.mark.long
 def test_no_attempt_is_kept_that_crosses_a_plane_and_ends_before_it():
     # At so loose a tolerance the error alone would keep some of them.
     x, y, w, a = random_problem(32)
@@ -562,6 +564,7 @@ def test_any_explicit_method_of_diffrax_may_be_taken():
         assert np.median(relative(weights(state), best)) < 1e-3
 
 
+@pytest.mark.long
 def test_single_precision_keeps_its_type_and_its_tolerance():
     x, y, w, a = random_problem(0)
     single = lambda tree: jax.tree.map(

@@ -54,6 +54,7 @@ def test_more_seeds_and_values_are_computed_and_nothing_else(tmp_path, monkeypat
     xr.testing.assert_identical(open_result(store), ds)
 
 
+@pytest.mark.long
 def test_a_wider_network_widens_the_arrays_of_a_store(tmp_path):
     store = tmp_path / "run.zarr"
     simulate(small(cell={"n": 6, "m": (4,)}), store=store)

@@ -233,6 +233,7 @@ DESCENT = ["three_points", "--preset", "smoke", "--flow.name", "descent"]
 DESCENT += ["--times", "0", "5", "--cell.m", "20", "--seeds", "12"]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_command_line_takes_a_url_for_a_folder(tmp_path, capsys, monkeypatch):
     out = f"file://{tmp_path}/mine"

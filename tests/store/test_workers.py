@@ -39,6 +39,7 @@ def computed(store, who):
     return [int(line) for line in path.read_text().split()] if path.exists() else []
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_two_share_a_run_and_no_clock_is_compared(tmp_path):
     store = tmp_path / "run.zarr"

@@ -64,6 +64,7 @@ def test_kept_networks_are_the_same_from_a_store_and_after_a_stop(ds, tmp_path):
     xr.testing.assert_identical(open_result(tmp_path), ds)
 
 
+@pytest.mark.long
 def test_a_store_with_kept_networks_grows_also_in_their_shape(tmp_path):
     cell = {"n": 6, "m": (8,)}
     simulate(small(cell=cell, keep=KEPT, seeds=2), store=tmp_path / "run.zarr")

@@ -100,6 +100,7 @@ def test_a_run_that_grows_an_axis_keeps_what_was_seen_where_it_was(tmp_path):
     assert again.sel(m=12).isnull().all()
 
 
+@pytest.mark.long
 def test_values_of_an_axis_are_those_that_were_run():
     def drawn(key, *, n: int = 6, scale=1):
         data, network = small().make(key, n=n)

@@ -73,6 +73,7 @@ def make(
     key: PRNGKeyArray,
     *,
     scale: Real = RICH,
+    simple: Slabs = 2,
     others: Slabs = 5,
     n: int = 1000,
     d: int = 50,
@@ -85,6 +86,7 @@ def make(
     Args:
         key: random key, of the network.
         scale: λ, rich if small, lazy if large.
+        simple: slabs of the first coordinate; 2 is the linear one.
         others: slabs of all coordinates but the first.
         n: samples.
         d: coordinates.
@@ -95,23 +97,33 @@ def make(
     Raises:
         ValueError: for a name that is not known, or a size or number out of range.
     """
-    positive_integer("m", m)
-    positive("scale", scale)
-    if m % 2:
-        raise BadInput(f"`m` must be even, got {m}: neurons come in pairs.")
     data = slabs(
         jax.random.key(draw),
         n=n,
         d=d,
+        simple=simple,
         others=others,
         n_test=n_test,
     )
+    return data, paired(key, d=d, m=m, scale=scale)
+
+
+def paired(key: PRNGKeyArray, *, d: int, m: int, scale: Real) -> Paired:
+    """Weights of size λ in pairs of opposite sign, so that f = 0.
+
+    Raises:
+        ValueError: for a size or a scale that is not positive, or an odd m.
+    """
+    positive_integer("m", m)
+    positive("scale", scale)
+    if m % 2:
+        raise BadInput(f"`m` must be even, got {m}: neurons come in pairs.")
     z = jax.random.normal(key, (m // 2, d + 1), jnp.float64)
     size = jnp.asarray(scale, jnp.float64)
     z = size * (2 / (m * d)) ** 0.25 * z
     w, a = z[:, :d], z[:, d]
     both = jnp.concatenate([w, w]), jnp.concatenate([a, -a])
-    return data, Paired(*both, Buffer(size))
+    return Paired(*both, Buffer(size))
 
 
 experiment = presets(

@@ -27,3 +27,13 @@ def test_the_start_is_zero_and_its_kernel_that_of_all_scales(scale):
 def test_what_makes_no_sense_is_named(wrong):
     with pytest.raises(ValueError, match=f"`{next(iter(wrong))}`"):
         make(jax.random.key(0), **wrong)
+
+
+def test_without_a_linear_coordinate_no_side_of_one_tells_the_label():
+    sample = {"n": 4000, "d": 3, "m": 2, "n_test": 1}
+    line, _ = make(jax.random.key(0), simple=2, **sample)
+    none, _ = make(jax.random.key(0), simple=5, **sample)
+    z = lambda data: np.asarray(data.x @ data.features.T)
+    sides = lambda data: np.mean(np.sign(z(data)) * np.asarray(data.y), axis=0)
+    assert abs(sides(line)[0]) == 1
+    assert np.abs(sides(none)).max() < 0.1

@@ -1,0 +1,260 @@
+"""On images too the large principal components come first, for ReLU as for linear nets.
+
+Which images a network is right on early is nearly the same for linear networks and for
+networks of ReLU: those that are told by few of the first principal components.  Seen
+through its first components alone an image is told best early in training, before the
+network relies on the others.  The controls: white inputs, all components of which are
+of one size, and inputs whose smallest components are amplified, for which stopping
+early pays more.
+
+Reference: Hacohen & Weinshall (2022), JMLR 23(155), sections 4 and 5, of CIFAR-10 and
+other images; digits, sizes and the amplified components are ours.
+"""
+
+from typing import Literal, get_args
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float, PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.checks.sample import one_of
+from simbias.checks.values import positive_integer
+from simbias.claims import mean
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
+from simbias.datasets.vision.images import Source, images
+from simbias.experiments._times import log_times
+from simbias.experiments.linear._principal import PAPER, isotropic_layers
+from simbias.experiments.linear._projected import (
+    CorrectRows,
+    CriticalComponent,
+    ProjectedAccuracy,
+)
+from simbias.figures.band import band
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.losses import half_mse
+from simbias.networks.dense.deep_linear import DeepLinear
+from simbias.networks.dense.mlp import Mlp
+from simbias.presets import presets
+
+Inputs = Literal["raw", "white", "amplified"]
+Network = Literal["linear", "relu"]
+AXES = ("inputs", "network", "draw", "start")
+RATE = 0.2
+# Components below this share of the largest variance are left as they are.
+LEAST = 1e-3
+# Of the others, the smallest fifth gets the variance of this component.
+SHARE, LIKE = 5, 10
+NAMES = {"linear": "linear", "relu": "ReLU"}
+# Components that are kept, few and all, in the claims.
+FEW, ALL = 5, 64
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    inputs: Inputs = "raw",
+    network: Network = "linear",
+    m: int = 64,
+    draw: Index = 0,
+    start: Index = 0,
+    n: int = 300,
+    n_test: int = 400,
+    source: Source = "digits",
+    data_dir: str = "",
+) -> tuple[Dataset, AbstractNetwork]:
+    """Images number `draw`, their largest variance 1, and a network of two layers.
+
+    Args:
+        key: not used: what is compared has the same sample and the same start.
+        inputs: "raw"; "white", every component of the training sample over its standard
+            deviation; or "amplified", the smallest fifth of components as large as the
+            tenth.  Components of less than 0.001 stay as they are.
+        network: "linear", or "relu", its first layer √2 times as large.
+        m: width of the hidden layer.
+        draw: number of the sample.
+        start: number of the network.
+        n: samples.
+        n_test: test samples.
+        source: of the images.
+        data_dir: folder of MNIST's or CIFAR-10's files.
+
+    Raises:
+        ValueError: for a name that is not known, or a size out of range.
+    """
+    one_of("inputs", inputs, get_args(Inputs))
+    one_of("network", network, get_args(Network))
+    positive_integer("m", m)
+    del key
+    key_data, key_start = jax.random.split(jax.random.key(draw))
+    data = images(key_data, n=n, n_test=n_test, source=source, data_dir=data_dir)
+    frame, factors = _components(data.x, inputs)
+    change = frame.T * factors[None] @ frame
+    test = data.test
+    assert test is not None
+    test = Dataset(test.x @ change, test.y, test.weight, test.mean, frame)
+    data = Dataset(data.x @ change, data.y, data.weight, data.mean, frame, test)
+    d, classes = data.x.shape[1], data.y.shape[1]
+    layers = isotropic_layers(jax.random.fold_in(key_start, start), (d, m, classes))
+    if network == "linear":
+        return data, DeepLinear(layers)
+    return data, Mlp((2**0.5 * layers[0], layers[1]), (None, None))
+
+
+def _components(
+    x: Float[Array, "n d"], inputs: Inputs
+) -> tuple[Float[Array, "d d"], Float[Array, " d"]]:
+    """Components as rows, large ones first, and the factor of each."""
+    values, vectors = jnp.linalg.eigh(x.T @ x / x.shape[0])
+    values, frame = values[::-1], vectors.T[::-1]
+    values = values / values[0]
+    is_seen = values > LEAST
+    if inputs == "white":
+        new = jnp.where(is_seen, 1, values)
+    elif inputs == "amplified":
+        place, seen = jnp.arange(len(values)), jnp.sum(is_seen)
+        is_small = is_seen & (place >= seen - seen // SHARE)
+        new = jnp.where(is_small, values[LIKE - 1], values)
+    else:
+        new = values
+    safe = jnp.where(is_seen, values, 1)
+    size = jnp.sqrt(jnp.mean(jnp.sum(x * frame[:1], axis=1) ** 2))
+    return frame, jnp.where(is_seen, jnp.sqrt(new / safe), 1) / size
+
+
+experiment = presets(
+    Experiment(
+        name="principal_components_images",
+        make=make,
+        cell={
+            "inputs": get_args(Inputs),
+            "network": get_args(Network),
+            "draw": tuple(range(6)),
+            "start": (0, 1),
+        },
+        seeds=1,
+        flow=Descent(rate=RATE),
+        loss=half_mse,
+        times=log_times(RATE, 1500 * RATE, 24),
+        measures={"right": CorrectRows(), "projected": ProjectedAccuracy()},
+        final={"critical": CriticalComponent()},
+        dtype="float32",
+    ),
+    smoke={
+        "cell": {
+            "network": "linear",
+            "m": 16,
+            "draw": (0, 1),
+            "start": 0,
+            "n": 60,
+            "n_test": 40,
+        },
+        "times": log_times(RATE, 50 * RATE, 6),
+    },
+    paper={
+        "cell": {
+            "source": "cifar10",
+            "m": 1024,
+            "n": 20_000,
+            "n_test": 5000,
+            "inputs": "raw",
+        },
+    },
+)
+
+
+def accessibility(ds: xr.Dataset) -> xr.DataArray:
+    """Share of starts and times at which a row is told its class."""
+    return ds["right"].isel(time=slice(1, None)).mean(["time", "start"], skipna=False)
+
+
+def correlation(one: xr.DataArray, two: xr.DataArray) -> xr.DataArray:
+    """Pearson's, over the rows that both know."""
+    is_known = one.notnull() & two.notnull()
+    return xr.corr(one.where(is_known), two.where(is_known), "row")
+
+
+def gain(ds: xr.Dataset, kept: int) -> xr.DataArray:
+    """Accuracy through `kept` components: the best of all times less that of the end.
+
+    Of the mean of the starts; not below 0.
+    """
+    seen = ds["projected"].sel(first=kept).mean("start", skipna=False)
+    return seen.max("time", skipna=False) - seen.isel(time=-1)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Accessibility against components that are needed; accuracy through the first."""
+    ds = ds.isel(seed=0, drop=True)
+    kinds, frames = ds["network"].values, ds["inputs"].values
+    with style():
+        whole = blank(4.2 * (1 + len(frames)), 3.6 * len(kinds))
+        panels = whole.subplots(len(kinds), 1 + len(frames), squeeze=False)
+        for row, kind in zip(panels, kinds, strict=True):
+            part = ds.sel(network=kind)
+            for inputs, colour in zip(frames[:2], COLOURS, strict=False):
+                one = part.sel(inputs=inputs)
+                x = one["critical"].median("start", skipna=False)
+                mark = {"color": colour, "alpha": 0.15, "ms": 3}
+                row[0].plot(x.values.ravel(), _flat(accessibility(one), x), "o", **mark)
+                row[0].plot([], [], "o", color=colour, label=inputs)
+            row[0].legend()
+            row[0].set(xlabel="first components that are needed", xscale="log")
+            row[0].set_title(f"{NAMES[str(kind)]}: accessibility of an image")
+            for axes, inputs in zip(row[1:], frames, strict=True):
+                seen = part["projected"].sel(inputs=inputs).stack(k=("draw", "start"))
+                seen = seen.drop_vars(["k", "draw", "start"]).rename(k="seed")
+                for kept, colour in zip((1, 5, 10, 64), COLOURS, strict=False):
+                    if kept in seen["first"]:
+                        one = seen.sel(first=kept).isel(time=slice(1, None))
+                        label = f"first {kept}"
+                        band(axes, one["time"], one, colour=colour, label=label)
+                axes.set(xscale="log", xlabel="time", ylim=(0, 1))
+                axes.set_title(f"{NAMES[str(kind)]}, {inputs}: test accuracy")
+                axes.legend(loc="upper left")
+    return whole
+
+
+def _flat(values: xr.DataArray, like: xr.DataArray) -> np.ndarray:
+    return values.transpose(*like.dims).values.ravel()
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """Orders agree; few components suffice early; amplified ones ask for stopping."""
+    ds = ds.isel(seed=0, drop=True)
+    kinds, frames = ({*ds[k].values.tolist()} for k in ("network", "inputs"))
+    out = []
+    if "raw" in frames and {"linear", "relu"} <= kinds:
+        raw = ds.sel(inputs="raw")
+        pair = (accessibility(raw.sel(network=kind)) for kind in ("linear", "relu"))
+        text = "raw: correlation of accessibility, ReLU and linear"
+        out.append(mean(text, correlation(*pair), 0.75, 1, f"{PAPER}: 0.85; band ours"))
+    for kind in [k for k in ("linear", "relu") if k in kinds]:
+        out += _of_network(ds.sel(network=kind), NAMES[kind], frames)
+    return out
+
+
+def _of_network(part: xr.Dataset, name: str, frames: set[str]) -> list[Claim]:
+    out, linked = [], {}
+    for inputs in [k for k in ("raw", "white") if k in frames]:
+        one = part.sel(inputs=inputs)
+        needed = one["critical"].median("start", skipna=False)
+        linked[inputs] = correlation(accessibility(one), needed)
+        text = f"{name}, {inputs}: accuracy through the first {FEW}, best less end"
+        low, high = (0.05, 1) if inputs == "raw" else (0, 0.05)
+        source = f"{PAPER}; band ours"
+        out.append(mean(text, gain(one, FEW), low, high, source))
+    if "raw" in linked:
+        text = f"{name}, raw: correlation of accessibility and components needed"
+        out.append(mean(text, linked["raw"], -1, -0.8, f"{PAPER}: −0.93; band ours"))
+    if len(linked) == 2:
+        text = f"{name}, raw less white: correlation of accessibility and need"
+        out.append(mean(text, linked["raw"] - linked["white"], -2, 0, "ours"))
+    if {"raw", "amplified"} <= frames:
+        more, less = (gain(part.sel(inputs=k), ALL) for k in ("amplified", "raw"))
+        text = f"{name}: what stopping early gains, amplified less raw"
+        out.append(mean(text, more - less, 0, 1, PAPER))
+    return out

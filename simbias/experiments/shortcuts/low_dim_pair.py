@@ -1,0 +1,238 @@
+"""A second network that is denied what the first one sees errs elsewhere.
+
+A network of a small start depends on its main directions P alone.  Another one that is
+given P⊥x has to learn from all that the first left aside; together they are wrong more
+rarely, under noise too, than two networks that see the same.  The control: the second
+network, from the same start, is given x itself.
+
+One coordinate is linear, and noise inside the margin for a tenth of the rows; the
+others have five slabs and all tell the class.  The first network is trained while the
+sample is drawn, for as long as the second ones in the run.
+
+Reference: Morwani, Batra, Jain & Netrapalli (2023), arXiv:2302.00457, OrthoP; the law,
+sizes and noise are ours.
+"""
+
+import dataclasses
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float, PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.claims import difference, mean
+from simbias.core import (
+    AbstractMeasure,
+    AbstractNetwork,
+    Buffer,
+    Claim,
+    Dataset,
+    Experiment,
+    Index,
+    Real,
+)
+from simbias.datasets.shortcuts.slabs import slabs
+from simbias.experiments.shortcuts.low_dim_inputs import RANK, RATE, Paired, paired
+from simbias.figures.band import band
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.losses import logistic
+from simbias.measures._sample import second_sample
+from simbias.presets import presets
+
+AXES: tuple[str, ...] = ()
+GIVEN = ("P⊥x", "x")
+PAPER = "Morwani et al. (2023), arXiv:2302.00457 (?)"
+STEPS = 1000
+# Noise at which the pairs are compared: half the gap between two slabs, and one gap.
+COMPARED = (0.1, 0.2)
+
+
+class Pairs(AbstractNetwork):
+    """f₂ of P⊥x and of x, which are trained from one start, and f₁, which is not."""
+
+    first: Paired
+    rest: Paired
+    same: Paired
+    keeps: Buffer
+
+    @property
+    def has_kinks(self) -> bool:
+        """True: those of ReLU."""
+        return True
+
+    def __call__(self, x: Float[Array, " d"]) -> Float[Array, " 2"]:
+        """Outputs of the second networks, which are all that their loss sees."""
+        return jnp.concatenate([self.rest(self.keeps.value @ x), self.same(x)])
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    scale: Real = 0.1,
+    noise: Real = 0.1,
+    n: int = 2000,
+    d: int = 10,
+    m: int = 100,
+    n_test: int = 1000,
+    draw: Index = 0,
+) -> tuple[Dataset, Pairs]:
+    """One sample for all members, its labels twice; the first network is trained.
+
+    Args:
+        key: random key, of the networks.
+        scale: λ of all networks.
+        noise: share of rows whose linear coordinate is noise.
+        n: samples.
+        d: coordinates.
+        m: neurons of each network, even.
+        n_test: test samples.
+        draw: number of the sample.
+
+    Raises:
+        ValueError: for a size or number out of range.
+    """
+    data = slabs(jax.random.key(draw), n=n, d=d, noise=noise, n_test=n_test)
+    one, two = jax.random.split(key)
+    first = _trained(paired(one, d=d, m=m, scale=scale), data)
+    second = paired(two, d=d, m=m, scale=scale)
+    main = jnp.linalg.svd(first.w, full_matrices=False)[2][:RANK]
+    keeps = Buffer(jnp.eye(d, dtype=jnp.float64) - main.T @ main)
+    test = second_sample(data)
+    twice = {"y": jnp.tile(data.y, (1, 2)), "mean": jnp.tile(data.mean, (1, 2))}
+    beside = {"y": jnp.tile(test.y, (1, 2)), "mean": jnp.tile(test.mean, (1, 2))}
+    test = dataclasses.replace(test, **beside)
+    data = dataclasses.replace(data, **twice, test=test)
+    return data, Pairs(first, second, second, keeps)
+
+
+def _trained(network: Paired, data: Dataset) -> Paired:
+    """`STEPS` steps of gradient descent on the whole sample."""
+
+    def loss(weights: tuple[Array, Array]) -> Array:
+        out = jax.vmap(Paired(*weights, network.scale))(data.x)
+        return logistic(out, data.y, data.weight)
+
+    def step(_: Any, weights: tuple[Array, Array]) -> tuple[Array, Array]:
+        return jax.tree.map(lambda v, g: v - RATE * g, weights, jax.grad(loss)(weights))
+
+    w, a = jax.lax.fori_loop(0, STEPS, step, (network.w, network.a))
+    return Paired(w, a, network.scale)
+
+
+class PairScores(AbstractMeasure):
+    """Accuracies under Gaussian noise of the inputs, and the errors that are shared.
+
+    By what the second network is given and the standard deviation of what is added to
+    every input, one draw for all: accuracies of the first network, the second, and the
+    sign of f₁/‖f₁‖ + f₂/‖f₂‖, and the share of the errors of the first that are the
+    second's too, NaN if it makes none.
+    """
+
+    blurs: tuple[float, ...] = eqx.field(
+        static=True, default=(0.0, 0.05, 0.1, 0.2, 0.4)
+    )
+    dims: ClassVar[tuple[str, ...]] = ("blur", "given", "score")
+
+    def coords(self) -> dict[str, np.ndarray]:
+        """Standard deviations, what the second is given, and what is scored."""
+        scores = np.array(["first", "second", "pair", "shared"])
+        return {
+            "blur": np.array(self.blurs),
+            "given": np.array(GIVEN),
+            "score": scores,
+        }
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "b 2 4"]:
+        """Accuracies, and shared errors.
+
+        Raises:
+            ValueError: without a test sample.
+        """
+        test = second_sample(data)
+        y, added = test.y[:, 0], jax.random.normal(jax.random.key(0), test.x.shape)
+        added = added.astype(test.x.dtype)
+        share = lambda is_so: (
+            jnp.sum(jnp.where(is_so, test.weight, 0)) / jnp.sum(test.weight)
+        )
+        size = lambda f: jnp.maximum(jnp.linalg.norm(f), jnp.finfo(f.dtype).tiny)
+
+        def scores(blur: Float[Array, ""]) -> Float[Array, "2 4"]:
+            x = test.x + blur * added
+            one = jax.vmap(network.first)(x)[:, 0] * y
+            rows = []
+            for two in (jax.vmap(network)(x) * y[:, None]).T:
+                both, errs = one / size(one) + two / size(two), one <= 0
+                shared = share(errs & (two <= 0)) / share(errs)
+                right = [share(v > 0) for v in (one, two, both)]
+                shared = jnp.where(errs.any(), shared, jnp.nan)
+                rows.append(jnp.stack([*right, shared]))
+            return jnp.stack(rows)
+
+        return jax.lax.map(scores, jnp.asarray(self.blurs, test.x.dtype))
+
+
+experiment = presets(
+    Experiment(
+        name="low_dim_pair",
+        make=make,
+        cell={"scale": 0.1},
+        seeds=20,
+        flow=Descent(rate=RATE),
+        loss=logistic,
+        times=(0.0, *(STEPS * RATE / 2**k for k in range(4, -1, -1))),
+        measures={"scores": PairScores()},
+        dtype="float32",
+    ),
+    smoke={"cell": {"n": 100, "d": 4, "m": 8, "n_test": 100}, "seeds": 6},
+    paper={"cell": {"d": 50, "n": 10_000, "m": 1000}, "seeds": 50},
+)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Accuracies of both and of the pair against noise; the errors they share."""
+    last = ds["scores"].isel(time=-1)
+    with style():
+        whole = blank(12.0, 3.8)
+        second, pair, shared = whole.subplots(1, 3)
+        pair.sharey(second)
+        alone = last.sel(given="x", score="first")
+        for axes in (second, pair):
+            band(axes, ds["blur"], alone, "o-", colour="0.4", label="first alone")
+        for given, colour in zip(GIVEN, COLOURS, strict=False):
+            part = last.sel(given=given)
+            panels = ((second, "second"), (pair, "pair"), (shared, "shared"))
+            for axes, score in panels:
+                values, text = part.sel(score=score), f"second given {given}"
+                band(axes, ds["blur"], values, "o-", colour=colour, label=text)
+        second.set_title("test accuracy of the second")
+        pair.set_title("of the pair")
+        shared.set(title="errors of the first, shared", ylim=(0, 1.03))
+        for axes in (second, pair, shared):
+            axes.set_xlabel("standard deviation of the noise")
+            axes.legend(loc="best")
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """The second learns, errs elsewhere, and the pair withstands more noise."""
+    last = ds["scores"].isel(time=-1)
+    at = lambda given, score, blur=0.0: last.sel(given=given, score=score, blur=blur)
+    rest, same = (at(given, "shared") for given in GIVEN)
+    control = "control, second given x: errors of the first that it shares"
+    shared = "errors of the first that are shared, P⊥x − x"
+    found = [
+        mean("second given P⊥x: test accuracy", at("P⊥x", "second"), 0.95, 1, PAPER),
+        mean(control, same, 0.8, 1, "ours: what both see is the same"),
+        difference(shared, rest, same, -1, 0, f"{PAPER}: errs elsewhere"),
+    ]
+    for blur in COMPARED:
+        text = f"accuracy of the pair under noise {blur:g}, P⊥x − x"
+        rest, same = (at(given, "pair", blur) for given in GIVEN)
+        found.append(difference(text, rest, same, 0, 1, f"{PAPER}: withstands more"))
+    late = float(ds["time"][-1]) >= STEPS * RATE and int(ds["n"]) >= 2000
+    return [c.given(late, f"t ≥ {STEPS * RATE:g}, n ≥ 2000") for c in found]

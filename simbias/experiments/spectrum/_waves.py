@@ -1,0 +1,93 @@
+"""Sums of waves, and when a network has learned each of them."""
+
+from typing import Literal, get_args
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from simbias.analysis.first_passage import first_passage
+from simbias.checks.sample import one_of
+from simbias.checks.values import positive_integer
+from simbias.core import Dataset
+from simbias.errors import BadInput
+
+RAHAMAN = "Rahaman et al. (2019), arXiv:1806.08734"
+Sizes = Literal["equal", "rising"]
+# Share of its amplitude at which a frequency counts as learned.
+LEVEL = 0.5
+
+
+def frequencies(count: int, spacing: int = 1) -> tuple[int, ...]:
+    """K = s, 2s, …, count · s."""
+    return tuple(spacing * j for j in range(1, count + 1))
+
+
+def check_waves(sizes: str, count: int, spacing: int, n: int) -> None:
+    """Refuse names and numbers that make no waves on n points.
+
+    Raises:
+        ValueError: for a name that is not known, a number that is no positive integer,
+            or a frequency of half of n, Nyquist's, or above.
+    """
+    one_of("sizes", sizes, get_args(Sizes))
+    for name, value in (("count", count), ("spacing", spacing), ("n", n)):
+        positive_integer(name, value)
+    if 2 * count * spacing >= n:
+        raise BadInput(
+            f"`n` must be above {2 * count * spacing}, twice the highest frequency "
+            f"(Nyquist's), got {n}."
+        )
+
+
+def waves(
+    key: PRNGKeyArray,
+    x: Float[Array, "n d"],
+    *,
+    sizes: Sizes,
+    count: int,
+    spacing: int,
+) -> Dataset:
+    """The sample xᵢ ↦ Σ A_k sin(2πki/n + φ_k), with phases drawn uniformly."""
+    n, k = len(x), np.asarray(frequencies(count, spacing))
+    phase = jax.random.uniform(key, (count,), jnp.float64, maxval=2 * jnp.pi)
+    # k i modulo n is exact, so that the angle is.
+    angle = jnp.asarray(2 * np.pi * (np.outer(k, np.arange(n)) % n) / n)
+    heights = jnp.asarray(_heights(k, sizes))[:, None]
+    y = jnp.sum(heights * jnp.sin(angle + phase[:, None]), axis=0)[:, None]
+    return Dataset(x, y, jnp.ones(n), y, jnp.eye(x.shape[1]))
+
+
+def _heights(k: Float[np.ndarray, " q"] | np.ndarray, sizes: str) -> np.ndarray:
+    """A_k: 1, or in proportion to k, up to 1."""
+    return k / k.max() if sizes == "rising" else np.ones(len(k))
+
+
+def shares(ds: xr.Dataset) -> xr.DataArray:
+    """2|f̂(k)|/(N A_k): 1 where a frequency is learned."""
+    k = ds["frequency"].values
+    if "sizes" not in ds.dims:
+        heights = xr.DataArray(_heights(k, str(ds["sizes"].item())), dims="frequency")
+        return ds["amplitudes"] / heights
+    kinds = ds["sizes"].values
+    rows = np.stack([_heights(k, str(kind)) for kind in kinds])
+    heights = xr.DataArray(rows, {"sizes": kinds}, ("sizes", "frequency"))
+    return ds["amplitudes"] / heights
+
+
+def times_to(share: xr.DataArray, level: float = LEVEL) -> xr.DataArray:
+    """When a share first reaches a level, linear between records; NaN if never."""
+    return first_passage(share, level)
+
+
+def places(share: xr.DataArray, level: float = LEVEL) -> xr.DataArray:
+    """What orders the frequencies: the later learned, the larger.
+
+    The time to the level; where it is not reached the last time and, beyond it, what is
+    missing at the end.
+    """
+    end = share.isel(time=-1)
+    late = float(share["time"][-1]) * (1 + level - end)
+    return times_to(share, level).fillna(late).where(end.notnull())

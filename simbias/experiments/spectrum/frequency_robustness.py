@@ -1,0 +1,179 @@
+"""Low frequencies survive a push of the weights that high frequencies do not.
+
+A trained ReLU network is moved in random directions of its weights.  What is made of
+few of them, such as a low frequency, is still there when the high ones are gone.
+
+Reference: Rahaman et al. (2019), On the spectral bias of neural networks,
+arXiv:1806.08734, experiment 2.
+"""
+
+from typing import Literal, get_args
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float, PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.analysis.rank_correlation import rank_correlation
+from simbias.checks.sample import one_of
+from simbias.claims import mean, smallest
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
+from simbias.experiments.spectrum._waves import (
+    RAHAMAN,
+    check_waves,
+    frequencies,
+    waves,
+)
+from simbias.figures.band import band
+from simbias.figures.heat_map import heat_map
+from simbias.figures.legends import legend_beside
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.losses import mse
+from simbias.measures.spectrum.perturbed_amplitudes import PerturbedAmplitudes
+from simbias.networks.dense.mlp_init import torch_default
+from simbias.presets import presets
+
+AXES = ("network",)
+RATE = 3e-4
+Kind = Literal["relu", "fourier"]
+_NAMES = {"relu": "ReLU network", "fourier": "Fourier series"}
+
+
+class FourierSeries(AbstractNetwork):
+    """f(x) = Σ_k a_k cos 2πkx + b_k sin 2πkx: a weight serves one frequency alone."""
+
+    cosine: Float[Array, " q"]
+    sine: Float[Array, " q"]
+    k: tuple[int, ...] = eqx.field(static=True)
+
+    def __call__(self, x: Float[Array, " 1"]) -> Float[Array, " 1"]:
+        """One output."""
+        turn = 2 * jnp.pi * jnp.asarray(self.k, x.dtype) * x
+        return (self.cosine @ jnp.cos(turn) + self.sine @ jnp.sin(turn))[None]
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    network: Kind = "relu",
+    m: int = 64,
+    depth: int = 10,
+    count: int = 10,
+    n: int = 100,
+) -> tuple[Dataset, AbstractNetwork]:
+    """The sample y = Σ sin(2πkx + φ_k), k = 1, 2, …, at x = i/n, and a net.
+
+    Args:
+        key: random key, of the phases and of the network.
+        network: "relu", or "fourier", which begins as the target itself.
+        m: width.
+        depth: hidden layers.
+        count: number of frequencies.
+        n: points, more than twice the highest frequency.
+
+    Raises:
+        ValueError: for a name that is not known, or a number out of range.
+    """
+    one_of("network", network, get_args(Kind))
+    check_waves("equal", count, 1, n)
+    key_phase, key_network = jax.random.split(key)
+    x = jnp.asarray(np.arange(n)[:, None] / n)
+    data = waves(key_phase, x, sizes="equal", count=count, spacing=1)
+    if network == "relu":
+        return data, torch_default(key_network, d=1, m=m, depth=depth)
+    k = frequencies(count)
+    turn = jnp.asarray(2 * np.pi * np.outer(k, np.arange(n) / n))
+    of = lambda wave: 2 / n * (wave(turn) @ data.y[:, 0])
+    return data, FourierSeries(of(jnp.cos), of(jnp.sin), k)
+
+
+def _radii(end: float, count: int) -> tuple[float, ...]:
+    return tuple(np.linspace(0, end, count).tolist())
+
+
+experiment = presets(
+    Experiment(
+        name="frequency_robustness",
+        make=make,
+        cell={"network": get_args(Kind)},
+        seeds=12,
+        flow=Descent(rate=RATE, optimiser="adam"),
+        loss=mse,
+        times=(0.0, RATE * 3000),
+        measures={},
+        final={"left": PerturbedAmplitudes(frequencies(10), 100, _radii(5.0, 26))},
+        dtype="float32",
+    ),
+    smoke={
+        "cell": {"m": 32, "depth": 3, "n": 32, "count": 3},
+        "seeds": 6,
+        "times": (0.0, RATE * 1000),
+        "final": {"left": PerturbedAmplitudes(frequencies(3), 32, _radii(2.0, 5), 10)},
+    },
+    paper={
+        "cell": {"m": 256, "count": 50, "n": 200},
+        "seeds": 5,
+        "times": (0.0, RATE * 60_000),
+        "final": {
+            "left": PerturbedAmplitudes(frequencies(50), 200, _radii(5.0, 100), 50)
+        },
+    },
+)
+
+
+def kept(ds: xr.Dataset) -> xr.DataArray:
+    """The amplitude at a radius over that of the network itself."""
+    return ds["left"] / ds["left"].isel(radius=0)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """What is kept of every frequency by radius, of both; of four along r."""
+    kinds, k = ds["network"].values, ds["frequency"].values
+    with style():
+        whole = blank(4.6 * (1 + len(kinds)) + 1, 3.8)
+        *maps, last = whole.subplots(1, 1 + len(kinds))
+        for axes, kind in zip(maps, kinds, strict=True):
+            shown = kept(ds.sel(network=kind)).median("seed").clip(0, 1)
+            axes.set(xlabel="frequency k", ylabel="radius r")
+            label = "median of the amplitude over that at r = 0"
+            heat_map(axes, shown, "frequency", "radius", limits=(0, 1), label=label)
+            axes.set_title(_NAMES[str(kind)])
+        part = kept(ds.isel(network=0))
+        for i in range(4):
+            f = int(k[i * (len(k) - 1) // 3])
+            seen, colour = part.sel(frequency=f), COLOURS[i]
+            band(last, ds["radius"].values, seen, colour=colour, label=f"k = {f}")
+        last.set(xlabel="radius r", yscale="log")
+        last.set_yticks([0.25, 0.5, 1, 2, 4], ["¼", "½", "1", "2", "4"])
+        last.minorticks_off()
+        last.set_title(f"{_NAMES[str(kinds[0])]}: amplitude over that at r = 0")
+        legend_beside(last)
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """High frequencies go first; where a weight serves one frequency none goes."""
+    out, source = [], f"{RAHAMAN}, experiment 2; band ours"
+    for kind in ds["network"].values:
+        part, name = ds.sel(network=kind), _NAMES[str(kind)]
+        if str(kind) == "fourier":
+            text = f"control, {name}: amplitude over that at r = 0, least of all"
+            out.append(
+                smallest(
+                    text, kept(part), 1 - 1e-4, np.inf, "triangle inequality: exact"
+                )
+            )
+            continue
+        rho = rank_correlation(kept(part).mean("radius", skipna=False), "frequency")
+        text = f"{name}: rank correlation of k and what is kept, mean over r"
+        out.append(mean(text, rho, -1, -0.9, source))
+        ends = kept(part).isel(frequency=[0, -1], radius=-1)
+        ratio = ends.isel(frequency=1) / ends.isel(frequency=0)
+        text = f"{name}: kept at the largest radius, highest k over lowest"
+        found = mean(text, ratio, 0, 0.5, source)
+        out.append(found.given(int(part["frequency"][-1]) >= 10, "k up to 10"))
+    return out

@@ -1,0 +1,161 @@
+"""High frequencies become easy on a curve that winds: r = 1 + ½ sin 2πLz, larger L.
+
+The target is a sum of waves in the parameter z of a closed curve in the plane.  Along a
+circle they are waves of the input too; along a flower of L petals a slow function of
+the plane can be a fast one of z.
+
+Reference: Rahaman et al. (2019), On the spectral bias of neural networks,
+arXiv:1806.08734, experiment 3.
+"""
+
+from itertools import pairwise
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.analysis.rank_correlation import rank_correlation
+from simbias.checks.values import is_number
+from simbias.claims import difference, mean
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
+from simbias.errors import BadInput
+from simbias.experiments.spectrum._waves import (
+    RAHAMAN,
+    check_waves,
+    frequencies,
+    places,
+    waves,
+)
+from simbias.figures.band import band
+from simbias.figures.heat_map import heat_map
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.losses import mse
+from simbias.measures.spectrum.amplitudes import Amplitudes
+from simbias.networks.dense.mlp_init import torch_default
+from simbias.presets import presets
+
+AXES = ("petals",)
+RATE = 3e-4
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    petals: int = 0,
+    m: int = 64,
+    depth: int = 5,
+    count: int = 10,
+    spacing: int = 4,
+    n: int = 128,
+) -> tuple[Dataset, AbstractNetwork]:
+    """The sample r(z) (cos 2πz, sin 2πz) ↦ Σ sin(2πkz + φ_k) at z = i/n, and a net.
+
+    r(z) = 1 + ½ sin 2πLz
+
+    Args:
+        key: random key, of the phases and of the network.
+        petals: L; 0 is the circle.
+        m: width.
+        depth: hidden layers.
+        count: number of frequencies, k = s, 2s, ….
+        spacing: s.
+        n: points, more than twice the highest frequency and twice L.
+
+    Raises:
+        ValueError: for a number out of range.
+    """
+    check_waves("equal", count, spacing, n)
+    if not (is_number(petals) and isinstance(petals, int) and 0 <= 2 * petals < n):
+        raise BadInput(f"`petals` must be from 0 to below n/2, got {petals!r}.")
+    key_phase, key_network = jax.random.split(key)
+    z = np.arange(n) / n
+    r = 1 + np.sin(2 * np.pi * petals * z) / 2
+    curve = r[:, None] * np.stack([np.cos(2 * np.pi * z), np.sin(2 * np.pi * z)], 1)
+    x = jnp.asarray(curve)
+    data = waves(key_phase, x, sizes="equal", count=count, spacing=spacing)
+    return data, torch_default(key_network, d=2, m=m, depth=depth)
+
+
+def _times(steps: int, every: int) -> tuple[float, ...]:
+    return tuple(RATE * s for s in range(0, steps + 1, every))
+
+
+experiment = presets(
+    Experiment(
+        name="spectral_petals",
+        make=make,
+        cell={"petals": (0, 4, 10, 16)},
+        seeds=12,
+        flow=Descent(rate=RATE, optimiser="adam"),
+        loss=mse,
+        times=_times(2000, 25),
+        measures={"amplitudes": Amplitudes(frequencies(10, 4), 128)},
+        dtype="float32",
+    ),
+    smoke={
+        "cell": {"petals": (0, 10), "m": 32, "depth": 2, "n": 64, "spacing": 2},
+        "seeds": 6,
+        "times": _times(800, 50),
+        "measures": {"amplitudes": Amplitudes(frequencies(10, 2), 64)},
+    },
+    paper={
+        "cell": {"m": 256, "spacing": 20, "n": 1000},
+        "seeds": 20,
+        "times": _times(10_000, 100),
+        "measures": {"amplitudes": Amplitudes(frequencies(10, 20), 1000)},
+    },
+)
+
+
+def _by_step(ds: xr.Dataset) -> xr.DataArray:
+    return ds["amplitudes"].assign_coords(time=np.round(ds["time"].values / RATE))
+
+
+def learned(ds: xr.Dataset) -> xr.DataArray:
+    """Share of the upper half of the frequencies, mean over all times; of each net."""
+    seen = ds["amplitudes"]
+    upper = seen.isel(frequency=slice(seen.sizes["frequency"] // 2, None))
+    # A frequency whose amplitude is too large is no more than learned.
+    return upper.clip(max=1).mean(["frequency", "time"], skipna=False)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """What is learned of every frequency by step, for every curve; the upper half."""
+    seen, every = _by_step(ds), ds["petals"].values
+    with style():
+        whole = blank(3.9 * (1 + len(every)), 3.8)
+        *maps, last = whole.subplots(1, 1 + len(every))
+        for i, (axes, petals) in enumerate(zip(maps, every, strict=True)):
+            axes.set(xlabel="frequency k", ylabel="step")
+            shown = seen.sel(petals=petals).median("seed").clip(0, 1)
+            label = "median of 2|f̂(k)|/N" if i == len(every) - 1 else None
+            heat_map(axes, shown, "frequency", "time", limits=(0, 1), label=label)
+            axes.set_title(f"L = {petals}")
+        band(last, every, learned(ds), "o-", colour=COLOURS[0], ms=4)
+        last.set(xlabel="petals L", ylim=(0, 1))
+        last.set_xticks(every)
+        last.set_title("upper half of k: share, all times")
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """In order on the circle alone; the more petals, the more is learned of high k."""
+    out, every = [], ds["petals"].values
+    source = f"{RAHAMAN}, experiment 3; band ours"
+    rho = rank_correlation(places(_by_step(ds)), "frequency")
+    for petals in (every[0], every[-1]):
+        text = f"L = {petals}: rank correlation of k and the time to half"
+        low, high = (0.9, 1) if petals == 0 else (-1, 0.9)
+        out.append(mean(text, rho.sel(petals=petals), low, high, source))
+    share = learned(ds)
+    ends = [(every[0], every[-1])] if len(every) > 2 else []
+    for few, many in [*pairwise(every), *ends]:
+        text = f"upper half of k: share learned, L = {many} less L = {few}"
+        more, less = share.sel(petals=many), share.sel(petals=few)
+        claim = difference(text, more, less, 0.02, 1, source)
+        out.append(claim.given(many > few, "a curve of more petals"))
+    return out

@@ -1,0 +1,97 @@
+"""Two results side by side: what differs, with intervals."""
+
+import json
+
+import numpy as np
+import xarray as xr
+
+from simbias.analysis.mean_interval import mean_interval
+from simbias.errors import BadInput
+
+ESTIMATE = ("mean", "low", "high")
+
+
+def compare(a: xr.Dataset, b: xr.Dataset, *, level: float = 0.95) -> xr.Dataset:
+    """Differences a − b of all that both recorded, in the mean over seeds.
+
+    Members of one cell and one seed are taken as pairs.  If both runs have the same
+    `make`, cells and root, as with another flow or loss, a pair has one sample and one
+    start, and the interval is that of paired differences; otherwise pairs are
+    independent, and it is wider.  A seed that one of them lacks, or a value that is
+    NaN, is left out.  Values of axes, times among them, are those of both.
+
+    Args:
+        a: a result.
+        b: another one.
+        level: confidence.
+
+    Returns:
+        For every number that both have, `estimate` (mean, low, high) in the place of
+        `seed`; `pairs`, how many there were, is among them as "NAME.pairs".  The
+        attribute `differs` is JSON: what of the configurations differs, by name.
+
+    Raises:
+        ValueError: if an axis is of one of them only, if they have no value of one in
+            common, or nothing at all.
+    """
+    both = [name for name in a.data_vars if name in b.data_vars and name != "status"]
+    both = [name for name in both if "seed" in a[name].dims and "seed" in b[name].dims]
+    if not both:
+        raise BadInput("`a` and `b` recorded nothing over `seed` that both have.")
+    one, two = a[both], b[both]
+    for dim in sorted({*map(str, one.dims)} ^ {*map(str, two.dims)}):
+        name, other = ("a", "b") if dim in one.dims else ("b", "a")
+        raise BadInput(
+            f"`{dim}` is an axis of `{name}` and not of `{other}`: choose a value. "
+            f"Example: {name}.sel({dim}={name}.{dim}[0])."
+        )
+    fixed = [k for k in {*one.coords, *two.coords} if k not in one.dims]
+    one, two = (part.drop_vars(fixed, errors="ignore") for part in (one, two))
+    try:
+        one, two = xr.align(one, two, join="inner")
+    except ValueError as error:  # an axis without values, of two sizes
+        raise BadInput(f"`a` and `b`: {error}") from None
+    for dim, size in one.sizes.items():
+        if size == 0:
+            raise BadInput(f"`a` and `b` have no value of `{dim}` in common.")
+    out = {}
+    for name in both:
+        apart = _number(one[name]) - _number(two[name])
+        out[name] = xr.apply_ufunc(
+            lambda row: _interval(row, level),
+            apart,
+            input_core_dims=[["seed"]],
+            output_core_dims=[["estimate"]],
+            vectorize=True,
+        )
+        out[f"{name}.pairs"] = apart.notnull().sum("seed")
+    found = xr.Dataset(out).assign_coords(estimate=list(ESTIMATE))
+    attrs = {"level": level, "differs": json.dumps(_differing(a, b))}
+    return found.assign_attrs(attrs)
+
+
+def _number(values: xr.DataArray) -> xr.DataArray:
+    return values.astype(np.float64)
+
+
+def _interval(row: np.ndarray, level: float) -> np.ndarray:
+    seen = mean_interval(row, level=level)
+    return np.array([seen.value, seen.low, seen.high])
+
+
+def _differing(a: xr.Dataset, b: xr.Dataset) -> dict[str, list]:
+    """Entries of the configurations that are not equal, by name: "flow.rtol"."""
+    known = [_flat(json.loads(ds.attrs.get("configuration", "{}"))) for ds in (a, b)]
+    names = sorted({*known[0], *known[1]})
+    pairs = {name: [one.get(name) for one in known] for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def _flat(tree: dict, path: str = "") -> dict[str, object]:
+    out: dict[str, object] = {}
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            out |= _flat(value, f"{path}{name}.")
+        else:
+            out[f"{path}{name}"] = value
+    return out
