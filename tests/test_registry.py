@@ -30,10 +30,10 @@ def test_every_experiment_can_be_planned_at_every_preset(name, preset):
     assert isinstance(experiment, Experiment)
     assert experiment.name == name
     # Every name of an axis and the ends of its numbers, side by side: to trace all
-    # cells of a large grid takes a while.
+    # cells of a large grid takes a while.  Very many names are products of few.
     axes = {k: v for k, v in experiment.cell.items() if isinstance(v, tuple)}
     for k, v in axes.items():
-        axes[k] = v if isinstance(v[0], str) else (v[0], v[-1])
+        axes[k] = v if isinstance(v[0], str) and len(v) < 20 else (v[0], v[-1])
     for i in range(max(map(len, axes.values()), default=1)):
         cell = {k: v[min(i, len(v) - 1)] for k, v in axes.items()}
         cell = {**experiment.cell, **cell}

@@ -28,7 +28,7 @@ NINE = (
     "condensation",
     "early_alignment",
     "spectral_bias",
-    "ntk_density",
+    "bias_matrix",
     "distributional",
     "deep_linear",
     "slabs",

@@ -1,4 +1,4 @@
-"""Command line: simbias new, list, run, resume, worker, submit, figure, check, export.
+"""Command line: `simbias COMMAND`, and `simbias --help` for what there is.
 
 The options of `run` are read off the experiment that is named.  A command is imported
 when it is called.
@@ -30,6 +30,7 @@ _COMMANDS = {
     "figure": ("check.figure", True),
     "check": ("check.check", True),
     "export": ("export.export", False),
+    "doctor": ("doctor.doctor", True),
 }
 
 
@@ -143,6 +144,7 @@ usage: simbias COMMAND …
   figure DIR                   draw the figure of a finished run again
   check [NAME …]               run experiments and print the table of their claims
   export DIR FILE              a run as NetCDF, Zarr, CSV or Parquet
+  doctor                       what this machine has and lacks, and a test of a flow
 
 NAME is one of the list, or a file of yours: `simbias run ./mine.py`.  Its runs need it
 again: `simbias resume DIR mine.py`.  DIR is a folder, or a URL: s3://bucket/mine,

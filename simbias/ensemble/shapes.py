@@ -37,9 +37,11 @@ class Shapes:
 
     Each set of sizes is traced once, with every corner of the box of the numbers of
     `make` (a limit on one of them may hang on a size, or on another number), and each
-    number once with some of them: a sweep costs no tracing of its own.  `lanes`
-    describes a member of each shape without its values; `trajectories`, `final` and
-    `networks` are what each set of sizes records.
+    number once with some of them: a sweep costs no tracing of its own.  Measures are
+    traced once for all members that look alike: tasks, laws and shared optimisers of
+    one shape cost no more than one of them.  `lanes` describes a member of each shape
+    without its values; `trajectories`, `final` and `networks` are what members of each
+    look record.
     """
 
     def __init__(self, experiment: Experiment, grid: Grid, recorder: Recorder):
@@ -50,6 +52,9 @@ class Shapes:
         self._experiment = experiment
         self._recorder = recorder
         self._by_sizes: dict[Hashable, Hashable] = {}
+        self._by_looks: dict[Hashable, Hashable] = {}
+        self._drawn: dict[Hashable, Any] = {}
+        self._checked: set[Hashable] = set()
         self._tried: set[tuple[str, Any]] = set()
         self._corners: set[Hashable] = set()
         self._ends: dict[str, tuple[float, float]] = {}
@@ -78,23 +83,45 @@ class Shapes:
         drawn = lambda numbers: draw(
             experiment.make, experiment.dtype, cell.sizes, numbers, key
         )
-        data, network = eqx.filter_eval_shape(functools.partial(drawn, cell.numbers))
+        # What is drawn does not hang on the flow.
+        made = (*cell.sizes.items(), *cell.numbers.items())
+        if made not in self._drawn:
+            like = eqx.filter_eval_shape(functools.partial(drawn, cell.numbers))
+            self._drawn[made] = like
+        data, network = self._drawn[made]
         self._tried |= values
         self._corners.add(corner)
         if sizes not in self._by_sizes:
-            check_traced(experiment.name, drawn, cell.numbers, (data, network))
-            arrays = {k: jnp.asarray(np.asarray(v)) for k, v in cell.numbers.items()}
-            check_factorised("`make`", drawn, arrays)
-            check_loss(experiment.loss, data)
-            check_stop(experiment.stop, network, data)
-            self.trajectories.append(_fields(experiment.measures, network, data))
-            begin = functools.partial(start, self._recorder)
-            lane = eqx.filter_eval_shape(begin, flow, network, data, key)
-            final = _fields(experiment.final, network, data)
-            self.final.append(final | _history(lane))
-            self._by_sizes[sizes] = self._add(lane)
-            self.networks.append(_kept(lane))
+            fixed = tuple(cell.sizes.items())
+            if fixed not in self._checked:
+                check_traced(experiment.name, drawn, cell.numbers, (data, network))
+                arrays = {
+                    k: jnp.asarray(np.asarray(v)) for k, v in cell.numbers.items()
+                }
+                check_factorised("`make`", drawn, arrays)
+                self._checked.add(fixed)
+            looks = _looks((flow, data, network))
+            if looks not in self._by_looks:
+                self._by_looks[looks] = self._recorded(flow, data, network, key)
+            self._by_sizes[sizes] = self._by_looks[looks]
         return self._by_sizes[sizes]
+
+    def _recorded(
+        self, flow: AbstractFlow, data: Any, network: Any, key: jax.Array
+    ) -> Hashable:
+        """What members that look like this record, and the shape of their lanes."""
+        experiment = self._experiment
+        check_loss(experiment.loss, data)
+        check_stop(experiment.stop, network, data)
+        self.trajectories.append(_fields(experiment.measures, network, data))
+        begin = functools.partial(start, self._recorder)
+        lane = eqx.filter_eval_shape(begin, flow, network, data, key)
+        final = _fields(experiment.final, network, data)
+        self.final.append(final | _history(lane))
+        self.networks.append(_kept(lane))
+        shape = _looks(lane)
+        self.lanes.setdefault(shape, lane)
+        return shape
 
     def _flow(self, cell: Cell) -> AbstractFlow:
         fields = tuple(cell.flow.items())
@@ -102,11 +129,11 @@ class Shapes:
             self._flows[fields] = member_flow(self._experiment, cell)
         return self._flows[fields]
 
-    def _add(self, lane: Lane) -> Hashable:
-        leaves = tuple((v.shape, str(v.dtype)) for v in jax.tree.leaves(lane))
-        shape = (jax.tree.structure(lane), leaves)
-        self.lanes.setdefault(shape, lane)
-        return shape
+
+def _looks(tree: Any) -> Hashable:
+    """All of a tree but the values of its arrays."""
+    leaves, structure = jax.tree.flatten(tree)
+    return structure, tuple((v.shape, str(v.dtype)) for v in leaves)
 
 
 def cost(lane: Lane) -> float:

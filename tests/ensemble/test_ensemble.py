@@ -23,6 +23,7 @@ from simbias.ensemble.plan import make_plan
 from simbias.ensemble.programs import Programs, idle
 from simbias.flows.descent import Descent
 from simbias.flows.relu_flow import ReluFlow
+from simbias.losses import half_mse
 from simbias.numerics import compiled
 from simbias.verbs.simulate import simulate, solve
 
@@ -402,6 +403,42 @@ def test_a_choice_is_one_of_those_that_are_named():
     # Equal to 1, and not meant.
     with pytest.raises(ValueError, match="got True"):
         checked_value("cell.kind", True, kinds)
+
+
+def test_measures_are_traced_once_for_members_that_look_alike():
+    seen = []
+
+    def counted(network, data):
+        seen.append(data.x.shape)
+        return Risk()(network, data)
+
+    def traced(**cell):
+        seen.clear()
+        plan = make_plan(
+            small(
+                cell={"n": 20, "scale": 0.5} | cell,
+                flow=Descent(is_shared=True),
+                measures={"risk": counted},
+            )
+        )
+        assert len(plan.groups) == len({shape for shape in seen})
+        return len(seen)
+
+    one = traced()
+    assert traced(**{"flow.optimiser": ("gd", "adam")}) == one
+    # n = 19 and 20 share a bucket.
+    assert traced(n=(19, 20)) == one
+    assert traced(n=(6, 20)) == 2 * one
+
+
+def test_a_loss_is_asked_of_every_look_of_a_sample():
+    def of_few(prediction, target, weight):
+        if len(target) > 8:
+            raise TypeError("too many")
+        return half_mse(prediction, target, weight)
+
+    with pytest.raises(ValueError, match="too many"):
+        make_plan(small(cell={"n": (6, 20), "scale": 0.5}, loss=of_few))
 
 
 def test_the_dearest_shapes_come_first():

@@ -1,0 +1,206 @@
+"""`simbias doctor`."""
+
+import dataclasses
+import importlib.metadata
+import importlib.util
+import json
+import os
+import pathlib
+import platform
+import shutil
+import tempfile
+import time
+from typing import Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import tyro
+
+import simbias
+from simbias.checks.factorised import may_hang
+from simbias.core import Dataset
+from simbias.ensemble.engine import exact_numerics
+from simbias.flows.gradient_flow import GradientFlow
+from simbias.losses import half_mse
+from simbias.networks.dense.deep_linear import DeepLinear
+from simbias.numerics.compiled import keeps_programs
+from simbias.verbs.simulate import solve
+
+Verdict = Literal["ok", "hint", "wrong"]
+# Of what results depend on.
+PACKAGES = ("jax", "jaxlib", "equinox", "diffrax", "optax", "numpy", "xarray", "zarr")
+# Extra -> a module of it, and what it is for.
+EXTRAS = {
+    "slurm": ("submitit", "`simbias submit`"),
+    "cloud": ("obstore", "runs in s3://, gs://, az://"),
+    "data": ("sklearn", "digits, for experiments on images"),
+    "export": ("h5netcdf", "`simbias export` to NetCDF and Parquet"),
+}
+RTOL = 1e-7
+# Error of the self-test over rtol: what it has is below 10.
+ACCURATE = 100.0
+LEAST_DISK = 1e9
+
+
+@dataclasses.dataclass(frozen=True)
+class DoctorOptions:
+    """What this machine has, what is missing, and whether a flow comes out right.
+
+    Exit 1 if something is wrong; a hint is none.
+    """
+
+    json: bool = False
+    """As JSON, for a report."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """What was looked at, what was seen, and what can be done about it."""
+
+    what: str
+    verdict: Verdict
+    seen: str
+    advice: str = ""
+
+
+def doctor(arguments: list[str]) -> int:
+    """Print what was found; 1 if something is wrong."""
+    parsed = tyro.cli(DoctorOptions, args=arguments, prog="simbias doctor")
+    found = []
+    for look in (versions, device, cores, programs, disk, extras, self_test):
+        try:
+            one = look()
+        except Exception as error:
+            # Whatever it is, it is what was asked for.
+            said = f"{type(error).__name__}: {error}".splitlines()[0]
+            one = Finding(look.__name__.replace("_", " "), "wrong", said)
+        found.append(one)
+        if not parsed.json:
+            print(f"{one.verdict:6s} {one.what}: {one.seen}", flush=True)
+            if one.advice:
+                print(f"       {one.advice}")
+    if parsed.json:
+        print(json.dumps([dataclasses.asdict(one) for one in found], indent=1))
+    return int(any(one.verdict == "wrong" for one in found))
+
+
+def versions() -> Finding:
+    """Those that results depend on."""
+    known = {name: importlib.metadata.version(name) for name in PACKAGES}
+    seen = f"simbias {simbias.__version__}, Python {platform.python_version()}, "
+    seen += ", ".join(f"{name} {version}" for name, version in known.items())
+    if may_hang():
+        advice = (
+            "Factorisations of several matrices in one call may hang with this jaxlib "
+            "on a CPU; a run that has some says so. jaxlib 0.11.2 or later does not."
+        )
+        return Finding("versions", "hint", seen, advice)
+    return Finding("versions", "ok", seen)
+
+
+def device() -> Finding:
+    """What computes, and whether an accelerator is left unused."""
+    devices = jax.devices()
+    kind = f"{len(devices)} × {devices[0].device_kind}"
+    seen = f"{jax.default_backend()}, {kind}; the first of them is used"
+    has_nvidia = shutil.which("nvidia-smi") or pathlib.Path("/dev/nvidia0").exists()
+    if jax.default_backend() == "cpu" and has_nvidia:
+        advice = (
+            "There is an NVIDIA driver, and jax does not use it: pip install "
+            "'simbias[cuda13]' (or cuda12), and unset JAX_PLATFORMS."
+        )
+        return Finding("device", "hint", seen, advice)
+    return Finding("device", "ok", seen)
+
+
+def cores() -> Finding:
+    """Those that this process may use."""
+    allowed = os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        allowed = len(os.sched_getaffinity(0))
+    seen = f"{allowed} of {os.cpu_count()}"
+    if allowed == 1:
+        advice = "Nothing compiles beside a run: twice the time for the first one."
+        return Finding("cores", "hint", seen, advice)
+    return Finding("cores", "ok", seen)
+
+
+def programs() -> Finding:
+    """Where compiled programs are kept."""
+    folder = jax.config.jax_compilation_cache_dir  # pyright: ignore
+    if not keeps_programs() or not folder:
+        advice = "Every run compiles again: leave out --no-compile-cache."
+        return Finding("compiled programs", "hint", "not kept", advice)
+    if "://" in folder:
+        return Finding("compiled programs", "ok", folder)
+    try:
+        pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        advice = "Set JAX_COMPILATION_CACHE_DIR to a folder that can be written to."
+        said = f"{folder}: {error.strerror}"
+        return Finding("compiled programs", "wrong", said, advice)
+    sizes = [f.stat().st_size for f in pathlib.Path(folder).glob("*-cache")]
+    seen = f"{len(sizes)} in {folder}, {sum(sizes) / 1e6:.0f} MB"
+    return Finding("compiled programs", "ok", seen)
+
+
+def disk() -> Finding:
+    """Room where runs are written by default."""
+    free = shutil.disk_usage(".").free
+    seen = f"{free / 1e9:.1f} GB free here"
+    if free < LEAST_DISK:
+        advice = "A run that cannot write stops, and goes on where it was: --out DIR."
+        return Finding("disk", "hint", seen, advice)
+    return Finding("disk", "ok", seen)
+
+
+def extras() -> Finding:
+    """Packages that some commands need."""
+    known = {
+        name: importlib.util.find_spec(module) for name, (module, _) in EXTRAS.items()
+    }
+    here = ", ".join(name for name, spec in known.items() if spec) or "none"
+    missing = [name for name, spec in known.items() if not spec]
+    advice = "; ".join(
+        f"pip install 'simbias[{name}]' for {EXTRAS[name][1]}" for name in missing
+    )
+    return Finding("extras", "hint" if missing else "ok", here, advice)
+
+
+def self_test() -> Finding:
+    """The gradient flow of least squares, against θ* + e^(−Ht) (θ(0) − θ*)."""
+    x = np.array([[1.0, 0.2, 0.0], [0.0, 1.0, -0.5], [0.3, 0.0, 2.0], [1.0, 1.0, 1.0]])
+    y, start, times = x @ [[1.0], [-2.0], [0.5]] + 0.1, np.ones(3), (0.0, 1.0, 10.0)
+    moment = x.T @ x / len(x)
+    best = np.linalg.solve(moment, x.T @ y[:, 0] / len(x))
+    rates, frame = np.linalg.eigh(moment)
+    decay = np.exp(-np.outer(times, rates))
+    exact = best + (decay * ((start - best) @ frame)) @ frame.T
+    flow = GradientFlow(rtol=RTOL, atol=RTOL)
+    weights = {"w": lambda network, _: network.weights[0][0]}
+    with exact_numerics():
+        data = Dataset(
+            jnp.asarray(x),
+            jnp.asarray(y),
+            jnp.ones(4),
+            jnp.asarray(y),
+            jnp.zeros((0, 3)),
+        )
+        network = DeepLinear((jnp.asarray(start)[None],))
+        seconds = []
+        for _ in range(2):
+            began = time.perf_counter()
+            found = solve(network, data, flow, half_mse, times, weights)
+            seconds.append(time.perf_counter() - began)
+    error = float(np.abs(np.asarray(found.records["w"]) - exact).max())
+    seen = (
+        f"gradient flow of least squares at rtol {RTOL:g}: error {error:.1e} in "
+        f"{1e3 * seconds[1]:.0f} ms; {seconds[0]:.1f} s with compiling"
+    )
+    if not error < ACCURATE * RTOL:
+        advice = "Arithmetic here is not what it should be: report this, all of it."
+        return Finding("self-test", "wrong", seen, advice)
+    return Finding("self-test", "ok", seen)

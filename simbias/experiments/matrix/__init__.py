@@ -1,0 +1,5 @@
+"""All biases side by side: when is each observed?"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

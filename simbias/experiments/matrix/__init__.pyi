@@ -1,0 +1,1 @@
+from . import bias_matrix as bias_matrix

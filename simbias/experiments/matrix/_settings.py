@@ -1,0 +1,67 @@
+"""The settings of the matrix: inputs, activation, shape and start, by name."""
+
+import itertools
+from typing import NamedTuple
+
+from simbias.errors import BadInput
+from simbias.suggestion import suggestion
+
+# Levels of every factor.
+INPUTS = ("uniform", "steps", "heavy", "clusters")
+ACTIVATIONS = ("relu", "tanh", "linear")
+SHAPES = ("wide", "deep", "equal")
+STARTS = ("rich", "lazy")
+_FACTORS = {
+    "inputs": INPUTS,
+    "activation": ACTIVATIONS,
+    "shape": SHAPES,
+    "start": STARTS,
+}
+# Coordinates of an input.
+D = 8
+# Widths of the hidden layers.  Without biases "wide" has 288 weights, "equal" 290,
+# "deep" 264.
+HIDDEN = {"wide": (32,), "deep": (8, 8, 8, 8), "equal": (10, 10, 10)}
+# Factor of the output, and of the weights: see `Scaled`.
+GAIN = {"rich": 0.15, "lazy": 3.0}
+
+# The settings of the quick preset, chosen before anything was run: every level of every
+# factor occurs, each activation in another shape, each start twice.
+QUICK = (
+    "uniform relu wide rich",
+    "steps relu deep lazy",
+    "heavy tanh deep rich",
+    "clusters linear equal lazy",
+)
+EVERY = tuple(" ".join(words) for words in itertools.product(*_FACTORS.values()))
+
+
+class Setting(NamedTuple):
+    """One level of every factor."""
+
+    inputs: str
+    activation: str
+    shape: str
+    start: str
+
+
+def parsed(setting: str) -> Setting:
+    """The levels that a text such as "uniform relu wide rich" names.
+
+    Raises:
+        ValueError: naming the factor, for a level that there is not, or another number
+            of words.
+    """
+    words = setting.split()
+    if len(words) != len(_FACTORS):
+        raise BadInput(
+            f"`setting` must name {', '.join(_FACTORS)}, four words, got {setting!r}. "
+            f"Example: setting={QUICK[0]!r}."
+        )
+    for word, (factor, levels) in zip(words, _FACTORS.items(), strict=True):
+        if word not in levels:
+            raise BadInput(
+                f"`setting`: the {factor} must be one of {', '.join(levels)}, got "
+                f"{word!r}.{suggestion(word, levels)}"
+            )
+    return Setting(*words)

@@ -1,0 +1,294 @@
+"""The matrix of biases: its tasks, its network, its rule from end to end."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import xarray as xr
+from matplotlib.figure import Figure
+
+from simbias.ensemble.plan import make_plan
+from simbias.experiments.matrix import _scalars, bias_matrix
+from simbias.experiments.matrix._inputs import inputs, positions
+from simbias.experiments.matrix._loss import by_target
+from simbias.experiments.matrix._network import scaled
+from simbias.experiments.matrix._rows import BIASES, ROWS
+from simbias.experiments.matrix._seed import SAID, SPACES
+from simbias.experiments.matrix._settings import (
+    ACTIVATIONS,
+    EVERY,
+    HIDDEN,
+    INPUTS,
+    QUICK,
+    SHAPES,
+    STARTS,
+    D,
+    parsed,
+)
+from simbias.introspection.tangents import tangent_kernel
+from simbias.losses import half_mse, logistic
+
+KEY = jax.random.key(0)
+
+
+def test_every_level_of_every_factor_is_among_the_settings_of_quick():
+    seen = [{*levels} for levels in zip(*map(parsed, QUICK), strict=True)]
+    assert seen == [{*INPUTS}, {*ACTIVATIONS}, {*SHAPES}, {*STARTS}]
+    assert len({*EVERY}) == 72
+    assert {*QUICK} <= {*EVERY}
+
+
+@pytest.mark.parametrize(
+    ("setting", "named"),
+    [
+        ("uniform relu wide", "four words"),
+        ("uniform relu wide hot", "start.*rich, lazy.*'hot'"),
+        ("gauss relu wide rich", "inputs.*'gauss'"),
+        ("uniform relu flat rich", "shape.*'flat'"),
+        ("uniform gelu wide rich", "activation.*'gelu'"),
+    ],
+)
+def test_a_setting_that_there_is_not_is_refused_by_name(setting, named):
+    with pytest.raises(ValueError, match=named):
+        bias_matrix.make(KEY, setting=setting)
+
+
+def test_a_bias_that_there_is_not_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"cell.bias.*'simplicity'"):
+        make_plan(bias_matrix.experiment("smoke", bias="simplicity"))
+
+
+def test_all_tables_have_the_same_rows_in_one_order():
+    assert tuple(bias_matrix.TASKS) == BIASES == bias_matrix.BIASES == tuple(SAID)
+    assert {said.space for said in SAID.values()} == {*SPACES}
+
+
+@pytest.mark.parametrize("law", INPUTS)
+def test_laws_of_inputs_have_mean_zero_and_variance_one(law):
+    x = np.asarray(inputs(KEY, law, 80_000, 3))
+    if law == "clusters":  # eight centres are few
+        x = np.concatenate([inputs(k, law, 80, 3) for k in jax.random.split(KEY, 2000)])
+    assert np.abs(x.mean(axis=0)).max() < 0.03
+    assert np.abs(x.var(axis=0) - 1).max() < (0.2 if law == "heavy" else 0.05)
+
+
+def test_the_density_of_steps_is_one_to_two_to_four():
+    place = np.asarray(positions(KEY, "steps", 70_000))
+    counts = np.histogram(place, bins=3, range=(0, 1))[0] / 10_000
+    assert np.abs(counts - [1, 2, 4]).max() < 0.05
+
+
+@pytest.mark.parametrize("law", INPUTS)
+@pytest.mark.parametrize("bias", BIASES)
+def test_every_task_has_the_shapes_that_make_one_program(bias, law):
+    draw = lambda key: bias_matrix.TASKS[bias](key, law)
+    shapes = jax.tree.map(lambda v: v.shape, jax.eval_shape(draw, KEY))
+    one = jax.eval_shape(lambda key: bias_matrix.TASKS["spectral"](key, law), KEY)
+    assert shapes == jax.tree.map(lambda v: v.shape, one)
+
+
+def test_targets_are_the_sum_of_their_parts():
+    for bias in ("spectral", "principal"):
+        data = bias_matrix.TASKS[bias](KEY, "clusters")
+        gap = np.asarray(data.parts.sum(axis=1) - data.y[:, 0])
+        assert np.abs(gap).max() < 1e-10, bias
+
+
+@pytest.mark.parametrize("bias", ["width", "information", "spectral"])
+def test_an_odd_network_may_learn_tasks_that_are_not_odd(bias):
+    # Of an odd network f(−x) = −f(x): a constant input tells x from −x.
+    x = np.asarray(bias_matrix.TASKS[bias](KEY, "heavy").x)
+    assert ((np.ptp(x, axis=0) == 0) & (x[0] != 0)).any()
+
+
+def test_principal_components_are_uncorrelated_on_the_sample():
+    data = bias_matrix.TASKS["principal"](KEY, "heavy")
+    seen = np.asarray(data.x.T @ data.x) / len(data.x)
+    law = 8 / np.arange(1, D + 1) / sum(1 / j for j in range(1, D + 1))
+    assert np.abs(seen - np.diag(law)).max() < 1e-10
+
+
+def test_a_linear_function_cannot_tell_rows_from_their_clone_of_two_moments():
+    data = bias_matrix.TASKS["distributional"](KEY, "heavy")
+    y = data.test.y
+    for moment in (lambda x: x.T @ y, lambda x: x.T @ x):
+        gap = moment(data.others["covariances"].x) - moment(data.test.x)
+        assert np.abs(np.asarray(gap)).max() < 1e-8
+    gap = data.others["means"].x.T @ y - data.test.x.T @ y
+    assert np.abs(np.asarray(gap)).max() < 1e-8
+
+
+def test_shapes_have_about_as_many_weights():
+    count = lambda hidden: sum(
+        p * q for p, q in zip((D, *hidden), (*hidden, 1), strict=True)
+    )
+    wide, equal = count(HIDDEN["wide"]), count(HIDDEN["equal"])
+    assert equal == pytest.approx(wide, rel=0.05)
+
+
+def test_the_loss_is_that_of_the_kind_of_target():
+    f = jax.random.normal(KEY, (6, 1))
+    one = jnp.ones(6)
+    label, value = jnp.sign(f + 0.3), 1.7 * f - 0.2
+    assert by_target(f, label, one) == pytest.approx(float(logistic(f, label, one)))
+    assert by_target(f, value, one) == pytest.approx(float(half_mse(f, value, one)))
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_rich_and_lazy_starts_are_zero_and_have_one_tangent_kernel(activation):
+    x = jax.random.normal(KEY, (5, D))
+    nets = [
+        scaled(KEY, parsed(f"uniform {activation} deep {start}"), is_top_linear=False)
+        for start in STARTS
+    ]
+    for net in nets:
+        assert np.abs(np.asarray(jax.vmap(net)(x))).max() == 0
+    rich, lazy = (np.asarray(tangent_kernel(net, x)) for net in nets)
+    assert rich == pytest.approx(lazy, rel=1e-10, abs=1e-12)
+
+
+def test_the_matrix_before_the_last_of_the_weights_row_is_in_a_linear_layer():
+    _, net = bias_matrix.make(KEY, bias="weights", setting=QUICK[1])
+    x = jax.random.normal(KEY, (D,))
+    below, top = net.activations(x)[-2:]
+    assert np.asarray(net.gain.value * top) == pytest.approx(
+        np.asarray(net.weights[-2] @ below)
+    )
+
+
+def _fake(seeds: int = 20) -> xr.Dataset:
+    """A result in which one cell of "low_dim" is as it should be, and one is not."""
+    seed, time = np.arange(seeds), np.array([0.0, 1.0, 2.0, 3.0])
+    dims = ("bias", "setting", "flow.optimiser", "seed")
+    noise = np.random.default_rng(0).normal(size=(1, 1, 2, seeds))
+    loss = np.broadcast_to([1.0, 0.8, 0.3, 0.05], (1, 1, 2, seeds, 4))
+    right = np.empty((1, 1, 2, seeds, 4, 3, 2))
+    right[..., 0, 0], right[..., 1, 0], right[..., 2, 0] = 0.95, 0.5, 0.9
+    right[:, :, 1, :, :, 2, 0] = 0.5
+    right[..., 2, 0] += 0.02 * noise[..., None]
+    return xr.Dataset(
+        {
+            "status": (dims, np.full((1, 1, 2, seeds), 1)),
+            "loss": ((*dims, "time"), loss),
+            "projected": ((*dims, "time", "mixed", "score"), right),
+        },
+        {
+            "bias": ["low_dim"],
+            "setting": [QUICK[0]],
+            "flow.optimiser": ["gd", "adam"],
+            "seed": seed,
+            "time": time,
+            "mixed": ["nothing", "inside", "outside"],
+            "score": ["accuracy", "logit_change"],
+        },
+    )
+
+
+def test_the_matrix_tells_an_effect_from_none_and_says_since_when():
+    table = bias_matrix.table(_fake())
+    assert table["verdict"].values.ravel().tolist() == ["observed", "absent"]
+    assert table["stage"].values.ravel().tolist() == ["early", ""]
+    assert bias_matrix.broken(table) == [("low_dim", QUICK[0], "adam", "absent")]
+
+
+def _table(values):
+    """A matrix of two biases, with these values over settings and optimisers."""
+    values = np.asarray(values)
+    dims = ("bias", "setting", "flow.optimiser")
+    coords = {"bias": ["low_dim", "weights"]}
+    return xr.Dataset({"value": (dims, values)}, coords)
+
+
+def test_biases_that_rise_together_have_the_correlation_one():
+    rise = np.arange(32.0).reshape(8, 4)
+    seen = bias_matrix.together(_table([rise, rise**3]))
+    at = {"bias": "low_dim", "other": "weights"}
+    assert [seen[k].sel(at).item() for k in ("rho", "low", "high")] == [1, 1, 1]
+    seen = bias_matrix.together(_table([rise, -rise]))
+    assert seen["rho"].sel(at).item() == -1
+
+
+def test_optimisers_of_one_setting_are_no_further_settings():
+    # Two settings, each of four optimisers that agree: no interval.
+    rise = np.repeat([[0.0], [1.0]], 4, axis=1) + 1e-3 * np.arange(4)
+    seen = bias_matrix.together(_table([rise, rise])).isel(bias=0, other=1)
+    assert seen["rho"].item() == 1
+    assert np.isnan(seen["low"].item())
+    # Eight: settings of noise have a wide one, which as 32 cells would be narrow.
+    noise = np.random.default_rng(0).normal(size=(2, 8, 1)) + np.zeros((1, 1, 4))
+    seen = bias_matrix.together(_table(noise)).isel(bias=0, other=1)
+    assert seen["high"].item() - seen["low"].item() > 0.8
+
+
+def test_few_cells_have_no_correlation():
+    seen = bias_matrix.together(_table(np.arange(8.0).reshape(2, 1, 4)))
+    assert np.isnan(seen["rho"].values).all()
+
+
+def test_a_bias_that_few_learned_members_show_is_undefined_for_another_reason():
+    ds = _fake()
+    ds["projected"].values[:, :, 0, :12, -1, 1, 0] = np.nan
+    table = bias_matrix.table(ds)
+    assert table["verdict"].values.ravel()[0] == "undefined"
+    assert table["why"].values.ravel()[0] == "too few members have the number"
+    assert isinstance(bias_matrix.figure(ds), Figure)
+
+
+def test_a_task_that_is_not_learned_is_undefined():
+    ds = _fake()
+    ds["projected"].values[:, :, 0, :12, -1, 0, 0] = 0.6
+    table = bias_matrix.table(ds)
+    assert table["verdict"].values.ravel()[0] == "undefined"
+    assert table["why"].values.ravel()[0] == "task not learned"
+    assert table["count"].values.ravel()[0] == 8
+
+
+def test_a_member_that_failed_has_no_scalar():
+    ds = _fake()
+    ds["status"].values[:, :, 0, :11] = 4
+    assert bias_matrix.table(ds)["verdict"].values.ravel()[0] == "undefined"
+
+
+def test_stages_are_the_last_records_before_the_loss_has_fallen():
+    ds = _fake().isel({"bias": 0, "setting": 0, "flow.optimiser": 0})
+    value = xr.zeros_like(ds["loss"]) + np.arange(4)
+    seen = [
+        float(_scalars.at_stage(ds, value, stage)[0])
+        for stage in ("start", "early", "late", "end")
+    ]
+    assert seen == [0, 1, 2, 3]
+
+
+def test_a_linear_net_has_no_row_where_it_could_not_be_otherwise():
+    level = parsed("uniform linear wide rich")
+    without = [name for name, row in ROWS.items() if row.why_undefined(level)]
+    assert without == ["distributional", "embeddings", "randomised", "information"]
+
+
+def test_times_that_rise_with_the_frequency_have_the_scalar_one():
+    time = np.array([0.0, 1, 2, 3, 4])
+    rise = np.clip(time[None, :] / np.array([1, 2, 3, 40])[:, None], 0, 1)
+    ds = xr.Dataset({"learned": (("seed", "part", "time"), rise[None])}, {"time": time})
+    assert _scalars.spectral(ds).values == pytest.approx([1.0])
+    assert _scalars.two_waves(ds).all()
+    low = ds.isel(part=[3, 2, 1, 0])
+    assert _scalars.spectral(low).values == pytest.approx([-1.0])
+
+
+def test_components_with_times_over_their_variance_have_the_slope_one():
+    time = np.geomspace(0.01, 100, 400)
+    variance = np.asarray(_scalars.VARIANCES)
+    learned = 1 - np.exp(-variance[:, None] * time)
+    ds = xr.Dataset(
+        {"learned": (("seed", "part", "time"), learned[None])}, {"time": time}
+    )
+    assert _scalars.principal(ds).values == pytest.approx([1.0], abs=1e-3)
+
+
+def test_the_quick_preset_is_sixteen_cells_of_eleven_rows():
+    quick = bias_matrix.experiment()
+    cells = len(quick.cell["setting"]) * len(quick.cell["flow.optimiser"])
+    assert (cells, len(quick.cell["bias"]), quick.seeds) == (16, 11, 16)
+    assert dataclasses.replace(quick).loss is by_target
