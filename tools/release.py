@@ -46,7 +46,10 @@ def main() -> None:
 def run(*command: object) -> str:
     print("$", *command, flush=True)
     words = [str(word) for word in command]
-    return subprocess.run(words, check=True, cwd=ROOT, text=True, stdout=-1).stdout
+    done = subprocess.run(
+        words, check=True, cwd=ROOT, text=True, stdout=subprocess.PIPE
+    )
+    return str(done.stdout)
 
 
 def version() -> str:
