@@ -4,9 +4,10 @@ Dimensions: the axes of the grid, in order; `seed`; `time` for trajectories; eac
 measure's own axes; and `kept`, the times of networks that were kept, for their arrays
 `network.NAME`.  What else `make` was given, defaults included, are coordinates without
 a dimension: `ds["sigma"]` is there whether σ was an axis or held fixed.
-Attributes hold the configuration.
+Attributes hold the configuration, and how a paper may name the run.
 """
 
+import hashlib
 import json
 import os
 import warnings
@@ -69,8 +70,20 @@ def to_xarray(table: Table, attributes: dict[str, Any]) -> xr.Dataset:
         "configuration": json.dumps(stored),
         "versions": json.dumps(attributes["versions"]),
         "device": attributes["device"],
+        "citation": _citation(attributes),
     }
     return ds
+
+
+def _citation(attributes: dict[str, Any]) -> str:
+    """How a paper names a run: with what, and what was asked for, by its digest."""
+    stored = attributes["configuration"]
+    text = json.dumps(stored, sort_keys=True).encode()
+    version = attributes["versions"]["simbias"]
+    return (
+        f"The simbias developers, simbias {version}; run {stored['name']}, "
+        f"configuration sha256:{hashlib.sha256(text).hexdigest()[:16]}"
+    )
 
 
 def open_result(path: str | os.PathLike) -> xr.Dataset:

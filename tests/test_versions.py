@@ -1,6 +1,7 @@
 """Which versions run: those held for `uv run`, and what is asked of diffrax."""
 
 import dataclasses
+import importlib.metadata
 import re
 import tomllib
 
@@ -135,3 +136,11 @@ def test_gradient_flow_asks_nothing_of_what_its_controller_remembers(monkeypatch
     monkeypatch.setattr(gradient_flow.diffrax, "PIDController", Opaque)
     for one, other in zip(end(), expected, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_the_version_is_the_same_wherever_it_stands(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    from release import version, versions  # pyright: ignore
+
+    assert [*versions(is_draft=True)] == []
+    assert importlib.metadata.version("simbias") == version()

@@ -111,3 +111,11 @@ def test_a_package_that_is_missing_is_named(run, tmp_path, monkeypatch, file, pa
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ValueError, match=rf"needs {package}: pip install 'simbias\["):
         simbias.export(ds, tmp_path / file)
+
+
+def test_a_run_is_cited_by_what_was_asked_for(run):
+    folder, ds = run
+    other = simbias.simulate(small(cell={"n": 6, "scale": (0.1, 0.5)}, seeds=4))
+    cited = [one.attrs["citation"] for one in (ds, simbias.open_result(folder), other)]
+    assert cited[0] == cited[1] != cited[2]
+    assert f"simbias {simbias.__version__}; run {ds.attrs['experiment']}" in cited[0]
