@@ -287,6 +287,7 @@ def test_check_prints_claims_as_json(capsys):
     assert {c["verdict"] for c in document["claims"]} == {"holds"}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_interrupting_leaves_a_readable_store(tmp_path):
     out = tmp_path / "run"

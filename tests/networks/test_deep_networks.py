@@ -154,6 +154,7 @@ def _experiment(flow, frozen=("a",), **changes):
     return Experiment("mine", make, flow=flow, loss=half_mse, **(known | changes))
 
 
+@pytest.mark.long
 def test_relu_flow_with_frozen_outputs_is_the_limit_of_descent():
     exact = simulate(_experiment(ReluFlow(rtol=1e-8)))
     ends = [simulate(_experiment(Descent(rate=r))) for r in (8e-4, 1e-4)]

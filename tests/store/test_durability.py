@@ -99,7 +99,9 @@ def test_a_signal_saves_what_is_in_flight(tmp_path, monkeypatch, whole, number, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", [["random", "20"], ["between"]])
+@pytest.mark.parametrize(
+    "way", [["random", "20"], pytest.param(["between"], marks=pytest.mark.long)]
+)
 def test_a_killed_run_ends_with_the_bytes_of_one_that_was_not(tmp_path, whole, way):
     store = tmp_path / "run.zarr"
     durable.program(store, *way)

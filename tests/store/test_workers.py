@@ -51,6 +51,7 @@ def test_two_share_a_run_and_no_clock_is_compared(tmp_path):
     assert sorted(first + late) == list(range(36))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_what_a_sleeper_held_is_taken_over_and_its_waking_up_changes_nothing(tmp_path):
     store = tmp_path / "run.zarr"
