@@ -1,5 +1,6 @@
 """A result in files that other programs read: NetCDF, Zarr, CSV, Parquet."""
 
+import functools
 import importlib
 import os
 import pathlib
@@ -52,8 +53,10 @@ def export(ds: xr.Dataset, path: str | os.PathLike) -> list[pathlib.Path]:
     if not target.parent.is_dir():
         raise BadInput(f"`path`: there is no folder {target.parent}.")
     if target.suffix in (".csv", ".parquet"):
-        files = {_beside(target, dims): dims for dims in _groups(ds)}
-        writes = {file: _table_writer(ds, dims) for file, dims in files.items()}
+        writes = {
+            _beside(target, dims): functools.partial(_write_table, ds[names])
+            for dims, names in _groups(ds).items()
+        }
     else:
         writes = {target: _whole_writer(ds, target.suffix)}
     for file in writes:
@@ -106,10 +109,8 @@ def _beside(target: pathlib.Path, dims: tuple[Hashable, ...]) -> pathlib.Path:
     return target.with_stem("-".join([target.stem, *map(str, dims)]))
 
 
-def _table_writer(
-    ds: xr.Dataset, dims: tuple[Hashable, ...]
-) -> Callable[[pathlib.Path], object]:
-    part = ds[_groups(ds)[dims]]
+def _write_table(part: xr.Dataset, file: pathlib.Path) -> None:
+    """One row for a value: axes first, then what was held fixed, then values."""
     if "status" in part:
         names = np.array([s.name for s in Status])
         part = part.assign(status=part["status"].copy(data=names[part["status"]]))
@@ -119,17 +120,11 @@ def _table_writer(
     # An axis without values has its places.
     bare = {dim: np.arange(part.sizes[dim]) for dim in used if dim not in part.coords}
     frame = part.drop_vars(lost).assign_coords(bare).to_dataframe()
-    # Axes first, then what was held fixed, then values.
-    index = [*frame.index.names]
+    first, last = [*frame.index.names], [str(name) for name in part.data_vars]
     frame = frame.reset_index()
-    values = [str(name) for name in part.data_vars]
-    held = [name for name in frame.columns if name not in (*index, *values)]
-    frame = frame[[*index, *held, *values]]
-
-    def write(file: pathlib.Path) -> None:
-        if file.suffix == ".csv":
-            frame.to_csv(file, index=False)
-        else:
-            frame.to_parquet(file, index=False)
-
-    return write
+    held = [name for name in frame.columns if name not in (*first, *last)]
+    frame = frame[[*first, *held, *last]]
+    if file.suffix == ".csv":
+        frame.to_csv(file, index=False)
+    else:
+        frame.to_parquet(file, index=False)
