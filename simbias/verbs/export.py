@@ -4,7 +4,6 @@ import functools
 import importlib
 import os
 import pathlib
-import shutil
 import tempfile
 from collections.abc import Callable, Hashable
 
@@ -67,11 +66,7 @@ def export(ds: xr.Dataset, path: str | os.PathLike) -> list[pathlib.Path]:
         for file, write in writes.items():
             write(done[file])
         for file, partial in done.items():
-            # Renamed only if nothing is there by now.
-            if file.suffix == ".zarr":
-                shutil.move(partial, file)
-            else:
-                os.link(partial, file)
+            partial.rename(file)
     return [*writes]
 
 

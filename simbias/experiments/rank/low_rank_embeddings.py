@@ -27,6 +27,7 @@ from simbias.core import (
     Experiment,
     Index,
 )
+from simbias.experiments._times import step_times
 from simbias.experiments.rank._matrices import low_rank_target
 from simbias.experiments.rank._stack import KINDS, stack
 from simbias.figures.band import band
@@ -96,7 +97,7 @@ experiment = presets(
         seeds=20,
         flow=Descent(rate=_RATE, optimiser="adam"),
         loss=half_mse,
-        times=tuple(_RATE * s for s in range(0, _STEPS + 1, 75)),
+        times=step_times(_RATE, _STEPS, 75),
         measures={
             "feature_rank": FeatureRank(),
             "input_rank": InputRank(),

@@ -22,6 +22,7 @@ from matplotlib.figure import Figure
 
 from simbias.claims import near, share
 from simbias.core import Claim, Experiment
+from simbias.experiments._times import step_times
 from simbias.experiments.shortcuts._slabs import (
     NETWORKS,
     PAPER,
@@ -48,10 +49,6 @@ LEARNED = 0.995
 AXES = ("law",)
 
 
-def _times(last: int) -> tuple[float, ...]:
-    return tuple(RATE * k for k in range(0, last + 1, 500))
-
-
 # `noise` is that of the linear coordinate, if the law has one.
 experiment = presets(
     Experiment(
@@ -61,7 +58,7 @@ experiment = presets(
         seeds=2,
         flow=Descent(rate=RATE, batch=256, optimiser="momentum", weight_decay=5e-4),
         loss=logistic,
-        times=_times(25_000),
+        times=step_times(RATE, 25_000, 500),
         measures=measures(),
         final={
             "feature_dependence": FeatureDependence(),
@@ -72,9 +69,9 @@ experiment = presets(
     smoke={
         "cell": {"law": "LMS-7", "d": 10, "n": 2048, "n_test": 1024, "m": 100},
         "seeds": 1,
-        "times": _times(1500),
+        "times": step_times(RATE, 1500, 500),
     },
-    paper={"cell": NETWORKS, "seeds": 5, "times": _times(60_000)},
+    paper={"cell": NETWORKS, "seeds": 5, "times": step_times(RATE, 60_000, 500)},
 )
 
 

@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from simbias.analysis.rank_correlation import rank_correlation
 from simbias.claims import mean, smallest
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
+from simbias.experiments._times import step_times
 from simbias.experiments.spectrum._waves import (
     LEVEL,
     RAHAMAN,
@@ -77,10 +78,6 @@ def make(
     return data, torch_default(key_network, d=1, m=m, depth=depth)
 
 
-def _times(steps: int, every: int) -> tuple[float, ...]:
-    return tuple(RATE * s for s in range(0, steps + 1, every))
-
-
 experiment = presets(
     Experiment(
         name="spectral_bias",
@@ -89,19 +86,19 @@ experiment = presets(
         seeds=20,
         flow=Descent(rate=RATE, optimiser="adam"),
         loss=mse,
-        times=_times(2000, 25),
+        times=step_times(RATE, 2000, 25),
         measures={"amplitudes": grid_amplitudes(frequencies(10))},
         dtype="float32",
     ),
     smoke={
         "cell": {"m": 16, "depth": 2, "n": 64, "count": 5},
         "seeds": 6,
-        "times": _times(300, 30),
+        "times": step_times(RATE, 300, 30),
         "measures": {"amplitudes": grid_amplitudes(frequencies(5))},
     },
     paper={
         "cell": {"m": 256, "spacing": 5, "n": 200},
-        "times": _times(60_000, 500),
+        "times": step_times(RATE, 60_000, 500),
         "measures": {"amplitudes": grid_amplitudes(frequencies(10, 5))},
     },
 )

@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from simbias.analysis.rank_correlation import rank_correlation
 from simbias.claims import mean, smallest
 from simbias.core import AbstractMeasure, AbstractNetwork, Claim, Dataset, Experiment
+from simbias.experiments._times import step_times
 from simbias.experiments.spectrum._waves import (
     RAHAMAN,
     check_waves,
@@ -96,10 +97,6 @@ def make(
     return data, torch_default(key_network, d=1, m=m, depth=depth)
 
 
-def _times(steps: int, every: int) -> tuple[float, ...]:
-    return tuple(RATE * s for s in range(0, steps + 1, every))
-
-
 experiment = presets(
     Experiment(
         name="spectral_optimisers",
@@ -108,7 +105,7 @@ experiment = presets(
         seeds=8,
         flow=Descent(rate=RATE, optimiser="adam", is_shared=True),
         loss=magnified_mse,
-        times=_times(6000, 50),
+        times=step_times(RATE, 6000, 50),
         measures={
             "amplitudes": grid_amplitudes(frequencies(SHOWN)),
             "risk": TrainRisk(),
@@ -119,9 +116,9 @@ experiment = presets(
     smoke={
         "cell": {"m": 16, "depth": 2, "flow.optimiser": ("adam", "adamw")},
         "seeds": 6,
-        "times": _times(1200, 60),
+        "times": step_times(RATE, 1200, 60),
     },
-    paper={"cell": {"m": 256}, "seeds": 20, "times": _times(20_000, 100)},
+    paper={"cell": {"m": 256}, "seeds": 20, "times": step_times(RATE, 20_000, 100)},
 )
 
 

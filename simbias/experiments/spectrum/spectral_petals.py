@@ -22,6 +22,7 @@ from simbias.checks.values import is_number
 from simbias.claims import difference, mean
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.errors import BadInput
+from simbias.experiments._times import step_times
 from simbias.experiments.spectrum._waves import (
     RAHAMAN,
     check_waves,
@@ -80,10 +81,6 @@ def make(
     return data, torch_default(key_network, d=2, m=m, depth=depth)
 
 
-def _times(steps: int, every: int) -> tuple[float, ...]:
-    return tuple(RATE * s for s in range(0, steps + 1, every))
-
-
 experiment = presets(
     Experiment(
         name="spectral_petals",
@@ -92,20 +89,20 @@ experiment = presets(
         seeds=12,
         flow=Descent(rate=RATE, optimiser="adam"),
         loss=mse,
-        times=_times(2000, 25),
+        times=step_times(RATE, 2000, 25),
         measures={"amplitudes": grid_amplitudes(frequencies(10, 4))},
         dtype="float32",
     ),
     smoke={
         "cell": {"petals": (0, 10), "m": 32, "depth": 2, "n": 64, "spacing": 2},
         "seeds": 6,
-        "times": _times(800, 50),
+        "times": step_times(RATE, 800, 50),
         "measures": {"amplitudes": grid_amplitudes(frequencies(10, 2))},
     },
     paper={
         "cell": {"m": 256, "spacing": 20, "n": 1000},
         "seeds": 20,
-        "times": _times(10_000, 100),
+        "times": step_times(RATE, 10_000, 100),
         "measures": {"amplitudes": grid_amplitudes(frequencies(10, 20))},
     },
 )
