@@ -11,6 +11,7 @@ from simbias.ensemble.plan import make_plan
 from simbias.ensemble.table import empty_table
 from simbias.results import attributes, to_xarray
 from simbias.store import blocks, layout, work
+from simbias.store.folder import Folder
 from simbias.store.lease import Leases
 
 
@@ -63,7 +64,10 @@ def synthetic(count: int, block: int) -> dict:
 
 def written(store: layout.Store, block: int) -> layout.Store:
     """The store with a block whose status was left out."""
-    shutil.copy(store._status(0).path, store._status(block).path)
+    first, last = store._status(0), store._status(block)
+    assert isinstance(first, Folder)
+    assert isinstance(last, Folder)
+    shutil.copy(first.path, last.path)
     return store
 
 

@@ -22,7 +22,7 @@ class Tally:
 
     def __init__(self):
         self.counts = collections.Counter()
-        self.seconds = collections.Counter()
+        self.seconds: dict[str, float] = collections.defaultdict(float)
         self.first, self.last = {}, {}
         self._guard = threading.Lock()
         self._mine = threading.local()

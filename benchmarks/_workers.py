@@ -10,12 +10,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from typing import Any
 
 import numpy as np
 from _tally import Tally
 
 from simbias import cli
 from simbias.cli import run as _run
+from simbias.cli._source import source_of
 from simbias.ensemble import engine
 from simbias.ensemble.programs import Programs
 from simbias.ensemble.table import empty_table
@@ -68,7 +70,9 @@ def as_worker(where: str, core: str, kind: str) -> None:
 
 def in_memory(folder: pathlib.Path, tally: Tally) -> None:
     _, store = _run.found_run(str(folder))
-    plan = _run._plan(_run._recipe(store), None, holds_result=True)
+    source = source_of(store, "worker", None, trusts=False)
+    recipe = _run.recipe_of(store, source)
+    plan = _run._plan(source, recipe, None, holds_result=True)
     table, began = empty_table(plan), time.monotonic()
     for outcome in engine.run_members(plan, set(range(plan.size))):
         table.put(outcome, outcome.member)
@@ -91,8 +95,7 @@ def scaling(is_smallest: bool, repeats: int) -> list[dict]:
                 together(fresh, cores[:1], "worker")  # compiles, for all that follow
             runs = collections.defaultdict(list)
             for _ in range(repeats):
-                if not is_smallest:
-                    runs["memory"].append(together(fresh, cores[:1], "memory"))
+                runs["memory"].append(together(fresh, cores[:1], "memory"))
                 for count in counts:
                     runs[count].append(together(fresh, cores[:count], "worker"))
             out.append({"case": name, "options": options, **compared(fresh, runs)})
@@ -124,11 +127,14 @@ def compared(fresh: pathlib.Path, runs: dict) -> dict:
     store = layout.open_store(fresh / "run.zarr")
     members = len(store.rows())
     count = store.attributes["extents"][-1]["blocks"]
-    shown = {"members": members, "blocks": count, "block": store.block, "runs": []}
+    shown: dict[str, Any] = {"members": members, "blocks": count}
+    shown |= {"block": store.block, "runs": []}
     medians = {}
     for which, several in runs.items():
         rows = [one_run(notes) for notes in several]
-        row = {key: float(np.median([r[key] for r in rows])) for key in rows[0]}
+        row: dict[str, Any] = {
+            key: float(np.median([r[key] for r in rows])) for key in rows[0]
+        }
         medians[which] = row["seconds"]
         row["members_per_second"] = members / row["seconds"]
         row["each"] = [r["seconds"] for r in rows]

@@ -30,7 +30,7 @@ from simbias.verbs.simulate import simulate
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", default="-")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--smallest", action="store_true")

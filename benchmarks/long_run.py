@@ -33,7 +33,7 @@ COUNTS = ("evaluations", "accepted", "rejected", "crossings", "pins", "releases"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--problem", type=pathlib.Path)
     parser.add_argument("--seed", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--rtol", type=float, nargs="+", default=[1e-4, 1e-6])

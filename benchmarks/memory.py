@@ -81,8 +81,9 @@ def deep(flow: Any, time: float, **cell: Any) -> Experiment:
 def small(experiment: Experiment) -> Experiment:
     """The same with so few samples and neurons that programs are all it takes."""
     few = {"n": 128, "n_test": 128, "m": 16}
-    cell = {k: min(v, few.get(k, v)) for k, v in experiment.cell.items()}
-    return dataclasses.replace(experiment, cell=cell)
+    cell: dict[str, Any] = {**experiment.cell}
+    sizes = {k: min(cell[k], v) for k, v in few.items() if k in cell}
+    return dataclasses.replace(experiment, cell={**cell, **sizes})
 
 
 def images(flow: Any = None, **cell: Any) -> Experiment:
@@ -123,7 +124,7 @@ SMALLEST = {"gd_smallest": two(GD, 1e-3, n=300, m=300, n_test=10)}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", default="-")
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
     parser.add_argument("--smallest", action="store_true")
@@ -146,7 +147,7 @@ def main() -> None:
         print(text)
 
 
-def row(experiment: Experiment) -> dict[str, float]:
+def row(experiment: Experiment) -> dict[str, float | str]:
     """Memory of one case."""
     plan = make_plan(experiment)
     predicted = bytes_in_flight(plan, jax.local_devices()[:1]) / MIB

@@ -34,7 +34,7 @@ RTOL = 1e-4
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", default="-")
     parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()

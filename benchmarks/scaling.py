@@ -30,7 +30,7 @@ from simbias.ensemble.configuration import provenance
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", default="-")
     parts = ("workers", "requests", "sharing", "records")
     parser.add_argument("--part", nargs="*", choices=parts, default=parts)

@@ -44,7 +44,7 @@ _CLOSER = 8
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=1000, help="random ones")
     parser.add_argument("--seed", type=int, default=0, help="of the first random case")
     parser.add_argument(

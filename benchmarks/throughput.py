@@ -23,6 +23,8 @@ import json
 import os
 import pathlib
 import time
+from collections.abc import Callable
+from typing import Any
 
 import diffrax
 import equinox as eqx
@@ -60,7 +62,7 @@ _TORCH = importlib.util.find_spec("torch") is not None
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", default="-")
     parser.add_argument("--case", nargs="*", choices=[*CASES, "end_to_end"])
     parser.add_argument("--repeats", type=int, default=3)
@@ -150,7 +152,7 @@ def race(name, sizes, dtype, method, contenders, arrays, steps, repeats) -> list
 class Run:
     """What is timed; returns hidden weights of members at the end."""
 
-    call: object
+    call: Callable[[], Any]
     share: float = 1.0
 
     def __call__(self):
@@ -253,7 +255,7 @@ def diffrax_by_hand(over_members):
                 args=(x, y),
                 max_steps=None,
             )
-            return solution.ys[0][0]
+            return solution.ys[0][0]  # pyright: ignore[reportOptionalSubscript]
 
         program = jax.jit(over_members(one))
         rows = tuple(jnp.asarray(arrays[k]) for k in "xywa")
@@ -284,7 +286,7 @@ def numpy_loop(arrays, steps):
 
 
 def torch_script(arrays, steps):
-    import torch
+    import torch  # pyright: ignore[reportMissingImports]
 
     members = len(arrays["x"])
     some, tensor = fewer(members, steps), torch.from_numpy
@@ -317,7 +319,7 @@ def torch_script(arrays, steps):
 
 
 def torch_ensemble(arrays, steps):
-    import torch
+    import torch  # pyright: ignore[reportMissingImports]
 
     def run():
         x, y, w, a = (torch.from_numpy(arrays[k]).clone() for k in "xywa")

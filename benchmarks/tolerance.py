@@ -82,7 +82,7 @@ def study(problem: Problem, rtols: tuple[float, ...], tight: float) -> dict:
 
 def main() -> None:
     jax.config.update("jax_enable_x64", True)
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=pathlib.Path, default=REFERENCE)
     parser.add_argument("--json", default="-")
     parser.add_argument("--names", nargs="+", help="problems; all of the folder")

@@ -25,7 +25,7 @@ from simbias.theory.extremal_vectors import extremal_vectors
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--run", help="a finished `simbias run threshold`")
     parser.add_argument("--json", default="-")
     parser.add_argument("--smallest", action="store_true")

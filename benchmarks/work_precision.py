@@ -33,7 +33,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from simbias import losses
-from simbias.core import AbstractFlow, Dataset, Status
+from simbias.core import AbstractFlow, Dataset, Loss, Status
 from simbias.ensemble.configuration import provenance
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.flows.relu_flow import ReluFlow
@@ -68,7 +68,7 @@ class Problem:
     name: str
     data: Dataset
     network: TwoLayer
-    loss: object
+    loss: Loss
     times: np.ndarray
     reference: np.ndarray  # t m (d + 1)
 
@@ -284,7 +284,7 @@ def draw(folder: pathlib.Path) -> None:
 
 def main() -> None:
     jax.config.update("jax_enable_x64", True)
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--problem", type=pathlib.Path)
     parser.add_argument("--folder", type=pathlib.Path, default=REFERENCE)
     methods = ("relu_flow", "gradient_flow", "euler", "diffrax_tsit5")

@@ -26,6 +26,7 @@ import dataclasses
 import json
 import pathlib
 import time
+from typing import get_args
 
 import jax
 import jax.numpy as jnp
@@ -120,7 +121,7 @@ def four(folder: pathlib.Path | None) -> list[dict]:
             "nearest_angles": np.unique(nearest.round(9)).tolist(),
         }
     ]
-    for i, start in enumerate(neurons.SCALES):
+    for i, start in enumerate(get_args(neurons.Start)):
         for method, (flow, loss) in methods.items():
             network = neurons.four_neurons(start)
             run = solve(network, data, flow, loss, times, {"weights": NeuronWeights()})
@@ -195,6 +196,7 @@ def beside() -> Figure:
 def drawn(m: int, n: int) -> dict[str, np.ndarray]:
     """A start of our own, in the format of the published runs (without an end)."""
     data, network = paper.make(jax.random.key(0), m=m, n=n)
+    assert isinstance(network, TwoLayer)
     arrays = {"X": data.x, "y": data.y[:, 0], "W0": network.w, "a0": network.a[:, 0]}
     return {name: np.asarray(v) for name, v in arrays.items()}
 

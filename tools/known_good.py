@@ -28,7 +28,7 @@ NEITHER = ("cuda12", "cuda13", "tpu")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--newest", action="store_true")
     project = (ROOT / "pyproject.toml").read_text()
     start = without_versions(project) if parser.parse_args().newest else project

@@ -326,7 +326,7 @@ def written(path: pathlib.Path | None, options, rows: list[dict], total: int) ->
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reach", type=pathlib.Path, required=True)
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--count", type=int, default=300)

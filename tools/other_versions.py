@@ -25,7 +25,7 @@ RESOLUTIONS = {"newest": "highest", "lowest": "lowest-direct", "known": "highest
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--python", nargs="+", default=["3.11", "3.12"])
     parser.add_argument(
         "--resolution", nargs="+", choices=RESOLUTIONS, default=["newest", "lowest"]

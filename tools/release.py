@@ -26,7 +26,7 @@ EXTRAS = ("slurm", "cloud", "data", "export", "notebooks")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draft", action="store_true")
     parsed = parser.parse_args()
     wrong = [*versions(parsed.draft), *tree()]
