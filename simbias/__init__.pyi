@@ -32,6 +32,7 @@ from .verbs.evaluate import evaluate as evaluate
 from .verbs.export import export as export
 from .verbs.member import Member as Member
 from .verbs.member import member as member
+from .verbs.neuron_history import neuron_history as neuron_history
 from .verbs.redraw import redraw as redraw
 from .verbs.shown import draw as draw
 from .verbs.shown import judge as judge

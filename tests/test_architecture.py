@@ -131,7 +131,8 @@ def test_a_short_name_means_the_same_whatever_was_imported_before(first):
         "from simbias.experiments import threshold\n"
         "assert isinstance(xor_clusters, FunctionType)\n"
         "assert isinstance(threshold, ModuleType)\n"
-        "for verb in 'simulate solve redraw member evaluate judge draw'.split():\n"
+        "verbs = 'simulate solve redraw member neuron_history evaluate judge draw'\n"
+        "for verb in verbs.split():\n"
         "    assert isinstance(getattr(simbias, verb), FunctionType), verb\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
