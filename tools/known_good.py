@@ -22,6 +22,7 @@ HEADER = """\
 """
 # From here on Python takes what is newest: these versions may have no wheels for it.
 UNKNOWN_PYTHON = "3.15"
+_BEYOND = re.compile(rf"python_(?:full_)?version >= '{UNKNOWN_PYTHON}'")
 # Those of an accelerator follow from that of jax.
 LEFT_OUT = ("jax-cuda", "nvidia-", "libtpu", "hatchling")
 NEITHER = ("cuda12", "cuda13", "tpu")
@@ -68,7 +69,8 @@ def known(project: str) -> list[str]:
         pathlib.Path(folder, "pyproject.toml").write_text(project)
         plain = ("--no-hashes", "--no-annotate", "--no-header", "--no-emit-project")
         out = uv("export", *plain, "--all-groups", *chosen, folder=folder)
-    return [held(line) for line in out.splitlines() if not line.startswith(LEFT_OUT)]
+    is_kept = lambda line: not line.startswith(LEFT_OUT) and not _BEYOND.search(line)
+    return [held(line) for line in out.splitlines() if is_kept(line)]
 
 
 def builders(project: str) -> list[str]:

@@ -1,14 +1,15 @@
-"""Write the tables of README and docs that follow from experiments and stored results.
+"""Write what of README and docs follows from experiments and stored results.
 
     simbias check NAME --json FILE
     python tools/pages.py FILE
 
-What stands between `<!-- table: NAME -->` and `<!-- end -->` is replaced: `themes` has
-a line for every theme, `phenomena` one for every experiment, `gallery` a picture, and
-`nine` small ones of a few; `claims NAME` is what the last check of an experiment has
-seen.  Files that are named are such checks; they are
-kept first, an experiment a file, under benchmarks/results/check_quick.  A test keeps
-the pages current.
+Every theme has a page, docs/THEME/README.md, of what its experiments say of
+themselves.  On other pages what stands between `<!-- table: NAME -->` and
+`<!-- end -->` is replaced: `themes` has a line for every theme, `contents` one with its
+pages, `phenomena` one for every experiment, `gallery` a picture, and `nine` small ones
+of a few; `claims NAME` is what the last check of an experiment has seen.  Files that
+are named are such checks; they are kept first, an experiment a file, under
+benchmarks/results/check_quick.  A test keeps the pages current.
 """
 
 import ast
@@ -18,6 +19,8 @@ import pathlib
 import re
 import sys
 from typing import Any
+
+from formulas import is_formula, unindented
 
 ROOT = pathlib.Path(__file__).parent.parent
 CHECKED = ROOT / "benchmarks" / "results" / "check_quick"
@@ -45,13 +48,20 @@ def pages() -> dict[pathlib.Path, str]:
         text = path.read_text()
         if _TABLE.search(text):
             out[path] = _TABLE.sub(lambda found: _filled(found, checked), text)
+    for folder in _themes_of_experiments():
+        out[ROOT / "docs" / folder.name / "README.md"] = _theme(folder, checked)
     return out
+
+
+def _themes_of_experiments() -> list[pathlib.Path]:
+    return [f for f in sorted(EXPERIMENTS.glob("*/")) if [*f.glob("[!_]*.py")]]
 
 
 def _filled(found: re.Match[str], checked: dict[str, Any]) -> str:
     kind, _, name = found[2].partition(" ")
     tables = {
         "themes": _themes,
+        "contents": _contents,
         "phenomena": _phenomena,
         "gallery": _gallery,
         "nine": _nine,
@@ -63,13 +73,100 @@ def _filled(found: re.Match[str], checked: dict[str, Any]) -> str:
 def _themes(checked: dict[str, Any]) -> str:
     """For the README: each experiment leads to its page."""
     lines = ["| theme | `simbias run …` | claims hold |", "|---|---|---|"]
-    for folder in sorted(EXPERIMENTS.glob("*/")):
-        if not (names := [path.stem for path in sorted(folder.glob("[!_]*.py"))]):
-            continue
-        title = _said(folder / "__init__.py").rstrip(".")
+    for folder in _themes_of_experiments():
+        names = [path.stem for path in sorted(folder.glob("[!_]*.py"))]
+        title = f"[{_name(folder)}](docs/{folder.name}/README.md)"
         shown = ", ".join(f"[`{name}`](docs/{_page(name)})" for name in names)
         lines.append(f"| {title} | {shown} | {_tally(names, checked)} |")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _contents(_: dict[str, Any]) -> str:
+    """For a page beside the others: each theme with its pages."""
+    lines = ["| theme | pages |", "|---|---|"]
+    for folder in _themes_of_experiments():
+        pages = [f"[{t}]({folder.name}/{file})" for file, t in _pages_of(folder)]
+        shown = ", ".join(pages)
+        lines.append(f"| [{_name(folder)}]({folder.name}/README.md) | {shown} |")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _theme(folder: pathlib.Path, checked: dict[str, Any]) -> str:
+    """The page of a theme: question, figure, claims and command of every experiment."""
+    files = sorted(folder.glob("[!_]*.py"))
+    lines = [f"# {_name(folder)}", ""]
+    lines += [
+        "<!-- written by tools/pages.py from docstrings and stored checks -->",
+        "",
+    ]
+    lines += [_markdown(_said(folder / "__init__.py").partition("\n\n")[2]), ""]
+    lines += ["Pages with settings, numbers, and what a reader must not conclude:", ""]
+    lines += [f"* [{title}]({file})" for file, title in _pages_of(folder)]
+    lines += ["", "What its experiments say of themselves, and what was seen:", ""]
+    for path in files:
+        lines += _one(path, checked.get(path.stem, {"claims": []}))
+    text = "\n".join(lines).rstrip() + "\n"
+    return re.sub(r"\n{3,}", "\n\n", text)
+
+
+def _one(path: pathlib.Path, seen: dict[str, Any]) -> list[str]:
+    """An experiment on the page of its theme."""
+    name, folder = path.stem, path.parent.name
+    title, _, said = _said(path).partition("\n\n")
+    page = _page(name).partition("/")[2]
+    lines = [f"## {name}", "", f"**{_markdown(title)}**", ""]
+    if (ROOT / "docs" / folder / f"{name}.png").exists():
+        lines += [f"[![{name}]({name}.png)]({page})", ""]
+    lines += [_markdown(said), ""]
+    lines += [*_command(name), ""]
+    if seen["claims"]:
+        tally = f"{_tally([name], {name: seen})} claims hold"
+        lines += ['<details markdown="1">', f"<summary>{tally}</summary>", ""]
+        lines += [_claims(seen), "</details>", ""]
+    return lines
+
+
+def _command(name: str) -> list[str]:
+    """How it is run; the comment is for `tests/blocks.py`."""
+    said = "<!-- elsewhere: tests/test_registry.py runs all -->"
+    return [said, "```", f"uv run simbias run {name}", "```"]
+
+
+def _name(folder: pathlib.Path) -> str:
+    """What a theme is called."""
+    return _said(folder / "__init__.py").partition("\n\n")[0].rstrip(".")
+
+
+def _pages_of(folder: pathlib.Path) -> list[tuple[str, str]]:
+    """File and title of every page that was written by hand."""
+    files = sorted((ROOT / "docs" / folder.name).glob("*.md"))
+    return [
+        (file.name, file.read_text().partition("\n")[0].removeprefix("# "))
+        for file in files
+        if file.name != "README.md"
+    ]
+
+
+def _markdown(said: str) -> str:
+    """A docstring for a page: formulas stand apart, signs are no mark-up."""
+    paragraphs = []
+    for paragraph in said.split("\n\n"):
+        if is_formula(paragraph) or paragraph.startswith("    "):
+            block = unindented(paragraph).split("\n")
+            paragraphs.append("\n".join(f"    {line}" for line in block))
+        else:
+            parts = re.split(r"(`[^`]*`)", paragraph)
+            signs = lambda part: re.sub(
+                r"([*_|\[\]])", r"\\\1", html.escape(part, False)
+            )
+            parts[::2] = map(signs, parts[::2])
+            paragraphs.append("".join(parts))
+    return "\n\n".join(paragraphs)
+
+
+def _as_text(said: str) -> str:
+    """With the signs that would be mark-up shown as they are."""
+    return re.sub(r"([*_|\[\]])", r"\\\1", html.escape(said, quote=False))
 
 
 def _phenomena(checked: dict[str, Any]) -> str:
@@ -90,16 +187,14 @@ def _phenomena(checked: dict[str, Any]) -> str:
 def _gallery(checked: dict[str, Any]) -> str:
     """For a page beside the others: theme by theme, experiment by experiment."""
     lines = []
-    for folder in sorted(EXPERIMENTS.glob("*/")):
-        if not (files := sorted(folder.glob("[!_]*.py"))):
-            continue
-        lines += [f"## {_said(folder / '__init__.py').rstrip('.')}", ""]
-        for path in files:
+    for folder in _themes_of_experiments():
+        lines += [f"## {_name(folder)}", ""]
+        for path in sorted(folder.glob("[!_]*.py")):
             name, title = path.stem, _said(path).partition("\n")[0]
             image, page = f"{folder.name}/{name}.png", _page(name)
             claims = f"[{_tally([name], checked)} claims hold]({page})"
             lines += [f"### {name}", "", f"{title} {claims}.", ""]
-            lines += ["```", f"uv run simbias run {name}", "```", ""]
+            lines += [*_command(name), ""]
             lines += [f"[![{name}]({image})]({page})", ""]
     return "".join(f"{line}\n" for line in lines)
 
@@ -143,7 +238,7 @@ def _source(said: str) -> str:
 def _page(name: str) -> str:
     """The page that runs an experiment first of all, among those of themes."""
     first, docs = {}, ROOT / "docs"
-    for path in docs.glob("*/*.md"):
+    for path in docs.glob("*/[!R]*.md"):
         found = re.search(rf"simbias run {name}\b", path.read_text())
         if found:
             first[path.relative_to(docs).as_posix()] = found.start()
