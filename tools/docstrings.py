@@ -45,7 +45,8 @@ def _shown(paragraph: str) -> str:
 
 def _is_field(member: griffe.Object | griffe.Alias) -> bool:
     is_one = isinstance(member, griffe.Attribute) and member.annotation is not None
-    return is_one and "ClassVar" not in str(member.annotation)
+    is_own = "instance-attribute" in member.labels  # no ClassVar
+    return is_one and is_own and "ClassVar" not in str(member.annotation)
 
 
 def _parameter(field: Any) -> griffe.Parameter:

@@ -1,6 +1,6 @@
 """Pages of the reference: every public name of every room, to be read by mkdocstrings.
 
-`tools/site.py` writes them; nothing here is kept in the repository.
+`tools/website.py` writes them; nothing here is kept in the repository.
 """
 
 import ast

@@ -1,7 +1,7 @@
 """Build the documentation as a site, strictly: a link that leads nowhere is an error.
 
-    uv run --group docs python tools/site.py            # build/site/html/index.html
-    uv run --group docs python tools/site.py --serve    # on localhost, to write by
+    uv run --group docs python tools/website.py            # build/site/html/index.html
+    uv run --group docs python tools/website.py --serve    # on localhost, to write by
 
 Pages are those of docs/, README.md, CONTRIBUTING.md and CHANGELOG.md, and a reference
 from docstrings.  They are copied to build/site; links to other files of the
@@ -123,7 +123,7 @@ def _relinked(found: re.Match[str], path: pathlib.Path) -> str:
 
 def expanded(nav: list[Any], pages: pathlib.Path) -> list[Any]:
     """The list of pages with globs replaced by those that no other line names."""
-    named = {line for line in _lines(nav) if not re.search(r"[*?]", line)}
+    named = {line for line in lines(nav) if not re.search(r"[*?]", line)}
 
     def fill(entries: list[Any]) -> list[Any]:
         out = []
@@ -149,11 +149,12 @@ def expanded(nav: list[Any], pages: pathlib.Path) -> list[Any]:
     return fill(nav)
 
 
-def _lines(nav: list[Any]) -> list[str]:
+def lines(nav: list[Any]) -> list[str]:
+    """Every page, or glob, of a list of pages."""
     out = []
     for entry in nav:
         inner = next(iter(entry.values())) if isinstance(entry, dict) else entry
-        out += _lines(inner) if isinstance(inner, list) else [inner]
+        out += lines(inner) if isinstance(inner, list) else [inner]
     return out
 
 
@@ -200,12 +201,16 @@ def faults_of(site: pathlib.Path) -> list[str]:
         asked = _Asked()
         asked.feed(page.read_text())
         name = page.relative_to(site)
-        out += [f"{name}: loads {url}" for url in asked.loaded if ":" in url]
+        out += [f"{name}: loads {url}" for url in asked.loaded if _is_elsewhere(url)]
         for url in [*asked.loaded, *asked.linked]:
             file = url.partition("#")[0].partition("?")[0]
-            if file and ":" not in url and not (page.parent / file).exists():
-                out.append(f"{name}: {url}")
+            if file and not _is_elsewhere(url) and not (page.parent / file).exists():
+                out.append(f"{name}: {file}")
     return out
+
+
+def _is_elsewhere(url: str) -> bool:
+    return ":" in url or url.startswith("//")
 
 
 if __name__ == "__main__":
