@@ -25,7 +25,7 @@ LAYERS = [
     {"analysis"},
     {"claims"},
     {"figures", "verbs"},
-    {"experiments"},
+    {"experiments", "report"},
     {"registry"},
     {"cli", "__init__"},
     {"__main__"},
@@ -36,8 +36,11 @@ ONLY_IN = {
     "optax": {"flows"},
     "zarr": {"store", "results"},
     "obstore": {"store"},
-    "xarray": {"results", "analysis", "figures", "verbs", "experiments", "cli"},
-    "matplotlib": {"figures", "verbs", "experiments", "cli"},
+    "xarray": {
+        *("results", "analysis", "figures", "verbs", "experiments", "report", "cli"),
+    },
+    "matplotlib": {"figures", "verbs", "experiments", "report", "cli"},
+    "plotly": {"report"},
     "tyro": {"cli"},
     "scipy": {"analysis", "theory"},
 }

@@ -29,6 +29,8 @@ _COMMANDS = {
     "submit": ("submit.submit", True),
     "figure": ("check.figure", True),
     "check": ("check.check", True),
+    "report": ("report.report", True),
+    "watch": ("watch.watch", True),
     "export": ("export.export", False),
     "doctor": ("doctor.doctor", True),
 }
@@ -142,6 +144,8 @@ usage: simbias COMMAND …
   worker DIR                   help with a run; any number, on any machines
   submit DIR                   workers as jobs of a cluster (Slurm)
   figure DIR                   draw the figure of a finished run again
+  report DIR [DIR]             one page about a run, or two of them side by side
+  watch DIR                    the same page in a browser while the run goes on
   check [NAME …]               run experiments and print the table of their claims
   export DIR FILE              a run as NetCDF, Zarr, CSV or Parquet
   doctor                       what this machine has and lacks, and a test of a flow

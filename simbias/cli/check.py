@@ -10,6 +10,7 @@ import jax
 import tyro
 import xarray as xr
 
+from simbias.cli._drawing import drawing
 from simbias.cli._options import Folder, Format, Preset, experiment_of
 from simbias.cli._place import found_run
 from simbias.cli._shown import (
@@ -18,17 +19,14 @@ from simbias.cli._shown import (
     write_figures,
     write_json,
 )
-from simbias.cli._source import File, Source, source, source_file, source_of
-from simbias.cli._terminal import say
-from simbias.cli.run import CHANGED
+from simbias.cli._source import File, Source, source
 from simbias.core import Experiment
 from simbias.errors import BadInput
-from simbias.registry import experiments, is_experiment
+from simbias.registry import experiments
 from simbias.results import attributes, is_finished, open_result, to_xarray
 from simbias.store.address import place_at
-from simbias.store.layout import Store
 from simbias.store.place import AbstractPlace
-from simbias.store.text import check_text, is_same_text
+from simbias.store.text import check_text
 from simbias.store.work import complete, prepare, work
 from simbias.verbs.shown import judge
 from simbias.verbs.simulate import planned, simulate
@@ -59,30 +57,13 @@ def figure(arguments: list[str]) -> int:
             f"{out}: no member has finished yet, so that there is nothing to draw. "
             f"Try: simbias resume {out}"
         )
-    drawing = _drawing(store, ds.attrs["experiment"], parsed.file, parsed.trust_code)
-    if not hasattr(drawing.module, "figure"):
-        raise BadInput(f"{drawing.module.__file__} has no `figure(ds)`.")
-    for file in write_figures(drawing.module, ds, out, parsed.format):
+    name, own = ds.attrs["experiment"], (parsed.file, parsed.trust_code)
+    module = drawing("figure", store, name, *own).module
+    if not hasattr(module, "figure"):
+        raise BadInput(f"{module.__file__} has no `figure(ds)`.")
+    for file in write_figures(module, ds, out, parsed.format):
         print(out / file)
     return 0
-
-
-def _drawing(store: Store, name: str, file: str | None, trusts: bool) -> Source:
-    """Who draws: a file that is named, or the experiment of the run."""
-    recipe = store.attributes["recipe"]
-    if file is not None:
-        given = source_file(file)
-        if not is_same_text(recipe, given.recipe):
-            say(CHANGED.format(file=file))
-        return given
-    if recipe is not None:
-        return source_of(store, "figure", None, trusts)
-    if not is_experiment(name):
-        raise BadInput(
-            f"{store.place.parent} holds `{name}`, which is not an experiment here. A "
-            "file of yours draws it: simbias figure DIR FILE."
-        )
-    return source(name)
 
 
 @dataclasses.dataclass(frozen=True)

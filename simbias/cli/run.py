@@ -11,6 +11,7 @@ from typing import Any
 import tyro
 import xarray as xr
 
+from simbias.cli._drawing import CHANGED
 from simbias.cli._options import (
     PRESETS,
     Folder,
@@ -24,6 +25,7 @@ from simbias.cli._options import (
 from simbias.cli._overrides import moved
 from simbias.cli._place import found_run, made_ready
 from simbias.cli._pool import end_of_input, run_workers, take_share
+from simbias.cli._report import origin_of, write_report
 from simbias.cli._shown import (
     claims_document,
     print_claims,
@@ -32,6 +34,7 @@ from simbias.cli._shown import (
 )
 from simbias.cli._source import File, Source, named, source_of
 from simbias.cli._terminal import INTERRUPTED, say
+from simbias.core import Experiment
 from simbias.ensemble.configuration import provenance
 from simbias.ensemble.grid import make_grid
 from simbias.ensemble.left import is_left
@@ -210,14 +213,9 @@ def _complete(request: _Request) -> int:
                 run_workers(plan, store, (str(out), *source.words), workers, lanes)
         if not is_of_this_text:
             say(CHANGED.format(file=recipe["file"]["name"]))
-        _show(request, to_xarray(table, described), denied, store.check)
+        ds = to_xarray(table, described)
+        _show(request, plan.experiment, ds, denied, store.check)
     return end.code
-
-
-CHANGED = (
-    "{file} has changed since this run was begun: the data are those of the text that "
-    "the run keeps."
-)
 
 
 def _write_configuration(
@@ -231,6 +229,7 @@ def _write_configuration(
 
 def _show(
     request: _Request,
+    experiment: Experiment,
     ds: xr.Dataset,
     denied: str | None,
     check: Callable[[], None],
@@ -244,6 +243,8 @@ def _show(
         write_json(out / "claims.json", document)
         print_claims(name, ds, claims)  # before a figure of yours may fail
         files = write_figures(module, ds, out, request.formats, check)
+        asked = (claims, files, origin_of(request.recipe), check)
+        files += write_report(module, experiment, ds, out, *asked)
     else:
         say(f"Nothing was written to {out}: {denied}.")
         print_claims(name, ds, claims)

@@ -60,6 +60,8 @@ def test_the_version_is_that_of_the_package(capsys):
         "worker",
         "submit",
         "figure",
+        "report",
+        "watch",
         "check",
         "export",
     ],
@@ -95,6 +97,7 @@ def test_run_leaves_a_store_a_figure_claims_and_the_configuration(tmp_path, caps
         "figure.png",
         "claims.json",
         "config.json",
+        "report.html",
     }
     ds = open_result(out)
     assert dict(ds["status"].sizes) == {"n": 2, "seed": 2}

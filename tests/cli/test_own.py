@@ -97,6 +97,7 @@ def test_what_new_writes_runs_as_it_is_and_shows_bands(tmp_path, monkeypatch, ca
         "figure.svg",
         "claims.json",
         "config.json",
+        "report.html",
     }
     assert (out / "figure.pdf").read_bytes().startswith(b"%PDF")
     assert "<svg" in (out / "figure.svg").read_text()

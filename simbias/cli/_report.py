@@ -1,0 +1,65 @@
+"""The report of a run beside its figure."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import xarray as xr
+
+from simbias.cli._terminal import say
+from simbias.core import Claim, Experiment
+from simbias.report.report import report
+from simbias.report.shown import shown
+from simbias.store.place import AbstractPlace, Replaced
+
+REPORT = "report.html"
+
+
+def write_report(
+    module: Any,
+    experiment: Experiment,
+    ds: xr.Dataset,
+    out: AbstractPlace,
+    claims: list[Claim],
+    files: Sequence[str],
+    origin: str,
+    check: Callable[[], None],
+) -> list[str]:
+    """Its name, or nothing and a line that says why: no run is lost for a page.
+
+    Args:
+        module: of the experiment.
+        experiment: that was run.
+        ds: its result.
+        out: where it is.
+        claims: what is claimed about it.
+        files: of its figures; those in PNG are shown, and drawn if there are none.
+        origin: which experiment and preset it is of.
+        check: raises if the run is not there any more.
+    """
+    try:
+        figures = images(out, files) or None
+        asked = {"claims": claims, "figures": figures, "origin": origin}
+        asked["experiment"] = experiment
+        text = report(shown(ds, module, **asked))
+        check()
+        (out / REPORT).write(text.encode(errors="replace"))
+    except Replaced:
+        raise
+    except Exception as error:
+        say(f"No report was written: {type(error).__name__}: {error}")
+        return []
+    return [REPORT]
+
+
+def images(out: AbstractPlace, files: Sequence[str]) -> dict[str, bytes]:
+    """Figures in PNG by what they are called: of `figure_m=200.png`, `m=200`."""
+    names = [file for file in files if file.endswith(".png")]
+    label = lambda file: file.removesuffix(".png").removeprefix("figure").strip("_")
+    return {label(file): (out / file).read() for file in names}
+
+
+def origin_of(recipe: Mapping[str, Any] | None) -> str:
+    """Which experiment and preset a run is of."""
+    if recipe is None:
+        return ""
+    return f"{recipe.get('experiment', '')}, preset {recipe.get('preset', '')}"

@@ -1,0 +1,95 @@
+"""`simbias report`."""
+
+import dataclasses
+from typing import Annotated, Any
+
+import tyro
+import xarray as xr
+
+from simbias.cli._drawing import drawing
+from simbias.cli._options import Folder, experiment_of
+from simbias.cli._place import found_run
+from simbias.cli._report import REPORT, origin_of
+from simbias.errors import BadInput
+from simbias.registry import is_experiment
+from simbias.report.compared import compared
+from simbias.report.report import report as page_of
+from simbias.report.shown import Shown, shown
+from simbias.results import open_result
+from simbias.store.address import place_at
+from simbias.store.layout import Store
+from simbias.store.place import AbstractPlace
+
+
+@dataclasses.dataclass(frozen=True)
+class ReportOptions:
+    """One page of HTML about a run, DIR/report.html, or about two of them."""
+
+    folder: Folder
+    """The folder of the run, or its URL."""
+    more: Annotated[
+        tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="DIR|FILE")
+    ] = ()
+    """Another run, to be set beside it; a file of yours that the run is of."""
+    out: str | None = None
+    """The page, in place of report.html in the folder; a file, or a URL."""
+    trust_code: bool = False
+    """Use the text of your file that lies in the folder; it may do anything."""
+
+
+def report(arguments: list[str]) -> int:
+    """Write a page about a run, or two, and say where."""
+    parsed = tyro.cli(ReportOptions, args=arguments, prog="simbias report")
+    files = [word for word in parsed.more if word.endswith(".py")]
+    others = [word for word in parsed.more if not word.endswith(".py")]
+    if len(others) > 1 or len(files) > 1:
+        raise BadInput(
+            "`simbias report` takes one run or two, and one file of yours, got "
+            f"{', '.join((parsed.folder, *parsed.more))}."
+        )
+    file = files[0] if files else None
+    runs = [_Run(*found_run(word)) for word in (parsed.folder, *others)]
+    name = REPORT if len(runs) == 1 else f"report-{runs[1].out.name}.html"
+    page = runs[0].out / name if parsed.out is None else place_at(parsed.out)
+    if not page.name.endswith((".html", ".htm")):
+        raise BadInput(
+            f"`--out` must be a file of HTML, got {page}. Example: run.html."
+        )
+    pages = [run.shown(file, parsed.trust_code) for run in runs]
+    if len(pages) == 1:
+        text = page_of(pages[0])
+    else:
+        text = compared(*pages, names=(str(runs[0].out), str(runs[1].out)))
+    page.write(text.encode(errors="replace"))
+    print(page)
+    return 0
+
+
+@dataclasses.dataclass(frozen=True)
+class _Run:
+    out: AbstractPlace
+    store: Store
+
+    def shown(self, file: str | None, trusts: bool) -> Shown:
+        """What there is to see of it, computed again from what is stored."""
+        ds = open_result(str(self.store.place))
+        return shown_run(self.store, ds, "report", file, trusts)
+
+
+def shown_run(
+    store: Store, ds: xr.Dataset, verb: str, file: str | None, trusts: bool
+) -> Shown:
+    """A stored run; without question, claims and figures if no experiment is known.
+
+    Raises:
+        ValueError: if it is of a file of yours that is not given.
+    """
+    recipe = store.attributes["recipe"]
+    asked: dict[str, Any] = {"origin": origin_of(recipe)}
+    if recipe is None and file is None and not is_experiment(ds.attrs["experiment"]):
+        return shown(ds, None, **asked)
+    source = drawing(verb, store, ds.attrs["experiment"], file, trusts)
+    if recipe is not None:
+        module, preset = source.module, recipe["preset"]
+        asked["experiment"] = experiment_of(module, preset, recipe["overrides"])
+    return shown(ds, source.module, **asked)

@@ -1,0 +1,139 @@
+"""`simbias watch`."""
+
+import dataclasses
+import threading
+import time
+from typing import Any
+
+import tyro
+
+from simbias.cli._options import Folder
+from simbias.cli._place import found_run
+from simbias.cli._source import File
+from simbias.cli._terminal import say
+from simbias.cli.report import shown_run
+from simbias.errors import BadInput
+from simbias.report.numbers import numbers
+from simbias.report.pace import Pace
+from simbias.report.report import report
+from simbias.report.server import Server
+from simbias.report.shown import Shown
+from simbias.results import open_result
+from simbias.store.layout import Store, open_store
+from simbias.store.lease import heartbeats
+from simbias.store.place import Replaced
+
+
+@dataclasses.dataclass(frozen=True)
+class WatchOptions:
+    """The page of a run in a browser of this machine, while the run goes on.
+
+    It listens on the loopback address only, writes nothing, and ends with Ctrl-C; the
+    run does not notice.
+    """
+
+    folder: Folder
+    """The folder of the run, or its URL."""
+    file: File = None
+    """The file that the run is of, if it is one of yours."""
+    trust_code: bool = False
+    """Use the text of that file that lies in the folder; it may do anything."""
+    port: int = 0
+    """Where to listen; a free port if 0."""
+
+
+def watch(arguments: list[str]) -> int:
+    """Serve the page of a run until Ctrl-C."""
+    parsed = tyro.cli(WatchOptions, args=arguments, prog="simbias watch")
+    if not 0 <= parsed.port < 1 << 16:
+        raise BadInput(f"`--port` must be from 0 to 65535, got {parsed.port}.")
+    _, store = found_run(parsed.folder)
+    watched = Watched(store, parsed.file, parsed.trust_code)
+    watched.page()  # what is wrong is said before anything listens
+    try:
+        server = Server(watched.answers, parsed.port)
+    except OSError as error:
+        raise BadInput(f"`--port`: {parsed.port}: {error.strerror}.") from None
+    with server:
+        print(server.url, flush=True)
+        say(f"Open it in a browser here to watch {store.place.parent}; Ctrl-C ends it.")
+        try:
+            server.serve_forever(poll_interval=0.1)
+        except KeyboardInterrupt:
+            say("\nStopped watching.")
+    return 0
+
+
+class Watched:
+    """A run as it is now; what is stored is read again when there is more of it."""
+
+    def __init__(self, store: Store, file: str | None, trusts: bool):
+        self._place, self._run = store.place, store.attributes["run"]
+        self._own = (file, trusts)
+        self._lock = threading.Lock()
+        self._pace = Pace()
+        self._stamp: str | None = None
+        self._shown: Shown | None = None
+        self._page: str | None = None
+
+    @property
+    def answers(self) -> dict[str, Any]:
+        """What a server gives, by path."""
+        return {"": self.page, "state": self.state, "numbers": self.numbers}
+
+    def page(self) -> str:
+        """The page, with claims and figures once the run is finished."""
+        with self._lock:
+            shown = self._now()
+            if self._page is None:
+                is_live = bool((shown.ds["status"] == 0).any())
+                self._page = report(shown, is_live=is_live)
+            return self._page
+
+    def numbers(self) -> dict[str, Any]:
+        """What is stored so far."""
+        with self._lock:
+            shown = self._now()
+            return numbers(shown.ds, shown.experiment)
+
+    def state(self) -> dict[str, Any]:
+        """How far it is, and `stamp`, another one when there is more."""
+        with self._lock:
+            try:
+                ds = self._now().ds
+                beats = heartbeats(self._store().work)
+            except (BadInput, FileNotFoundError, Replaced) as error:
+                return {"gone": f"The run cannot be read any more: {error}"}
+            return {
+                "stamp": self._stamp,
+                "isFinished": not bool((ds["status"] == 0).any()),
+                **self._pace.of(ds, beats, time.monotonic()),
+            }
+
+    def _store(self) -> Store:
+        store = open_store(str(self._place))
+        if store.attributes["run"] != self._run:
+            raise Replaced(self._place)
+        return store
+
+    def _now(self) -> Shown:
+        store = self._store()
+        stamp = _stamp(store)
+        if self._shown is None or stamp != self._stamp:
+            ds = open_result(str(self._place))
+            self._shown = shown_run(store, ds, "watch", *self._own)
+            self._stamp, self._page = stamp, None
+        return self._shown
+
+
+def _stamp(store: Store) -> str:
+    """Something that is another one when more is stored."""
+    states = store.work / "states"
+    tags = []
+    for name in sorted(states.files()):
+        try:
+            tags.append(f"{name} {(states / name).tag()}")
+        except FileNotFoundError:
+            continue  # the block was committed meanwhile
+    blocks = ",".join(map(str, sorted(store.committed())))
+    return f"{store.attributes['extents'][-1]['blocks']}; {blocks}; {'; '.join(tags)}"

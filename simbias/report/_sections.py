@@ -1,0 +1,157 @@
+"""The parts of a page, as elements that the script finds by their ids."""
+
+import base64
+
+from simbias.report._html import Element, element
+from simbias.report.claims_table import claims_table, summary
+from simbias.report.run_table import run_table, said, status_table
+from simbias.report.shown import Shown
+
+
+def answer(run: Shown) -> Element:
+    """How many members finished, and how many claims hold."""
+    counted = summary(run.claims)
+    return element("div", element("p", said(run.ds)), counted, class_="answer")
+
+
+def figures(run: Shown) -> Element | None:
+    """The images; None if there are none."""
+    if not run.figures:
+        return None
+    return element("div", *(_figure(run, *one) for one in run.figures.items()))
+
+
+def _figure(run: Shown, label: str, image: bytes) -> Element:
+    kind = "gif" if image.startswith(b"GIF8") else "png"
+    address = f"data:image/{kind};base64,{base64.b64encode(image).decode()}"
+    text = f"Figure of {run.name}" + (f", {label}" if label else "")
+    said = run.question or "What the run shows."
+    return element(
+        "figure",
+        element(
+            "div",
+            element("img", src=address, alt=f"{text}: {said}"),
+            class_="wide",
+            tabindex="0",
+            role="region",
+            aria_label=text,
+        ),
+        element("figcaption", label) if label else None,
+    )
+
+
+def claims(run: Shown) -> Element | None:
+    """The table of claims; None if there are none."""
+    if not run.claims:
+        return None
+    hint = (
+        "A claim holds if the whole interval (line) lies in the band (shaded), fails "
+        "if all of it lies outside, and is undecided otherwise."
+    )
+    return element("div", element("p", hint, class_="hint"), claims_table(run.claims))
+
+
+def setting(run: Shown) -> Element | None:
+    """The rest of what the experiment says about itself, folded."""
+    if not run.setting:
+        return None
+    text = element("p", run.setting, class_="setting")
+    return element("details", element("summary", "The setting"), text)
+
+
+def about(run: Shown) -> Element:
+    """Configuration and statuses."""
+    return element("div", status_table(run.ds), run_table(run.ds, run.origin))
+
+
+def answer_section(run: Shown) -> Element | None:
+    """Figures and setting, under a heading of what is there."""
+    title = ("The setting", "The figure", "The figures")[min(len(run.figures), 2)]
+    return section("answer", title, figures(run), setting(run))
+
+
+def section(name: str, title: str, *children: Element | None) -> Element | None:
+    """A part with a heading; None if there is nothing in it."""
+    if all(child is None for child in children):
+        return None
+    return element(
+        "section",
+        element("h2", title, id=f"{name}-heading"),
+        *children,
+        id=name,
+        aria_labelledby=f"{name}-heading",
+    )
+
+
+def look_closer(*, is_pair: bool) -> Element:
+    """Where the script puts what is recorded, over time and against the axes."""
+    hint = "Point at a curve for its numbers; click a member to see it below."
+    if is_pair:
+        hint = "Both runs on the same axes; point at a curve for its numbers."
+    return element(
+        "section",
+        element("h2", "Look closer", id="closer-heading"),
+        element("p", hint, class_="hint"),
+        element("div", id="controls", class_="bar"),
+        element("div", id="curves", class_="bar"),
+        element(
+            "div",
+            _plot("over-time", "Over time"),
+            _plot("against", "Against"),
+            class_="two" if is_pair else "pair",
+        ),
+        id="closer",
+        aria_labelledby="closer-heading",
+    )
+
+
+def one_member() -> Element:
+    """Where the script puts a single member."""
+    return element(
+        "section",
+        element("h2", "One member", id="member-heading"),
+        element("div", id="member-controls", class_="bar"),
+        element("p", id="member-said", role="status"),
+        element(
+            "div",
+            _plot("member-losses", "", tools="member-tools", table="member-table"),
+            _plot("neurons", "Its neurons", tall=True),
+            _plot("array", "Another measure of it"),
+            _plot("events", "Its events"),
+            class_="pair",
+        ),
+        id="member",
+        aria_labelledby="member-heading",
+    )
+
+
+def difference() -> Element:
+    """Where the script puts the differences of two runs."""
+    hint = (
+        "The mean over pairs of seeds of A − B, with its 95 % interval; where it does "
+        "not meet 0, the runs differ."
+    )
+    return element(
+        "section",
+        element("h2", "A − B", id="difference-heading"),
+        element("p", hint, class_="hint"),
+        element("div", id="difference-controls", class_="bar"),
+        _plot("difference", ""),
+        id="difference-section",
+        aria_labelledby="difference-heading",
+    )
+
+
+def _plot(
+    name: str, title: str, *, tall: bool = False, tools: str = "", table: str = ""
+) -> Element:
+    return element(
+        "div",
+        element("h3", title, id=f"{name}-title") if title else None,
+        element("div", id=f"{name}-controls", class_="bar"),
+        element("div", id=name, class_="plot tall" if tall else "plot", role="img"),
+        element("p", id=f"{name}-note", class_="note", role="status"),
+        element("div", id=tools or f"{name}-tools", class_="bar tools"),
+        element("div", id=table or f"{name}-table"),
+        id=f"{name}-figure",
+    )

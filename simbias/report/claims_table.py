@@ -1,0 +1,163 @@
+"""Claims as a table: the verdict, what is claimed, its interval against its band."""
+
+import math
+from collections.abc import Callable, Sequence
+
+from simbias.core import Claim
+from simbias.report._html import Element, element
+
+# Verdict -> its mark, and what a summary says of several.
+VERDICTS = {
+    "holds": ("✓", "hold"),
+    "fails": ("✕", "fail"),
+    "undecided": ("?", "undecided"),
+    "not applicable": ("–", "not applicable"),
+}
+_WIDTH, _HEIGHT, _PAD = 240.0, 30.0, 12.0
+
+
+def summary(claims: Sequence[Claim]) -> Element | None:
+    """How many hold, fail, are undecided or not applicable; None without claims."""
+    counts = {v: sum(claim.verdict == v for claim in claims) for v in VERDICTS}
+    items = [
+        element("li", _mark(verdict), f" {count} {VERDICTS[verdict][1]}")
+        for verdict, count in counts.items()
+        if count
+    ]
+    return element("ul", *items, class_="verdicts") if items else None
+
+
+def claims_table(claims: Sequence[Claim]) -> Element:
+    """One row per claim; those that are not about the run stand below, folded."""
+    about = [claim for claim in claims if claim.verdict != "not applicable"]
+    others = [claim for claim in claims if claim.verdict == "not applicable"]
+    folded = None
+    if others:
+        text = f"{len(others)} claims that are not about this run"
+        if len(others) == 1:
+            text = "One claim that is not about this run"
+        folded = element("details", element("summary", text), _table(others))
+    return element("div", _table(about) if about else None, folded, class_="boxed")
+
+
+def _table(claims: Sequence[Claim]) -> Element:
+    heads = ("Verdict", "Claim", "Seen, in its band")
+    return element(
+        "table",
+        element(
+            "thead", element("tr", *(element("th", h, scope="col") for h in heads))
+        ),
+        element("tbody", *map(_row, claims)),
+        class_="claims",
+    )
+
+
+def _row(claim: Claim) -> Element:
+    seen = claim.estimate
+    needs = f" Needs {claim.needs}." if claim.needs else ""
+    level = "" if seen.level == 1 else f", {100 * seen.level:g} %"
+    numbers = element(
+        "div",
+        element("b", number(seen.value)),
+        f" [{number(seen.low)}, {number(seen.high)}]",
+        element("br"),
+        element("span", f"band {number(claim.low)} … {number(claim.high)}"),
+        class_="numbers",
+    )
+    return element(
+        "tr",
+        element("td", _mark(claim.verdict), f" {claim.verdict}", class_="verdict"),
+        element(
+            "td",
+            element("p", claim.statement),
+            element(
+                "p", f"{seen.method}{level} · {claim.source}.{needs}", class_="source"
+            ),
+        ),
+        element("td", element("div", interval(claim), numbers, class_="seen")),
+    )
+
+
+def _mark(verdict: str) -> Element:
+    sign = VERDICTS[verdict][0]
+    kind = verdict.replace(" ", "-")
+    return element("span", sign, class_=f"mark {kind}", aria_hidden="true")
+
+
+def number(value: float) -> str:
+    """Four digits, and ∞ for what has no bound."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    return f"{value:.4g}".replace("-", "−") if value == value else "no value"
+
+
+def interval(claim: Claim) -> Element:
+    """The interval as a line with ends, the estimate as a dot, the band behind them."""
+    seen = claim.estimate
+    place = _scale([claim.low, claim.high, seen.low, seen.high, seen.value])
+    band = place(claim.low), place(claim.high)
+    low, high = place(seen.low), place(seen.high)
+    is_line = seen.low == seen.low and seen.high == seen.high
+    dot = place(seen.value) if math.isfinite(seen.value) else None
+    middle = _HEIGHT / 2
+    text = (
+        f"{claim.verdict}: {number(seen.value)}, interval {number(seen.low)} to "
+        f"{number(seen.high)}, band {number(claim.low)} to {number(claim.high)}"
+    )
+    parts = [
+        _line(0.0, middle, _WIDTH, middle, "axis"),
+        element(
+            "rect",
+            x=f"{band[0]:.1f}",
+            y="4",
+            width=f"{max(band[1] - band[0], 2):.1f}",
+            height=f"{_HEIGHT - 8:g}",
+            class_="band",
+        ),
+    ]
+    for edge, value in zip(band, (claim.low, claim.high), strict=True):
+        if math.isfinite(value):
+            parts.append(_line(edge, 4.0, edge, _HEIGHT - 4, "edge"))
+    if is_line:
+        parts.append(_line(low, middle, high, middle, "interval"))
+        for end, value, way in ((low, seen.low, 1), (high, seen.high, -1)):
+            if math.isfinite(value):
+                parts.append(_line(end, middle - 5, end, middle + 5, "interval"))
+            else:  # an arrow, on and on
+                for up in (-5, 5):
+                    tip = end + 7 * way
+                    parts.append(_line(end, middle, tip, middle + up, "interval"))
+    if dot is not None:
+        parts.append(
+            element("circle", cx=f"{dot:.1f}", cy=f"{middle:g}", r="4.5", class_="dot")
+        )
+    return element(
+        "svg",
+        element("title", text),
+        *parts,
+        viewBox=f"0 0 {_WIDTH:g} {_HEIGHT:g}",
+        class_=f"interval {claim.verdict.replace(' ', '-')}",
+        role="img",
+        aria_label=text,
+    )
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Element:
+    ends = {"x1": x1, "y1": y1, "x2": x2, "y2": y2}
+    return element("line", class_=kind, **{k: f"{v:.1f}" for k, v in ends.items()})
+
+
+def _scale(values: Sequence[float]) -> Callable[[float], float]:
+    """Where a number lies in the picture; what is infinite at its edge."""
+    finite = [v for v in values if math.isfinite(v)] or [0.0]
+    first, last = min(finite), max(finite)
+    span = last - first or abs(first) or 1.0
+    first, last = first - 0.08 * span, last + 0.08 * span
+
+    def place(value: float) -> float:
+        if math.isfinite(value):
+            share = (value - first) / (last - first)
+            return _PAD + share * (_WIDTH - 2 * _PAD)
+        return _WIDTH - 2 if value > 0 else 2.0
+
+    return place

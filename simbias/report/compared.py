@@ -1,0 +1,135 @@
+"""Two runs side by side, and what differs, with intervals."""
+
+import json
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from simbias.errors import BadInput
+from simbias.report import _sections as parts
+from simbias.report._html import Element, element
+from simbias.report._packed import Packed
+from simbias.report.numbers import numbers
+from simbias.report.report import page, theme_button
+from simbias.report.shown import Shown
+from simbias.verbs.compare import ESTIMATE, compare
+
+
+def compared(a: Shown, b: Shown, names: tuple[str, str] = ("A", "B")) -> str:
+    """The page of two runs over the same axes.
+
+    Curves are of what both recorded, on the values of axes and at the times that both
+    have.
+
+    Args:
+        a: what `shown` makes of a result.
+        b: of another one.
+        names: what they are called besides A and B: their folders.
+
+    Raises:
+        ValueError: if they have other axes, or nothing in common.
+    """
+    apart = compare(a.ds, b.ds)
+    axes = [str(dim) for dim in a.ds["status"].dims if dim != "seed"]
+    shared = {
+        k: np.asarray(apart[k].values) for k in (*axes, "time") if k in apart.dims
+    }
+    both = [str(name) for name in apart.data_vars if f"{name}.pairs" in apart]
+    parts_of = [_part(run.ds, shared, both) for run in (a, b)]
+    document: dict[str, Any] = {"runs": [numbers(ds) for ds in parts_of]}
+    document["difference"] = _difference(apart, axes, document["runs"][0])
+    header = element(
+        "header",
+        element("p", "simbias · two runs", class_="name"),
+        theme_button(),
+        element("h1", a.question if a.question == b.question else "Two runs"),
+        _named(a, "A", names[0]),
+        _named(b, "B", names[1]),
+    )
+    sides = lambda made: _sides(made(a), made(b))
+    sections = [
+        parts.section("differs", "What differs", _differing(apart)),
+        parts.look_closer(is_pair=True),
+        parts.difference(),
+        parts.section("answer", "The figures", sides(parts.figures)),
+        parts.section("claims", "The claims", sides(parts.claims)),
+        parts.section("run", "The runs", sides(parts.about)),
+    ]
+    return page(f"{names[0]} and {names[1]}", header, sections, document)
+
+
+def _part(ds: xr.Dataset, shared: dict[str, np.ndarray], both: list[str]) -> xr.Dataset:
+    """What both recorded, on the values that both have."""
+    return ds[["status", *both]].sel(shared)
+
+
+def _named(run: Shown, letter: str, name: str) -> Element:
+    text = element("p", element("b", letter), f" {name}")
+    return element("div", text, *parts.answer(run), class_="answer")
+
+
+def _sides(first: Element | None, second: Element | None) -> Element | None:
+    """Two elements beside each other, each under its letter."""
+    if first is None and second is None:
+        return None
+    sides = zip("AB", (first, second), strict=True)
+    return element(
+        "div",
+        *(element("div", element("h3", letter), one) for letter, one in sides),
+        class_="pair narrow",
+    )
+
+
+def _differing(apart: xr.Dataset) -> Element:
+    rows = [
+        element("tr", element("td", name), *(element("td", _text(v)) for v in pair))
+        for name, pair in json.loads(apart.attrs["differs"]).items()
+    ]
+    if not rows:
+        return element("p", "Nothing of their configurations.")
+    heads = [element("th", head, scope="col") for head in ("Argument", "A", "B")]
+    table = element(
+        "table",
+        element("thead", element("tr", *heads)),
+        element("tbody", *rows),
+        class_="plain",
+    )
+    label = "What differs in the configurations"
+    return element(
+        "div", table, class_="scroll", tabindex="0", role="region", aria_label=label
+    )
+
+
+def _text(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) < 400 else f"{text[:400]}…"
+
+
+def _difference(
+    apart: xr.Dataset, axes: list[str], first: dict[str, Any]
+) -> dict[str, Any]:
+    """Means of A − B with their intervals, as the script reads them."""
+    packed, quantities = Packed(), []
+    cells = int(np.prod([apart.sizes[k] for k in axes], dtype=int))
+    for one in first["quantities"]:
+        if one["name"] not in apart:
+            continue  # a component of a measure
+        array = apart[one["name"]]
+        more = ["time"] if "time" in array.dims else []
+        values = array.transpose("estimate", *axes, *more).values
+        values = values.reshape(3, cells, *values.shape[len(axes) + 1 :])
+        pairs = apart[f"{one['name']}.pairs"].transpose(*axes, *more).values
+        quantities.append(
+            {key: one[key] for key in ("name", "long", "units", "hasTime", "isLoss")}
+            | {k: packed.add(v) for k, v in zip(ESTIMATE, values, strict=True)}
+            | {"pairs": packed.add(pairs.astype(np.float32).reshape(values.shape[1:]))}
+        )
+    if not quantities:
+        raise BadInput("the two runs recorded no number that both have.")
+    return {
+        "axes": first["axes"],
+        "times": packed.add(np.asarray(apart["time"].values, float)),
+        "quantities": quantities,
+        "packed": packed.text(),
+    }

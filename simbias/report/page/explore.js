@@ -1,0 +1,206 @@
+// The section that looks closer: what is drawn, by which colour, which curves.
+
+const explored = (runs, choose) => {
+  const first = runs[0];
+  const state = {
+    name: (first.quantities[0] || {}).name,
+    profile: null,
+    colour: first.varying.length ? first.varying[0] : -1,
+    x: first.varying.length ? first.varying[0] : -1,
+    members: "bands",
+    time: first.times.length - 1,
+    shown: firstShown(first),
+    logX: isLogarithmic(first.times),
+    logY: false,
+  };
+  const controls = document.getElementById("controls");
+  const curves = document.getElementById("curves");
+  const parts = Object.fromEntries(
+    ["over-time", "against"].map((id) => [id, document.getElementById(id)]),
+  );
+  const quantityOf = (run) => run.quantities.find((one) => one.name === state.name);
+  const profileOf = (run) => run.profiles.find((one) => one.name === state.profile);
+  const isStacked = () => parts["over-time"].clientWidth < 560;
+
+  const fit = () => {
+    const shown = state.profile ? profileOf(first) : quantityOf(first);
+    state.logY = Boolean(shown) && isLogarithmic(shown.middle.values);
+    logY.checked = state.logY;
+  };
+  const options = [
+    ...first.quantities.map((one) => [one.name, titled(one)]),
+    ...first.profiles.map((one) => [`along ${one.name}`, `${titled(one)}, along ${one.dim}`]),
+  ];
+  const what = choice(controls, "Quantity", options, state.name, (value) => {
+    const found = first.profiles.find((one) => `along ${one.name}` === value);
+    state.profile = found ? found.name : null;
+    if (!found) state.name = value;
+    fit();
+    redraw();
+  });
+  choice(
+    controls, "Show",
+    [["bands", "medians and bands"], ["both", "bands and members"], ["each", "members"]],
+    state.members, (value) => {
+      state.members = value;
+      redraw();
+    },
+  );
+  if (first.varying.length > 1) {
+    const axes = first.varying.map((i) => [i, first.axes[i].name]);
+    choice(controls, "Colour by", axes, state.colour, (value) => {
+      state.colour = Number(value);
+      marks();
+      redraw();
+    });
+    choice(controls, "Against", axes, state.x, (value) => {
+      state.x = Number(value);
+      redraw();
+    });
+  }
+  const logY = box(controls, "logarithmic values", state.logY, (on) => {
+    state.logY = on;
+    redraw();
+  });
+  box(controls, "logarithmic time", state.logX, (on) => {
+    state.logX = on;
+    redraw();
+  });
+
+  // Check boxes switch curves on and off; they bear the colours, and so are the legend.
+  const marks = () => {
+    curves.replaceChildren();
+    for (const i of first.varying) {
+      const field = node("fieldset", {}, node("legend", {}, first.axes[i].name));
+      const boxes = first.axes[i].texts.map((text, k) => {
+        const sign = node("span", { class: "sign", "aria-hidden": "true" }, signOf(k));
+        if (i === state.colour) sign.style.color = colourOf(first.axes[i], k);
+        return box(field, text, state.shown[i][k], (on) => {
+          state.shown[i][k] = on;
+          redraw();
+        }, i === state.colour ? sign : null);
+      });
+      for (const [text, on] of [["all", true], ["none", false]]) {
+        button(field, text, () => {
+          state.shown[i].fill(on);
+          for (const one of boxes) one.checked = on;
+          redraw();
+        }).setAttribute("aria-label", `${text} of ${first.axes[i].name}`);
+      }
+      curves.append(field);
+    }
+  };
+
+  const note = document.getElementById("over-time-note");
+  tools(document.getElementById("over-time-tools"), parts["over-time"], "over time");
+  tools(document.getElementById("against-tools"), parts.against, "against");
+  const when = slider(
+    document.getElementById("against-tools"), "at time", first.times.length, state.time,
+    (i) => `t = ${short(first.times[i])}`, (i) => {
+      state.time = i;
+      redraw();
+    },
+  );
+  const heads = () => [
+    ...(runs.length > 1 ? ["run"] : []), ...first.varying.map((i) => first.axes[i].name),
+    "t", "median", "10 %", "90 %", "members",
+  ];
+  const rowsAt = (times) => () =>
+    runs.flatMap((run, r) => {
+      const quantity = quantityOf(run);
+      if (!quantity) return [];
+      const T = quantity.hasTime ? run.times.length : 1;
+      return chosen(run, state).flatMap((curve) =>
+        (quantity.hasTime ? times(T) : [0]).map((i) => {
+          const row = at(quantity, curve.cell * T + i);
+          const t = quantity.hasTime ? run.times[i] : run.times[run.times.length - 1];
+          return [
+            ...(runs.length > 1 ? ["AB"[r]] : []),
+            ...run.varying.map((k) => run.axes[k].texts[curve.places[k]]),
+            ...[t, row.middle, row.low, row.high].map(short), `${row.count} of ${run.members}`,
+          ];
+        }));
+    });
+  const tables = [
+    folded(document.getElementById("over-time-table"), "The curves over time, as a table", heads,
+      rowsAt((T) => [...Array(T).keys()])),
+    folded(document.getElementById("against-table"), "The values at that time, as a table", heads,
+      rowsAt((T) => [Math.min(state.time, T - 1)])),
+  ];
+
+  const panels = (title, made) => {
+    const y = { ...axis(made.yTitle, state.logY) };
+    const form = { xaxis: made.x, yaxis: y };
+    if (runs.length === 1) return layout(form);
+    const stacked = isStacked();
+    form.xaxis = { ...made.x, domain: stacked ? [0, 1] : [0, 0.46] };
+    form.xaxis2 = { ...made.x, domain: stacked ? [0, 1] : [0.54, 1], anchor: "y2", matches: "x" };
+    form.yaxis = { ...y, domain: stacked ? [0.58, 1] : [0, 1] };
+    form.yaxis2 = {
+      ...y, domain: stacked ? [0, 0.42] : [0, 1], anchor: "x2", matches: "y",
+      title: { text: "" },
+    };
+    const name = (text, ax) => ({
+      text, showarrow: false, font: { size: 14 }, xref: `${ax} domain`, x: 0,
+      yref: `${ax.replace("x", "y")} domain`, y: 1.02, yanchor: "bottom",
+    });
+    form.annotations = [name("<b>A</b>", "x"), name("<b>B</b>", "x2")];
+    return layout(form);
+  };
+
+  const redraw = () => {
+    const quantity = quantityOf(first);
+    const profile = profileOf(first);
+    if (!quantity && !profile) return;
+    const isOver = !profile && quantity.hasTime;
+    const isAgainst = Boolean(profile) || state.x !== -1;
+    document.getElementById("over-time-figure").hidden = !isOver;
+    document.getElementById("against-figure").hidden = !isAgainst;
+    document.getElementById("against-table").hidden = Boolean(profile);
+    when.input.parentElement.hidden = !isOver;
+    const name = titled(profile || quantity);
+    if (isOver) {
+      const made = overTime(runs, state, quantityOf);
+      made.x = axis("time t", state.logX);
+      made.yTitle = name;
+      note.textContent = made.note;
+      draw(parts["over-time"], made.traces, panels(name, made), `${name} over time, one curve per cell`);
+    } else note.textContent = "";
+    if (isAgainst) {
+      const made = against(runs, state, quantityOf, profileOf);
+      const ax = profile ? { isNumber: true, values: [] } : first.axes[state.x];
+      const title = profile ? profile.dim.replaceAll("_", " ") : ax.name;
+      made.x = axis(title, ax.isNumber && isLogarithmic(ax.values, 8));
+      if (!ax.isNumber) made.x = { ...made.x, type: "category" };
+      else if (ax.values.length && ax.values.length <= 10) {
+        Object.assign(made.x, { tickvals: [...ax.values], ticktext: [...ax.texts] });
+      }
+      made.yTitle = name;
+      draw(parts.against, made.traces, panels(name, made), `${name} against ${title}`);
+    }
+    document.getElementById("against-title").textContent =
+      profile ? `Along ${profile.dim.replaceAll("_", " ")}, at the end` :
+        state.x === -1 ? "" : `Against ${first.axes[state.x].name}`;
+    tables.forEach((fill) => fill());
+    for (const id of ["over-time", "against"]) {
+      const place = parts[id];
+      if (place.on && !place.dataset.listens) {
+        place.dataset.listens = "yes";
+        place.on("plotly_click", ({ points }) => {
+          const who = points[0] && points[0].customdata;
+          if (who && choose) choose(who[0], who[1]);
+        });
+      }
+    }
+  };
+  what.value = state.name || "";
+  marks();
+  fit();
+  redraw();
+  return {
+    redraw: () => {
+      marks();
+      redraw();
+    },
+  };
+};

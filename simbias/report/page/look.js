@@ -1,0 +1,99 @@
+// How curves look: colours for either theme, dashes, marks, axes of a figure.
+
+const DISTINCT = {
+  light: ["#0072B2", "#D55E00", "#007a5a", "#b5528f", "#a87400", "#3a86c8", "#444444"],
+  dark: ["#56B4E9", "#ff9d5c", "#3fcf9f", "#e79ac7", "#f0c040", "#a3c9ff", "#dddddd"],
+};
+// Viridis, dark to bright; either theme leaves out the end that its page swallows.
+const VIRIDIS = [
+  [68, 1, 84], [72, 40, 120], [62, 74, 137], [49, 104, 142], [38, 130, 142],
+  [31, 158, 137], [53, 183, 121], [110, 206, 88], [181, 222, 43], [253, 231, 37],
+];
+const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
+const MARKS = ["circle", "square", "diamond", "triangle-up", "cross", "x", "star"];
+const SIGNS = ["●", "■", "◆", "▲", "✚", "✖", "★"];
+
+const along = (share) => {
+  const [first, last] = isDark() ? [0.3, 1] : [0, 0.8];
+  const place = (first + share * (last - first)) * (VIRIDIS.length - 1);
+  const below = Math.min(Math.floor(place), VIRIDIS.length - 2);
+  const mixed = VIRIDIS[below].map((v, i) => v + (place - below) * (VIRIDIS[below + 1][i] - v));
+  return `rgb(${mixed.map(Math.round).join(",")})`;
+};
+
+// Of the i-th of several values of an axis: a scale for numbers, else distinct colours.
+const colourOf = (axis, i) => {
+  const count = axis.values.length;
+  if (axis.isNumber && count > 2) return along(i / (count - 1));
+  const known = DISTINCT[isDark() ? "dark" : "light"];
+  return known[i % known.length];
+};
+const signOf = (i) => SIGNS[i % SIGNS.length];
+
+const faded = (colour, share) => {
+  const probe = document.getElementById("probe");
+  probe.style.color = colour;
+  const [r, g, b] = getComputedStyle(probe).color.match(/[\d.]+/g);
+  return `rgba(${r},${g},${b},${share})`;
+};
+
+// Positive, and over more than `apart` from the least to the largest.
+const isLogarithmic = (values, apart = 50) => {
+  let least = Infinity;
+  let most = 0;
+  for (const value of values) {
+    if (value > 0 && Number.isFinite(value)) {
+      least = Math.min(least, value);
+      most = Math.max(most, value);
+    } else if (value < 0) return false;
+  }
+  return most / least > apart;
+};
+
+const axis = (title, isLog, more = {}) => ({
+  title: { text: title, standoff: 8 },
+  type: isLog ? "log" : "linear",
+  exponentformat: "power",
+  ...(isLog ? { dtick: 1 } : {}),
+  automargin: true,
+  gridcolor: inked("faint"),
+  linecolor: inked("line"),
+  zerolinecolor: inked("line"),
+  tickcolor: inked("line"),
+  ticks: "outside",
+  ticklen: 4,
+  nticks: 7,
+  minor: { ticks: "" },
+  ...more,
+});
+
+const layout = (more = {}) => ({
+  font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: inked("ink") },
+  paper_bgcolor: "rgba(0,0,0,0)",
+  plot_bgcolor: "rgba(0,0,0,0)",
+  margin: { l: 56, r: 12, t: 26, b: 48 },
+  showlegend: false,
+  hovermode: "closest",
+  hoverlabel: {
+    bgcolor: inked("card"), bordercolor: inked("line"), align: "left",
+    font: { color: inked("ink"), size: 13 },
+  },
+  dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
+  ...more,
+});
+
+const draw = (place, traces, form, said) => {
+  place.setAttribute("aria-label", `${said}. Its numbers are in the table below.`);
+  const options = { displayModeBar: false, responsive: true, doubleClick: "reset" };
+  return Plotly.react(place, traces, form, options);
+};
+
+// Buttons below a figure.
+const tools = (parent, place, name) => {
+  button(parent, "Whole view", () => {
+    const reset = Object.keys(place.layout).filter((key) => /^[xy]axis\d*$/.test(key));
+    Plotly.relayout(place, Object.fromEntries(reset.map((key) => [`${key}.autorange`, true])));
+  });
+  button(parent, "Save as SVG", () =>
+    Plotly.downloadImage(place, { format: "svg", filename: name, width: 720, height: 480 }));
+};

@@ -1,0 +1,91 @@
+// One member: its losses, its neurons over time, its other measures, its events.
+
+const memberSection = (run) => {
+  const state = { places: run.axes.map(() => 0), seed: 0, what: "losses", film: 0 };
+  const controls = document.getElementById("member-controls");
+  const losses = document.getElementById("member-losses");
+  const said = document.getElementById("member-said");
+  const selects = run.axes.map((one, i) => run.sizes[i] > 1 && choice(
+    controls, one.name, one.texts.map((text, k) => [k, text]), 0, (value) => {
+      state.places[i] = Number(value);
+      redraw();
+    }));
+  const seeds = choice(controls, "seed", run.seeds.map((seed, k) => [k, seed]), 0, (value) => {
+    state.seed = Number(value);
+    redraw();
+  });
+  const timed = run.quantities.filter((one) => one.hasTime);
+  const hasLosses = timed.some((one) => one.isLoss);
+  const names = timed.map((one) => [one.name, titled(one)]);
+  if (hasLosses) names.unshift(["losses", "all losses"]);
+  state.what = (names[0] || [""])[0];
+  if (names.length) {
+    choice(controls, "Quantity", names, state.what, (value) => {
+      state.what = value;
+      redraw();
+    });
+  }
+  const film = filmOf(run, () => curve());
+  const array = arrayOf(run);
+  const events = eventsOf(run);
+  const cell = () => run.cellAt(state.places);
+  const shownNow = () =>
+    run.quantities.filter((one) => one.hasTime && (state.what === "losses" ? one.isLoss : one.name === state.what));
+
+  const curve = () => {
+    const shown = shownNow();
+    if (!shown.length) return;
+    const rows = shown.map((one) => [...run.times].map((_, i) => valueOf(run, one, cell(), state.seed, i)));
+    const isLog = isLogarithmic(rows.flat());
+    const known = DISTINCT[isDark() ? "dark" : "light"];
+    const traces = shown.map((one, i) => ({
+      x: [...run.times], y: rows[i].map((v) => (isLog && v <= 0 ? null : v)), name: titled(one),
+      mode: "lines+markers",
+      line: { color: known[i % known.length], dash: DASHES[i % DASHES.length], width: 2 },
+      marker: { size: 5, symbol: MARKS[i % MARKS.length] },
+      hovertemplate: `t = %{x:.4g}<br>${safe(titled(one))}: %{y:.4g}<extra></extra>`,
+    }));
+    const now = film.time();
+    const shapes = now === null ? [] : [{
+      type: "line", x0: now, x1: now, yref: "paper", y0: 0, y1: 1,
+      line: { color: inked("muted"), width: 1, dash: "dot" },
+    }];
+    const form = layout({
+      xaxis: axis("time t", isLogarithmic(run.times)),
+      yaxis: axis(shown.length === 1 ? titled(shown[0]) : "", isLog),
+      showlegend: shown.length > 1, legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
+      shapes,
+    });
+    draw(losses, traces, form, `${shown.map(titled).join(", ")} of one member over time`);
+  };
+
+  const redraw = () => {
+    const status = run.statuses[run.status[cell() * run.members + state.seed]];
+    const text = [run.cellText(cell()), `seed ${run.seeds[state.seed]}`].filter(Boolean).join(", ");
+    said.textContent = `${text}: ${status.replaceAll("_", " ").toLowerCase()}.`;
+    film.show(cell(), state.seed);
+    array.show(cell(), state.seed);
+    events.show(cell(), state.seed);
+    curve();
+    fill();
+  };
+  tools(document.getElementById("member-tools"), losses, "member");
+  const fill = folded(
+    document.getElementById("member-table"), "This member, as a table",
+    () => ["t", ...timed.map(titled)],
+    () => [...run.times].map((t, i) =>
+      [short(t), ...run.quantities.filter((one) => one.hasTime).map((one) => short(valueOf(run, one, cell(), state.seed, i)))]),
+  );
+  if (!timed.length) document.getElementById("member-losses-figure").hidden = true;
+  redraw();
+  return {
+    redraw,
+    choose: (at, seed) => {
+      state.places = run.places(at);
+      state.seed = seed;
+      selects.forEach((select, i) => select && (select.value = String(state.places[i])));
+      seeds.value = String(seed);
+      redraw();
+    },
+  };
+};

@@ -1,0 +1,295 @@
+"""`simbias report` and `simbias watch`: what is written, what is refused."""
+
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import urllib.parse
+
+import pytest
+from own import TEXT
+from tree import ROOT
+
+from simbias import cli
+from simbias.cli import _report
+from simbias.cli.watch import Watched
+from simbias.core import Status
+from simbias.report.pace import Pace
+from simbias.report.server import Server
+from simbias.results import open_result
+from simbias.store.layout import open_store
+
+
+def command(*arguments):
+    try:
+        cli.main([str(word) for word in arguments])
+    except SystemExit as leaving:
+        return leaving.code or 0
+    return 0
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """A finished run of a file, beside the file."""
+    folder = tmp_path_factory.mktemp("stored")
+    (folder / "mine.py").write_text(TEXT)
+    assert command("run", folder / "mine.py", "--out", folder / "run") == 0
+    return folder
+
+
+@pytest.fixture
+def folder(stored, tmp_path, monkeypatch):
+    shutil.copytree(stored, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_run_writes_its_page_and_says_where(folder, capsys):
+    assert command("resume", "run", "mine.py") == 0
+    assert capsys.readouterr().out.splitlines()[-1].endswith("run/report.html")
+    text = (folder / "run" / "report.html").read_text()
+    assert "Mine: a walk downhill." in text
+    assert "distance" in text
+    assert "data:image/png;base64,iVBOR" in text
+    assert "mine, preset quick" in text
+
+
+def test_no_run_is_lost_for_a_page(folder, capsys, monkeypatch):
+    def broken(*_, **__):
+        raise MemoryError("of the page")
+
+    monkeypatch.setattr(_report, "report", broken)
+    (folder / "run" / "report.html").unlink()
+    assert command("resume", "run", "mine.py") == 0
+    said = capsys.readouterr()
+    assert "No report was written: MemoryError: of the page" in said.err
+    assert said.out.splitlines()[-1].endswith("figure.png")
+    assert not (folder / "run" / "report.html").exists()
+
+
+def test_the_page_is_made_again_from_what_is_stored(folder, capsys):
+    page = folder / "run" / "report.html"
+    page.unlink()
+    assert command("report", "run", "mine.py") == 0
+    assert capsys.readouterr().out.split() == [str(page.relative_to(folder))]
+    text = page.read_text()
+    assert command("report", "run", "--trust-code", "--out", "other.html") == 0
+    assert (folder / "other.html").read_text() == text
+
+
+def test_two_runs_are_set_beside_each_other(folder, capsys):
+    shutil.copytree("run", "second")
+    assert command("report", "run", "second", "mine.py") == 0
+    (said,) = capsys.readouterr().out.split()
+    assert said == "run/report-second.html"
+    assert "two runs" in (folder / said).read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run"], "simbias report run mine.py"),
+        (["run", "mine.py", "other.py"], "takes one run or two, and one file"),
+        (["run", "run", "run"], "takes one run or two"),
+        (["nothing"], "`nothing/run.zarr` is not a simbias run"),
+        (["run", "mine.py", "--out", "run.txt"], "`--out` must be a file of HTML"),
+        (["run", "none.py"], "cannot read none.py"),
+    ],
+)
+def test_what_cannot_be_reported_is_named(folder, capsys, words, said):
+    assert command("report", *words) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run"], "simbias watch run mine.py"),
+        (["nothing"], "`nothing/run.zarr` is not a simbias run"),
+        (["run", "mine.py", "--port", "70000"], "`--port` must be from 0 to 65535"),
+    ],
+)
+def test_what_cannot_be_watched_is_named(folder, capsys, words, said):
+    assert command("watch", *words) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_named(folder, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert command("watch", "run", "mine.py", "--port", port) == 2
+    assert f"`--port`: {port}: " in capsys.readouterr().err
+
+
+@pytest.fixture
+def server():
+    def broken():
+        raise OSError("no disk")
+
+    answers = {"": lambda: "<p>a page</p>", "state": lambda: {"done": 3}}
+    with Server(answers | {"broken": broken}) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+def asked(server, method="GET", path=None, host=None, body=None):
+    path = f"/{server.secret}/" if path is None else path
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=30)
+    connection.putrequest(method, path, skip_host=True)
+    for name in [host or f"127.0.0.1:{server.server_port}"] if host != "" else []:
+        connection.putheader("Host", name)
+    if body is not None:
+        connection.putheader("Content-Length", str(len(body)))
+    connection.endheaders(body)
+    answer = connection.getresponse()
+    content = answer.read().decode()
+    connection.close()
+    return answer, content
+
+
+def test_the_server_gives_its_pages_and_lets_nobody_keep_them(server):
+    answer, content = asked(server)
+    assert (answer.status, content) == (200, "<p>a page</p>")
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert "Access-Control-Allow-Origin" not in answer.headers
+    answer, content = asked(server, path=f"/{server.secret}/state?now")
+    assert json.loads(content) == {"done": 3}
+    answer, content = asked(server, "HEAD")
+    assert (answer.status, content) == (200, "")
+    assert answer.headers["Content-Length"] == "13"
+
+
+def test_the_server_listens_on_the_loopback_address_only(server):
+    assert server.server_address[0] == "127.0.0.1"
+    assert urllib.parse.urlsplit(server.url).hostname == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", ""]
+)
+def test_a_page_of_another_site_is_refused(server, host):
+    answer, content = asked(server, host=host.format(port=server.server_port))
+    assert answer.status in (400, 403)
+    assert "a page" not in content
+
+
+def test_this_machine_has_two_names(server):
+    assert asked(server, host=f"localhost:{server.server_port}")[0].status == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/state",
+        "/{secret}",
+        "/{secret}/../state",
+        "/{secret}/%2e%2e/state",
+        "/{secret}//etc/passwd",
+        "/{secret}/../../../../etc/passwd",
+        "/{other}/state",
+        "//127.0.0.1/{secret}/state",
+        "http://127.0.0.1/{secret}/",
+        "*",
+        "/ß/",
+    ],
+)
+def test_there_is_nothing_but_its_own_paths(server, path):
+    path = path.format(secret=server.secret, other="x" * len(server.secret))
+    path = path.encode().decode("latin-1")
+    request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n"
+    with socket.create_connection(("127.0.0.1", server.server_port), 30) as connection:
+        connection.sendall(f"{request}Connection: close\r\n\r\n".encode("latin-1"))
+        first = connection.makefile("rb").readline()
+    assert first.split()[1] == b"404"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+def test_nothing_can_be_changed(server, method):
+    answer, content = asked(server, method, body=b"x" * 100)
+    assert answer.status == 405
+    assert answer.headers["Allow"] == "GET, HEAD"
+    assert "a page" not in content
+
+
+def test_what_goes_wrong_is_told_and_the_server_goes_on(server):
+    answer, content = asked(server, path=f"/{server.secret}/broken")
+    assert (answer.status, content) == (500, "OSError: no disk\n")
+    assert asked(server)[0].status == 200
+
+
+def test_a_run_is_watched_until_it_is_deleted_or_replaced(folder):
+    watched = Watched(open_store("run/run.zarr"), "mine.py", False)
+    state = watched.state()
+    assert state["isFinished"]
+    assert (state["done"], state["members"], state["failed"]) == (6, 6, 0)
+    assert '"isLive":false' in watched.page()
+    assert watched.numbers()["axes"][0]["name"] == "slope"
+    shutil.move("run", "away")
+    assert "cannot be read any more" in watched.state()["gone"]
+    assert command("run", "mine.py", "--out", "run", "--seeds", "2") == 0
+    assert "cannot be read any more" in watched.state()["gone"]
+
+
+def test_a_run_that_has_begun_has_a_page_without_claims(folder):
+    assert command("run", "mine.py", "--out", "begun", "--workers", "0") == 0
+    watched = Watched(open_store("begun/run.zarr"), "mine.py", False)
+    page = watched.page()
+    assert '"isLive":true' in page
+    assert 'id="claims"' not in page
+    before = watched.state()
+    assert (before["done"], before["isFinished"]) == (0, False)
+    assert command("resume", "begun", "mine.py") == 0
+    after = watched.state()
+    assert after["stamp"] != before["stamp"]
+    assert after["isFinished"]
+    assert 'id="claims"' in watched.page()
+
+
+def test_ctrl_c_ends_watching_and_nothing_else(folder):
+    line = [sys.executable, "-m", "simbias", "watch", "run", "mine.py"]
+    paths = [str(ROOT), os.environ.get("PYTHONPATH")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(line, text=True, env=environment, **pipes) as process:
+        url = process.stdout.readline().strip()
+        parts = urllib.parse.urlsplit(url)
+        connection = http.client.HTTPConnection(parts.netloc, timeout=60)
+        connection.request("GET", f"{parts.path}state")
+        assert json.loads(connection.getresponse().read())["done"] == 6
+        before = {p: p.stat().st_mtime_ns for p in folder.rglob("*")}
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)[1]
+    assert process.returncode == 0
+    assert "Stopped watching" in said
+    assert before == {p: p.stat().st_mtime_ns for p in folder.rglob("*")}
+
+
+def test_the_pace_is_what_was_seen(stored):
+    ds = open_result(stored / "run").copy(deep=True)
+    ds["status"][:] = Status.RUNNING
+    pace = Pace()
+    beats = [{"machine": "a", "process": 1, "count": 0}]
+    assert pace.of(ds, beats, 100.0)["said"] == "0 of 6 members are done."
+    ds["status"][0] = [Status.REACHED_TIME, Status.NONFINITE, Status.RUNNING]
+    beats[0]["count"] = 1
+    seen = pace.of(ds, beats, 110.0)
+    assert seen == {
+        "members": 6,
+        "done": 2,
+        "failed": 1,
+        "said": "2 of 6 members are done, 1 of them failed; 12 per minute, "
+        "about 20 seconds left; 1 process at work.",
+    }
+    ds["status"][:] = Status.REACHED_TIME
+    assert pace.of(ds, [], 200.0)["said"] == "6 of 6 members are done."
+    ds["status"][1] = Status.RUNNING
+    said = pace.of(ds, beats, 1e5)["said"]
+    assert "0 processes at work" in said

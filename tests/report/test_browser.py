@@ -1,0 +1,319 @@
+import json
+import time
+
+import pytest
+from runs import EXPERIMENT, large_result
+
+from simbias.report.compared import compared
+from simbias.report.numbers import numbers
+from simbias.report.report import report
+from simbias.report.server import Server
+from simbias.report.shown import Shown
+
+pytestmark = pytest.mark.slow
+WIDTHS, THEMES = (390, 1280), ("light", "dark")
+FIGURES = {"over-time", "against", "member-losses", "neurons", "array", "events"}
+
+
+class Reader:
+    """A page in a browser, and what a reader does with it."""
+
+    def __init__(self, browser):
+        self.browser = browser
+
+    def run(self, script, *arguments):
+        return self.browser.execute_script(script, *arguments)
+
+    def look(self, width=1280, theme="light"):
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        features = [{"name": "prefers-color-scheme", "value": theme}]
+        self.browser.execute_cdp_cmd(
+            "Emulation.setEmulatedMedia", {"features": features}
+        )
+
+    def open(self, url):
+        for log in ("browser", "performance"):
+            self.browser.get_log(log)
+        self.browser.get(url)
+        self.wait("return document.documentElement.dataset.ready === 'yes'")
+
+    def wait(self, script, seconds=90):
+        until = time.monotonic() + seconds
+        while not self.run(script):
+            wrong = [line["message"] for line in self.browser.get_log("browser")]
+            assert time.monotonic() < until, (script, wrong)
+            assert not [line for line in wrong if "rror" in line], wrong
+            time.sleep(0.1)
+
+    def requests(self):
+        logs = self.browser.get_log("performance")
+        events = [json.loads(line["message"])["message"] for line in logs]
+        sent = [
+            e["params"] for e in events if e["method"] == "Network.requestWillBeSent"
+        ]
+        return [one["request"]["url"] for one in sent]
+
+    def find(self, selector):
+        return self.browser.find_element("css selector", selector)
+
+    def choose(self, label, text, within="body"):
+        from selenium.webdriver.support.select import Select
+
+        Select(self.labelled(label, within)).select_by_visible_text(text)
+
+    def labelled(self, label, within="body"):
+        found = self.run(
+            "return [...document.querySelector(arguments[1]).querySelectorAll('label')]"
+            ".find(one => one.textContent.trim() === arguments[0]).control",
+            label,
+            within,
+        )
+        assert found is not None, label
+        return found
+
+    def traces(self, figure):
+        return self.run(
+            "return document.getElementById(arguments[0]).data.map(one => "
+            "({x: [...one.x], y: [...(one.y || [])], mode: one.mode || ''}))",
+            figure,
+        )
+
+
+@pytest.fixture
+def reader(browser):
+    reader = Reader(browser)
+    reader.look()
+    return reader
+
+
+@pytest.fixture(scope="module")
+def address(page, tmp_path_factory):
+    file = tmp_path_factory.mktemp("page") / "report.html"
+    file.write_text(page, encoding="utf-8")
+    return file.as_uri()
+
+
+def slide(reader, control, value):
+    reader.run(
+        "arguments[0].value = arguments[1]; "
+        "arguments[0].dispatchEvent(new Event('input'))",
+        control,
+        value,
+    )
+
+
+def test_every_figure_is_drawn_without_an_error_or_a_request(reader, address):
+    reader.open(address)
+    assert reader.browser.get_log("browser") == []
+    asked = [url for url in reader.requests() if not url.startswith(("data:", "blob:"))]
+    assert asked == [address]
+    drawn = reader.run(
+        "return [...document.querySelectorAll('.plot')].filter(one => "
+        "one.offsetHeight > 100 && one.querySelector('.plot-container path, image'))"
+        ".map(one => one.id)"
+    )
+    assert {*drawn} == FIGURES
+    sizes = reader.run(
+        "return [...document.querySelectorAll('figure img')].map(one => "
+        "[one.naturalWidth, one.offsetWidth])"
+    )
+    assert len(sizes) == 2
+    assert all(natural > 0 and shown > 0 for natural, shown in sizes)
+
+
+def test_texts_of_a_run_never_become_markup_or_script(reader, address):
+    reader.open(address)
+    reader.choose("Show", "members")
+    reader.choose("Show", "bands and members")
+    assert reader.run("return window.hacked") is None
+    assert reader.run("return document.querySelectorAll('img[src=x]').length") == 0
+    assert "<img src=x" in reader.find("h1").text
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_page_fits_the_window_in_both_themes(reader, address, width, theme):
+    reader.look(width, theme)
+    reader.open(address)
+    reader.run("document.querySelectorAll('details').forEach(one => one.open = true)")
+    time.sleep(0.3)
+    assert reader.run("return document.documentElement.scrollWidth") <= width
+    colour = "return getComputedStyle(document.body).backgroundColor.match(/\\d+/g)"
+    is_light = int(reader.run(colour)[0]) > 128
+    assert is_light == (theme == "light")
+    font = (
+        "return document.getElementById('over-time').layout.font.color.match(/\\d+/g)"
+    )
+    assert (int(reader.run(font)[0]) < 128) == is_light
+    reader.find("#theme").click()
+    assert (int(reader.run(colour)[0]) > 128) != is_light
+    assert (int(reader.run(font)[0]) < 128) != is_light
+    assert reader.browser.get_log("browser") == []
+
+
+def test_curves_are_switched_on_and_off_by_axis(reader, address):
+    reader.open(address)
+    before = len(reader.traces("over-time"))
+    reader.labelled("■20", "#curves").click()
+    assert len(reader.traces("over-time")) == before / 2
+    reader.labelled("■20", "#curves").click()
+    assert len(reader.traces("over-time")) == before
+
+
+def test_a_quantity_is_chosen_and_drawn_on_another_scale(reader, address):
+    reader.open(address)
+    title = "return document.getElementById('against').layout.yaxis.title.text"
+    assert reader.run(title) == "test risk"
+    reader.choose("Quantity", "final risk")
+    assert reader.run(title) == "final risk"
+    assert not reader.find("#over-time-figure").is_displayed()
+    kind = "return document.getElementById('against').layout.yaxis.type"
+    before = reader.run(kind)
+    reader.labelled("logarithmic values").click()
+    assert reader.run(kind) != before
+    reader.choose("Quantity", "masses, along cluster")
+    assert reader.find("#against-title").text == "Along cluster, at the end"
+
+
+def test_a_point_tells_seed_axes_and_losses_and_opens_its_member(reader, address):
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    reader.open(address)
+    reader.choose("Show", "members")
+    reader.run("document.getElementById('against').scrollIntoView({block: 'center'})")
+    point = reader.find("#against .point")
+    ActionChains(reader.browser).move_to_element(point).perform()
+    reader.wait("return document.querySelector('#against .hoverlayer text')")
+    said = reader.find("#against .hoverlayer").get_attribute("textContent")
+    for word in ("seed", "n = ", "scale = ", "test risk", "train risk", "t = 5"):
+        assert word in said
+    reader.run(
+        "document.getElementById('against').emit('plotly_click',"
+        " {points: [{customdata: [4, 2, 3]}]})"
+    )
+    member = "n = 20, scale = 0.5, seed 2: reached time."
+    assert reader.find("#member-said").text == member
+
+
+def test_neurons_move_with_the_slider_and_the_line_in_the_losses(reader, address):
+    reader.open(address)
+    first = reader.traces("neurons")
+    slide(reader, reader.labelled("time", "#neurons-controls"), 0)
+    assert reader.traces("neurons") != first
+    assert "t = 0" in reader.find("#neurons-controls").text
+    line = "return document.getElementById('member-losses').layout.shapes[0].x0"
+    assert reader.run(line) == 0
+    reader.find("#neurons-controls button").click()
+    reader.wait(f"{line} === 5")
+    assert reader.find("#neurons-controls button").text in ("Play", "Stop")
+
+
+def test_tables_hold_what_the_figures_show(reader, address):
+    reader.open(address)
+    reader.find("#over-time-table summary").click()
+    reader.wait("return document.querySelector('#over-time-table tbody tr')")
+    rows = reader.run(
+        "return [...document.querySelectorAll('#over-time-table tbody tr')]"
+        ".map(row => [...row.cells].map(cell => cell.textContent))"
+    )
+    assert len(rows) == 6 * 4
+    assert rows[0][:3] == ["6", "0.1", "0"]
+    assert rows[0][-1] == "3 of 3"
+    assert rows[-1][-1] == "0 of 3"
+
+
+def test_everything_is_reached_by_keyboard_and_has_a_name(reader, address):
+    from selenium.webdriver.common.keys import Keys
+
+    reader.open(address)
+    nameless = reader.run(
+        "return [...document.querySelectorAll('input, select, button, a, img')].filter("
+        "one => !(one.labels && one.labels.length && one.labels[0].textContent.trim())"
+        " && !one.getAttribute('aria-label') && !one.textContent.trim() && !one.alt)"
+        ".map(one => one.outerHTML)"
+    )
+    assert nameless == []
+    unsaid = "return [...document.querySelectorAll('.plot')].filter(one => "
+    assert reader.run(f"{unsaid} !one.getAttribute('aria-label')).length") == 0
+    expected = reader.run(
+        "const all = [...document.querySelectorAll('a, button, select, input, summary,"
+        '[tabindex="0"]\')].filter(one => one.checkVisibility()'
+        " && !one.closest('details:not([open]) > :not(summary)'));"
+        "all.forEach((one, i) => { one.dataset.place = i; }); return all.length"
+    )
+    seen = []
+    for _ in range(expected + 2):
+        reader.browser.switch_to.active_element.send_keys(Keys.TAB)
+        place = reader.run("return document.activeElement.dataset.place")
+        seen += [] if place is None else [int(place)]
+    assert {*seen} == {*range(expected)}
+    assert seen[:expected] == sorted(seen[:expected])
+    box = reader.labelled("●6", "#curves")
+    before = len(reader.traces("over-time"))
+    box.send_keys(Keys.SPACE)
+    assert len(reader.traces("over-time")) < before
+
+
+def test_a_thousand_seeds_open_soon_and_can_be_looked_at(reader, tmp_path):
+    file = tmp_path / "report.html"
+    file.write_text(report(Shown(large_result())), encoding="utf-8")
+    assert file.stat().st_size < 15e6
+    began = time.monotonic()
+    reader.open(file.as_uri())
+    assert time.monotonic() - began < 60  # 2 s on a machine of its own
+    reader.choose("Show", "bands and members")
+    assert "of 1000 members" in reader.find("#over-time-note").text
+    assert reader.browser.get_log("browser") == []
+
+
+def test_two_runs_are_drawn_on_the_same_axes(reader, shown_result, tmp_path):
+    other = shown_result.ds.copy(deep=True)
+    other["train_risk"] = other["train_risk"] + 1
+    file = tmp_path / "two.html"
+    file.write_text(compared(shown_result, Shown(other)), encoding="utf-8")
+    for width in WIDTHS:
+        reader.look(width)
+        reader.open(file.as_uri())
+        assert reader.browser.get_log("browser") == []
+        layout = "return document.getElementById('over-time').layout"
+        assert reader.run(f"{layout}.yaxis2.matches") == "y"
+        assert reader.run("return document.documentElement.scrollWidth") <= width
+    reader.choose("Quantity", "train risk", "#difference-controls")
+    middle = reader.traces("difference")[1]["y"]
+    assert middle == pytest.approx([-1] * len(middle), rel=1e-3)
+
+
+def test_a_page_that_is_live_draws_what_is_new(reader, result):
+    import threading
+
+    partial = result.copy(deep=True)
+    partial["status"][:] = 0
+    now = {"ds": partial, "stamp": "first"}
+
+    def state():
+        done = int((now["ds"]["status"] != 0).sum())
+        return {"stamp": now["stamp"], "members": 18, "done": done} | {
+            "said": f"{done} of 18.",
+            "isFinished": False,
+        }
+
+    shown = Shown(partial, experiment=EXPERIMENT)
+    answers = {"": lambda: report(shown, is_live=True), "state": state}
+    answers["numbers"] = lambda: numbers(now["ds"], EXPERIMENT)
+    with Server(answers) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        reader.open(server.url)
+        reader.wait("return document.getElementById('progress-said').textContent")
+        assert reader.find("#progress-said").text == "0 of 18."
+        drawn = (
+            "return document.getElementById('over-time').data.some(one => one.x.length)"
+        )
+        assert not reader.run(drawn)
+        now |= {"ds": result, "stamp": "second"}
+        reader.wait(drawn)
+        assert reader.find("#progress-said").text == "18 of 18."
+        asked = [url for url in reader.requests() if not url.startswith("data:")]
+        assert all(url.startswith(server.url) for url in asked)
+        assert reader.browser.get_log("browser") == []
+        server.shutdown()
