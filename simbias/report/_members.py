@@ -16,52 +16,58 @@ _EVENTS = ("event_time", "event_neuron", "event_sample", "event_kind")
 def arrays_of_members(
     ds: xr.Dataset, lead: tuple[str, ...], packed: Packed, notes: list[str]
 ) -> Iterator[dict[str, Any]]:
-    """Measures along one axis of their own, over time where they have it."""
+    """Measures along an axis of their own, over time or across a second one."""
     room = _ROOM
     cells = int(np.prod([ds.sizes[k] for k in lead[:-1]], dtype=int))
+    seeds = ds.sizes["seed"]
     for key, array in ds.data_vars.items():
-        name, has_time = str(key), "time" in array.dims
-        own = [str(d) for d in array.dims if d not in (*lead, "time")]
+        name = str(key)
         is_one = array.dtype.kind in "iufb" and {*lead} <= {*array.dims}
-        if not is_one or len(own) != 1 or name.startswith(("network.", "event_")):
+        if not is_one or name.startswith(("network.", "event_")):
             continue
-        size = array.sizes[own[0]]
-        if not 2 < size <= _POINTS:
+        across, along = _axes([str(dim) for dim in array.dims if dim not in lead])
+        if not along or not 2 < array.sizes[along] <= _POINTS:
             continue
-        order = (*lead, *(["time"] if has_time else []), own[0])
-        values = array.transpose(*order).values.astype(float)
-        values = values.reshape(cells, *values.shape[len(lead) - 1 :])
-        count = ds.sizes["time"]
-        at = np.unique(
-            np.linspace(0, count - 1, min(count, _TIMES)).round().astype(int)
-        )
-        if has_time:
-            values = values[:, :, at]
-        each = values.size // values.shape[1]
-        seeds = min(room // max(each, 1), values.shape[1])
-        if seeds < values.shape[1]:
-            said = (
-                f"{seeds} of {values.shape[1]} seeds" if seeds else "no single member"
-            )
+        if across:
+            count = array.sizes[across]
+            at = np.linspace(0, count - 1, min(count, _TIMES)).round().astype(int)
+            array = array.isel({across: np.unique(at)})
+        values = array.transpose(*lead, *([across] if across else []), along)
+        values = values.values.astype(float).reshape(cells, seeds, -1)
+        kept = min(room // (values.size // seeds), seeds)
+        if kept < seeds:
+            said = f"{kept} of {seeds} seeds" if kept else "no single member"
             notes.append(f"{name} of a member: of {said}.")
-        if not seeds:
+        if not kept:
             continue
-        room -= each * seeds
-        coordinate = ds[own[0]].values if own[0] in ds.coords else np.arange(size)
+        room -= kept * (values.size // seeds)
         yield {
             "name": name,
-            "dim": own[0],
-            "hasTime": has_time,
-            "at": [f"{v:.4g}" if array_is_number(v) else str(v) for v in coordinate],
-            "times": packed.add(np.asarray(ds["time"].values, float)[at]),
-            "values": packed.add(values[:, :seeds]),
-            "seeds": seeds,
+            "dim": along,
+            "at": _texts(array, along),
+            "across": across,
+            "places": _texts(array, across) if across else ["at the end"],
+            "values": packed.add(values[:, :kept]),
+            "seeds": kept,
         }
 
 
-def array_is_number(value: Any) -> bool:
-    """True for what `:g` can write."""
-    return isinstance(value, (int, float, np.number))
+def _axes(own: list[str]) -> tuple[str, str]:
+    """The axis that a picture goes across, "" if none, and that it goes along."""
+    if "time" in own:
+        own = ["time", *(dim for dim in own if dim != "time")]
+    elif len(own) == 1:
+        own = ["", *own]
+    return (own[0], own[1]) if len(own) == 2 else ("", "")
+
+
+def _texts(array: xr.DataArray, dim: str) -> list[str]:
+    """Where the values along an axis are, as they are written."""
+    if dim not in array.coords:
+        return [str(i) for i in range(array.sizes[dim])]
+    values = array[dim].values
+    is_number = values.dtype.kind in "iuf"
+    return [f"{v:.4g}" if is_number else str(v) for v in values]
 
 
 def events(

@@ -114,7 +114,9 @@ def one_member() -> Element:
         element("p", id="member-said", role="status"),
         element(
             "div",
-            _plot("member-losses", "", tools="member-tools", table="member-table"),
+            _plot(
+                "member-losses", "Over time", tools="member-tools", table="member-table"
+            ),
             _plot("neurons", "Its neurons", tall=True),
             _plot("array", "Another measure of it"),
             _plot("events", "Its events"),

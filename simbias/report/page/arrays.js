@@ -7,12 +7,12 @@ const arrayOf = (run) => {
   if (!run.arrays.length) return { show: () => {} };
   const load = (i) => {
     const found = run.arrays[i];
-    return { ...found, times: run.read(found.times).values, values: run.read(found.values) };
+    return { ...found, values: run.read(found.values).values };
   };
   let which = 0;
   let one = load(which);
   let who = [0, 0];
-  const named = run.arrays.map((each, i) => [i, `${each.name.replaceAll("_", " ")}, along ${each.dim.replaceAll("_", " ")}`]);
+  const named = run.arrays.map((each, i) => [i, `${spaced(each.name)}, along ${spaced(each.dim)}`]);
   choice(document.getElementById("array-controls"), "Measure", named, 0, (value) => {
     which = Number(value);
     paint();
@@ -20,15 +20,15 @@ const arrayOf = (run) => {
   const note = document.getElementById("array-note");
   const fill = folded(
     document.getElementById("array-table"), "This measure, as a table",
-    () => [one.dim, ...(one.hasTime ? [...one.times].map((t) => `t = ${short(t)}`) : ["at the end"])],
+    () => [spaced(one.dim), ...one.places.map((place) => (one.across ? `${across()} = ${place}` : place))],
     () => one.at.map((at, k) => [at, ...rows().map((row) => short(row[k]))]),
   );
+  const across = () => (one.across === "time" ? "t" : spaced(one.across));
   const rows = () => {
     const K = one.at.length;
-    const T = one.hasTime ? one.times.length : 1;
-    const first = (who[0] * one.seeds + who[1]) * T * K;
-    return [...Array(T).keys()].map((t) =>
-      Array.from(one.values.values.subarray(first + t * K, first + (t + 1) * K)));
+    const first = (who[0] * one.seeds + who[1]) * one.places.length * K;
+    return one.places.map((_, t) =>
+      Array.from(one.values.subarray(first + t * K, first + (t + 1) * K)));
   };
   const paint = () => {
     one = load(which);
@@ -37,19 +37,19 @@ const arrayOf = (run) => {
     note.textContent = isHere ? "" : "Of this member it is not in this page; of lower seeds it is.";
     if (!isHere) return;
     const at = one.at.map((text) => (Number.isNaN(Number(text)) ? text : Number(text)));
-    const name = one.name.replaceAll("_", " ");
-    const own = axis(one.dim.replaceAll("_", " "), false);
+    const name = spaced(one.name);
+    const own = axis(spaced(one.dim), false);
     let traces;
     let form;
-    if (one.hasTime && one.times.length > 1) {
+    if (one.places.length > 1) {
       const values = rows();
       const z = at.map((_, k) => values.map((row) => row[k]));
       traces = [{
-        type: "heatmap", x: [...one.times].map(short), y: at, z, colorscale: "Viridis",
+        type: "heatmap", x: one.places, y: at, z, colorscale: "Viridis",
         colorbar: { thickness: 10, outlinewidth: 0, tickcolor: inked("line"), exponentformat: "power" },
-        hovertemplate: `t = %{x}<br>${safe(one.dim)} = %{y}<br>${safe(name)}: %{z:.4g}<extra></extra>`,
+        hovertemplate: `${safe(across())} = %{x}<br>${safe(one.dim)} = %{y}<br>${safe(name)}: %{z:.4g}<extra></extra>`,
       }];
-      form = layout({ xaxis: { ...axis("time t", false), type: "category" }, yaxis: own });
+      form = layout({ xaxis: { ...axis(one.across === "time" ? "time t" : across(), false), type: "category" }, yaxis: own });
     } else {
       traces = [{
         x: at, y: rows()[0], mode: "lines+markers", line: { color: inked("accent"), width: 2 },

@@ -29,7 +29,7 @@ const explored = (runs, choose) => {
   };
   const options = [
     ...first.quantities.map((one) => [one.name, titled(one)]),
-    ...first.profiles.map((one) => [`along ${one.name}`, `${titled(one)}, along ${one.dim}`]),
+    ...first.profiles.map((one) => [`along ${one.name}`, `${titled(one)}, along ${spaced(one.dim)}`]),
   ];
   const what = choice(controls, "Quantity", options, state.name, (value) => {
     const found = first.profiles.find((one) => `along ${one.name}` === value);
@@ -169,7 +169,7 @@ const explored = (runs, choose) => {
     if (isAgainst) {
       const made = against(runs, state, quantityOf, profileOf);
       const ax = profile ? { isNumber: true, values: [] } : first.axes[state.x];
-      const title = profile ? profile.dim.replaceAll("_", " ") : ax.name;
+      const title = profile ? spaced(profile.dim) : ax.name;
       made.x = axis(title, ax.isNumber && isLogarithmic(ax.values, 8));
       if (!ax.isNumber) made.x = { ...made.x, type: "category" };
       else if (ax.values.length && ax.values.length <= 10) {
@@ -179,7 +179,7 @@ const explored = (runs, choose) => {
       draw(parts.against, made.traces, panels(name, made), `${name} against ${title}`);
     }
     document.getElementById("against-title").textContent =
-      profile ? `Along ${profile.dim.replaceAll("_", " ")}, at the end` :
+      profile ? `Along ${spaced(profile.dim)}, at the end` :
         state.x === -1 ? "" : `Against ${first.axes[state.x].name}`;
     tables.forEach((fill) => fill());
     for (const id of ["over-time", "against"]) {

@@ -59,7 +59,9 @@ const short = (value) => {
   return text.replaceAll("-", "−").replace("e+", "e");
 };
 
+const spaced = (name) => name.replaceAll("_", " ");
+
 const titled = (quantity) => {
-  const name = quantity.long || quantity.name.replaceAll("_", " ");
+  const name = quantity.long || spaced(quantity.name);
   return quantity.units ? `${name} (${quantity.units})` : name;
 };
