@@ -3,7 +3,9 @@
 const KINDS = { f4: Float32Array, f8: Float64Array, u1: Uint8Array };
 
 const inflated = async (text) => {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
   const stream = new Blob([bytes]).stream();
   return new Response(stream.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 };
