@@ -60,10 +60,12 @@ def claims(run: Shown) -> Element | None:
 
 
 def setting(run: Shown) -> Element | None:
-    """The rest of what the experiment says about itself, folded."""
+    """The rest of what the experiment says about itself, folded below a figure."""
     if not run.setting:
         return None
     text = element("p", run.setting, class_="setting")
+    if not run.figures:
+        return text
     return element("details", element("summary", "The setting"), text)
 
 
