@@ -12,6 +12,7 @@ from simbias.report.shown import shown
 from simbias.store.place import AbstractPlace, Replaced
 
 REPORT = "report.html"
+_MOST_OF_A_FILM = 6_000_000
 
 
 def write_report(
@@ -39,7 +40,7 @@ def write_report(
     try:
         figures = images(out, files) or None
         asked = {"claims": claims, "figures": figures, "origin": origin}
-        asked["experiment"] = experiment
+        asked |= {"experiment": experiment, "film": film_of(out)}
         text = report(shown(ds, module, **asked))
         check()
         (out / REPORT).write(text.encode(errors="replace"))
@@ -56,6 +57,14 @@ def images(out: AbstractPlace, files: Sequence[str]) -> dict[str, bytes]:
     names = [file for file in files if file.endswith(".png")]
     label = lambda file: file.removesuffix(".png").removeprefix("figure").strip("_")
     return {label(file): (out / file).read() for file in names}
+
+
+def film_of(out: AbstractPlace) -> bytes:
+    """What `simbias animate` has left there, unless it is too large for a page."""
+    place = out / "film.gif"
+    film = place.read() if place.exists() else b""
+    is_film = film.startswith(b"GIF8") and len(film) <= _MOST_OF_A_FILM
+    return film if is_film else b""
 
 
 def origin_of(recipe: Mapping[str, Any] | None) -> str:

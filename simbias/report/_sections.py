@@ -40,6 +40,14 @@ def _figure(run: Shown, label: str, image: bytes) -> Element:
     )
 
 
+def film(run: Shown) -> Element | None:
+    """The film, folded, since nobody can stop it; None if there is none."""
+    if not run.film:
+        return None
+    seen = _figure(run, "a film of one member", run.film)
+    return element("details", element("summary", "A film of one member"), seen)
+
+
 def claims(run: Shown) -> Element | None:
     """The table of claims; None if there are none."""
     if not run.claims:
@@ -52,10 +60,12 @@ def claims(run: Shown) -> Element | None:
 
 
 def setting(run: Shown) -> Element | None:
-    """The rest of what the experiment says about itself, folded."""
+    """The rest of what the experiment says about itself, folded below a figure."""
     if not run.setting:
         return None
     text = element("p", run.setting, class_="setting")
+    if not run.figures:
+        return text
     return element("details", element("summary", "The setting"), text)
 
 
@@ -67,7 +77,7 @@ def about(run: Shown) -> Element:
 def answer_section(run: Shown) -> Element | None:
     """Figures and setting, under a heading of what is there."""
     title = ("The setting", "The figure", "The figures")[min(len(run.figures), 2)]
-    return section("answer", title, figures(run), setting(run))
+    return section("answer", title, figures(run), film(run), setting(run))
 
 
 def section(name: str, title: str, *children: Element | None) -> Element | None:

@@ -26,14 +26,12 @@ def report(run: Shown, *, is_live: bool = False) -> str:
         parts.one_member(),
         parts.section("run", "The run", parts.about(run)),
     ]
-    progress = _progress(run) if is_live else None
     header = element(
         "header",
         element("p", f"simbias · {run.name}", class_="name"),
         theme_button(),
         element("h1", run.question or run.name),
-        parts.answer(run),
-        progress,
+        _progress(run) if is_live else parts.answer(run),
     )
     document = {"runs": [numbers(run.ds, run.experiment)], "isLive": is_live}
     title = f"{run.name}: {run.question}" if run.question else run.name

@@ -19,7 +19,7 @@ class Shown:
     """A result, with the question that it answers, the claims and the figures.
 
     `figures` are images in PNG by what each is called, "" if it is the only one;
-    `origin` says which experiment and preset.
+    `origin` says which experiment and preset it is of, `film` is a GIF of a member.
     """
 
     ds: xr.Dataset
@@ -29,6 +29,7 @@ class Shown:
     figures: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
     origin: str = ""
     experiment: Experiment | None = None
+    film: bytes = b""
 
     @property
     def name(self) -> str:
@@ -44,6 +45,7 @@ def shown(
     figures: Mapping[str, bytes] | None = None,
     origin: str = "",
     experiment: Experiment | None = None,
+    film: bytes = b"",
 ) -> Shown:
     """A result as its phenomenon shows it.
 
@@ -54,6 +56,7 @@ def shown(
         figures: if they are drawn already.
         origin: which experiment and preset it is of.
         experiment: the one that was run; None for one of `simbias.experiments`.
+        film: a GIF of one of its members, if there is one.
     """
     is_whole = bool(is_finished(ds).any()) and not bool((ds["status"] == 0).any())
     if phenomenon is None or not is_whole:
@@ -65,9 +68,8 @@ def shown(
     text = inspect.cleandoc(getattr(phenomenon, "__doc__", None) or "")
     question, _, setting = text.partition("\n\n")
     question = " ".join(question.split())
-    return Shown(
-        ds, question, setting.strip(), tuple(claims), figures, origin, experiment
-    )
+    told = question, setting.strip(), tuple(claims), figures
+    return Shown(ds, *told, origin, experiment, film)
 
 
 def _drawn(phenomenon: Any, ds: xr.Dataset) -> dict[str, bytes]:

@@ -1,5 +1,6 @@
 """`simbias report` and `simbias watch`: what is written, what is refused."""
 
+import base64
 import http.client
 import json
 import os
@@ -80,6 +81,17 @@ def test_the_page_is_made_again_from_what_is_stored(folder, capsys):
     text = page.read_text()
     assert command("report", "run", "--trust-code", "--out", "other.html") == 0
     assert (folder / "other.html").read_text() == text
+
+
+def test_a_film_that_lies_there_is_on_the_page(folder):
+    gif = b"GIF89a" + bytes(8)
+    (folder / "run" / "film.gif").write_bytes(gif)
+    assert command("report", "run", "mine.py") == 0
+    text = (folder / "run" / "report.html").read_text()
+    assert f"data:image/gif;base64,{base64.b64encode(gif).decode()}" in text
+    (folder / "run" / "film.gif").write_bytes(b"<script>")
+    assert command("report", "run", "mine.py") == 0
+    assert "image/gif" not in (folder / "run" / "report.html").read_text()
 
 
 def test_two_runs_are_set_beside_each_other(folder, capsys):
