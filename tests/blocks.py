@@ -30,6 +30,7 @@ _MARK = re.compile(
     r"<!-- (not run|long|planned|elsewhere|with \w+)(?:, but for ([^:]+))?: .+ -->$"
 )
 Put = Callable[..., None]
+_SEQUENCE = re.compile(r"\$\(seq (\d+) (\d+)\)")
 _BEFORE = re.compile(r"^(pip install \S+ && )?(uv run )?")
 
 
@@ -45,13 +46,10 @@ class Block:
     @property
     def commands(self) -> list[list[str]]:
         """The words of every line of a shell, without what installs and comments."""
-        whole = self.text.replace("\\\n", " ")
-        parts = [
-            p
-            for line in whole.splitlines()
-            for p in _BEFORE.sub("", line).split(" && ")
-        ]
-        words = [shlex.split(_BEFORE.sub("", part), comments=True) for part in parts]
+        text = _SEQUENCE.sub(_counted, self.text.replace("\\\n", " "))
+        lines = [_BEFORE.sub("", line) for line in text.splitlines()]
+        parts = [_BEFORE.sub("", part) for line in lines for part in line.split(" && ")]
+        words = [shlex.split(part, comments=True) for part in parts]
         return [one for one in words if one]
 
     @property
@@ -113,15 +111,15 @@ def shortened(words: list[str], *, is_planned: bool) -> list[str]:
         return ["check", "three_points", *words[1:]]
     if words[0] != "run" or words[1] not in experiment_names():
         return words
-    if is_planned:
-        return [*words, "--workers", "0", "--out", f"planned/{abs(hash(tuple(words)))}"]
     if "--preset" not in words:
         words = [*words, "--preset", "smoke"]
+    if is_planned:
+        return [*words, "--workers", "0", "--out", f"planned/{abs(hash(tuple(words)))}"]
     return words if "--out" in words else [*words, "--out", f"runs/{words[1]}-quick"]
 
 
-def _sequence(first: str, last: str) -> str:
-    return " ".join(map(str, range(int(first), int(last) + 1)))
+def _counted(found: re.Match[str]) -> str:
+    return " ".join(map(str, range(int(found[1]), int(found[2]) + 1)))
 
 
 def exit_code(words: list[str]) -> int:

@@ -82,6 +82,25 @@ def test_the_long_blocks_of_a_page_run_too(page, folder):
     told(page, folder, "", "long")
 
 
+def test_a_recipe_has_at_most_five_lines():
+    shared, *recipes = BLOCKS[ROOT / "docs" / "recipes.md"]
+    assert len(recipes) > 5
+    for block in recipes:
+        lines = [one for one in block.text.splitlines() if one.strip()]
+        own = [one for one in lines if not one.startswith(("import ", "from "))]
+        assert len(own) <= 5, block.text
+
+
+def test_commands_are_read_as_a_shell_reads_them(tmp_path):
+    (tmp_path / "page.md").write_text(
+        "```\nuv run simbias new a && simbias run b \\\n"
+        "    --cell.draw $(seq 0 3)  # four\n```\n"
+    )
+    (block,) = blocks_of(tmp_path / "page.md")
+    draws = ["--cell.draw", "0", "1", "2", "3"]
+    assert block.commands == [["simbias", "new", "a"], ["simbias", "run", "b", *draws]]
+
+
 @pytest.mark.parametrize(
     ("text", "fault"),
     [

@@ -1,7 +1,7 @@
 """Build the documentation as a site, strictly: a link that leads nowhere is an error.
 
     uv run --group docs python tools/website.py            # build/site/html/index.html
-    uv run --group docs python tools/website.py --serve    # on localhost, to write by
+    uv run --group docs python tools/website.py --serve    # on localhost
 
 Pages are those of docs/, README.md, CONTRIBUTING.md and CHANGELOG.md, and a reference
 from docstrings.  They are copied to build/site; links to other files of the
