@@ -1,7 +1,6 @@
 """Where a network of two inputs changes its mind."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
@@ -54,7 +53,7 @@ def boundary(training: Training) -> Panel:
     room = 0.15 * (high - low).max()
     axis = [np.linspace(low[i] - room, high[i] + room, _SIDE) for i in range(2)]
     grid = np.stack(np.meshgrid(*axis), axis=-1).reshape(-1, 2)
-    inputs = jnp.asarray(at(grid), data.x.dtype)
+    inputs = at(grid).astype(data.x.dtype)
     f = training.along(lambda net: jax.vmap(net)(inputs)[:, 0])
     size = np.abs(f).max(axis=1, keepdims=True)
     f = (f / np.where(size > 0, size, 1)).reshape(len(f), _SIDE, _SIDE)

@@ -22,7 +22,7 @@ from simbias.films.panel import Show
 PER_SECOND = 12
 # Frames for which the last one stays.
 _REST = 18
-_COLOURS = 64
+_COLOURS = 96
 SUFFIXES = (".gif", ".mp4")
 
 
@@ -142,7 +142,7 @@ def _palette(frames: list[Image.Image]) -> Image.Image:
     strip = Image.new("RGB", (some[0].width, sum(f.height for f in some)))
     for i, frame in enumerate(some):
         strip.paste(frame, (0, i * frame.height))
-    return strip.quantize(_COLOURS, Image.Quantize.MEDIANCUT)
+    return strip.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE)
 
 
 def _spread(count: int, wanted: int) -> Iterator[int]:

@@ -1,7 +1,6 @@
 """The function that a network of one input is, beside the sample."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
@@ -48,7 +47,7 @@ def function(training: Training) -> Panel:
     at = x[:, columns[0]]
     room = (at.max() - at.min()) / 12
     grid = np.linspace(at.min() - room, at.max() + room, _POINTS)
-    inputs = jnp.asarray(filled(data, columns, grid[:, None]), data.x.dtype)
+    inputs = filled(data, columns, grid[:, None]).astype(data.x.dtype)
     values = training.along(lambda net: jax.vmap(net)(inputs)[:, 0])
     known = data if data.test is None else data.test
     target = np.asarray(known.x)[:, columns[0]], np.asarray(known.mean)[:, 0]
@@ -59,7 +58,8 @@ def function(training: Training) -> Panel:
             law_line(axes, *(v[order] for v in target), label="target")
         axes.plot(at, y[:, 0], "o", color="black", ms=4, label="sample", zorder=3)
         (line,) = axes.plot(grid, values[0], color=COLOURS[2], lw=2, label="network")
-        seen = np.concatenate([values[-1], y[:, 0]])
+        is_inside = (grid >= at.min()) & (grid <= at.max())
+        seen = np.concatenate([values[-1, is_inside], y[:, 0]])
         low, high = seen.min(), seen.max()
         low, high = min(low, 0.0), max(high, 0.0)
         axes.set_ylim(low - 0.15 * (high - low), high + 0.15 * (high - low))

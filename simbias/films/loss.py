@@ -37,7 +37,7 @@ def loss(training: Training) -> Panel:
             passed.set_data(times[: record + 1], values[: record + 1])
             at = max(times[record], first) if is_log else times[record]
             now.set_data([at], [values[record]])
-            axes.set_title(f"t = {times[record]:.4g}")
+            axes.set_title(f"t = {times[record]:.5g}")
 
         return show
 

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.projections.polar import PolarAxes
 
 from simbias.core import Dataset
+from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.leaves import named_leaves
 from simbias.figures.laws import LAW
 from simbias.figures.style import COLOURS
@@ -78,10 +79,11 @@ def _extremes(training: Training, *, has_bias: bool) -> dict[int, np.ndarray]:
     is_relu = slope == 0 or getattr(network, "activation", None) is jax.nn.relu
     if not is_relu or data.y.shape[1] != 1:
         return {}
-    if has_bias:
-        ones = jnp.ones_like(data.x[:, :1])
-        data = dataclasses.replace(data, x=jnp.concatenate([data.x, ones], axis=1))
-    found = extremal_vectors(data)
+    with exact_numerics():
+        if has_bias:
+            ones = jnp.ones_like(data.x[:, :1])
+            data = dataclasses.replace(data, x=jnp.concatenate([data.x, ones], axis=1))
+        found = extremal_vectors(data)
     return {
         k: found.direction[found.kind == k] for k in _KINDS if (found.kind == k).any()
     }

@@ -60,7 +60,7 @@ def _map(share: xr.DataArray) -> Panel:
         def show(record: int) -> None:
             passed = np.where(np.arange(len(values))[:, None] <= record, values, np.nan)
             mesh.set_array(passed)
-            axes.set_title(f"learned up to t = {float(share['time'][record]):.4g}")
+            axes.set_title(f"learned up to t = {float(share['time'][record]):.6g}")
 
         return show
 
@@ -78,7 +78,7 @@ def _bars(
         bars = axes.bar(k, seen[0], width, color=COLOURS[0], label="network")
         half = width / 2
         axes.hlines(target, k - half, k + half, color="black", lw=1.5, label="target")
-        axes.set_ylim(0, 1.2 * max(target.max(), 1e-12))
+        axes.set_ylim(0, 1.25 * max(target.max(), seen.max(), 1e-12))
         axes.set_xticks(k)
         axes.set(xlabel="frequency k", ylabel="amplitude", title="amplitudes now")
         axes.legend(loc="upper right", ncols=2)
