@@ -22,6 +22,8 @@ from .core import FlowState as FlowState
 from .core import Status as Status
 from .ensemble.engine import exact_numerics as exact_numerics
 from .errors import BadInput as BadInput
+from .films.animate import animate as animate
+from .films.film import Film as Film
 from .flows import Descent as Descent
 from .flows import GradientFlow as GradientFlow
 from .flows import ReluFlow as ReluFlow

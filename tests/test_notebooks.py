@@ -1,4 +1,4 @@
-"""Every notebook runs as a plain script, from the first cell to the last."""
+"""Every notebook runs in its smallest form, from the first cell to the last."""
 
 import pytest
 from tree import ROOT
@@ -11,6 +11,7 @@ SOURCES = sorted(FOLDER.glob("*.py"))
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.stem)
 def test_the_notebook_runs(path, tmp_path, monkeypatch):
     monkeypatch.delenv("MPLBACKEND", raising=False)  # figures go into the notebook
+    monkeypatch.setenv("SIMBIAS_QUICK", "1")  # in the smallest form
     jupytext = pytest.importorskip("jupytext")
     nbclient = pytest.importorskip("nbclient")
     notebook = jupytext.read(path)
@@ -33,5 +34,19 @@ def test_the_paired_notebook_holds_the_same_code(path):
     assert sources(paired) == sources(path)
 
 
-def test_there_are_notebooks():
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.stem)
+def test_a_notebook_is_short_and_was_executed(path):
+    jupytext = pytest.importorskip("jupytext")
+    paired = path.with_suffix(".ipynb")
+    assert paired.stat().st_size < 300_000
+    cells = [c for c in jupytext.read(paired).cells if c.cell_type == "code"]
+    assert len(cells) <= 10
+    shown = [o for c in cells for o in c["outputs"]]
+    assert not [o for o in shown if o["output_type"] == "error"]
+    assert any("image/" in str(o.get("data", {})) for o in shown)
+
+
+def test_every_notebook_is_in_the_index():
+    index = (FOLDER / "README.md").read_text()
     assert SOURCES
+    assert all(f"({path.stem}.ipynb)" in index for path in SOURCES)

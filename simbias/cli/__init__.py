@@ -28,6 +28,7 @@ _COMMANDS = {
     "worker": ("run.worker", True),
     "submit": ("submit.submit", True),
     "figure": ("check.figure", True),
+    "animate": ("animate.animate", True),
     "check": ("check.check", True),
     "report": ("report.report", True),
     "watch": ("watch.watch", True),
@@ -144,6 +145,7 @@ usage: simbias COMMAND …
   worker DIR                   help with a run; any number, on any machines
   submit DIR                   workers as jobs of a cluster (Slurm)
   figure DIR                   draw the figure of a finished run again
+  animate DIR                  one member as a film: neurons, function, boundary, …
   report DIR [DIR]             one page about a run, or two of them side by side
   watch DIR                    the same page in a browser while the run goes on
   check [NAME …]               run experiments and print the table of their claims

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -14,6 +14,7 @@ from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.leaves import named_leaves
 from simbias.ensemble.members import draw
 from simbias.errors import BadInput
+from simbias.introspection.hidden_layer import Neurons, hidden_layer
 from simbias.measures.neurons.neuron_weights import NeuronWeights
 from simbias.verbs._kept import arrays_of, check_shapes, one_of_each
 from simbias.verbs._origin import drawn_cell, origin, values_of
@@ -58,17 +59,18 @@ def neuron_history(
     seed = one_of("seed", np.atleast_1d(ds["seed"].values).tolist(), seed)
     place = {**cell, "seed": seed}
     shapes = _shapes(experiment, cell)
-    layer = _layer(shapes)
+    layer = hidden_layer(shapes)
     recorded = _recorded(ds)
     if recorded is not None:
         times = np.atleast_1d(ds["time"].values)
-        found = layer.cut(_over_time(ds[recorded], place, "time"), shapes)
+        like = layer.neurons({k: np.empty(shape) for k, shape in shapes.items()})
+        found = _cut(_over_time(ds[recorded], place, "time"), like)
     elif "kept" in ds.coords:
         arrays = arrays_of(ds)
         times = np.atleast_1d(ds["kept"].values)
         whole = {k: _over_time(v, place, "kept") for k, v in arrays.items()}
         check_shapes(shapes, {k: v.shape[1:] for k, v in whole.items()})
-        found = layer.named(
+        found = layer.neurons(
             {k: v[(..., *map(slice, shapes[k]))] for k, v in whole.items()}
         )
     else:
@@ -79,61 +81,30 @@ def neuron_history(
         )
     scalars = {name: value for name, value in place.items() if np.ndim(value) == 0}
     coords = {name: value for name, value in scalars.items() if value is not None}
-    return xr.Dataset(found, {"time": times, **coords})
+    return xr.Dataset(_variables(found), {"time": times, **coords})
 
 
-class _Layer(NamedTuple):
-    """Names of the arrays of a network with one hidden layer; `is_turned` for aᵀ."""
-
-    w: str
-    b: str
-    a: str
-    is_turned: bool
-
-    def named(self, arrays: Mapping[str, np.ndarray]) -> dict[str, tuple]:
-        """The variables of a result from arrays over time."""
-        a = arrays[self.a]
-        a = np.moveaxis(a, -1, -2) if self.is_turned else a
-        is_single = a.shape[-1] == 1
-        out = {
-            "w": (("time", "neuron", "input"), arrays[self.w]),
-            "a": (
-                ("time", "neuron") if is_single else ("time", "neuron", "output"),
-                a[..., 0] if is_single else a,
-            ),
-        }
-        if self.b in arrays:
-            out["b"] = (("time", "neuron"), arrays[self.b])
-        return out
-
-    def cut(
-        self, rows: np.ndarray, shapes: Mapping[str, tuple[int, ...]]
-    ) -> dict[str, tuple]:
-        """The variables from rows (wⱼ, bⱼ, aⱼ) over time, as `NeuronWeights` has."""
-        m, d = shapes[self.w]
-        k, e = shapes[self.a][1], d + (self.b in shapes)
-        arrays = {self.w: rows[:, :m, :d], self.a: rows[:, :m, e : e + k]}
-        if e > d:
-            arrays[self.b] = rows[:, :m, d]
-        return self.named(arrays)
+def _variables(neurons: Neurons) -> dict[str, tuple]:
+    w, b, a = neurons
+    out: dict[str, tuple] = {"w": (("time", "neuron", "input"), w)}
+    if a.shape[-1] == 1:
+        out["a"] = (("time", "neuron"), a[..., 0])
+    else:
+        out["a"] = (("time", "neuron", "output"), a)
+    if b is not None:
+        out["b"] = (("time", "neuron"), b)
+    return out
 
 
-_LAYERS = (
-    _Layer("w", "b", "a", is_turned=False),
-    _Layer("weights.0", "biases.0", "weights.1", is_turned=True),
-    _Layer("layers.0.weight", "layers.0.bias", "layers.1.weight", is_turned=True),
-)
-
-
-def _layer(shapes: Mapping[str, tuple[int, ...]]) -> _Layer:
-    for layer in _LAYERS:
-        is_there = layer.w in shapes and layer.a in shapes
-        is_deeper = layer.is_turned and layer.a.replace("1", "2") in shapes
-        if is_there and not is_deeper and len(shapes[layer.w]) == 2:
-            return layer
-    raise BadInput(
-        "neurons are those of a network with one hidden layer, and this run has one "
-        f"with the arrays {', '.join(shapes)}."
+def _cut(rows: np.ndarray, like: Neurons) -> Neurons:
+    """The neurons of rows (wⱼ, bⱼ, aⱼ) over time, as `NeuronWeights` has them."""
+    w, b, a = like
+    rows, d = rows[:, : len(w)], w.shape[1]
+    e = d if b is None else d + 1
+    return (
+        rows[:, :, :d],
+        None if b is None else rows[:, :, d],
+        rows[:, :, e : e + a.shape[1]],
     )
 
 

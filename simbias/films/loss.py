@@ -1,0 +1,44 @@
+"""The loss along time, with a mark at the present."""
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from simbias.figures.style import COLOURS
+from simbias.films.panel import Panel, Show
+from simbias.films.training import Training
+
+# Times that span more than this factor are drawn on a logarithmic axis.
+_WIDE = 50
+# Losses that fall by more than this factor, too.
+_LARGE = 30
+
+
+def loss(training: Training) -> Panel:
+    """The loss of the sample: the whole curve in grey, and what has passed of it."""
+    values = training.losses()
+    name = getattr(training.loss, "__name__", "loss").replace("_", " ")
+
+    def draw(axes: Axes) -> Show:
+        times = training.times
+        axes.plot(times, values, color="#BBBBBB", lw=1)
+        (passed,) = axes.plot([], [], color=COLOURS[2], lw=2)
+        (now,) = axes.plot([], [], "o", color=COLOURS[2], ms=6, clip_on=False)
+        positive = times[times > 0]
+        first = positive[0]
+        if positive[-1] / first > _WIDE:
+            axes.set_xscale("log")
+        if (values > 0).all() and values.max() > _LARGE * values.min():
+            axes.set_yscale("log")
+        is_log = axes.get_xscale() == "log"
+        axes.set_xlim(first if is_log else 0, times[-1])
+        axes.set(xlabel="time", ylabel=name)
+
+        def show(record: int) -> None:
+            passed.set_data(times[: record + 1], values[: record + 1])
+            at = max(times[record], first) if is_log else times[record]
+            now.set_data([at], [values[record]])
+            axes.set_title(f"t = {times[record]:.5g}")
+
+        return show
+
+    return Panel({"loss": np.log(np.maximum(values, 1e-300))}, draw)
