@@ -23,9 +23,10 @@ from simbias.store.checkpoint import load_state, run_hash
 from simbias.store.compatible import check_compatible
 from simbias.store.interrupt import Interrupt
 from simbias.store.layout import Store, open_store
-from simbias.store.lease import Leases
+from simbias.store.lease import Leases, alone
 from simbias.store.making import complete_store, create_store, grow_store
 from simbias.store.place import Address, Replaced, Unreachable, naming
+from simbias.store.plain import write_plain
 from simbias.store.stub import clear_stub
 
 # Lanes in flight are saved this often, or less often where saving them takes long:
@@ -50,9 +51,7 @@ def prepare(address: Address, plan: Plan, attributes: Mapping[str, Any]) -> Stor
     must_grow = check_compatible(store, attributes)
     complete_store(store, table)
     if must_grow:
-        with Leases(store.work, check=store.check) as leases:
-            while not leases.claim("grow"):
-                time.sleep(_POLL_SECONDS)
+        with alone(store.work, store.check):
             store = open_store(place)
             if check_compatible(store, attributes):
                 with naming(place):
@@ -145,6 +144,7 @@ def complete(store: Store) -> Table | None:
         store.forget(block)
     if not table.is_done().all():
         return None
+    write_plain(store, table)
     finish(store)
     return table
 
