@@ -194,6 +194,33 @@ def options_class(
     return run
 
 
+def general_options() -> type:
+    """What every experiment has, for `run --help`; `run NAME --help` has the rest."""
+    names = ("preset", "config", "data", "seeds", "times", "final_time", "keep")
+    more = ("dtype", "root", "lanes", "workers", "format", "out")
+    kinds: dict[str, Any] = {"preset": Preset, "dtype": Literal["float32", "float64"]}
+    kinds |= dict.fromkeys(("times", "keep"), tuple[float, ...] | None)
+    kinds |= dict.fromkeys(("seeds", "root", "lanes", "workers"), int | None)
+    kinds |= {"final_time": float | None, "format": tuple[Format, ...]}
+    usual = {"preset": "quick", "dtype": "float64", "format": ("png",)}
+    fields = [
+        (
+            name,
+            Annotated[kinds.get(name, str | None), tyro.conf.arg(help=_SAID[name])],
+            dataclasses.field(default=usual.get(name)),
+        )
+        for name in (*names, *more)
+    ]
+    run = dataclasses.make_dataclass("Run", fields, frozen=True)
+    run.__doc__ = (
+        "Simulate an experiment, draw its figure, check its claims.\n\n"
+        "NAME is one of `simbias list`, or a file of yours, ./mine.py. Each has "
+        "options --cell.X for the arguments of its sample and networks, and --flow.X "
+        "for how weights move, with defaults of its own: simbias run NAME --help."
+    )
+    return run
+
+
 def _has_no_text(value: Any) -> bool:
     """Whether it is a function or a module, such as an optimiser of one's own."""
     return callable(value) or hasattr(value, "_fields")

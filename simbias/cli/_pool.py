@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from simbias.cli._terminal import NO_CACHE
-from simbias.ensemble.bar import Bar
+from simbias.ensemble.bar import Bar, Report
 from simbias.ensemble.plan import Plan
 from simbias.errors import BadInput
 from simbias.numerics.compiled import keeps_programs
@@ -24,7 +24,12 @@ _POLL_SECONDS = 0.5
 
 
 def run_workers(
-    plan: Plan, store: Store, words: Sequence[str], count: int, lanes: int | None
+    plan: Plan,
+    store: Store,
+    words: Sequence[str],
+    count: int,
+    lanes: int | None,
+    report: Report | None = None,
 ) -> None:
     """Start workers and wait for them.
 
@@ -38,7 +43,7 @@ def run_workers(
     members = np.bincount(store.rows() // store.block)
     with (
         Interrupt() as interrupt,
-        Bar(plan.experiment.name, plan.size, is_drawn=True) as bar,
+        Bar(plan.experiment.name, plan.size, is_drawn=True, report=report) as bar,
         contextlib.ExitStack() as started,
     ):
         shares = [f"{i + 1}/{count}" for i in range(count)]

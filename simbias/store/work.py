@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from simbias.ensemble.bar import Bar
+from simbias.ensemble.bar import Bar, Report
 from simbias.ensemble.engine import Stations
 from simbias.ensemble.memory import station_devices
 from simbias.ensemble.plan import Plan
@@ -68,6 +68,7 @@ def work(
     lanes: int | None = None,
     devices: list[jax.Device] | None = None,
     progress: bool = False,
+    report: Report | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     over: threading.Event | None = None,
 ) -> None:
@@ -79,6 +80,7 @@ def work(
         lanes: members in flight per station.
         devices: where to run.
         progress: draw a progress bar.
+        report: told where the run is, now and then.
         checkpoint_seconds: how often to save what is in flight.
         over: set, it asks for the same as SIGTERM.
 
@@ -92,7 +94,7 @@ def work(
     with (
         Interrupt(over) as interrupt,
         Leases(store.work, check=store.check) as leases,
-        Bar(plan.experiment.name, plan.size, is_drawn=progress) as bar,
+        Bar(plan.experiment.name, plan.size, is_drawn=progress, report=report) as bar,
     ):
         blocks = Blocks(plan, store, leases)
         programs = Programs(plan, devices[0].platform, bar.progress)
