@@ -66,6 +66,12 @@ def complete_store(store: Store, table: Table) -> None:
     for name, document in behind(store.place).items():
         store.check()
         (store.place / name).write(document)
+    axes = axis_files(store.attributes)
+    # They are written in this order.
+    if axes and not (store.place / [*axes][-1]).exists():
+        for name, content in axes.items():
+            store.check()
+            (store.place / name).write(content)
 
 
 def grow_store(store: Store, table: Table, attributes: Mapping[str, Any]) -> None:

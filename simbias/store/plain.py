@@ -92,7 +92,9 @@ def listed(attributes: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def axis_files(attributes: Mapping[str, Any]) -> dict[str, bytes]:
     """Files of coordinates, whose values are known from the start."""
-    found = {}
+    found: dict[str, bytes] = {}
+    if "described" not in attributes:
+        return found
     for name, one in _arrays(attributes).items():
         if one.values is not None:
             found[f"{name}/{ROOT}"] = written(one.document())
