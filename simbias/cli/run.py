@@ -35,8 +35,8 @@ from simbias.cli._shown import (
     write_json,
 )
 from simbias.cli._source import File, Source, named, source_of
+from simbias.cli._telling import Teller
 from simbias.cli._terminal import INTERRUPTED, say
-from simbias.cli._watch import Watch
 from simbias.core import Claim, Experiment
 from simbias.ensemble.configuration import provenance
 from simbias.ensemble.grid import make_grid
@@ -203,7 +203,7 @@ def _complete(request: _Request) -> int:
         )
         return 0
     command = source.command("resume", out)
-    watch = Watch(plan, out)
+    teller = Teller(plan, out)
     with _resumable(out, command + (f" --workers {workers}" if workers else "")) as end:
         while (table := complete(store)) is None:
             check_text(store.attributes["recipe"], recipe)
@@ -212,13 +212,13 @@ def _complete(request: _Request) -> int:
                     f"cannot write to {out}: {denied}. Its run is not finished: copy "
                     "it to where you can write, and resume it there."
                 )
-            watch.announce(describe_memory(plan, lanes))
+            teller.announce(describe_memory(plan, lanes))
             if workers is None:
-                work(plan, store, lanes=lanes, progress=True, report=watch)
+                work(plan, store, lanes=lanes, progress=True, report=teller)
             else:
                 words = (str(out), *source.words)
-                run_workers(plan, store, words, workers, lanes, report=watch)
-            watch.learn(in_one=workers is None)
+                run_workers(plan, store, words, workers, lanes, report=teller)
+            teller.learn(in_one=workers is None)
         if not is_of_this_text:
             say(CHANGED.format(file=recipe["file"]["name"]))
         ds = to_xarray(table, described)

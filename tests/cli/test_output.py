@@ -7,8 +7,8 @@ import pytest
 from small import small
 
 from simbias import cli
-from simbias.cli import _output, _watch
-from simbias.cli._watch import Watch, estimate
+from simbias.cli import _output, _telling
+from simbias.cli._telling import Teller, estimate
 from simbias.ensemble import bar
 from simbias.ensemble.bar import Bar, Pulse
 from simbias.ensemble.engine import exact_numerics
@@ -21,7 +21,7 @@ SMALL += ["--times", "0", "5", "--cell.m", "20", "--seeds", "2"]
 
 @pytest.fixture(autouse=True)
 def aside(tmp_path, monkeypatch):
-    monkeypatch.setattr(_watch, "cache_folder", lambda: str(tmp_path / "cache"))
+    monkeypatch.setattr(_telling, "cache_folder", lambda: str(tmp_path / "cache"))
 
 
 @pytest.fixture(scope="module")
@@ -126,15 +126,15 @@ def pulse(**changes):
 
 def test_what_a_run_took_is_what_the_next_one_is_told(plan, tmp_path, capsys):
     assert estimate(plan) is None
-    watch = Watch(plan, place_at(tmp_path / "run"))
-    watch(pulse(done=0, seconds=0.0, seconds_compiling=0.0))
-    watch(pulse(shapes=len(plan.groups)))
-    watch.learn(in_one=True)
+    teller = Teller(plan, place_at(tmp_path / "run"))
+    teller(pulse(done=0, seconds=0.0, seconds_compiling=0.0))
+    teller(pulse(shapes=len(plan.groups)))
+    teller.learn(in_one=True)
     assert estimate(plan) == pytest.approx(100.0)
     with exact_numerics():
         twice = make_plan(small(seeds=6))
     assert estimate(twice) == pytest.approx(20.0 + 2 * 80.0)
-    Watch(twice, place_at(tmp_path / "run")).announce("12 members")
+    Teller(twice, place_at(tmp_path / "run")).announce("12 members")
     assert "12 members; about 3 min, as last here" in capsys.readouterr().err
 
 
@@ -148,12 +148,12 @@ def test_what_is_kept_of_a_run_is_not_believed(plan, tmp_path, text):
 
 def test_half_a_run_teaches_nothing(plan, tmp_path):
     for changes in ({"done": 5}, {"seconds": 0.1}):
-        watch = Watch(plan, place_at(tmp_path / "run"))
-        watch(pulse(done=0, seconds=0.0))
-        watch(pulse(**changes))
-        watch.learn(in_one=True)
-    watch = Watch(plan, place_at(tmp_path / "run"))
-    watch(pulse(done=3))
-    watch(pulse())
-    watch.learn(in_one=True)
+        teller = Teller(plan, place_at(tmp_path / "run"))
+        teller(pulse(done=0, seconds=0.0))
+        teller(pulse(**changes))
+        teller.learn(in_one=True)
+    teller = Teller(plan, place_at(tmp_path / "run"))
+    teller(pulse(done=3))
+    teller(pulse())
+    teller.learn(in_one=True)
     assert estimate(plan) is None

@@ -24,7 +24,7 @@ from simbias.store.place import AbstractPlace
 _LEAST_SECONDS = 1.0
 
 
-class Watch:
+class Teller:
     """Called with where a run is; says what it will take, and learns what it took."""
 
     def __init__(self, plan: Plan, out: AbstractPlace):
