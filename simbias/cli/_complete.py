@@ -24,7 +24,6 @@ _OF_RUN = (
 )
 # Fields of a flow that can be written.
 _PLAIN = re.compile(r"\b(Real|Index|int|float|bool|str|Sampling|Optimiser)\b")
-_TAKES_DIR = ("resume", "worker", "submit", "figure", "export")
 
 
 def words(line: list[str], commands: Mapping[str, tuple[str, bool]]) -> list[str]:
@@ -46,22 +45,27 @@ def words(line: list[str], commands: Mapping[str, tuple[str, bool]]) -> list[str
         return _fitting(known, word)
     if word.startswith("-"):
         return _fitting(_options(command, before[1:], commands), word)
-    return _fitting(_operands(command, before[1:], word), word)
+    return _fitting(_operands(command, before[1:], word, commands), word)
 
 
 def _fitting(known: Iterable[str], word: str) -> list[str]:
     return sorted({one for one in known if one.startswith(word)})
 
 
-def _operands(command: str, rest: list[str], word: str) -> list[str]:
+def _operands(
+    command: str, rest: list[str], word: str, commands: Mapping[str, tuple[str, bool]]
+) -> list[str]:
     """What is no option: names, folders of runs, files."""
     is_first = not [one for one in rest if not one.startswith("-")]
     if command == "completion":
         return [*_SHELLS] if is_first else []
     if command in ("run", "check") and (is_first or command == "check"):
         return [*experiment_names(), *_paths(word, ".py")]
-    if command in _TAKES_DIR and is_first:
-        return _runs(word)
+    kinds = [ast.unparse(one.annotation) for one in _declared(command, commands)]
+    if "Folder" in kinds:
+        more = any("DIR|" in kind for kind in kinds)
+        runs = _runs(word) if is_first or more else []
+        return runs if is_first else [*runs, *_paths(word, ".py")]
     return _paths(word, ".py")
 
 
@@ -138,18 +142,24 @@ def _fields(
     command: str, commands: Mapping[str, tuple[str, bool]]
 ) -> dict[str, ast.expr]:
     """Options of a command and their annotations, positional ones left out."""
+    found = {}
+    for one in _declared(command, commands):
+        said = ast.unparse(one.annotation)
+        if "Positional" not in said and said not in ("Folder", "File"):
+            found[_dashed(ast.unparse(one.target))] = one.annotation
+    return found
+
+
+def _declared(
+    command: str, commands: Mapping[str, tuple[str, bool]]
+) -> list[ast.AnnAssign]:
+    """What the dataclass of a command's options declares."""
     module, _, function = commands[command][0].rpartition(".")
     wanted = f"{function.partition('_')[0]}options"
-    file = _HERE / (module.replace(".", "/") + ".py")
-    found = {}
-    for node in _tree(file).body:
+    for node in _tree(_HERE / (module.replace(".", "/") + ".py")).body:
         if isinstance(node, ast.ClassDef) and node.name.lower() == wanted:
-            for one in node.body:
-                if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
-                    said = ast.unparse(one.annotation)
-                    if "Positional" not in said and said not in ("Folder", "File"):
-                        found[_dashed(one.target.id)] = one.annotation
-    return found
+            return [one for one in node.body if isinstance(one, ast.AnnAssign)]
+    return []
 
 
 def _choices(annotation: ast.expr, aliases: Mapping[str, list[str]]) -> list[str]:

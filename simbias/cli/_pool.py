@@ -54,9 +54,9 @@ def run_workers(
                 is_told = True
                 for worker in workers:
                     worker.send_signal(signal.SIGTERM)
-            bar.show(_finished(store, members))
+            bar.show(finished_so_far(store, members))
             time.sleep(_POLL_SECONDS)
-        bar.show(_finished(store, members))
+        bar.show(finished_so_far(store, members))
         interrupt.raise_noted()
     failed = [worker for worker in workers if worker.returncode != 0]
     if failed:
@@ -64,6 +64,18 @@ def run_workers(
             f"{len(failed)} of {count} workers failed, the first with exit code "
             f"{failed[0].returncode}"
         )
+
+
+def finished_so_far(store: Store, members: np.ndarray) -> int:
+    """Members that are done, also those of blocks in flight.
+
+    Args:
+        store: that workers are at.
+        members: how many each block holds.
+    """
+    pending = sum(beat.get("pending", 0) for beat in heartbeats(store.work))
+    done = sum(int(members[b]) for b in store.committed() if b < members.size)
+    return min(done + pending, int(members.sum()))
 
 
 def take_share(share: str | None) -> None:
@@ -110,9 +122,3 @@ def _start(words: Sequence[str], share: str, lanes: int | None) -> subprocess.Po
         command.append(NO_CACHE)
     # In a session of its own, so that Ctrl-C reaches a worker once, by way of us.
     return subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
-
-
-def _finished(store: Store, members: np.ndarray) -> int:
-    pending = sum(beat.get("pending", 0) for beat in heartbeats(store.work))
-    done = sum(int(members[b]) for b in store.committed() if b < members.size)
-    return min(done + pending, int(members.sum()))

@@ -71,7 +71,8 @@ def test_folders_of_runs_are_offered_where_a_run_is_wanted(tmp_path, monkeypatch
     (tmp_path / "runs" / "other").mkdir()
     (tmp_path / "mine.py").write_text("")
     monkeypatch.chdir(tmp_path)
-    assert found("resume", "ru") == ["runs/"]
+    assert found("resume", "ru") == found("watch", "ru") == ["runs/"]
+    assert found("report", "runs/mine", "ru") == ["runs/"]
     assert found("resume", "runs/") == ["runs/mine", "runs/other/"]
     assert found("resume", "runs/mine", "mi") == ["mine.py"]
     assert found("run", "mi") == ["min_norm", "mine.py"]
