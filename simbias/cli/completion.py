@@ -60,5 +60,6 @@ function __simbias_complete
     set -l words (commandline -opc) (commandline -ct)
     $words[1] COMPLETE $words[2..-1] 2>/dev/null
 end
-complete -c simbias -a '(__simbias_complete)'""",
+complete -c simbias -n 'count (__simbias_complete) > /dev/null' -f \\
+    -a '(__simbias_complete)'""",
 }
