@@ -14,7 +14,7 @@ import dataclasses
 import enum
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import numpy as np
@@ -110,9 +110,13 @@ class AbstractMeasure(eqx.Module):
     `dims` names the axes of what `__call__` returns, in order; a scalar has none.
     Whole numbers and truth values are written down as float64, exact up to 2⁵³.
     A measure that needs the history is not a measure: it belongs to `analysis`.
+
+    The first line of its docstring is the long name of what is stored, and `units` its
+    unit, "1" for a pure number.
     """
 
     dims: eqx.AbstractClassVar[tuple[str, ...]]
+    units: ClassVar[str] = "1"
 
     @abstractmethod
     def __call__(self, network: Any, data: Dataset) -> Array:
@@ -124,7 +128,7 @@ class AbstractMeasure(eqx.Module):
 
 
 # A measure, or a plain function of the same arguments: its axes are the function's
-# `dims` if it has them, else they are named after the measure.
+# `dims` if it has them, else they are named after the measure; so with its `units`.
 Measure = AbstractMeasure | Callable[[Any, Dataset], Array]
 
 
@@ -194,6 +198,11 @@ class AbstractFlow(eqx.Module):
         self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
     ) -> FlowState:
         """One attempted step."""
+
+    @property
+    def clock(self) -> str:
+        """What times are counted in, for labels and stored results."""
+        return "flow time"
 
     def prepared(self) -> "AbstractFlow":
         """The flow as it is compiled: another one if that serves more cells.

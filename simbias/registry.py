@@ -101,6 +101,34 @@ def titles() -> dict[str, str]:
     return out
 
 
+def experiment_file(name: str) -> pathlib.Path | None:
+    """Where the source of an experiment lies; it is not imported."""
+    if place := _places(simbias.experiments).get(name):
+        own = pathlib.Path(simbias.experiments.__path__[0])
+        return own / (place.replace(".", "/") + ".py")
+    return _source(_installed()[name][0].module) if name in _installed() else None
+
+
+def themes() -> dict[str, tuple[str, list[str]]]:
+    """Theme -> what it is about, and its experiments; imports none of them.
+
+    Those that other packages bring, and those without a theme, are under "".
+    """
+    own = pathlib.Path(simbias.experiments.__path__[0])
+    places = _places(simbias.experiments)
+    out: dict[str, tuple[str, list[str]]] = {}
+    for name in experiment_names():
+        theme = places.get(name, "").rpartition(".")[0]
+        title = _title(own / theme / "__init__.py") if theme else ""
+        out.setdefault(theme, (title, []))[1].append(name)
+    return dict(sorted(out.items(), key=lambda item: (not item[0], item[0])))
+
+
+def flow_names() -> list[str]:
+    """Names of the flows; imports none."""
+    return [*_places(simbias.flows)]
+
+
 def flows() -> dict[str, type]:
     """Name -> class."""
     return {name: component(m) for name, m in modules(simbias.flows).items()}

@@ -4,7 +4,8 @@ Dimensions: the axes of the grid, in order; `seed`; `time` for trajectories; eac
 measure's own axes; and `kept`, the times of networks that were kept, for their arrays
 `network.NAME`.  What else `make` was given, defaults included, are coordinates without
 a dimension: `ds["sigma"]` is there whether σ was an axis or held fixed.
-Attributes hold the configuration, and how a paper may name the run.
+Every variable has a long name and a unit; attributes hold the configuration, and how a
+paper may name the run.
 """
 
 import hashlib
@@ -18,6 +19,7 @@ import xarray as xr
 
 from simbias.core import Status
 from simbias.ensemble.configuration import configuration, provenance
+from simbias.ensemble.described import FLAGS, described
 from simbias.ensemble.plan import Plan
 from simbias.ensemble.table import Table
 
@@ -29,12 +31,15 @@ def attributes(plan: Plan, recipe: dict[str, Any] | None = None) -> dict[str, An
     """
     fields = {**plan.trajectories, **plan.final}
     coords = {k: v for f in fields.values() for k, v in f.coords.items()}
+    stored, origin = configuration(plan.experiment), provenance()
     return {
-        "configuration": configuration(plan.experiment),
+        "configuration": stored,
         "axes": {k: list(v) for k, v in plan.grid.axes.items()},
         "coords": {k: np.asarray(v).tolist() for k, v in coords.items()},
         "recipe": recipe,
-        **provenance(),
+        "described": described(plan),
+        "citation": _citation(stored, origin["versions"]["simbias"]),
+        **origin,
     }
 
 
@@ -60,26 +65,25 @@ def to_xarray(table: Table, attributes: dict[str, Any]) -> xr.Dataset:
     fixed = {k: v for k, v in stored["cell"].items() if k not in axes}
     scalars = (bool, int, float, str)
     ds = ds.assign_coords({k: v for k, v in fixed.items() if isinstance(v, scalars)})
-    ds["status"].attrs = {
-        "flag_values": [int(s) for s in Status],
-        "flag_meanings": " ".join(s.name for s in Status),
-    }
-    ds["time"].attrs = {"long_name": "time", "loss": stored["loss"]}
+    # A run of an older simbias says nothing of them.
+    for name, words in attributes.get("described", {}).items():
+        if name in ds.variables:
+            ds[name].attrs |= words
+    ds["status"].attrs |= FLAGS
+    ds["time"].attrs |= {"loss": stored["loss"]}
     ds.attrs = {
         "experiment": stored["name"],
         "configuration": json.dumps(stored),
         "versions": json.dumps(attributes["versions"]),
         "device": attributes["device"],
-        "citation": _citation(attributes),
+        "citation": _citation(stored, attributes["versions"]["simbias"]),
     }
     return ds
 
 
-def _citation(attributes: dict[str, Any]) -> str:
+def _citation(stored: dict[str, Any], version: str) -> str:
     """How a paper names a run: with what, and what was asked for, by its digest."""
-    stored = attributes["configuration"]
     text = json.dumps(stored, sort_keys=True).encode()
-    version = attributes["versions"]["simbias"]
     return (
         f"The simbias developers, simbias {version}; run {stored['name']}, "
         f"configuration sha256:{hashlib.sha256(text).hexdigest()[:16]}"

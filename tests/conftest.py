@@ -13,6 +13,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
+# Tests read what a person does; those of JSON lines ask for them.
+os.environ["SIMBIAS_PLAIN"] = "1"
+
 # One cache of compiled programs for this run and all processes that it starts, unless
 # there is one.
 if "PYTEST_XDIST_WORKER" not in os.environ:

@@ -4,7 +4,8 @@
     python tools/release.py --draft    # while the changes say "not yet released"
 
 Builds wheel and source, compares what is in them with what git has, installs the wheel
-and its extras into an empty environment, and runs an experiment there.  Needs uv, git
+and its extras into an empty environment, runs an experiment there and reads it with
+xarray alone.  Needs uv, git
 and a package index.
 """
 
@@ -22,7 +23,8 @@ from collections.abc import Iterator
 ROOT = pathlib.Path(__file__).parent.parent
 # Not of a release, though git has them.
 LEFT_OUT = (".ci/", ".github/", ".gitignore", ".pre-commit-config.yaml")
-EXTRAS = ("slurm", "cloud", "data", "export", "notebooks")
+# Extras of a gigabyte each, of which no two go together: they are resolved alone.
+ACCELERATORS = ("cuda12", "cuda13", "tpu")
 
 
 def main() -> None:
@@ -52,9 +54,14 @@ def run(*command: object) -> str:
     return str(done.stdout)
 
 
+def project() -> dict:
+    """What pyproject.toml says of the package."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
 def version() -> str:
     """The one place is pyproject.toml."""
-    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    return project()["version"]
 
 
 def versions(is_draft: bool) -> Iterator[str]:
@@ -107,7 +114,13 @@ def installed(wheel: pathlib.Path, place: pathlib.Path) -> Iterator[str]:
     run(command, "run", "three_points", "--preset", "smoke", "--out", out)
     if not (out / "figure.png").exists():
         yield "the experiment drew nothing"
-    run(*install, f"simbias[{','.join(EXTRAS)}] @ {wheel.as_uri()}")
+    read = f"import xarray; xarray.open_zarr({str(out / 'run.zarr')!r}).load()"
+    run(place / "bin" / "python", "-W", "error", "-c", read)
+    every = project()["optional-dependencies"]
+    light = ",".join(name for name in every if name not in ACCELERATORS)
+    run(*install, f"simbias[{light}] @ {wheel.as_uri()}")
+    for name in ACCELERATORS:
+        run(*install, "--dry-run", f"simbias[{name}] @ {wheel.as_uri()}")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ import warnings
 from typing import Any
 
 import simbias
+from simbias.cli import _output as output
+from simbias.cli._complete import COMPLETE, words
 from simbias.cli._help import helped, is_kept
 from simbias.cli._terminal import BAD_INPUT, INTERRUPTED, NO_CACHE, say
 from simbias.ensemble.left import exit_at_once, is_left
@@ -34,6 +36,7 @@ _COMMANDS = {
     "watch": ("watch.watch", True),
     "export": ("export.export", False),
     "doctor": ("doctor.doctor", True),
+    "completion": ("completion.completion", False),
 }
 
 
@@ -69,6 +72,7 @@ def exit_code(arguments: list[str], over: threading.Event | None = None) -> int:
     """
     is_debugging = bool(os.environ.get("SIMBIAS_DEBUG")) or _DEBUG in arguments
     arguments = [word for word in arguments if word != _DEBUG]
+    arguments = output.choose(arguments)
     try:
         name = arguments[0] if arguments else "--help"
         if name in ("-h", "--help"):
@@ -76,6 +80,9 @@ def exit_code(arguments: list[str], over: threading.Event | None = None) -> int:
             return 0
         if name == "--version":
             print(simbias.__version__)
+            return 0
+        if name == COMPLETE:
+            print("\n".join(words(arguments[1:], _COMMANDS)))
             return 0
         if name not in _COMMANDS:
             raise BadInput(f"`{name}` is not a command.{suggestion(name, _COMMANDS)}")
@@ -92,8 +99,10 @@ def exit_code(arguments: list[str], over: threading.Event | None = None) -> int:
         if is_debugging:
             traceback.print_exc()
         _say_what_is_wrong(error, trace)
+        output.emit("error", message=str(error), exit_code=BAD_INPUT)
         return BAD_INPUT
     except KeyboardInterrupt:
+        output.emit("stopped", exit_code=INTERRUPTED)
         say("\nStopped.")
         return INTERRUPTED
 
@@ -139,7 +148,7 @@ _USAGE = """\
 usage: simbias COMMAND …
 
   new NAME                     write NAME.py, an experiment of your own
-  list                         the experiments and what each one shows
+  list                         the experiments by theme, and what each one shows
   run NAME [--preset …] …      simulate, draw the figure, check the claims
   resume DIR                   go on with a run that was stopped, from its folder alone
   worker DIR                   help with a run; any number, on any machines
@@ -151,15 +160,29 @@ usage: simbias COMMAND …
   check [NAME …]               run experiments and print the table of their claims
   export DIR FILE              a run as NetCDF, Zarr, CSV or Parquet
   doctor                       what this machine has and lacks, and a test of a flow
+  completion SHELL             what makes Tab work, for bash, zsh or fish
 
 NAME is one of the list, or a file of yours: `simbias run ./mine.py`.  Its runs need it
 again: `simbias resume DIR mine.py`.  DIR is a folder, or a URL: s3://bucket/mine,
 gs://…, az://… (pip install 'simbias[cloud]').
 
-`simbias run NAME --help` lists every option of that experiment.
+`simbias run NAME --help` lists every option of that experiment, `simbias run --help`
+those that all have.
+
+Standard output is for results, standard error for what happens meanwhile.  `run` and
+`resume` write JSON lines, one for each event, where standard output is no terminal, and
+with --json-lines; --plain, or the variable SIMBIAS_PLAIN, has text there as well.
 
 Compiled programs are kept in a folder of yours (JAX_COMPILATION_CACHE_DIR, or
 XDG_CACHE_HOME/simbias, or ~/.cache/simbias); --no-compile-cache does without.
 
 --debug, or the variable SIMBIAS_DEBUG, shows where an error comes from; --version says
-which simbias this is."""
+which simbias this is.
+
+Exit codes:
+  0    done; `check`: no claim fails (undecided ones may be there); `doctor`: all well
+  1    `check`: a claim fails; `doctor`: something is wrong; or an error of simbias,
+       with its traceback
+  2    bad input: an option, a file or a folder, which is named
+  129, 130, 143
+       the terminal was closed, Ctrl-C, SIGTERM: what was in flight is saved"""

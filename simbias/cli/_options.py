@@ -15,6 +15,7 @@ from simbias.ensemble.grid import FLOW_PREFIX
 from simbias.ensemble.parameters import parameters_of
 from simbias.ensemble.tuples import with_tuples
 from simbias.errors import BadInput
+from simbias.introspection.documented import documented, meaning
 from simbias.registry import flows
 from simbias.verbs.shown import check_phenomenon
 
@@ -118,6 +119,8 @@ _SAID = {
     "data; what is written here counts more.",
     "data": "Your sample in place of the experiment's own: x, y, x_test, y_test of a "
     "numpy.savez file.",
+    "cell": "Several values make an axis of the grid.",
+    "flow": "How weights move.",
     "seeds": "Members of every cell.",
     "times": "When to record, on the flow's clock; the last one ends the run.",
     "final_time": "The last time; all of --times are stretched with it.",
@@ -138,6 +141,8 @@ def options_class(
 
     `preset`, `config` and `data` are there to be shown: `resolved` has taken them.
     """
+    said, of_flow = documented(experiment.make), documented(type(experiment.flow))
+    explained = lambda kind, text: Annotated[kind, tyro.conf.arg(help=text or None)]
     cells = []
     for key, parameter in parameters_of(experiment.make).items():
         value = experiment.cell.get(key, parameter.default)
@@ -146,6 +151,7 @@ def options_class(
         if annotation is parameter.empty:  # as in the cell, or as the default
             annotation = type(value[0]) if value != (parameter.empty,) else float
         kind = tuple[annotation, ...]  # pyright: ignore
+        kind = explained(kind, meaning(key, said))
         cells.append((key, kind, dataclasses.field(default=value)))
     fields = []
     for key, (kind, default) in flow_fields(type(experiment.flow)).items():
@@ -156,6 +162,7 @@ def options_class(
         if kind is not bool:  # which are flags
             kind = tuple[kind, ...]  # pyright: ignore
             value = value if isinstance(value, tuple) else (value,)
+        kind = explained(kind, of_flow.get(key))
         fields.append((key, kind, dataclasses.field(default=value)))
     cell = dataclasses.make_dataclass("Cell", cells, frozen=True)
     cell.__doc__ = "Several values make an axis of the grid."
@@ -181,12 +188,36 @@ def options_class(
         ("format", tuple[Format, ...], dataclasses.field(default=("png",))),
         ("out", str | None, dataclasses.field(default=None)),
     ]
-    top = [
-        (name, Annotated[kind, tyro.conf.arg(help=_SAID.get(name))], default)
-        for name, kind, default in top
-    ]
+    top = [(name, explained(kind, _SAID[name]), default) for name, kind, default in top]
     run = dataclasses.make_dataclass("Run", top, frozen=True)
     run.__doc__ = "Options."
+    return run
+
+
+def general_options() -> type:
+    """What every experiment has, for `run --help`; `run NAME --help` has the rest."""
+    names = ("preset", "config", "data", "seeds", "times", "final_time", "keep")
+    more = ("dtype", "root", "lanes", "workers", "format", "out")
+    kinds: dict[str, Any] = {"preset": Preset, "dtype": Literal["float32", "float64"]}
+    kinds |= dict.fromkeys(("times", "keep"), tuple[float, ...] | None)
+    kinds |= dict.fromkeys(("seeds", "root", "lanes", "workers"), int | None)
+    kinds |= {"final_time": float | None, "format": tuple[Format, ...]}
+    usual = {"preset": "quick", "dtype": "float64", "format": ("png",)}
+    fields = [
+        (
+            name,
+            Annotated[kinds.get(name, str | None), tyro.conf.arg(help=_SAID[name])],
+            dataclasses.field(default=usual.get(name)),
+        )
+        for name in (*names, *more)
+    ]
+    run = dataclasses.make_dataclass("Run", fields, frozen=True)
+    run.__doc__ = (
+        "Simulate an experiment, draw its figure, check its claims.\n\n"
+        "NAME is one of `simbias list`, or a file of yours, ./mine.py. Each has "
+        "options --cell.X for the arguments of its sample and networks, and --flow.X "
+        "for how weights move, with defaults of its own: simbias run NAME --help."
+    )
     return run
 
 

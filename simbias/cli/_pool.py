@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from simbias.cli._terminal import NO_CACHE
-from simbias.ensemble.bar import Bar
+from simbias.ensemble.bar import Bar, Report
 from simbias.ensemble.plan import Plan
 from simbias.errors import BadInput
 from simbias.numerics.compiled import keeps_programs
@@ -24,7 +24,12 @@ _POLL_SECONDS = 0.5
 
 
 def run_workers(
-    plan: Plan, store: Store, words: Sequence[str], count: int, lanes: int | None
+    plan: Plan,
+    store: Store,
+    words: Sequence[str],
+    count: int,
+    lanes: int | None,
+    report: Report | None = None,
 ) -> None:
     """Start workers and wait for them.
 
@@ -38,7 +43,7 @@ def run_workers(
     members = np.bincount(store.rows() // store.block)
     with (
         Interrupt() as interrupt,
-        Bar(plan.experiment.name, plan.size, is_drawn=True) as bar,
+        Bar(plan.experiment.name, plan.size, is_drawn=True, report=report) as bar,
         contextlib.ExitStack() as started,
     ):
         shares = [f"{i + 1}/{count}" for i in range(count)]
@@ -49,9 +54,9 @@ def run_workers(
                 is_told = True
                 for worker in workers:
                     worker.send_signal(signal.SIGTERM)
-            bar.show(_finished(store, members))
+            bar.show(finished_so_far(store, members))
             time.sleep(_POLL_SECONDS)
-        bar.show(_finished(store, members))
+        bar.show(finished_so_far(store, members))
         interrupt.raise_noted()
     failed = [worker for worker in workers if worker.returncode != 0]
     if failed:
@@ -59,6 +64,18 @@ def run_workers(
             f"{len(failed)} of {count} workers failed, the first with exit code "
             f"{failed[0].returncode}"
         )
+
+
+def finished_so_far(store: Store, members: np.ndarray) -> int:
+    """Members that are done, also those of blocks in flight.
+
+    Args:
+        store: that workers are at.
+        members: how many each block holds.
+    """
+    pending = sum(beat.get("pending", 0) for beat in heartbeats(store.work))
+    done = sum(int(members[b]) for b in store.committed() if b < members.size)
+    return min(done + pending, int(members.sum()))
 
 
 def take_share(share: str | None) -> None:
@@ -105,9 +122,3 @@ def _start(words: Sequence[str], share: str, lanes: int | None) -> subprocess.Po
         command.append(NO_CACHE)
     # In a session of its own, so that Ctrl-C reaches a worker once, by way of us.
     return subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
-
-
-def _finished(store: Store, members: np.ndarray) -> int:
-    pending = sum(beat.get("pending", 0) for beat in heartbeats(store.work))
-    done = sum(int(members[b]) for b in store.committed() if b < members.size)
-    return min(done + pending, int(members.sum()))

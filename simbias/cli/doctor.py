@@ -68,7 +68,7 @@ def doctor(arguments: list[str]) -> int:
     """Print what was found; 1 if something is wrong."""
     parsed = tyro.cli(DoctorOptions, args=arguments, prog="simbias doctor")
     found = []
-    for look in (versions, device, cores, programs, disk, extras, self_test):
+    for look in (versions, device, dtype, cores, programs, disk, extras, self_test):
         try:
             one = look()
         except Exception as error:
@@ -112,6 +112,23 @@ def device() -> Finding:
         )
         return Finding("device", "hint", seen, advice)
     return Finding("device", "ok", seen)
+
+
+def dtype() -> Finding:
+    """Whether the device computes in float64, which runs do unless told otherwise."""
+    with exact_numerics():
+        third = jnp.asarray(1.0) / 3
+        error = abs(float(third * 3 - 1)) + abs(float(third) - 1 / 3)
+        seen = f"{third.dtype} by default, --dtype float32 for less"
+    if third.dtype != jnp.float64 or error > np.finfo(np.float64).eps:
+        advice = "Numbers here have fewer digits than they say: JAX_PLATFORMS=cpu."
+        return Finding("dtype", "wrong", seen, advice)
+    if jax.default_backend() == "tpu":
+        advice = (
+            "A TPU emulates float64, slowly: --dtype float32, or JAX_PLATFORMS=cpu."
+        )
+        return Finding("dtype", "hint", seen, advice)
+    return Finding("dtype", "ok", seen)
 
 
 def cores() -> Finding:
@@ -197,8 +214,9 @@ def self_test() -> Finding:
             seconds.append(time.perf_counter() - began)
     error = float(np.abs(np.asarray(found.records["w"]) - exact).max())
     seen = (
-        f"gradient flow of least squares at rtol {RTOL:g}: error {error:.1e} in "
-        f"{1e3 * seconds[1]:.0f} ms; {seconds[0]:.1f} s with compiling"
+        f"gradient flow of least squares at rtol {RTOL:g}: error {error:.1e} for "
+        f"{found.stats['evaluations']} evaluations, {1e3 * seconds[1]:.0f} ms; "
+        f"{seconds[0]:.1f} s with compiling"
     )
     if not error < ACCURATE * RTOL:
         advice = "Arithmetic here is not what it should be: report this, all of it."

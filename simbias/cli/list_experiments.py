@@ -1,22 +1,36 @@
 """`simbias list`."""
 
 import dataclasses
+import json as _json
 
 import tyro
 
-from simbias.registry import titles
+from simbias.registry import themes, titles
 
 
 @dataclasses.dataclass(frozen=True)
 class ListOptions:
-    """The experiments and what each one shows; [package] if another one brings it."""
+    """The experiments by theme; [package] where another package brings one."""
+
+    json: bool = False
+    """As JSON: a list of theme, what it is about, name and title."""
 
 
 def list_experiments(arguments: list[str]) -> int:
     """Print the experiments and what each one shows."""
-    tyro.cli(ListOptions, args=arguments, prog="simbias list")
-    known = titles()
+    parsed = tyro.cli(ListOptions, args=arguments, prog="simbias list")
+    known, groups = titles(), themes()
+    if parsed.json:
+        rows = [
+            {"theme": theme, "about": about, "name": name, "title": known[name]}
+            for theme, (about, names) in groups.items()
+            for name in names
+        ]
+        print(_json.dumps(rows, indent=1, ensure_ascii=False))
+        return 0
     width = max(map(len, known))
-    for name, title in known.items():
-        print(f"{name:{width}s} {title}")
+    for i, (theme, (about, names)) in enumerate(groups.items()):
+        print("\n" * (i > 0) + f"{theme or 'others'}: {about}".rstrip(": "))
+        for name in names:
+            print(f"  {name:{width}s} {known[name]}")
     return 0

@@ -11,12 +11,14 @@ from typing import Any
 import tyro
 import xarray as xr
 
+from simbias.cli import _output as output
 from simbias.cli._drawing import CHANGED
 from simbias.cli._options import (
     PRESETS,
     Folder,
     Format,
     experiment_of,
+    general_options,
     options_class,
     overrides,
     resolved,
@@ -33,8 +35,9 @@ from simbias.cli._shown import (
     write_json,
 )
 from simbias.cli._source import File, Source, named, source_of
+from simbias.cli._telling import Teller
 from simbias.cli._terminal import INTERRUPTED, say
-from simbias.core import Experiment
+from simbias.core import Claim, Experiment
 from simbias.ensemble.configuration import provenance
 from simbias.ensemble.grid import make_grid
 from simbias.ensemble.left import is_left
@@ -76,6 +79,8 @@ class _Request:
 
 def run(arguments: list[str]) -> int:
     """Simulate, draw the figure, check the claims."""
+    if {"-h", "--help"} & {*arguments[:1]}:
+        tyro.cli(general_options(), args=["--help"], prog="simbias run NAME")
     source, rest = named(arguments, "run")
     preset, steps, rest = resolved(rest)
     experiment = experiment_of(source.module, preset, steps)
@@ -198,6 +203,7 @@ def _complete(request: _Request) -> int:
         )
         return 0
     command = source.command("resume", out)
+    teller = Teller(plan, out)
     with _resumable(out, command + (f" --workers {workers}" if workers else "")) as end:
         while (table := complete(store)) is None:
             check_text(store.attributes["recipe"], recipe)
@@ -206,11 +212,13 @@ def _complete(request: _Request) -> int:
                     f"cannot write to {out}: {denied}. Its run is not finished: copy "
                     "it to where you can write, and resume it there."
                 )
-            say(describe_memory(plan, lanes))
+            teller.announce(describe_memory(plan, lanes))
             if workers is None:
-                work(plan, store, lanes=lanes, progress=True)
+                work(plan, store, lanes=lanes, progress=True, report=teller)
             else:
-                run_workers(plan, store, (str(out), *source.words), workers, lanes)
+                words = (str(out), *source.words)
+                run_workers(plan, store, words, workers, lanes, report=teller)
+            teller.learn(in_one=workers is None)
         if not is_of_this_text:
             say(CHANGED.format(file=recipe["file"]["name"]))
         ds = to_xarray(table, described)
@@ -237,19 +245,32 @@ def _show(
     """Write and print what a finished run shows."""
     module, out, name = request.source.module, request.out, request.source.name
     claims, files = judge(module, ds), []
+    document = claims_document(name, request.recipe["preset"], ds, claims)
     if denied is None:
         check()
-        document = claims_document(name, request.recipe["preset"], ds, claims)
         write_json(out / "claims.json", document)
-        print_claims(name, ds, claims)  # before a figure of yours may fail
+        _tell(name, ds, claims, document)  # before a figure of yours may fail
         files = write_figures(module, ds, out, request.formats, check)
         asked = (claims, files, origin_of(request.recipe), check)
         files += write_report(module, experiment, ds, out, *asked)
     else:
         say(f"Nothing was written to {out}: {denied}.")
-        print_claims(name, ds, claims)
+        _tell(name, ds, claims, document)
         files = [file for file in sorted(out.files()) if fnmatch(file, "figure*.*")]
-    print("".join(f"\n{out / file}" for file in files))
+    if output.is_lines():
+        paths = [str(out / file) for file in files]
+        output.emit("done", run=str(out), files=paths, exit_code=0)
+    else:
+        print("".join(f"\n{out / file}" for file in files))
+
+
+def _tell(
+    name: str, ds: xr.Dataset, claims: list[Claim], document: dict[str, Any]
+) -> None:
+    if output.is_lines():
+        output.emit("claims", **document)
+    else:
+        print_claims(name, ds, claims)
 
 
 @dataclasses.dataclass
@@ -269,6 +290,7 @@ def _resumable(out: AbstractPlace, command: str) -> Iterator[_Ending]:
         if code not in _LEAVING:
             raise
         unwaited = ", without waiting for what was being compiled" if is_left() else ""
+        output.emit("stopped", exit_code=code, resume=command)
         say(f"\n{_LEAVING[code]}{unwaited}. {how}")
         ending.code = code
     except (FileNotFoundError, Replaced):

@@ -6,14 +6,18 @@ import pathlib
 import shutil
 import signal
 import threading
+import time
 from typing import Any, Literal
 
+import numpy as np
 import tyro
 
 from simbias.cli._options import Folder
 from simbias.cli._place import found_run
+from simbias.cli._pool import finished_so_far
 from simbias.cli._source import File, source_of
 from simbias.cli._terminal import say
+from simbias.ensemble.bar import Bar
 from simbias.ensemble.left import exit_at_once, is_left
 from simbias.errors import BadInput
 from simbias.store.address import is_url
@@ -49,11 +53,12 @@ class SubmitOptions:
     partition: str | None = None
     """Partition of the cluster."""
     wait: bool = False
-    """Wait for the jobs."""
+    """Wait for the jobs, with a progress bar."""
 
 
 # The exit code of a worker that was asked to leave and has saved its work.
 LEFT = 128 + signal.SIGTERM
+_POLL_SECONDS = 1.0
 
 
 class _Postponed:
@@ -179,6 +184,12 @@ def submit(arguments: list[str]) -> int:
         f"{logs}. When they are done: {one.command('resume', out)}"
     )
     if parsed.wait:
+        members = np.bincount(store.rows() // store.block)
+        with Bar("submitted", int(members.sum()), is_drawn=True) as bar:
+            while not all(job.done() for job in jobs):
+                bar.show(finished_so_far(store, members))
+                time.sleep(_POLL_SECONDS)
+            bar.show(finished_so_far(store, members))
         for job in jobs:
             job.result()
     return 0

@@ -231,6 +231,7 @@ class Stations:
             if self._stopping.is_set() or (task := self.source.take(group)) is None:
                 break
             places[i] = task.member
+            programs.progress.begun.add(group)
             if lanes is None:
                 lanes = idle(programs.plan.groups[group].lane, len(places))
             if task.leaves is None:

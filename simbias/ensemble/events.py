@@ -77,10 +77,13 @@ Event = Outcome | Snapshot
 class Progress:
     """What the stations are at; read by whoever draws the bar.
 
-    `compiling` holds the threads that do, or wait for another one that does.
+    `compiling` holds the threads that do, or wait for another one that does, `begun`
+    the numbers of the shapes whose programs are there or being compiled.
     """
 
     compiling: set[threading.Thread] = dataclasses.field(default_factory=set)
+    begun: set[int] = dataclasses.field(default_factory=set)
+    shapes: int = 0
     is_stopping: bool = False
 
 

@@ -62,6 +62,7 @@ class Programs:
         self.plan = plan
         self.layout: Layout = "in turn" if platform == "cpu" else "side by side"
         self.progress = progress
+        progress.shapes = len(plan.groups)
         self._guard = threading.Lock()
         self._locks: dict[Any, threading.Lock] = {}
         self._ready: set[Any] = set()

@@ -223,6 +223,11 @@ class Descent(AbstractFlow):
                     "optimiser=optax.lion, not optax.lion(0.1)."
                 )
 
+    @property
+    def clock(self) -> str:
+        """Steps × rate, or steps where the optimiser has a rate of its own."""
+        return "steps" if self.rate is None else "steps × rate"
+
     def prepared(self) -> "Descent":
         """With numbers in place of the optimiser's name, if it is shared."""
         if not (self.is_shared and isinstance(self.optimiser, str)):

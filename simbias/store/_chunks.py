@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numcodecs.vlen import VLenUTF8
 from numcodecs.zstd import Zstd
 
 from simbias.errors import BadInput
@@ -39,6 +40,11 @@ def encoded(values: np.ndarray, chunk: Sequence[int], fill: float | int) -> byte
     whole = np.full(chunk, fill, values.dtype.newbyteorder("<"))
     whole[tuple(map(slice, values.shape))] = values
     return bytes(_ZSTD.encode(whole))
+
+
+def encoded_text(values: np.ndarray) -> bytes:
+    """A chunk of texts, an array of objects."""
+    return bytes(_ZSTD.encode(VLenUTF8().encode(values.reshape(-1))))
 
 
 def _declared(raw: bytes) -> int | None:

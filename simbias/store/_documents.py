@@ -5,12 +5,12 @@ looks at them only to say if they are not as they should be.
 """
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from simbias.core import Status
+from simbias.ensemble.described import FLAGS
 from simbias.errors import BadInput
 from simbias.store._chunks import LEVEL
 from simbias.store._columns import STATUS, fill_value
@@ -85,31 +85,42 @@ def _fault(raw: bytes, wanted: dict[str, Any]) -> str | None:
     return None
 
 
-def _array(attributes: Mapping[str, Any], name: str) -> dict[str, Any]:
-    column, blocks = attributes["columns"][name], attributes["extents"][-1]["blocks"]
-    fill = fill_value(name, np.dtype(column["dtype"]))
-    shape = [blocks * attributes["block"], *row_shape(attributes, name)]
-    grid = {"chunk_shape": chunk_shape(attributes, name)}
+def array_document(
+    shape: Sequence[int],
+    chunk: Sequence[int],
+    dtype: str,
+    fill: Any,
+    dims: Sequence[str],
+    attributes: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The document of an array, of numbers or, if its dtype is "string", of texts."""
+    first = {"name": "bytes", "configuration": {"endian": "little"}}
+    if dtype == "string":
+        first = {"name": "vlen-utf8", "configuration": {}}
+    packed = {"name": "zstd", "configuration": {"level": LEVEL, "checksum": True}}
+    grid = {"chunk_shape": list(chunk)}
     return {
-        "shape": shape,
-        "data_type": column["dtype"],
+        "shape": list(shape),
+        "data_type": dtype,
         "chunk_grid": {"name": "regular", "configuration": grid},
         "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
-        "fill_value": fill if isinstance(fill, int) else "NaN",
-        "codecs": [
-            {"name": "bytes", "configuration": {"endian": "little"}},
-            {"name": "zstd", "configuration": {"level": LEVEL, "checksum": True}},
-        ],
-        "attributes": _flags() if name == STATUS else {},
-        "dimension_names": ["member", *column["dims"]],
+        "fill_value": "NaN" if isinstance(fill, float) else fill,
+        "codecs": [first, packed],
+        "attributes": dict(attributes),
+        "dimension_names": list(dims),
         "zarr_format": 3,
         "node_type": "array",
         "storage_transformers": [],
     }
 
 
-def _flags() -> dict[str, Any]:
-    return {
-        "flag_values": [int(s) for s in Status],
-        "flag_meanings": " ".join(s.name for s in Status),
-    }
+def _array(attributes: Mapping[str, Any], name: str) -> dict[str, Any]:
+    column, blocks = attributes["columns"][name], attributes["extents"][-1]["blocks"]
+    return array_document(
+        [blocks * attributes["block"], *row_shape(attributes, name)],
+        chunk_shape(attributes, name),
+        column["dtype"],
+        fill_value(name, np.dtype(column["dtype"])),
+        ["member", *column["dims"]],
+        FLAGS if name == STATUS else {},
+    )

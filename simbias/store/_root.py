@@ -61,11 +61,17 @@ def canonical(document: Any) -> str:
     return json.dumps(document, sort_keys=True, separators=(",", ":"))
 
 
-def sealed(attributes: Mapping[str, Any]) -> bytes:
-    """The root's document with a checksum of its attributes."""
+def sealed(attributes: Mapping[str, Any], listed: Any = None) -> bytes:
+    """The root's document with a checksum of its attributes.
+
+    `listed` is what other readers find there of the arrays below, and is not read here.
+    """
     plain = json.loads(json.dumps(attributes))  # as it will be read
     plain.pop(_CHECKSUM, None)
-    return written({"attributes": {**plain, _CHECKSUM: _checksum(plain)}, **_HEAD})
+    document = {"attributes": {**plain, _CHECKSUM: _checksum(plain)}, **_HEAD}
+    if listed is not None:
+        document["consolidated_metadata"] = listed
+    return written(document)
 
 
 def read_root(place: AbstractPlace) -> dict[str, Any]:
@@ -93,7 +99,7 @@ def read_root(place: AbstractPlace) -> dict[str, Any]:
             f"`{place}` is not a simbias run of this version: expected format "
             f"{FORMAT!r}, got {stored!r} in {where}. Choose another folder."
         )
-    # What zarr adds on demand is not read, and does no harm.
+    # What other readers find there, or zarr has added, is not read and does no harm.
     head = {k: v for k, v in document.items() if k != "consolidated_metadata"}
     head.pop("attributes")
     checksum = attributes.pop(_CHECKSUM, None)
@@ -132,6 +138,8 @@ def _fault(attributes: Mapping[str, Any]) -> str | None:
             return f"extents holds {one!r}"
     if wrong := _inconsistent(attributes):
         return wrong
+    if not _is_described(attributes.get("described", {})):
+        return f"described is {attributes['described']!r:.200}"
     if "recipe" not in attributes:
         return "recipe is missing"
     recipe = attributes["recipe"]
@@ -184,6 +192,15 @@ def _inconsistent(attributes: Mapping[str, Any]) -> str | None:
             if lengths.get(dim, size) != size:
                 return f"{name} has {size} values along {dim}, expected {lengths[dim]}"
     return None
+
+
+def _is_described(said: Any) -> bool:
+    """Whether it is a table of tables of texts, which may be shown."""
+    is_table = lambda value: isinstance(value, Mapping)
+    return is_table(said) and all(
+        is_table(words) and all(isinstance(text, str) for text in words.values())
+        for words in said.values()
+    )
 
 
 def _wrong_column(columns: Mapping[str, Any]) -> str | None:

@@ -7,6 +7,7 @@
     attributes     number of the run, configuration, extents, columns, versions, device,
                    and a checksum of these
     work/          leases and lanes in flight; gone when the run is finished
+    /NAME          the same over the grid, with coordinates, for others: see `plain`
 
 One block of members is one chunk with one writer, written once, when all of its
 members are done, the status last: a block without status is not there.  Codecs carry a

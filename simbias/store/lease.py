@@ -21,7 +21,7 @@ import threading
 import time
 import uuid
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from simbias.store.address import place_at
@@ -30,6 +30,7 @@ from simbias.store.place import AbstractPlace, Address, Replaced, Unreachable
 _NAME = re.compile(r"\w{1,64}")
 BEAT_SECONDS = 10.0
 STALE_SECONDS = 60.0
+_POLL_SECONDS = 1.0
 
 
 class Leases:
@@ -158,6 +159,15 @@ class Leases:
 
     def _heartbeat(self, owner: str) -> AbstractPlace:
         return self._place / "owners" / owner
+
+
+@contextlib.contextmanager
+def alone(place: AbstractPlace, check: Callable[[], None]) -> Iterator[None]:
+    """Waits until nobody else changes what all of a run share, and keeps it so."""
+    with Leases(place, check=check) as leases:
+        while not leases.claim("grow"):
+            time.sleep(_POLL_SECONDS)
+        yield
 
 
 def heartbeats(place: AbstractPlace) -> list[dict]:

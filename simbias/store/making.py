@@ -14,6 +14,7 @@ from simbias.store._root import FORMAT, sealed, written
 from simbias.store.extents import extent, member_rows
 from simbias.store.layout import Store
 from simbias.store.place import ROOT, AbstractPlace
+from simbias.store.plain import axis_files, clear_plain, listed
 
 # A block is about a megabyte, and there are enough of them to share out.
 _BLOCK_BYTES = 1 << 20
@@ -42,7 +43,8 @@ def create_store(
         **attributes,
     }
     below = {name: written(one) for name, one in documents(born).items()}
-    root = sealed(born)
+    below |= axis_files(born)
+    root = sealed(born, listed(born))
     if not place.exists():
         place.make({ROOT: root, **below})
     elif (place / ROOT).create(root):
@@ -64,6 +66,12 @@ def complete_store(store: Store, table: Table) -> None:
     for name, document in behind(store.place).items():
         store.check()
         (store.place / name).write(document)
+    axes = axis_files(store.attributes)
+    # They are written in this order.
+    if axes and not (store.place / [*axes][-1]).exists():
+        for name, content in axes.items():
+            store.check()
+            (store.place / name).write(content)
 
 
 def grow_store(store: Store, table: Table, attributes: Mapping[str, Any]) -> None:
@@ -75,10 +83,14 @@ def grow_store(store: Store, table: Table, attributes: Mapping[str, Any]) -> Non
     old, block = store.attributes["extents"], store.block
     extents = _with_extent(old, new, block, attributes, table)
     store.check()
+    clear_plain(store)  # which is of the smaller grid
+    grown = {**store.attributes, **attributes, "extents": extents}
     root = store.place / ROOT
-    root.write(sealed({**store.attributes, **attributes, "extents": extents}))
+    root.write(sealed(grown, listed(grown)))
     for path in root.unsynced():
         sync(path)
+    for name, content in axis_files(grown).items():
+        (store.place / name).write(content)
 
 
 def _described(table: Table) -> dict[str, Any]:

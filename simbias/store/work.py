@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from simbias.ensemble.bar import Bar
+from simbias.ensemble.bar import Bar, Report
 from simbias.ensemble.engine import Stations
 from simbias.ensemble.memory import station_devices
 from simbias.ensemble.plan import Plan
@@ -23,9 +23,10 @@ from simbias.store.checkpoint import load_state, run_hash
 from simbias.store.compatible import check_compatible
 from simbias.store.interrupt import Interrupt
 from simbias.store.layout import Store, open_store
-from simbias.store.lease import Leases
+from simbias.store.lease import Leases, alone
 from simbias.store.making import complete_store, create_store, grow_store
 from simbias.store.place import Address, Replaced, Unreachable, naming
+from simbias.store.plain import write_plain
 from simbias.store.stub import clear_stub
 
 # Lanes in flight are saved this often, or less often where saving them takes long:
@@ -50,9 +51,7 @@ def prepare(address: Address, plan: Plan, attributes: Mapping[str, Any]) -> Stor
     must_grow = check_compatible(store, attributes)
     complete_store(store, table)
     if must_grow:
-        with Leases(store.work, check=store.check) as leases:
-            while not leases.claim("grow"):
-                time.sleep(_POLL_SECONDS)
+        with alone(store.work, store.check):
             store = open_store(place)
             if check_compatible(store, attributes):
                 with naming(place):
@@ -69,6 +68,7 @@ def work(
     lanes: int | None = None,
     devices: list[jax.Device] | None = None,
     progress: bool = False,
+    report: Report | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     over: threading.Event | None = None,
 ) -> None:
@@ -80,6 +80,7 @@ def work(
         lanes: members in flight per station.
         devices: where to run.
         progress: draw a progress bar.
+        report: told where the run is, now and then.
         checkpoint_seconds: how often to save what is in flight.
         over: set, it asks for the same as SIGTERM.
 
@@ -93,7 +94,7 @@ def work(
     with (
         Interrupt(over) as interrupt,
         Leases(store.work, check=store.check) as leases,
-        Bar(plan.experiment.name, plan.size, is_drawn=progress) as bar,
+        Bar(plan.experiment.name, plan.size, is_drawn=progress, report=report) as bar,
     ):
         blocks = Blocks(plan, store, leases)
         programs = Programs(plan, devices[0].platform, bar.progress)
@@ -145,6 +146,7 @@ def complete(store: Store) -> Table | None:
         store.forget(block)
     if not table.is_done().all():
         return None
+    write_plain(store, table)
     finish(store)
     return table
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from importlib.metadata import version
+from typing import get_args
 
 import pytest
 import tyro
@@ -12,7 +13,7 @@ import tyro
 import simbias
 from simbias import cli
 from simbias.cli import list_experiments as _list
-from simbias.cli._options import options_class, overrides
+from simbias.cli._options import experiment_of, options_class, overrides
 from simbias.cli._overrides import overridden
 from simbias.ensemble.parameters import parameters_of
 from simbias.errors import BadInput
@@ -31,10 +32,46 @@ def run(*arguments):
     return 0
 
 
-def test_list_names_every_experiment(capsys):
+def test_list_names_every_experiment_below_its_theme(capsys):
     assert run("list") == 0
-    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    out = capsys.readouterr().out
+    listed = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
     assert set(experiments()) <= {*listed}
+    assert len(listed) == len({*listed})
+    assert "alignment: Early alignment: neurons turn before they grow" in out
+    assert run("list", "--json") == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert {*listed} == {*rows}
+    for name, module in experiments().items():
+        assert module.__name__.split(".")[-2] == rows[name]["theme"]
+        assert module.__doc__.startswith(rows[name]["title"])
+
+
+def test_the_help_of_run_has_what_every_experiment_has(capsys):
+    assert run("run", "--help") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    for option in ("preset", "config", "data", "seeds", "times", "workers", "out"):
+        assert f"--{option} " in said
+    assert "simbias run NAME --help" in said
+
+
+def test_the_usage_names_every_command_and_every_exit_code(capsys):
+    assert run("--help") == 0
+    said = capsys.readouterr().out
+    for command in cli._COMMANDS:
+        assert f"\n  {command} " in said
+    codes = said.partition("Exit codes:")[2]
+    for code in ("0", "1", "2", "129", "130", "143"):
+        assert code in codes
+
+
+@pytest.mark.parametrize("name", sorted(experiments()))
+def test_every_option_of_an_experiment_is_described(name):
+    made = experiment_of(experiments()[name], "quick", [])
+    top = options_class(made)
+    for part in (top, *(get_args(top.__annotations__[k])[0] for k in ("cell", "flow"))):
+        for key, kind in part.__annotations__.items():
+            assert get_args(kind)[1].help, f"{part.__name__} {key}"
 
 
 def test_the_help_of_an_experiment_lists_what_decides_the_defaults(capsys):
@@ -54,6 +91,7 @@ def test_the_version_is_that_of_the_package(capsys):
 @pytest.mark.parametrize(
     "command",
     [
+        "new",
         "list",
         "run threshold",
         "resume",
@@ -64,6 +102,8 @@ def test_the_version_is_that_of_the_package(capsys):
         "watch",
         "check",
         "export",
+        "doctor",
+        "completion",
     ],
 )
 def test_every_command_has_its_help(command, capsys):

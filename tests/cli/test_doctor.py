@@ -19,7 +19,8 @@ def test_a_machine_that_works_is_described(capsys):
     assert run() == 0
     said = capsys.readouterr().out
     assert "gradient flow of least squares" in said
-    for word in ("versions", "device", "cores", "compiled programs", "disk", "extras"):
+    words = ("versions", "device", "dtype", "cores", "compiled programs", "disk")
+    for word in (*words, "extras"):
         assert f" {word}: " in said
 
 
@@ -36,6 +37,15 @@ def test_arithmetic_that_is_not_exact_is_wrong(capsys, monkeypatch):
     monkeypatch.setattr(doctor, "half_mse", lambda *given: 2 * loss(*given))
     assert run() == 1
     assert "wrong  self-test" in capsys.readouterr().out
+
+
+def test_a_device_that_rounds_to_less_than_float64_is_wrong(monkeypatch):
+    real = doctor.jnp.asarray
+    monkeypatch.setattr(
+        doctor.jnp, "asarray", lambda v, *rest: real(v, doctor.jnp.float32)
+    )
+    found = doctor.dtype()
+    assert (found.verdict, "JAX_PLATFORMS=cpu" in found.advice) == ("wrong", True)
 
 
 def test_what_raises_is_named_and_the_rest_is_looked_at(capsys, monkeypatch):

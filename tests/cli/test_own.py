@@ -434,8 +434,9 @@ def zoo(tmp_path, monkeypatch):
 
 def test_a_package_brings_experiments_of_its_own(zoo, tmp_path, capsys):
     assert command("list") == 0
-    lines = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()]
-    listed = dict(lines)
+    out = capsys.readouterr().out
+    lines = [line for line in out.splitlines() if line.startswith("  ")]
+    listed = dict(line.split(maxsplit=1) for line in lines)
     assert listed["lines"] == "Mine: a walk downhill. [zoo]"
     assert listed["apes"] == "Apes. [zoo]"
     assert "zoo" not in listed["threshold"]
@@ -482,7 +483,7 @@ def test_a_file_that_is_killed_and_resumed_gives_the_same_bytes(mine, tmp_path):
         assert (killed / file).read_bytes() == (straight / file).read_bytes()
 
 
-LIGHT = ["--help", "--version", "list", "new waves"]
+LIGHT = ["--help", "--version", "list", "new waves", "completion bash"]
 
 
 @pytest.mark.parametrize(

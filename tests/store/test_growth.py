@@ -11,6 +11,7 @@ from simbias.core import Status
 from simbias.ensemble import engine
 from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.plan import make_plan
+from simbias.ensemble.table import GROUPS
 from simbias.results import attributes, open_result
 from simbias.store._root import sealed
 from simbias.store.extents import extent, member_rows
@@ -23,7 +24,8 @@ def files(path):
 
 
 def chunks(path):
-    return {p: p.read_bytes() for p in path.rglob("c/**/*") if p.is_file()}
+    blocks = (p for group in GROUPS for p in (path / group).rglob("c/**/*"))
+    return {p: p.read_bytes() for p in blocks if p.is_file()}
 
 
 def computed(monkeypatch):

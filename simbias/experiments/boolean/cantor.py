@@ -82,7 +82,17 @@ def make(
     m: int = 20,
     n: int = 4000,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Rows for the accuracy, the law of fresh ones, and a network of that depth."""
+    """Rows for the accuracy, the law of fresh ones, and a network of that depth.
+
+    Args:
+        key: random key.
+        degree: of the points: −2 has the coarsest gaps, a large one all of them at
+            the last level.
+        depth: hidden layers.
+        d: coordinates, each of which tells the class.
+        m: neurons of each of them.
+        n: rows for the accuracy.
+    """
     key_data, key_network = jax.random.split(key)
     data = cantor(key_data, n=n, d=d, levels=LEVELS, degree=degree)
     return data, published_start(key_network, (d, *[m] * depth, 1), bias=0.1)

@@ -88,7 +88,14 @@ class ByHand(AbstractMeasure):
 def make(
     key: PRNGKeyArray, *, relevant: Relevant = "half", d: int = 10, n: int = 4000
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Rows for the accuracy, the law of fresh ones, and a network of 10d ReLUs."""
+    """Rows for the accuracy, the law of fresh ones, and a network of 10d ReLUs.
+
+    Args:
+        key: random key.
+        relevant: whether the parity is of half of the bits or of one.
+        d: bits.
+        n: rows for the accuracy.
+    """
     key_data, key_network = jax.random.split(key)
     one_of("relevant", relevant, ("half", "one"))
     positive_integer("d", d)

@@ -88,7 +88,14 @@ class Systems(AbstractMeasure):
 def make(
     key: PRNGKeyArray, *, flips: Real = 0.0, d: int = 10, systems: int = 500
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Rows for so many systems of 2d equations, and a network with nothing to do."""
+    """Rows for so many systems of 2d equations, and a network with nothing to do.
+
+    Args:
+        key: random key.
+        flips: share of the labels that are flipped.
+        d: bits.
+        systems: number of systems of 2d equations.
+    """
     key_data, key_network = jax.random.split(key)
     data = parity(key_data, n=systems * 2 * d, d=d, flips=flips)
     return data, published_start(key_network, (d, 1, 1))

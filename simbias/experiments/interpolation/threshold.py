@@ -86,7 +86,23 @@ def make(
     sparsity: int = 1,
     n_test: int = 2000,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """A linear teacher with noise, and a two-layer network from a small start."""
+    """A linear teacher with noise, and a two-layer network from a small start.
+
+    Args:
+        key: random key.
+        n: samples to train on.
+        d: entries of an input.
+        m: width: neurons of a hidden layer.
+        sigma: standard deviation of the noise of the targets.
+        scale: scale of the initial weights.
+        activation: activation of the hidden neurons.
+        initial: law of the initial weights.
+        has_bias: whether hidden neurons have a bias.
+        inputs: law of the inputs.
+        teacher: law of the teacher.
+        sparsity: entries of a sparse teacher that are not 0.
+        n_test: samples of the test set.
+    """
     key_data, key_network = jax.random.split(key)
     data = gaussian_teacher(
         key_data,

@@ -69,6 +69,18 @@ def make(
     """Images by class, and a network with m filters of 7 × 7 pixels at stride 2.
 
     The filters and their shifts start at `scale` times the default of the others.
+
+    Args:
+        key: random key.
+        permuted: pixels in a random order, one for all images and channels.
+        n: samples to train on.
+        n_test: samples of the test set.
+        m: filters.
+        p: features: neurons of the ReLU layer.
+        scale: of the filters and their shifts at the start.
+        source: which data set.
+        data_dir: folder that holds the files of the images; nothing is downloaded.
+        verify: whether files of images are checked against their published digests.
     """
     positive_integer("m", m)
     key_data, key_network = jax.random.split(key)

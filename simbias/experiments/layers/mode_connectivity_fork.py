@@ -74,6 +74,17 @@ def make(
     """Two networks of one start up to step `fork`, or of two; and one of other labels.
 
     A `fork` of −1, or any below 0, stands for two starts.
+
+    Args:
+        key: random key.
+        n: samples to train on.
+        n_test: samples of the test set.
+        m: neurons of each of them.
+        hidden: hidden layers.
+        fork: step up to which the two networks see the same batches.
+        source: which data set.
+        data_dir: folder that holds the files of the images; nothing is downloaded.
+        verify: whether files of images are checked against their published digests.
     """
     positive_integer("m", m)
     positive_integer("hidden", hidden)

@@ -57,7 +57,16 @@ def make(
     n: int = 64,
     is_output_trained: bool = False,
 ) -> tuple[Dataset, SideBySide]:
-    """Two students of m neurons; the n rows of the sample are not trained on."""
+    """Two students of m neurons; the n rows of the sample are not trained on.
+
+    Args:
+        key: random key.
+        m: neurons of each student.
+        d: entries of an input.
+        neurons: of the teacher.
+        n: samples to train on.
+        is_output_trained: whether output weights are trained too.
+    """
     key_data, *keys = jax.random.split(key, 3)
     data = taught(key_data, n=n, d=d, neurons=neurons)
     pair = (student(k, m=m, d=d, is_output_trained=is_output_trained) for k in keys)

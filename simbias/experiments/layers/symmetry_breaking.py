@@ -60,7 +60,15 @@ def make(
     slope: Real = 0.0,
     n: int = 64,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Two neurons at `size` ± `delta`; n angles that the gradient does not look at."""
+    """Two neurons at `size` ± `delta`; n angles that the gradient does not look at.
+
+    Args:
+        key: random key.
+        delta: δ: how far apart the neurons start.
+        size: about which they do.
+        slope: of the activation for negative inputs; 1 is the identity.
+        n: angles.
+    """
     del key
     return circle(n), student(delta, size, slope)
 

@@ -62,7 +62,15 @@ def make(
     offset: Real = 0.5,
     n: int = 4096,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Two ReLU neurons at `size` ± `delta`, and n angles; output weights stay 1."""
+    """Two ReLU neurons at `size` ± `delta`, and n angles; output weights stay 1.
+
+    Args:
+        key: random key.
+        delta: δ: how far apart the neurons start.
+        size: about which they do.
+        offset: of the hyperplane of equal neurons from an angle, in spacings.
+        n: angles.
+    """
     del key
     w = start(delta, size)
     network = TwoLayer(w, jnp.ones((2, 1), jnp.float64))

@@ -39,6 +39,9 @@ class Ways(AbstractFlow):
     of 1, 1.9 and 2.1 over λ₁; "momentum" has a memory of 0.9 and the rate 1/λ₁; "sgd"
     takes one row a step, with replacement, at 0.1/λ₁; "adam" and "sign" move every
     weight by about 0.01 a step.
+
+    Args:
+        way: which of them.
     """
 
     way: Way = eqx.field(static=True, default="gd")

@@ -73,6 +73,14 @@ def make(
     σ₁ = scale, σ₂ from 0.2 to 0.8 of it, uniform; angles uniform; layers balanced.
     The key is not used: members of more than one seed are copies of each other.
 
+    Args:
+        key: random key.
+        det: sign of the determinant at the start.
+        depth: factors: 2, 3 or 4.
+        form: whether singular values or the factors are trained.
+        draw: number of the start.
+        scale: largest singular value at the start.
+
     Raises:
         ValueError: for a name that is not known, or a number out of range.
     """

@@ -74,7 +74,17 @@ def make(
     m: int = 50,
     scale: Real = 1e-6,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """A sample of its own seed, and a balanced leaky ReLU network of slope 0.1."""
+    """A sample of its own seed, and a balanced leaky ReLU network of slope 0.1.
+
+    Args:
+        key: random key.
+        points: symmetric ones, or others with hints far out or brought near.
+        draw: number of the sample.
+        n: samples to train on.
+        d: entries of an input.
+        m: width: neurons of a hidden layer.
+        scale: scale of the initial weights.
+    """
     data = sample(points, draw, n, d)
     network = balanced(key, m=m, d=data.x.shape[1], scale=scale)
     return data, dataclasses.replace(network, activation=LeakyRelu(SLOPE))

@@ -70,7 +70,16 @@ def make(
     extremum: Extremum = "cell",
     draw: Index = 0,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """The fixed sample, and the balanced network number `draw` of scale r^(1 + κ)."""
+    """The fixed sample, and the balanced network number `draw` of scale r^(1 + κ).
+
+    Args:
+        key: random key.
+        r: scale at which the network is looked at.
+        kappa: κ: it starts at the scale r^(1 + κ).
+        m: width: neurons of a hidden layer.
+        extremum: whether the extremum of G lies inside a cell or on a hyperplane.
+        draw: number of the start.
+    """
     del key
     scale = jnp.asarray(r, jnp.float64) ** (1 + jnp.asarray(kappa, jnp.float64))
     return sample(extremum), balanced(jax.random.key(draw), m=m, d=2, scale=scale)

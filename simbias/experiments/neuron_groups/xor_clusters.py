@@ -63,7 +63,17 @@ def make(
     clip: Real = 0.2,
     scale: Real = 2.0**-7,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Clusters on two lines, and torch's default network times `scale`."""
+    """Clusters on two lines, and torch's default network times `scale`.
+
+    Args:
+        key: random key.
+        angle: between the two lines, in radians.
+        m: width: neurons of a hidden layer.
+        n: samples to train on.
+        sigma: standard deviation of a cluster.
+        clip: largest |z| of a cluster.
+        scale: factor of torch's default start.
+    """
     key_data, key_network = jax.random.split(key)
     data = xor_clusters(key_data, n=n, angle=angle, sigma=sigma, clip=clip)
     return data, standard(key_network, m=m, d=2, scale=scale)

@@ -81,7 +81,16 @@ def make(
     clip: Real = 0.01,
     scale: Real = 1e-4,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Reflected clusters on the axes, and one balanced neuron on each half axis."""
+    """Reflected clusters on the axes, and one balanced neuron on each half axis.
+
+    Args:
+        key: random key.
+        start: which figure's neurons.
+        n: samples.
+        sigma: standard deviation of a cluster.
+        clip: largest |z| of a cluster.
+        scale: scale of the initial weights.
+    """
     data = xor_clusters(key, n=n, sigma=sigma, clip=clip, is_reflected=True)
     return data, four_neurons(start, scale)
 

@@ -63,7 +63,17 @@ def make(
     depth: int = 2,
     law: LayerLaw = "torch",
 ) -> tuple[Dataset, AbstractNetwork]:
-    """A sample of n of 2ᵈ strings, a ReLU network of `depth` hidden layers of m."""
+    """A sample of n of 2ᵈ strings, a ReLU network of `depth` hidden layers of m.
+
+    Args:
+        key: random key.
+        target: function that gives the labels.
+        n: strings to train on.
+        d: bits of a string.
+        m: neurons of each of them.
+        depth: hidden layers.
+        law: of the initial weights.
+    """
     key_data, key_network = jax.random.split(key)
     positive_integer("m", m)
     positive_integer("depth", depth)

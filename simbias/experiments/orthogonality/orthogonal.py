@@ -61,7 +61,17 @@ def make(
     inputs: Inputs = "axes",
     scale: Real = 1e-40,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Orthogonal inputs of norm √d, or Gaussian ones, and a balanced network."""
+    """Orthogonal inputs of norm √d, or Gaussian ones, and a balanced network.
+
+    Args:
+        key: random key.
+        n: samples to train on.
+        d: entries of an input.
+        m: width: neurons of a hidden layer.
+        labels: law of the labels.
+        inputs: law of the inputs.
+        scale: scale of the initial weights.
+    """
     key_data, key_network = jax.random.split(key)
     data = orthogonal(key_data, n=n, d=d, labels=labels, inputs=inputs, n_test=1)
     return data, balanced(key_network, m=m, d=d, scale=scale)

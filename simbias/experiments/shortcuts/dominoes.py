@@ -70,7 +70,21 @@ def make(
     data_dir: str = "",
     verify: bool = True,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Dominoes, and a network whose weights are all multiplied by `scale`."""
+    """Dominoes, and a network whose weights are all multiplied by `scale`.
+
+    Args:
+        key: random key.
+        correlation: probability that the upper block has the class of the lower one.
+        classes: the first so many, from 2 to 10.
+        n: samples to train on.
+        n_test: samples of the test set.
+        noise: σ of the textures, relative to the grating; of "digits" only.
+        source: which data set.
+        network: kind of network.
+        scale: factor of every weight.
+        data_dir: folder that holds the files of the images; nothing is downloaded.
+        verify: whether files of images are checked against their published digests.
+    """
     key_data, key_network = jax.random.split(key)
     data = dominoes(
         key_data,

@@ -54,7 +54,19 @@ def make(
     depth: int = 2,
     draw: Index = 0,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """As `slabs`, with a network that is trained on attacks unless "plain"."""
+    """As `slabs`, with a network that is trained on attacks unless "plain".
+
+    Args:
+        key: random key.
+        training: plain, or on attacks of which norm and radius.
+        law: of the slabs, as LMS-5.
+        d: entries of an input.
+        n: samples to train on.
+        n_test: samples of the test set.
+        m: neurons of each of them.
+        depth: hidden layers.
+        draw: number of the draw of the sample, the same for all seeds of one number.
+    """
     data, network = _slabs.make(
         key, law=law, d=d, n=n, n_test=n_test, m=m, depth=depth, draw=draw
     )

@@ -44,6 +44,7 @@ class ExplainedInformation(AbstractMeasure):
     explainers: tuple[str, ...] = eqx.field(static=True)
     shuffles: int = eqx.field(static=True, default=20)
     dims: ClassVar[tuple[str, ...]] = ("explainer", "quantity")
+    units: ClassVar[str] = "bit"
 
     def __check_init__(self):
         positive_integer("shuffles", self.shuffles)

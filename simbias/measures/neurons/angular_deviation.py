@@ -35,6 +35,7 @@ class AngularDeviation(AbstractMeasure):
     centre: Centre = eqx.field(static=True, default="features")
     is_mass_weighted: bool = eqx.field(static=True, default=False)
     dims: ClassVar[tuple[str, ...]] = ()
+    units: ClassVar[str] = "radian"
 
     def __check_init__(self):
         if not 0 < self.quantile <= 1:

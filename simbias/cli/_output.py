@@ -1,0 +1,64 @@
+"""What `run` and `resume` tell a program: JSON lines on standard output.
+
+One line for each event, an object with `event` and `seconds` since the command began:
+
+    plan       experiment, run, members, done, shapes, result_bytes, minutes (or null)
+    compiling  k, of: shapes begun so far, and all of them
+    progress   members, done, failed, rate (members a second), seconds_left (or null)
+    claims     experiment, preset, members, finished, failed, claims
+    done       run, files, exit_code
+    stopped    exit_code, resume: the command that goes on
+    error      message, exit_code
+
+More keys and events may come.  What is for a person, such as the bar, notes and errors,
+goes to standard error, whatever standard output is.
+"""
+
+import contextlib
+import contextvars
+import json
+import os
+import sys
+import time
+from typing import Any
+
+from simbias.cli._terminal import say
+
+JSON_LINES, PLAIN = "--json-lines", "--plain"
+_SPEAK = ("run", "resume")
+# When the command began; None where text is written.
+_BEGAN: contextvars.ContextVar[float | None] = contextvars.ContextVar(
+    "began", default=None
+)
+
+
+def choose(arguments: list[str]) -> list[str]:
+    """Settle whether to write lines, and the arguments without what asks for it."""
+    rest = [word for word in arguments if word not in (JSON_LINES, PLAIN)]
+    is_asked = JSON_LINES in arguments
+    is_plain = PLAIN in arguments or bool(os.environ.get("SIMBIAS_PLAIN"))
+    is_read = not is_plain and not sys.stdout.isatty()
+    has_help = bool({"-h", "--help"} & {*rest})
+    writes = rest[:1] and rest[0] in _SPEAK and not has_help and (is_asked or is_read)
+    _BEGAN.set(time.monotonic() if writes else None)
+    if writes and not is_asked:
+        say(
+            "simbias: standard output is no terminal and gets JSON lines; text with "
+            f"{PLAIN}."
+        )
+    return rest
+
+
+def is_lines() -> bool:
+    """True where JSON lines are written in place of text."""
+    return _BEGAN.get() is not None
+
+
+def emit(event: str, **what: Any) -> None:
+    """Write an event, where lines are written; lost if nobody reads them any more."""
+    began = _BEGAN.get()
+    if began is None:
+        return
+    line = {"event": event, "seconds": round(time.monotonic() - began, 3), **what}
+    with contextlib.suppress(BrokenPipeError):
+        print(json.dumps(line, allow_nan=False, ensure_ascii=False), flush=True)

@@ -1,0 +1,65 @@
+"""`simbias completion SHELL`: what makes Tab work."""
+
+import dataclasses
+from typing import Annotated, Literal
+
+import tyro
+
+from simbias.cli._complete import COMPLETE
+
+Shell = Literal["bash", "zsh", "fish"]
+
+
+@dataclasses.dataclass(frozen=True)
+class CompletionOptions:
+    """Print what makes Tab work: commands, experiments, options, presets, runs.
+
+    bash: simbias completion bash > ~/.local/share/bash-completion/completions/simbias
+    zsh: simbias completion zsh > "${fpath[1]}/_simbias"
+    fish: simbias completion fish > ~/.config/fish/completions/simbias.fish
+    """
+
+    shell: Annotated[Shell, tyro.conf.Positional]
+    """Which shell."""
+
+
+def completion(arguments: list[str]) -> int:
+    """Print the script of a shell."""
+    parsed = tyro.cli(CompletionOptions, args=arguments, prog="simbias completion")
+    print(_SCRIPTS[parsed.shell].replace("COMPLETE", COMPLETE))
+    return 0
+
+
+_SCRIPTS: dict[Shell, str] = {
+    "bash": """\
+# Tab for simbias in bash.
+_simbias() {
+    local IFS=$'\\n' line=("${COMP_WORDS[@]:1:COMP_CWORD}")
+    COMPREPLY=($("${COMP_WORDS[0]}" COMPLETE "${line[@]}" 2>/dev/null))
+    [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == */ ]] && compopt -o nospace
+    return 0
+}
+complete -o bashdefault -o default -F _simbias simbias""",
+    "zsh": """\
+#compdef simbias
+# Tab for simbias in zsh.
+_simbias() {
+    local -a found folders
+    found=("${(@f)$("${words[1]}" COMPLETE "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+    folders=("${(@M)found:#*/}")
+    found=("${(@)found:#*/}")
+    found=("${(@)found:#}")
+    (( ${#folders} )) && compadd -S '' -a folders
+    (( ${#found} )) && compadd -a found
+    (( ${#folders} + ${#found} )) || _files
+}
+(( $+functions[compdef] )) && compdef _simbias simbias""",
+    "fish": """\
+# Tab for simbias in fish.
+function __simbias_complete
+    set -l words (commandline -opc) (commandline -ct)
+    $words[1] COMPLETE $words[2..-1] 2>/dev/null
+end
+complete -c simbias -n 'count (__simbias_complete) > /dev/null' -f \\
+    -a '(__simbias_complete)'""",
+}

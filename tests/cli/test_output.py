@@ -1,0 +1,159 @@
+"""What a program reads of a run: one JSON object a line, and nothing else."""
+
+import json
+import sys
+
+import pytest
+from small import small
+
+from simbias import cli
+from simbias.cli import _output, _telling
+from simbias.cli._telling import Teller, estimate
+from simbias.ensemble import bar
+from simbias.ensemble.bar import Bar, Pulse
+from simbias.ensemble.engine import exact_numerics
+from simbias.ensemble.plan import make_plan
+from simbias.store.address import place_at
+
+SMALL = ["three_points", "--preset", "smoke", "--flow.name", "descent"]
+SMALL += ["--times", "0", "5", "--cell.m", "20", "--seeds", "2"]
+
+
+@pytest.fixture(autouse=True)
+def aside(tmp_path, monkeypatch):
+    monkeypatch.setattr(_telling, "cache_folder", lambda: str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="module")
+def plan():
+    with exact_numerics():
+        return make_plan(small())
+
+
+def lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_a_run_is_lines_of_json_and_resume_says_it_again(tmp_path, capsys):
+    out = str(tmp_path / "run")
+    assert cli.exit_code(["run", *SMALL, "--out", out, "--json-lines"]) == 0
+    told = capsys.readouterr()
+    found = lines(told.out)
+    events = [one["event"] for one in found]
+    assert events[0] == "plan"
+    assert events[-2:] == ["claims", "done"]
+    assert {"compiling", "progress"} <= {*events}
+    assert found[0]["members"] == 2
+    assert found[0]["shapes"] == 1
+    assert found[0]["run"] == out
+    last = [one for one in found if one["event"] == "progress"][-1]
+    assert (last["members"], last["done"], last["failed"]) == (2, 2, 0)
+    assert all(one["seconds"] >= 0 for one in found)
+    assert found[-2] == {
+        **found[-2],
+        **json.loads((tmp_path / "run" / "claims.json").read_text()),
+    }
+    assert f"{out}/figure.png" in found[-1]["files"]
+    assert "members of one shape" in told.err
+    assert cli.exit_code(["resume", out, "--json-lines"]) == 0
+    again = [one["event"] for one in lines(capsys.readouterr().out)]
+    assert again == ["claims", "done"]
+
+
+def test_bad_input_is_an_event_and_a_sentence(capsys):
+    assert cli.exit_code(["run", "nothing", "--json-lines"]) == 2
+    told = capsys.readouterr()
+    (one,) = lines(told.out)
+    assert (one["event"], one["exit_code"]) == ("error", 2)
+    assert "is not an experiment" in one["message"]
+    assert "simbias: error:" in told.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_terminal", "plain", "is_lines"),
+    [
+        (["run", "x"], True, "", False),
+        (["run", "x"], False, "", True),
+        (["run", "x"], False, "1", False),
+        (["run", "x", "--plain"], False, "", False),
+        (["run", "x", "--json-lines"], True, "1", True),
+        (["resume", "x"], False, "", True),
+        (["run", "x", "--help"], False, "", False),
+        (["list"], False, "", False),
+        (["check", "x"], False, "", False),
+        ([], False, "", False),
+    ],
+)
+def test_lines_are_for_pipes_unless_text_is_asked_for(
+    arguments, is_terminal, plain, is_lines, monkeypatch, capsys
+):
+    monkeypatch.setenv("SIMBIAS_PLAIN", plain)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal, raising=False)
+    rest = _output.choose(arguments)
+    assert not {"--plain", "--json-lines"} & {*rest}
+    assert _output.is_lines() == is_lines
+    is_told = is_lines and "--json-lines" not in arguments
+    assert ("gets JSON lines" in capsys.readouterr().err) == is_told
+    _output.choose([])
+
+
+def test_the_bar_says_which_of_the_shapes_is_compiled(monkeypatch, capsys):
+    clock, told = [0.0], []
+    monkeypatch.setattr(bar.time, "monotonic", lambda: clock[0])
+    with Bar("run", 10, is_drawn=True, report=told.append) as drawn:
+        drawn.progress.shapes = 18
+        drawn.show(0)
+        drawn.progress.begun |= {0, 1, 2}
+        drawn.progress.compiling = {object()}
+        clock[0] = 20.0
+        drawn.show(0)
+        drawn.progress.compiling = set()
+        clock[0] = 40.0
+        drawn.show(5)
+    assert "compiling 3 of 18" in capsys.readouterr().err
+    first, compiling, last = told
+    assert (first.done, first.rate, first.seconds_left) == (0, None, None)
+    assert (compiling.begun, compiling.shapes, compiling.is_compiling) == (3, 18, True)
+    assert (last.done, last.rate, last.seconds_left) == (5, 5 / 40, 40.0)
+    assert last.seconds_compiling == 20.0
+
+
+def pulse(**changes):
+    known = {"members": 12, "done": 12, "failed": 0, "begun": 2, "shapes": 2}
+    known |= {"is_compiling": False, "seconds": 100.0, "seconds_compiling": 20.0}
+    return Pulse(**(known | {"rate": 1.0, "seconds_left": 0.0} | changes))
+
+
+def test_what_a_run_took_is_what_the_next_one_is_told(plan, tmp_path, capsys):
+    assert estimate(plan) is None
+    teller = Teller(plan, place_at(tmp_path / "run"))
+    teller(pulse(done=0, seconds=0.0, seconds_compiling=0.0))
+    teller(pulse(shapes=len(plan.groups)))
+    teller.learn(in_one=True)
+    assert estimate(plan) == pytest.approx(100.0)
+    with exact_numerics():
+        twice = make_plan(small(seeds=6))
+    assert estimate(twice) == pytest.approx(20.0 + 2 * 80.0)
+    Teller(twice, place_at(tmp_path / "run")).announce("12 members")
+    assert "12 members; about 3 min, as last here" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"shape": "x", "unit": 1}', '{"unit": 1}'])
+def test_what_is_kept_of_a_run_is_not_believed(plan, tmp_path, text):
+    file = tmp_path / "cache" / "pace" / "small-PlainDescent.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    assert estimate(plan) is None
+
+
+def test_half_a_run_teaches_nothing(plan, tmp_path):
+    for changes in ({"done": 5}, {"seconds": 0.1}):
+        teller = Teller(plan, place_at(tmp_path / "run"))
+        teller(pulse(done=0, seconds=0.0))
+        teller(pulse(**changes))
+        teller.learn(in_one=True)
+    teller = Teller(plan, place_at(tmp_path / "run"))
+    teller(pulse(done=3))
+    teller(pulse())
+    teller.learn(in_one=True)
+    assert estimate(plan) is None
