@@ -49,6 +49,7 @@ from .rank import low_rank_squared as low_rank_squared
 from .rank import low_rank_targets as low_rank_targets
 from .rank import low_rank_weights as low_rank_weights
 from .sensitivity import random_sensitivity as random_sensitivity
+from .sensitivity import sensitivity_patches as sensitivity_patches
 from .sensitivity import sensitivity_training as sensitivity_training
 from .shortcuts import dominoes as dominoes
 from .shortcuts import low_dim_inputs as low_dim_inputs
