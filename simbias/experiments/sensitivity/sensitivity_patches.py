@@ -31,6 +31,7 @@ from simbias.claims import difference, mean, smallest
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
 from simbias.experiments._accuracies import Accuracies
+from simbias.experiments._at_times import at_times
 from simbias.experiments._of_draws import of_draws
 from simbias.figures.band import band
 from simbias.figures.laws import law_level
@@ -166,11 +167,7 @@ experiment = presets(
 def on_the_way(part: xr.Dataset) -> xr.DataArray:
     """S where `LEVEL` of the sample is first told, linear between records; by seed."""
     reached = first_passage(part["accuracy"].sel(sample="train", drop=True), LEVEL)
-    time = part["time"].values
-    rows = part["sensitivity"].transpose("seed", "time").values
-    pairs = zip(reached.values, rows, strict=True)
-    found = [np.interp(t, time, row) if np.isfinite(t) else np.nan for t, row in pairs]
-    return reached.copy(data=np.asarray(found))
+    return at_times(part["sensitivity"], reached)
 
 
 def figure(ds: xr.Dataset) -> Figure:
