@@ -42,13 +42,16 @@ from .orthogonality import orthogonal as orthogonal
 from .orthogonality import orthogonal_toy as orthogonal_toy
 from .rank import low_rank_classes as low_rank_classes
 from .rank import low_rank_embeddings as low_rank_embeddings
+from .rank import low_rank_factors as low_rank_factors
 from .rank import low_rank_linear as low_rank_linear
 from .rank import low_rank_random_search as low_rank_random_search
 from .rank import low_rank_regression as low_rank_regression
 from .rank import low_rank_squared as low_rank_squared
 from .rank import low_rank_targets as low_rank_targets
 from .rank import low_rank_weights as low_rank_weights
+from .sensitivity import grokking as grokking
 from .sensitivity import random_sensitivity as random_sensitivity
+from .sensitivity import sensitivity_patches as sensitivity_patches
 from .sensitivity import sensitivity_training as sensitivity_training
 from .shortcuts import dominoes as dominoes
 from .shortcuts import low_dim_inputs as low_dim_inputs

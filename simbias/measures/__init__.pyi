@@ -60,6 +60,10 @@ from .risk.train_risk import TrainRisk as TrainRisk
 from .risk.two_group_excess import TwoGroupExcess as TwoGroupExcess
 from .risk.two_group_gap import TwoGroupGap as TwoGroupGap
 from .sensitivity.degree_weights import DegreeWeights as DegreeWeights
+from .sensitivity.embedding_sensitivity import (
+    EmbeddingSensitivity as EmbeddingSensitivity,
+)
+from .sensitivity.patch_sensitivity import PatchSensitivity as PatchSensitivity
 from .sensitivity.sensitivity import Sensitivity as Sensitivity
 from .spectrum.amplitudes import Amplitudes as Amplitudes
 from .spectrum.path_spectrum import PathSpectrum as PathSpectrum

@@ -1,9 +1,10 @@
-"""Outputs of a network on a sample."""
+"""Outputs of a network on a sample, and their classes."""
 
 from collections.abc import Callable
 
 import jax
-from jaxtyping import Array, Float
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
 
 from simbias.core import Dataset
 from simbias.errors import BadInput
@@ -18,6 +19,13 @@ def outputs(f: Callable[[Array], Array], x: Float[Array, "n d"]) -> Float[Array,
     if x.shape[0] <= ROWS:
         return jax.vmap(f)(x)
     return jax.lax.map(f, x, batch_size=ROWS)
+
+
+def classes(y: Float[Array, "n k"]) -> Int[Array, " n"]:
+    """Largest of several outputs; of one output 1 if it is positive, else 0."""
+    if y.shape[1] == 1:
+        return (y[:, 0] > 0).astype(jnp.int32)
+    return jnp.argmax(y, axis=1).astype(jnp.int32)
 
 
 def second_sample(data: Dataset) -> Dataset:

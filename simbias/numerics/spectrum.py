@@ -1,14 +1,16 @@
 """Amplitudes of the frequencies of a function that is known on a grid."""
 
+from collections.abc import Iterable
+
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from simbias.errors import BadInput
 
 
 def amplitudes(
-    values: Float[Array, "n ..."], frequencies: tuple[int, ...]
+    values: Float[Array, "n ..."], frequencies: tuple[int, ...] | None
 ) -> Float[Array, "q ..."]:
     """2|f̂(k)|/N, f̂(k) = Σ f(xₙ) e^{−2πikn/N}: A for a wave A sin(2πkn/N + φ).
 
@@ -17,23 +19,32 @@ def amplitudes(
     Args:
         values: f at N points of equal distance, over the first axis; the period is N
             of these distances.
-        frequencies: k, in periods per N points.
+        frequencies: k, in periods per N points; None is all of them, 0, …, N/2.
 
     Raises:
         ValueError: for a frequency that is no whole number from 0 to N/2 (Nyquist's).
     """
     n = values.shape[0]
+    if frequencies is None:
+        factor = np.where(_is_mirrored(range(n // 2 + 1), n), 1, 2) / n
+        size = jnp.abs(jnp.fft.rfft(values, axis=0))
+        shape = (-1, *[1] * (values.ndim - 1))
+        return size * jnp.asarray(factor.reshape(shape), values.dtype)
     check_frequencies(frequencies, n)
     # n k modulo N is exact, so that the angle is, for large k too.
     turns = np.outer(frequencies, np.arange(n)) % n
-    mirrored = np.asarray([k == 0 or 2 * k == n for k in frequencies])
-    factor = np.where(mirrored, 1, 2) / n
+    factor = np.where(_is_mirrored(frequencies, n), 1, 2) / n
     wave = lambda f: jnp.asarray(f(2 * np.pi * turns / n) * factor[:, None])
     cosine, sine = (
         jnp.tensordot(wave(f).astype(values.dtype), values, axes=1, precision="highest")
         for f in (np.cos, np.sin)
     )
     return jnp.hypot(cosine, sine)
+
+
+def _is_mirrored(frequencies: Iterable[int], n: int) -> Bool[np.ndarray, " q"]:
+    """Whether a frequency is its own mirror image."""
+    return np.asarray([k == 0 or 2 * k == n for k in frequencies])
 
 
 def check_frequencies(frequencies: tuple[int, ...], points: int) -> None:

@@ -36,6 +36,19 @@ def test_another_target_leaves_the_strings():
     assert not other.features.any()
 
 
+def test_of_many_bits_both_samples_are_drawn():
+    data = strings(KEY, rows=30, n=40, k=4, n_test=500)
+    assert (data.x.shape, data.test.x.shape) == ((30, 40), (500, 40))
+    is_relevant = np.asarray(data.features[0]) == 1
+    assert is_relevant.sum() == 4
+    for part in (data, data.test):
+        assert {*np.unique(part.x)} == {-1.0, 1.0}
+        parity = np.prod(np.asarray(part.x)[:, is_relevant], axis=1)
+        np.testing.assert_array_equal(part.y[:, 0], parity)
+    # 20,000 fair signs: five standard deviations.
+    assert abs(float(data.test.x.mean())) < 5 / 20_000**0.5
+
+
 def test_tossed_labels_are_fair():
     y = strings(KEY, rows=2000, n=12, target="random").y
     assert abs(float(y.mean())) < 0.07
@@ -51,6 +64,7 @@ def test_tossed_labels_are_fair():
         ({"n": 4, "rows": 4, "k": 5}, "`k`"),
         ({"flips": -0.1}, "`flips`"),
         ({"flips": 1.5}, "`flips`"),
+        ({"n_test": 0}, "`n_test`"),
     ],
 )
 def test_what_makes_no_sense_is_named(wrong, named):

@@ -16,6 +16,7 @@ from simbias.core import AbstractMeasure, Dataset
 from simbias.ensemble.padding import padded
 from simbias.losses import half_mse, logistic
 from simbias.measures._ols import ols
+from simbias.measures._sample import classes
 from simbias.measures.clusters._clusters import single_linkage
 from simbias.measures.clusters.cluster_masses import ClusterMasses
 from simbias.measures.clusters.effective_width import EffectiveWidth
@@ -32,7 +33,6 @@ from simbias.measures.neurons.parameter_norm import ParameterNorm
 from simbias.measures.patterns.activation_patterns import ActivationPatterns
 from simbias.measures.patterns.pattern_classes import PatternClasses
 from simbias.measures.patterns.sliding_fraction import SlidingFraction
-from simbias.measures.risk._classes import classes
 from simbias.measures.risk.distance_to_ols import DistanceToOls
 from simbias.measures.risk.excess_risk import ExcessRisk
 from simbias.measures.risk.test_risk import TestRisk

@@ -69,8 +69,9 @@ def test_amplitudes_are_those_of_numpys_transform(n):
     expected[0] /= 2
     if n % 2 == 0:
         expected[-1] /= 2
-    found = amplitudes(jnp.asarray(values), ks)
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+    for of in (ks, None):
+        found = amplitudes(jnp.asarray(values), of)
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
 
 
 def test_high_frequencies_of_long_grids_keep_their_digits():
@@ -83,6 +84,17 @@ def test_a_grid_of_another_name_is_taken_from_the_others():
     data = dataclasses.replace(grid(8), others={"grid": grid()})
     found = Amplitudes((5,), 40, "grid")(Function(waves), data)
     np.testing.assert_allclose(found, [3], atol=1e-13)
+
+
+def test_every_frequency_is_that_of_its_place():
+    data = dataclasses.replace(grid(8), others={"grid": grid()})
+    every = Amplitudes(None, None, "grid")
+    found = every(Function(waves), data)
+    assert found.shape == (21,)
+    np.testing.assert_allclose(found[np.array([0, 5, 9])], [2, 3, 0.5], atol=1e-13)
+    assert every.coords() == {}  # they follow the grid
+    fixed = Amplitudes(None, 40).coords()["frequency"]
+    np.testing.assert_array_equal(fixed, np.arange(21))
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from typing import Literal, get_args
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from simbias.checks.sample import one_of
@@ -23,8 +24,12 @@ def strings(
     target: Target = "parity",
     k: int = 3,
     flips: Real = 0.0,
+    n_test: int | None = None,
 ) -> Dataset:
     """`rows` different strings of {−1, +1}ⁿ; the test sample is all others, clean.
+
+    With `n_test` both samples are drawn instead, every bit of its own, and may hold a
+    string twice: for more bits than can be enumerated.
 
     "parity" is the product of k random bits, "random" an independent fair sign for each
     string.  Strings, bits and flips have keys of their own: another k or target leaves
@@ -33,10 +38,11 @@ def strings(
     Args:
         key: random key.
         rows: strings of the sample, fewer than 2ⁿ.
-        n: bits, 14 at most, since all strings are enumerated.
+        n: bits, 14 at most where all strings are enumerated.
         target: "parity" or "random".
         k: relevant bits of the parity, 1 to n; "random" has none.
         flips: share of labels of the sample of the wrong sign, drawn one by one.
+        n_test: strings of the test sample, that are drawn; None takes all others.
 
     Returns:
         The sample; `features` is one row, 1 for the bits of the parity.
@@ -48,7 +54,9 @@ def strings(
     positive_integer("rows", rows)
     positive_integer("n", n)
     positive_integer("k", k)
-    x = cube(n)
+    if n_test is not None:
+        positive_integer("n_test", n_test)
+    x = cube(n) if n_test is None else np.zeros((rows + n_test, n))
     if rows >= len(x):
         raise BadInput(
             f"`rows` must be below 2ⁿ = {len(x):,}, of which the others are the test "
@@ -60,7 +68,10 @@ def strings(
     if isinstance(flips, float | int) and flips > 1:
         raise BadInput(f"`flips` must be at most 1, got {flips}. Example: flips=0.05.")
     order, bits, labels, noise = jax.random.split(key, 4)
-    points = jax.random.permutation(order, jnp.asarray(x, jnp.float64))
+    if n_test is None:
+        points = jax.random.permutation(order, jnp.asarray(x, jnp.float64))
+    else:
+        points = jax.random.rademacher(order, x.shape, jnp.float64)
     draw = jax.random.uniform(bits, (n,), jnp.float64)
     is_relevant = (jnp.argsort(jnp.argsort(draw)) < k) & (target == "parity")
     if target == "parity":

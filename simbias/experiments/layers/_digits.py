@@ -1,6 +1,5 @@
 """Images, and how well a network tells their classes."""
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
@@ -19,13 +18,6 @@ RATE, BATCH, N = 0.05, 50, 1000
 def input_size(source: Source) -> int:
     """Pixels times channels."""
     return int(np.prod(SHAPE[source]))
-
-
-def class_accuracy(f: Callable[[Array], Array], data: Dataset) -> Float[Array, ""]:
-    """Share of the rows on which the largest output is that of the class."""
-    found = jnp.argmax(outputs(f, data.x), axis=1)
-    is_right = found == jnp.argmax(data.y, axis=1)
-    return jnp.sum(jnp.where(is_right, data.weight, 0)) / jnp.sum(data.weight)
 
 
 class ClassAccuracy(AbstractMeasure):

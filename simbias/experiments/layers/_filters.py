@@ -10,9 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from simbias.core import AbstractMeasure, Dataset
-from simbias.experiments.layers._digits import class_accuracy
 from simbias.figures.style import COLOURS
-from simbias.measures._sample import second_sample
 from simbias.measures.filters.filter_kinds import KINDS, kinds
 
 _COLUMNS = 11
@@ -26,21 +24,6 @@ class FirstFilters(AbstractMeasure):
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "f c s s"]:  # noqa: ARG002
         """As they are; a convolutional network."""
         return network.kernels[0]
-
-
-class Accuracies(AbstractMeasure):
-    """Shares of the training and of the test sample whose class is told."""
-
-    dims: ClassVar[tuple[str, ...]] = ("sample",)
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "2"]:
-        """Accuracies in [0, 1]; targets are one-hot."""
-        samples = (data, second_sample(data))
-        return jnp.stack([class_accuracy(network, some) for some in samples])
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Training and test sample."""
-        return {"sample": np.array(["train", "test"])}
 
 
 def gallery(axes: Axes, member: xr.Dataset) -> None:

@@ -30,7 +30,8 @@ from simbias.checks.values import positive_integer
 from simbias.claims import difference, largest
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
-from simbias.experiments.layers._filters import Accuracies, FirstFilters, gallery
+from simbias.experiments._accuracies import Accuracies
+from simbias.experiments.layers._filters import FirstFilters, gallery
 from simbias.figures.band import band
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent

@@ -34,13 +34,13 @@ from simbias.core import (
     Index,
 )
 from simbias.datasets.vision.images import Source, images
+from simbias.experiments._accuracies import class_accuracy
 from simbias.experiments.layers._digits import (
     BATCH,
     CLASSES,
     RATE,
     ClassAccuracy,
     N,
-    class_accuracy,
     input_size,
 )
 from simbias.experiments.layers._remembering import EPOCHS, remembering

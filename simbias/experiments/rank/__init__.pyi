@@ -1,5 +1,6 @@
 from . import low_rank_classes as low_rank_classes
 from . import low_rank_embeddings as low_rank_embeddings
+from . import low_rank_factors as low_rank_factors
 from . import low_rank_linear as low_rank_linear
 from . import low_rank_random_search as low_rank_random_search
 from . import low_rank_regression as low_rank_regression

@@ -100,13 +100,6 @@ def start_and_map(
     return key_start, too_few_samples(key_data, n=n, m=m, rank=rank)
 
 
-def of_draws(ds: xr.Dataset) -> xr.Dataset:
-    """Draws in the place of seeds, which are copies of one another."""
-    if "draw" not in ds.dims:
-        ds = ds.expand_dims("draw")
-    return ds.isel(seed=0, drop=True).rename(draw="seed")
-
-
 def cross_term(errors: xr.DataArray) -> xr.DataArray:
     """Test error less its three parts: −2⟨Ŵ − ŴP, W − WP⟩ over ‖W‖²_F."""
     part = lambda name: errors.sel(part=name, drop=True)

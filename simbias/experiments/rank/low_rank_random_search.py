@@ -23,11 +23,11 @@ from simbias.analysis.parts import with_axes
 from simbias.checks.values import positive_integer
 from simbias.claims import mean, median
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
+from simbias.experiments._of_draws import of_draws
 from simbias.experiments.rank._maps import (
     MapErrors,
     MapRank,
     chain,
-    of_draws,
     start_and_map,
 )
 from simbias.experiments.rank._stack import Stack

@@ -18,12 +18,12 @@ from matplotlib.figure import Figure
 from simbias.analysis.parts import with_axes
 from simbias.claims import largest, mean
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
+from simbias.experiments._of_draws import of_draws
 from simbias.experiments.rank._maps import (
     MapErrors,
     MapRank,
     chain,
     cross_term,
-    of_draws,
     start_and_map,
 )
 from simbias.experiments.rank.low_rank_embeddings import HUH, slope_in_log

@@ -63,6 +63,8 @@ def make(
     width: int = 16,
     depth: int = 2,
     law: Law = "default",
+    heads: int = 1,
+    n_test: int = 0,
 ) -> tuple[Dataset, AbstractNetwork]:
     """A sample of some strings, and a network that is to be trained on it.
 
@@ -71,13 +73,16 @@ def make(
         target: "sparse", the parity of k bits with wrong labels; "random", tossed
             ones; "full", the parity of all bits.
         network: "transformer", "lstm" or "mlp".
-        n: bits, 12 at most.
+        n: bits, 12 at most without `n_test`.
         k: relevant bits of "sparse".
         rows: strings of the sample; the others are the test.
         flips: share of wrong labels of "sparse".
         width: of a state or a hidden layer.
         depth: layers; of an LSTM two at most.
         law: of the weights at the start; see `simbias.networks.transformer`.
+        heads: of the transformer; they divide the width.
+        n_test: strings of a test sample that is drawn, as is then the sample; 0 takes
+            all strings that are not in the sample.
 
     Raises:
         ValueError: for a name that is not known, or a number out of range.
@@ -91,9 +96,10 @@ def make(
         target="random" if target == "random" else "parity",
         k=n if target == "full" else k,
         flips=flips if target == "sparse" else 0.0,
+        n_test=n_test or None,
     )
     return data, network_of(
-        key_network, network, n=n, width=width, depth=depth, law=law
+        key_network, network, n=n, width=width, depth=depth, law=law, heads=heads
     )
 
 
@@ -123,9 +129,26 @@ experiment = presets(
         "times": _times(0, 200, STEPS),
     },
     paper={
-        "cell": {"n": 12, "k": 4, "rows": 2000, "width": 64, "depth": (2, 4)},
+        "cell": {
+            "n": 40,
+            "k": 4,
+            "rows": 30_000,
+            "n_test": 10_000,
+            "width": 64,
+            "depth": 4,
+            "heads": 4,
+            "law": "xavier",
+            "flow.rate": 1e-3,
+        },
         "seeds": 20,
-        "times": _times(0, 300, 1000, 3000, 10_000, 30_000),
+        "flow": Descent(optimiser="adam", rate=1e-3, batch=500, clip=0.25),
+        # 60 steps an epoch, 1500 epochs.
+        "times": tuple(1e-3 * s for s in (0, 300, 1000, 3000, 10_000, 30_000, 90_000)),
+        "measures": {
+            "sensitivity": Sensitivity(samples=1000),
+            "train_accuracy": TrainAccuracy(),
+            "test_accuracy": TestAccuracy(),
+        },
     },
 )
 

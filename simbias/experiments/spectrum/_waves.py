@@ -28,15 +28,17 @@ def frequencies(count: int, spacing: int = 1) -> tuple[int, ...]:
 
 
 def check_waves(sizes: str, count: int, spacing: int, n: int) -> None:
-    """Refuse names and numbers that make no waves on n points.
+    """Refuse names and numbers that make no waves on n points, or no order of them.
 
     Raises:
         ValueError: for a name that is not known, a number that is no positive integer,
-            or a frequency of half of n, Nyquist's, or above.
+            fewer than three waves, or a frequency of half of n, Nyquist's, or above.
     """
     one_of("sizes", sizes, get_args(Sizes))
     for name, value in (("count", count), ("spacing", spacing), ("n", n)):
         positive_integer(name, value)
+    if count < 3:
+        raise BadInput(f"`count` must be 3 or more, to be in an order, got {count}.")
     if 2 * count * spacing >= n:
         raise BadInput(
             f"`n` must be above {2 * count * spacing}, twice the highest frequency "
@@ -67,9 +69,14 @@ def waves(
     return dataclasses.replace(grid, others={"grid": grid})
 
 
-def grid_amplitudes(of: tuple[int, ...]) -> Amplitudes:
-    """Amplitudes of frequencies on the grid of `waves`, whatever its size."""
-    return Amplitudes(of, None, "grid")
+# Of every frequency on the grid of `waves`, whatever its size and that of the waves.
+GRID_AMPLITUDES = Amplitudes(None, None, "grid")
+
+
+def of_waves(found: xr.DataArray, ds: xr.Dataset) -> xr.DataArray:
+    """What is measured of the frequencies of the target, k = s, 2s, …, of a result."""
+    k = list(frequencies(int(ds["count"]), int(ds.get("spacing", 1))))
+    return found.isel(frequency=k).assign_coords(frequency=k)
 
 
 def _heights(k: Float[np.ndarray, " q"] | np.ndarray, sizes: str) -> np.ndarray:
@@ -79,14 +86,16 @@ def _heights(k: Float[np.ndarray, " q"] | np.ndarray, sizes: str) -> np.ndarray:
 
 def shares(ds: xr.Dataset) -> xr.DataArray:
     """2|f̂(k)|/(N A_k): 1 where a frequency is learned."""
-    k = ds["frequency"].values
+    seen = of_waves(ds["amplitudes"], ds)
+    k = seen["frequency"].values
     if "sizes" not in ds.dims:
-        heights = xr.DataArray(_heights(k, str(ds["sizes"].item())), dims="frequency")
-        return ds["amplitudes"] / heights
+        return seen / xr.DataArray(
+            _heights(k, str(ds["sizes"].item())), dims="frequency"
+        )
     kinds = ds["sizes"].values
     rows = np.stack([_heights(k, str(kind)) for kind in kinds])
     heights = xr.DataArray(rows, {"sizes": kinds}, ("sizes", "frequency"))
-    return ds["amplitudes"] / heights
+    return seen / heights
 
 
 def times_to(share: xr.DataArray, level: float = LEVEL) -> xr.DataArray:

@@ -25,6 +25,7 @@ from simbias.experiments.spectrum._waves import (
     RAHAMAN,
     check_waves,
     frequencies,
+    of_waves,
     waves,
 )
 from simbias.figures.band import band
@@ -72,7 +73,7 @@ def make(
         network: "relu", or "fourier", which begins as the target itself.
         m: width.
         depth: hidden layers.
-        count: number of frequencies.
+        count: number of frequencies, three at least.
         n: points, more than twice the highest frequency.
 
     Raises:
@@ -95,9 +96,9 @@ def _radii(end: float, count: int) -> tuple[float, ...]:
     return tuple(np.linspace(0, end, count).tolist())
 
 
-def _left(count: int, radii: tuple[float, ...], pairs: int = 25) -> PerturbedAmplitudes:
-    """On the whole grid of `waves`."""
-    return PerturbedAmplitudes(frequencies(count), None, radii, pairs, "grid")
+def _left(radii: tuple[float, ...], pairs: int = 25) -> PerturbedAmplitudes:
+    """Of every frequency, on the whole grid of `waves`."""
+    return PerturbedAmplitudes(None, None, radii, pairs, "grid")
 
 
 experiment = presets(
@@ -110,32 +111,33 @@ experiment = presets(
         loss=mse,
         times=(0.0, RATE * 3000),
         measures={},
-        final={"left": _left(10, _radii(5.0, 26))},
+        final={"left": _left(_radii(5.0, 26))},
         dtype="float32",
     ),
     smoke={
         "cell": {"m": 32, "depth": 3, "n": 32, "count": 3},
         "seeds": 6,
         "times": (0.0, RATE * 1000),
-        "final": {"left": _left(3, _radii(2.0, 5), 10)},
+        "final": {"left": _left(_radii(2.0, 5), 10)},
     },
     paper={
         "cell": {"m": 256, "count": 50, "n": 200},
         "seeds": 5,
         "times": (0.0, RATE * 60_000),
-        "final": {"left": _left(50, _radii(5.0, 100), 50)},
+        "final": {"left": _left(_radii(5.0, 100), 50)},
     },
 )
 
 
 def kept(ds: xr.Dataset) -> xr.DataArray:
-    """The amplitude at a radius over that of the network itself."""
-    return ds["left"] / ds["left"].isel(radius=0)
+    """The amplitude at a radius over that of the network itself, of the waves."""
+    left = of_waves(ds["left"], ds)
+    return left / left.isel(radius=0)
 
 
 def figure(ds: xr.Dataset) -> Figure:
     """What is kept of every frequency by radius, of both; of four along r."""
-    kinds, k = ds["network"].values, ds["frequency"].values
+    kinds = ds["network"].values
     with style():
         whole = blank(4.6 * (1 + len(kinds)) + 1, 3.8)
         *maps, last = whole.subplots(1, 1 + len(kinds))
@@ -146,9 +148,10 @@ def figure(ds: xr.Dataset) -> Figure:
             heat_map(axes, shown, "frequency", "radius", limits=(0, 1), label=label)
             axes.set_title(_NAMES[str(kind)])
         part = kept(ds.isel(network=0))
-        for i in range(4):
-            f = int(k[i * (len(k) - 1) // 3])
-            seen, colour = part.sel(frequency=f), COLOURS[i]
+        k = part["frequency"].values
+        shown = dict.fromkeys(int(k[i * (len(k) - 1) // 3]) for i in range(4))
+        for f, colour in zip(shown, COLOURS, strict=False):
+            seen = part.sel(frequency=f)
             band(last, ds["radius"].values, seen, colour=colour, label=f"k = {f}")
         last.set(xlabel="radius r", yscale="log")
         last.set_yticks([0.25, 0.5, 1, 2, 4], ["¼", "½", "1", "2", "4"])
@@ -171,12 +174,13 @@ def claims(ds: xr.Dataset) -> list[Claim]:
                 )
             )
             continue
-        rho = rank_correlation(kept(part).mean("radius", skipna=False), "frequency")
+        seen = kept(part)
+        rho = rank_correlation(seen.mean("radius", skipna=False), "frequency")
         text = f"{name}: rank correlation of k and what is kept, mean over r"
         out.append(mean(text, rho, -1, -0.9, source))
-        ends = kept(part).isel(frequency=[0, -1], radius=-1)
+        ends = seen.isel(frequency=[0, -1], radius=-1)
         ratio = ends.isel(frequency=1) / ends.isel(frequency=0)
         text = f"{name}: kept at the largest radius, highest k over lowest"
         found = mean(text, ratio, 0, 0.5, source)
-        out.append(found.given(int(part["frequency"][-1]) >= 10, "k up to 10"))
+        out.append(found.given(int(ds["count"]) >= 10, "k up to 10"))
     return out

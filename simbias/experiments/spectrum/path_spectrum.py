@@ -9,18 +9,16 @@ arXiv:2110.02424; on wrong labels Zhang, Xiong & Wu (2020), arXiv:2004.13954.
 """
 
 import dataclasses
-from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.claims import difference, mean
 from simbias.core import (
-    AbstractMeasure,
     AbstractNetwork,
     Claim,
     Dataset,
@@ -28,11 +26,11 @@ from simbias.core import (
     Real,
 )
 from simbias.datasets.vision.images import SHAPE, Source, images
+from simbias.experiments._accuracies import Accuracies
 from simbias.figures.band import band
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import cross_entropy
-from simbias.measures._sample import outputs, second_sample
 from simbias.measures.spectrum.path_spectrum import PathSpectrum
 from simbias.networks.dense.mlp_init import torch_default
 from simbias.presets import presets
@@ -44,26 +42,6 @@ RATE, BATCH = 1e-3, 50
 CLASSES = 10
 # Periods there and back above which a frequency is called high: four on the way.
 HIGH = 8
-
-
-class ClassAccuracies(AbstractMeasure):
-    """Share of the rows on which the largest output is that of the label."""
-
-    dims: ClassVar[tuple[str, ...]] = ("sample",)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Training and test sample."""
-        return {"sample": np.array(["train", "test"])}
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, " 2"]:
-        """Of the training sample, labels as they are, and of the test sample."""
-        shares = []
-        for some in (data, second_sample(data)):
-            found = jnp.argmax(outputs(network, some.x), axis=1)
-            is_right = found == jnp.argmax(some.y, axis=1)
-            right = jnp.sum(jnp.where(is_right, some.weight, 0))
-            shares.append(right / jnp.sum(some.weight))
-        return jnp.stack(shares)
 
 
 def make(
@@ -125,14 +103,14 @@ experiment = presets(
         flow=Descent(rate=RATE, optimiser="adam", batch=BATCH),
         loss=cross_entropy,
         times=_times(EPOCHS, 1000),
-        measures={**_powers(32, 100), "accuracy": ClassAccuracies()},
+        measures={**_powers(32, 100), "accuracy": Accuracies()},
         dtype="float32",
     ),
     smoke={
         "cell": {"n": 200, "n_test": 100, "m": 32},
         "seeds": 6,
         "times": _times((0, 4, 64), 200),
-        "measures": {**_powers(16, 20), "accuracy": ClassAccuracies()},
+        "measures": {**_powers(16, 20), "accuracy": Accuracies()},
     },
     paper={
         "cell": {"m": 512, "source": "mnist", "n": 4000, "n_test": 2000},

@@ -21,12 +21,11 @@ from simbias.claims import mean, smallest
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiments._times import step_times
 from simbias.experiments.spectrum._waves import (
+    GRID_AMPLITUDES,
     LEVEL,
     RAHAMAN,
     Sizes,
     check_waves,
-    frequencies,
-    grid_amplitudes,
     places,
     shares,
     times_to,
@@ -64,7 +63,7 @@ def make(
         sizes: A_k = 1, "equal", or in proportion to k up to 1, "rising".
         m: width.
         depth: hidden layers.
-        count: number of frequencies, k = s, 2s, ….
+        count: number of frequencies, three at least, k = s, 2s, ….
         spacing: s.
         n: points, more than twice the highest frequency.
 
@@ -87,19 +86,17 @@ experiment = presets(
         flow=Descent(rate=RATE, optimiser="adam"),
         loss=mse,
         times=step_times(RATE, 2000, 25),
-        measures={"amplitudes": grid_amplitudes(frequencies(10))},
+        measures={"amplitudes": GRID_AMPLITUDES},
         dtype="float32",
     ),
     smoke={
         "cell": {"m": 16, "depth": 2, "n": 64, "count": 5},
         "seeds": 6,
         "times": step_times(RATE, 300, 30),
-        "measures": {"amplitudes": grid_amplitudes(frequencies(5))},
     },
     paper={
         "cell": {"m": 256, "spacing": 5, "n": 200},
         "times": step_times(RATE, 60_000, 500),
-        "measures": {"amplitudes": grid_amplitudes(frequencies(10, 5))},
     },
 )
 
@@ -118,8 +115,8 @@ def figure(ds: xr.Dataset) -> Figure:
             label = "median of 2|f̂(k)|/(N A_k)"
             heat_map(axes, shown, "frequency", "time", limits=(0, 1), label=label)
             axes.set_title(_NAMES[str(kind)])
-            k, name = ds["frequency"].values, _NAMES[str(kind)]
-            times = times_to(part)
+            name, times = _NAMES[str(kind)], times_to(part)
+            k = part["frequency"].values
             band(last, k, times, "o-", colour=colour, label=name, ms=4)
         last.set(xlabel="frequency k", ylabel="step", yscale="log")
         last.set_title(f"{LEVEL:g} of the amplitude reached")

@@ -21,10 +21,10 @@ from simbias.claims import mean, smallest
 from simbias.core import AbstractMeasure, AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiments._times import step_times
 from simbias.experiments.spectrum._waves import (
+    GRID_AMPLITUDES,
     RAHAMAN,
     check_waves,
-    frequencies,
-    grid_amplitudes,
+    of_waves,
     places,
     waves,
 )
@@ -45,7 +45,6 @@ RATE = 3e-4
 # Rate of plain descent.  Steps of Adam do not depend on a factor of the loss, those of
 # plain descent are proportional to it: one rate serves both.
 DESCENT = 0.1
-COUNT, POINTS, SHOWN = 5, 64, 12
 _NAMES = {"gd": "SGD", "adam": "Adam", "adamw": "AdamW"}
 
 
@@ -75,8 +74,8 @@ def make(
     *,
     m: int = 64,
     depth: int = 10,
-    count: int = COUNT,
-    n: int = POINTS,
+    count: int = 5,
+    n: int = 64,
 ) -> tuple[Dataset, AbstractNetwork]:
     """The sample y = Σ sin(2πkx + φ_k), k = 1, 2, …, at x = i/n, and a net.
 
@@ -84,7 +83,7 @@ def make(
         key: random key, of the phases and of the network.
         m: width.
         depth: hidden layers.
-        count: number of frequencies.
+        count: number of frequencies, three at least.
         n: points, more than twice the highest frequency.
 
     Raises:
@@ -107,7 +106,7 @@ experiment = presets(
         loss=magnified_mse,
         times=step_times(RATE, 6000, 50),
         measures={
-            "amplitudes": grid_amplitudes(frequencies(SHOWN)),
+            "amplitudes": GRID_AMPLITUDES,
             "risk": TrainRisk(),
         },
         final={"curves": Curves()},
@@ -137,9 +136,9 @@ def figure(ds: xr.Dataset) -> Figure:
         for panels, kind in zip(rows, kinds, strict=True):
             part = ds.sel({"flow.optimiser": kind})
             _one_net(panels[0], panels[1], part.isel(seed=0))
-            seen = part["amplitudes"].median("seed").sel(frequency=slice(1, COUNT))
+            seen = of_waves(part["amplitudes"], ds).median("seed")
             panels[2].set(xlabel="frequency k", ylabel="step")
-            panels[2].set_xticks(range(1, COUNT + 1))
+            panels[2].set_xticks(seen["frequency"].values)
             label = "median of 2|f̂(k)|/N"
             x, y = "frequency", "time"
             heat_map(panels[2], seen, x, y, limits=(0, 1), label=label)
@@ -158,13 +157,14 @@ def _one_net(first: Axes, second: Axes, one: xr.Dataset) -> None:
     first.plot(x, one["curves"].sel(curve="network"), "o", ms=3, label="at the end")
     first.set(xlabel="x")
     first.legend()
-    k = one["frequency"].values
-    law_line(second, k, (k <= COUNT).astype(float), "target")
+    count = int(one["count"])
+    k = np.arange(1, min(2 * count + 2, one.sizes["frequency"] - 1) + 1)
+    law_line(second, k, (k <= count).astype(float), "target")
     last = one.sizes["time"] - 1
     for colour, part in zip(COLOURS[1:], (0.05, 0.25, 1), strict=False):
         i = round(part * last)
         label = f"step {one['time'].values[i]:g}"
-        seen = one["amplitudes"].isel(time=i)
+        seen = one["amplitudes"].isel(time=i, frequency=k)
         second.plot(k, seen, "o-", ms=3, color=colour, label=label)
     second.set(xlabel="frequency k", ylabel="2|f̂(k)|/N")
     second.set_xticks(k[1::2])
@@ -176,7 +176,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     out, ds = [], _by_step(ds)
     for kind in ds["flow.optimiser"].values:
         part, name = ds.sel({"flow.optimiser": kind}), _NAMES[str(kind)]
-        seen = part["amplitudes"].sel(frequency=slice(1, COUNT))
+        seen = of_waves(part["amplitudes"], ds)
         rho = rank_correlation(places(seen), "frequency")
         text = f"{name}: rank correlation of k and the time to half of its amplitude"
         out.append(mean(text, rho, 0.9, 1, f"{RAHAMAN}; band ours"))

@@ -24,10 +24,10 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.errors import BadInput
 from simbias.experiments._times import step_times
 from simbias.experiments.spectrum._waves import (
+    GRID_AMPLITUDES,
     RAHAMAN,
     check_waves,
-    frequencies,
-    grid_amplitudes,
+    of_waves,
     places,
     waves,
 )
@@ -62,7 +62,7 @@ def make(
         petals: L; 0 is the circle.
         m: width.
         depth: hidden layers.
-        count: number of frequencies, k = s, 2s, ….
+        count: number of frequencies, three at least, k = s, 2s, ….
         spacing: s.
         n: points, more than twice the highest frequency and twice L.
 
@@ -90,31 +90,31 @@ experiment = presets(
         flow=Descent(rate=RATE, optimiser="adam"),
         loss=mse,
         times=step_times(RATE, 2000, 25),
-        measures={"amplitudes": grid_amplitudes(frequencies(10, 4))},
+        measures={"amplitudes": GRID_AMPLITUDES},
         dtype="float32",
     ),
     smoke={
         "cell": {"petals": (0, 10), "m": 32, "depth": 2, "n": 64, "spacing": 2},
         "seeds": 6,
         "times": step_times(RATE, 800, 50),
-        "measures": {"amplitudes": grid_amplitudes(frequencies(10, 2))},
     },
     paper={
         "cell": {"m": 256, "spacing": 20, "n": 1000},
         "seeds": 20,
         "times": step_times(RATE, 10_000, 100),
-        "measures": {"amplitudes": grid_amplitudes(frequencies(10, 20))},
     },
 )
 
 
 def _by_step(ds: xr.Dataset) -> xr.DataArray:
-    return ds["amplitudes"].assign_coords(time=np.round(ds["time"].values / RATE))
+    return of_waves(ds["amplitudes"], ds).assign_coords(
+        time=np.round(ds["time"].values / RATE)
+    )
 
 
 def learned(ds: xr.Dataset) -> xr.DataArray:
     """Share of the upper half of the frequencies, mean over all times; of each net."""
-    seen = ds["amplitudes"]
+    seen = of_waves(ds["amplitudes"], ds)
     upper = seen.isel(frequency=slice(seen.sizes["frequency"] // 2, None))
     # A frequency whose amplitude is too large is no more than learned.
     return upper.clip(max=1).mean(["frequency", "time"], skipna=False)

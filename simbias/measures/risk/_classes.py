@@ -13,13 +13,6 @@ Block = Literal["simple", "complex"]
 _ROWS: dict[Block, int] = {"simple": 0, "complex": -1}
 
 
-def classes(y: Float[Array, "n k"]) -> Int[Array, " n"]:
-    """Largest of several outputs; of one output 1 if it is positive, else 0."""
-    if y.shape[1] == 1:
-        return (y[:, 0] > 0).astype(jnp.int32)
-    return jnp.argmax(y, axis=1).astype(jnp.int32)
-
-
 def class_count(y: Float[Array, "n k"]) -> int:
     """Number of classes."""
     return max(y.shape[1], 2)

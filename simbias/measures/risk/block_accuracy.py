@@ -8,8 +8,8 @@ from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
 from simbias.measures._randomised import RANDOMISED
-from simbias.measures._sample import outputs, second_sample
-from simbias.measures.risk._classes import accuracy, classes, exchanged
+from simbias.measures._sample import classes, outputs, second_sample
+from simbias.measures.risk._classes import accuracy, exchanged
 
 
 class BlockAccuracy(AbstractMeasure):

@@ -9,12 +9,11 @@ from jaxtyping import Array, Float
 
 from simbias.checks.values import positive
 from simbias.core import AbstractMeasure, Dataset
-from simbias.measures._sample import outputs, second_sample
+from simbias.measures._sample import classes, outputs, second_sample
 from simbias.measures.risk._classes import (
     Block,
     accuracy,
     class_count,
-    classes,
     exchanged,
 )
 from simbias.numerics.softmax_regression import softmax_regression

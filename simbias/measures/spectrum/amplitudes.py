@@ -21,15 +21,18 @@ class Amplitudes(AbstractMeasure):
     has the amplitude A; at k = 0 and N/2 it is |f̂(k)|/N.
 
     Args:
-        frequencies: k, periods in N points.
+        frequencies: k, periods in N points; None is all of them, 0, …, N/2.
         points: N; None is all rows of `sample`, so that N follows its size.
         sample: name of one of `data.others` that holds the grid; None is the training
             sample itself.
 
+    Where `frequencies` and `points` are None the axis has no coordinates: N is that of
+    the sample, and the place of a value is its k.
+
     Reference: Rahaman et al. (2019), arXiv:1806.08734, section 3.
     """
 
-    frequencies: tuple[int, ...] = eqx.field(static=True)
+    frequencies: tuple[int, ...] | None = eqx.field(static=True)
     points: int | None = eqx.field(static=True)
     sample: str | None = eqx.field(static=True, default=None)
     dims: ClassVar[tuple[str, ...]] = ("frequency",)
@@ -37,7 +40,8 @@ class Amplitudes(AbstractMeasure):
     def __check_init__(self):
         if self.points is not None:
             positive_integer("points", self.points)
-            spectrum.check_frequencies(self.frequencies, self.points)
+            if self.frequencies is not None:
+                spectrum.check_frequencies(self.frequencies, self.points)
         elif self.sample is None:
             raise BadInput(
                 "`points` can be None for a `sample` that is named: rows of the "
@@ -45,8 +49,12 @@ class Amplitudes(AbstractMeasure):
             )
 
     def coords(self) -> dict[str, np.ndarray]:
-        """The frequencies."""
-        return {"frequency": np.asarray(self.frequencies)}
+        """The frequencies, where they do not follow the sample."""
+        if self.frequencies is not None:
+            return {"frequency": np.asarray(self.frequencies)}
+        if self.points is not None:
+            return {"frequency": np.arange(self.points // 2 + 1)}
+        return {}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " frequency"]:
         """Amplitudes of a network of one output.

@@ -23,7 +23,7 @@ class PerturbedAmplitudes(AbstractMeasure):
     frequency and every network of one size.
 
     Args:
-        frequencies: k, periods in N points.
+        frequencies: k, periods in N points, or None; see `Amplitudes`.
         points: N, the first rows of the sample, or None; see `Amplitudes`.
         radii: r, lengths in the space of all that is trained.
         pairs: how many u; with each goes −u, so that what is linear in θ has a mean
@@ -33,7 +33,7 @@ class PerturbedAmplitudes(AbstractMeasure):
     Reference: Rahaman et al. (2019), arXiv:1806.08734, experiment 2.
     """
 
-    frequencies: tuple[int, ...] = eqx.field(static=True)
+    frequencies: tuple[int, ...] | None = eqx.field(static=True)
     points: int | None = eqx.field(static=True)
     radii: tuple[float, ...] = eqx.field(static=True)
     pairs: int = eqx.field(static=True, default=25)
@@ -49,11 +49,9 @@ class PerturbedAmplitudes(AbstractMeasure):
             not_negative("radii", radius)
 
     def coords(self) -> dict[str, np.ndarray]:
-        """Radii and frequencies."""
-        return {
-            "radius": np.asarray(self.radii),
-            "frequency": np.asarray(self.frequencies),
-        }
+        """Radii, and frequencies where they do not follow the sample."""
+        of = Amplitudes(self.frequencies, self.points, self.sample)
+        return {"radius": np.asarray(self.radii), **of.coords()}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "radius frequency"]:
         """Mean amplitudes of a network of one output."""
@@ -70,5 +68,6 @@ class PerturbedAmplitudes(AbstractMeasure):
 
         keys = jax.random.split(jax.random.key(0), self.pairs)
         total = lambda sum_, key: (sum_ + along(key), None)
-        start = jnp.zeros((len(self.radii), len(self.frequencies)), data.x.dtype)
+        shape = eqx.filter_eval_shape(along, keys[0]).shape
+        start = jnp.zeros(shape, data.x.dtype)
         return jax.lax.scan(total, start, keys)[0] / (2 * self.pairs)

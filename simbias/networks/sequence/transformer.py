@@ -1,6 +1,7 @@
 """The transformer: an encoder of one string, read at an end token."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -151,9 +152,33 @@ def transformer(
     Raises:
         ValueError: for a size, name or number out of range.
     """
+    for name, value in (("n", n), ("k", k)):
+        positive_integer(name, value)
+    entries, made = encoder_layers(width, depth, heads, feed_forward)
+    ends = [
+        Entry("token", (3, width)),
+        Entry("position", (n + 1, width)),
+        Entry("read-out", (k, width), width),
+    ]
+    arrays = drawn(key, [*ends, *entries], law, scale)
+    (tokens, positions, a), arrays = arrays[:3], arrays[3:]
+    norm = eqx.nn.LayerNorm(width, dtype=jnp.float64)
+    rate = dropout_rate(dropout)
+    return Transformer(tokens, positions, made(arrays), norm, a, rate)
+
+
+def encoder_layers(
+    width: int, depth: int, heads: int, feed_forward: int | None
+) -> tuple[list[Entry], Callable[[list[Array]], tuple[EncoderLayer, ...]]]:
+    """The arrays of encoder layers, and a function that makes layers of them.
+
+    Raises:
+        ValueError: for a size that is no positive integer, or heads that do not divide
+            the width.
+    """
     forward = 2 * width if feed_forward is None else feed_forward
-    sizes = {"n": n, "width": width, "depth": depth, "heads": heads, "k": k}
-    for name, value in (*sizes.items(), ("feed_forward", forward)):
+    sizes = {"width": width, "depth": depth, "heads": heads, "feed_forward": forward}
+    for name, value in sizes.items():
         positive_integer(name, value)
     if width % heads:
         raise BadInput(
@@ -164,20 +189,14 @@ def transformer(
     layer = []
     for p, q in shapes:
         layer += [Entry("matrix", (p, q), q), Entry("bias", (p,), q)]
-    ends = [
-        Entry("token", (3, width)),
-        Entry("position", (n + 1, width)),
-        Entry("read-out", (k, width), width),
-    ]
-    arrays = drawn(key, [*ends, *layer * depth], law, scale)
-    (tokens, positions, a), arrays = arrays[:3], arrays[3:]
     norm = lambda: eqx.nn.LayerNorm(width, dtype=jnp.float64)
-    layers = []
-    for i in range(0, len(arrays), len(layer)):
-        of_layer = arrays[i : i + len(layer)]
-        parts = [
-            Affine(w, b) for w, b in zip(of_layer[::2], of_layer[1::2], strict=True)
-        ]
-        layers.append(EncoderLayer(*parts, norms=(norm(), norm()), heads=heads))
-    rate = dropout_rate(dropout)
-    return Transformer(tokens, positions, tuple(layers), norm(), a, rate)
+
+    def made(arrays: list[Array]) -> tuple[EncoderLayer, ...]:
+        layers = []
+        for i in range(0, len(arrays), len(layer)):
+            one = arrays[i : i + len(layer)]
+            parts = [Affine(w, b) for w, b in zip(one[::2], one[1::2], strict=True)]
+            layers.append(EncoderLayer(*parts, norms=(norm(), norm()), heads=heads))
+        return tuple(layers)
+
+    return layer * depth, made

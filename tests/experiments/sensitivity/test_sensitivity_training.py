@@ -10,6 +10,7 @@ from simbias.experiments.sensitivity import sensitivity_training
 from simbias.measures.risk.test_accuracy import TestAccuracy
 from simbias.numerics.boolean_sensitivity import sensitivity
 from simbias.numerics.walsh_hadamard import cube
+from simbias.verbs.simulate import planned
 
 
 @pytest.mark.parametrize(("target", "level"), [("sparse", 0.5), ("full", 1.0)])
@@ -33,6 +34,20 @@ def test_accuracy_is_of_the_strings_not_seen():
     found = jax.vmap(network)(data.test.x)
     share = np.mean((found > 0) == (data.test.y > 0))
     assert float(TestAccuracy()(network, data)) == pytest.approx(share)
+
+
+def test_the_sizes_of_the_paper_are_planned_with_strings_that_are_drawn():
+    chosen = sensitivity_training.experiment("paper", target="sparse", network="mlp")
+    plan = planned(chosen)
+    (group,) = plan.groups
+    data = group.lane.data
+    assert data.x.shape == (30_000, 40)
+    assert data.test.x.shape == (10_000, 40)
+    assert plan.size == 20
+    ds = xr.Dataset(coords={"flow.rate": chosen.cell["flow.rate"]})
+    steps = chosen.times[-1] / sensitivity_training.rate(ds)
+    # 1500 epochs of 60 batches.
+    assert steps == pytest.approx(1500 * 30_000 / chosen.flow.batch)
 
 
 def test_a_target_that_is_not_known_is_named():

@@ -1,0 +1,121 @@
+"""A convolutional network each of whose layers is a product of linear ones."""
+
+import dataclasses
+from typing import Any, ClassVar, Literal, get_args
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from simbias.checks.sample import one_of
+from simbias.checks.values import positive_integer
+from simbias.core import AbstractMeasure, AbstractNetwork, Buffer, Dataset, Index
+from simbias.errors import BadInput
+from simbias.networks.convolution.convolutional import Convolutional
+from simbias.networks.dense._layers import layer_weights
+from simbias.numerics.matrix_rank import spectral_entropy
+
+Start = Literal["gaussian", "orthogonal"]
+# One factor of a layer of o outputs, o × o.
+Square = Float[Array, "_ _"]
+
+
+class Factored(AbstractNetwork):
+    """`core` with Q_{F−1} ⋯ Q_1 K in the place of every kernel or matrix K.
+
+    Q are o × o for a layer of o outputs; behind a convolution they are convolutions of
+    one pixel.  So a layer is F linear ones after each other, its bias behind the last,
+    and one layer again once it is multiplied out: `folded`.  Of the factors that are
+    there those from number F − 1 on are not used.
+    """
+
+    core: Convolutional
+    factors: tuple[tuple[Square, ...], ...]
+    used: Buffer
+
+    @property
+    def has_kinks(self) -> bool:
+        """True: ReLU."""
+        return True
+
+    def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
+        """Output for one input."""
+        return self.folded()(x)
+
+    def features(self, x: Float[Array, " d"]) -> Float[Array, " p"]:
+        """What the last layer acts on."""
+        return self.folded().features(x)
+
+    def folded(self) -> Convolutional:
+        """The same function, a layer each."""
+        *convolutions, dense, last = map(self._product, self.factors)
+        kernels = [
+            jnp.einsum("op,pihw->oihw", q, kernel)
+            for q, kernel in zip(convolutions, self.core.kernels, strict=True)
+        ]
+        w, a = dense @ self.core.w, last @ self.core.a
+        return dataclasses.replace(self.core, kernels=tuple(kernels), w=w, a=a)
+
+    def _product(self, factors: tuple[Square, ...]) -> Square:
+        one = jnp.eye(len(factors[0]), dtype=factors[0].dtype)
+        product = one
+        for i, factor in enumerate(factors):
+            product = jnp.where(i + 1 < self.used.value, factor, one) @ product
+        return product
+
+
+def factored(
+    key: PRNGKeyArray,
+    core: Convolutional,
+    *,
+    factors: Index,
+    most: int,
+    start: Start = "gaussian",
+) -> Factored:
+    """The network with layers of `factors` linear ones each, of `most` that are drawn.
+
+    Args:
+        key: random key, of the further factors.
+        core: what the first factors are; with one factor the network is that.
+        factors: F.
+        most: the largest F; two at least.
+        start: of the further factors: "gaussian", N(0, 1/o), or "orthogonal".
+
+    Raises:
+        ValueError: for a name that is not known, or a number out of range.
+    """
+    one_of("start", start, get_args(Start))
+    positive_integer("most", most)
+    if most < 2:
+        raise BadInput(f"`most` must be 2 or more, got {most}. Example: most=4.")
+    if isinstance(factors, int) and not 1 <= factors <= most:
+        raise BadInput(f"`factors` must be from 1 to most = {most}, got {factors}.")
+    law = "orthogonal" if start == "orthogonal" else "lecun"
+    layers = [*core.kernels, core.w, core.a]
+    keys = jax.random.split(key, len(layers))
+    drawn = [
+        layer_weights(key_layer, (len(layer),) * most, law)
+        for key_layer, layer in zip(keys, layers, strict=True)
+    ]
+    return Factored(core, tuple(drawn), Buffer(_float(factors)))
+
+
+def _float(number: Index) -> Float[Array, ""]:
+    value: Int[Array, ""] = jnp.asarray(number)
+    return value.astype(jnp.float64)
+
+
+class FoldedRanks(AbstractMeasure):
+    """−Σ pᵢ ln pᵢ, pᵢ = σᵢ/Σ σ, of every layer of the folded network.
+
+    A kernel is a matrix of its outputs × all else.
+    """
+
+    dims: ClassVar[tuple[str, ...]] = ("layer",)
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, " layer"]:
+        """From the first layer to the last."""
+        del data
+        whole = network.folded()
+        layers = (*whole.kernels, whole.w, whole.a)
+        return jnp.stack([spectral_entropy(v.reshape(len(v), -1)) for v in layers])

@@ -1,0 +1,254 @@
+"""Grokking: sums modulo p are fitted first, understood later; sensitivity falls then.
+
+A transformer of one layer is trained on a part of all pairs (a, b), to tell a + b
+modulo p.  It soon tells all pairs that it is trained on, and only after many more steps
+those that it has not seen.  The sensitivity is the share of the pairs of the sample
+for which the class changes when Gaussian noise is added to the embeddings of a and b.
+It falls while the pairs that were not seen come to be told.
+
+Control: without weight decay the sample is fitted alike, and nothing more happens in
+the same time.
+
+Reference: Vasudeva, Fu, Zhou, Kau, Huang & Sharan (2024), arXiv:2403.06925, where
+p = 113, and Power et al. (2022), arXiv:2201.02177; the sizes of the preset `quick` are
+ours, those of `paper` are theirs.
+"""
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.analysis.first_passage import first_passage
+from simbias.analysis.parts import with_axes
+from simbias.checks.values import positive_integer
+from simbias.claims import difference, largest, mean, smallest
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
+from simbias.errors import BadInput
+from simbias.experiments._accuracies import Accuracies
+from simbias.experiments._at_times import at_times
+from simbias.experiments._of_draws import of_draws
+from simbias.experiments._times import step_times
+from simbias.figures.band import band
+from simbias.figures.style import COLOURS, blank, style
+from simbias.flows.descent import Descent
+from simbias.losses import cross_entropy
+from simbias.measures.sensitivity.embedding_sensitivity import EmbeddingSensitivity
+from simbias.networks.sequence.patch_transformer import patch_transformer
+from simbias.presets import presets
+
+DECAY = "flow.weight_decay"
+AXES = (DECAY, "draw")
+PAPER = "Vasudeva et al. (2024), arXiv:2403.06925"
+POWER = "Power et al. (2022), arXiv:2201.02177"
+RATE, STEPS = 3e-3, 1200
+# Accuracies at which pairs count as told: of the sample, and of the others.
+FITTED, UNDERSTOOD = 0.99, 0.95
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    draw: Index = 0,
+    p: int = 29,
+    n: int = 500,
+    width: int = 48,
+    feed_forward: int = 192,
+    heads: int = 2,
+) -> tuple[Dataset, AbstractNetwork]:
+    """N of the p² pairs, the others as the test, and a transformer of one layer.
+
+    An input is √p times the indicators of a and of b, so that the mean square of an
+    entry is 1; the target is the indicator of a + b modulo p.
+
+    Args:
+        key: not used: what is compared has the same pairs and the same start.
+        draw: number of the pairs and of the start.
+        p: the modulus.
+        n: pairs to train, fewer than p².
+        width: of a state.
+        feed_forward: neurons behind the attention.
+        heads: of the attention; they divide the width.
+
+    Raises:
+        ValueError: for a size that is no positive integer, or too many pairs.
+    """
+    del key
+    for name, size in (("p", p), ("n", n)):
+        positive_integer(name, size)
+    if n >= p**2:
+        raise BadInput(
+            f"`n` must be below p² = {p**2}, as the other pairs are the test, got {n}."
+        )
+    key_pairs, key_network = jax.random.split(jax.random.key(draw))
+    order = jax.random.permutation(key_pairs, p**2)
+    test = _sums(order[n:], p, None)
+    network = patch_transformer(
+        key_network,
+        image=(1, 2, p),
+        patch=(1, p),
+        k=p,
+        width=width,
+        depth=1,
+        heads=heads,
+        feed_forward=feed_forward,
+    )
+    return _sums(order[:n], p, test), network
+
+
+def _sums(pairs: jax.Array, p: int, test: Dataset | None) -> Dataset:
+    """Pairs by their number a p + b, with the class a + b modulo p."""
+    a, b = jnp.divmod(pairs, p)
+    hot = lambda v: jax.nn.one_hot(v, p, dtype=jnp.float64)
+    x = math.sqrt(p) * jnp.concatenate([hot(a), hot(b)], axis=1)
+    y, none = hot((a + b) % p), jnp.zeros((0, 2 * p), jnp.float64)
+    return Dataset(x, y, jnp.ones(len(pairs)), y, none, test)
+
+
+experiment = presets(
+    Experiment(
+        name="grokking",
+        make=make,
+        cell={DECAY: (2.0, 0.0), "draw": tuple(range(6))},
+        seeds=1,
+        flow=Descent(optimiser="adamw", rate=RATE, beta2=0.98, weight_decay=2.0),
+        loss=cross_entropy,
+        times=step_times(RATE, STEPS, 50),
+        measures={
+            "sensitivity": EmbeddingSensitivity(),
+            "relative": EmbeddingSensitivity(0.5, is_relative=True),
+            "accuracy": Accuracies(),
+        },
+        dtype="float32",
+    ),
+    smoke={
+        "cell": {"p": 5, "n": 15, "width": 8, "feed_forward": 8},
+        "times": step_times(RATE, 200, 100),
+    },
+    paper={
+        "cell": {
+            DECAY: (1.0, 0.0),
+            "flow.rate": 1e-3,
+            "p": 113,
+            "n": 3831,
+            "width": 128,
+            "feed_forward": 512,
+            "heads": 4,
+        },
+        "flow": Descent(optimiser="adamw", rate=1e-3, beta2=0.98, weight_decay=1.0),
+        "times": step_times(1e-3, 20_000, 200),
+    },
+)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Accuracies and sensitivities by step, a column for each weight decay."""
+    ds = of_draws(with_axes(ds, AXES)).sortby(DECAY, ascending=False)
+    decays = ds[DECAY].values
+    steps = ds["time"] / rate(ds)
+    with style():
+        whole = blank(5.0 * len(decays), 6.0)
+        panels = whole.subplots(
+            2, len(decays), squeeze=False, sharex=True, sharey="row"
+        )
+        for (above, below), decay in zip(panels.T, decays, strict=True):
+            part = ds.sel({DECAY: decay})
+            named = (("train", "trained on"), ("test", "not seen"))
+            for (sample, label), colour in zip(named, COLOURS, strict=False):
+                seen = part["accuracy"].sel(sample=sample)
+                band(above, steps, seen, colour=colour, label=label)
+            kinds = {
+                "sensitivity": "noise 0.1",
+                "relative": "noise ½ of the embeddings' size",
+            }
+            for (name, label), colour in zip(kinds.items(), COLOURS[2:], strict=False):
+                band(below, steps, part[name], colour=colour, label=label)
+            above.set_title(f"weight decay {decay:g}")
+            below.set(xlabel="steps of AdamW")
+            above.set_ylim(0, 1.03)
+        panels[0, 0].set_ylabel("share of pairs that are told")
+        panels[1, 0].set_ylabel("sensitivity: share of pairs\nwhose class changes")
+        panels[0, 0].legend()
+        panels[1, 0].legend()
+    return whole
+
+
+def rate(ds: xr.Dataset) -> float:
+    """The rate of AdamW: a coordinate where the cell has it, the experiment's else."""
+    return float(ds.get("flow.rate", RATE))
+
+
+def moments(part: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
+    """When the sample is fitted, and when the other pairs are told; NaN if never."""
+    told = part["accuracy"]
+    fitted = first_passage(told.sel(sample="train", drop=True), FITTED)
+    return fitted, first_passage(told.sel(sample="test", drop=True), UNDERSTOOD)
+
+
+def since_fitted(part: xr.Dataset, name: str) -> xr.DataArray:
+    """A measure over time, NaN before the sample is fitted."""
+    return part[name].where(part["time"] >= moments(part)[0])
+
+
+def fall(part: xr.Dataset, name: str) -> xr.DataArray:
+    """Sensitivity when the sample is first fitted, less that at the end; by seed."""
+    first = at_times(part[name], moments(part)[0])
+    return first - part[name].isel(time=-1, drop=True)
+
+
+def fallen(part: xr.Dataset, name: str) -> xr.DataArray:
+    """When it has fallen to half of what it was when the sample was fitted; NaN."""
+    first = at_times(part[name], moments(part)[0])
+    return first_passage(1 - since_fitted(part, name) / first, 0.5)
+
+
+def together(part: xr.Dataset, name: str) -> xr.DataArray:
+    """Correlation of a sensitivity with the accuracy on pairs not seen, once fitted."""
+    told = part["accuracy"].sel(sample="test", drop=True)
+    return xr.corr(since_fitted(part, name), told, dim="time")
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """Fitted early, told late; sensitivity falls with it; not without weight decay."""
+    ds = of_draws(with_axes(ds, AXES))
+    decays = sorted(float(v) for v in ds[DECAY].values)
+    out, kinds = [], {"sensitivity": "noise 0.1", "relative": "relative noise ½"}
+    steps = float(ds["time"][-1]) / rate(ds)
+    told = ds["accuracy"].isel(time=-1)
+    most, least = (ds.sel({DECAY: v}, drop=True) for v in (decays[-1], decays[0]))
+    if decays[-1] > 0:
+        text = f"weight decay {decays[-1]:g}"
+        fitted, understood = moments(most)
+        gap = xr.ufuncs.log(understood / fitted)
+        said = f"{text}: ln of steps until {UNDERSTOOD:.0%} of pairs not seen are told "
+        said += f"over steps until {FITTED:.0%} of the sample are"
+        out.append(mean(said, gap, math.log(2), np.inf, f"{POWER}; twice: ours"))
+        for name, noise in kinds.items():
+            source = PAPER if name == "sensitivity" else f"{PAPER}; unit of noise: ours"
+            said = f"{text}, {noise}: S when the sample is fitted less S at the end"
+            out.append(mean(said, fall(most, name), 0, 1, source))
+            said = f"{text}, {noise}: correlation of S with the accuracy on pairs not "
+            said += "seen, once the sample is fitted"
+            out.append(mean(said, together(most, name), -1, -0.5, f"{source}; ½ ours"))
+            said = f"{text}, {noise}: ln of steps until pairs not seen are told over "
+            said += "steps until S has fallen to half"
+            ahead = xr.ufuncs.log(understood / fallen(most, name))
+            out.append(mean(said, ahead, 0, np.inf, source))
+    if decays[0] == 0:
+        text = "control, no weight decay"
+        seen = told.sel({DECAY: 0.0})
+        said = f"{text}: accuracy on the sample at the end, least"
+        fit = seen.sel(sample="train")
+        out.append(smallest(said, fit, FITTED, 1, "ours: it is fitted alike"))
+        said = f"{text}: accuracy on pairs not seen at the end, largest"
+        unseen = seen.sel(sample="test")
+        out.append(largest(said, unseen, 0, UNDERSTOOD, "ours: nothing is understood"))
+        for name, noise in kinds.items() if decays[-1] > 0 else ():
+            said = f"{noise}: fall of S with weight decay less that without"
+            both = fall(most, name), fall(least, name)
+            out.append(difference(said, both[0], both[1], 0, 1, "ours"))
+    return [c.given(steps >= STEPS - 0.5, f"{STEPS} steps") for c in out]
