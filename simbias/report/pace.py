@@ -46,6 +46,7 @@ class Pace:
         at_work = self._at_work(beats, now)
         if at_work is not None and done < status.size:
             said += f"; {at_work} process{'' if at_work == 1 else 'es'} at work"
+            said += _compiling(beats) if at_work else ""
         counts = {"members": int(status.size), "done": done, "failed": failed}
         return {**counts, "said": f"{said}."}
 
@@ -66,6 +67,14 @@ class Pace:
         first, last = self._seen[0], self._seen[-1]
         seconds = now - first[0]
         return (last[1] - first[1]) / seconds if seconds > 0 else 0.0
+
+
+def _compiling(beats: Sequence[dict]) -> str:
+    """Which of its programs a process said that it compiles."""
+    known = [(beat.get("compiling"), beat.get("shapes")) for beat in beats]
+    numbers = [pair for pair in known if all(type(one) is int for one in pair)]
+    begun, shapes = max(numbers, default=(0, 0))
+    return f", compiling {begun} of {shapes}" if begun else ""
 
 
 def _often(rate: float) -> str:

@@ -1,6 +1,7 @@
 """A run in a store: made ready, worked on by any number of processes, read back."""
 
 import contextlib
+import functools
 import threading
 import time
 import warnings
@@ -10,7 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from simbias.ensemble.bar import Bar, Report
+from simbias.ensemble.bar import Bar, Pulse, Report
 from simbias.ensemble.engine import Stations
 from simbias.ensemble.memory import station_devices
 from simbias.ensemble.plan import Plan
@@ -94,7 +95,12 @@ def work(
     with (
         Interrupt(over) as interrupt,
         Leases(store.work, check=store.check) as leases,
-        Bar(plan.experiment.name, plan.size, is_drawn=progress, report=report) as bar,
+        Bar(
+            plan.experiment.name,
+            plan.size,
+            is_drawn=progress,
+            report=functools.partial(_told, leases, report),
+        ) as bar,
     ):
         blocks = Blocks(plan, store, leases)
         programs = Programs(plan, devices[0].platform, bar.progress)
@@ -118,6 +124,14 @@ def work(
                 _pause(interrupt, max(_POLL_SECONDS, _RARELY * looked))
         bar.show(blocks.finished)
     finish(store)
+
+
+def _told(leases: Leases, report: Report | None, pulse: Pulse) -> None:
+    """The heartbeat says which program is being compiled, for who looks on."""
+    begun = pulse.begun if pulse.is_compiling else 0
+    leases.note = {**leases.note, "compiling": begun, "shapes": pulse.shapes}
+    if report is not None:
+        report(pulse)
 
 
 def finish(store: Store) -> None:

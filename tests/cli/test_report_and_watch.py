@@ -20,10 +20,14 @@ from simbias import cli
 from simbias.cli import _report
 from simbias.cli.watch import Watched
 from simbias.core import Status
+from simbias.ensemble.bar import Pulse
 from simbias.report.pace import Pace
 from simbias.report.server import Server
 from simbias.results import open_result
+from simbias.store.address import place_at
 from simbias.store.layout import open_store
+from simbias.store.lease import Leases, heartbeats
+from simbias.store.work import _told
 
 
 def command(*arguments):
@@ -291,17 +295,31 @@ def test_the_pace_is_what_was_seen(stored):
     beats = [{"machine": "a", "process": 1, "count": 0}]
     assert pace.of(ds, beats, 100.0)["said"] == "0 of 6 members are done."
     ds["status"][0] = [Status.REACHED_TIME, Status.NONFINITE, Status.RUNNING]
-    beats[0]["count"] = 1
+    beats[0] |= {"count": 1, "compiling": 3, "shapes": 18}
     seen = pace.of(ds, beats, 110.0)
     assert seen == {
         "members": 6,
         "done": 2,
         "failed": 1,
         "said": "2 of 6 members are done, 1 of them failed; 12 per minute, "
-        "about 20 seconds left; 1 process at work.",
+        "about 20 seconds left; 1 process at work, compiling 3 of 18.",
     }
     ds["status"][:] = Status.REACHED_TIME
     assert pace.of(ds, [], 200.0)["said"] == "6 of 6 members are done."
     ds["status"][1] = Status.RUNNING
     said = pace.of(ds, beats, 1e5)["said"]
     assert "0 processes at work" in said
+
+
+def test_who_compiles_says_so_in_its_heartbeat(tmp_path):
+    at = {"members": 9, "done": 0, "failed": 0, "begun": 3, "shapes": 18}
+    at |= {"seconds": 1.0, "seconds_compiling": 1.0, "rate": None, "seconds_left": None}
+    said = []
+    with Leases(str(tmp_path)) as leases:
+        for is_compiling in (True, False):
+            _told(leases, said.append, Pulse(**at, is_compiling=is_compiling))
+            leases._write_heartbeat()
+            (beat,) = heartbeats(place_at(str(tmp_path)))
+            assert beat["compiling"] == 3 * is_compiling
+            assert beat["shapes"] == 18
+    assert len(said) == 2
