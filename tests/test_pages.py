@@ -41,7 +41,9 @@ def test_every_figure_of_the_docs_is_on_a_page():
         for page in PAGES
         for link in re.findall(r"!\[[^\]]*\]\(([^)\s]+)\)", page.read_text())
     }
-    assert {path.resolve() for path in (ROOT / "docs").rglob("*.png")} == {
+    docs = ROOT / "docs"
+    figures = [*docs.rglob("*.png"), *docs.rglob("*.gif")]
+    assert {path.resolve() for path in figures} == {
         path for path in shown if path.is_relative_to(ROOT / "docs")
     }
 

@@ -30,6 +30,7 @@ PAGES = {
     "README.md": "overview.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
+    "notebooks/README.md": "notebooks.md",
 }
 _LINK = re.compile(r'(\]\(|(?:href|src)=")([^)\s"#]*)(#[^)\s"]*)?(?=[)"])')
 # It has every sign of the formulas, which many systems lack.
