@@ -11,7 +11,9 @@ from simbias.errors import BadInput
 from simbias.numerics.tiling import ROWS
 
 
-def outputs(f: Callable[[Array], Array], x: Float[Array, "n d"]) -> Float[Array, "n k"]:
+def outputs(
+    f: Callable[[Array], Array], x: Float[Array, "n ..."]
+) -> Float[Array, "n k"]:
     """f(xᵢ) for every row of x, f a network or its `features`.
 
     In chunks: the activations of a large sample are never all in memory.

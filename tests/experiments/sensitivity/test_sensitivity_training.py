@@ -41,7 +41,9 @@ def test_the_sizes_of_the_paper_are_planned_with_strings_that_are_drawn():
     plan = planned(chosen)
     (group,) = plan.groups
     data = group.lane.data
-    assert data.x.shape == (30_000, 40)
+    # Rows of the sample are padded to a size that others share.
+    assert 30_000 <= data.x.shape[0] < 2 * 30_000
+    assert data.x.shape[1] == 40
     assert data.test.x.shape == (10_000, 40)
     assert plan.size == 20
     ds = xr.Dataset(coords={"flow.rate": chosen.cell["flow.rate"]})
