@@ -5,8 +5,8 @@ from tree import ROOT
 
 FOLDER = ROOT / "notebooks"
 SOURCES = sorted(FOLDER.glob("*.py"))
-# Their pictures are those of the README and of docs/exact_flow.md.
-_SEEN_ELSEWHERE = ("01_quickstart", "02_exact_flow")
+# Its pictures are those of docs/exact_flow.md.
+_SEEN_ELSEWHERE = ("02_exact_flow",)
 
 
 @pytest.mark.notebook
