@@ -82,7 +82,8 @@ figure
 sizes = {"m": 10, "draw": 0, "flow": simbias.Descent(0.1)} if SMALL else {}
 precise = condensation.experiment("smoke", **sizes)
 result = simbias.simulate(precise)
-condensation.figure(result)
+(figure,) = simbias.draw(condensation, result).values()
+figure
 
 # %%
 for claim in simbias.judge(condensation, result):

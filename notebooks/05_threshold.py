@@ -78,8 +78,8 @@ for part in parts:
     print(f"scale {float(part['scale']):g}: {found.describe()}")
 
 # %% [markdown]
-# What the neurons do beyond n*: two directions, near those of least squares. The member
-# is integrated again from its seed; the diamonds are the extremal vectors.
+# What the neurons do beyond n*: they gather near the direction of the teacher and its
+# opposite. The member is integrated again from its seed; diamonds are extremal vectors.
 
 # %%
 where = {k: v for k, v in {"n": 100, "scale": 1e-8}.items() if k in ds.dims}

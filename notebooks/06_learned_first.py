@@ -29,7 +29,8 @@ from simbias.experiments import deep_linear, simple_first
 SMALL = "SIMBIAS_QUICK" in os.environ  # the smallest form, for a test
 experiment = deep_linear.experiment("smoke", seeds=1 if SMALL else 3)
 modes = simbias.simulate(experiment)
-deep_linear.figure(modes)
+(figure,) = simbias.draw(deep_linear, modes).values()
+figure
 
 # %% [markdown]
 # From a small start every mode waits for its turn, e^{st} for the strength s; the claims
@@ -50,10 +51,11 @@ for claim in simbias.judge(deep_linear, modes)[:8]:
 sizes = {"n": 100, "m": 8, "seeds": 2} if SMALL else {"n": 500, "seeds": 4}
 first = simple_first.experiment("smoke", **sizes)
 bits = simbias.simulate(first)
-simple_first.figure(bits)
+(figure,) = simbias.draw(simple_first, bits).values()
+figure
 
 # %% [markdown]
-# The boundary of one member: straight at first, then bent along the sine.
+# The boundary of one member, which begins as a line and is bent from there.
 
 # %%
 simbias.animate(bits, first, kind="boundary", frames=4 if SMALL else 12)

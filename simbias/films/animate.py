@@ -175,7 +175,7 @@ def _spectrum(ds, experiment, seed, where):
     values = one_of_each(ds[name], {**cell, "seed": seed})
     dims = [dim for dim in ds[name].dims if dim not in (*cell, "seed")]
     one = xr.DataArray(values, {k: ds[k] for k in dims}, dims)
-    one = one.dropna("time")
+    one = one.dropna("frequency", how="all").dropna("time")
     measure = json.loads(ds.attrs["configuration"])["measures"][name]
     axes = [f"{k} = {cell[k]}" for k in cell if k in ds.dims]
     label = ", ".join([*axes, f"seed {seed}"])

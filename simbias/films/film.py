@@ -26,7 +26,7 @@ _COLOURS = 96
 SUFFIXES = (".gif", ".mp4")
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Film:
     """Frames of one member; `film.save("film.gif")`, or as it is in a notebook.
 
@@ -50,6 +50,9 @@ class Film:
 
     def __len__(self) -> int:
         return len(self.times)
+
+    def __repr__(self) -> str:
+        return f"<Film: {', '.join(self.kinds)} of {self.label}>"
 
     def frame(self, number: int) -> Figure:
         """The figure with the frame of a number; −1 is the last one."""

@@ -17,6 +17,9 @@ from simbias.films.panel import Panel, Show
 from simbias.measures.spectrum.amplitudes import Amplitudes
 from simbias.numerics.spectrum import amplitudes
 
+# Less than this share of the largest is rounding: a target does not have it.
+_LEAST = 1e-6
+
 
 def amplitudes_of(ds: xr.Dataset) -> str | None:
     """The variable of the measure `Amplitudes` along time, if the run has one."""
@@ -30,6 +33,8 @@ def amplitudes_of(ds: xr.Dataset) -> str | None:
 def spectrum(one: xr.DataArray, measure: dict[str, Any], data: Dataset) -> list[Panel]:
     """A heat map over frequency and time that fills, and the amplitudes now.
 
+    Of the frequencies that the target has.
+
     Args:
         one: amplitudes of one member, over `time` and `frequency`.
         measure: the measure as the run describes it.
@@ -40,8 +45,10 @@ def spectrum(one: xr.DataArray, measure: dict[str, Any], data: Dataset) -> list[
     with exact_numerics():
         y = jnp.asarray(grid.y[: measure["points"], 0])
         target = np.asarray(amplitudes(y, tuple(k.tolist())))
-    seen = one.transpose("time", "frequency")
-    share = seen / np.where(target > 0, target, np.nan)
+    is_there = target > _LEAST * target.max()
+    k, target = k[is_there], target[is_there]
+    seen = one.transpose("time", "frequency").isel(frequency=is_there)
+    share = seen / target
     return [_map(share), _bars(seen.values, k, target)]
 
 
