@@ -150,7 +150,7 @@ def _classes(
     def name(carry):
         count, first, kind = carry
         leader = jnp.argmax(kind < 0).astype(jnp.int32)
-        alike = (kind < 0) & jnp.all(hashes == hashes[leader], axis=1)
+        alike = (kind < 0) & jnp.all(hashes == hashes[leader][None, :], axis=1)
         return count + 1, first.at[count].set(leader), jnp.where(alike, count, kind)
 
     more = lambda carry: jnp.any(carry[2] < 0) & (carry[0] < _ROOM)
