@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 import diffrax
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from simbias.flows._relu.by_class import field_at, frozen_step
 from simbias.flows._relu.crossings import (
     MAX_EVENTS,
     Course,
@@ -18,16 +18,14 @@ from simbias.flows._relu.events import Events, kinds_of_leaving, no_events
 from simbias.flows._relu.frozen import (
     Rates,
     Sample,
-    frozen_field,
     neurons_first,
-    neurons_last,
     output_rates,
 )
 from simbias.flows._relu.norms import largest_of_rows, norm_of_rows, rounding
 from simbias.flows._relu.pins import pinned_normals, project
-from simbias.flows._relu.position import Position, products, rates_at
+from simbias.flows._relu.position import Position, products
 from simbias.flows._relu.releases import Held, release
-from simbias.flows._relu.smooth_step import Stiffness, smooth_step
+from simbias.flows._relu.smooth_step import Stiffness
 
 # Powers of the step in the errors of one event, and of what it does to the others.
 _EVENT_ORDER, _COUPLING_ORDER = 3, 2
@@ -77,11 +75,7 @@ def attempt_step(
     4. Pins that no longer hold are released.
     """
     slope = method.slope
-    pinned, dual = position.pins.plane, position.pins.dual
-    field = frozen_field(position.is_above, slope, pinned, dual, sample)
-    rate = neurons_last(position.rates)
-    y0 = jax.tree.map(jnp.zeros_like, rate)._replace(w=position.w.T, a=position.a.T)
-    smooth = smooth_step(field, y0, rate, length, method.solver, stiffness)
+    smooth = frozen_step(position, sample, length, method.solver, slope, stiffness)
     end, error, late = map(neurons_first, smooth[:3])
     size = norm_of_rows(position.w, position.a)
     share = lambda *parts: norm_of_rows(*parts) / jnp.where(size > 0, size, 1)
@@ -92,7 +86,7 @@ def attempt_step(
     course = follow_events(course, step, method.rows)
 
     w, a, pins = course.end.w, course.end.a, course.pins
-    rates = rates_at(w, a, course.is_above, pins, sample, slope)
+    rates = field_at(w, a, course.is_above, pins, sample, slope)
     weight = norm_of_rows(a)
     total = jnp.sum(weight * course.shift)
     has_events = total > 0

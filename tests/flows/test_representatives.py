@@ -1,0 +1,144 @@
+"""Neurons of one class and those that stand for them."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from simbias.core import Dataset, Status
+from simbias.flows._relu import by_class as chooser
+from simbias.flows._relu import representatives as module
+from simbias.flows._relu.by_class import field_at
+from simbias.flows._relu.course import no_pins
+from simbias.flows._relu.frozen import extended_sample
+from simbias.flows._relu.position import rates_at
+from simbias.flows._relu.representatives import representatives
+from simbias.flows.relu_flow import ReluFlow
+from simbias.losses import half_mse
+from simbias.networks import balanced
+
+pytestmark = pytest.mark.usefixtures("hastily_compiled")
+M, N, D, K, KINDS = 700, 30, 3, 2, 6
+
+
+def sample():
+    rng = np.random.default_rng(0)
+    x, y = jnp.asarray(rng.standard_normal((N, D))), rng.standard_normal((N, K))
+    data = Dataset(x, jnp.asarray(y), jnp.ones(N), jnp.asarray(y), jnp.zeros((0, D)))
+    return extended_sample(data, half_mse, has_bias=False)
+
+
+def neurons(kinds=KINDS, scale=1.0):
+    """Of few directions and of sizes that differ by many powers of ten; one is 0."""
+    rng = np.random.default_rng(1)
+    w = rng.standard_normal((kinds, D))[rng.integers(kinds, size=M)]
+    w = w * (1 + 1e-7 * rng.standard_normal(w.shape))
+    w = scale * w * np.exp(2 * rng.standard_normal((M, 1)))
+    a = scale * rng.standard_normal((M, K))
+    w[5], a[5] = 0.0, 0.0
+    return jnp.asarray(w), jnp.asarray(a)
+
+
+def above(w, data):
+    return w @ data.normal.T > 0
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-200])
+def test_every_neuron_is_made_of_its_representatives(scale):
+    w, a = neurons(scale=scale)
+    few = representatives(w, a, above(w, sample()), no_pins(w, D))
+    assert few.is_enough
+    back = few.up(*few.weights(D))
+    size = np.maximum(np.linalg.norm(np.concatenate([w, a], axis=1) / scale, axis=1), 1)
+    for made, given in zip(back, (w, a), strict=True):
+        apart = np.abs(np.asarray(made.T - given)) / scale
+        assert np.max(apart / size[:, None]) < 1e-13
+
+
+def test_they_drive_all_others_as_the_neurons_do():
+    w, a = neurons()
+    data, pins = sample(), no_pins(w, D)
+    plain = rates_at(w, a, above(w, data), pins, data, 0.1)
+    by_class = field_at(w, a, above(w, data), pins, data, 0.1)
+    for one, other in zip(plain, by_class, strict=True):
+        largest = jnp.max(jnp.abs(one))
+        assert jnp.max(jnp.abs(one - other)) < 1e-12 * largest
+
+
+def test_a_direction_of_all_neurons_has_its_length_in_those_that_stand_for_them():
+    w, _ = neurons()
+    rng = np.random.default_rng(3)
+    a = jnp.asarray(rng.standard_normal((M, K)))
+    w = w / jnp.maximum(jnp.linalg.norm(w, axis=1, keepdims=True), 1e-3)
+    w = w + 1e-3 * rng.standard_normal((M, D))  # no direction is missing
+    few = representatives(w, a, above(*neurons()[:1], sample()), no_pins(w, D))
+    norm = lambda w, a: float(jnp.sqrt(jnp.sum(w**2) + jnp.sum(a**2)))
+    assert norm(*few.down(w.T, a.T)) == pytest.approx(norm(w, a), rel=1e-9)
+
+
+def test_more_classes_than_there_is_room_for_are_seen():
+    w, a = neurons(kinds=M)
+    sides = above(w, sample())
+    assert len(np.unique(np.asarray(sides), axis=0)) > module._ROOM
+    assert not representatives(w, a, sides, no_pins(w, D)).is_enough
+
+
+def test_neurons_of_other_sides_are_told_apart_though_their_hashes_are_equal(
+    monkeypatch,
+):
+    monkeypatch.setattr(
+        module, "_hashes", lambda sides, _: jnp.zeros((len(sides), 2), jnp.uint32)
+    )
+    w, a = neurons()
+    assert not representatives(w, a, above(w, sample()), no_pins(w, D)).is_enough
+
+
+def test_neurons_on_other_pins_are_of_other_classes():
+    w, a = neurons(kinds=1)
+    w = w.at[5].set(w[0])
+    data = sample()
+    pins = no_pins(w, D)
+    held = pins.plane.at[:100, 0].set(3)
+    pins = eqx.tree_at(lambda p: p.plane, pins, held)
+    few = representatives(w, a, above(w, data), pins)
+    assert len(np.unique(few.kind[:100])) == 1
+    assert few.kind[0] not in np.asarray(few.kind[100:])
+
+
+def end(network, data, time):
+    """Compiled anew."""
+
+    @eqx.filter_jit
+    def flow_on(network, data):
+        flow = ReluFlow(rtol=1e-6)
+        start = flow.init(network, data, half_mse, jax.random.key(0))
+        goes_on = lambda s: (s.status == Status.RUNNING) & (s.time < time)
+        step = lambda s: flow.step(s, data, half_mse, jnp.asarray(time))
+        return jax.lax.while_loop(goes_on, step, start)
+
+    return flow_on(network, data)
+
+
+def test_the_flow_by_classes_is_the_flow(monkeypatch):
+    """400 neurons in two dimensions, which come to be of a few classes."""
+    rng = np.random.default_rng(2)
+    x = jnp.asarray(rng.standard_normal((12, 2)))
+    y = x @ jnp.asarray([[1.0], [0.5]]) + 0.3 * rng.standard_normal((12, 1))
+    data = Dataset(x, y, jnp.ones(12), y, jnp.zeros((0, 2)))
+    network = balanced(jax.random.key(0), m=400, d=2, scale=1e-4)
+    by_class = end(network, data, 12.0)
+    sides = by_class.memory.position.is_above
+    few = representatives(*weights(by_class), sides, by_class.memory.position.pins)
+    assert few.is_enough
+    monkeypatch.setattr(chooser, "may_be_worth_it", lambda m, q: False)
+    plain = end(network, data, 12.0)
+    for name in ("crossings", "evaluations", "accepted"):
+        assert by_class.stats[name] == plain.stats[name]
+    for one, other in zip(weights(by_class), weights(plain), strict=True):
+        apart = jnp.abs(one - other)
+        assert 0 < jnp.max(apart) < 1e-9 * jnp.max(jnp.abs(other))
+
+
+def weights(state):
+    return state.network.w, state.network.a
