@@ -82,6 +82,7 @@ def _bars(
     width = 0.7 * float(np.diff(k).min()) if len(k) > 1 else 0.7
 
     def draw(axes: Axes) -> Show:
+        axes.set_axisbelow(True)
         bars = axes.bar(k, seen[0], width, color=COLOURS[0], label="network")
         half = width / 2
         axes.hlines(target, k - half, k + half, color="black", lw=1.5, label="target")
