@@ -256,7 +256,8 @@ def _show(
     else:
         say(f"Nothing was written to {out}: {denied}.")
         _tell(name, ds, claims, document)
-        files = [file for file in sorted(out.files()) if fnmatch(file, "figure*.*")]
+        shown = ("figure*.*", "report.html")
+        files = [f for f in sorted(out.files()) if any(fnmatch(f, p) for p in shown)]
     if output.is_lines():
         paths = [str(out / file) for file in files]
         output.emit("done", run=str(out), files=paths, exit_code=0)

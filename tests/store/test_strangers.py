@@ -240,15 +240,23 @@ def test_a_link_out_of_the_folder_is_not_followed(copy, tmp_path):
 
 
 def test_no_flipped_bit_of_a_document_is_silent(stored, copy):
-    """300 of about 80,000 bits, half of them in the root's document."""
+    """300 bits, half of them in the root's document.
+
+    Of all that simbias reads: not of the plain data, which are for others.
+    """
     ds, places = stored[1], random.Random(0)
     root, *below = sorted(copy.rglob("zarr.json"), key=lambda path: len(path.parts))
+    groups = {"members", "trajectories", "final"}
+    below = [p for p in below if p.relative_to(copy).parts[0] in groups]
+    listed = _listed(root.read_bytes())
     assert root == copy / "zarr.json"
     refused = same = 0
     for i in range(300):
         path = root if i % 2 else places.choice(below)
         raw = path.read_bytes()
         at, bit = places.randrange(len(raw)), places.randrange(8)
+        while path == root and at in listed:
+            at = places.randrange(len(raw))
         path.write_bytes(raw[:at] + bytes([raw[at] ^ 1 << bit]) + raw[at + 1 :])
         try:
             found = open_result(copy)
@@ -263,9 +271,17 @@ def test_no_flipped_bit_of_a_document_is_silent(stored, copy):
     xr.testing.assert_identical(open_result(copy), ds)
 
 
+def _listed(raw: bytes) -> range:
+    """Where a root lists the plain data."""
+    begin = raw.index(b'"consolidated_metadata"')
+    value = raw.index(b"{", begin)
+    length = json.JSONDecoder().raw_decode(raw[value:].decode())[1]
+    return range(begin, value + len(raw[value:].decode()[:length].encode()))
+
+
 def test_others_read_a_run_with_zarr_and_may_consolidate_it(stored, copy):
     ds = stored[1]
-    group = zarr.open_group(copy, mode="r")
+    group = zarr.open_group(copy, mode="r", use_consolidated=False)
     risk = group["trajectories/risk"][:12]
     np.testing.assert_array_equal(risk, ds["risk"].values.reshape(12, 3))
     with warnings.catch_warnings():
@@ -277,7 +293,7 @@ def test_others_read_a_run_with_zarr_and_may_consolidate_it(stored, copy):
 
 def test_zarr_would_write_the_same_bytes(stored, tmp_path):
     path = stored[0]
-    ours = zarr.open_group(path, mode="r")["final/norms"]
+    ours = zarr.open_group(path, mode="r", use_consolidated=False)["final/norms"]
     theirs = zarr.create_array(
         tmp_path / "norms",
         shape=ours.shape,
@@ -303,7 +319,8 @@ def test_a_run_that_grew_halfway_is_read_and_completed(tmp_path, monkeypatch):
     plan = make_plan(larger)
     prepare(path, plan, attributes(plan))
     for document, raw in documents.items():
-        document.write_bytes(raw)
+        if document.parent.exists():  # plain data are gone until the run is finished
+            document.write_bytes(raw)
     xr.testing.assert_equal(open_result(path)["risk"][:, :, :3], before["risk"])
     xr.testing.assert_identical(simulate(larger, store=path), simulate(larger))
-    zarr.open_group(path, mode="r")["final/norms"][12:]
+    zarr.open_group(path, mode="r", use_consolidated=False)["final/norms"][12:]

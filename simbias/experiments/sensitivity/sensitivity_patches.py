@@ -229,4 +229,5 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         low, high = odds - 0.03, odds + 0.03
         out.append(mean(text, seen, low, high, "1 − 1/classes; ± 0.03 ours"))
     steps = float(ds["time"][-1]) / RATE
-    return [c.given(steps >= STEPS - 0.5, f"{STEPS} steps") for c in out]
+    out = [c.given(steps >= STEPS - 0.5, f"{STEPS} steps") for c in out]
+    return [c.given(int(ds["width"].max()) >= 16, "a width of 16 or more") for c in out]

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.checks.values import positive, positive_integer
-from simbias.core import AbstractMeasure, Dataset, Real
+from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
 from simbias.measures._sample import classes, outputs
 
@@ -31,7 +31,7 @@ class EmbeddingSensitivity(AbstractMeasure):
     grokking.
     """
 
-    noise: Real = 0.1
+    noise: float = eqx.field(static=True, default=0.1)
     is_relative: bool = eqx.field(static=True, default=False)
     draws: int = eqx.field(static=True, default=1)
     seed: int = eqx.field(static=True, default=0)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.checks.values import positive, positive_integer
-from simbias.core import AbstractMeasure, Dataset, Real
+from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
 from simbias.measures._sample import classes, outputs
 
@@ -33,7 +33,7 @@ class PatchSensitivity(AbstractMeasure):
     batch, in place of a patch, and calls `var` what is a standard deviation.
     """
 
-    noise: Real = 1.0
+    noise: float = eqx.field(static=True, default=1.0)
     rows: int = eqx.field(static=True, default=100)
     draws: int = eqx.field(static=True, default=1)
     is_whole: bool = eqx.field(static=True, default=False)
