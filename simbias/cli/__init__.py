@@ -16,7 +16,7 @@ import simbias
 from simbias.cli import _output as output
 from simbias.cli._complete import COMPLETE, words
 from simbias.cli._help import helped, is_kept
-from simbias.cli._terminal import BAD_INPUT, INTERRUPTED, NO_CACHE, say
+from simbias.cli._terminal import BAD_INPUT, INTERRUPTED, NO_CACHE, UNREAD, say
 from simbias.ensemble.left import exit_at_once, is_left
 from simbias.errors import BadInput
 from simbias.suggestion import suggestion
@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Entry point; exit code 2 for bad input, 1 if `check` finds a claim that fails.
 
     130 after Ctrl-C, 143 after SIGTERM and 129 after SIGHUP, with everything in flight
-    saved.
+    saved; 141 if whoever read standard output has gone.
 
     Args:
         arguments: those of the process, which then ends at once, if not given.
@@ -70,6 +70,18 @@ def exit_code(arguments: list[str], over: threading.Event | None = None) -> int:
     Raises:
         SystemExit: for options that cannot be parsed, and for --help.
     """
+    try:
+        try:
+            return _answered(arguments, over)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        output.drop()
+        return UNREAD
+
+
+def _answered(arguments: list[str], over: threading.Event | None) -> int:
+    """What the command ends with, before the last of its output is read."""
     is_debugging = bool(os.environ.get("SIMBIAS_DEBUG")) or _DEBUG in arguments
     arguments = [word for word in arguments if word != _DEBUG]
     arguments = output.choose(arguments)
@@ -91,6 +103,8 @@ def exit_code(arguments: list[str], over: threading.Event | None = None) -> int:
         if is_cached and is_kept(arguments[1:]):
             return helped(arguments[1:], call)
         return call()
+    except BrokenPipeError:
+        raise
     except Exception as error:
         own = sys.modules.get(f"{__name__}._own")  # if a file of yours was loaded
         trace = own.own_traceback(error) if own else None
@@ -185,4 +199,5 @@ Exit codes:
        with its traceback
   2    bad input: an option, a file or a folder, which is named
   129, 130, 143
-       the terminal was closed, Ctrl-C, SIGTERM: what was in flight is saved"""
+       the terminal was closed, Ctrl-C, SIGTERM: what was in flight is saved
+  141  nobody reads standard output any more"""

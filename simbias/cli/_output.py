@@ -60,5 +60,15 @@ def emit(event: str, **what: Any) -> None:
     if began is None:
         return
     line = {"event": event, "seconds": round(time.monotonic() - began, 3), **what}
-    with contextlib.suppress(BrokenPipeError):
+    try:
         print(json.dumps(line, allow_nan=False, ensure_ascii=False), flush=True)
+    except BrokenPipeError:
+        drop()
+
+
+def drop() -> None:
+    """Let go of standard output, which nobody reads any more."""
+    with contextlib.suppress(OSError, ValueError):
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, sys.stdout.fileno())
+        os.close(nothing)

@@ -47,6 +47,17 @@ def test_list_names_every_experiment_below_its_theme(capsys):
         assert module.__doc__.startswith(rows[name]["title"])
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a pipe breaks otherwise there")
+@pytest.mark.parametrize("words", [["list"], ["list", "--help"], ["--help"]])
+def test_who_reads_no_further_gets_no_error(words):
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "simbias", *words]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
 def test_the_help_of_run_has_what_every_experiment_has(capsys):
     assert run("run", "--help") == 0
     said = " ".join(capsys.readouterr().out.split())
@@ -61,7 +72,7 @@ def test_the_usage_names_every_command_and_every_exit_code(capsys):
     for command in cli._COMMANDS:
         assert f"\n  {command} " in said
     codes = said.partition("Exit codes:")[2]
-    for code in ("0", "1", "2", "129", "130", "143"):
+    for code in ("0", "1", "2", "129", "130", "141", "143"):
         assert code in codes
 
 
