@@ -5,6 +5,7 @@ when it is called.
 """
 
 import importlib
+import io
 import os
 import sys
 import threading
@@ -52,6 +53,9 @@ def main(arguments: list[str] | None = None) -> None:
     Raises:
         SystemExit: with the exit code.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # in a locale that has no ℓ
     try:
         sys.exit(exit_code(list(sys.argv[1:] if arguments is None else arguments)))
     except SystemExit as leaving:

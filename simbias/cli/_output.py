@@ -61,7 +61,7 @@ def emit(event: str, **what: Any) -> None:
         return
     line = {"event": event, "seconds": round(time.monotonic() - began, 3), **what}
     try:
-        print(json.dumps(line, allow_nan=False, ensure_ascii=False), flush=True)
+        print(json.dumps(line, allow_nan=False), flush=True)
     except BrokenPipeError:
         drop()
 

@@ -26,7 +26,7 @@ def list_experiments(arguments: list[str]) -> int:
             for theme, (about, names) in groups.items()
             for name in names
         ]
-        print(_json.dumps(rows, indent=1, ensure_ascii=False))
+        print(_json.dumps(rows, indent=1))
         return 0
     width = max(map(len, known))
     for i, (theme, (about, names)) in enumerate(groups.items()):

@@ -58,6 +58,18 @@ def test_who_reads_no_further_gets_no_error(words):
     assert (done.returncode, done.stderr) == (141, "")
 
 
+@pytest.mark.parametrize("words", [["list"], ["list", "--json"]])
+def test_a_terminal_without_unicode_is_written_to(words):
+    command = [sys.executable, "-m", "simbias", *words]
+    variables = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, env=variables, capture_output=True, check=True)
+    said = done.stdout.decode("ascii")
+    if "--json" in words:
+        assert {*experiments()} <= {row["name"] for row in json.loads(said)}
+    else:
+        assert "three_points" in said
+
+
 def test_the_help_of_run_has_what_every_experiment_has(capsys):
     assert run("run", "--help") == 0
     said = " ".join(capsys.readouterr().out.split())
