@@ -17,7 +17,7 @@ import simbias
 from simbias.cli import _output as output
 from simbias.cli._complete import COMPLETE, words
 from simbias.cli._help import helped, is_kept
-from simbias.cli._terminal import BAD_INPUT, INTERRUPTED, NO_CACHE, UNREAD, say
+from simbias.cli._terminal import BAD_INPUT, FAILED, INTERRUPTED, NO_CACHE, UNREAD, say
 from simbias.ensemble.left import exit_at_once, is_left
 from simbias.errors import BadInput
 from simbias.suggestion import suggestion
@@ -109,10 +109,18 @@ def _answered(arguments: list[str], over: threading.Event | None) -> int:
         return call()
     except BrokenPipeError:
         raise
+    except SystemExit as leaving:
+        if leaving.code:
+            code = leaving.code if isinstance(leaving.code, int) else FAILED
+            message = _OPTIONS if code == BAD_INPUT else f"SystemExit: {leaving}"
+            output.emit("error", message=message, exit_code=code)
+        raise
     except Exception as error:
         own = sys.modules.get(f"{__name__}._own")  # if a file of yours was loaded
         trace = own.own_traceback(error) if own else None
         if not (trace or isinstance(error, (BadInput, OSError))):
+            what = f"{type(error).__name__}: {error}"
+            output.emit("error", message=what, exit_code=FAILED)
             raise
         if is_debugging:
             traceback.print_exc()
@@ -162,6 +170,7 @@ def _say_what_is_wrong(error: Exception, trace: str | None) -> None:
 
 
 _DEBUG = "--debug"
+_OPTIONS = "the options cannot be parsed; standard error says which"
 _USAGE = """\
 usage: simbias COMMAND …
 

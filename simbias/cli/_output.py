@@ -33,13 +33,20 @@ _BEGAN: contextvars.ContextVar[float | None] = contextvars.ContextVar(
 
 
 def choose(arguments: list[str]) -> list[str]:
-    """Settle whether to write lines, and the arguments without what asks for it."""
+    """Settle whether to write lines, and the arguments without what asks for it.
+
+    Commands that write none keep those words, and refuse them.
+    """
+    name = next((word for word in arguments if word not in (JSON_LINES, PLAIN)), "")
+    if name not in _SPEAK:
+        _BEGAN.set(None)
+        return arguments
     rest = [word for word in arguments if word not in (JSON_LINES, PLAIN)]
     is_asked = JSON_LINES in arguments
     is_plain = PLAIN in arguments or bool(os.environ.get("SIMBIAS_PLAIN"))
     is_read = not is_plain and not sys.stdout.isatty()
     has_help = bool({"-h", "--help"} & {*rest})
-    writes = rest[:1] and rest[0] in _SPEAK and not has_help and (is_asked or is_read)
+    writes = not has_help and (is_asked or is_read)
     _BEGAN.set(time.monotonic() if writes else None)
     if writes and not is_asked:
         say(

@@ -32,8 +32,8 @@ class Teller:
         self._first: Pulse | None = None
         self._last: Pulse | None = None
 
-    def announce(self, described: str) -> None:
-        """A line for the person, and the event `plan`."""
+    def announce(self, described: str, done: int) -> None:
+        """A line for the person, and the event `plan`; `done` members are there."""
         plan, seconds = self._plan, estimate(self._plan)
         how_long = "" if seconds is None else f"; about {_words(seconds)}, as last here"
         say(f"{described}{how_long}")
@@ -42,6 +42,7 @@ class Teller:
             experiment=plan.experiment.name,
             run=str(self._out),
             members=plan.size,
+            done=done,
             shapes=len(plan.groups),
             result_bytes=bytes_of_result(plan),
             minutes=None if seconds is None else round(seconds / 60, 2),

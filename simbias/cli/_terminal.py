@@ -5,7 +5,7 @@ import sys
 
 from tqdm import tqdm
 
-BAD_INPUT, INTERRUPTED, UNREAD = 2, 130, 141
+FAILED, BAD_INPUT, INTERRUPTED, UNREAD = 1, 2, 130, 141
 NO_CACHE = "--no-compile-cache"
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from fnmatch import fnmatch
 from typing import Any
 
+import numpy as np
 import tyro
 import xarray as xr
 
@@ -26,7 +27,7 @@ from simbias.cli._options import (
 )
 from simbias.cli._overrides import moved
 from simbias.cli._place import found_run, made_ready
-from simbias.cli._pool import end_of_input, run_workers, take_share
+from simbias.cli._pool import end_of_input, finished_so_far, run_workers, take_share
 from simbias.cli._report import origin_of, write_report
 from simbias.cli._shown import (
     claims_document,
@@ -212,7 +213,8 @@ def _complete(request: _Request) -> int:
                     f"cannot write to {out}: {denied}. Its run is not finished: copy "
                     "it to where you can write, and resume it there."
                 )
-            teller.announce(describe_memory(plan, lanes))
+            done = finished_so_far(store, np.bincount(store.rows() // store.block))
+            teller.announce(describe_memory(plan, lanes), done)
             if workers is None:
                 work(plan, store, lanes=lanes, progress=True, report=teller)
             else:

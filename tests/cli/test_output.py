@@ -43,7 +43,7 @@ def test_a_run_is_lines_of_json_and_resume_says_it_again(tmp_path, capsys):
     assert events[0] == "plan"
     assert events[-2:] == ["claims", "done"]
     assert {"compiling", "progress"} <= {*events}
-    assert found[0]["members"] == 2
+    assert (found[0]["members"], found[0]["done"]) == (2, 0)
     assert found[0]["shapes"] == 1
     assert found[0]["run"] == out
     last = [one for one in found if one["event"] == "progress"][-1]
@@ -67,6 +67,33 @@ def test_bad_input_is_an_event_and_a_sentence(capsys):
     assert (one["event"], one["exit_code"]) == ("error", 2)
     assert "is not an experiment" in one["message"]
     assert "simbias: error:" in told.err
+
+
+def test_options_that_cannot_be_parsed_are_an_event(capsys):
+    with pytest.raises(SystemExit):
+        cli.exit_code(["run", "three_points", "--nothing", "--json-lines"])
+    (one,) = lines(capsys.readouterr().out)
+    assert (one["event"], one["exit_code"]) == ("error", 2)
+
+
+def test_an_error_of_simbias_is_an_event_and_raised(monkeypatch, capsys):
+    def broken(*_):
+        raise ZeroDivisionError("nought")
+
+    monkeypatch.setattr(cli, "_called", broken)
+    with pytest.raises(ZeroDivisionError):
+        cli.exit_code(["run", "three_points", "--json-lines"])
+    (one,) = lines(capsys.readouterr().out)
+    said = (one["event"], one["message"], one["exit_code"])
+    assert said == ("error", "ZeroDivisionError: nought", 1)
+
+
+@pytest.mark.parametrize("word", ["--json-lines", "--plain"])
+def test_a_command_that_writes_no_lines_refuses_to_be_asked_for_them(word, capsys):
+    with pytest.raises(SystemExit) as leaving:
+        cli.exit_code(["list", word])
+    assert leaving.value.code == 2
+    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize(
@@ -134,7 +161,7 @@ def test_what_a_run_took_is_what_the_next_one_is_told(plan, tmp_path, capsys):
     with exact_numerics():
         twice = make_plan(small(seeds=6))
     assert estimate(twice) == pytest.approx(20.0 + 2 * 80.0)
-    Teller(twice, place_at(tmp_path / "run")).announce("12 members")
+    Teller(twice, place_at(tmp_path / "run")).announce("12 members", 0)
     assert "12 members; about 3 min, as last here" in capsys.readouterr().err
 
 
