@@ -23,6 +23,9 @@ from simbias.store.address import place_at
 from simbias.store.layout import Store
 from simbias.suggestion import suggestion
 
+# Arguments of the verb, which an axis may be called like.
+_TAKEN = ("kind", "frames", "say")
+
 
 @dataclasses.dataclass(frozen=True)
 class AnimateOptions:
@@ -67,13 +70,14 @@ def animate(arguments: list[str]) -> int:
             f"{folder}: no member has finished yet, so that there is nothing to show. "
             f"Try: simbias resume {folder}"
         )
+    part, member = _selected(ds, _member(ds, parsed.member))
     film = filmed(
-        ds,
+        part,
         _experiment(store, parsed),
         kind=parsed.kind or None,
         frames=parsed.frames,
         say=say,
-        **_member(ds, parsed.member),
+        **member,
     )
     file.write(film.encoded(suffix))
     say(f"{', '.join(film.kinds)}: {len(film)} frames of {film.label}")
@@ -111,6 +115,23 @@ def _member(ds: xr.Dataset, words: tuple[str, ...]) -> dict[str, Any]:
             )
         chosen[name] = _value(name, text, ds[name].values.tolist())
     return chosen
+
+
+def _selected(
+    ds: xr.Dataset, member: dict[str, Any]
+) -> tuple[xr.Dataset, dict[str, Any]]:
+    """The part where axes lie that are called like an argument of the verb, and others.
+
+    Raises:
+        ValueError: for an axis that no verb can be asked for.
+    """
+    if refused := [axis for axis in ("ds", "experiment") if axis in member]:
+        raise BadInput(
+            f"a film of a run with an axis `{refused[0]}` cannot be made: call that "
+            "argument of `make` something else."
+        )
+    taken = {axis: [member[axis]] for axis in _TAKEN if axis in member}
+    return ds.sel(taken), {k: v for k, v in member.items() if k not in taken}
 
 
 def _value(name: str, text: str, known: list[CellValue]) -> CellValue:

@@ -11,6 +11,7 @@ from small import small
 
 import simbias
 from simbias.cli import main
+from simbias.cli.animate import _selected
 from simbias.films.moments import moments
 from simbias.measures import Amplitudes, NeuronWeights
 from simbias.networks import balanced
@@ -181,6 +182,19 @@ def test_what_cannot_be_shown_is_refused_by_name(recorded):
     ):
         with pytest.raises(simbias.BadInput, match=message):
             call()
+
+
+def kinds(key, *, kind: int = 6):
+    """An argument that is called like one of the verb."""
+    return line(key, m=kind)
+
+
+def test_an_axis_may_be_called_like_an_argument_of_the_verb():
+    ds, made = run(kinds, {"neuron_weights": NeuronWeights()}, cell={"kind": (4, 6)})
+    part, member = _selected(ds, {"kind": 6, "seed": 1})
+    assert simbias.animate(part, made, **member).label == "kind = 6, seed 1"
+    with pytest.raises(ValueError, match="axis `experiment` cannot be made"):
+        _selected(ds, {"experiment": 1, "seed": 1})
 
 
 def test_frames_are_dense_where_something_moves():
