@@ -29,7 +29,7 @@ def check_factorised(where: str, f: Callable[..., Any], *arguments: Any) -> None
             f"{where} factorises several matrices in one call ({', '.join(found)}). "
             f"With jaxlib {_jaxlib()} such calls may wait for each other for "
             "ever on a CPU: take the matrices in turn, with jax.lax.map in the place "
-            "of jax.vmap, or use jaxlib 0.11.2 or later.",
+            "of jax.vmap, or use jaxlib 0.11.2 or later (Python 3.12 or later).",
             stacklevel=2,
         )
 

@@ -69,6 +69,9 @@ def doctor(arguments: list[str]) -> int:
     parsed = tyro.cli(DoctorOptions, args=arguments, prog="simbias doctor")
     found = []
     for look in (versions, device, dtype, cores, programs, disk, extras, self_test):
+        is_lost = any((one.what, one.verdict) == ("device", "wrong") for one in found)
+        if is_lost and look in (dtype, self_test):
+            continue  # which computes
         try:
             one = look()
         except Exception as error:
@@ -90,18 +93,33 @@ def versions() -> Finding:
     known = {name: importlib.metadata.version(name) for name in PACKAGES}
     seen = f"simbias {simbias.__version__}, Python {platform.python_version()}, "
     seen += ", ".join(f"{name} {version}" for name, version in known.items())
-    if may_hang():
+    if _may_hang():
         advice = (
             "Factorisations of several matrices in one call may hang with this jaxlib "
-            "on a CPU; a run that has some says so. jaxlib 0.11.2 or later does not."
+            "on a CPU; a run that has some says so. jaxlib 0.11.2 or later "
+            "(Python 3.12 or later) does not."
         )
         return Finding("versions", "hint", seen, advice)
     return Finding("versions", "ok", seen)
 
 
+def _may_hang() -> bool:
+    try:
+        return may_hang()
+    except Exception:
+        return False  # there is no device, which is said of the device
+
+
 def device() -> Finding:
     """What computes, and whether an accelerator is left unused."""
-    devices = jax.devices()
+    try:
+        devices = jax.devices()
+    except Exception:
+        if not (asked := os.environ.get("JAX_PLATFORMS")):
+            raise
+        seen = f"JAX_PLATFORMS={asked}, and no such device"
+        advice = "Unset it, or pip install 'simbias[cuda13]' (or cuda12) for cuda."
+        return Finding("device", "wrong", seen, advice)
     kind = f"{len(devices)} × {devices[0].device_kind}"
     seen = f"{jax.default_backend()}, {kind}; the first of them is used"
     has_nvidia = shutil.which("nvidia-smi") or pathlib.Path("/dev/nvidia0").exists()

@@ -59,6 +59,21 @@ def test_what_raises_is_named_and_the_rest_is_looked_at(capsys, monkeypatch):
     assert found["disk"]["verdict"] == "ok"
 
 
+def test_a_platform_that_is_not_here_is_said_once_with_what_to_do(capsys, monkeypatch):
+    def missing():
+        raise AssertionError
+
+    monkeypatch.setattr(doctor.jax, "devices", missing)
+    monkeypatch.setattr(doctor, "may_hang", missing)
+    monkeypatch.setenv("JAX_PLATFORMS", "cuda")
+    assert doctor.doctor(["--json"]) == 1
+    found = {one["what"]: one for one in json.loads(capsys.readouterr().out)}
+    (wrong,) = [one for one in found.values() if one["verdict"] == "wrong"]
+    assert wrong["seen"] == "JAX_PLATFORMS=cuda, and no such device"
+    assert "simbias[cuda13]" in wrong["advice"]
+    assert "jaxlib" in found["versions"]["seen"]
+
+
 def test_what_is_missing_comes_with_what_to_do(monkeypatch, tmp_path):
     monkeypatch.setitem(doctor.EXTRAS, "cloud", ("no_such_module", "buckets"))
     assert "pip install 'simbias[cloud]' for buckets" in doctor.extras().advice
