@@ -173,11 +173,12 @@ def _choices(annotation: ast.expr, aliases: Mapping[str, list[str]]) -> list[str
 
 
 def _aliases() -> dict[str, list[str]]:
-    """Names of choices in the file of options: Preset, Format."""
+    """Names of choices where commands take them from: Preset, Format, Kind."""
     found = {}
-    for node in _tree(_HERE / "_options.py").body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            found[node.targets[0].id] = _choices(node.value, {})
+    for file in (_HERE / "_options.py", _HERE.parent / "films" / "animate.py"):
+        for node in _tree(file).body:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                found[node.targets[0].id] = _choices(node.value, {})
     return found
 
 

@@ -35,8 +35,13 @@ _SCRIPTS: dict[Shell, str] = {
 # Tab for simbias in bash.
 _simbias() {
     local IFS=$'\\n' line=("${COMP_WORDS[@]:1:COMP_CWORD}")
-    COMPREPLY=($("${COMP_WORDS[0]}" COMPLETE "${line[@]}" 2>/dev/null))
+    # Words are as they were typed, with a backslash before a space.
+    COMPREPLY=($("${COMP_WORDS[0]}" COMPLETE "${line[@]//\\\\/}" 2>/dev/null))
     [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == */ ]] && compopt -o nospace
+    local i
+    for i in "${!COMPREPLY[@]}"; do
+        printf -v "COMPREPLY[i]" %q "${COMPREPLY[i]}"
+    done
     return 0
 }
 complete -o bashdefault -o default -F _simbias simbias""",

@@ -39,6 +39,7 @@ def found(*line):
         (["check", "three_points", "--json", "x", "--preset", "q"], ["quick"]),
         (["submit", "--cluster", ""], ["local", "slurm"]),
         (["figure", "--format", "p"], ["pdf", "png"]),
+        (["animate", "x", "--kind", "b"], ["boundary"]),
         (["completion", ""], ["bash", "fish", "zsh"]),
         (["nothing", "--"], []),
         (["worker", "--q"], ["--quiet"]),
@@ -120,6 +121,7 @@ def test_bash_completes_by_it(tmp_path):
         "ask simbias run three_",
         "ask simbias run three_points --preset = q",
         "ask simbias resume runs/",
+        r"ask simbias resume 'runs/a\ r'",
         "complete -p simbias",
     ]
     assert bash("\n".join(asked), tmp_path) == [
@@ -127,7 +129,8 @@ def test_bash_completes_by_it(tmp_path):
         "doctor,",
         "three_points,",
         "quick,",
-        "runs/a run,",
+        r"runs/a\ run,",
+        r"runs/a\ run,",
         "complete -o bashdefault -o default -F _simbias simbias",
     ]
 
