@@ -2,6 +2,7 @@
 
 from simbias.errors import BadInput
 from simbias.store.address import place_at
+from simbias.store.folder import Folder
 from simbias.store.layout import Store, open_store
 from simbias.store.place import AbstractPlace
 
@@ -37,3 +38,22 @@ def made_ready(out: AbstractPlace) -> str | None:
             return error.strerror
         raise BadInput(f"`--out`: cannot write to {out}: {error.strerror}.") from None
     return None
+
+
+def writable(file: AbstractPlace) -> AbstractPlace:
+    """A file that `--out` names or leaves out, before anything is computed for it.
+
+    Raises:
+        ValueError: if its folder is not there, or cannot be written to.
+    """
+    folder = file.parent
+    if isinstance(folder, Folder) and not folder.path.is_dir():
+        raise BadInput(f"`--out`: there is no folder {folder}.")
+    try:
+        folder.ready()
+    except OSError as error:
+        raise BadInput(
+            f"cannot write to {folder}: {error.strerror}. Say where else. Example: "
+            f"--out elsewhere/{file.name}."
+        ) from None
+    return file

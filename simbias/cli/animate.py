@@ -8,7 +8,7 @@ import tyro
 import xarray as xr
 
 from simbias.cli._options import Folder, experiment_of
-from simbias.cli._place import found_run
+from simbias.cli._place import found_run, writable
 from simbias.cli._source import File, source_of
 from simbias.cli._terminal import say
 from simbias.cli.run import recipe_of
@@ -70,6 +70,7 @@ def animate(arguments: list[str]) -> int:
             f"{folder}: no member has finished yet, so that there is nothing to show. "
             f"Try: simbias resume {folder}"
         )
+    writable(file)
     part, member = _selected(ds, _member(ds, parsed.member))
     film = filmed(
         part,

@@ -8,7 +8,7 @@ import xarray as xr
 
 from simbias.cli._drawing import drawing
 from simbias.cli._options import Folder, experiment_of
-from simbias.cli._place import found_run
+from simbias.cli._place import found_run, writable
 from simbias.cli._report import REPORT, film_of, origin_of
 from simbias.errors import BadInput
 from simbias.registry import is_experiment
@@ -55,6 +55,7 @@ def report(arguments: list[str]) -> int:
         raise BadInput(
             f"`--out` must be a file of HTML, got {page}. Example: run.html."
         )
+    writable(page)
     pages = [run.shown(file, parsed.trust_code) for run in runs]
     if len(pages) == 1:
         text = page_of(pages[0])

@@ -115,11 +115,24 @@ def test_two_runs_are_set_beside_each_other(folder, capsys):
         (["nothing"], "`nothing/run.zarr` is not a simbias run"),
         (["run", "mine.py", "--out", "run.txt"], "`--out` must be a file of HTML"),
         (["run", "none.py"], "cannot read none.py"),
+        (["run", "mine.py", "--out", "no/x.html"], "`--out`: there is no folder no"),
     ],
 )
 def test_what_cannot_be_reported_is_named(folder, capsys, words, said):
     assert command("report", *words) == 2
     assert said in capsys.readouterr().err
+    assert not (folder / "no").exists()
+
+
+@pytest.mark.parametrize("words", [["report", "run", "mine.py"], ["animate", "run"]])
+def test_a_folder_that_cannot_be_written_is_said_before_anything_is_computed(
+    folder, capsys, monkeypatch, words
+):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert command(*words) == 2
+    said = capsys.readouterr().err
+    assert "cannot write to run: " in said
+    assert "--out elsewhere/" in said
 
 
 @pytest.mark.parametrize(
