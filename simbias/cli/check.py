@@ -20,7 +20,8 @@ from simbias.cli._shown import (
     write_json,
 )
 from simbias.cli._source import File, Source, source
-from simbias.core import Experiment
+from simbias.cli._terminal import say
+from simbias.core import Experiment, Status
 from simbias.errors import BadInput
 from simbias.registry import experiments
 from simbias.results import attributes, is_finished, open_result, to_xarray
@@ -56,6 +57,11 @@ def figure(arguments: list[str]) -> int:
         raise BadInput(
             f"{out}: no member has finished yet, so that there is nothing to draw. "
             f"Try: simbias resume {out}"
+        )
+    if left := int((ds["status"] == Status.RUNNING).sum()):
+        say(
+            f"{out}: {left} of {ds['status'].size} members have not finished, and are "
+            f"not in the figure. Try: simbias resume {out}"
         )
     name, own = ds.attrs["experiment"], (parsed.file, parsed.trust_code)
     module = drawing("figure", store, name, *own).module

@@ -20,6 +20,14 @@ _COUNTS = {
     "rejected": "steps that were tried and not taken",
     "evaluations": "evaluations of the field, or gradients",
     "events": "neurons that met the hyperplane of a sample",
+    "crossings": "neurons that crossed the hyperplane of a sample",
+    "pins": "neurons that began to slide along the hyperplane of a sample",
+    "releases": "neurons that left the hyperplane along which they slid",
+    "choices": "how often the flow had more than one way to go on",
+}
+_AXES = {
+    "group": "sign of the output weights of the neurons",
+    "input": "entry of an input, and of what goes with it (the bias last)",
 }
 
 
@@ -44,7 +52,7 @@ def described(plan: Plan) -> dict[str, dict[str, str]]:
         out[f"network.{name}"] = _entry(f"array {name} of the network")
     fields = {**plan.trajectories, **plan.final}
     for field in fields.values():
-        out |= {dim: _entry(_words(dim)) for dim in field.dims}
+        out |= {dim: _entry(_AXES.get(dim, _words(dim))) for dim in field.dims}
     measures: Mapping[str, Any] = {**experiment.measures, **experiment.final}
     for name in fields:
         if name in measures:

@@ -98,6 +98,17 @@ def test_a_film_that_lies_there_is_on_the_page(folder):
     assert "image/gif" not in (folder / "run" / "report.html").read_text()
 
 
+def test_a_figure_of_a_part_of_a_run_says_so(folder, capsys, monkeypatch):
+    def partly(place):
+        ds = open_result(place)
+        ds["status"][{"seed": 0}] = Status.RUNNING
+        return ds
+
+    monkeypatch.setattr("simbias.cli.check.open_result", partly)
+    assert command("figure", "run", "mine.py") == 0
+    assert "members have not finished" in capsys.readouterr().err
+
+
 def test_two_runs_are_set_beside_each_other(folder, capsys):
     shutil.copytree("run", "second")
     assert command("report", "run", "second", "mine.py") == 0

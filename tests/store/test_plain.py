@@ -14,8 +14,10 @@ import zarr
 from small import make, small
 
 from simbias.core import Status
+from simbias.ensemble.described import described
 from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.plan import make_plan
+from simbias.flows import ReluFlow
 from simbias.results import attributes, open_result
 from simbias.store import plain
 from simbias.store._root import sealed
@@ -112,6 +114,13 @@ def test_everything_has_a_unit_and_a_long_name_also_in_memory_and_in_files(tmp_p
             values = np.atleast_1d(ds["status"].attrs["flag_values"])
             assert [Status[m].value for m in meanings] == values.tolist()
     assert "sha256:" in read(tmp_path / "run.zarr").attrs["citation"]
+
+
+def test_what_a_flow_counts_is_said_in_words():
+    with exact_numerics():
+        plan = make_plan(small(flow=ReluFlow(rtol=1e-3)))
+    for name in plan.stats:
+        assert len(described(plan)[name]["long_name"].split()) > 2, name
 
 
 def test_a_run_that_is_not_finished_has_its_axes_and_says_running(tmp_path):
