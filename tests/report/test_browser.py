@@ -176,6 +176,32 @@ def test_a_quantity_is_chosen_and_drawn_on_another_scale(reader, address):
     assert reader.find("#against-title").text == "Along cluster, at the end"
 
 
+def test_an_axis_bears_the_short_name_in_lines_and_not_the_unit_1(
+    reader, result, tmp_path
+):
+    long = "mean over the sample of what a network gets wrong, for every member"
+    named = result.rename(test_risk="a_measure_of_many_words_that_no_axis_can_hold")
+    for array in named.data_vars.values():
+        array.attrs |= {"long_name": long, "units": "1"}
+    file = tmp_path / "long.html"
+    file.write_text(report(Shown(named)), encoding="utf-8")
+    reader.open(file.as_uri())
+    reader.choose("Quantity", long, "#controls")
+    for figure in ("over-time", "against"):
+        title = f"return document.getElementById('{figure}').layout.yaxis.title.text"
+        lines = reader.run(title).split("<br>")
+        assert max(map(len, lines)) <= 35
+        assert " ".join(lines) in {name.replace("_", " ") for name in named}
+        inside = (
+            f"const all = document.getElementById('{figure}').getBoundingClientRect();"
+            f"const one = document.querySelector('#{figure} .ytitle')"
+            ".getBoundingClientRect();"
+            "return one.top >= all.top && one.bottom <= all.bottom"
+        )
+        assert reader.run(inside)
+    assert "(1)" not in reader.find("#controls").text
+
+
 def test_a_point_tells_seed_axes_and_losses_and_opens_its_member(reader, address):
     from selenium.webdriver.common.action_chains import ActionChains
 

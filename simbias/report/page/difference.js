@@ -76,7 +76,7 @@ const differenceSection = (run, levels) => {
     const form = layout({
       xaxis: isOver ? axis("time t", isLogarithmic(run.times))
         : axis(ax ? ax.name : "", ax && ax.isNumber && isLogarithmic(ax.values, 8)),
-      yaxis: { ...axis(`A − B: ${titled(quantity)}`, false), zeroline: true, zerolinecolor: inked("muted"), zerolinewidth: 1.5 },
+      yaxis: { ...axis(`A − B: ${shortTitle(quantity)}`, false), zeroline: true, zerolinecolor: inked("muted"), zerolinewidth: 1.5 },
     });
     if (ax && !ax.isNumber) form.xaxis.type = "category";
     const few = out.some((p) => p.count > 0 && !(Number.isFinite(p.low) && Number.isFinite(p.high)));

@@ -162,7 +162,7 @@ const explored = (runs, choose) => {
     if (isOver) {
       const made = overTime(runs, state, quantityOf);
       made.x = axis("time t", state.logX);
-      made.yTitle = name;
+      made.yTitle = shortTitle(profile || quantity);
       note.textContent = made.note;
       draw(parts["over-time"], made.traces, panels(name, made), `${name} over time, one curve per cell`);
     } else note.textContent = "";
@@ -175,7 +175,7 @@ const explored = (runs, choose) => {
       else if (ax.values.length && ax.values.length <= 10) {
         Object.assign(made.x, { tickvals: [...ax.values], ticktext: [...ax.texts] });
       }
-      made.yTitle = name;
+      made.yTitle = shortTitle(profile || quantity);
       draw(parts.against, made.traces, panels(name, made), `${name} against ${title}`);
     }
     document.getElementById("against-title").textContent =

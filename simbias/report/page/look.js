@@ -50,8 +50,20 @@ const isLogarithmic = (values, apart = 50) => {
   return most / least > apart;
 };
 
+// Lines of about so many letters; what comes from a run is no markup.
+const WIDEST_LINE = 35;
+const wrapped = (text) => {
+  const lines = [""];
+  for (const word of String(text).split(" ")) {
+    const line = [lines.at(-1), word].filter(Boolean).join(" ");
+    if (line.length > WIDEST_LINE && lines.at(-1)) lines.push(word);
+    else lines[lines.length - 1] = line;
+  }
+  return lines.map(safe).join("<br>");
+};
+
 const axis = (title, isLog, more = {}) => ({
-  title: { text: title, standoff: 8 },
+  title: { text: wrapped(title), standoff: 8 },
   type: isLog ? "log" : "linear",
   exponentformat: "power",
   ...(isLog ? { dtick: 1 } : {}),

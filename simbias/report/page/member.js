@@ -39,7 +39,7 @@ const memberSection = (run) => {
     const isLog = isLogarithmic(rows.flat());
     const known = DISTINCT[isDark() ? "dark" : "light"];
     const traces = shown.map((one, i) => ({
-      x: [...run.times], y: rows[i].map((v) => (isLog && v <= 0 ? null : v)), name: titled(one),
+      x: [...run.times], y: rows[i].map((v) => (isLog && v <= 0 ? null : v)), name: safe(shortTitle(one)),
       mode: "lines+markers",
       line: { color: known[i % known.length], dash: DASHES[i % DASHES.length], width: 2 },
       marker: { size: 5, symbol: MARKS[i % MARKS.length] },
@@ -52,7 +52,7 @@ const memberSection = (run) => {
     }];
     const form = layout({
       xaxis: axis("time t", isLogarithmic(run.times)),
-      yaxis: axis(shown.length === 1 ? titled(shown[0]) : "", isLog),
+      yaxis: axis(shown.length === 1 ? shortTitle(shown[0]) : "", isLog),
       showlegend: shown.length > 1, legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
       shapes,
     });
