@@ -1,7 +1,9 @@
 import json
 import time
 
+import numpy as np
 import pytest
+import xarray as xr
 from runs import EXPERIMENT, large_result
 
 from simbias.report.compared import compared
@@ -220,6 +222,29 @@ def test_a_point_tells_seed_axes_and_losses_and_opens_its_member(reader, address
     )
     member = "n = 20, scale = 0.5, seed 2: reached time."
     assert reader.find("#member-said").text == member
+
+
+def test_one_member_is_one_that_ended_and_one_that_runs_says_so(
+    reader, result, tmp_path
+):
+    partial = result.copy(deep=True)
+    runs = np.ones(partial["status"].shape, bool)
+    runs[1, 1, 2] = False
+    for name, array in partial.items():
+        where = xr.DataArray(runs, dims=partial["status"].dims)
+        partial[name] = array.where(~where, 0 if name == "status" else np.nan)
+    file = tmp_path / "half.html"
+    shown = Shown(partial, experiment=EXPERIMENT)
+    file.write_text(report(shown), encoding="utf-8")
+    reader.open(file.as_uri())
+    member = "n = 20, scale = 0.5, seed 2: reached time."
+    assert reader.find("#member-said").text == member
+    assert reader.find("#member-losses").is_displayed()
+    reader.choose("seed", "0")
+    assert not reader.find("#member-losses").is_displayed()
+    assert not reader.find("#neurons").is_displayed()
+    said = "Its curves are stored when it has finished."
+    assert reader.find("#member-losses-note").text == said
 
 
 def test_neurons_move_with_the_slider_and_the_line_in_the_losses(reader, address):

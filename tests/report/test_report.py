@@ -132,6 +132,14 @@ def test_two_runs_are_set_side_by_side_with_their_differences(shown_result):
     assert "Nothing of their configurations." in " ".join(read.texts)
 
 
+def test_beside_a_run_that_is_not_finished_it_says_that_none_are_made(shown_result):
+    ds = shown_result.ds.copy(deep=True)
+    ds["status"][0, 0, 0] = 0
+    text = compared(shown_result, Shown(ds))
+    assert text.count("Not finished: none are made.") == 2
+    assert "Not finished" not in compared(shown_result, shown_result)
+
+
 def test_two_runs_of_other_axes_are_refused_by_name(shown_result):
     ds = shown_result.ds.rename(scale="sigma_w")
     with pytest.raises(BadInput, match="`scale`|`sigma_w`"):

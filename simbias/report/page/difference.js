@@ -81,7 +81,7 @@ const differenceSection = (run, levels) => {
     if (ax && !ax.isNumber) form.xaxis.type = "category";
     const few = out.some((p) => p.count > 0 && !(Number.isFinite(p.low) && Number.isFinite(p.high)));
     document.getElementById("difference-note").textContent = few
-      ? "Where there is no shade there are too few pairs of seeds for an interval." : "";
+      ? "Where there is no shade there are too few pairs, or equal differences, which tell nothing." : "";
     draw(place, traces, form, `Difference of ${titled(quantity)}, A minus B, with intervals`);
     fill();
   };
