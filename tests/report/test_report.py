@@ -102,6 +102,16 @@ def test_verdicts_differ_by_word_mark_and_line_not_by_colour_alone():
     assert len({*marks}) == 3
 
 
+def test_numbers_of_a_claim_have_the_digits_that_tell_them_apart():
+    seen = Estimate(0.1750431, 0.1750393, 0.1750469, "exact")
+    text = written(claims_table([Claim("close", seen, 0.17503, 0.175056, "here")]))
+    assert "[0.17504, 0.17505]" in text
+    assert "band 0.17503 … 0.17506" in text
+    seen = Estimate(1.0, 1.0, 1.0, "exact")
+    text = written(claims_table([Claim("far", seen, 0.0, 2.34567, "here")]))
+    assert "band 0 … 2.346" in text
+
+
 def test_claims_that_are_not_about_the_run_are_folded():
     claim = claim_of((1, 0, 2), (0, 3)).given(False, "two n")
     table = claims_table([claim])
