@@ -163,6 +163,42 @@ def test_curves_are_switched_on_and_off_by_axis(reader, address):
     assert len(reader.traces("over-time")) == before
 
 
+def test_boxes_of_the_second_axis_bear_its_dashes(reader, address):
+    dashes = (
+        "return [...document.querySelectorAll('#curves .dash line')]"
+        ".map(one => one.getAttribute('stroke-dasharray'))"
+    )
+    reader.open(address)
+    assert len({*reader.run(dashes)}) == 3
+    reader.choose("Colour by", "scale")
+    assert len({*reader.run(dashes)}) == 2
+    drawn = (
+        "return document.getElementById('against').data.map(one => one.line.dash)"
+        ".filter(Boolean)"
+    )
+    reader.choose("Against", "scale")
+    assert {*reader.run(drawn)} == {"solid", "dash"}
+
+
+def test_long_values_of_an_axis_stand_below_it_clear_of_its_title(
+    reader, result, tmp_path
+):
+    texts = [f"{word} weights of a balanced network" for word in ("no", "few", "many")]
+    file = tmp_path / "long.html"
+    named = result.assign_coords(scale=texts)
+    file.write_text(report(Shown(named)), encoding="utf-8")
+    reader.open(file.as_uri())
+    reader.choose("Against", "scale")
+    boxes = (
+        "return [...document.querySelectorAll('#against ' + arguments[0])].map(one => "
+        "{ const box = one.getBoundingClientRect(); return [box.left, box.right]; })"
+    )
+    ticks = sorted(reader.run(boxes, ".xtick text"))
+    assert len(ticks) == 3
+    assert reader.run(boxes, ".ytitle")[0][1] < ticks[0][0]
+    assert all(a[1] < b[0] for a, b in zip(ticks, ticks[1:], strict=False))
+
+
 def test_a_quantity_is_chosen_and_drawn_on_another_scale(reader, address):
     reader.open(address)
     title = "return document.getElementById('against').layout.yaxis.title.text"

@@ -78,7 +78,7 @@ const differenceSection = (run, levels) => {
         : axis(ax ? ax.name : "", ax && ax.isNumber && isLogarithmic(ax.values, 8)),
       yaxis: { ...axis(`A − B: ${shortTitle(quantity)}`, false), zeroline: true, zerolinecolor: inked("muted"), zerolinewidth: 1.5 },
     });
-    if (ax && !ax.isNumber) form.xaxis.type = "category";
+    if (ax && !ax.isNumber) Object.assign(form.xaxis, categories(ax.texts));
     const few = out.some((p) => p.count > 0 && !(Number.isFinite(p.low) && Number.isFinite(p.high)));
     document.getElementById("difference-note").textContent = few
       ? "Where there is no shade there are too few pairs, or equal differences, which tell nothing." : "";
