@@ -351,6 +351,7 @@ def test_a_thousand_seeds_open_soon_and_can_be_looked_at(reader, tmp_path):
     assert time.monotonic() - began < 60  # 2 s on a machine of its own
     reader.choose("Show", "bands and members")
     assert "of 1000 members" in reader.find("#over-time-note").text
+    assert "--keep" in reader.find("#member-hint").text
     assert reader.browser.get_log("browser") == []
 
 

@@ -132,6 +132,19 @@ def test_an_unfinished_run_has_neither_claims_nor_figures(result):
     assert "17" not in made.question
 
 
+def test_a_film_without_figures_stands_under_a_heading_of_its_own(result):
+    texts = Reader(report(Shown(result, film=b"GIF89a"))).texts
+    assert "A film" in texts
+    assert "The setting" not in texts
+
+
+def test_a_device_that_is_named_twice_is_named_once(result):
+    for device, text in (("cpu:cpu", "cpu"), ("gpu:Some Card", "gpu:Some Card")):
+        ds = result.assign_attrs(device=device)
+        texts = Reader(report(Shown(ds))).texts
+        assert texts[texts.index("device") + 1] == text
+
+
 def test_two_runs_are_set_side_by_side_with_their_differences(shown_result):
     other = shown_result.ds.copy(deep=True)
     other["train_risk"] = other["train_risk"] + 1
