@@ -47,11 +47,11 @@ def experiment():
 
 
 def figure(ds):  # an xarray Dataset over wave, seed and time
-    axes = (whole := blank()).subplots()
+    (axes := blank().subplots()).set(xlabel="time", ylabel="1 − r², median and 10–90 %")
     for w, colour in zip(ds["wave"].values, COLOURS, strict=False):
         band(axes, ds["time"], ds["bend"].sel(wave=w), colour=colour, label=f"wave {w}")
-    axes.legend(title="how far from a line: median and 10–90 % of seeds")
-    return whole
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)  # above the curves
+    return axes.figure
 
 
 def claims(ds):

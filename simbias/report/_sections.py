@@ -76,7 +76,8 @@ def about(run: Shown) -> Element:
 
 def answer_section(run: Shown) -> Element | None:
     """Figures and setting, under a heading of what is there."""
-    title = ("The setting", "The figure", "The figures")[min(len(run.figures), 2)]
+    bare = "A film" if run.film else "The setting"
+    title = (bare, "The figure", "The figures")[min(len(run.figures), 2)]
     return section("answer", title, figures(run), film(run), setting(run))
 
 
@@ -117,11 +118,16 @@ def look_closer(*, is_pair: bool) -> Element:
 
 def one_member() -> Element:
     """Where the script puts a single member."""
+    hint = (
+        "Neurons of networks with one hidden layer are shown here if the run keeps "
+        "networks at some of its times: simbias run … --keep 0 10 100."
+    )
     return element(
         "section",
         element("h2", "One member", id="member-heading"),
         element("div", id="member-controls", class_="bar"),
         element("p", id="member-said", role="status"),
+        element("p", hint, id="member-hint", class_="hint", hidden=""),
         element(
             "div",
             _plot(

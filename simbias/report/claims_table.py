@@ -1,5 +1,6 @@
 """Claims as a table: the verdict, what is claimed, its interval against its band."""
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 
@@ -55,13 +56,15 @@ def _table(claims: Sequence[Claim]) -> Element:
 def _row(claim: Claim) -> Element:
     seen = claim.estimate
     needs = f" Needs {claim.needs}." if claim.needs else ""
+    say = functools.partial(number, digits=_digits(claim))
     level = "" if seen.level == 1 else f", {100 * seen.level:g} %"
     numbers = element(
         "div",
-        element("b", number(seen.value)),
-        f" [{number(seen.low)}, {number(seen.high)}]",
+        element("b", say(seen.value)),
+        " ",
+        element("span", f"[{say(seen.low)}, {say(seen.high)}]", class_="ends"),
         element("br"),
-        element("span", f"band {number(claim.low)} … {number(claim.high)}"),
+        element("span", f"band {say(claim.low)} … {say(claim.high)}"),
         class_="numbers",
     )
     return element(
@@ -84,11 +87,18 @@ def _mark(verdict: str) -> Element:
     return element("span", sign, class_=f"mark {kind}", aria_hidden="true")
 
 
-def number(value: float) -> str:
-    """Four digits, and ∞ for what has no bound."""
+def number(value: float, digits: int = 4) -> str:
+    """So many digits, and ∞ for what has no bound."""
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    return f"{value:.4g}".replace("-", "−") if value == value else "no value"
+    return f"{value:.{digits}g}".replace("-", "−") if value == value else "no value"
+
+
+def _digits(claim: Claim) -> int:
+    """As many as tell the ends of interval and band apart, from four to nine."""
+    ends = (claim.estimate.low, claim.estimate.high, claim.low, claim.high)
+    apart = lambda digits: len({number(end, digits) for end in ends})
+    return next(digits for digits in range(4, 10) if apart(digits) == apart(9))
 
 
 def interval(claim: Claim) -> Element:
@@ -100,9 +110,10 @@ def interval(claim: Claim) -> Element:
     is_line = seen.low == seen.low and seen.high == seen.high
     dot = place(seen.value) if math.isfinite(seen.value) else None
     middle = _HEIGHT / 2
+    say = functools.partial(number, digits=_digits(claim))
     text = (
-        f"{claim.verdict}: {number(seen.value)}, interval {number(seen.low)} to "
-        f"{number(seen.high)}, band {number(claim.low)} to {number(claim.high)}"
+        f"{claim.verdict}: {say(seen.value)}, interval {say(seen.low)} to "
+        f"{say(seen.high)}, band {say(claim.low)} to {say(claim.high)}"
     )
     parts = [
         _line(0.0, middle, _WIDTH, middle, "axis"),

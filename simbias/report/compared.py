@@ -1,11 +1,13 @@
 """Two runs side by side, and what differs, with intervals."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from simbias.core import Status
 from simbias.errors import BadInput
 from simbias.report import _sections as parts
 from simbias.report._html import Element, element
@@ -47,7 +49,7 @@ def compared(a: Shown, b: Shown, names: tuple[str, str] = ("A", "B")) -> str:
         _named(a, "A", names[0]),
         _named(b, "B", names[1]),
     )
-    sides = lambda made: _sides(made(a), made(b))
+    sides = lambda made: _sides((a, b), made)
     sections = [
         parts.section("differs", "What differs", _differing(apart)),
         parts.look_closer(is_pair=True),
@@ -69,16 +71,25 @@ def _named(run: Shown, letter: str, name: str) -> Element:
     return element("div", text, *parts.answer(run), class_="answer")
 
 
-def _sides(first: Element | None, second: Element | None) -> Element | None:
-    """Two elements beside each other, each under its letter."""
-    if first is None and second is None:
+def _sides(
+    runs: tuple[Shown, Shown], made: Callable[[Shown], Element | None]
+) -> Element | None:
+    """What is made of either run beside each other, each under its letter."""
+    both = [made(run) for run in runs]
+    if both == [None, None]:
         return None
-    sides = zip("AB", (first, second), strict=True)
-    return element(
-        "div",
-        *(element("div", element("h3", letter), one) for letter, one in sides),
-        class_="pair narrow",
-    )
+    sides = [
+        element("div", element("h3", letter), _none(run) if one is None else one)
+        for letter, run, one in zip("AB", runs, both, strict=True)
+    ]
+    return element("div", *sides, class_="pair narrow")
+
+
+def _none(run: Shown) -> Element:
+    """Why nothing is made of a run."""
+    is_running = bool((run.ds["status"] == Status.RUNNING).any())
+    text = "Not finished: none are made." if is_running else "There are none."
+    return element("p", text, class_="hint")
 
 
 def _differing(apart: xr.Dataset) -> Element:

@@ -28,7 +28,7 @@ def run_table(ds: xr.Dataset, origin: str = "") -> Element:
     )
     if stored.get("stop"):
         rows.append(("ends early", _call(stored["stop"])))
-    rows.append(("device", str(ds.attrs.get("device", ""))))
+    rows.append(("device", _device(str(ds.attrs.get("device", "")))))
     rows.append(("versions", ", ".join(f"{k} {v}" for k, v in versions.items())))
     if "citation" in ds.attrs:
         rows.append(("to be cited as", str(ds.attrs["citation"])))
@@ -81,6 +81,12 @@ def said(ds: xr.Dataset) -> str:
     out = f"{total - failed - running:,} of {total:,} members finished"
     out += f", {failed:,} failed" if failed else ""
     return out + (f", {running:,} not finished" if running else "")
+
+
+def _device(text: str) -> str:
+    """`cpu` of `cpu:cpu`; a platform and a kind that differ stay as they are."""
+    platform, _, kind = text.partition(":")
+    return platform if platform == kind else text
 
 
 def _words(name: str) -> str:

@@ -1,7 +1,9 @@
 import json
 import time
 
+import numpy as np
 import pytest
+import xarray as xr
 from runs import EXPERIMENT, large_result
 
 from simbias.report.compared import compared
@@ -161,6 +163,42 @@ def test_curves_are_switched_on_and_off_by_axis(reader, address):
     assert len(reader.traces("over-time")) == before
 
 
+def test_boxes_of_the_second_axis_bear_its_dashes(reader, address):
+    dashes = (
+        "return [...document.querySelectorAll('#curves .dash line')]"
+        ".map(one => one.getAttribute('stroke-dasharray'))"
+    )
+    reader.open(address)
+    assert len({*reader.run(dashes)}) == 3
+    reader.choose("Colour by", "scale")
+    assert len({*reader.run(dashes)}) == 2
+    drawn = (
+        "return document.getElementById('against').data.map(one => one.line.dash)"
+        ".filter(Boolean)"
+    )
+    reader.choose("Against", "scale")
+    assert {*reader.run(drawn)} == {"solid", "dash"}
+
+
+def test_long_values_of_an_axis_stand_below_it_clear_of_its_title(
+    reader, result, tmp_path
+):
+    texts = [f"{word} weights of a balanced network" for word in ("no", "few", "many")]
+    file = tmp_path / "long.html"
+    named = result.assign_coords(scale=texts)
+    file.write_text(report(Shown(named)), encoding="utf-8")
+    reader.open(file.as_uri())
+    reader.choose("Against", "scale")
+    boxes = (
+        "return [...document.querySelectorAll('#against ' + arguments[0])].map(one => "
+        "{ const box = one.getBoundingClientRect(); return [box.left, box.right]; })"
+    )
+    ticks = sorted(reader.run(boxes, ".xtick text"))
+    assert len(ticks) == 3
+    assert reader.run(boxes, ".ytitle")[0][1] < ticks[0][0]
+    assert all(a[1] < b[0] for a, b in zip(ticks, ticks[1:], strict=False))
+
+
 def test_a_quantity_is_chosen_and_drawn_on_another_scale(reader, address):
     reader.open(address)
     title = "return document.getElementById('against').layout.yaxis.title.text"
@@ -174,6 +212,32 @@ def test_a_quantity_is_chosen_and_drawn_on_another_scale(reader, address):
     assert reader.run(kind) != before
     reader.choose("Quantity", "masses, along cluster")
     assert reader.find("#against-title").text == "Along cluster, at the end"
+
+
+def test_an_axis_bears_the_short_name_in_lines_and_not_the_unit_1(
+    reader, result, tmp_path
+):
+    long = "mean over the sample of what a network gets wrong, for every member"
+    named = result.rename(test_risk="a_measure_of_many_words_that_no_axis_can_hold")
+    for array in named.data_vars.values():
+        array.attrs |= {"long_name": long, "units": "1"}
+    file = tmp_path / "long.html"
+    file.write_text(report(Shown(named)), encoding="utf-8")
+    reader.open(file.as_uri())
+    reader.choose("Quantity", long, "#controls")
+    for figure in ("over-time", "against"):
+        title = f"return document.getElementById('{figure}').layout.yaxis.title.text"
+        lines = reader.run(title).split("<br>")
+        assert max(map(len, lines)) <= 35
+        assert " ".join(lines) in {name.replace("_", " ") for name in named}
+        inside = (
+            f"const all = document.getElementById('{figure}').getBoundingClientRect();"
+            f"const one = document.querySelector('#{figure} .ytitle')"
+            ".getBoundingClientRect();"
+            "return one.top >= all.top && one.bottom <= all.bottom"
+        )
+        assert reader.run(inside)
+    assert "(1)" not in reader.find("#controls").text
 
 
 def test_a_point_tells_seed_axes_and_losses_and_opens_its_member(reader, address):
@@ -194,6 +258,29 @@ def test_a_point_tells_seed_axes_and_losses_and_opens_its_member(reader, address
     )
     member = "n = 20, scale = 0.5, seed 2: reached time."
     assert reader.find("#member-said").text == member
+
+
+def test_one_member_is_one_that_ended_and_one_that_runs_says_so(
+    reader, result, tmp_path
+):
+    partial = result.copy(deep=True)
+    runs = np.ones(partial["status"].shape, bool)
+    runs[1, 1, 2] = False
+    for name, array in partial.items():
+        where = xr.DataArray(runs, dims=partial["status"].dims)
+        partial[name] = array.where(~where, 0 if name == "status" else np.nan)
+    file = tmp_path / "half.html"
+    shown = Shown(partial, experiment=EXPERIMENT)
+    file.write_text(report(shown), encoding="utf-8")
+    reader.open(file.as_uri())
+    member = "n = 20, scale = 0.5, seed 2: reached time."
+    assert reader.find("#member-said").text == member
+    assert reader.find("#member-losses").is_displayed()
+    reader.choose("seed", "0")
+    assert not reader.find("#member-losses").is_displayed()
+    assert not reader.find("#neurons").is_displayed()
+    said = "Its curves are stored when it has finished."
+    assert reader.find("#member-losses-note").text == said
 
 
 def test_neurons_move_with_the_slider_and_the_line_in_the_losses(reader, address):
@@ -264,6 +351,7 @@ def test_a_thousand_seeds_open_soon_and_can_be_looked_at(reader, tmp_path):
     assert time.monotonic() - began < 60  # 2 s on a machine of its own
     reader.choose("Show", "bands and members")
     assert "of 1000 members" in reader.find("#over-time-note").text
+    assert "--keep" in reader.find("#member-hint").text
     assert reader.browser.get_log("browser") == []
 
 

@@ -102,6 +102,16 @@ def test_verdicts_differ_by_word_mark_and_line_not_by_colour_alone():
     assert len({*marks}) == 3
 
 
+def test_numbers_of_a_claim_have_the_digits_that_tell_them_apart():
+    seen = Estimate(0.1750431, 0.1750393, 0.1750469, "exact")
+    text = written(claims_table([Claim("close", seen, 0.17503, 0.175056, "here")]))
+    assert "[0.17504, 0.17505]" in text
+    assert "band 0.17503 … 0.17506" in text
+    seen = Estimate(1.0, 1.0, 1.0, "exact")
+    text = written(claims_table([Claim("far", seen, 0.0, 2.34567, "here")]))
+    assert "band 0 … 2.346" in text
+
+
 def test_claims_that_are_not_about_the_run_are_folded():
     claim = claim_of((1, 0, 2), (0, 3)).given(False, "two n")
     table = claims_table([claim])
@@ -122,6 +132,19 @@ def test_an_unfinished_run_has_neither_claims_nor_figures(result):
     assert "17" not in made.question
 
 
+def test_a_film_without_figures_stands_under_a_heading_of_its_own(result):
+    texts = Reader(report(Shown(result, film=b"GIF89a"))).texts
+    assert "A film" in texts
+    assert "The setting" not in texts
+
+
+def test_a_device_that_is_named_twice_is_named_once(result):
+    for device, text in (("cpu:cpu", "cpu"), ("gpu:Some Card", "gpu:Some Card")):
+        ds = result.assign_attrs(device=device)
+        texts = Reader(report(Shown(ds))).texts
+        assert texts[texts.index("device") + 1] == text
+
+
 def test_two_runs_are_set_side_by_side_with_their_differences(shown_result):
     other = shown_result.ds.copy(deep=True)
     other["train_risk"] = other["train_risk"] + 1
@@ -130,6 +153,14 @@ def test_two_runs_are_set_side_by_side_with_their_differences(shown_result):
     assert read.tags.count("script") == 3
     assert '"difference":{' in text
     assert "Nothing of their configurations." in " ".join(read.texts)
+
+
+def test_beside_a_run_that_is_not_finished_it_says_that_none_are_made(shown_result):
+    ds = shown_result.ds.copy(deep=True)
+    ds["status"][0, 0, 0] = 0
+    text = compared(shown_result, Shown(ds))
+    assert text.count("Not finished: none are made.") == 2
+    assert "Not finished" not in compared(shown_result, shown_result)
 
 
 def test_two_runs_of_other_axes_are_refused_by_name(shown_result):

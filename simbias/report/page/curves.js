@@ -18,13 +18,16 @@ const firstShown = (run) => {
   return shown;
 };
 
+// The axis whose values differ by dash, if there is one besides that of the colours.
+const dashedBy = (run, state) => run.varying.find((i) => i !== state.colour);
+
 const chosen = (run, state) => {
   const out = [];
   for (let cell = 0; cell < run.cells; cell++) {
     const places = run.places(cell);
     if (!places.every((place, i) => state.shown[i][place])) continue;
     const by = state.colour;
-    const dashed = run.varying.find((i) => i !== by);
+    const dashed = dashedBy(run, state);
     const k = by === -1 ? 0 : places[by];
     out.push({
       cell, places, k,

@@ -76,12 +76,12 @@ const differenceSection = (run, levels) => {
     const form = layout({
       xaxis: isOver ? axis("time t", isLogarithmic(run.times))
         : axis(ax ? ax.name : "", ax && ax.isNumber && isLogarithmic(ax.values, 8)),
-      yaxis: { ...axis(`A − B: ${titled(quantity)}`, false), zeroline: true, zerolinecolor: inked("muted"), zerolinewidth: 1.5 },
+      yaxis: { ...axis(`A − B: ${shortTitle(quantity)}`, false), zeroline: true, zerolinecolor: inked("muted"), zerolinewidth: 1.5 },
     });
-    if (ax && !ax.isNumber) form.xaxis.type = "category";
+    if (ax && !ax.isNumber) Object.assign(form.xaxis, categories(ax.texts));
     const few = out.some((p) => p.count > 0 && !(Number.isFinite(p.low) && Number.isFinite(p.high)));
     document.getElementById("difference-note").textContent = few
-      ? "Where there is no shade there are too few pairs of seeds for an interval." : "";
+      ? "Where there is no shade there are too few pairs, or equal differences, which tell nothing." : "";
     draw(place, traces, form, `Difference of ${titled(quantity)}, A minus B, with intervals`);
     fill();
   };

@@ -67,18 +67,20 @@ const explored = (runs, choose) => {
     redraw();
   });
 
-  // Check boxes switch curves on and off; they bear the colours, and so are the legend.
+  // Check boxes switch curves on and off; they bear colours and dashes, and so are the legend.
   const marks = () => {
     curves.replaceChildren();
+    const dashed = dashedBy(first, state);
     for (const i of first.varying) {
       const field = node("fieldset", {}, node("legend", {}, first.axes[i].name));
       const boxes = first.axes[i].texts.map((text, k) => {
         const sign = node("span", { class: "sign", "aria-hidden": "true" }, signOf(k));
         if (i === state.colour) sign.style.color = colourOf(first.axes[i], k);
+        const mark = i === state.colour ? sign : i === dashed ? dashOf(k) : null;
         return box(field, text, state.shown[i][k], (on) => {
           state.shown[i][k] = on;
           redraw();
-        }, i === state.colour ? sign : null);
+        }, mark);
       });
       for (const [text, on] of [["all", true], ["none", false]]) {
         button(field, text, () => {
@@ -162,7 +164,7 @@ const explored = (runs, choose) => {
     if (isOver) {
       const made = overTime(runs, state, quantityOf);
       made.x = axis("time t", state.logX);
-      made.yTitle = name;
+      made.yTitle = shortTitle(profile || quantity);
       note.textContent = made.note;
       draw(parts["over-time"], made.traces, panels(name, made), `${name} over time, one curve per cell`);
     } else note.textContent = "";
@@ -171,11 +173,11 @@ const explored = (runs, choose) => {
       const ax = profile ? { isNumber: true, values: [] } : first.axes[state.x];
       const title = profile ? spaced(profile.dim) : ax.name;
       made.x = axis(title, ax.isNumber && isLogarithmic(ax.values, 8));
-      if (!ax.isNumber) made.x = { ...made.x, type: "category" };
+      if (!ax.isNumber) Object.assign(made.x, categories(ax.texts));
       else if (ax.values.length && ax.values.length <= 10) {
         Object.assign(made.x, { tickvals: [...ax.values], ticktext: [...ax.texts] });
       }
-      made.yTitle = name;
+      made.yTitle = shortTitle(profile || quantity);
       draw(parts.against, made.traces, panels(name, made), `${name} against ${title}`);
     }
     document.getElementById("against-title").textContent =

@@ -4,6 +4,7 @@ const filmOf = (run, moved) => {
   const figure = document.getElementById("neurons-figure");
   const place = document.getElementById("neurons");
   figure.hidden = !run.films;
+  document.getElementById("member-hint").hidden = Boolean(run.films);
   if (!run.films) return { show: () => {}, time: () => null };
   let film, times, places, masses;
   const load = () => {

@@ -10,6 +10,7 @@ const VIRIDIS = [
   [31, 158, 137], [53, 183, 121], [110, 206, 88], [181, 222, 43], [253, 231, 37],
 ];
 const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
+const DASH_LENGTHS = ["", "6 4", "2 3", "6 3 2 3", "11 4", "11 3 2 3"];
 const MARKS = ["circle", "square", "diamond", "triangle-up", "cross", "x", "star"];
 const SIGNS = ["●", "■", "◆", "▲", "✚", "✖", "★"];
 
@@ -29,6 +30,18 @@ const colourOf = (axis, i) => {
   return known[i % known.length];
 };
 const signOf = (i) => SIGNS[i % SIGNS.length];
+// A short line of the i-th dash.
+const dashOf = (i) => {
+  const made = (tag, attributes) => {
+    const one = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) one.setAttribute(name, value);
+    return one;
+  };
+  const line = { x1: 0, x2: 30, y1: 4, y2: 4, stroke: "currentColor", "stroke-width": 2 };
+  const svg = made("svg", { width: 30, height: 8, class: "dash", "aria-hidden": "true" });
+  svg.append(made("line", { ...line, "stroke-dasharray": DASH_LENGTHS[i % DASHES.length] }));
+  return svg;
+};
 
 const faded = (colour, share) => {
   const probe = document.getElementById("probe");
@@ -50,8 +63,19 @@ const isLogarithmic = (values, apart = 50) => {
   return most / least > apart;
 };
 
+// Lines of about so many letters; what comes from a run is no markup.
+const wrapped = (text, width = 35) => {
+  const lines = [""];
+  for (const word of String(text).split(" ")) {
+    const line = [lines.at(-1), word].filter(Boolean).join(" ");
+    if (line.length > width && lines.at(-1)) lines.push(word);
+    else lines[lines.length - 1] = line;
+  }
+  return lines.map(safe).join("<br>");
+};
+
 const axis = (title, isLog, more = {}) => ({
-  title: { text: title, standoff: 8 },
+  title: { text: wrapped(title), standoff: 8 },
   type: isLog ? "log" : "linear",
   exponentformat: "power",
   ...(isLog ? { dtick: 1 } : {}),
@@ -65,6 +89,15 @@ const axis = (title, isLog, more = {}) => ({
   nticks: 7,
   minor: { ticks: "" },
   ...more,
+});
+
+// Texts in lines below a place each, in their order, clear of the title of the other axis.
+const categories = (texts) => ({
+  type: "category",
+  categoryarray: texts,
+  tickvals: texts,
+  ticktext: texts.map((text) => wrapped(text, 14)),
+  range: [-0.5, texts.length - 0.5],
 });
 
 const layout = (more = {}) => ({

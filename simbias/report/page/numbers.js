@@ -63,7 +63,9 @@ const short = (value) => {
 
 const spaced = (name) => name.replaceAll("_", " ");
 
-const titled = (quantity) => {
-  const name = quantity.long || spaced(quantity.name);
-  return quantity.units ? `${name} (${quantity.units})` : name;
-};
+// A pure number has the unit 1, which is not said.
+const inUnits = (name, { units }) => (units && units !== "1" ? `${name} (${units})` : name);
+
+const titled = (quantity) => inUnits(quantity.long || spaced(quantity.name), quantity);
+
+const shortTitle = (quantity) => inUnits(spaced(quantity.name), quantity);
