@@ -115,7 +115,8 @@ def device() -> Finding:
     try:
         devices = jax.devices()
     except Exception:
-        if not (asked := os.environ.get("JAX_PLATFORMS")):
+        asked = os.environ.get("JAX_PLATFORMS", "cpu")
+        if asked in ("", "cpu"):  # which is always there: something else is wrong
             raise
         seen = f"JAX_PLATFORMS={asked}, and no such device"
         advice = "Unset it, or pip install 'simbias[cuda13]' (or cuda12) for cuda."
