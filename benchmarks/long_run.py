@@ -63,7 +63,8 @@ def main() -> None:
                 flow = ReluFlow(rtol=rtol, stabilise=stabilise)
                 found = run(flow, network, data, half_mse, times)
                 rows += [{"seed": seed, **row} for row in found]
-    text = json.dumps({"problem": str(options.problem), **provenance(), "rows": rows})
+    name = options.problem and options.problem.name
+    text = json.dumps({"problem": name, **provenance(), "rows": rows})
     text = text.replace("}, {", "},\n {")
     if options.json == "-":
         print(text)
