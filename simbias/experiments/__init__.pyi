@@ -35,6 +35,7 @@ from .neuron_groups import xor_clusters as xor_clusters
 from .neuron_groups import xor_four_neurons as xor_four_neurons
 from .order import distributional as distributional
 from .order import distributional_clones as distributional_clones
+from .order import distributional_images as distributional_images
 from .order import distributional_linear as distributional_linear
 from .order import random_fit as random_fit
 from .order import simple_first as simple_first
@@ -54,6 +55,7 @@ from .sensitivity import random_sensitivity as random_sensitivity
 from .sensitivity import sensitivity_patches as sensitivity_patches
 from .sensitivity import sensitivity_training as sensitivity_training
 from .shortcuts import dominoes as dominoes
+from .shortcuts import low_dim_dominoes as low_dim_dominoes
 from .shortcuts import low_dim_inputs as low_dim_inputs
 from .shortcuts import low_dim_pair as low_dim_pair
 from .shortcuts import low_dim_slabs as low_dim_slabs

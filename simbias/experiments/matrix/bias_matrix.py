@@ -99,7 +99,7 @@ experiment = presets(
         name="bias_matrix",
         make=make,
         cell={"bias": BIASES, "setting": QUICK, "flow.optimiser": OPTIMISERS},
-        seeds=16,
+        seeds=20,
         flow=Descent(rate=RATE, is_shared=True),
         loss=by_target,
         times=log_times(RATE, 10.0, 20),

@@ -26,6 +26,7 @@ from simbias.claims import difference, mean
 from simbias.core import Claim, Experiment
 from simbias.experiments._times import log_times
 from simbias.experiments.order._clones import (
+    EDITS,
     TRAINED_ON,
     RealAccuracy,
     RealError,
@@ -47,6 +48,8 @@ RATE = 0.005
 # A clone has been left when it is so much less right than the real network.
 LEFT = 0.05
 CHANCE = 0.25
+# Edits that exchange what single inputs say; transport exchanges pairs as well.
+FIRST_ORDER = ("shift", "quantiles")
 # What the claims are about.
 LEAST_TIME = 8000 * RATE
 
@@ -87,11 +90,11 @@ experiment = presets(
 )
 
 
-def left_at(part: xr.Dataset) -> xr.DataArray:
-    """Steps until a clone's network is `LEFT` less right; NaN if it never is."""
+def left_at(part: xr.Dataset, level: float = LEFT) -> xr.DataArray:
+    """Steps until a clone's network is `level` less right; NaN if it never is."""
     accuracy = part["accuracy"]
     gap = accuracy.sel(trained_on="real", drop=True) - accuracy
-    return first_passage(gap, LEFT) / RATE
+    return first_passage(gap, level) / RATE
 
 
 def peak_steps(part: xr.Dataset) -> xr.DataArray:
@@ -153,10 +156,13 @@ def _of_clones(part: xr.Dataset) -> list[Claim]:
 
 def _of_edits(part: xr.Dataset) -> list[Claim]:
     log_steps, seen = xr.ufuncs.log(peak_steps(part)), part["target_accuracy"]
-    first, second = (log_steps.sel(edit=k, drop=True) for k in ("shift", "transport"))
-    text = "mlp: ln step of the peak of transport − that of shift"
-    out = [difference(text, second, first, 0, np.inf, f"{BELROSE}: the order")]
-    for name in ("shift", "transport"):
+    transport = log_steps.sel(edit="transport", drop=True)
+    out = []
+    for name in FIRST_ORDER:
+        text = f"mlp: ln step of the peak of transport − that of {name}"
+        first, source = log_steps.sel(edit=name, drop=True), f"{BELROSE}: the order"
+        out.append(difference(text, transport, first, 0, np.inf, source))
+    for name in EDITS:
         one = seen.sel(edit=name, drop=True)
         peak, end = one.max("time", skipna=False), one.isel(time=-1)
         text = f"mlp: accuracy for the target after {name}"

@@ -124,7 +124,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         other = gap.sel(trained_on=name).isel(time=-1)
         claim = smallest(text, other, 1e-3, np.inf, "other moments; 0.001 ours")
         out.append(claim.given(is_long, needs))
-    for name in ("shift", "transport"):
+    for name in EDITS:
         one = ds["target_accuracy"].sel(edit=name)
         fall = one.max("time", skipna=False) - one.isel(time=-1)
         text = f"fall of the accuracy for the target after {name}"

@@ -18,10 +18,11 @@ import jax
 import jax.numpy as jnp
 import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.checks.values import positive, positive_integer
-from simbias.claims import difference, largest, mean, smallest
+from simbias.claims import largest, mean, near, smallest
 from simbias.core import (
     AbstractNetwork,
     Buffer,
@@ -50,6 +51,8 @@ RATE = 0.2
 # Directions of P.
 RANK = 2
 RICH, LAZY = 0.01, 10.0
+# What is exchanged, for labels.
+MIXED = {"nothing": "x", "inside": "P x′ + P⊥x", "outside": "P x + P⊥x′"}
 
 
 class Paired(AbstractNetwork):
@@ -153,60 +156,83 @@ experiment = presets(
 
 def figure(ds: xr.Dataset) -> Figure:
     """Effective rank along the way; accuracy and change of the logits at the end."""
-    end = ds["scores"].isel(time=-1)
     with style():
         whole = blank(12.0, 4.2)
         rank, right, change = whole.subplots(1, 3)
-        for scale, colour in zip(ds["scale"].values, COLOURS, strict=False):
-            seen = ds["rank"].sel(scale=scale)
-            band(rank, ds["time"], seen, "o-", colour=colour, label=f"λ = {scale:g}")
-        for kind, colour in zip(end["mixed"].values, COLOURS, strict=False):
-            text = {"nothing": "x", "inside": "P x′ + P⊥x", "outside": "P x + P⊥x′"}
-            for axes, score in ((right, "accuracy"), (change, "logit_change")):
-                values = end.sel(mixed=kind, score=score)
-                if axes is right or kind != "nothing":
-                    line = {"colour": colour, "label": text[str(kind)]}
-                    band(axes, ds["scale"], values, "o-", **line)  # pyright: ignore
-        law_level(right, 0.5)
-        rank.set(xscale="symlog", xlabel="time", title="effective rank of W (σ²)")
-        right.set(xscale="log", xlabel="λ", title="test accuracy, label of x")
-        change.set(xscale="log", xlabel="λ", title="change of the logits over ‖f‖")
+        draw_ranks(rank, ds)
+        draw_scores(right, ds, "accuracy")
+        draw_scores(change, ds, "logit_change")
+        right.set_title("test accuracy, label of x")
+        change.set_title("change of the logits over ‖f‖")
+        rank.set_title("effective rank of W (σ²)")
         rank.legend()
         legend_below(whole, right, columns=3)
     return whole
+
+
+def draw_ranks(axes: Axes, ds: xr.Dataset) -> None:
+    """Effective rank along the way, one band per λ."""
+    for scale, colour in zip(ds["scale"].values, COLOURS, strict=False):
+        seen = ds["rank"].sel(scale=scale)
+        band(axes, ds["time"], seen, "o-", colour=colour, label=f"λ = {scale:g}")
+    axes.set(xscale="symlog", xlabel="time")
+
+
+def draw_scores(axes: Axes, ds: xr.Dataset, score: str) -> None:
+    """One of the scores at the end against λ, by what was exchanged."""
+    end = ds["scores"].isel(time=-1).sel(score=score)
+    for kind, colour in zip(MIXED, COLOURS, strict=False):
+        if score == "accuracy" or kind != "nothing":
+            line = {"colour": colour, "label": MIXED[kind]}
+            band(axes, ds["scale"], end.sel(mixed=kind), "o-", **line)  # pyright: ignore
+    if score == "accuracy":
+        law_level(axes, 0.5)
+    axes.set(xscale="log", xlabel="λ")
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Rich: low rank, P tells all; lazy, the control: the rank of the start."""
     found, last = [], ds.isel(time=-1)
     for scale in ds["scale"].values:
-        part, at = last.sel(scale=scale), f"λ = {scale:g}"
-        score = part["scores"].sel(score="accuracy")
-        clean, inside, outside = (
-            score.sel(mixed=k) for k in ("nothing", "inside", "outside")
-        )
-        if scale <= RICH:
-            text = f"{at}: effective rank of W, largest"
-            lost = f"{at}: accuracy lost by P x + P⊥x′"
-            found += [
-                largest(text, part["rank"], 1, 2, PAPER),
-                difference(lost, clean, outside, -0.02, 0.02, PAPER),
-                mean(f"{at}: accuracy of P x′ + P⊥x", inside, 0.45, 0.55, PAPER),
-                mean(
-                    f"{at}: change of the logits, P x + P⊥x′",
-                    part["scores"].sel(score="logit_change", mixed="outside"),
-                    0,
-                    0.2,
-                    f"{PAPER}; band ours",
-                ),
-            ]
-        elif scale >= LAZY:
-            ratio = part["rank"] / ds["rank"].sel(scale=scale).isel(time=0)
-            found += [
-                mean(f"control, {at}: rank over the start", ratio, 0.9, 1.1, PAPER),
-                mean(f"control, {at}: accuracy of P x′ + P⊥x", inside, 0.6, 1, "ours"),
-            ]
-        text = f"{at}: test accuracy, least"
+        found += claims_at(ds.sel(scale=scale), float(scale), RANK)
+        clean = last.sel(scale=scale)["scores"].sel(score="accuracy", mixed="nothing")
+        text = f"λ = {scale:g}: test accuracy, least"
         learned = smallest(text, clean, 0.95, 1, "ours: learned")
         found.append(learned.given(int(ds["n"]) >= 1000, "n ≥ 1000"))
     return found
+
+
+def claims_at(part: xr.Dataset, scale: float, few: int) -> list[Claim]:
+    """What a rich or a lazy λ says; of one in between, nothing.
+
+    Args:
+        part: of one λ: `scores`, of `ProjectedScores`, and `rank` of its first layer.
+        scale: λ.
+        few: the largest effective rank of a rich network.
+    """
+    last, at = part.isel(time=-1), f"λ = {scale:g}"
+    score = last["scores"].sel(score="accuracy")
+    clean, inside, outside = (score.sel(mixed=k) for k in MIXED)
+    if scale <= RICH:
+        text = f"{at}: effective rank of W, largest"
+        lost = f"{at}: accuracy lost by P x + P⊥x′, farthest from 0"
+        rank = PAPER if few == RANK else f"{PAPER}: few; up to {few} ours"
+        return [
+            largest(text, last["rank"], 1, few, rank),
+            near(lost, clean - outside, 0, -0.02, 0.02, PAPER),
+            mean(f"{at}: accuracy of P x′ + P⊥x", inside, 0.45, 0.55, PAPER),
+            mean(
+                f"{at}: change of the logits, P x + P⊥x′",
+                last["scores"].sel(score="logit_change", mixed="outside"),
+                0,
+                0.2,
+                f"{PAPER}; band ours",
+            ),
+        ]
+    if scale >= LAZY:
+        ratio = last["rank"] / part["rank"].isel(time=0)
+        return [
+            mean(f"control, {at}: rank over the start", ratio, 0.9, 1.1, PAPER),
+            mean(f"control, {at}: accuracy of P x′ + P⊥x", inside, 0.6, 1, "ours"),
+        ]
+    return []

@@ -22,6 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.claims import difference, mean
@@ -53,12 +54,15 @@ COMPARED = (0.1, 0.2)
 
 
 class Pairs(AbstractNetwork):
-    """f₂ of P⊥x and of x, which are trained from one start, and f₁, which is not."""
+    """f₂ of P⊥x and of x, which are trained from one start, and f₁, which is not.
+
+    `main` holds orthonormal rows, the directions of P.
+    """
 
     first: Paired
     rest: Paired
     same: Paired
-    keeps: Buffer
+    main: Buffer
 
     @property
     def has_kinks(self) -> bool:
@@ -67,7 +71,8 @@ class Pairs(AbstractNetwork):
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " 2"]:
         """Outputs of the second networks, which are all that their loss sees."""
-        return jnp.concatenate([self.rest(self.keeps.value @ x), self.same(x)])
+        main = self.main.value
+        return jnp.concatenate([self.rest(x - main.T @ (main @ x)), self.same(x)])
 
 
 def make(
@@ -97,20 +102,37 @@ def make(
         ValueError: for a size or number out of range.
     """
     data = slabs(jax.random.key(draw), n=n, d=d, noise=noise, n_test=n_test)
+    return pairs_on(data, key, m=m, scale=scale, rate=RATE)
+
+
+def pairs_on(
+    data: Dataset, key: PRNGKeyArray, *, m: int, scale: Real, rate: float
+) -> tuple[Dataset, Pairs]:
+    """The sample with its labels twice, and networks of which the first is trained.
+
+    Args:
+        data: with labels ±1, and a test sample.
+        key: of the networks.
+        m: neurons of each network, even.
+        scale: λ of all networks.
+        rate: of the `STEPS` steps that the first network makes.
+
+    Raises:
+        ValueError: for a size or number out of range, or without a test sample.
+    """
     one, two = jax.random.split(key)
-    first = _trained(paired(one, d=d, m=m, scale=scale), data)
+    d, test = data.x.shape[1], second_sample(data)
+    first = _trained(paired(one, d=d, m=m, scale=scale), data, rate)
     second = paired(two, d=d, m=m, scale=scale)
     main = jnp.linalg.svd(first.w, full_matrices=False)[2][:RANK]
-    keeps = Buffer(jnp.eye(d, dtype=jnp.float64) - main.T @ main)
-    test = second_sample(data)
     twice = {"y": jnp.tile(data.y, (1, 2)), "mean": jnp.tile(data.mean, (1, 2))}
     beside = {"y": jnp.tile(test.y, (1, 2)), "mean": jnp.tile(test.mean, (1, 2))}
     test = dataclasses.replace(test, **beside)
     data = dataclasses.replace(data, **twice, test=test)
-    return data, Pairs(first, second, second, keeps)
+    return data, Pairs(first, second, second, Buffer(main))
 
 
-def _trained(network: Paired, data: Dataset) -> Paired:
+def _trained(network: Paired, data: Dataset, rate: float) -> Paired:
     """`STEPS` steps of gradient descent on the whole sample."""
 
     def loss(weights: tuple[Array, Array]) -> Array:
@@ -118,7 +140,7 @@ def _trained(network: Paired, data: Dataset) -> Paired:
         return logistic(out, data.y, data.weight)
 
     def step(_: Any, weights: tuple[Array, Array]) -> tuple[Array, Array]:
-        return jax.tree.map(lambda v, g: v - RATE * g, weights, jax.grad(loss)(weights))
+        return jax.tree.map(lambda v, g: v - rate * g, weights, jax.grad(loss)(weights))
 
     w, a = jax.lax.fori_loop(0, STEPS, step, (network.w, network.a))
     return Paired(w, a, network.scale)
@@ -136,7 +158,7 @@ class PairScores(AbstractMeasure):
     blurs: tuple[float, ...] = eqx.field(
         static=True, default=(0.0, 0.05, 0.1, 0.2, 0.4)
     )
-    dims: ClassVar[tuple[str, ...]] = ("blur", "given", "score")
+    dims: ClassVar[tuple[str, ...]] = ("blur", "given", "told")
 
     def coords(self) -> dict[str, np.ndarray]:
         """Standard deviations, what the second is given, and what is scored."""
@@ -144,7 +166,7 @@ class PairScores(AbstractMeasure):
         return {
             "blur": np.array(self.blurs),
             "given": np.array(GIVEN),
-            "score": scores,
+            "told": scores,
         }
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "b 2 4"]:
@@ -200,28 +222,43 @@ def figure(ds: xr.Dataset) -> Figure:
         whole = blank(12.0, 3.8)
         second, pair, shared = whole.subplots(1, 3)
         pair.sharey(second)
-        alone = last.sel(given="x", score="first")
-        for axes in (second, pair):
-            band(axes, ds["blur"], alone, "o-", colour="0.4", label="first alone")
-        for given, colour in zip(GIVEN, COLOURS, strict=False):
-            part = last.sel(given=given)
-            panels = ((second, "second"), (pair, "pair"), (shared, "shared"))
-            for axes, score in panels:
-                values, text = part.sel(score=score), f"second given {given}"
-                band(axes, ds["blur"], values, "o-", colour=colour, label=text)
+        draw_pairs(second, last, "second")
+        draw_pairs(pair, last, "pair")
+        draw_pairs(shared, last, "shared")
         second.set_title("test accuracy of the second")
         pair.set_title("of the pair")
         shared.set(title="errors of the first, shared", ylim=(0, 1.03))
         for axes in (second, pair, shared):
-            axes.set_xlabel("standard deviation of the noise")
             axes.legend(loc="best")
     return whole
 
 
+def draw_pairs(axes: Axes, last: xr.DataArray, told: str) -> None:
+    """One of `PairScores` against noise, beside the accuracy of the first network."""
+    if told != "shared":
+        alone = last.sel(given="x", told="first")
+        band(axes, last["blur"], alone, "o-", colour="0.4", label="first alone")
+    for given, colour in zip(GIVEN, COLOURS, strict=False):
+        values, text = last.sel(given=given, told=told), f"second given {given}"
+        band(axes, last["blur"], values, "o-", colour=colour, label=text)
+    axes.set_xlabel("standard deviation of the noise")
+
+
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The second learns, errs elsewhere, and the pair withstands more noise."""
-    last = ds["scores"].isel(time=-1)
-    at = lambda given, score, blur=0.0: last.sel(given=given, score=score, blur=blur)
+    found = claims_of_pairs(ds["scores"].isel(time=-1), COMPARED)
+    late = float(ds["time"][-1]) >= STEPS * RATE and int(ds["n"]) >= 2000
+    return [c.given(late, f"t ≥ {STEPS * RATE:g}, n ≥ 2000") for c in found]
+
+
+def claims_of_pairs(last: xr.DataArray, compared: tuple[float, ...]) -> list[Claim]:
+    """What `PairScores` say at the end.
+
+    Args:
+        last: the scores, of one cell.
+        compared: the noises at which pairs are.
+    """
+    at = lambda given, told, blur=0.0: last.sel(given=given, told=told, blur=blur)
     rest, same = (at(given, "shared") for given in GIVEN)
     control = "control, second given x: errors of the first that it shares"
     shared = "errors of the first that are shared, P⊥x − x"
@@ -230,9 +267,8 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         mean(control, same, 0.8, 1, "ours: what both see is the same"),
         difference(shared, rest, same, -1, 0, f"{PAPER}: errs elsewhere"),
     ]
-    for blur in COMPARED:
+    for blur in compared:
         text = f"accuracy of the pair under noise {blur:g}, P⊥x − x"
         rest, same = (at(given, "pair", blur) for given in GIVEN)
         found.append(difference(text, rest, same, 0, 1, f"{PAPER}: withstands more"))
-    late = float(ds["time"][-1]) >= STEPS * RATE and int(ds["n"]) >= 2000
-    return [c.given(late, f"t ≥ {STEPS * RATE:g}, n ≥ 2000") for c in found]
+    return found

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from simbias.analysis.parts import with_axes
 from simbias.claims import difference, mean
 from simbias.core import Claim, Experiment
-from simbias.experiments.shortcuts.low_dim_inputs import RANK, RATE, make
+from simbias.experiments.shortcuts.low_dim_inputs import MIXED, RANK, RATE, make
 from simbias.figures.band import band
 from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
@@ -29,7 +29,6 @@ from simbias.presets import presets
 AXES = ("simple",)
 # What the claims are about.
 LEAST_TIME = 800.0
-SEEN = {"nothing": "x", "inside": "P x′ + P⊥x", "outside": "P x + P⊥x′"}
 
 experiment = presets(
     Experiment(
@@ -62,8 +61,8 @@ def figure(ds: xr.Dataset) -> Figure:
             part, name = ds.sel(simple=slabs), _name(int(slabs))
             band(rank, ds["time"], part["rank"], "o-", colour=colour, label=name)
             seen = part["scores"].sel(score="accuracy")
-            for kind, line in zip(SEEN, COLOURS, strict=False):
-                values, text = seen.sel(mixed=kind), SEEN[kind]
+            for kind, line in zip(MIXED, COLOURS, strict=False):
+                values, text = seen.sel(mixed=kind), MIXED[kind]
                 band(axes, ds["time"], values, "o-", colour=line, label=text)
             law_level(axes, 0.5)
             axes.set(ylim=(0.4, 1.03))

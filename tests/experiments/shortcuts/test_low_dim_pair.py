@@ -50,8 +50,8 @@ def test_both_begin_alike_and_the_first_was_trained_and_is_no_more():
 def test_scores_are_those_of_the_rows():
     data, pair = make(KEY, **SMALL)
     opposite = dataclasses.replace(pair.first, a=-pair.first.a)
-    keeps = Buffer(jnp.eye(4, dtype=jnp.float64))
-    pair = dataclasses.replace(pair, rest=opposite, same=pair.first, keeps=keeps)
+    nothing = Buffer(jnp.zeros((1, 4), jnp.float64))
+    pair = dataclasses.replace(pair, rest=opposite, same=pair.first, main=nothing)
     turned, same = np.moveaxis(
         np.asarray(PairScores(blurs=(0.0, 0.3))(pair, data)), 1, 0
     )

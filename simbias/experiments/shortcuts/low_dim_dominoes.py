@@ -1,0 +1,240 @@
+"""Of a digit above a texture a net keeps one direction; a second one finds the rest.
+
+The inputs are images of two blocks of the same class: a digit that a line tells, and a
+noisy grating that no line tells.  In the rich regime f depends on P alone, the two main
+directions of the first layer; in the lazy one, the control, the layer keeps its rank.
+Where the blocks are independent and the label is that of the grating, the other
+control, two directions are not enough and four are: sine and cosine of two gratings.
+
+A second network that is given P⊥x, as in `low_dim_pair`, learns from what is left, the
+grating among it, errs elsewhere, and the pair withstands more noise than two networks
+that see the same.
+
+By default no files are needed; `--cell.source mnist_cifar10 --cell.data-dir FOLDER` is
+MNIST above CIFAR-10.
+
+Reference: Morwani, Batra, Jain & Netrapalli (2023), arXiv:2302.00457, of MNIST–CIFAR;
+dominoes of Shah et al. (2020), arXiv:2006.07710; textures, sizes and noise are ours.
+"""
+
+import dataclasses
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float, PRNGKeyArray
+from matplotlib.figure import Figure
+
+from simbias.analysis.parts import with_axes
+from simbias.claims import difference, largest, smallest
+from simbias.core import AbstractMeasure, Claim, Dataset, Experiment, Index, Real
+from simbias.datasets.vision.dominoes import Source, dominoes
+from simbias.experiments.shortcuts.low_dim_inputs import (
+    RANK,
+    RICH,
+    claims_at,
+    draw_ranks,
+    draw_scores,
+)
+from simbias.experiments.shortcuts.low_dim_pair import (
+    STEPS,
+    Pairs,
+    PairScores,
+    claims_of_pairs,
+    draw_pairs,
+    pairs_on,
+)
+from simbias.figures.legends import legend_below
+from simbias.figures.style import blank, style
+from simbias.flows.descent import Descent
+from simbias.losses import logistic
+from simbias.measures._sample import second_sample
+from simbias.measures.randomised.projected_scores import ProjectedScores
+from simbias.measures.rank.weight_rank import WeightRank
+from simbias.presets import presets
+
+AXES = ("correlation", "scale")
+RATE = 0.01
+# Sine and cosine of two gratings; and what we call few directions.
+GRATINGS, FEW = 4, 5
+# λ at which the gratings alone are learned, and pairs are looked at.
+MIDDLE = 0.1
+# Deviations of a pixel.
+BLURS, COMPARED = (0.0, 0.5, 1.0, 2.0, 4.0), (1.0, 2.0)
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    correlation: Real = 1.0,
+    scale: Real = RICH,
+    noise: Real = 1.0,
+    n: int = 500,
+    m: int = 32,
+    n_test: int = 1000,
+    draw: Index = 0,
+    source: Source = "digits",
+    data_dir: str = "",
+) -> tuple[Dataset, Pairs]:
+    """Dominoes of two classes, number `draw`, their labels twice; and three networks.
+
+    Args:
+        key: random key, of the networks.
+        correlation: probability that the digit has the class of the lower block.
+        scale: λ of all networks, rich if small, lazy if large.
+        noise: σ of the textures, relative to the grating; of "digits" only.
+        n: samples.
+        m: neurons of each network, even.
+        n_test: test samples.
+        draw: number of the sample.
+        source: which data set.
+        data_dir: folder that holds the files of the images; nothing is downloaded.
+
+    Raises:
+        ValueError: for a size or number out of range, or files that are not there.
+    """
+    data = dominoes(
+        jax.random.key(draw),
+        n=n,
+        n_test=n_test,
+        classes=2,
+        correlation=correlation,
+        source=source,
+        noise=noise,
+        data_dir=data_dir,
+    )
+    data = dataclasses.replace(_signed(data), test=_signed(second_sample(data)))
+    return pairs_on(data, key, m=m, scale=scale, rate=RATE)
+
+
+def _signed(part: Dataset) -> Dataset:
+    """The same with the label +1 for the second class and −1 for the first."""
+    y = part.y[:, 1:] - part.y[:, :1]
+    return dataclasses.replace(part, y=y, mean=y)
+
+
+class SameScores(AbstractMeasure):
+    """`ProjectedScores` of the second network that is given x, trained in the run.
+
+    Args:
+        rank: dimensions of P.
+    """
+
+    rank: int = eqx.field(static=True, default=RANK)
+    dims: ClassVar[tuple[str, ...]] = ProjectedScores.dims
+
+    def coords(self) -> dict[str, np.ndarray]:
+        """As of `ProjectedScores`."""
+        return ProjectedScores(rank=self.rank).coords()
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "3 2"]:
+        """Rows: nothing, inside, outside exchanged.
+
+        Raises:
+            ValueError: as there.
+        """
+        return ProjectedScores(rank=self.rank)(network.same, data)
+
+
+experiment = presets(
+    Experiment(
+        name="low_dim_dominoes",
+        make=make,
+        cell={"correlation": (0.5, 1.0), "scale": (RICH, MIDDLE, 10.0)},
+        seeds=20,
+        flow=Descent(rate=RATE),
+        loss=logistic,
+        times=(0.0, *(STEPS * RATE / 2**k for k in range(4, -1, -1))),
+        measures={
+            "scores": SameScores(),
+            "scores_of_four": SameScores(rank=GRATINGS),
+            "rank": WeightRank(layer="same.w", is_squared=True),
+        },
+        final={"pairs": PairScores(blurs=BLURS)},
+        dtype="float32",
+    ),
+    smoke={
+        "cell": {"correlation": 1.0, "scale": (RICH, 10.0), "n": 50, "n_test": 50},
+        "seeds": 2,
+        "times": (0.0, 0.5),
+    },
+    paper={
+        "cell": {"source": "mnist_cifar10", "n": 10_000, "n_test": 2000, "m": 1000},
+    },
+)
+
+
+def figure(ds: xr.Dataset) -> Figure:
+    """Ranks and accuracies by λ for blocks of one class and not; pairs under noise."""
+    ds = with_axes(ds, AXES)
+    free, same = (ds.isel(correlation=i) for i in (0, -1))
+    four = free.assign(scores=free["scores_of_four"])
+    middle = same["pairs"].sel(scale=MIDDLE, method="nearest")
+    with style():
+        whole = blank(12.0, 7.4)
+        (rank, one, two), (more, pair, shared) = whole.subplots(2, 3)
+        draw_ranks(rank, same)
+        panels = ((one, same, 2), (two, free, 2), (more, four, GRATINGS))
+        for axes, part, directions in panels:
+            draw_scores(axes, part, "accuracy")
+            rho = float(part["correlation"])
+            axes.set(title=f"test accuracy, ρ = {rho:g}, P of rank {directions}")
+            axes.set_ylim(0.4, 1.03)
+        draw_pairs(pair, middle, "pair")
+        draw_pairs(shared, middle, "shared")
+        at = f"ρ = {float(same['correlation']):g}"
+        rank.set_title(f"effective rank of W (σ²), {at}")
+        pair.set_title(f"accuracy of the pair, λ = {float(middle['scale']):g}, {at}")
+        shared.set(title="errors of the first, shared", ylim=(-0.03, 1.03))
+        rank.legend()
+        pair.legend()
+        legend_below(whole, one, columns=3)
+    return whole
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """Few directions where the digit tells, four where not; the rest is found."""
+    ds = with_axes(ds, AXES)
+    out = []
+    for rho in ds["correlation"].values:
+        for scale in ds["scale"].values:
+            part = ds.sel(correlation=rho, scale=scale)
+            if rho == 1:
+                out += claims_at(part, float(scale), FEW) + _of_pairs(part)
+            elif rho == 0.5 and scale == MIDDLE:
+                out += _of_gratings(part.isel(time=-1))
+    late = float(ds["time"][-1]) >= STEPS * RATE and int(ds["n"]) >= 500
+    return [c.given(late, f"t ≥ {STEPS * RATE:g}, n ≥ 500") for c in out]
+
+
+def _of_pairs(part: xr.Dataset) -> list[Claim]:
+    """Of one λ, whether all is learned, and of the middle one, what the pair does."""
+    clean = part["scores"].isel(time=-1).sel(score="accuracy", mixed="nothing")
+    at = f"λ = {float(part['scale']):g}"
+    learned = smallest(f"{at}: test accuracy, least", clean, 0.95, 1, "ours: learned")
+    if float(part["scale"]) != MIDDLE:
+        return [learned]
+    found = claims_of_pairs(part["pairs"], COMPARED)
+    return [
+        learned,
+        *(dataclasses.replace(c, statement=f"{at}: {c.statement}") for c in found),
+    ]
+
+
+def _of_gratings(last: xr.Dataset) -> list[Claim]:
+    """The digit says nothing: a plane for each of two gratings."""
+    name = f"control, ρ = 0.5, λ = {MIDDLE:g}"
+    two, four = (last[k].sel(score="accuracy") for k in ("scores", "scores_of_four"))
+    clean = two.sel(mixed="nothing")
+    least = smallest(f"{name}: test accuracy, least", clean, 0.95, 1, "ours: learned")
+    text = f"{name}: accuracy lost by P x + P⊥x′"
+    lost = clean - four.sel(mixed="outside")
+    return [
+        least,
+        difference(
+            f"{text}, P of rank 2", clean, two.sel(mixed="outside"), 0.05, 0.5, "ours"
+        ),
+        largest(f"{text}, P of rank 4, most", lost, -0.02, 0.02, "derived; band ours"),
+    ]
