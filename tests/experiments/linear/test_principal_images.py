@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import xarray as xr
 
 from simbias.core import Dataset
 from simbias.experiments.linear._projected import (
@@ -13,7 +14,12 @@ from simbias.experiments.linear._projected import (
     CriticalComponent,
     ProjectedAccuracy,
 )
-from simbias.experiments.linear.principal_components_images import LIKE, make
+from simbias.experiments.linear.principal_components_images import (
+    LIKE,
+    accessibility,
+    make,
+    needed,
+)
 from simbias.networks.dense.deep_linear import DeepLinear
 
 KEY = jax.random.key(0)
@@ -72,6 +78,21 @@ def test_rows_are_seen_through_their_first_components():
     np.testing.assert_array_equal(CriticalComponent()(network, data), [1, 2, 3, np.nan])
     shares = ProjectedAccuracy(first=(1, 2, 3))(network, data)
     np.testing.assert_allclose(shares, [0.25, 0.5, 0.75])
+
+
+def test_accessibility_is_even_in_time_and_need_is_of_those_that_tell():
+    # Told from the record at 1 on; by the second start never.
+    right = [[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]]
+    ds = xr.Dataset(
+        {
+            "right": (("row", "start", "time"), [right]),
+            "critical": (("row", "start"), [[7.0, np.nan]]),
+        },
+        {"time": [0.0, 1.0, 10.0]},
+    )
+    # Half of the first unit of time, and the nine that follow, by one start of two.
+    np.testing.assert_allclose(accessibility(ds), [(0.5 + 9) / 10 / 2])
+    np.testing.assert_array_equal(needed(ds), [7])
 
 
 @pytest.mark.parametrize(
