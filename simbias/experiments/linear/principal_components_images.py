@@ -132,7 +132,7 @@ experiment = presets(
         cell={
             "inputs": get_args(Inputs),
             "network": get_args(Network),
-            "draw": tuple(range(6)),
+            "draw": tuple(range(12)),
             "start": tuple(range(10)),
         },
         seeds=1,
