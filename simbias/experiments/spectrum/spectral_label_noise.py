@@ -3,7 +3,7 @@
 Some labels of the training sample are wrong.  A classifier learns the classes, then the
 wrong labels one by one, at the cost of the test error, and this falls a second time
 when they are learned.  Along paths between images the share of high frequencies rises
-meanwhile; whether it falls with the test error is asked, and what it does without noise.
+meanwhile; whether it falls again is asked, and what it does without noise.
 
 Reference: Zhang, Xiong & Wu (2021), Rethink the connections among generalization,
 memorization, and the spectral bias of DNNs, arXiv:2004.13954.
@@ -172,7 +172,7 @@ def _places(ds: xr.Dataset) -> tuple[int, int, int]:
 
 
 def figure(ds: xr.Dataset) -> Figure:
-    """Errors and what is fitted by epoch, the high share, spectra at three epochs."""
+    """Errors and what is fitted by epoch, the high share, spectra where errors turn."""
     epochs = _epochs(ds)
     with style():
         whole = blank(14.0, 3.8)
@@ -190,14 +190,14 @@ def figure(ds: xr.Dataset) -> Figure:
                 band(middle, epochs, share, line, colour=colour, label=label)
         noisy = ds.isel(noise=-1)
         end = len(epochs) - 1
-        places = sorted({0, *_places(noisy), end})
+        places = sorted({0, *_places(noisy)[:2], end})
         for place, colour in zip(places, COLOURS[2:], strict=False):
             power = noisy["power"].isel(time=place)
             shown = power / power.sum("path_frequency")
             line = {0: ":", end: "--"}.get(place, "-")
             label, q = f"epoch {epochs[place]:g}", power["path_frequency"].values
             band(last, q, shown, line, colour=colour, label=label, alpha=0.1)
-        first.set(ylim=(0, 1))
+        first.set(ylim=(0, 1.4), yticks=np.arange(6) / 5)  # room for the legend
         first.set_title("errors")
         middle.set_title(f"ln share of q > {HIGH}")
         noise = float(noisy["noise"])
