@@ -70,3 +70,4 @@ from .spectrum import spectral_bias as spectral_bias
 from .spectrum import spectral_label_noise as spectral_label_noise
 from .spectrum import spectral_optimisers as spectral_optimisers
 from .spectrum import spectral_petals as spectral_petals
+from .spectrum import spectral_white_noise as spectral_white_noise

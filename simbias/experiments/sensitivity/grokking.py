@@ -189,6 +189,12 @@ def moments(part: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
     return fitted, first_passage(told.sel(sample="test", drop=True), UNDERSTOOD)
 
 
+def _or_never(when: xr.DataArray, part: xr.Dataset) -> xr.DataArray:
+    """Infinite for a network with a result that was never there, not left out."""
+    is_known = part["accuracy"].isel(time=-1, sample=0, drop=True).notnull()
+    return when.fillna(np.inf).where(is_known)
+
+
 def since_fitted(part: xr.Dataset, name: str) -> xr.DataArray:
     """A measure over time, NaN before the sample is fitted."""
     return part[name].where(part["time"] >= moments(part)[0])
@@ -223,6 +229,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     if decays[-1] > 0:
         text = f"weight decay {decays[-1]:g}"
         fitted, understood = moments(most)
+        understood = _or_never(understood, most)
         gap = xr.ufuncs.log(understood / fitted)
         said = f"{text}: ln of steps until {UNDERSTOOD:.0%} of pairs not seen are told "
         said += f"over steps until {FITTED:.0%} of the sample are"
@@ -236,7 +243,9 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             out.append(mean(said, together(most, name), -1, -0.5, f"{source}; ½ ours"))
             said = f"{text}, {noise}: ln of steps until pairs not seen are told over "
             said += "steps until S has fallen to half"
-            ahead = xr.ufuncs.log(understood / fallen(most, name))
+            with np.errstate(divide="ignore", invalid="ignore"):  # never, or neither
+                halved = _or_never(fallen(most, name), most)
+                ahead = xr.ufuncs.log(understood / halved)
             out.append(mean(said, ahead, 0, np.inf, source))
     if decays[0] == 0:
         text = "control, no weight decay"

@@ -6,3 +6,4 @@ from . import spectral_bias as spectral_bias
 from . import spectral_label_noise as spectral_label_noise
 from . import spectral_optimisers as spectral_optimisers
 from . import spectral_petals as spectral_petals
+from . import spectral_white_noise as spectral_white_noise

@@ -8,10 +8,7 @@ Reference: Fridovich-Keil, Gontijo-Lopes & Roelofs (2022), Spectral bias in prac
 arXiv:2110.02424; on wrong labels Zhang, Xiong & Wu (2020), arXiv:2004.13954.
 """
 
-import dataclasses
-
 import jax
-import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
@@ -25,8 +22,16 @@ from simbias.core import (
     Experiment,
     Real,
 )
-from simbias.datasets.vision.images import SHAPE, Source, images
+from simbias.datasets.vision.images import SHAPE, Source
 from simbias.experiments._accuracies import Accuracies
+from simbias.experiments.spectrum._paths import (
+    CLASSES,
+    HIGH,
+    Q,
+    high_power,
+    high_share,
+    wrong_in_training,
+)
 from simbias.figures.band import band
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
@@ -39,9 +44,6 @@ AXES = ("noise",)
 PAPER = "Fridovich-Keil et al. (2022), arXiv:2110.02424; band ours"
 NOISE = "Zhang, Xiong & Wu (2020), arXiv:2004.13954; band ours"
 RATE, BATCH = 1e-3, 50
-CLASSES = 10
-# Periods there and back above which a frequency is called high: four on the way.
-HIGH = 8
 
 
 def make(
@@ -71,14 +73,8 @@ def make(
         ValueError: for a name or number out of range.
     """
     key_data, key_network = jax.random.split(key)
-    data = images(
-        key_data, n=n, n_test=n_test, source=source, noise=noise, data_dir=data_dir
-    )
-    assert data.test is not None
-    # The true class is the likeliest, as long as noise is below 1 - 1/classes.
-    true = jnp.argmax(data.test.mean, axis=1)
-    hot = jax.nn.one_hot(true, CLASSES, dtype=data.y.dtype)
-    data = dataclasses.replace(data, test=dataclasses.replace(data.test, y=hot))
+    sizes = {"n": n, "n_test": n_test, "source": source, "data_dir": data_dir}
+    data = wrong_in_training(key_data, noise=noise, **sizes)
     d = int(np.prod(SHAPE[source]))
     return data, torch_default(key_network, d=d, m=m, depth=depth, k=CLASSES)
 
@@ -120,22 +116,7 @@ experiment = presets(
 )
 
 
-def high_power(ds: xr.Dataset, kind: str) -> xr.DataArray:
-    """Ln Σ A_q over the high frequencies."""
-    return xr.ufuncs.log(_high(ds[kind]))
-
-
-def high_share(ds: xr.Dataset, kind: str) -> xr.DataArray:
-    """Ln of the high frequencies' share of all power, ln Σ exp R_q."""
-    return xr.ufuncs.log(_high(ds[kind]) / ds[kind].sum(_Q, skipna=False))
-
-
-_Q = "path_frequency"
 _COLOURS = {"within": COLOURS[0], "between": COLOURS[1]}
-
-
-def _high(power: xr.DataArray) -> xr.DataArray:
-    return power.sel({_Q: slice(HIGH + 1, None)}).sum(_Q, skipna=False)
 
 
 def _epochs(ds: xr.Dataset) -> np.ndarray:
@@ -154,9 +135,9 @@ def figure(ds: xr.Dataset) -> Figure:
             for kind, colour in _COLOURS.items():
                 for time, style_, when in ((0, ":", "start"), (-1, "-", "end")):
                     power, label = part[kind].isel(time=time), f"{kind}, {when}"
-                    q = power[_Q].values
+                    q = power[Q].values
                     band(axes, q, power, style_, colour=colour, label=label)
-                share, label = high_share(part, kind), f"{kind}, noise {noise:g}"
+                share, label = high_share(part[kind]), f"{kind}, noise {noise:g}"
                 band(middle, x, share, line, colour=colour, label=label)
             axes.set(xscale="log", yscale="log", xlabel="periods there and back, q")
             axes.set_title(f"A_q, noise {noise:g}")
@@ -188,12 +169,12 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         part, where = ds.sel(noise=noise), f"noise {noise:g}"
         end = part.isel(time=-1)
         text = f"{where}: ln power of q > {HIGH}, between less within classes"
-        apart = high_power(end, "between") - high_power(end, "within")
+        apart = high_power(end["between"]) - high_power(end["within"])
         out.append(mean(text, apart, 0, np.inf, PAPER))
         text = f"{where}: ln share of q > {HIGH}, between less within classes"
-        apart = high_share(end, "between") - high_share(end, "within")
+        apart = high_share(end["between"]) - high_share(end["within"])
         out.append(mean(text, apart, 0, np.inf, PAPER).given(is_long, long))
-        share = high_share(part, "between")
+        share = high_share(part["between"])
         rise = share.isel(time=-1) - share.isel(time=early)
         name = where if noise > 0 else f"control, {where}"
         text = f"{name}: ln share between classes, last epoch less the fourth"

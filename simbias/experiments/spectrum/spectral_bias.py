@@ -17,7 +17,7 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.rank_correlation import rank_correlation
-from simbias.claims import mean, smallest
+from simbias.claims import mean, median, smallest, within
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiments._times import step_times
 from simbias.experiments.spectrum._waves import (
@@ -26,6 +26,7 @@ from simbias.experiments.spectrum._waves import (
     RAHAMAN,
     Sizes,
     check_waves,
+    order_of_medians,
     places,
     shares,
     times_to,
@@ -50,7 +51,7 @@ def make(
     key: PRNGKeyArray,
     *,
     sizes: Sizes = "equal",
-    m: int = 128,
+    m: int = 64,
     depth: int = 5,
     count: int = 10,
     spacing: int = 1,
@@ -81,11 +82,11 @@ experiment = presets(
     Experiment(
         name="spectral_bias",
         make=make,
-        cell={"sizes": get_args(Sizes), "m": 128},
+        cell={"sizes": get_args(Sizes), "m": 64},
         seeds=20,
         flow=Descent(rate=RATE, optimiser="adam"),
         loss=mse,
-        times=step_times(RATE, 2000, 25),
+        times=step_times(RATE, 10_000, 50),
         measures={"amplitudes": GRID_AMPLITUDES},
         dtype="float32",
     ),
@@ -136,10 +137,12 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 def _of_kind(ds: xr.Dataset) -> list[Claim]:
     where, seen = _NAMES[str(ds["sizes"].item())], _by_step(ds)
-    rho = rank_correlation(places(seen), "frequency")
+    when, source = places(seen), f"{RAHAMAN}; band ours"
+    rho = rank_correlation(when, "frequency")
     text = f"{where}: rank correlation of k and the time to {LEVEL:g} of its amplitude"
     out = [
-        mean(text, rho, 0.9, 1, f"{RAHAMAN}; band ours"),
+        within(f"{text}, median of nets", order_of_medians(when), 0.9, 1, source),
+        mean(f"{text}, mean of single nets", rho, 0.9, 1, source),
         smallest(f"{text}, least of all nets", rho, 0, 1, "ours: no net is turned"),
     ]
     if str(ds["sizes"].item()) == "rising":
@@ -149,7 +152,8 @@ def _of_kind(ds: xr.Dataset) -> list[Claim]:
     for k, steps in PUBLISHED.items():
         text = f"{where}: steps to 0.95 at k = {k} over those published"
         at = seen.isel(frequency=seen["frequency"] == k)
-        ratio = times_to(at, 0.95).values / steps
-        claim = mean(text, ratio, 0.7, 1.3, f"{RAHAMAN}, figure 1; read off")
+        # Never, which is no reason to leave a net out.
+        late = times_to(at, 0.95).fillna(np.inf).where(at.isel(time=-1).notnull())
+        claim = median(text, late / steps, 0.7, 1.3, f"{RAHAMAN}, figure 1; read off")
         out.append(claim.given(is_paper, "the sizes of the paper"))
     return out

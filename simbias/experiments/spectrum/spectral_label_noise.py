@@ -1,284 +1,277 @@
-"""Noise in the labels is learned last: before that the test error has its minimum.
+"""Wrong labels are fitted as high frequencies; the test error turns twice.
 
-White noise has as much power at every frequency.  A target of low frequencies is fitted
-before most of it is, and the network is nearest to the law when it knows the target and
-little of the noise.
+Some labels of the training sample are wrong.  A classifier learns the classes, then the
+wrong labels one by one, at the cost of the test error, and this falls a second time
+when they are learned.  Along paths between images the share of high frequencies rises
+meanwhile; whether it falls again is asked, and what it does without noise.
 
-Reference: Rahaman et al. (2019), On the spectral bias of neural networks,
-arXiv:1806.08734; on wrong labels Zhang, Xiong & Wu (2021), arXiv:2004.13954.
+Reference: Zhang, Xiong & Wu (2021), Rethink the connections among generalization,
+memorization, and the spectral bias of DNNs, arXiv:2004.13954.
 """
 
-from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 from matplotlib.figure import Figure
 
-from simbias.analysis.rank_correlation import rank_correlation
-from simbias.checks.values import not_negative
-from simbias.claims import difference, mean, smallest
+from simbias.claims import difference, mean
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.experiments.spectrum._octaves import (
-    COUNT,
-    FINER,
-    Bands,
-    check_points,
+from simbias.datasets.vision.images import SHAPE, Source
+from simbias.experiments._accuracies import Accuracies
+from simbias.experiments.spectrum._paths import (
+    CLASSES,
+    HIGH,
+    TrainingPaths,
     high_share,
-)
-from simbias.experiments.spectrum._waves import (
-    RAHAMAN,
-    places,
-    times_to,
+    wrong_in_training,
 )
 from simbias.figures.band import band
-from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
-from simbias.losses import mse
-from simbias.measures.risk.excess_risk import ExcessRisk
-from simbias.measures.risk.train_risk import TrainRisk
+from simbias.losses import cross_entropy
+from simbias.measures._sample import outputs
+from simbias.measures.spectrum.path_spectrum import PathSpectrum
 from simbias.networks.dense.mlp_init import torch_default
 from simbias.presets import presets
 
 AXES = ("noise",)
-RATE = 1e-3
-ZHANG = "Zhang, Xiong & Wu (2021), arXiv:2004.13954"
-# Steps from which on noise is claimed to be learned.
-LONG = 16_000
-# Of σ², below which noise counts as fitted; of a peak, below which an error has fallen.
-FITTED, FALLEN = 0.05, 0.8
+ZHANG = "Zhang, Xiong & Wu (2021), arXiv:2004.13954; band ours"
+RATE, BATCH = 1e-2, 20
+# Epochs from which on a second descent is claimed.
+LONG = 300
 
 
 def make(
     key: PRNGKeyArray,
     *,
-    noise: Real = 0.5,
-    m: int = 64,
-    depth: int = 5,
-    n: int = 64,
+    noise: Real = 0.2,
+    n: int = 1000,
+    n_test: int = 597,
+    m: int = 128,
+    depth: int = 2,
+    source: Source = "digits",
+    data_dir: str = "",
 ) -> tuple[Dataset, AbstractNetwork]:
-    """The sample y = Σ sin(2πkx + φ_k) + σ ξ at x = i/n, k = 1, 2, 3, and a net.
-
-    The test sample has four points for each of these, at x = (i + ½)/4n, and noise of
-    its own.
+    """Images in ten classes, some labels wrong in training alone, and a network.
 
     Args:
-        key: random key, of the phases, the noise and the network.
-        noise: σ, the deviation of the noise; ξ ~ N(0, 1).
+        key: random key.
+        noise: share of the training labels that are another class, drawn uniformly.
+        n: samples.
+        n_test: of the test sample, whose classes are the true ones.
         m: width.
         depth: hidden layers.
-        n: points, even, more than 16.
+        source: of the images, as for `simbias.datasets.vision.images`.
+        data_dir: folder with the files of MNIST or CIFAR-10.
 
     Raises:
-        ValueError: for a size or number out of range.
+        ValueError: for a name or number out of range.
     """
-    check_points("n", n)
-    not_negative("noise", noise)
-    key_phase, key_noise, key_network = jax.random.split(key, 3)
-    phase = jax.random.uniform(key_phase, (COUNT,), jnp.float64, maxval=2 * jnp.pi)
-    k = jnp.arange(1.0, COUNT + 1)
-
-    def sample(key, x, test=None):
-        angle = 2 * jnp.pi * x[:, None] * k[None, :] + phase[None, :]
-        target = jnp.sin(angle).sum(axis=1, keepdims=True)
-        y = target + noise * jax.random.normal(key, target.shape, jnp.float64)
-        one = jnp.ones(len(x))
-        return Dataset(x[:, None], y, one, target, jnp.eye(1), test)
-
-    key_train, key_test = jax.random.split(key_noise)
-    grid = lambda n, start: (jnp.arange(n, dtype=jnp.float64) + start) / n
-    test = sample(key_test, grid(FINER * n, 0.5))
-    data = sample(key_train, grid(n, 0.0), test)
-    return data, torch_default(key_network, d=1, m=m, depth=depth)
+    key_data, key_network = jax.random.split(key)
+    sizes = {"n": n, "n_test": n_test, "source": source, "data_dir": data_dir}
+    data = wrong_in_training(key_data, noise=noise, **sizes)
+    d = int(np.prod(SHAPE[source]))
+    return data, torch_default(key_network, d=d, m=m, depth=depth, k=CLASSES)
 
 
-def _times(steps: int, count: int) -> tuple[float, ...]:
-    every = np.unique(np.round(np.geomspace(4, steps, count)))
-    return (0.0, *(RATE * every).tolist())
+def wrong_fitted(network: Any, data: Dataset) -> Float[Array, ""]:
+    """Share of the wrong training labels that the network gives; NaN if none is."""
+    true, label = jnp.argmax(data.mean, axis=1), jnp.argmax(data.y, axis=1)
+    weight = jnp.where(true != label, data.weight, 0)
+    found = jnp.argmax(outputs(network, data.x), axis=1)
+    total = jnp.sum(weight)
+    share = jnp.sum(jnp.where(found == label, weight, 0)) / jnp.maximum(total, 1)
+    return jnp.where(total > 0, share, jnp.nan)
 
 
-def _measures(n: int) -> dict[str, Any]:
+def _measures(points: int, pairs: int) -> dict[str, Any]:
+    paths = PathSpectrum(points, pairs, "all", True, False)
     return {
-        "bands": Bands(n),
-        "high": high_share,
-        "train": TrainRisk(),
-        "excess": ExcessRisk(),
+        "power": TrainingPaths(paths),
+        "test_power": paths,
+        "accuracy": Accuracies(),
+        "wrong_fitted": wrong_fitted,
     }
+
+
+def _times(last: int, count: int, n: int) -> tuple[float, ...]:
+    epochs = np.unique(np.round(np.geomspace(1, last, count))).tolist()
+    return tuple(RATE * (n // BATCH) * e for e in (0, *epochs))
 
 
 experiment = presets(
     Experiment(
         name="spectral_label_noise",
         make=make,
-        cell={"noise": (0.0, 0.5)},
+        cell={"noise": (0.0, 0.2)},
         seeds=20,
-        flow=Descent(rate=RATE, optimiser="adam"),
-        loss=mse,
-        times=_times(LONG, 60),
-        measures=_measures(64),
+        flow=Descent(rate=RATE, optimiser="adam", batch=BATCH),
+        loss=cross_entropy,
+        times=_times(LONG, 30, 1000),
+        measures=_measures(32, 100),
         dtype="float32",
     ),
     smoke={
-        "cell": {"m": 32, "depth": 2, "n": 32},
+        "cell": {"n": 200, "n_test": 100, "m": 32},
         "seeds": 6,
-        "times": _times(1000, 15),
-        "measures": _measures(32),
+        "times": _times(30, 5, 200),
+        "measures": _measures(16, 20),
     },
     paper={
-        "cell": {"noise": (0.0, 0.25, 0.5, 1.0), "m": 256},
-        "times": _times(4 * LONG, 80),
+        "cell": {
+            "noise": (0.0, 0.1, 0.2),
+            "m": 512,
+            "source": "mnist",
+            "n": 4000,
+            "n_test": 2000,
+        },
+        "times": _times(1000, 40, 4000),
     },
 )
 
 
-def share_learned(ds: xr.Dataset) -> xr.DataArray:
-    """Of the labels' part in every octave; without noise there is the first alone."""
-    bands = ds["bands"]
-    if float(ds["noise"]) == 0:
-        bands = bands.isel(octave=[0])
-    return bands.sel(part="learned", drop=True) / bands.sel(part="whole", drop=True)
+class _Turns(NamedTuple):
+    """A result at four records: test error least, then largest, high share, and end."""
+
+    best: xr.Dataset
+    worst: xr.Dataset
+    highest: xr.Dataset
+    end: xr.Dataset
 
 
-def share_of_noise(ds: xr.Dataset) -> xr.DataArray:
-    """Share of the labels' part above the target's frequencies that is learned."""
-    above = ds["bands"].isel(octave=slice(1, None)).sum("octave", skipna=False)
-    return above.sel(part="learned", drop=True) / above.sel(part="whole", drop=True)
+def error_on_test(ds: xr.Dataset) -> xr.DataArray:
+    """Share of the test images whose class is not told."""
+    return 1 - ds["accuracy"].sel(sample="test", drop=True)
 
 
-def best_time(ds: xr.Dataset) -> int:
-    """Place of the record at which the mean excess risk over the seeds is least."""
-    return int(ds["excess"].mean("seed").argmin("time"))
+def turns(ds: xr.Dataset, by: xr.Dataset) -> _Turns:
+    """Of `ds`, where means of `by` over seeds turn: after the least test error.
 
-
-def of_interpolation() -> float:
-    """Excess risk over σ² of the line from label to label, beside the target's own.
-
-    (1 − u)² + u² at the share u of the way, mean over the test inputs.
+    Each half of the seeds is read at the records that the other half tells: what is
+    chosen as the largest is then no larger by chance.
     """
-    u = (np.arange(FINER) + 0.5) / FINER
-    return float(((1 - u) ** 2 + u**2).mean())
+    halves = [slice(0, None, 2), slice(1, None, 2)]
+    places = [_places(by.isel(seed=half)) for half in halves[::-1]]
+    at = lambda half, place: ds.isel(seed=half, time=place).drop_vars("time")
+    both = lambda i: xr.concat(
+        [at(half, place[i]) for half, place in zip(halves, places, strict=True)], "seed"
+    ).sortby("seed")
+    return _Turns(both(0), both(1), both(2), ds.isel(time=-1, drop=True))
 
 
-def _by_step(ds: xr.Dataset) -> xr.Dataset:
-    """Over numbers of steps in the place of time."""
-    return ds.assign_coords(time=np.round(ds["time"].values / RATE))
+def _places(ds: xr.Dataset) -> tuple[int, int, int]:
+    error = error_on_test(ds).mean("seed").fillna(1.0)
+    share = high_share(ds["power"]).mean("seed").fillna(-np.inf)
+    best = int(error.argmin("time"))
+    later = [one.isel(time=slice(best, None)).argmax("time") for one in (error, share)]
+    return best, best + int(later[0]), best + int(later[1])
 
 
 def figure(ds: xr.Dataset) -> Figure:
-    """What is learned of every octave, errors with noise and without, high shares."""
-    # Step 0 has no place on an axis of logarithms.
-    ds = _by_step(ds).isel(time=slice(1, None))
-    x, levels = ds["time"].values, ds["noise"].values
-    noisy = ds.isel(noise=-1)
+    """Errors and what is fitted by epoch, the high share, spectra where errors turn."""
+    epochs = _epochs(ds)
     with style():
-        whole = blank(4.2 * (2 + len(levels)), 3.8)
-        first, *others, last = whole.subplots(1, 2 + len(levels))
-        seen = share_learned(noisy)
-        for name, colour in zip(seen["octave"].values, COLOURS, strict=False):
-            share = seen.sel(octave=name)
-            band(first, x, share, colour=colour, label=f"k = {name}")
-        first.set(ylim=(-0.1, 1.2))
-        first.set_title(f"σ = {levels[-1]:g}: share of the labels learned")
-        for axes, noise, colour in zip(others, levels, COLOURS, strict=False):
-            part = ds.sel(noise=noise)
-            for name, line in (("train", "--"), ("excess", "-")):
-                band(axes, x, part[name], line, colour=colour, label=_ERRORS[name])
+        whole = blank(14.0, 3.8)
+        first, middle, last = whole.subplots(1, 3)
+        for noise, colour in zip(ds["noise"].values, COLOURS, strict=False):
+            part, name = ds.sel(noise=noise), f"noise {noise:g}"
+            label = f"test error, {name}"
+            band(first, epochs, error_on_test(part), colour=colour, label=label)
             if noise > 0:
-                law_level(axes, noise**2, "σ²")
-                law = of_interpolation() * noise**2
-                law_level(axes, law, "lines from label to label", ls="-.")
-            axes.set(yscale="log")
-            axes.set_title(f"σ = {noise:g}: errors")
-            label = f"σ = {noise:g}"
-            band(last, x, part["high"], colour=colour, label=label)
-        last.set(ylim=(0, None))
-        last.set_title(f"share of f above k = {COUNT}")
-        for axes in (first, *others, last):
-            axes.set(xscale="log", xlabel="step")
-            axes.legend()
+                label, missed = f"wrong labels not fitted, {name}", 1 - part[_FITTED]
+                band(first, epochs, missed, ":", colour=colour, label=label)
+            for which, line in (("power", "-"), ("test_power", "--")):
+                label = f"{_PATHS[which]}, {name}"
+                share = high_share(part[which])
+                band(middle, epochs, share, line, colour=colour, label=label)
+        noisy = ds.isel(noise=-1)
+        end = len(epochs) - 1
+        places = sorted({0, *_places(noisy)[:2], end})
+        for place, colour in zip(places, COLOURS[2:], strict=False):
+            power = noisy["power"].isel(time=place)
+            shown = power / power.sum("path_frequency")
+            line = {0: ":", end: "--"}.get(place, "-")
+            label, q = f"epoch {epochs[place]:g}", power["path_frequency"].values
+            band(last, q, shown, line, colour=colour, label=label, alpha=0.1)
+        first.set(ylim=(0, 1.4), yticks=np.arange(6) / 5)  # room for the legend
+        first.set_title("errors")
+        middle.set_title(f"ln share of q > {HIGH}")
+        noise = float(noisy["noise"])
+        last.set_title(f"shares of A_q between training images, noise {noise:g}")
+        last.set(xscale="log", yscale="log", xlabel="periods there and back, q")
+        for axes in (first, middle):
+            axes.set_xscale("symlog", linthresh=1)
+            axes.set_xticks([0, 1, 3, 10, 30, 100, 300], list("013") + _TICKS)
+            axes.minorticks_off()
+            axes.set(xlabel="epoch", xlim=(0, epochs[-1]))
+        for axes, place in ((first, "upper right"), (middle, "best"), (last, "best")):
+            axes.legend(loc=place)
     return whole
 
 
-_ERRORS = {"train": "to the labels, in training", "excess": "to the law, on the test"}
+_FITTED, _TICKS = "wrong_fitted", ["10", "30", "100", "300"]
+_PATHS = {"power": "training images", "test_power": "test images"}
+
+
+def _epochs(ds: xr.Dataset) -> np.ndarray:
+    return np.round(ds["time"].values * BATCH / (RATE * int(ds["n"])))
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """The order of octaves, the minimum before noise is learned; without noise none."""
-    out, ds = [], _by_step(ds)
-    is_long, long = ds["time"].values[-1] >= LONG, f"{LONG} steps"
+    """The high share rises and falls with the test error; without noise, neither."""
     noisy = [ds.sel(noise=v) for v in ds["noise"].values if v > 0]
-    for part in noisy:
-        out += _one_by_one(part, f"σ = {float(part['noise']):g}")
-        out += [c.given(is_long, long) for c in _with_noise(part)]
-    for part in (ds.sel(noise=v) for v in ds["noise"].values if v == 0):
-        place = best_time(noisy[0]) if noisy else 0
-        text = "control, no noise: excess risk at the end less that at the same step"
-        then, source = part["excess"].isel(time=place), "ours: the target alone"
-        found = difference(text, _end(part["excess"]), then, -np.inf, 0, source)
-        out.append(found.given(bool(noisy), "a run with noise").given(is_long, long))
-        text = f"control, no noise: share of f above k = {COUNT} at the end"
-        out.append(mean(text, _end(part["high"]), 0, 0.01, "ours").given(is_long, long))
-    return out
+    clean = [ds.sel(noise=v) for v in ds["noise"].values if v == 0]
+    out = [claim for part in noisy for claim in _with_noise(part)]
+    for part, noise in ((c, n) for c in clean for n in noisy[-1:]):
+        out += _without(part, noise)
+    is_long = _epochs(ds)[-1] >= LONG
+    return [claim.given(is_long, f"{LONG} epochs") for claim in out]
 
 
 def _with_noise(part: xr.Dataset) -> list[Claim]:
-    sigma = float(part["noise"])
-    where, place = f"σ = {sigma:g}", best_time(part)
-    best, end = part.isel(time=place), part.isel(time=-1)
-    at = f"step {int(best['time'])}"
-    rho = rank_correlation(places(share_learned(part)), "octave")
-    late = times_to(share_of_noise(part)) / times_to(share_learned(part)).isel(octave=0)
-    order = f"{where}: rank correlation of octave and the time to half"
-    ratio = f"{where}: excess risk at its least, {at}, over that at the end"
-    rest = f"{where}: training error over σ² at {at}"
-    more = f"{where}: excess risk at the end less that at {at}"
-    grown = f"{where}: share of f above k = {COUNT}, end less {at}"
-    out = [
-        smallest(f"{order}, least of all nets", rho, 0, 1, "ours: no net is turned"),
-        mean(f"{where}: time to half, noise over target", late, 2, np.inf, "ours"),
-        mean(ratio, best["excess"] / end["excess"], 0, 0.5, "ours"),
-        mean(rest, best["train"] / sigma**2, 0.5, 1, "ours: half of it is not learned"),
-        difference(more, end["excess"], best["excess"], 0, np.inf, "ours"),
-        difference(grown, end["high"], best["high"], 0, 1, f"{ZHANG}; band ours"),
-    ]
-    text = f"{where}: excess risk over σ² at the end"
-    found = mean(
-        text,
-        end["excess"] / sigma**2,
-        of_interpolation(),
-        1,
-        "lines from label to label, and waves up to Nyquist's",
+    turn = turns(part, part)
+    where, up = f"noise {float(part['noise']):g}", "largest test error less least"
+    changed = lambda of, then, first: (
+        of(getattr(turn, then)),
+        of(getattr(turn, first)),
     )
-    is_fitted = float(end["train"].mean()) < FITTED * sigma**2
-    out.append(found.given(is_fitted, f"a training error below {FITTED:g} σ²"))
-    return [*out, _second_descent(part, where, place)]
-
-
-def _one_by_one(part: xr.Dataset, where: str) -> list[Claim]:
-    """Every octave after the one before."""
-    when = xr.ufuncs.log2(places(share_learned(part)))
-    out = []
-    for before, after in pairwise(when["octave"].values):
-        text = f"{where}: log₂ of the time to half, k = {after} less k = {before}"
-        later = when.sel(octave=after, drop=True), when.sel(octave=before, drop=True)
-        out.append(difference(text, *later, 0, np.inf, f"{RAHAMAN}; band ours"))
+    fitted = changed(lambda one: one["wrong_fitted"], "worst", "best")
+    rise = changed(error_on_test, "worst", "best")
+    fall = changed(error_on_test, "end", "worst")
+    text = f"{where}: share of wrong labels fitted, {up}"
+    out = [difference(text, *fitted, 0.5, 1, "ours: it is the noise that is fitted")]
+    text = f"{where}: test error"
+    out.append(difference(f"{text}, {up}", *rise, 0, np.inf, ZHANG))
+    text = f"{text}, end less largest: a second descent"
+    out.append(difference(text, *fall, -np.inf, 0, ZHANG))
+    for which, name in _PATHS.items():
+        share = lambda one, which=which: high_share(one[which])
+        text = f"{where}, {name}: ln share of q > {HIGH}"
+        rise = changed(share, "worst", "best")
+        out.append(difference(f"{text}, {up}", *rise, 0.2, np.inf, ZHANG))
+        for then, said in (("worst", "at largest test error"), ("highest", "largest")):
+            fall = changed(share, "end", then)
+            found = difference(f"{text}, end less {said}", *fall, -np.inf, 0, ZHANG)
+            out.append(found)
     return out
 
 
-def _second_descent(part: xr.Dataset, where: str, place: int) -> Claim:
-    """Above the target's frequencies less again, if the test error falls again."""
-    later = part.isel(time=slice(place, None)).mean("seed", skipna=False)
-    peak = int(later["excess"].argmax("time"))
-    is_falling = float(later["excess"][-1]) < FALLEN * float(later["excess"][peak])
-    text = f"{where}: share of f above k = {COUNT}, end over that at the second peak"
-    ratio = _end(part["high"]) / part["high"].isel(time=place + peak)
-    found = mean(text, ratio, 0, 0.95, f"{ZHANG}; band ours")
-    return found.given(is_falling, "a second descent of the test error")
-
-
-def _end(values: xr.DataArray) -> xr.DataArray:
-    return values.isel(time=-1)
+def _without(clean: xr.Dataset, noisy: xr.Dataset) -> list[Claim]:
+    """At the epochs of the run with noise."""
+    share = lambda one: high_share(one["power"])
+    plain, other = (turns(part, noisy) for part in (clean, noisy))
+    rise, with_rise = (share(t.worst) - share(t.best) for t in (plain, other))
+    fall, with_fall = (share(t.end) - share(t.highest) for t in (plain, other))
+    text, source = f"ln share of q > {HIGH}", "ours: noise alone does it"
+    control = f"control, no noise: {text}, end less where it is largest with noise"
+    more = f"{text}: rise with noise less without"
+    less = f"{text}: fall from its largest, with noise less without"
+    return [
+        mean(control, fall, -0.05, np.inf, source),
+        difference(more, with_rise, rise, 0.2, np.inf, source),
+        difference(less, with_fall, fall, -np.inf, 0, source),
+    ]

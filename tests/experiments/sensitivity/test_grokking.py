@@ -70,6 +70,20 @@ def test_moments_and_falls_are_those_of_the_history():
     assert float(grokking.together(part, "sensitivity").max()) < -0.9
 
 
+def test_a_draw_that_never_tells_the_others_is_not_left_out():
+    ds = history([[0, 1, 1, 1]], [[0, 0.5, 0.9, 1]], [[0.2, 0.9, 0.5, 0.1]])
+    told = ds["accuracy"].copy()
+    told.loc[{"draw": 3, "sample": "test"}] = 0.5
+    gap = "until 95% of pairs not seen"
+    (seen,) = (c for c in grokking.claims(ds) if gap in c.statement)
+    assert np.isfinite(seen.estimate.value)
+    (seen,) = (
+        c for c in grokking.claims(ds.assign(accuracy=told)) if gap in c.statement
+    )
+    assert np.isinf(seen.estimate.value)
+    assert seen.verdict == "undecided"
+
+
 def test_claims_tell_grokking_from_its_control():
     fit, late, early = [0, 1, 1, 1], [0, 0.5, 0.9, 1], [0, 0.5, 0.5, 0.5]
     falls, stays = [0.2, 0.9, 0.5, 0.1], [0.2, 0.9, 0.9, 0.85]

@@ -32,9 +32,9 @@ def test_labels_are_wrong_in_training_alone():
 def test_the_high_share_is_of_what_is_above_the_threshold():
     q = np.arange(1, 17)
     power = np.where(q > path.HIGH, 1.0, 3.0)
-    ds = xr.Dataset({"within": ("path_frequency", power)}, {"path_frequency": q})
-    assert float(path.high_power(ds, "within")) == pytest.approx(np.log(8))
-    assert float(path.high_share(ds, "within")) == pytest.approx(np.log(0.25))
+    seen = xr.DataArray(power, {"path_frequency": q}, ("path_frequency",))
+    assert float(path.high_power(seen)) == pytest.approx(np.log(8))
+    assert float(path.high_share(seen)) == pytest.approx(np.log(0.25))
 
 
 def test_claims_on_shares_ask_for_long_training():

@@ -10,6 +10,7 @@ from simbias.experiments.spectrum import spectral_bias as bias
 from simbias.experiments.spectrum._waves import (
     check_waves,
     frequencies,
+    order_of_medians,
     places,
     shares,
     times_to,
@@ -57,6 +58,39 @@ def test_places_are_times_and_then_what_is_missing_at_the_end():
     assert np.isnan(failed).all()
 
 
+def test_medians_are_in_order_where_single_nets_are_not():
+    rng = np.random.default_rng(0)
+    k = np.arange(1, 11)
+    late = xr.DataArray(k + rng.normal(size=(40, 10)), dims=("seed", "frequency"))
+    seen = order_of_medians(late)
+    assert float(rank_correlation(late, "frequency").mean()) < 0.97
+    assert seen.value > 0.98
+    assert 0.9 < seen.low <= seen.value <= seen.high <= 1
+    turned = order_of_medians(late.isel(frequency=slice(None, None, -1)))
+    assert turned.value == pytest.approx(-seen.value)
+    # A net without a result is left out.
+    gap = late.copy()
+    gap[0, 0] = np.nan
+    assert order_of_medians(gap).low == order_of_medians(late[1:]).low
+    assert order_of_medians(late[:5]).low == -np.inf
+
+
+@pytest.mark.parametrize("steps", [[9e3] * 3 + [np.nan] * 5, [9e3] * 7 + [np.nan]])
+def test_a_net_that_never_learns_a_frequency_is_late_and_not_left_out(steps):
+    share = np.zeros((1, 8, 121, 101))
+    time = np.arange(0, 60_001, 500)
+    for i, late in enumerate(steps):
+        share[0, i, :, 10] = np.clip(0.95 * time / late, 0, 1) if late == late else 0.5
+    ds = xr.Dataset(
+        {"amplitudes": (("sizes", "seed", "time", "frequency"), share)},
+        {"sizes": ["equal"], "time": bias.RATE * time},
+    ).assign_coords({"m": 256, "depth": 5, "count": 10, "spacing": 5, "n": 200})
+    (claim,) = (c for c in bias.claims(ds) if "k = 10 " in c.statement)
+    assert claim.estimate.high == np.inf
+    assert np.isinf(claim.estimate.value) == (np.isnan(steps).sum() > 4)
+    assert claim.verdict == "undecided"
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -93,8 +127,8 @@ def test_published_times_are_asked_for_in_the_sizes_of_the_paper_alone():
         {"sizes": ["equal"], "time": bias.RATE * steps},
     ).assign_coords({"m": 256, "depth": 5, "count": 10, "spacing": 5, "n": 200})
     assert preset.times[-1] == pytest.approx(bias.RATE * 60_000)
-    _, _, *times = bias.claims(ds)
+    _, _, _, *times = bias.claims(ds)
     assert len(times) == 5
     assert {c.verdict for c in times} == {"holds"}
-    _, _, *others = bias.claims(ds.assign_coords(m=64))
+    _, _, _, *others = bias.claims(ds.assign_coords(m=64))
     assert {c.verdict for c in others} == {"not applicable"}
