@@ -1,6 +1,6 @@
 """The report of a run beside its figure."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import xarray as xr
@@ -9,7 +9,9 @@ from simbias.cli._terminal import say
 from simbias.core import Claim, Experiment
 from simbias.report.report import report
 from simbias.report.shown import shown
+from simbias.store.layout import Store
 from simbias.store.place import AbstractPlace, Replaced
+from simbias.store.time_taken import time_taken
 
 REPORT = "report.html"
 _MOST_OF_A_FILM = 6_000_000
@@ -23,7 +25,7 @@ def write_report(
     claims: list[Claim],
     files: Sequence[str],
     origin: str,
-    check: Callable[[], None],
+    store: Store,
 ) -> list[str]:
     """Its name, or nothing and a line that says why: no run is lost for a page.
 
@@ -35,14 +37,15 @@ def write_report(
         claims: what is claimed about it.
         files: of its figures; those in PNG are shown, and drawn if there are none.
         origin: which experiment and preset it is of.
-        check: raises if the run is not there any more.
+        store: that it is in.
     """
     try:
         figures = images(out, files) or None
         asked = {"claims": claims, "figures": figures, "origin": origin}
         asked |= {"experiment": experiment, "film": film_of(out)}
+        asked["time_taken"] = time_taken_by(store)
         text = report(shown(ds, module, **asked))
-        check()
+        store.check()
         (out / REPORT).write(text.encode(errors="replace"))
     except Replaced:
         raise
@@ -72,3 +75,9 @@ def origin_of(recipe: Mapping[str, Any] | None) -> str:
     if recipe is None:
         return ""
     return f"{recipe.get('experiment', '')}, preset {recipe.get('preset', '')}"
+
+
+def time_taken_by(store: Store) -> str:
+    """How long processes were at a run, "" if none has left it."""
+    found = time_taken(store)
+    return "" if found is None else found.described()

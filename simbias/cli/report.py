@@ -9,7 +9,7 @@ import xarray as xr
 from simbias.cli._drawing import drawing
 from simbias.cli._options import Folder, experiment_of
 from simbias.cli._place import found_run, writable
-from simbias.cli._report import REPORT, film_of, origin_of
+from simbias.cli._report import REPORT, film_of, origin_of, time_taken_by
 from simbias.errors import BadInput
 from simbias.registry import is_experiment
 from simbias.report.compared import compared
@@ -88,6 +88,7 @@ def shown_run(
     recipe = store.attributes["recipe"]
     film = film_of(store.place.parent)
     asked: dict[str, Any] = {"origin": origin_of(recipe), "film": film}
+    asked["time_taken"] = time_taken_by(store)
     if recipe is None and file is None and not is_experiment(ds.attrs["experiment"]):
         return shown(ds, None, **asked)
     source = drawing(verb, store, ds.attrs["experiment"], file, trusts)

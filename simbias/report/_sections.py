@@ -71,7 +71,9 @@ def setting(run: Shown) -> Element | None:
 
 def about(run: Shown) -> Element:
     """Configuration and statuses."""
-    return element("div", status_table(run.ds), run_table(run.ds, run.origin))
+    return element(
+        "div", status_table(run.ds), run_table(run.ds, run.origin, run.time_taken)
+    )
 
 
 def answer_section(run: Shown) -> Element | None:

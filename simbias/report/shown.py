@@ -30,6 +30,7 @@ class Shown:
     origin: str = ""
     experiment: Experiment | None = None
     film: bytes = b""
+    time_taken: str = ""
 
     @property
     def name(self) -> str:
@@ -46,6 +47,7 @@ def shown(
     origin: str = "",
     experiment: Experiment | None = None,
     film: bytes = b"",
+    time_taken: str = "",
 ) -> Shown:
     """A result as its phenomenon shows it.
 
@@ -57,6 +59,7 @@ def shown(
         origin: which experiment and preset it is of.
         experiment: the one that was run; None for one of `simbias.experiments`.
         film: a GIF of one of its members, if there is one.
+        time_taken: how long it took, in words, if that is known.
     """
     is_whole = bool(is_finished(ds).any()) and not bool((ds["status"] == 0).any())
     if phenomenon is None or not is_whole:
@@ -69,7 +72,7 @@ def shown(
     question, _, setting = text.partition("\n\n")
     question = " ".join(question.split())
     told = question, setting.strip(), tuple(claims), figures
-    return Shown(ds, *told, origin, experiment, film)
+    return Shown(ds, *told, origin, experiment, film, time_taken)
 
 
 def _drawn(phenomenon: Any, ds: xr.Dataset) -> dict[str, bytes]:
