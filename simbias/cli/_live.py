@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from typing import IO
 
 from simbias.cli import _output as output
 from simbias.cli._terminal import NO_CACHE, say
@@ -45,8 +44,8 @@ def live(words: Sequence[str]) -> Iterator[None]:
             child.stdin.close()
 
 
-def _tell(lines: IO[str]) -> None:
+def _tell(lines: Iterator[str]) -> None:
     """Pass on where the page is, if it is anywhere."""
-    if url := lines.readline().strip():
+    if url := next(lines, "").strip():
         say(f"Live in a browser of this machine: {url}")
         output.emit("live", url=url)

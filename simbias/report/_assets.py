@@ -10,7 +10,7 @@ from simbias.report._packed import compressed
 # In this order: one script, in a scope of its own.
 _SCRIPTS = (
     *("numbers", "theme", "controls", "look", "curves", "over_time", "against"),
-    *("explore", "film", "arrays", "member", "difference", "live", "main"),
+    *("explore", "clusters", "film", "arrays", "member", "difference", "live", "main"),
 )
 
 

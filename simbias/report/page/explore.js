@@ -67,16 +67,19 @@ const explored = (runs, choose) => {
     redraw();
   });
 
-  // Check boxes switch curves on and off; they bear colours and dashes, and so are the legend.
+  // Check boxes switch curves on and off; they bear colours, dashes and marks, and so are the legend.
   const marks = () => {
     curves.replaceChildren();
     const dashed = dashedBy(first, state);
+    const marked = markedBy(first, state);
     for (const i of first.varying) {
       const field = node("fieldset", {}, node("legend", {}, first.axes[i].name));
       const boxes = first.axes[i].texts.map((text, k) => {
-        const sign = node("span", { class: "sign", "aria-hidden": "true" }, signOf(k));
+        // Where another axis has the marks, that of the colours has discs.
+        const isPlain = i === state.colour && marked !== undefined;
+        const sign = node("span", { class: "sign", "aria-hidden": "true" }, signOf(isPlain ? 0 : k));
         if (i === state.colour) sign.style.color = colourOf(first.axes[i], k);
-        const mark = i === state.colour ? sign : i === dashed ? dashOf(k) : null;
+        const mark = i === state.colour || i === marked ? sign : i === dashed ? dashOf(k) : null;
         return box(field, text, state.shown[i][k], (on) => {
           state.shown[i][k] = on;
           redraw();
