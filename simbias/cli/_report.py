@@ -7,6 +7,7 @@ import xarray as xr
 
 from simbias.cli._terminal import say
 from simbias.core import Claim, Experiment
+from simbias.report.kind_of_film import kind_of_film
 from simbias.report.report import report
 from simbias.report.shown import shown
 from simbias.store.layout import Store
@@ -63,11 +64,16 @@ def images(out: AbstractPlace, files: Sequence[str]) -> dict[str, bytes]:
 
 
 def film_of(out: AbstractPlace) -> bytes:
-    """What `simbias animate` has left there, unless it is too large for a page."""
-    place = out / "film.gif"
-    film = place.read() if place.exists() else b""
-    is_film = film.startswith(b"GIF8") and len(film) <= _MOST_OF_A_FILM
-    return film if is_film else b""
+    """What `simbias animate` has left there, unless it is too large for a page.
+
+    Of two, film.mp4: it is smaller, and a reader can stop it.
+    """
+    for name in ("film.mp4", "film.gif"):
+        place = out / name
+        film = place.read() if place.exists() else b""
+        if kind_of_film(film) and len(film) <= _MOST_OF_A_FILM:
+            return film
+    return b""
 
 
 def origin_of(recipe: Mapping[str, Any] | None) -> str:

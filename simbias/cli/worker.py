@@ -11,9 +11,12 @@ from simbias.cli._place import found_run
 from simbias.cli._pool import end_of_input, take_share
 from simbias.cli._recipe import plan_of, recipe_of
 from simbias.cli._source import File, source_of
+from simbias.ensemble.memory import check_memory
+from simbias.ensemble.plan import Plan
+from simbias.errors import BadInput
 from simbias.results import attributes
 from simbias.store.time_taken import Stopwatch
-from simbias.store.work import prepare, work
+from simbias.store.work import complete_by_one, prepare, work
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,4 +59,15 @@ def worker(arguments: list[str], over: threading.Event | None = None) -> int:
         asked = {"lanes": parsed.lanes, "progress": not parsed.quiet, "over": over}
         with Stopwatch(store) as clock:
             work(plan, store, report=clock, **asked)
+        if not parsed.attached and _fits(plan):  # who started it reads the whole run
+            complete_by_one(store)
     return ending.code
+
+
+def _fits(plan: Plan) -> bool:
+    """Whether this machine can hold the whole result."""
+    try:
+        check_memory(plan)
+    except BadInput:
+        return False
+    return True

@@ -83,7 +83,9 @@ def _weights(
     return np.asarray(w, float), np.asarray(a, float), np.asarray(found["time"], float)
 
 
-def _padded(values: np.ndarray, neurons: int, nothing: float = math.nan) -> np.ndarray:
+def _padded(
+    values: np.ndarray, neurons: int, nothing: int | float = math.nan
+) -> np.ndarray:
     """(time, neuron, …), and `nothing` for neurons that a smaller network lacks."""
     more = [(0, 0), (0, neurons - values.shape[1]), *([(0, 0)] * (values.ndim - 2))]
     return np.pad(values, more, constant_values=nothing)

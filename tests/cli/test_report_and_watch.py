@@ -98,6 +98,13 @@ def test_a_film_that_lies_there_is_on_the_page(folder):
     assert command("report", "run", "mine.py") == 0
     text = (folder / "run" / "report.html").read_text()
     assert f"data:image/gif;base64,{base64.b64encode(gif).decode()}" in text
+    mp4 = bytes(3) + b"\x18ftypmp42" + bytes(9)
+    (folder / "run" / "film.mp4").write_bytes(mp4)  # which can be stopped
+    assert command("report", "run", "mine.py") == 0
+    text = (folder / "run" / "report.html").read_text()
+    assert f'src="data:video/mp4;base64,{base64.b64encode(mp4).decode()}"' in text
+    assert "image/gif" not in text
+    (folder / "run" / "film.mp4").unlink()
     (folder / "run" / "film.gif").write_bytes(b"<script>")
     assert command("report", "run", "mine.py") == 0
     assert "image/gif" not in (folder / "run" / "report.html").read_text()
