@@ -98,6 +98,7 @@ def test_what_new_writes_runs_as_it_is_and_shows_bands(tmp_path, monkeypatch, ca
         "claims.json",
         "config.json",
         "report.html",
+        "time_taken",
     }
     assert (out / "figure.pdf").read_bytes().startswith(b"%PDF")
     assert "<svg" in (out / "figure.svg").read_text()

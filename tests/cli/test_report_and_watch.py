@@ -386,7 +386,10 @@ def test_who_looks_on_gets_the_finished_page_before_the_server_ends():
         threading.Thread(target=server.serve_forever, daemon=True).start()
         asked(server)
         assert server.is_asked(60.0)
-        assert not server.is_asked(0.0)
+        until = time.monotonic() + 60
+        while server.is_asked(0.0):  # the answer is read before it is over
+            assert time.monotonic() < until
+            time.sleep(0.01)
         with server.answering():
             assert server.is_asked(0.0)
         server.shutdown()
