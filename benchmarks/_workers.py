@@ -16,7 +16,9 @@ import numpy as np
 from _tally import Tally
 
 from simbias import cli
-from simbias.cli import run as _run
+from simbias.cli import worker as _worker
+from simbias.cli._place import found_run
+from simbias.cli._recipe import plan_of, recipe_of
 from simbias.cli._source import source_of
 from simbias.ensemble import engine
 from simbias.ensemble.programs import Programs
@@ -43,8 +45,8 @@ def as_worker(where: str, core: str, kind: str) -> None:
     folder = pathlib.Path(where)
     with Tally() as tally:
         tally.watch(Programs, "advance", "advance", waits=True)
-        tally.watch(_run, "_plan", "plan")
-        tally.watch(_run, "work", "work")
+        tally.watch(_worker, "plan_of", "plan")
+        tally.watch(_worker, "work", "work")
         tally.watch(blocks.Blocks, "_claim", "claim")
         tally.watch(blocks.Blocks, "_commit", "commit")
         tally.watch(blocks.Blocks, "checkpoint", "checkpoint")
@@ -69,10 +71,10 @@ def as_worker(where: str, core: str, kind: str) -> None:
 
 
 def in_memory(folder: pathlib.Path, tally: Tally) -> None:
-    _, store = _run.found_run(str(folder))
+    _, store = found_run(str(folder))
     source = source_of(store, "worker", None, trusts=False)
-    recipe = _run.recipe_of(store, source)
-    plan = _run._plan(source, recipe, None, holds_result=True)
+    recipe = recipe_of(store, source)
+    plan = plan_of(source, recipe, None, holds_result=True)
     table, began = empty_table(plan), time.monotonic()
     for outcome in engine.run_members(plan, set(range(plan.size))):
         table.put(outcome, outcome.member)

@@ -5,8 +5,6 @@ from tree import ROOT
 
 FOLDER = ROOT / "notebooks"
 SOURCES = sorted(FOLDER.glob("*.py"))
-# Its pictures are those of docs/exact_flow.md.
-_SEEN_ELSEWHERE = ("02_exact_flow",)
 
 
 @pytest.mark.notebook
@@ -43,8 +41,6 @@ def test_a_notebook_is_short_and_was_executed(path):
     assert paired.stat().st_size < 300_000
     cells = [c for c in jupytext.read(paired).cells if c.cell_type == "code"]
     assert len(cells) <= 10
-    if path.stem in _SEEN_ELSEWHERE:
-        return
     shown = [o for c in cells for o in c["outputs"]]
     assert not [o for o in shown if o["output_type"] == "error"]
     assert any("image/" in str(o.get("data", {})) for o in shown)

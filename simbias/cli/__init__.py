@@ -28,7 +28,7 @@ _COMMANDS = {
     "list": ("list_experiments.list_experiments", False),
     "run": ("run.run", True),
     "resume": ("run.resume", True),
-    "worker": ("run.worker", True),
+    "worker": ("worker.worker", True),
     "submit": ("submit.submit", True),
     "figure": ("check.figure", True),
     "animate": ("animate.animate", True),

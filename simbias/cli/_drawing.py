@@ -1,5 +1,10 @@
 """Who draws a stored run, and says what it claims."""
 
+import itertools
+import pathlib
+from collections.abc import Sequence
+
+from simbias.cli._own import read
 from simbias.cli._source import Source, source, source_file, source_of
 from simbias.cli._terminal import say
 from simbias.errors import BadInput
@@ -42,3 +47,27 @@ def drawing(
             f"file of yours draws it: simbias {verb} DIR FILE."
         )
     return source(name)
+
+
+def files_of(stores: Sequence[Store], files: Sequence[str]) -> list[str | None]:
+    """Which of the files that are named each run is of.
+
+    One is of every run that is of a file, or of all if none is.  Several are told apart
+    by the text that a run keeps, else by their names, else by their order.
+
+    Raises:
+        ValueError: if one cannot be read.
+    """
+    kept = [(store.attributes["recipe"] or {}).get("file") for store in stores]
+    if len(files) < 2:
+        (file,) = files or (None,)
+        return [None if one is None and any(kept) else file for one in kept]
+    given = [{"name": pathlib.Path(f).name, "text": read(f)} for f in files]
+
+    def fit(order: tuple[int, ...]) -> int:
+        pairs = [(one, given[i]) for one, i in zip(kept, order, strict=True) if one]
+        same = lambda key: sum(one[key] == other[key] for one, other in pairs)
+        return len(files) * same("text") + same("name")
+
+    best = max(itertools.permutations(range(len(files))), key=fit)
+    return [files[i] for i in best]

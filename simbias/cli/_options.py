@@ -131,6 +131,7 @@ _SAID = {
     "workers": "Processes on this machine; 0 makes the folder ready for others.",
     "format": "Of the figure; several at once.",
     "out": "Folder or URL of the run; runs/NAME-PRESET if not given.",
+    "live": "Show the page of the run in a browser of this machine while it goes on.",
 }
 
 
@@ -187,6 +188,7 @@ def options_class(
         ("workers", int | None, dataclasses.field(default=None)),
         ("format", tuple[Format, ...], dataclasses.field(default=("png",))),
         ("out", str | None, dataclasses.field(default=None)),
+        ("live", bool, dataclasses.field(default=False)),
     ]
     top = [(name, explained(kind, _SAID[name]), default) for name, kind, default in top]
     run = dataclasses.make_dataclass("Run", top, frozen=True)
@@ -197,12 +199,14 @@ def options_class(
 def general_options() -> type:
     """What every experiment has, for `run --help`; `run NAME --help` has the rest."""
     names = ("preset", "config", "data", "seeds", "times", "final_time", "keep")
-    more = ("dtype", "root", "lanes", "workers", "format", "out")
+    more = ("dtype", "root", "lanes", "workers", "format", "out", "live")
     kinds: dict[str, Any] = {"preset": Preset, "dtype": Literal["float32", "float64"]}
+    kinds["live"] = bool
     kinds |= dict.fromkeys(("times", "keep"), tuple[float, ...] | None)
     kinds |= dict.fromkeys(("seeds", "root", "lanes", "workers"), int | None)
     kinds |= {"final_time": float | None, "format": tuple[Format, ...]}
     usual = {"preset": "quick", "dtype": "float64", "format": ("png",)}
+    usual["live"] = False
     fields = [
         (
             name,

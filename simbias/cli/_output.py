@@ -3,6 +3,7 @@
 One line for each event, an object with `event` and `seconds` since the command began:
 
     plan       experiment, run, members, done, shapes, result_bytes, minutes (or null)
+    live       url: of the page of --live
     compiling  k, of: shapes begun so far, and all of them
     progress   members, done, failed, rate (members a second), seconds_left (or null)
     claims     experiment, preset, members, finished, failed, claims
@@ -68,7 +69,9 @@ def emit(event: str, **what: Any) -> None:
         return
     line = {"event": event, "seconds": round(time.monotonic() - began, 3), **what}
     try:
-        print(json.dumps(line, allow_nan=False), flush=True)
+        # In one piece: threads write lines, too.
+        sys.stdout.write(json.dumps(line, allow_nan=False) + "\n")
+        sys.stdout.flush()
     except BrokenPipeError:
         drop()
 

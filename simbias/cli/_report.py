@@ -1,15 +1,18 @@
 """The report of a run beside its figure."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import xarray as xr
 
 from simbias.cli._terminal import say
 from simbias.core import Claim, Experiment
+from simbias.report.kind_of_film import kind_of_film
 from simbias.report.report import report
 from simbias.report.shown import shown
+from simbias.store.layout import Store
 from simbias.store.place import AbstractPlace, Replaced
+from simbias.store.time_taken import time_taken
 
 REPORT = "report.html"
 _MOST_OF_A_FILM = 6_000_000
@@ -23,7 +26,7 @@ def write_report(
     claims: list[Claim],
     files: Sequence[str],
     origin: str,
-    check: Callable[[], None],
+    store: Store,
 ) -> list[str]:
     """Its name, or nothing and a line that says why: no run is lost for a page.
 
@@ -35,14 +38,15 @@ def write_report(
         claims: what is claimed about it.
         files: of its figures; those in PNG are shown, and drawn if there are none.
         origin: which experiment and preset it is of.
-        check: raises if the run is not there any more.
+        store: that it is in.
     """
     try:
         figures = images(out, files) or None
         asked = {"claims": claims, "figures": figures, "origin": origin}
         asked |= {"experiment": experiment, "film": film_of(out)}
+        asked["time_taken"] = time_taken_by(store)
         text = report(shown(ds, module, **asked))
-        check()
+        store.check()
         (out / REPORT).write(text.encode(errors="replace"))
     except Replaced:
         raise
@@ -60,11 +64,16 @@ def images(out: AbstractPlace, files: Sequence[str]) -> dict[str, bytes]:
 
 
 def film_of(out: AbstractPlace) -> bytes:
-    """What `simbias animate` has left there, unless it is too large for a page."""
-    place = out / "film.gif"
-    film = place.read() if place.exists() else b""
-    is_film = film.startswith(b"GIF8") and len(film) <= _MOST_OF_A_FILM
-    return film if is_film else b""
+    """What `simbias animate` has left there, unless it is too large for a page.
+
+    Of two, film.mp4: it is smaller, and a reader can stop it.
+    """
+    for name in ("film.mp4", "film.gif"):
+        place = out / name
+        film = place.read() if place.exists() else b""
+        if kind_of_film(film) and len(film) <= _MOST_OF_A_FILM:
+            return film
+    return b""
 
 
 def origin_of(recipe: Mapping[str, Any] | None) -> str:
@@ -72,3 +81,9 @@ def origin_of(recipe: Mapping[str, Any] | None) -> str:
     if recipe is None:
         return ""
     return f"{recipe.get('experiment', '')}, preset {recipe.get('preset', '')}"
+
+
+def time_taken_by(store: Store) -> str:
+    """How long processes were at a run, "" if none has left it."""
+    found = time_taken(store)
+    return "" if found is None else found.described()

@@ -9,9 +9,9 @@ import xarray as xr
 
 from simbias.cli._options import Folder, experiment_of
 from simbias.cli._place import found_run, writable
+from simbias.cli._recipe import recipe_of
 from simbias.cli._source import File, source_of
 from simbias.cli._terminal import say
-from simbias.cli.run import recipe_of
 from simbias.core import CellValue, Experiment
 from simbias.errors import BadInput
 from simbias.films.animate import Kind

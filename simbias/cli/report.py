@@ -6,10 +6,10 @@ from typing import Annotated, Any
 import tyro
 import xarray as xr
 
-from simbias.cli._drawing import drawing
+from simbias.cli._drawing import drawing, files_of
 from simbias.cli._options import Folder, experiment_of
 from simbias.cli._place import found_run, writable
-from simbias.cli._report import REPORT, film_of, origin_of
+from simbias.cli._report import REPORT, film_of, origin_of, time_taken_by
 from simbias.errors import BadInput
 from simbias.registry import is_experiment
 from simbias.report.compared import compared
@@ -30,7 +30,7 @@ class ReportOptions:
     more: Annotated[
         tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="DIR|FILE")
     ] = ()
-    """Another run, to be set beside it; a file of yours that the run is of."""
+    """Another run, to be set beside it; files of yours that they are of."""
     out: str | None = None
     """The page, in place of report.html in the folder; a file, or a URL."""
     trust_code: bool = False
@@ -42,12 +42,11 @@ def report(arguments: list[str]) -> int:
     parsed = tyro.cli(ReportOptions, args=arguments, prog="simbias report")
     files = [word for word in parsed.more if word.endswith(".py")]
     others = [word for word in parsed.more if not word.endswith(".py")]
-    if len(others) > 1 or len(files) > 1:
+    if len(others) > 1 or len(files) > 1 + len(others):
         raise BadInput(
-            "`simbias report` takes one run or two, and one file of yours, got "
+            "`simbias report` takes one run or two, and a file of yours for each, got "
             f"{', '.join((parsed.folder, *parsed.more))}."
         )
-    file = files[0] if files else None
     runs = [_Run(*found_run(word)) for word in (parsed.folder, *others)]
     name = REPORT if len(runs) == 1 else f"report-{runs[1].out.name}.html"
     page = runs[0].out / name if parsed.out is None else place_at(parsed.out)
@@ -56,7 +55,10 @@ def report(arguments: list[str]) -> int:
             f"`--out` must be a file of HTML, got {page}. Example: run.html."
         )
     writable(page)
-    pages = [run.shown(file, parsed.trust_code) for run in runs]
+    own = files_of([run.store for run in runs], files)
+    pages = [
+        run.shown(file, parsed.trust_code) for run, file in zip(runs, own, strict=True)
+    ]
     if len(pages) == 1:
         text = page_of(pages[0])
     else:
@@ -88,6 +90,7 @@ def shown_run(
     recipe = store.attributes["recipe"]
     film = film_of(store.place.parent)
     asked: dict[str, Any] = {"origin": origin_of(recipe), "film": film}
+    asked["time_taken"] = time_taken_by(store)
     if recipe is None and file is None and not is_experiment(ds.attrs["experiment"]):
         return shown(ds, None, **asked)
     source = drawing(verb, store, ds.attrs["experiment"], file, trusts)

@@ -5,10 +5,12 @@ import threading
 import time
 from typing import Any
 
+import jax
 import tyro
 
 from simbias.cli._options import Folder
 from simbias.cli._place import found_run
+from simbias.cli._pool import end_of_input
 from simbias.cli._source import File
 from simbias.cli._terminal import say
 from simbias.cli.report import shown_run
@@ -22,6 +24,9 @@ from simbias.results import open_result
 from simbias.store.layout import Store, open_store
 from simbias.store.lease import heartbeats
 from simbias.store.place import Replaced
+
+# A page asks every three seconds.
+_SECONDS = 7.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,6 +45,8 @@ class WatchOptions:
     """Use the text of that file that lies in the folder; it may do anything."""
     port: int = 0
     """Where to listen; a free port if 0."""
+    attached: bool = False
+    """End when standard input does: with whoever holds its other end."""
 
 
 def watch(arguments: list[str]) -> int:
@@ -47,6 +54,7 @@ def watch(arguments: list[str]) -> int:
     parsed = tyro.cli(WatchOptions, args=arguments, prog="simbias watch")
     if not 0 <= parsed.port < 1 << 16:
         raise BadInput(f"`--port` must be from 0 to 65535, got {parsed.port}.")
+    jax.config.update("jax_platforms", "cpu")  # an accelerator is the run's
     _, store = found_run(parsed.folder)
     watched = Watched(store, parsed.file, parsed.trust_code)
     watched.page()  # what is wrong is said before anything listens
@@ -56,12 +64,25 @@ def watch(arguments: list[str]) -> int:
         raise BadInput(f"`--port`: {parsed.port}: {error.strerror}.") from None
     with server:
         print(server.url, flush=True)
-        say(f"Open it in a browser here to watch {store.place.parent}; Ctrl-C ends it.")
+        if parsed.attached:
+            ends = (server, watched, end_of_input())
+            threading.Thread(target=_end, args=ends, daemon=True).start()
+        else:
+            run = store.place.parent
+            say(f"Open it in a browser here to watch {run}; Ctrl-C ends it.")
         try:
             server.serve_forever(poll_interval=0.1)
         except KeyboardInterrupt:
             say("\nStopped watching.")
     return 0
+
+
+def _end(server: Server, watched: "Watched", over: threading.Event) -> None:
+    """End the server after its input; who looks on gets the finished page first."""
+    over.wait()
+    while watched.is_finished and server.is_asked(_SECONDS):
+        time.sleep(0.2)
+    server.shutdown()
 
 
 class Watched:
@@ -75,6 +96,11 @@ class Watched:
         self._stamp: str | None = None
         self._shown: Shown | None = None
         self._page: str | None = None
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the run is, and can be read."""
+        return bool(self.state().get("isFinished"))
 
     @property
     def answers(self) -> dict[str, Any]:

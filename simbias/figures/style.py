@@ -30,8 +30,17 @@ _STYLE = {
 @contextlib.contextmanager
 def style() -> Iterator[None]:
     """The look, for the figures made inside."""
-    with mpl.rc_context(_STYLE):  # pyright: ignore
-        yield
+    # A notebook makes pyplot interactive when the first figure is made, and shows no
+    # later one if that is taken back with the look.
+    is_interactive = mpl.is_interactive()
+    try:
+        with mpl.rc_context(_STYLE):  # pyright: ignore
+            try:
+                yield
+            finally:
+                is_interactive = mpl.is_interactive()
+    finally:
+        mpl.interactive(is_interactive)
 
 
 def blank(width: float = 6.0, height: float = 4.0) -> Figure:

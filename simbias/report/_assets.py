@@ -9,8 +9,17 @@ from simbias.report._packed import compressed
 
 # In this order: one script, in a scope of its own.
 _SCRIPTS = (
-    *("numbers", "theme", "controls", "look", "curves", "over_time", "against"),
-    *("explore", "film", "arrays", "member", "difference", "live", "main"),
+    *(
+        "numbers",
+        "theme",
+        "controls",
+        "look",
+        "drawing",
+        "curves",
+        "over_time",
+        "against",
+    ),
+    *("explore", "clusters", "film", "arrays", "member", "difference", "live", "main"),
 )
 
 
@@ -47,6 +56,7 @@ def policy(*, is_live: bool) -> str:
             f"script-src {source(script())} {library()[1]}",
             "style-src 'unsafe-inline'",
             "img-src data: blob:",
+            "media-src data:",
             f"connect-src {chr(39)}self{chr(39)}" if is_live else "connect-src 'none'",
             "base-uri 'none'",
             "form-action 'none'",

@@ -1,6 +1,7 @@
 """Neurons of networks with one hidden layer over time, of some members."""
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import xarray as xr
 
 from simbias.core import Experiment
 from simbias.errors import BadInput
+from simbias.report._clusters import NONE, clusters
 from simbias.report._packed import Packed
 from simbias.verbs.neuron_history import neuron_history
 
@@ -22,7 +24,7 @@ def films(
     packed: Packed,
     notes: list[str],
 ) -> dict[str, Any] | None:
-    """Directions and masses, with the sign of a, of neurons; None if none are stored.
+    """Directions, masses with the sign of a, clusters; None if none are stored.
 
     A direction of more than two coordinates, the bias being one, is seen along the two
     that carry most of the member's mass at the end; `shares` of its square.
@@ -44,11 +46,14 @@ def films(
             f"Neurons are those of the first {seeds} of {ds.sizes['seed']} seeds in "
             f"{len(cells_in)} of {len(named)} cells."
         )
-    members, found = [], []
+    members, found, grouped, counts = [], [], [], []
     for cell, seed in itertools.product(cells_in, range(seeds)):
         w, a, _ = _weights(ds, experiment, named[cell], seed)
         who = _spread(a.shape[1], _NEURONS)
         found.append(_seen(w[at][:, who], a[at][:, who]))
+        ranks, count = clusters(w[at], a[at])
+        grouped.append(ranks[:, who])
+        counts.append(count)
         members.append([int(cell), seed])
     most = max(masses.shape[1] for _, masses, _ in found)
     if most < max(neurons, first[1].shape[1]):
@@ -58,6 +63,8 @@ def films(
         "times": packed.add(times[at]),
         "places": packed.add(np.stack([_padded(one, most) for one, _, _ in found])),
         "masses": packed.add(np.stack([_padded(one, most) for _, one, _ in found])),
+        "clusters": packed.add(np.stack([_padded(g, most, NONE) for g in grouped])),
+        "counts": packed.add(np.stack(counts)),
         "shares": [share for _, _, share in found],
         "inputs": int(first[0].shape[-1]),
     }
@@ -76,10 +83,12 @@ def _weights(
     return np.asarray(w, float), np.asarray(a, float), np.asarray(found["time"], float)
 
 
-def _padded(values: np.ndarray, neurons: int) -> np.ndarray:
-    """(time, neuron, …) with NaN for neurons that a smaller network does not have."""
+def _padded(
+    values: np.ndarray, neurons: int, nothing: int | float = math.nan
+) -> np.ndarray:
+    """(time, neuron, …), and `nothing` for neurons that a smaller network lacks."""
     more = [(0, 0), (0, neurons - values.shape[1]), *([(0, 0)] * (values.ndim - 2))]
-    return np.pad(values, more, constant_values=np.nan)
+    return np.pad(values, more, constant_values=nothing)
 
 
 def _spread(size: int, most: int) -> np.ndarray:

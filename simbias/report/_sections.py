@@ -4,6 +4,7 @@ import base64
 
 from simbias.report._html import Element, element
 from simbias.report.claims_table import claims_table, summary
+from simbias.report.kind_of_film import kind_of_film
 from simbias.report.run_table import run_table, said, status_table
 from simbias.report.shown import Shown
 
@@ -41,9 +42,22 @@ def _figure(run: Shown, label: str, image: bytes) -> Element:
 
 
 def film(run: Shown) -> Element | None:
-    """The film, folded, since nobody can stop it; None if there is none."""
-    if not run.film:
+    """The film, folded if nobody can stop it; None if there is none."""
+    kind = kind_of_film(run.film)
+    if not kind:
         return None
+    if kind == "mp4":
+        address = f"data:video/mp4;base64,{base64.b64encode(run.film).decode()}"
+        video = element(
+            "video",
+            src=address,
+            controls="",
+            loop="",
+            muted="",
+            playsinline="",
+            aria_label=f"A film of one member of {run.name}",
+        )
+        return element("figure", video, element("figcaption", "A film of one member"))
     seen = _figure(run, "a film of one member", run.film)
     return element("details", element("summary", "A film of one member"), seen)
 
@@ -71,7 +85,9 @@ def setting(run: Shown) -> Element | None:
 
 def about(run: Shown) -> Element:
     """Configuration and statuses."""
-    return element("div", status_table(run.ds), run_table(run.ds, run.origin))
+    return element(
+        "div", status_table(run.ds), run_table(run.ds, run.origin, run.time_taken)
+    )
 
 
 def answer_section(run: Shown) -> Element | None:

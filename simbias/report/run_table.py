@@ -10,7 +10,7 @@ from simbias.core import Status
 from simbias.report._html import Element, element
 
 
-def run_table(ds: xr.Dataset, origin: str = "") -> Element:
+def run_table(ds: xr.Dataset, origin: str = "", time_taken: str = "") -> Element:
     """A list of what decides the result, and of what it was computed with."""
     stored = json.loads(ds.attrs.get("configuration", "{}"))
     versions = json.loads(ds.attrs.get("versions", "{}"))
@@ -28,6 +28,8 @@ def run_table(ds: xr.Dataset, origin: str = "") -> Element:
     )
     if stored.get("stop"):
         rows.append(("ends early", _call(stored["stop"])))
+    if time_taken:
+        rows.append(("took", time_taken))
     rows.append(("device", _device(str(ds.attrs.get("device", "")))))
     rows.append(("versions", ", ".join(f"{k} {v}" for k, v in versions.items())))
     if "citation" in ds.attrs:

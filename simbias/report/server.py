@@ -1,9 +1,13 @@
 """Pages for one reader on this machine, and for nobody else."""
 
+import contextlib
 import http.server
 import json
+import math
 import secrets
-from collections.abc import Callable, Mapping
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -39,6 +43,8 @@ class Server(http.server.ThreadingHTTPServer):
         """
         self.answers = answers
         self.secret = secrets.token_urlsafe(16)
+        self._answering, self._asked = 0, -math.inf
+        self._lock = threading.Lock()
         http.server.ThreadingHTTPServer.__init__(self, ("127.0.0.1", port), _Handler)
 
     @property
@@ -52,6 +58,22 @@ class Server(http.server.ThreadingHTTPServer):
         return tuple(
             f"{name}:{self.server_port}" for name in ("127.0.0.1", "localhost")
         )
+
+    @contextlib.contextmanager
+    def answering(self) -> Iterator[None]:
+        """While a request is answered."""
+        with self._lock:
+            self._answering += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._answering -= 1
+                self._asked = time.monotonic()
+
+    def is_asked(self, seconds: float) -> bool:
+        """Whether a request is being answered, or was within so many seconds."""
+        return self._answering > 0 or time.monotonic() - self._asked < seconds
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A reader who went away is no error."""
@@ -84,6 +106,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         is_below = secrets.compare_digest(path[: len(before)].encode(), before.encode())
         if make is None or not is_below:
             return self._send(HTTPStatus.NOT_FOUND, "text/plain", "Nothing is here.\n")
+        with self.server.answering():
+            return self._give(make)
+
+    def _give(self, make: Callable[[], str | dict[str, Any]]) -> None:
         try:
             made = make()
         except Exception as error:

@@ -19,7 +19,8 @@ class Shown:
     """A result, with the question that it answers, the claims and the figures.
 
     `figures` are images in PNG by what each is called, "" if it is the only one;
-    `origin` says which experiment and preset it is of, `film` is a GIF of a member.
+    `origin` says which experiment and preset it is of, `film` is a GIF or an MP4 of a
+    member, `time_taken` says how long it took.
     """
 
     ds: xr.Dataset
@@ -30,6 +31,7 @@ class Shown:
     origin: str = ""
     experiment: Experiment | None = None
     film: bytes = b""
+    time_taken: str = ""
 
     @property
     def name(self) -> str:
@@ -46,6 +48,7 @@ def shown(
     origin: str = "",
     experiment: Experiment | None = None,
     film: bytes = b"",
+    time_taken: str = "",
 ) -> Shown:
     """A result as its phenomenon shows it.
 
@@ -56,7 +59,8 @@ def shown(
         figures: if they are drawn already.
         origin: which experiment and preset it is of.
         experiment: the one that was run; None for one of `simbias.experiments`.
-        film: a GIF of one of its members, if there is one.
+        film: a GIF or an MP4 of one of its members, if there is one.
+        time_taken: how long it took, in words, if that is known.
     """
     is_whole = bool(is_finished(ds).any()) and not bool((ds["status"] == 0).any())
     if phenomenon is None or not is_whole:
@@ -69,7 +73,7 @@ def shown(
     question, _, setting = text.partition("\n\n")
     question = " ".join(question.split())
     told = question, setting.strip(), tuple(claims), figures
-    return Shown(ds, *told, origin, experiment, film)
+    return Shown(ds, *told, origin, experiment, film, time_taken)
 
 
 def _drawn(phenomenon: Any, ds: xr.Dataset) -> dict[str, bytes]:

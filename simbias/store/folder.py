@@ -62,13 +62,20 @@ class Folder(AbstractPlace):
 
     def write(self, content: bytes) -> None:
         """See AbstractPlace; after a power cut it is the old content or the new."""
-        with naming(self), self._aside() as partial:
-            partial.parent.mkdir(parents=True, exist_ok=True)
-            with partial.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(partial, self._here)
+        with naming(self):
+            self._here.parent.mkdir(parents=True, exist_ok=True)
+            for is_last in (False, True):
+                with self._aside() as partial:
+                    with partial.open("wb") as file:
+                        file.write(content)
+                        file.flush()
+                        os.fsync(file.fileno())
+                    try:
+                        return os.replace(partial, self._here)
+                    except FileNotFoundError:  # another process took it for a leftover
+                        if is_last:
+                            raise
+        return None
 
     def create(self, content: bytes) -> bool:
         """See AbstractPlace."""
@@ -147,9 +154,11 @@ class Folder(AbstractPlace):
 
     def tidy(self) -> None:
         """See AbstractPlace; what is a folder was written by somebody else."""
-        for leftover in self._here.rglob(f"*{_PARTIAL}"):
-            with contextlib.suppress(IsADirectoryError, PermissionError):
-                leftover.unlink(missing_ok=True)
+        for folder, _, names in os.walk(self._here):  # which others may clear meanwhile
+            for name in names:
+                if name.endswith(_PARTIAL):
+                    with contextlib.suppress(PermissionError):
+                        (pathlib.Path(folder) / name).unlink(missing_ok=True)
         for leftover in self.path.parent.glob(f".{self.name}.*{_PARTIAL}"):
             shutil.rmtree(leftover, ignore_errors=True)
 

@@ -118,7 +118,7 @@ def write_plain(store: Store, table: Table) -> None:
         OSError: if it cannot be written though the place can, as on a full disk.
         Replaced: if the run is not there any more.
     """
-    if not _missing(store):
+    if not lacks_plain(store):
         return
     try:
         with alone(store.work, store.check):
@@ -131,6 +131,11 @@ def write_plain(store: Store, table: Table) -> None:
     except OSError as error:
         if error.errno not in _READ_ONLY:
             raise
+
+
+def lacks_plain(store: Store) -> bool:
+    """Whether anything of it is missing, of a run that has it."""
+    return bool(_missing(store))
 
 
 def _write(store: Store, table: Table, missing: set[str]) -> None:

@@ -27,7 +27,7 @@ from simbias.store.layout import Store, open_store
 from simbias.store.lease import Leases, alone
 from simbias.store.making import complete_store, create_store, grow_store
 from simbias.store.place import Address, Replaced, Unreachable, naming
-from simbias.store.plain import write_plain
+from simbias.store.plain import lacks_plain, write_plain
 from simbias.store.stub import clear_stub
 
 # Lanes in flight are saved this often, or less often where saving them takes long:
@@ -163,6 +163,28 @@ def complete(store: Store) -> Table | None:
     write_plain(store, table)
     finish(store)
     return table
+
+
+def complete_by_one(store: Store) -> None:
+    """Plain data of a finished run, by the first process that asks.
+
+    For many processes that end at once: the others neither wait nor read anything.  If
+    that one is killed, it is left to whoever next asks for the run.
+
+    Raises:
+        OSError: if the store cannot be written.
+        Replaced: if the run is not there any more.
+    """
+    store.check()
+    store = open_store(store.place)
+    blocks = store.attributes["extents"][-1]["blocks"]
+    if len(store.committed()) < blocks or not lacks_plain(store):
+        return
+    with Leases(store.work, check=store.check) as leases:
+        if leases.claim("plain") and lacks_plain(store):
+            complete(store)
+    if not lacks_plain(store):  # else the one that is at it will
+        finish(store)
 
 
 def read_so_far(store: Store) -> Table:

@@ -161,6 +161,7 @@ def test_run_leaves_a_store_a_figure_claims_and_the_configuration(tmp_path, caps
         "claims.json",
         "config.json",
         "report.html",
+        "time_taken",
     }
     ds = open_result(out)
     assert dict(ds["status"].sizes) == {"n": 2, "seed": 2}

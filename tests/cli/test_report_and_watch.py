@@ -1,6 +1,7 @@
 """`simbias report` and `simbias watch`: what is written, what is refused."""
 
 import base64
+import dataclasses
 import http.client
 import json
 import os
@@ -10,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import urllib.parse
 
 import pytest
@@ -18,6 +20,8 @@ from tree import ROOT
 
 from simbias import cli
 from simbias.cli import _report
+from simbias.cli._drawing import files_of
+from simbias.cli._live import live
 from simbias.cli.watch import Watched
 from simbias.core import Status
 from simbias.ensemble.bar import Pulse
@@ -62,6 +66,7 @@ def test_a_run_writes_its_page_and_says_where(folder, capsys):
     assert "distance" in text
     assert "data:image/png;base64,iVBOR" in text
     assert "mine, preset quick" in text
+    assert "by one process" in text
 
 
 def test_no_run_is_lost_for_a_page(folder, capsys, monkeypatch):
@@ -93,6 +98,13 @@ def test_a_film_that_lies_there_is_on_the_page(folder):
     assert command("report", "run", "mine.py") == 0
     text = (folder / "run" / "report.html").read_text()
     assert f"data:image/gif;base64,{base64.b64encode(gif).decode()}" in text
+    mp4 = bytes(3) + b"\x18ftypmp42" + bytes(9)
+    (folder / "run" / "film.mp4").write_bytes(mp4)  # which can be stopped
+    assert command("report", "run", "mine.py") == 0
+    text = (folder / "run" / "report.html").read_text()
+    assert f'src="data:video/mp4;base64,{base64.b64encode(mp4).decode()}"' in text
+    assert "image/gif" not in text
+    (folder / "run" / "film.mp4").unlink()
     (folder / "run" / "film.gif").write_bytes(b"<script>")
     assert command("report", "run", "mine.py") == 0
     assert "image/gif" not in (folder / "run" / "report.html").read_text()
@@ -117,11 +129,36 @@ def test_two_runs_are_set_beside_each_other(folder, capsys):
     assert "two runs" in (folder / said).read_text()
 
 
+def test_runs_of_two_files_are_set_beside_each_other(folder, capsys):
+    (folder / "other.py").write_text(TEXT.replace("Mine: a walk", "Other: a way"))
+    assert command("run", "other.py", "--out", "second") == 0
+    capsys.readouterr()
+    page = folder / "run" / "report-second.html"
+    texts = []
+    # Each is told by the text that its run keeps, in whichever order they are named.
+    for files in (["mine.py", "other.py"], ["other.py", "mine.py"], ["--trust-code"]):
+        assert command("report", "run", "second", *files) == 0
+        assert "has changed" not in capsys.readouterr().err
+        texts.append(page.read_text())
+        page.unlink()
+    assert len({*texts}) == 1
+    seen = texts[0]
+    assert seen.index("Mine: a walk downhill.") < seen.index("Other: a way downhill.")
+
+
+def test_a_file_is_of_the_run_that_is_of_a_file(folder, capsys):
+    mine, known = (open_store("run/run.zarr"), open_store("run/run.zarr"))
+    known = dataclasses.replace(known, attributes={"recipe": {"experiment": "cantor"}})
+    assert files_of([mine, known], ["mine.py"]) == ["mine.py", None]
+    assert files_of([known, known], ["mine.py"]) == ["mine.py", "mine.py"]
+    assert files_of([known, mine], []) == [None, None]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["run"], "simbias report run mine.py"),
-        (["run", "mine.py", "other.py"], "takes one run or two, and one file"),
+        (["run", "mine.py", "other.py"], "a file of yours for each"),
         (["run", "run", "run"], "takes one run or two"),
         (["nothing"], "`nothing/run.zarr` is not a simbias run"),
         (["run", "mine.py", "--out", "run.txt"], "`--out` must be a file of HTML"),
@@ -310,6 +347,52 @@ def test_ctrl_c_ends_watching_and_nothing_else(folder):
     assert process.returncode == 0
     assert "Stopped watching" in said
     assert before == {p: p.stat().st_mtime_ns for p in folder.rglob("*")}
+
+
+def test_the_page_beside_a_run_ends_with_it(folder, capsys):
+    assert command("run", "mine.py", "--out", "begun", "--workers", "0") == 0
+    capsys.readouterr()
+    with live(["begun", "mine.py"]):
+        said, until = "", time.monotonic() + 120
+        while "http" not in said:
+            assert time.monotonic() < until, said
+            time.sleep(0.1)
+            said += capsys.readouterr().err
+        parts = urllib.parse.urlsplit(said.rpartition(" ")[2].strip())
+        connection = http.client.HTTPConnection(parts.netloc, timeout=60)
+        connection.request("GET", f"{parts.path}state")
+        assert json.loads(connection.getresponse().read())["done"] == 0
+        connection.close()
+    while time.monotonic() < until:
+        try:
+            socket.create_connection((parts.hostname, parts.port), 5).close()
+        except OSError:
+            return
+        time.sleep(0.1)
+    raise AssertionError("it still listens")
+
+
+def test_no_page_is_beside_a_run_that_does_not_go_on(folder, capsys, monkeypatch):
+    monkeypatch.setattr("simbias.cli.run.live", None)
+    assert command("run", "mine.py", "--out", "x", "--workers", "0", "--live") == 2
+    assert "simbias watch x" in capsys.readouterr().err
+    assert not (folder / "x").exists()
+    assert command("resume", "run", "mine.py", "--live") == 0  # finished long ago
+
+
+def test_who_looks_on_gets_the_finished_page_before_the_server_ends():
+    with Server({"": lambda: "a page"}) as server:
+        assert not server.is_asked(60.0)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        asked(server)
+        assert server.is_asked(60.0)
+        until = time.monotonic() + 60
+        while server.is_asked(0.0):  # the answer is read before it is over
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        with server.answering():
+            assert server.is_asked(0.0)
+        server.shutdown()
 
 
 def test_the_pace_is_what_was_seen(stored):

@@ -1,9 +1,11 @@
 """What helpers draw is what they were given, and nothing lies on the data."""
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 import xarray as xr
 
+from simbias.figures.cosine_histograms import cosine_histograms
 from simbias.figures.curves import curves
 from simbias.figures.heat_map import heat_map
 from simbias.figures.laws import LAW, law_level, law_line, law_moment
@@ -83,3 +85,31 @@ def test_legends_lie_beside_and_below(axes):
     assert [t.get_text() for t in below.get_texts()] == ["one", "two"]
     assert beside.get_window_extent().x0 >= axes.get_window_extent().x1 - 1
     assert below.get_window_extent().y1 <= axes.get_window_extent().y0
+
+
+def test_histograms_of_several_curves_are_all_there_and_told_apart():
+    values = np.random.default_rng(0).uniform(size=(2, 3, 4))
+    coords = {"n": [8, 20], "cosine": [-0.75, -0.25, 0.25, 0.75]}
+    share = xr.DataArray(values, coords, ("n", "seed", "cosine"))
+    with style():
+        panels = blank().subplots(1, 2)
+        cosine_histograms(list(panels), share, 2 * share, 3 * share)
+    for panel, n in zip(panels, (8, 20), strict=True):
+        drawn = [patch.get_data() for patch in panel.patches]
+        for i, (mean, edges, _) in enumerate(drawn, start=1):
+            assert mean == pytest.approx(i * share.sel(n=n).mean("seed").values)
+            assert edges == pytest.approx([-1, -0.5, 0, 0.5, 1])
+        looks = {(p.get_edgecolor(), p.get_linestyle()) for p in panel.patches}
+        assert len(drawn) == len(looks) == 3
+
+
+def test_a_notebook_that_became_interactive_with_a_figure_stays_so():
+    """pyplot shows no later figure of a cell otherwise."""
+    before = mpl.is_interactive()
+    try:
+        mpl.interactive(False)
+        with style():
+            mpl.interactive(True)  # as the first figure of a notebook does
+        assert mpl.is_interactive()
+    finally:
+        mpl.interactive(before)

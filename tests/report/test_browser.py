@@ -34,11 +34,11 @@ class Reader:
             "Emulation.setEmulatedMedia", {"features": features}
         )
 
-    def open(self, url):
+    def open(self, url, until="drawn"):
         for log in ("browser", "performance"):
             self.browser.get_log(log)
         self.browser.get(url)
-        self.wait("return document.documentElement.dataset.ready === 'yes'")
+        self.wait(f"return document.documentElement.dataset.{until} === 'yes'")
 
     def wait(self, script, seconds=90):
         until = time.monotonic() + seconds
@@ -178,6 +178,60 @@ def test_boxes_of_the_second_axis_bear_its_dashes(reader, address):
     )
     reader.choose("Against", "scale")
     assert {*reader.run(drawn)} == {"solid", "dash"}
+
+
+def test_a_third_axis_is_told_by_marks_and_the_first_by_colour_alone(reader, tmp_path):
+    axes = {"n": [1, 2], "law": ["a", "b"], "m": [3, 4, 5]}
+    shape = (2, 2, 3, 2, 4)
+    dims = (*axes, "seed", "time")
+    values = np.random.default_rng(0).uniform(1, 2, shape)
+    coords = {**axes, "seed": [0, 1], "time": [0.0, 1.0, 2.0, 3.0]}
+    of = {"status": (dims[:-1], np.ones(shape[:-1], int)), "risk": (dims, values)}
+    file = tmp_path / "three.html"
+    file.write_text(report(Shown(xr.Dataset(of, coords))), encoding="utf-8")
+    reader.open(file.as_uri())
+    marks = (
+        "return [...document.querySelectorAll('#curves fieldset')].map(one => "
+        "[...one.querySelectorAll('.box')].map(box => box.textContent[0] + "
+        "!!box.querySelector('svg')))"
+    )
+    seen = reader.run(marks)
+    assert seen == [
+        ["●false", "●false"],
+        ["atrue", "btrue"],
+        ["●false", "■false", "◆false"],
+    ]
+    curves = (
+        "return document.getElementById('over-time').data.filter(one => one.marker)"
+        ".map(one => [one.marker.color, one.line.dash, one.marker.symbol].join())"
+    )
+    drawn = reader.run(curves)
+    assert len({*drawn}) == len(drawn) == 12
+    reader.choose("Colour by", "m")
+    assert len({*reader.run(curves)}) == 12
+    reader.choose("Against", "m")
+    against = curves.replace("over-time", "against")
+    assert len({*reader.run(against)}) == 4
+
+
+def test_neurons_bear_their_clusters_and_these_are_counted_over_time(reader, address):
+    reader.open(address)
+    names = (
+        "return document.getElementById('neurons').data.filter(one => one.showlegend)"
+        ".map(one => one.name)"
+    )
+    assert {*reader.run(names)} <= {"output weight ≥ 0", "output weight < 0"}
+    reader.choose("Colour by", "cluster at the end", "#neurons-controls")
+    assert reader.run(names)[0].startswith("1: ")
+    assert "Clusters at this time: " in reader.find("#neurons-note").text
+    reader.choose("Quantity", "clusters of its neurons", "#member-controls")
+    (curve,) = reader.traces("member-losses")
+    assert curve["x"] == pytest.approx([0, 0.5, 1, 5])
+    assert all(1 <= count <= 6 for count in curve["y"])
+    reader.choose("Colour by", "cluster at that time", "#neurons-controls")
+    slide(reader, reader.labelled("time", "#neurons-controls"), 0)
+    said = f"Clusters at this time: {curve['y'][0]:g} "
+    assert said in reader.find("#neurons-note").text
 
 
 def test_long_values_of_an_axis_stand_below_it_clear_of_its_title(
@@ -347,8 +401,10 @@ def test_a_thousand_seeds_open_soon_and_can_be_looked_at(reader, tmp_path):
     file.write_text(report(Shown(large_result())), encoding="utf-8")
     assert file.stat().st_size < 15e6
     began = time.monotonic()
-    reader.open(file.as_uri())
+    reader.open(file.as_uri(), until="seen")
     assert time.monotonic() - began < 60  # 2 s on a machine of its own
+    assert reader.run("return document.getElementById('over-time').data.length")
+    reader.wait("return document.documentElement.dataset.drawn === 'yes'")
     reader.choose("Show", "bands and members")
     assert "of 1000 members" in reader.find("#over-time-note").text
     assert "--keep" in reader.find("#member-hint").text

@@ -2,9 +2,11 @@
 
 import itertools
 import json
+import pathlib
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import jax.numpy as jnp
 import numpy as np
@@ -22,9 +24,11 @@ from simbias.results import attributes, open_result
 from simbias.store import plain
 from simbias.store._root import sealed
 from simbias.store.folder import Folder
+from simbias.store.layout import Store
+from simbias.store.lease import Leases
 from simbias.store.objects import connected
 from simbias.store.plain import axis_files, listed
-from simbias.store.work import prepare
+from simbias.store.work import complete_by_one, prepare, work
 from simbias.verbs.export import export
 from simbias.verbs.simulate import simulate
 
@@ -168,6 +172,48 @@ def test_who_is_stopped_while_writing_it_leaves_it_unfinished(tmp_path, monkeypa
     xr.testing.assert_identical(simulate(small(), store=path), whole)
     xr.testing.assert_equal(read(path), whole)
     assert not (path / "work").exists()
+
+
+def finished_by_workers(path):
+    """A run that workers have finished, and nobody has asked for."""
+    with exact_numerics():
+        plan = make_plan(small())
+    store = prepare(path, plan, attributes(plan))
+    work(plan, store)
+    assert (read(path)["status"] == Status.RUNNING).all()
+    return store
+
+
+def test_of_workers_that_end_the_first_writes_it_and_the_others_leave(
+    tmp_path, monkeypatch
+):
+    path = tmp_path / "run.zarr"
+    store = finished_by_workers(path)
+    with Leases(store.work) as leases:
+        assert leases.claim("plain")
+        monkeypatch.setattr(Store, "read", None)  # nothing is read by the others
+        complete_by_one(store)
+        monkeypatch.undo()
+    assert (read(path)["status"] == Status.RUNNING).all()
+    complete_by_one(store)
+    xr.testing.assert_equal(read(path), open_result(path))
+    assert not (path / "work").exists()
+    monkeypatch.setattr(Store, "read", None)
+    complete_by_one(store)
+
+
+def test_workers_at_once_write_the_same_bytes_of_it(tmp_path):
+    one, two = (finished_by_workers(tmp_path / name) for name in ("one", "two"))
+    complete_by_one(one)
+    with ThreadPoolExecutor(4) as at_once:
+        for done in [at_once.submit(complete_by_one, two) for _ in range(4)]:
+            done.result()
+    assert not two.work.exists()
+    relative = lambda p: {f.relative_to(p): b for f, b in files(p).items()}
+    found, wanted = (relative(tmp_path / name) for name in ("two", "one"))
+    assert {*found} == {*wanted}
+    root = pathlib.Path("zarr.json")  # which numbers the run
+    assert all(found[k] == wanted[k] for k in wanted if k != root)
 
 
 def test_a_place_that_cannot_be_written_is_read_as_before(tmp_path, monkeypatch):

@@ -175,11 +175,10 @@ def figure(ds: xr.Dataset) -> Figure:
     """Errors against n with both laws, by pairs too; cosines with OLS per n."""
     with style():
         each = list(parts(ds, ("n",)))
-        shown = each if len(each) < 3 else [each[0], each[-1]]
         sizes = each[0][1]["n"].values
-        whole = blank(max(12.0, 1.35 * len(sizes)), 4.6 + 1.7 * len(shown))
-        heights = [4.6, *(1.7 for _ in shown)]
-        top, *rows = list(whole.subfigures(len(heights), 1, height_ratios=heights))  # pyright: ignore
+        heights = [4.6, 1.7 if len(each) == 1 else 2.2]
+        whole = blank(max(12.0, 1.35 * len(sizes)), sum(heights))
+        top, row = list(whole.subfigures(2, 1, height_ratios=heights))  # pyright: ignore
         train, test, pairs = top.subplots(1, 3)
         for i, (label, part) in enumerate(each):
             n_star = _n_star(part)
@@ -197,11 +196,8 @@ def figure(ds: xr.Dataset) -> Figure:
         test.yaxis.set_major_formatter("{x:g}")
         test.yaxis.set_minor_locator(NullLocator())
         legend_below(top, train, columns=2)
-        for row, (label, part) in zip(rows, shown, strict=True):
-            panels = row.subplots(1, len(sizes), sharey=True, squeeze=False)[0]
-            cosine_histograms(list(panels), part["cosine_histogram"])
-            if label:
-                row.suptitle(label, fontsize="medium")
+        panels = row.subplots(1, len(sizes), sharey=True, squeeze=False)[0]
+        cosine_histograms(list(panels), *(part["cosine_histogram"] for _, part in each))
         top.suptitle(_caption(ds), fontsize="medium")
     return whole
 

@@ -43,10 +43,20 @@ def cluster_shares(network: Any, angle: float, share: float) -> Float[Array, " m
         At the first neuron of each cluster its share, 0 at the others; NaN for a
         network of zeros.
     """
+    return _sums(*clustered(network, angle, share))
+
+
+def clustered(
+    network: Any, angle: float, share: float
+) -> tuple[Int[Array, " m"], Float[Array, " m"]]:
+    """The first neuron of each neuron's cluster, and its own share of the mass.
+
+    As in `cluster_shares`: one that is left out is alone, and its share is 0.
+    """
     shares = mass_shares(network)
     is_member = shares > share / shares.shape[0]
     labels = single_linkage(directions(incoming(network)), is_member, angle)
-    return _sums(labels, jnp.where(is_member | jnp.isnan(shares), shares, 0))
+    return labels, jnp.where(is_member | jnp.isnan(shares), shares, 0)
 
 
 def single_linkage(

@@ -38,7 +38,10 @@ const alongAxis = (run, quantity, state) => {
   for (const curves of groups.values()) {
     const look = { ...curves[0] };
     const isColoured = state.colour !== -1 && state.colour !== x;
-    if (!isColoured) Object.assign(look, { colour: inked("accent"), mark: "circle" });
+    if (!isColoured) look.colour = inked("accent");
+    const marked = markedBy(run, state);
+    if (x === (marked === undefined ? state.colour : marked) || state.colour === -1) look.mark = "circle";
+    if (x === dashedBy(run, state)) look.dash = "solid";
     const others = run.varying.filter((i) => i !== x);
     look.text = others.map((i) => `${run.axes[i].name} = ${run.axes[i].texts[look.places[i]]}`).join(", ");
     if (state.members !== "bands") traces.push(memberPoints(run, quantity, curves, look, x, time, state));

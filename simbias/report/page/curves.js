@@ -18,8 +18,9 @@ const firstShown = (run) => {
   return shown;
 };
 
-// The axis whose values differ by dash, if there is one besides that of the colours.
-const dashedBy = (run, state) => run.varying.find((i) => i !== state.colour);
+// The axes whose values differ by dash, and by mark, besides that of the colours.
+const dashedBy = (run, state) => run.varying.filter((i) => i !== state.colour)[0];
+const markedBy = (run, state) => run.varying.filter((i) => i !== state.colour)[1];
 
 const chosen = (run, state) => {
   const out = [];
@@ -28,13 +29,14 @@ const chosen = (run, state) => {
     if (!places.every((place, i) => state.shown[i][place])) continue;
     const by = state.colour;
     const dashed = dashedBy(run, state);
+    const marked = markedBy(run, state);
     const k = by === -1 ? 0 : places[by];
     out.push({
       cell, places, k,
       text: run.cellText(cell),
       colour: by === -1 ? inked("accent") : colourOf(run.axes[by], k),
       dash: dashed === undefined ? "solid" : DASHES[places[dashed] % DASHES.length],
-      mark: MARKS[k % MARKS.length],
+      mark: MARKS[(marked === undefined ? k : places[marked]) % MARKS.length],
     });
   }
   return out;

@@ -67,16 +67,19 @@ const explored = (runs, choose) => {
     redraw();
   });
 
-  // Check boxes switch curves on and off; they bear colours and dashes, and so are the legend.
+  // Check boxes switch curves on and off; they bear colours, dashes and marks, and so are the legend.
   const marks = () => {
     curves.replaceChildren();
     const dashed = dashedBy(first, state);
+    const marked = markedBy(first, state);
     for (const i of first.varying) {
       const field = node("fieldset", {}, node("legend", {}, first.axes[i].name));
       const boxes = first.axes[i].texts.map((text, k) => {
-        const sign = node("span", { class: "sign", "aria-hidden": "true" }, signOf(k));
+        // Where another axis has the marks, that of the colours has discs.
+        const isPlain = i === state.colour && marked !== undefined;
+        const sign = node("span", { class: "sign", "aria-hidden": "true" }, signOf(isPlain ? 0 : k));
         if (i === state.colour) sign.style.color = colourOf(first.axes[i], k);
-        const mark = i === state.colour ? sign : i === dashed ? dashOf(k) : null;
+        const mark = i === state.colour || i === marked ? sign : i === dashed ? dashOf(k) : null;
         return box(field, text, state.shown[i][k], (on) => {
           state.shown[i][k] = on;
           redraw();
@@ -150,6 +153,16 @@ const explored = (runs, choose) => {
     return layout(form);
   };
 
+  // A click on a member shows it.
+  const listen = (place) => {
+    if (place.dataset.listens) return;
+    place.dataset.listens = "yes";
+    place.on("plotly_click", ({ points }) => {
+      const who = points[0] && points[0].customdata;
+      if (who && choose) choose(who[0], who[1]);
+    });
+  };
+
   const redraw = () => {
     const quantity = quantityOf(first);
     const profile = profileOf(first);
@@ -166,7 +179,8 @@ const explored = (runs, choose) => {
       made.x = axis("time t", state.logX);
       made.yTitle = shortTitle(profile || quantity);
       note.textContent = made.note;
-      draw(parts["over-time"], made.traces, panels(name, made), `${name} over time, one curve per cell`);
+      const said = `${name} over time, one curve per cell`;
+      draw(parts["over-time"], made.traces, panels(name, made), said, () => listen(parts["over-time"]));
     } else note.textContent = "";
     if (isAgainst) {
       const made = against(runs, state, quantityOf, profileOf);
@@ -178,22 +192,13 @@ const explored = (runs, choose) => {
         Object.assign(made.x, { tickvals: [...ax.values], ticktext: [...ax.texts] });
       }
       made.yTitle = shortTitle(profile || quantity);
-      draw(parts.against, made.traces, panels(name, made), `${name} against ${title}`);
+      const said = `${name} against ${title}`;
+      draw(parts.against, made.traces, panels(name, made), said, () => listen(parts.against));
     }
     document.getElementById("against-title").textContent =
       profile ? `Along ${spaced(profile.dim)}, at the end` :
         state.x === -1 ? "" : `Against ${first.axes[state.x].name}`;
     tables.forEach((fill) => fill());
-    for (const id of ["over-time", "against"]) {
-      const place = parts[id];
-      if (place.on && !place.dataset.listens) {
-        place.dataset.listens = "yes";
-        place.on("plotly_click", ({ points }) => {
-          const who = points[0] && points[0].customdata;
-          if (who && choose) choose(who[0], who[1]);
-        });
-      }
-    }
   };
   what.value = state.name || "";
   marks();

@@ -5,10 +5,12 @@ const filmOf = (run, moved) => {
   const place = document.getElementById("neurons");
   figure.hidden = !run.films;
   document.getElementById("member-hint").hidden = Boolean(run.films);
-  if (!run.films) return { show: () => {}, time: () => null };
-  let film, times, places, masses;
+  if (!run.films) return { show: () => {}, time: () => null, counts: () => null };
+  let film, times, places, masses, clusters, counts;
   const load = () => {
     film = run.films;
+    clusters = run.read(film.clusters).values;
+    counts = run.read(film.counts).values;
     times = run.read(film.times).values;
     places = run.read(film.places);
     masses = run.read(film.masses);
@@ -17,6 +19,8 @@ const filmOf = (run, moved) => {
   const [, T, m] = masses.shape;
   let member = -1;
   let now = T - 1;
+  let colour = "sign";
+  let seen = "";
   const note = document.getElementById("neurons-note");
 
   const paint = () => {
@@ -38,25 +42,27 @@ const filmOf = (run, moved) => {
       trail.x.push(null);
       trail.y.push(null);
     }
-    const known = DISTINCT[isDark() ? "dark" : "light"];
-    const kinds = [["output weight ≥ 0", known[0], "circle", 1], ["output weight < 0", known[1], "diamond", -1]];
-    const traces = kinds.map(([name, colour, symbol, sign]) => {
+    const [looks, kindOf] = kinds(first);
+    const traces = looks.map(([name, tone, symbol, opacity], kind) => {
       const out = { x: [], y: [], size: [], text: [] };
       for (let j = 0; j < m; j++) {
         const mass = masses.values[first + now * m + j];
-        if ((mass >= 0 ? 1 : -1) !== sign) continue;
+        if (Number.isNaN(mass) || kindOf(j, mass) !== kind) continue;
         const [x, y] = point(now, j);
         out.x.push(x);
         out.y.push(y);
         out.size.push(4 + 14 * Math.sqrt(Math.abs(mass) / (most || 1)));
-        out.text.push(`neuron ${j}<br>mass |a|·‖w‖ = ${short(Math.abs(mass))}`);
+        const rank = clusters[first + now * m + j];
+        const group = rank === NO_CLUSTER ? "in no cluster" : `cluster ${rank + 1}`;
+        out.text.push(`neuron ${j}, ${group}<br>mass |a|·‖w‖ = ${short(Math.abs(mass))}`);
       }
       return {
         x: out.x, y: out.y, text: out.text, name, mode: "markers",
-        marker: { color: faded(colour, 0.7), size: out.size, symbol, line: { width: 1, color: inked("card") } },
-        hovertemplate: "%{text}<extra></extra>",
+        marker: { color: faded(tone, opacity), size: out.size, symbol, line: { width: 1, color: symbol.endsWith("open") ? tone : inked("card") } },
+        hovertemplate: "%{text}<extra></extra>", showlegend: out.x.length > 0,
       };
     });
+    note.textContent = [seen, clustersSaid(counts[member * T + now])].filter(Boolean).join(" ");
     const lines = {
       ...trail, mode: "lines", line: { color: faded(inked("muted"), 0.25), width: 1 },
       hoverinfo: "skip", showlegend: false,
@@ -71,6 +77,19 @@ const filmOf = (run, moved) => {
       dragmode: false,
     });
     draw(place, [lines, ...traces], form, `Directions of ${m} neurons at t = ${short(times[now])}`);
+  };
+
+  // Looks of the kinds that neurons are told apart by, and which of them one is.
+  const kinds = (first) => {
+    if (colour === "sign") {
+      const known = DISTINCT[isDark() ? "dark" : "light"];
+      const looks = [["output weight ≥ 0", known[0], "circle", 0.7], ["output weight < 0", known[1], "diamond", 0.7]];
+      return [looks, (_, mass) => (mass >= 0 ? 0 : 1)];
+    }
+    const start = first + (colour === "end" ? T - 1 : now) * m;
+    const ranks = clusters.subarray(start, start + m);
+    const shares = clusterShares(ranks, masses.values.subarray(start, start + m));
+    return [clusterLooks(shares), (j) => lookOf(ranks[j], shares.length)];
   };
 
   const controls = document.getElementById("neurons-controls");
@@ -99,13 +118,19 @@ const filmOf = (run, moved) => {
     playing = null;
     play.textContent = "Play";
   };
-  if (T < 2) controls.hidden = true;
+  if (T < 2) for (const one of controls.children) one.hidden = true;
+  const ways = [["sign", "sign of the output weight"], ["end", "cluster at the end"], ["now", "cluster at that time"]];
+  choice(controls, "Colour by", ways, colour, (value) => {
+    colour = value;
+    paint();
+  });
   const fill = folded(
     document.getElementById("neurons-table"), "The neurons at that time, as a table",
-    () => ["neuron", "direction 1", "direction 2", "mass, signed"],
+    () => ["neuron", "direction 1", "direction 2", "mass, signed", "cluster"],
     () => [...Array(m).keys()].map((j) => {
       const i = (member * T + now) * m + j;
-      return [j, short(places.values[2 * i]), short(places.values[2 * i + 1]), short(masses.values[i])];
+      const group = clusters[i] === NO_CLUSTER ? "none" : clusters[i] + 1;
+      return [j, ...[places.values[2 * i], places.values[2 * i + 1], masses.values[i]].map(short), group];
     }),
   );
   return {
@@ -113,15 +138,16 @@ const filmOf = (run, moved) => {
       load();
       member = film.members.findIndex(([c, s]) => c === cell && s === seed);
       place.hidden = member < 0;
-      const seen = film.inputs > 2 && member >= 0
+      seen = film.inputs > 2 && member >= 0
         ? `Of ${film.inputs} coordinates, seen along the two that carry most of the mass at the end ` +
           `(${short(100 * film.shares[member])} % of its square).`
         : "";
-      note.textContent = member < 0
-        ? "The neurons of this member are not in this page; those of lower seeds are." : seen;
+      note.textContent = "The neurons of this member are not in this page; those of lower seeds are.";
       paint();
       fill();
     },
     time: () => (member < 0 || T < 2 ? null : times[now]),
+    // How many clusters there are, and when.
+    counts: () => (member < 0 ? null : { times: [...times], counts: [...counts.subarray(member * T, (member + 1) * T)] }),
   };
 };

@@ -1,6 +1,7 @@
 // While a run goes on: what is stored so far is asked for again, now and then.
 
 const EVERY = 3000;
+const STOPPED = "The server does not answer any more: it was stopped, or ended with the run.";
 
 const followed = (renew) => {
   const bar = document.getElementById("progress");
@@ -11,7 +12,7 @@ const followed = (renew) => {
     try {
       state = await (await fetch("state", { cache: "no-store" })).json();
     } catch {
-      said.textContent = "The server does not answer any more: it was stopped.";
+      said.textContent = STOPPED;
       setTimeout(ask, EVERY);
       return;
     }
@@ -23,7 +24,13 @@ const followed = (renew) => {
     bar.value = state.done;
     said.textContent = state.said;
     if (state.isFinished) {
-      location.reload();
+      said.textContent = `${state.said} Claims and figures are being made.`;
+      try {
+        await fetch("", { cache: "no-store" });
+        location.reload();
+      } catch {
+        said.textContent = `${state.said} ${STOPPED} The page of the whole run is report.html in its folder.`;
+      }
       return;
     }
     if (stamp !== null && state.stamp !== stamp) {

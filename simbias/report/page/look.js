@@ -114,19 +114,3 @@ const layout = (more = {}) => ({
   dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
   ...more,
 });
-
-const draw = (place, traces, form, said) => {
-  place.setAttribute("aria-label", `${said}. Its numbers are in the table below.`);
-  const options = { displayModeBar: false, responsive: true, doubleClick: "reset" };
-  return Plotly.react(place, traces, form, options);
-};
-
-// Buttons below a figure.
-const tools = (parent, place, name) => {
-  button(parent, "Whole view", () => {
-    const reset = Object.keys(place.layout).filter((key) => /^[xy]axis\d*$/.test(key));
-    Plotly.relayout(place, Object.fromEntries(reset.map((key) => [`${key}.autorange`, true])));
-  });
-  button(parent, "Save as SVG", () =>
-    Plotly.downloadImage(place, { format: "svg", filename: name, width: 720, height: 480 }));
-};

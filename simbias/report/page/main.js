@@ -1,10 +1,6 @@
-// Everything in order, once the library is there.
+// Everything in order.
 
 const begin = async () => {
-  const library = node("script");
-  const packed = document.getElementById("library").textContent;
-  library.textContent = new TextDecoder().decode(await inflated(packed));
-  document.head.append(library);
   const page = JSON.parse(document.getElementById("numbers").textContent);
   const runs = await Promise.all(page.runs.map(opened));
   const parts = [];
@@ -30,10 +26,10 @@ const begin = async () => {
     });
   }
   root.dataset.ready = "yes";
+  if (!document.hidden) await painted();
+  await drawInView();
+  root.dataset.seen = "yes";
+  await drawRest();
 };
 
-begin().catch((error) => {
-  document.getElementById("wrong").textContent =
-    `The interactive figures could not be drawn: ${error.message}. All else is as it should be.`;
-  throw error;
-});
+begin().catch(wrong);

@@ -1,5 +1,6 @@
 // One member: its losses, its neurons over time, its other measures, its events.
 
+const CLUSTERS = "clusters of its neurons";
 const memberSection = (run) => {
   const state = { places: run.axes.map(() => 0), seed: 0, what: "losses", isChosen: false };
   const controls = document.getElementById("member-controls");
@@ -20,6 +21,7 @@ const memberSection = (run) => {
   const hasLosses = timed.some((one) => one.isLoss);
   const names = timed.map((one) => [one.name, titled(one)]);
   if (hasLosses) names.unshift(["losses", "all losses"]);
+  if (run.films) names.push(["clusters", CLUSTERS]);
   state.what = (names[0] || [""])[0];
   if (names.length) {
     choice(controls, "Quantity", names, state.what, (value) => {
@@ -52,17 +54,28 @@ const memberSection = (run) => {
   const shownNow = () =>
     run.quantities.filter((one) => one.hasTime && (state.what === "losses" ? one.isLoss : one.name === state.what));
 
+  // Quantities with their values and times; clusters are known when networks were kept.
+  const rowsNow = () => {
+    if (state.what !== "clusters") {
+      return shownNow().map((one) => [one, [...run.times],
+        [...run.times].map((_, i) => valueOf(run, one, cell(), state.seed, i))]);
+    }
+    const found = film.counts() || { times: [], counts: [] };
+    return [[{ name: CLUSTERS }, found.times, found.counts]];
+  };
+
   const curve = () => {
-    const shown = shownNow();
-    if (!shown.length) return;
-    const rows = shown.map((one) => [...run.times].map((_, i) => valueOf(run, one, cell(), state.seed, i)));
+    const found = rowsNow();
+    if (!found.length) return;
+    const shown = found.map(([one]) => one);
+    const rows = found.map(([, , row]) => row);
     losses.hidden = !rows.flat().some(Number.isFinite);
     note.textContent = losses.hidden ? "No value of this is stored of this member." : "";
     if (losses.hidden) return;
-    const isLog = isLogarithmic(rows.flat());
+    const isLog = state.what !== "clusters" && isLogarithmic(rows.flat());
     const known = DISTINCT[isDark() ? "dark" : "light"];
     const traces = shown.map((one, i) => ({
-      x: [...run.times], y: rows[i].map((v) => (isLog && v <= 0 ? null : v)), name: safe(shortTitle(one)),
+      x: found[i][1], y: rows[i].map((v) => (isLog && v <= 0 ? null : v)), name: safe(shortTitle(one)),
       mode: "lines+markers",
       line: { color: known[i % known.length], dash: DASHES[i % DASHES.length], width: 2 },
       marker: { size: 5, symbol: MARKS[i % MARKS.length] },
@@ -105,7 +118,7 @@ const memberSection = (run) => {
     () => [...run.times].map((t, i) =>
       [short(t), ...run.quantities.filter((one) => one.hasTime).map((one) => short(valueOf(run, one, cell(), state.seed, i)))]),
   );
-  if (!timed.length) document.getElementById("member-losses-figure").hidden = true;
+  if (!timed.length && !run.films) document.getElementById("member-losses-figure").hidden = true;
   begin();
   return {
     redraw: () => (state.isChosen ? redraw() : begin()),

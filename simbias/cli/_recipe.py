@@ -1,0 +1,35 @@
+"""What a run is made of: its recipe, and the plan that follows from it."""
+
+from typing import Any
+
+from simbias.cli._options import PRESETS, experiment_of
+from simbias.cli._overrides import moved
+from simbias.cli._source import Source
+from simbias.ensemble.plan import Plan
+from simbias.errors import BadInput
+from simbias.store.layout import Store
+from simbias.verbs.simulate import planned
+
+Recipe = dict[str, Any]
+
+
+def plan_of(
+    source: Source, recipe: Recipe, lanes: int | None, *, holds_result: bool
+) -> Plan:
+    """The plan of a recipe, checked against the memory of this machine."""
+    experiment = experiment_of(source.module, recipe["preset"], recipe["overrides"])
+    return planned(experiment, lanes, holds_result=holds_result)
+
+
+def recipe_of(store: Store, source: Source, data: str | None = None) -> Recipe:
+    """The recipe of a run, with the experiment of a source, and its file of data.
+
+    Raises:
+        ValueError: if it has a preset that is none, or is not of that file.
+    """
+    recipe = store.attributes["recipe"]
+    if recipe["preset"] not in PRESETS:
+        raise BadInput(f"`{store.place}` has a preset that is none: {recipe!r}.")
+    if data is not None:
+        recipe = {**recipe, "overrides": moved(recipe["overrides"], data)}
+    return {**recipe, **source.recipe}

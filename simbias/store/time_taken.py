@@ -1,0 +1,136 @@
+"""How long processes were at a run: a small file of each, beside the run.
+
+The run itself holds nothing of it, for its bytes are those of its members alone.  Each
+process rewrites its own file now and then, so that one that is killed loses no more
+than the last half minute.
+"""
+
+import contextlib
+import dataclasses
+import json
+import math
+import time
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from simbias.ensemble.bar import Pulse, Report
+from simbias.store.layout import Store
+from simbias.store.place import AbstractPlace, Replaced, Unreachable
+
+_SECONDS = 30.0
+_NUMBERS = ("began", "ended", "cpu", "compiling")
+
+
+@dataclasses.dataclass(frozen=True)
+class TimeTaken:
+    """Seconds of all processes of a run.
+
+    `wall` counts the time during which at least one of them was at it, each by the
+    clock of its machine; `cpu` and `compiling` are sums.
+    """
+
+    wall: float
+    cpu: float
+    compiling: float
+    processes: int
+
+    def described(self) -> str:
+        """A line for a person."""
+        who = "one process" if self.processes == 1 else f"{self.processes} processes"
+        wall, cpu, compiling = map(_words, (self.wall, self.cpu, self.compiling))
+        return f"{wall}, by {who}: {cpu} of CPU time, compiling for {compiling}"
+
+
+class Stopwatch:
+    """A context around the work of this process; what is told of it is a `Pulse`.
+
+    A process that was told nothing did nothing, and leaves no file.
+    """
+
+    def __init__(self, store: Store, report: Report | None = None):
+        """`report` is told the same."""
+        self._store, self._report = store, report
+        self._file = _folder(store) / f"{uuid.uuid4().hex}.json"
+        self._began, self._start = time.time(), time.monotonic()
+        self._cpu, self._compiling = time.process_time(), 0.0
+        self._written = self._start
+        self._is_told = False
+
+    def __enter__(self) -> "Stopwatch":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_) -> None:
+        if self._is_told and kind not in (Unreachable, Replaced):
+            self._write()
+
+    def __call__(self, pulse: Pulse) -> None:
+        """Where the run is."""
+        if self._report is not None:
+            self._report(pulse)
+        self._is_told = True
+        self._compiling = min(pulse.seconds_compiling, pulse.seconds)
+        if time.monotonic() - self._written >= _SECONDS:
+            self._write()
+
+    def _write(self) -> None:
+        now = time.monotonic()
+        self._written = now
+        note = {
+            "run": self._store.attributes["run"],
+            "began": self._began,
+            "ended": self._began + now - self._start,
+            "cpu": time.process_time() - self._cpu,
+            "compiling": self._compiling,
+        }
+        with contextlib.suppress(OSError):  # no run is lost for a clock
+            self._store.check()
+            self._file.write(json.dumps(note).encode())
+
+
+def time_taken(store: Store) -> TimeTaken | None:
+    """What the processes of a run have left; None if none did."""
+    folder, run = _folder(store), store.attributes["run"]
+    with contextlib.suppress(OSError):
+        notes = [_read(folder / name) for name in sorted(folder.files())]
+        mine = [note for note in notes if note.get("run") == run]
+        if mine:
+            total = lambda key: sum(note[key] for note in mine)
+            spans = [(note["began"], note["ended"]) for note in mine]
+            return TimeTaken(
+                _covered(spans), total("cpu"), total("compiling"), len(mine)
+            )
+    return None
+
+
+def _folder(store: Store) -> AbstractPlace:
+    return store.place.parent / "time_taken"
+
+
+def _read(file: AbstractPlace) -> dict[str, Any]:
+    """What a process has left, nothing if it cannot be understood."""
+    try:
+        note = json.loads(file.read())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    is_one = isinstance(note, dict) and all(
+        type(note.get(key)) in (int, float) and math.isfinite(note[key])
+        for key in _NUMBERS
+    )
+    return note if is_one else {}
+
+
+def _covered(spans: Sequence[tuple[float, float]]) -> float:
+    """Length of the union of intervals."""
+    total, last = 0.0, -math.inf
+    for began, ended in sorted(spans):
+        total += max(0.0, ended - max(began, last))
+        last = max(last, ended)
+    return total
+
+
+def _words(seconds: float) -> str:
+    for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} s" if seconds >= 1 else "under 1 s"
