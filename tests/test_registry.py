@@ -167,6 +167,7 @@ FEW_SEEDS = (
     "low_rank_weights",
     "principal_components_images",
     "sensitivity_patches",
+    "spectral_label_noise",
     "spurious_minimum",
     "threshold",
     "threshold_scaling",
