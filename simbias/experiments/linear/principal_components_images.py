@@ -72,7 +72,8 @@ def make(
         key: not used: what is compared has the same sample and the same start.
         inputs: "raw"; "white", every component of the training sample over its standard
             deviation; or "amplified", the smallest fifth of components as large as the
-            tenth.  Components of less than 0.001 stay as they are.
+            tenth, none smaller than it is.  Components of less than 0.001 stay as they
+            are.
         network: "linear", or "relu", its first layer √2 times as large.
         m: width of the hidden layer.
         draw: number of the sample.
@@ -117,7 +118,7 @@ def _components(
     elif inputs == "amplified":
         place, seen = jnp.arange(len(values)), jnp.sum(is_seen)
         is_small = is_seen & (place >= seen - seen // SHARE)
-        new = jnp.where(is_small, values[LIKE - 1], values)
+        new = jnp.where(is_small, jnp.maximum(values, values[LIKE - 1]), values)
     else:
         new = values
     safe = jnp.where(is_seen, values, 1)

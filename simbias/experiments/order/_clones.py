@@ -105,6 +105,7 @@ def make(
     """
     one_of("network", network, get_args(Architecture))
     one_of("source", source, get_args(Source))
+    positive_integer("m", m)
     for name, size, limit in zip(
         ("rows", "rows_test"), (rows, rows_test), _LEAST.get(source, ()), strict=False
     ):

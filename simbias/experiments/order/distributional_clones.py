@@ -97,6 +97,13 @@ def left_at(part: xr.Dataset, level: float = LEFT) -> xr.DataArray:
     return first_passage(gap, level) / RATE
 
 
+def left_or_end(part: xr.Dataset) -> xr.DataArray:
+    """Steps until a clone is left, those of the run, a lower bound, if it is not."""
+    is_known = part["accuracy"].notnull().all("time")
+    end = float(part["time"][-1]) / RATE
+    return left_at(part).fillna(end).where(is_known)
+
+
 def peak_steps(part: xr.Dataset) -> xr.DataArray:
     """Steps until the accuracy for the target class is largest, after the start."""
     later = part["target_accuracy"].isel(time=slice(1, None))
@@ -140,7 +147,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _of_clones(part: xr.Dataset) -> list[Claim]:
-    log_steps, out = xr.ufuncs.log(left_at(part)), []
+    log_steps, out = xr.ufuncs.log(left_or_end(part)), []
     at = lambda name: log_steps.sel(trained_on=name, drop=True)
     for name, source in (("covariance", CLONES), ("marginals", "ours")):
         text = f"mlp: ln step at which the clone of {name} is left − that of mean"

@@ -21,7 +21,12 @@ from simbias.claims import difference
 from simbias.core import Claim, Experiment
 from simbias.experiments._times import log_times
 from simbias.experiments.order._clones import TRAINED_ON, RealAccuracy, make
-from simbias.experiments.order.distributional_clones import CLONES, LEFT, RATE, left_at
+from simbias.experiments.order.distributional_clones import (
+    CLONES,
+    LEFT,
+    RATE,
+    left_or_end,
+)
 from simbias.figures.band import band
 from simbias.figures.laws import law_level
 from simbias.figures.legends import legend_beside
@@ -55,13 +60,6 @@ experiment = presets(
         "times": log_times(5 * RATE, 10_000 * RATE, 60),
     },
 )
-
-
-def left_or_end(part: xr.Dataset) -> xr.DataArray:
-    """Steps until a clone is left, those of the run, a lower bound, if it is not."""
-    is_known = part["accuracy"].notnull().all("time")
-    end = float(part["time"][-1]) / RATE
-    return left_at(part).fillna(end).where(is_known)
 
 
 def figure(ds: xr.Dataset) -> Figure:

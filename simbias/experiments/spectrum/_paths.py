@@ -9,8 +9,10 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, Dataset, Real
 from simbias.datasets.vision.images import Source, images
+from simbias.errors import BadInput
 from simbias.measures.spectrum.path_spectrum import PathSpectrum
 
 CLASSES = 10
@@ -33,8 +35,13 @@ def wrong_in_training(
     The true class is the likeliest, as long as noise is below 1 − 1/classes.
 
     Raises:
-        ValueError: as `simbias.datasets.vision.images`.
+        ValueError: as `simbias.datasets.vision.images`, or for fewer than two images,
+            between which there is no path.
     """
+    for name, size in (("n", n), ("n_test", n_test)):
+        positive_integer(name, size)
+        if size < 2:
+            raise BadInput(f"`{name}` must be 2 or more, to have a path, got {size}.")
     data = images(
         key, n=n, n_test=n_test, source=source, noise=noise, data_dir=data_dir
     )

@@ -235,14 +235,12 @@ def _with_noise(part: xr.Dataset) -> list[Claim]:
     order = f"{where}: rank correlation of octave and the time to half"
     ratio = f"{where}: excess risk at its least, {at}, over that at the end"
     rest = f"{where}: training error over σ² at {at}"
-    more = f"{where}: excess risk at the end less that at {at}"
     grown = f"{where}: share of f above k = {COUNT}, end less {at}"
     out = [
         smallest(f"{order}, least of all nets", rho, 0, 1, "ours: no net is turned"),
         mean(f"{where}: time to half, noise over target", late, 2, np.inf, "ours"),
         mean(ratio, best["excess"] / end["excess"], 0, 0.5, "ours"),
         mean(rest, best["train"] / sigma**2, 0.5, 1, "ours: half of it is not learned"),
-        difference(more, end["excess"], best["excess"], 0, np.inf, "ours"),
         difference(grown, end["high"], best["high"], 0, 1, f"{ZHANG}; band ours"),
     ]
     text = f"{where}: excess risk over σ² at the end"

@@ -53,6 +53,13 @@ def test_white_inputs_have_one_variance_and_amplified_ones_that_of_the_tenth():
     np.testing.assert_allclose(new[first : first + last], old[LIKE - 1])
 
 
+def test_amplified_components_are_never_smaller_where_there_are_fewer_than_ten():
+    few = {**SMALL, "n": 6}
+    old = np.diag(moments(make(KEY, **few)[0]))
+    new = np.diag(moments(make(KEY, inputs="amplified", **few)[0]))
+    np.testing.assert_allclose(new, old, atol=1e-10)
+
+
 def test_the_test_sample_is_changed_by_the_same_map():
     raw, one = make(KEY, **SMALL)
     white, two = make(KEY, inputs="white", **SMALL)

@@ -120,6 +120,7 @@ def test_the_accuracy_for_the_target_is_that_of_the_network_of_the_sample(drawn)
         ({"source": "digits", "rows": 118}, "`rows` must be at most 117"),
         ({"source": "digits", "rows": 100, "rows_test": 56}, "`rows_test`"),
         ({"rows": 20}, "too few samples"),
+        ({"m": 0}, "`m`"),
     ],
 )
 def test_what_cannot_be_cloned_is_refused_by_name(options, name):

@@ -251,6 +251,7 @@ def test_the_sample_and_the_network_of_every_cell_fit(phenomenon):
         (low_rank_weights.make, {"linear": 6}, "linear"),
         (low_rank_weights.make, {"scale": -1.0}, "scale"),
         (low_rank_embeddings.make, {"depth": 17}, "depth"),
+        (low_rank_embeddings.make, {"m": 0}, "m"),
         (low_rank_targets.make, {"rank": 17}, "rank"),
         (low_rank_regression.make, {"n": 16}, "n"),
         (low_rank_regression.make, {"n": 0}, "n"),
