@@ -128,6 +128,13 @@ def test_a_second_descent_is_looked_for_in_the_test_error():
     assert claim.estimate.value == pytest.approx(0.5, 0.02)
 
 
+def test_an_error_that_only_falls_has_no_minimum_before_the_end():
+    ds = result()
+    falling = ds.assign(excess=ds["train"])
+    held = [c.statement for c in noisy.claims(falling) if c.verdict == "holds"]
+    assert not [text for text in held if text.startswith("σ = 1: excess risk at")]
+
+
 def test_without_a_noisy_run_the_control_has_nothing_to_be_compared_with():
     clean = noisy.claims(result().isel(noise=[0]))
     assert clean[0].needs == "a run with noise"
