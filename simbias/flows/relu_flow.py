@@ -11,6 +11,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
 from simbias.errors import BadInput
+from simbias.flows._relu.decoupled import decoupled_length, may_be_decoupled
 from simbias.flows._relu.event_step import (
     Attempt,
     Method,
@@ -40,6 +41,11 @@ from simbias.flows._shared.turn import counted, first_counts, turn_of
 from simbias.introspection.wrapped import unwrapped
 from simbias.losses import hinge, whole
 
+# Steps of neurons that do not feel each other are taken if they are so much longer, and
+# are so much shorter after one that was not kept.
+_WORTH, _DISTRUST = 2, 0.25
+# Neurons × samples from which they are worth what they take to compile.
+_PAYS = 2**16
 # A tolerance below this many roundings would take their noise for events.
 _LEAST_RTOL = 1000
 
@@ -77,6 +83,12 @@ class ReluFlow(AbstractFlow):
         rows: neurons whose events are followed at a time; changes speed only.
         stabilise: steps that stability bounds are left to Runge–Kutta–Chebyshev,
             whose number of evaluations grows with the root of their length.
+        decouple: while f is so small that the residuals stand still, each neuron is
+            followed by itself, exactly, over all planes that it meets, in few steps
+            however long that takes: time and cost do not depend on how small the start
+            is.  For one output that is trained, |a| ≥ |w| and no `events`.  None takes
+            such steps where m × n ≥ 65,536; a program with them takes about a third
+            longer to compile.
         events: room for so many events, written down with their times: the result has
             `event_time`, `event_neuron`, `event_sample` (the first one on the
             hyperplane) and `event_kind` (1 the neuron becomes active there, 2 inactive,
@@ -97,6 +109,7 @@ class ReluFlow(AbstractFlow):
     max_pins: int | None = eqx.field(static=True, default=None)
     rows: int | None = eqx.field(static=True, default=None)
     stabilise: bool = eqx.field(static=True, default=True)
+    decouple: bool | None = eqx.field(static=True, default=None)
     events: int = eqx.field(static=True, default=0)
 
     def __check_init__(self):
@@ -108,11 +121,20 @@ class ReluFlow(AbstractFlow):
             raise BadInput(
                 f"`stabilise` must be True or False, got {self.stabilise!r}."
             )
+        if not (self.decouple is None or isinstance(self.decouple, bool)):
+            raise BadInput(
+                f"`decouple` must be True, False or None, got {self.decouple!r}."
+            )
         for name in ("max_steps", "max_pins", "rows"):
             if getattr(self, name) is not None:
                 positive_integer(name, getattr(self, name))
         if self.events != 0:
             positive_integer("events", self.events)
+            if self.decouple:
+                raise BadInput(
+                    "`decouple`: steps of neurons by themselves write down no events. "
+                    "Leave out one of `decouple` and `events`."
+                )
         if not isinstance(self.solver, diffrax.AbstractERK):
             raise BadInput(
                 "`solver` must be an explicit Runge–Kutta method of diffrax with an "
@@ -171,6 +193,7 @@ class ReluFlow(AbstractFlow):
             controller=first_controller(w.dtype),
             has_overflowed=jnp.array(False),
             stiffness=unknown_stiffness(w, a) if self.stabilise else None,
+            trust=jnp.ones((), w.dtype) if self._may_be_alone(len(w), sample) else None,
             log=no_log(self.events, clock()) if self.events else None,
         )
         return FlowState(network, jnp.zeros((), clock()), status, stats, memory)
@@ -184,15 +207,20 @@ class ReluFlow(AbstractFlow):
         dtype = network.w.dtype
         until = until.astype(time.dtype)
         rounding = jnp.finfo(until.dtype).eps * until
-        is_clipped = time + memory.length > until - CLIP * rounding
-        tnext = jnp.where(is_clipped, until, time + memory.length)
+        rtol = self._rtol(dtype)
+        wish, is_alone = memory.length, None
+        if memory.trust is not None:
+            alone = decoupled_length(memory.position, sample, rtol) * memory.trust
+            is_alone = alone.astype(time.dtype) > _WORTH * memory.length
+            wish = jnp.where(is_alone, alone.astype(time.dtype), memory.length)
+        is_clipped = time + wish > until - CLIP * rounding
+        tnext = jnp.where(is_clipped, until, time + wish)
         length = (tnext - time).astype(dtype)
         rows = max(16, network.w.shape[0] // 16) if self.rows is None else self.rows
-        rtol = jnp.maximum(
-            jnp.asarray(self.rtol, dtype), _LEAST_RTOL * jnp.finfo(dtype).eps
-        )
         method = Method(self.solver, rtol, _slope(network), rows, self.events > 0)
-        new = attempt_step(memory.position, sample, length, method, memory.stiffness)
+        new = attempt_step(
+            memory.position, sample, length, method, memory.stiffness, is_alone
+        )
         overflows = ~is_finite((new.position, new.error))
         error = jnp.where(overflows, jnp.inf, new.error)
         is_kept, proposal, controller = controlled(
@@ -214,10 +242,16 @@ class ReluFlow(AbstractFlow):
         proposal = proposal.astype(time.dtype)
         longer = jnp.maximum(proposal, memory.length)
         proposal = jnp.where(is_clipped & is_kept, longer, proposal)
+        trust = memory.trust
+        if is_alone is not None and trust is not None:
+            # Such steps say nothing of how long one of the others may be.
+            controller = choose(is_alone, memory.controller, controller)
+            proposal = jnp.where(is_alone, memory.length, proposal)
+            trust = jnp.where(is_alone & ~is_kept, _DISTRUST * trust, trust)
 
         attempts = state.stats["accepted"] + state.stats["rejected"]
         turn = turn_of(state, until > time, attempts, self.max_steps)
-        is_too_small = memory.length < least_step(time, until)
+        is_too_small = wish < least_step(time, until)
         tries = turn.goes & ~is_too_small
         moves = tries & is_kept
         small = where_status(
@@ -240,7 +274,14 @@ class ReluFlow(AbstractFlow):
         memory = choose(
             tries,
             ReluMemory(
-                memory.planes, proposal, position, controller, overflows, stiffness, log
+                memory.planes,
+                proposal,
+                position,
+                controller,
+                overflows,
+                stiffness,
+                trust,
+                log,
             ),
             memory,
         )
@@ -251,6 +292,15 @@ class ReluFlow(AbstractFlow):
             _counted(state.stats, new, tries, moves),
             memory,
         )
+
+    def _rtol(self, dtype: jnp.dtype) -> Float[Array, ""]:
+        least = _LEAST_RTOL * jnp.finfo(dtype).eps
+        return jnp.maximum(jnp.asarray(self.rtol, dtype), least)
+
+    def _may_be_alone(self, m: int, sample: Sample) -> bool:
+        pays = m * sample.x.shape[0] >= _PAYS
+        wanted = pays if self.decouple is None else self.decouple
+        return wanted and may_be_decoupled(sample) and not self.events
 
     def _capacity(self, sample: Sample) -> int:
         n, e = sample.x.shape
@@ -266,6 +316,7 @@ class ReluMemory(eqx.Module):
     controller: PyTree
     has_overflowed: Bool[Array, ""]
     stiffness: Stiffness | None
+    trust: Float[Array, ""] | None
     log: Log | None
 
 

@@ -18,7 +18,13 @@ from simbias.flows._relu.cubic import (
 )
 from simbias.flows._relu.events import kinds_at, kinds_of_leaving
 from simbias.flows._relu.frozen import Sample
-from simbias.flows._relu.meetings import Meeting, concave_first, decide, jumps_at
+from simbias.flows._relu.meetings import (
+    Meeting,
+    concave_first,
+    decide,
+    held_after,
+    jumps_at,
+)
 from simbias.flows._relu.norms import largest_of_rows, norm_of_rows, rounding
 from simbias.flows._relu.pins import (
     dual_basis,
@@ -31,7 +37,6 @@ from simbias.flows._relu.rows import (
     least_and_place,
     on_some_rows,
     on_wanted_rows,
-    with_flips,
 )
 from simbias.flows._relu.single_neuron import Point, displacement, mix, point
 from simbias.numerics.conditionals import repeat_while, when
@@ -146,20 +151,10 @@ def _redirected(
     new and the old moments: what the frozen step knows better than they is kept.
     """
     data, pins, plane = step.sample, course.pins, meeting.plane
-    gain = meeting.gain.astype(data.normal.dtype)
-    weight = gain * (1 - step.slope)
-    normal = data.normal[plane]
-    swing = lambda pull: jnp.sum(
-        (weight[:, :, None] * pull[plane])[:, :, :, None] * normal[:, :, None, :],
-        axis=1,
-    )
-    early, late = course.early - swing(step.before), course.late - swing(step.after)
+    early = course.early - meeting.swing(step.before, step)
+    late = course.late - meeting.swing(step.after, step)
     old_normals = pinned_normals(data.normal, pins.plane)
-    new_plane = jnp.where(meeting.is_kept, pins.plane, -1)
-    is_full = meeting.is_pinned & jnp.all(new_plane >= 0, axis=1)
-    room = jnp.arange(new_plane.shape[1])[None, :] == jnp.argmin(new_plane, 1)[:, None]
-    takes = room & (meeting.is_pinned & ~is_full)[:, None]
-    new_plane = jnp.where(takes, plane[:, -1:], new_plane)
+    new_plane, is_full = held_after(pins.plane, meeting)
     normals = pinned_normals(data.normal, new_plane)
     dual = dual_basis(normals)
     left, is_frozen = (1 - begin) * step.length, data.is_output_frozen
@@ -179,7 +174,7 @@ def _redirected(
     jump = jumps_at(there.a, jnp.maximum(new_plane, 0), begin, step)
     drive = jnp.sum(there.a[:, :, None] * now, axis=1)
     below, above, _ = escape_speeds(drive, jump, dual)
-    is_above = with_flips(course.is_above, plane, meeting.gain, data.planes.first)
+    is_above = meeting.sides(course.is_above, data.planes)
     leaves = meeting.is_used[:, :-1] & ~meeting.is_kept
     released = jnp.sum(leaves, axis=1)
     events = course.events

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import diffrax
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
@@ -14,6 +15,7 @@ from simbias.flows._relu.crossings import (
     Step,
     follow_events,
 )
+from simbias.flows._relu.decoupled import follow_alone, lag_of_growth
 from simbias.flows._relu.events import Events, kinds_of_leaving, no_events
 from simbias.flows._relu.frozen import (
     Rates,
@@ -26,6 +28,8 @@ from simbias.flows._relu.pins import pinned_normals, project
 from simbias.flows._relu.position import Position, products
 from simbias.flows._relu.releases import Held, release
 from simbias.flows._relu.smooth_step import Stiffness
+from simbias.flows._shared.solvers import error_order
+from simbias.numerics.conditionals import when
 
 # Powers of the step in the errors of one event, and of what it does to the others.
 _EVENT_ORDER, _COUPLING_ORDER = 3, 2
@@ -59,12 +63,28 @@ class Attempt(NamedTuple):
     events: Events | None
 
 
+class _Leg(NamedTuple):
+    """Every neuron at the end of a step, under residuals that no event has moved.
+
+    `end` and `late` are those with the old pattern; neurons first.
+    """
+
+    course: Course
+    end: Rates
+    error: Rates
+    late: Rates
+    order: Float[Array, ""]
+    evaluations: Int[Array, ""]
+    stiffness: Stiffness | None
+
+
 def attempt_step(
     position: Position,
     sample: Sample,
     length: Float[Array, ""],
     method: Method,
     stiffness: Stiffness | None,
+    is_alone: Bool[Array, ""] | None = None,
 ) -> Attempt:
     """Integrate with the pattern frozen, then put right what met a hyperplane.
 
@@ -73,17 +93,15 @@ def attempt_step(
     3. The field anew: what the events changed in r moves all neurons a little (δr
        grows about linearly from each event to the end, hence the factor κ/2).
     4. Pins that no longer hold are released.
+
+    Where it `is_alone` each neuron is followed by itself instead, under residuals that
+    stand still, and what f moves in them is the error.
     """
     slope = method.slope
-    smooth = frozen_step(position, sample, length, method.solver, slope, stiffness)
-    end, error, late = map(neurons_first, smooth[:3])
+    leg = _leg(position, sample, length, method, stiffness, is_alone)
+    course, end, error, late, order, evaluations, stiffness = leg
     size = norm_of_rows(position.w, position.a)
     share = lambda *parts: norm_of_rows(*parts) / jnp.where(size > 0, size, 1)
-    events = no_events(len(position.w), position.w.dtype) if method.has_events else None
-    course = _course(position, end, late, events)
-    pulls = sample.pulls(position.rates.residual), sample.pulls(late.residual)
-    step = Step(sample, *pulls, length, slope)
-    course = follow_events(course, step, method.rows)
 
     w, a, pins = course.end.w, course.end.a, course.pins
     rates = field_at(w, a, course.is_above, pins, sample, slope)
@@ -92,9 +110,9 @@ def attempt_step(
     has_events = total > 0
     kappa = jnp.sum(weight * course.lag) / jnp.where(has_events, total, 1)
     half = jnp.where(has_events, kappa / 2 * length, 0)
-    if smooth.stiffness is not None:
+    if stiffness is not None:
         # What decays fast follows at once, and comes to rest at δθ' / ρ.
-        decay = jnp.where(smooth.stiffness.is_stiff, smooth.stiffness.radius, 0)
+        decay = jnp.where(stiffness.is_stiff, stiffness.radius, 0)
         half = half / (1 + decay * half)
     dw, da = half * (rates.w - course.end.dw), half * (rates.a - course.end.da)
     w, a = w + dw, a + da
@@ -105,6 +123,8 @@ def attempt_step(
     is_off = jnp.where(course.is_above, h < -limit, h > limit)
     flipped = course.is_above != position.is_above
     is_endless = course.meetings >= MAX_EVENTS
+    if is_alone is not None:
+        is_endless &= ~is_alone
     is_undone = jnp.any(is_off & flipped & ~is_endless[:, None])
     is_reset = (is_off & is_endless[:, None])[:, sample.planes.first]
     is_above = jnp.where(is_reset, (h > 0)[:, sample.planes.first], course.is_above)
@@ -121,7 +141,6 @@ def attempt_step(
     change = moved + _change(position.rates.moment, late.moment)
     kink = share(course.shift[:, None]) * change ** (_EVENT_ORDER - 1)
     kink = kink + let_go * change + jnp.where(is_endless, moved, 0)
-    order = smooth.order
     relative = lambda v: _root_mean_square(v, moved) / method.rtol
     scaled = jnp.maximum(
         relative(share(error.w, error.a)),
@@ -130,6 +149,12 @@ def attempt_step(
             relative(share(dw, da)) ** (order / _COUPLING_ORDER),
         ),
     )
+    if is_alone is not None:
+        felt = lag_of_growth(position, length) * share(
+            rates.w - course.end.dw, rates.a - course.end.da
+        )
+        felt = jnp.where(jnp.all(course.begin == 1), relative(felt), jnp.inf)
+        scaled = jnp.where(is_alone, felt, scaled)
     scaled = jnp.where(is_undone, jnp.maximum(scaled, _HALVE**order), scaled)
     count = lambda v: jnp.sum(v).astype(jnp.int32)
     events = course.events
@@ -144,8 +169,8 @@ def attempt_step(
         position=_arrived(held, rates.residual, sample),
         error=scaled,
         order=order,
-        evaluations=smooth.evaluations,
-        stiffness=smooth.stiffness,
+        evaluations=evaluations,
+        stiffness=stiffness,
         crossings=count(course.crossings),
         pinned=count(course.pinned),
         released=count(course.released) + count(held.released),
@@ -153,6 +178,49 @@ def attempt_step(
         is_full=jnp.any(course.is_full),
         events=events,
     )
+
+
+def _leg(
+    position: Position,
+    sample: Sample,
+    length: Float[Array, ""],
+    method: Method,
+    stiffness: Stiffness | None,
+    is_alone: Bool[Array, ""] | None,
+) -> _Leg:
+    """By a frozen step and its events, or of every neuron by itself."""
+
+    def together(here, _):
+        position, sample, length, stiffness = here
+        smooth = frozen_step(
+            position, sample, length, method.solver, method.slope, stiffness
+        )
+        end, error, late = map(neurons_first, smooth[:3])
+        none = no_events(len(position.w), position.w.dtype)
+        course = _course(position, end, late, none if method.has_events else None)
+        pulls = sample.pulls(position.rates.residual), sample.pulls(late.residual)
+        step = Step(sample, *pulls, length, method.slope)
+        course = follow_events(course, step, method.rows)
+        return _Leg(course, end, error, late, *smooth[3:])
+
+    def alone(here, _):
+        position, sample, length, stiffness = here
+        rates = position.rates
+        course = _course(position, Rates(position.w, position.a, *rates[2:]), rates)
+        pull = sample.pulls(rates.residual)
+        course = follow_alone(course, Step(sample, pull, pull, length, method.slope))
+        end = rates._replace(w=course.end.w, a=course.end.a)
+        none = jax.tree.map(jnp.zeros_like, rates)
+        order = jnp.asarray(error_order(method.solver), length.dtype)
+        return _Leg(course, end, none, rates, order, jnp.int32(1), stiffness)
+
+    here = position, sample, length, stiffness
+    if is_alone is None:
+        return together(here, None)
+    shapes = jax.eval_shape(together, here, None)
+    leg = jax.tree.map(lambda v: jnp.zeros(v.shape, v.dtype), shapes)
+    leg = when(together)(~is_alone, here, leg)
+    return when(alone)(is_alone, here, leg)
 
 
 def _root_mean_square(
@@ -199,7 +267,7 @@ def _course(
     position: Position,
     end: Rates,
     late: Rates,
-    events: Events | None,
+    events: Events | None = None,
 ) -> Course:
     """A whole step for every neuron, before any event."""
     w0, w1 = position.w, end.w

@@ -7,7 +7,8 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._relu.course import Course, Step
 from simbias.flows._relu.pins import dual_basis, jumps, pinned_normals, project
-from simbias.flows._relu.rows import holds, least_and_place
+from simbias.flows._relu.planes import Planes
+from simbias.flows._relu.rows import holds, least_and_place, with_flips
 from simbias.flows._relu.single_neuron import Point, mix
 from simbias.flows._relu.subgradient import box_least_norm
 from simbias.numerics.precision import matmul
@@ -54,6 +55,17 @@ class Meeting(NamedTuple):
     is_kept: Bool[Array, "c p"]
     is_pinned: Bool[Array, " c"]
     stays: Bool[Array, " c"]
+
+    def swing(self, pull: Float[Array, "n k"], step: Step) -> Float[Array, "c k e"]:
+        """What the moment loses by the planes that change sides."""
+        normal = step.sample.normal[self.plane]
+        weight = self.gain.astype(normal.dtype) * (1 - step.slope)
+        part = (weight[:, :, None] * pull[self.plane])[:, :, :, None]
+        return jnp.sum(part * normal[:, :, None, :], axis=1)
+
+    def sides(self, is_above: Bool[Array, "c n"], planes: Planes) -> Bool[Array, "c n"]:
+        """Those of all planes afterwards."""
+        return with_flips(is_above, self.plane, self.gain, planes.first)
 
 
 def decide(
@@ -103,6 +115,17 @@ def decide(
         is_pinned=is_pinned,
         stays=stays,
     )
+
+
+def held_after(
+    plane: Int[Array, "c p"], meeting: Meeting
+) -> tuple[Int[Array, "c p"], Bool[Array, " c"]]:
+    """The planes that neurons are held on now, and whether one found no slot."""
+    plane = jnp.where(meeting.is_kept, plane, -1)
+    is_full = meeting.is_pinned & jnp.all(plane >= 0, axis=1)
+    room = jnp.arange(plane.shape[1])[None, :] == jnp.argmin(plane, 1)[:, None]
+    takes = room & (meeting.is_pinned & ~is_full)[:, None]
+    return jnp.where(takes, meeting.plane[:, -1:], plane), is_full
 
 
 def jumps_at(

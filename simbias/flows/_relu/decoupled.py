@@ -1,0 +1,180 @@
+"""Neurons that do not feel each other yet, each followed alone and exactly.
+
+While f is next to nothing the residuals stand still, and so does the moment M of every
+activation pattern.  In the time τ with dτ = |a| dt the input weights of a neuron then
+move on straight lines from one hyperplane to the next,
+
+    dw/dτ = V,  V = sign(a) P M,
+
+and along each of them, with p = w·V/|V|, whose rest w⊥ stays,
+
+    p' = |V| |a|,  |a|' = |V| p,  hence  |a| ± p ∝ e^{±|V| t}.
+
+No step is bounded by what a neuron crosses, and none by its size: networks that start
+at 1e-300 wait no longer than others.  Expects one output and |a| ≥ |w|, which the flow
+keeps: then a has one sign for ever.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from simbias.flows._relu.course import Course, Pins, Step
+from simbias.flows._relu.frozen import Sample
+from simbias.flows._relu.meetings import concave_first, decide, held_after
+from simbias.flows._relu.norms import norm_of_rows, rounding
+from simbias.flows._relu.pins import (
+    dual_basis,
+    escape_speeds,
+    jumps,
+    pinned_normals,
+    project,
+)
+from simbias.flows._relu.position import Position
+from simbias.flows._relu.rows import on_some_rows, on_wanted_rows
+from simbias.flows._relu.single_neuron import Point
+from simbias.flows._relu.straight import (
+    cross_planes,
+    most_meetings,
+    next_plane,
+    slack_of,
+)
+from simbias.numerics.conditionals import repeat_while
+
+# Share of the tolerance that the residuals may use up in a step.
+_SHARE = 0.5
+# Part of the way there that one step goes: neurons turn to where they grow faster.
+_PART = 0.6
+# Growth of a neuron in one step, as an exponent: squares must not overflow.
+_LONGEST = 300.0
+# Numbers of one array of some neurons and all planes: several of them fit the cache.
+_SOME = 2**16
+
+
+def may_be_decoupled(sample: Sample) -> bool:
+    """Whether such steps are known for networks on a sample like this at all."""
+    return sample.y.shape[1] == 1 and not sample.is_output_frozen
+
+
+def decoupled_length(
+    position: Position, sample: Sample, rtol: Float[Array, ""]
+) -> Float[Array, ""]:
+    """Time for which residuals stand still to the tolerance; 0 if they do not.
+
+    |f| ≤ |x| S with S = Σ |a| |w|, which grows at most as e^{2vt}, v the largest |M|.
+    What that moves in the residuals, by their slope at f = 0, moves a neuron by less
+    than its share of `rtol` as long as Σ |x|² |r'(0)| S ≤ 2 v rtol.
+    """
+    w, a = norm_of_rows(position.w), norm_of_rows(position.a)
+    unit = jnp.maximum(jnp.max(w), jnp.max(a))
+    unit = jnp.where(unit > 0, unit, 1)
+    size = jnp.sum((w / unit) * (a / unit))
+    at_zero = jnp.zeros_like(sample.y)
+    _, slope = jax.jvp(sample.residual, (at_zero,), (jnp.ones_like(at_zero),))
+    pull = jnp.sum(jnp.abs(slope[:, 0]) * sample.length**2)
+    speed = jnp.max(norm_of_rows(position.rates.moment[:, 0]))
+    rest = jnp.log(2 * _SHARE * rtol * speed / pull) - jnp.log(size)
+    growth = _PART * (rest - 2 * jnp.log(unit))
+    length = jnp.minimum(growth, 2 * _LONGEST) / (2 * speed)
+    is_led = jnp.all(a >= (1 - rounding(w)) * w) & (speed > 0) & jnp.isfinite(length)
+    return jnp.where(is_led, jnp.maximum(length, 0), 0)
+
+
+def lag_of_growth(position: Position, length: Float[Array, ""]) -> Float[Array, ""]:
+    """∫ δ(t) dt over a step, per δ at its end, of what grows from 0 as e^{2vt} − 1."""
+    twice = 2 * jnp.max(norm_of_rows(position.rates.moment[:, 0]))
+    stretch = twice * length
+    grows = stretch > jnp.sqrt(jnp.finfo(length.dtype).eps)
+    stretch = jnp.where(grows, stretch, 1)
+    part = length * (1 / stretch - 1 / jnp.expm1(stretch))
+    return jnp.where(grows, part, length / 2)
+
+
+def follow_alone(course: Course, step: Step) -> Course:
+    """Every neuron of a `course` that has not begun, at the end of the step."""
+    size = norm_of_rows(course.start.w, course.start.a)
+    size = jnp.where(size > 0, size, 1)[:, None]
+    start = course.start._replace(w=course.start.w / size, a=course.start.a / size)
+    moves = jnp.any(course.start.a != 0, axis=1)
+    begin = jnp.where(moves, course.begin, 1)
+    course = eqx.tree_at(
+        lambda c: (c.start, c.is_pending, c.begin), course, (start, moves, begin)
+    )
+    n, m = step.sample.x.shape[0], size.shape[0]
+    rows = min(m, max(_SOME // n, 16))
+    arrays, static = eqx.partition(step, eqx.is_array)
+
+    def turn(arrays, carry):
+        step = eqx.combine(arrays, static)
+        goes = lambda carry: carry[0].is_pending & ~carry[1]
+        carry = on_wanted_rows(cross_planes, goes, step, carry, rows)
+        course, is_held_up = carry
+        treat = lambda some: _decided(step, some)
+        return on_some_rows(treat, carry, course.is_pending & is_held_up, rows)
+
+    more = lambda carry: jnp.any(carry[0].is_pending)
+    course, _ = repeat_while(more, turn)(arrays, (course, jnp.zeros_like(moves)))
+    return _arrived(course, step, size)
+
+
+def _decided(
+    step: Step, carry: tuple[Course, Bool[Array, " c"]]
+) -> tuple[Course, Bool[Array, " c"]]:
+    """Neurons at planes that they may not just cross: once more all is asked anew."""
+    course, is_held_up = carry
+    data, pins, there = step.sample, course.pins, course.start
+    velocity = jnp.sign(there.a) * project(
+        course.early[:, 0], pinned_normals(data.normal, pins.plane), pins.dual
+    )
+    _, k = next_plane(
+        there.w, velocity, course.is_above, data.normal.T[:, None], slack_of(step)
+    )
+    ahead = eqx.tree_at(lambda c: c.end.w, course, there.w + velocity)
+    k = concave_first(ahead, step, k, course.begin, there)
+    meeting = decide(course, step, k, course.begin, there)
+    plane, is_full = held_after(pins.plane, meeting)
+    normals = pinned_normals(data.normal, plane)
+    moment = course.early - meeting.swing(step.before, step)
+    released = meeting.is_used[:, :-1] & ~meeting.is_kept
+    crosses = ~meeting.is_pinned & ~meeting.stays
+    dual = dual_basis(normals)
+    count = lambda old, new: old + new.astype(old.dtype)
+    new = eqx.tree_at(
+        lambda c: (
+            c.start.w, c.early, c.late, c.is_above, c.pins.plane, c.pins.dual,
+            c.meetings, c.crossings, c.pinned, c.released, c.is_full, c.is_pending,
+        ),
+        course,
+        (
+            project(there.w, normals, dual), moment, moment,
+            meeting.sides(course.is_above, data.planes), plane, dual,
+            course.meetings + 1, count(course.crossings, crosses),
+            count(course.pinned, meeting.is_pinned),
+            count(course.released, jnp.sum(released, axis=1)),
+            course.is_full | is_full, course.meetings < most_meetings(step),
+        ),
+    )  # fmt: skip
+    return new, jnp.zeros_like(is_held_up)
+
+
+def _arrived(course: Course, step: Step, size: Float[Array, "c 1"]) -> Course:
+    """The end in its own units, as every step has it; `begin` < 1 if it is not."""
+    w, a = size * course.start.w, size * course.start.a
+    data, pins = step.sample, course.pins
+    normals = pinned_normals(data.normal, pins.plane)
+    drive = a * course.early[:, 0]
+    pull = step.after[jnp.maximum(pins.plane, 0)]
+    jump = jnp.where(pins.plane >= 0, jumps(a, pull, step.slope), 0)
+    below, above, _ = escape_speeds(drive, jump, pins.dual)
+    dw = project(drive, normals, pins.dual)
+    da = jnp.sum(course.early[:, 0] * w, axis=1, keepdims=True)
+    still = Pins(pins.plane, pins.dual, below, above, jnp.zeros_like(below))
+    end = Point(w, a, dw, da)
+    # On the way only the first sample of each plane was kept right.
+    is_above = course.is_above[:, data.planes.first]
+    return eqx.tree_at(
+        lambda c: (c.start, c.end, c.pins, c.is_above),
+        course,
+        (end, end, still, is_above),
+    )

@@ -1,0 +1,342 @@
+"""Neurons under a field that stands still, on straight lines from plane to plane."""
+
+import functools
+import operator
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from simbias.flows._relu.course import Course, Step
+from simbias.flows._relu.norms import rounding
+from simbias.flows._relu.pins import escape_speeds, jumps, pinned_normals, project
+from simbias.flows._relu.rows import least_and_place
+from simbias.numerics.conditionals import repeat_while, when
+from simbias.numerics.precision import matmul
+
+# A neuron may meet every plane so many times in a step, and some more.
+_ROUNDS, _MORE = 8, 64
+# Sums over so few coordinates are written out: one pass with what follows them.
+_SHORT = 8
+# From so many planes on a few candidates are looked at in the place of all of them:
+# the nearest of each of some groups, which hold while V turns by this share.
+_MANY, _GROUP, _DRIFT = 1024, 16, 0.02
+
+
+class Moving(eqx.Module):
+    """What changes of a neuron while it only crosses planes.
+
+    `tau` and `is_above` are those of a `_Look`: how far the neuron has come since, and
+    its sides of the planes that are looked at.
+    """
+
+    w: Float[Array, "c e"]
+    a: Float[Array, " c"]
+    moment: Float[Array, "c e"]
+    begin: Float[Array, " c"]
+    is_above: Bool[Array, "c s"]
+    meetings: Int[Array, " c"]
+    crossings: Int[Array, " c"]
+    tau: Float[Array, " c"]
+    goes: Bool[Array, " c"]
+    is_held_up: Bool[Array, " c"]
+
+
+class _Look(eqx.Module):
+    """Planes that may be met, for each neuron its own or for all the same (b = 1).
+
+    `until` is the τ up to which no other can be met, as long as V is within `drift` of
+    `velocity`.
+    """
+
+    normal: Float[Array, "e b s"]
+    pull: Float[Array, "b s"]
+    velocity: Float[Array, "c e"]
+    drift: Float[Array, " c"]
+    until: Float[Array, " c"]
+
+
+class _Pinned(eqx.Module):
+    """The pins of some neurons, which stay what they are here."""
+
+    plane: Int[Array, "c p"]
+    normals: Float[Array, "c p e"]
+    dual: Float[Array, "c p e"]
+
+
+def most_meetings(step: Step) -> int:
+    """A neuron that meets more planes than that in a step gets nowhere."""
+    return _ROUNDS * step.sample.x.shape[0] + _MORE
+
+
+def cross_planes(
+    step: Step, carry: tuple[Course, Bool[Array, " c"]]
+) -> tuple[Course, Bool[Array, " c"]]:
+    """Some neurons, each up to the end or to a plane that it may not just cross."""
+    course, _ = carry
+    none = jnp.zeros_like(course.is_pending)
+    moving = Moving(
+        course.start.w, course.start.a[:, 0], course.early[:, 0], course.begin,
+        course.is_above, course.meetings, course.crossings,
+        jnp.zeros_like(course.begin), course.is_pending, none,
+    )  # fmt: skip
+    normals = pinned_normals(step.sample.normal, course.pins.plane)
+    pinned = _Pinned(course.pins.plane, normals, course.pins.dual)
+    is_many = step.sample.x.shape[0] >= _MANY
+    arrays, static = eqx.partition(step, eqx.is_array)
+
+    def turn(context, moving):
+        arrays, pinned = context
+        step = eqx.combine(arrays, static)
+        if is_many:
+            return _over_the_nearest(moving, pinned, step)
+        return _across(moving, _at_all(moving, pinned, step), pinned, step)
+
+    goes = lambda moving: jnp.any(moving.goes)
+    moving = repeat_while(goes, turn)((arrays, pinned), moving)
+    moment = moving.moment[:, None]
+    course = eqx.tree_at(
+        lambda c: (
+            c.start.w, c.start.a, c.early, c.late, c.begin, c.is_above, c.meetings,
+            c.crossings, c.is_pending,
+        ),
+        course,
+        (
+            moving.w, moving.a[:, None], moment, moment, moving.begin, moving.is_above,
+            moving.meetings, moving.crossings, course.is_pending & moving.is_held_up,
+        ),
+    )  # fmt: skip
+    return course, moving.is_held_up
+
+
+def velocity_of(
+    moment: Float[Array, "c e"], a: Float[Array, " c"], pinned: _Pinned
+) -> Float[Array, "c e"]:
+    """V = sign(a) P M."""
+    return jnp.sign(a)[:, None] * project(moment, pinned.normals, pinned.dual)
+
+
+def next_plane(
+    w: Float[Array, "c e"],
+    velocity: Float[Array, "c e"],
+    is_above: Bool[Array, "c s"],
+    normal: Float[Array, "e b s"],
+    slack: Float[Array, ""],
+) -> tuple[Float[Array, " c"], Int[Array, " c"]]:
+    """The τ at which the next plane is met, infinite if none is, and which it is.
+
+    Planes along which a neuron moves, its pins and those it rests on among them, are
+    none that it comes to.
+    """
+    side = jnp.where(is_above, 1, -1).astype(w.dtype)
+    height = side * _along(w, normal)
+    closing = -side * _along(velocity, normal)
+    comes = closing > slack
+    tau = jnp.maximum(height, 0) / jnp.where(comes, closing, 1)
+    return least_and_place(jnp.where(comes, tau, jnp.inf))
+
+
+def slack_of(step: Step) -> Float[Array, ""]:
+    """Speeds below this are roundings of the sum that they are."""
+    return 2 * rounding(step.before) * jnp.sum(jnp.abs(step.before))
+
+
+def _at_all(moving: Moving, pinned: _Pinned, step: Step) -> _Look:
+    velocity = velocity_of(moving.moment, moving.a, pinned)
+    ever = jnp.full_like(moving.a, jnp.inf)
+    pull = (1 - step.slope) * step.before[:, 0]
+    normal = step.sample.normal.T[:, None]
+    return _Look(normal, pull[None], velocity, ever, ever)
+
+
+def _over_the_nearest(moving: Moving, pinned: _Pinned, step: Step) -> Moving:
+    """Over planes that come first in their group, until one might be another's second.
+
+    Between two looks at all planes some ten are crossed.
+    """
+    n = step.sample.x.shape[0]
+    groups = -(-n // _GROUP)
+    look, at = _nearest(moving, pinned, step, groups)
+    sides = moving.is_above
+    few = jnp.take_along_axis(sides, at, axis=1, mode="clip")
+    here = eqx.tree_at(
+        lambda v: (v.is_above, v.tau), moving, (few, jnp.zeros_like(moving.tau))
+    )
+    arrays, static = eqx.partition(step, eqx.is_array)
+
+    def turn(context, moving):
+        arrays, look, pinned = context
+        return _across(moving, look, pinned, eqx.combine(arrays, static))
+
+    goes = lambda moving: jnp.any(moving.goes)
+    there = repeat_while(goes, turn)((arrays, look, pinned), here)
+    row = _upto(at.shape[0])[:, None]
+    is_above = sides.at[row, at].set(there.is_above, mode="drop")
+    goes = moving.goes & (there.begin < 1) & ~there.is_held_up
+    # Where nothing was met it is not known when something will be: a look at all tells.
+    is_stuck = goes & (there.meetings == moving.meetings)
+    there = eqx.tree_at(lambda v: (v.is_above, v.goes), there, (is_above, is_stuck))
+
+    def at_all(context, moving):
+        arrays, pinned = context
+        step = eqx.combine(arrays, static)
+        return _across(moving, _at_all(moving, pinned, step), pinned, step)
+
+    there = when(at_all)(jnp.any(is_stuck), (arrays, pinned), there)
+    return eqx.tree_at(lambda v: v.goes, there, jnp.where(is_stuck, there.goes, goes))
+
+
+def _nearest(
+    moving: Moving, pinned: _Pinned, step: Step, groups: int
+) -> tuple[_Look, Int[Array, "c g"]]:
+    """The plane of each group that may be met first; beyond n are none."""
+    data, gap = step.sample, groups * _GROUP - step.sample.x.shape[0]
+    normal = jnp.pad(data.normal.T, ((0, 0), (0, gap)))
+    pull = jnp.pad((1 - step.slope) * step.before[:, 0], (0, gap))
+    is_above = jnp.pad(moving.is_above, ((0, 0), (0, gap)))
+    velocity = velocity_of(moving.moment, moving.a, pinned)
+    drift = _DRIFT * jnp.sqrt(jnp.sum(velocity**2, axis=1))
+    side = jnp.where(is_above, 1, -1).astype(velocity.dtype)
+    height = side * _along(moving.w, normal[:, None])
+    closing = drift[:, None] - side * _along(velocity, normal[:, None])
+    comes = closing > slack_of(step)
+    tau = jnp.maximum(height, 0) / jnp.where(comes, closing, 1)
+    tau = jnp.where(comes, tau, jnp.inf).reshape(-1, _GROUP, groups)
+    row = jax.lax.broadcasted_iota(jnp.int32, tau.shape, 1)
+    first = jnp.min(tau, axis=1, keepdims=True)
+    place = jnp.max(jnp.where(tau == first, row, 0), axis=1)
+    second = jnp.where(row == place[:, None, :], jnp.inf, tau)
+    until = jnp.min(second, axis=(1, 2))
+    at = place * groups + _upto(groups)[None, :]
+    return _Look(normal[:, at], pull[at], velocity, drift, until), at
+
+
+def _across(moving: Moving, look: _Look, pinned: _Pinned, step: Step) -> Moving:
+    """To the next plane and over it; a pin that would not outlast that holds it up."""
+    free, sign, slack = moving, jnp.sign(moving.a), slack_of(step)
+    velocity = velocity_of(free.moment, free.a, pinned)
+    tau, k = next_plane(free.w, velocity, free.is_above, look.normal, slack)
+    room = look.until - free.tau
+    meets = tau <= room
+    tau = jnp.minimum(tau, room)
+    line = _line(free.w, jnp.abs(free.a), velocity)
+    left = (1 - free.begin) * step.length
+    spent = line.time(tau)
+    arrives = spent >= left
+    last_w, last_a = line.after(left)
+    tau = jnp.where(arrives, 0, tau)
+    w = jnp.where(arrives[:, None], last_w, free.w + tau[:, None] * velocity)
+    a = sign * jnp.where(arrives, last_a, line.size_at(line.p + tau * line.speed))
+
+    was_above = jnp.take_along_axis(free.is_above, k[:, None], axis=1)[:, 0]
+    gain = jnp.where(was_above, -1, 1).astype(w.dtype)
+    each = jnp.arange(k.shape[0])
+    own = each if look.pull.shape[0] > 1 else 0
+    normal, pull = look.normal[:, own, k].T, look.pull[own, k]
+    moment = free.moment - (gain * pull)[:, None] * normal
+    beyond = velocity_of(moment, free.a, pinned)
+    goes_on = gain * jnp.sum(beyond * normal, axis=1) > slack
+    holds = _pins_hold(sign[:, None] * moment, sign, pinned.plane, pinned.dual, step)
+    can_cross = goes_on & holds & (free.meetings < most_meetings(step))
+    turned = jnp.sqrt(jnp.sum((beyond - look.velocity) ** 2, axis=1)) > look.drift
+
+    goes = free.goes
+    crosses = goes & meets & ~arrives & can_cross
+    pick = lambda condition, new, old: jnp.where(
+        condition.reshape((-1,) + (1,) * (old.ndim - 1)), new, old
+    )
+    begin = jnp.where(arrives, 1, free.begin + spent / step.length)
+    one = crosses.astype(jnp.int32)
+    return Moving(
+        w=pick(goes, w, free.w),
+        a=pick(goes, a, free.a),
+        moment=pick(crosses, moment, free.moment),
+        begin=pick(goes, begin, free.begin),
+        is_above=free.is_above.at[each, k].set(was_above ^ crosses),
+        meetings=free.meetings + one,
+        crossings=free.crossings + one,
+        tau=pick(goes, free.tau + tau, free.tau),
+        goes=crosses & ~turned,
+        is_held_up=free.is_held_up | goes & meets & ~arrives & ~can_cross,
+    )
+
+
+class _Line(eqx.Module):
+    """The straight course of a neuron, and how fast it goes along."""
+
+    w: Float[Array, "c e"]
+    unit: Float[Array, "c e"]
+    speed: Float[Array, " c"]
+    p: Float[Array, " c"]
+    a: Float[Array, " c"]
+    square: Float[Array, " c"]
+
+    def time(self, tau: Float[Array, " c"]) -> Float[Array, " c"]:
+        """When it is at w + τV; infinite where it never is.
+
+        |V| t is the change of ln(|a| + p), and that of −ln(|a| − p): whichever does not
+        cancel, as (|a| + p)(|a| − p) = |w⊥|² + |a|² − |w|² stays.
+        """
+        p = self.p + tau * self.speed
+        a = self.size_at(p)
+        ahead = (a + p) / (self.a + self.p)
+        behind = (self.a - self.p) / (a - p)
+        through = (a + p) * ((self.a - self.p) / self.square)
+        growth = jnp.where(self.p >= 0, ahead, jnp.where(p < 0, behind, through))
+        return jnp.where(self.speed > 0, jnp.log(growth) / self.speed, jnp.inf)
+
+    def after(self, time: Float[Array, " c"]) -> tuple[Array, Array]:
+        """W and |a| after some time."""
+        is_back = self.p < 0
+        large = self.a + jnp.abs(self.p)
+        small = self.square / jnp.where(large > 0, large, 1)
+        growth = jnp.exp(self.speed * time)
+        plus = jnp.where(is_back, small, large) * growth
+        minus = jnp.where(is_back, large, small) / growth
+        moved = (plus - minus) / 2 - self.p
+        return self.w + moved[:, None] * self.unit, (plus + minus) / 2
+
+    def size_at(self, p: Float[Array, " c"]) -> Float[Array, " c"]:
+        """|a| where w·V/|V| = p."""
+        return jnp.sqrt(self.square + p**2)
+
+
+def _line(
+    w: Float[Array, "c e"], a: Float[Array, " c"], velocity: Float[Array, "c e"]
+) -> _Line:
+    speed = jnp.sqrt(jnp.sum(velocity**2, axis=1))
+    unit = velocity / jnp.where(speed > 0, speed, 1)[:, None]
+    p = jnp.sum(w * unit, axis=1)
+    aside = jnp.sum((w - p[:, None] * unit) ** 2, axis=1)
+    surplus = jnp.maximum(a**2 - jnp.sum(w**2, axis=1), 0)
+    return _Line(w, unit, speed, p, a, aside + surplus)
+
+
+def _along(
+    vector: Float[Array, "c e"], normal: Float[Array, "e b s"]
+) -> Float[Array, "c s"]:
+    """v·u for every plane that is looked at."""
+    e, c, _ = normal.shape
+    if c == 1 and e > _SHORT:
+        return matmul(vector, normal[:, 0])
+    products = [vector[:, i, None] * normal[i] for i in range(e)]
+    return functools.reduce(operator.add, products)
+
+
+def _upto(n: int) -> Int[Array, " n"]:
+    return jnp.arange(n, dtype=jnp.int32)
+
+
+def _pins_hold(
+    drive: Float[Array, "c e"],
+    sign: Float[Array, " c"],
+    plane: Int[Array, "c p"],
+    dual: Float[Array, "c p e"],
+    step: Step,
+) -> Bool[Array, " c"]:
+    """Whether a neuron goes on sliding on all its pins under a new drive, per |a|."""
+    pull = step.before[jnp.maximum(plane, 0)]
+    below, above, _ = escape_speeds(drive, jumps(sign[:, None], pull, step.slope), dual)
+    slack = slack_of(step)
+    return jnp.all((plane < 0) | (below > slack) & (above < -slack), axis=1)

@@ -1,0 +1,165 @@
+"""Neurons that do not feel each other, followed alone."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from simbias import losses
+from simbias.core import Dataset, Status
+from simbias.errors import BadInput
+from simbias.flows._relu import straight
+from simbias.flows.relu_flow import ReluFlow
+from simbias.networks.activations import LeakyRelu
+from simbias.networks.two_layer import TwoLayer
+
+pytestmark = pytest.mark.usefixtures("hastily_compiled")
+N, D, M = 24, 3, 20
+COUNTS = ("crossings", "pins", "releases")
+FLOW = ReluFlow(decouple=True)
+
+
+def generic(rng):
+    return rng.standard_normal((N, D))
+
+
+def mirrored(rng):
+    """Duplicates, multiples and mirror images share their planes."""
+    x = rng.standard_normal((N // 3, D))
+    return np.concatenate([x, -2 * x, x])
+
+
+def lattice(rng):
+    """Many planes meet in one line."""
+    return rng.integers(-1, 2, (N, D)).astype(float)
+
+
+def flat(rng):
+    """Inputs that span less than their space."""
+    x = rng.standard_normal((N, D))
+    x[:, -1] = x[:, 0]
+    return x
+
+
+def problem(inputs, scale=1e-9, slope=0.0, bias=False, seed=0):
+    rng = np.random.default_rng(seed)
+    x = inputs(rng)
+    y = 0.3 * (np.sign(rng.standard_normal((N, 1)) - 0.5) + x[:, :1])
+    w, b = rng.standard_normal((M, D)), rng.standard_normal(M) * bias
+    size = np.sqrt(np.sum(w**2, axis=1) + b**2)
+    a = (size * np.where(rng.random(M) < 0.5, 1, -1))[:, None]
+    w[3], b[3], a[3] = 0.0, 0.0, 0.0
+    activation = LeakyRelu(slope) if slope else jax.nn.relu
+    given = lambda v: jnp.asarray(scale * v)
+    network = TwoLayer(given(w), given(a), given(b) if bias else None, activation)
+    ones, target = jnp.ones(N), jnp.asarray(y)
+    return network, Dataset(jnp.asarray(x), target, ones, target, jnp.zeros((0, D)))
+
+
+@eqx.filter_jit
+def flowed(network, data, time, loss, flow):
+    state = flow.init(network, data, loss, jax.random.key(0))
+    goes = lambda s: (s.status == Status.RUNNING) & (s.time < time)
+    step = lambda s: flow.step(s, data, loss, time)
+    return jax.lax.while_loop(goes, step, state)
+
+
+def both(network, data, time=6.0, loss=losses.half_mse):
+    """Alone, and as if there were no such steps."""
+    run = lambda flow: flowed(network, data, jnp.asarray(time), loss, flow)
+    return run(ReluFlow(rtol=1e-6, decouple=True)), run(ReluFlow(rtol=1e-6))
+
+
+def assert_same(alone, together, scale, rtol=1e-4):
+    for name in COUNTS:
+        assert int(alone.stats[name]) == int(together.stats[name]), name
+    for one, other in zip(
+        jax.tree.leaves(eqx.filter(alone.network, eqx.is_array)),
+        jax.tree.leaves(eqx.filter(together.network, eqx.is_array)),
+        strict=True,
+    ):
+        one, other = np.asarray(one) / scale, np.asarray(other) / scale
+        np.testing.assert_allclose(one, other, atol=rtol * np.abs(other).max())
+
+
+@pytest.mark.parametrize(("inputs", "time"), [(generic, 6), (mirrored, 3), (flat, 6)])
+def test_neurons_alone_go_where_they_go_together_at_a_tenth_of_the_cost(inputs, time):
+    network, data = problem(inputs)
+    alone, together = both(network, data, time=float(time))
+    assert int(alone.stats["crossings"]) > M
+    assert_same(alone, together, 1e-9)
+    cost = lambda state: int(state.stats["evaluations"])
+    assert cost(alone) < cost(together) / 10
+
+
+@pytest.mark.long
+def test_slopes_biases_and_the_logistic_loss_are_followed():
+    network, data = problem(generic, slope=0.2, bias=True)
+    data = eqx.tree_at(lambda d: d.y, data, jnp.sign(data.y))
+    alone, together = both(network, data, loss=losses.logistic)
+    assert int(alone.stats["crossings"]) > M
+    assert_same(alone, together, 1e-9)
+
+
+def test_where_many_planes_meet_in_a_line_neurons_end_at_the_same_place():
+    network, data = problem(lattice)
+    alone, together = both(network, data)
+    for name in ("w", "a"):
+        one, other = getattr(alone.network, name), getattr(together.network, name)
+        np.testing.assert_allclose(one, other, atol=1e-4 * float(jnp.abs(other).max()))
+
+
+def test_few_candidates_find_what_a_look_at_all_planes_finds(monkeypatch):
+    network, data = problem(generic)
+    end = lambda flow: flowed(network, data, jnp.asarray(6.0), losses.half_mse, flow)
+    all_planes = end(ReluFlow(decouple=True))
+    monkeypatch.setattr(straight, "_MANY", 1)
+    monkeypatch.setattr(straight, "_GROUP", 5)
+    # Another program, of the same flow.
+    few = end(ReluFlow(decouple=True, max_steps=10_000))
+    assert_same(few, all_planes, 1e-9, rtol=1e-12)
+
+
+def test_what_begins_at_1e_270_waits_no_longer_than_what_begins_at_1e_3():
+    rate, evaluations = 0.0, []
+    for scale in (1e-3, 1e-30, 1e-270):
+        network, data = problem(generic, scale=scale)
+        if not rate:
+            moment = ReluFlow().init(network, data, losses.half_mse, jax.random.key(0))
+            rate = float(
+                jnp.linalg.norm(moment.memory.position.rates.moment, axis=-1).max()
+            )
+        time = jnp.asarray(2 - 1.2 * np.log(scale) / rate)
+        state = flowed(network, data, time, losses.half_mse, FLOW)
+        assert float(jnp.linalg.norm(state.network.w)) > 1e-2
+        evaluations.append(int(state.stats["evaluations"]))
+    assert max(evaluations) < 1.5 * evaluations[0] + 20
+
+
+def test_neurons_with_larger_input_than_output_weights_are_followed_together():
+    network, data = problem(generic)
+    network = eqx.tree_at(lambda net: net.a, network, network.a / 2)
+    state = flowed(network, data, jnp.asarray(1.0), losses.half_mse, FLOW)
+    assert int(state.stats["accepted"]) > 5
+
+
+def test_one_in_a_lane_does_not_see_that_others_are_followed_together():
+    small, data = problem(generic)
+    large = jax.tree.map(lambda v: 1e8 * v if eqx.is_array(v) else v, small)
+    at = jnp.asarray(2.0)
+    run = lambda net: flowed(net, data, at, losses.half_mse, FLOW).network.w
+    arrays, static = eqx.partition(small, eqx.is_array)
+    pair = jax.tree.map(
+        lambda u, v: jnp.stack([u, v]), arrays, eqx.filter(large, eqx.is_array)
+    )
+    both = jax.vmap(lambda part: run(eqx.combine(part, static)))(pair)
+    alone = jax.vmap(lambda part: run(eqx.combine(part, static)))(
+        jax.tree.map(lambda v: jnp.stack([v, v]), arrays)
+    )
+    np.testing.assert_array_equal(both[0], alone[0])
+
+
+def test_events_are_not_written_down_by_neurons_alone():
+    with pytest.raises(BadInput, match="`decouple`"):
+        ReluFlow(decouple=True, events=10)
