@@ -18,7 +18,7 @@ from _tally import Tally
 from simbias import cli
 from simbias.cli import worker as _worker
 from simbias.cli._place import found_run
-from simbias.cli._recipe import plan_of, recipe_of
+from simbias.cli._recipe import recipe_of
 from simbias.cli._source import source_of
 from simbias.ensemble import engine
 from simbias.ensemble.programs import Programs
@@ -74,7 +74,7 @@ def in_memory(folder: pathlib.Path, tally: Tally) -> None:
     _, store = found_run(str(folder))
     source = source_of(store, "worker", None, trusts=False)
     recipe = recipe_of(store, source)
-    plan = plan_of(source, recipe, None, holds_result=True)
+    plan = _worker.plan_of(source, recipe, None, holds_result=True)
     table, began = empty_table(plan), time.monotonic()
     for outcome in engine.run_members(plan, set(range(plan.size))):
         table.put(outcome, outcome.member)
