@@ -91,12 +91,15 @@ def lag_of_growth(position: Position, length: Float[Array, ""]) -> Float[Array, 
     return jnp.where(grows, part, length / 2)
 
 
-def follow_alone(course: Course, step: Step) -> Course:
-    """Every neuron of a `course` that has not begun, at the end of the step."""
+def follow_alone(course: Course, step: Step, is_wanted: Bool[Array, ""]) -> Course:
+    """Every neuron of a `course` that has not begun, at the end of the step.
+
+    Of a member of a lane for which this `is_wanted` not, none is moved.
+    """
     size = norm_of_rows(course.start.w, course.start.a)
     size = jnp.where(size > 0, size, 1)[:, None]
     start = course.start._replace(w=course.start.w / size, a=course.start.a / size)
-    moves = jnp.any(course.start.a != 0, axis=1)
+    moves = jnp.any(course.start.a != 0, axis=1) & is_wanted
     begin = jnp.where(moves, course.begin, 1)
     course = eqx.tree_at(
         lambda c: (c.start, c.is_pending, c.begin), course, (start, moves, begin)

@@ -203,12 +203,13 @@ def _leg(
         course = follow_events(course, step, method.rows)
         return _Leg(course, end, error, late, *smooth[3:])
 
-    def alone(here, _):
-        position, sample, length, stiffness = here
+    def alone(context, _):
+        (position, sample, length, stiffness), is_alone = context
         rates = position.rates
         course = _course(position, Rates(position.w, position.a, *rates[2:]), rates)
         pull = sample.pulls(rates.residual)
-        course = follow_alone(course, Step(sample, pull, pull, length, method.slope))
+        step = Step(sample, pull, pull, length, method.slope)
+        course = follow_alone(course, step, is_alone)
         end = rates._replace(w=course.end.w, a=course.end.a)
         none = jax.tree.map(jnp.zeros_like, rates)
         order = jnp.asarray(error_order(method.solver), length.dtype)
@@ -220,7 +221,7 @@ def _leg(
     shapes = jax.eval_shape(together, here, None)
     leg = jax.tree.map(lambda v: jnp.zeros(v.shape, v.dtype), shapes)
     leg = when(together)(~is_alone, here, leg)
-    return when(alone)(is_alone, here, leg)
+    return when(alone)(is_alone, (here, is_alone), leg)
 
 
 def _root_mean_square(
