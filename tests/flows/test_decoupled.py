@@ -110,6 +110,7 @@ def test_where_many_planes_meet_in_a_line_neurons_end_at_the_same_place():
         np.testing.assert_allclose(one, other, atol=1e-4 * float(jnp.abs(other).max()))
 
 
+@pytest.mark.long
 def test_few_candidates_find_what_a_look_at_all_planes_finds(monkeypatch):
     network, data = problem(generic)
     end = lambda flow: flowed(network, data, jnp.asarray(6.0), losses.half_mse, flow)
@@ -144,6 +145,7 @@ def test_neurons_with_larger_input_than_output_weights_are_followed_together():
     assert int(state.stats["accepted"]) > 5
 
 
+@pytest.mark.long
 def test_one_in_a_lane_does_not_see_that_others_are_followed_together():
     small, data = problem(generic)
     large = jax.tree.map(lambda v: 1e8 * v if eqx.is_array(v) else v, small)

@@ -120,6 +120,7 @@ def end(network, data, time):
     return flow_on(network, data)
 
 
+@pytest.mark.long
 def test_the_flow_by_classes_is_the_flow(monkeypatch):
     """400 neurons in two dimensions, which come to be of a few classes."""
     rng = np.random.default_rng(2)
