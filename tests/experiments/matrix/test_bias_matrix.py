@@ -290,5 +290,5 @@ def test_components_with_times_over_their_variance_have_the_slope_one():
 def test_the_quick_preset_is_sixteen_cells_of_eleven_rows():
     quick = bias_matrix.experiment()
     cells = len(quick.cell["setting"]) * len(quick.cell["flow.optimiser"])
-    assert (cells, len(quick.cell["bias"]), quick.seeds) == (16, 11, 16)
+    assert (cells, len(quick.cell["bias"]), quick.seeds) == (16, 11, 20)
     assert dataclasses.replace(quick).loss is by_target
