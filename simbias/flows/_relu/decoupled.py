@@ -11,7 +11,7 @@ and along each of them, with p = w·V/|V|, whose rest w⊥ stays,
     p' = |V| |a|,  |a|' = |V| p,  hence  |a| ± p ∝ e^{±|V| t}.
 
 No step is bounded by what a neuron crosses, and none by its size: networks that start
-at 1e-300 wait no longer than others.  Expects one output and |a| ≥ |w|, which the flow
+at 1e-270 wait no longer than others.  Expects one output and |a| ≥ |w|, which the flow
 keeps: then a has one sign for ever.
 """
 

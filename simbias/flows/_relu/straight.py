@@ -287,7 +287,7 @@ class _Line(eqx.Module):
         return jnp.where(self.speed > 0, jnp.log(growth) / self.speed, jnp.inf)
 
     def after(self, time: Float[Array, " c"]) -> tuple[Array, Array]:
-        """W and |a| after some time."""
+        """Weights w and |a| after some time."""
         is_back = self.p < 0
         large = self.a + jnp.abs(self.p)
         small = self.square / jnp.where(large > 0, large, 1)
