@@ -142,6 +142,7 @@ class Status(enum.IntEnum):
     NONFINITE = 4
     STEP_TOO_SMALL = 5
     CAPACITY = 6
+    STATIONARY = 7
 
     @property
     def message(self) -> str:
@@ -151,8 +152,11 @@ class Status(enum.IntEnum):
     @property
     def is_failure(self) -> bool:
         """True if the member ended before its time for a reason of numerics."""
-        return self not in (Status.RUNNING, Status.REACHED_TIME, Status.CONVERGED)
+        return self not in (Status.RUNNING, Status.REACHED_TIME, *AT_REST)
 
+
+# Nothing moves any more: what was recorded last holds for every later time.
+AT_REST = (Status.CONVERGED, Status.STATIONARY)
 
 _MESSAGES = {
     Status.RUNNING: "Not finished.",
@@ -162,6 +166,7 @@ _MESSAGES = {
     Status.NONFINITE: "A weight, the loss or the field became NaN or infinite.",
     Status.STEP_TOO_SMALL: "The step fell below the spacing of floating point times.",
     Status.CAPACITY: "More events at once than the flow has room for.",
+    Status.STATIONARY: "Is where it stays for ever, with a loss above 0.",
 }
 
 
@@ -239,11 +244,19 @@ class AbstractFlow(eqx.Module):
 
 
 class AbstractStop(eqx.Module):
-    """A rule that ends a member as CONVERGED, looked at whenever it is recorded."""
+    """A rule that ends a member, looked at whenever it is recorded.
 
-    @abstractmethod
+    A rule has one of the two methods: `status` where it needs the loss, or has more to
+    say than that a member came to rest.
+    """
+
     def __call__(self, network: Any, data: Dataset) -> Bool[Array, ""]:
-        """True if the member may rest."""
+        """True if the member may rest, as CONVERGED."""
+        raise NotImplementedError(f"{type(self).__name__}.__call__ or .status")
+
+    def status(self, network: Any, data: Dataset, loss: Loss) -> Int[Array, ""]:  # noqa: ARG002
+        """RUNNING if the member goes on, else as what it ends."""
+        return self(network, data) * int(Status.CONVERGED)
 
 
 Make = Callable[..., tuple[Dataset, Any]]
@@ -273,7 +286,8 @@ class Experiment:
             member that failed.
         keep: those of `times` at which whole networks are kept, to be had back with
             `simbias.member` and `simbias.evaluate`.
-        stop: ends a member early as CONVERGED; its later records repeat the last.
+        stop: ends a member early, as CONVERGED or STATIONARY; its later records repeat
+            the last.
         dtype: "float64" or "float32"; draws are made in float64 and then cast.
         root: seed of the root key.
     """

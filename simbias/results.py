@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from simbias.core import Status
+from simbias.core import AT_REST, Status
 from simbias.ensemble.configuration import configuration, provenance
 from simbias.ensemble.described import FLAGS, described
 from simbias.ensemble.plan import Plan
@@ -130,7 +130,7 @@ def open_result(path: str | os.PathLike) -> xr.Dataset:
 
 def is_finished(ds: xr.Dataset) -> xr.DataArray:
     """True where a member ended well (not failed, not missing)."""
-    return ds["status"].isin([Status.REACHED_TIME, Status.CONVERGED])
+    return ds["status"].isin([Status.REACHED_TIME, *AT_REST])
 
 
 def is_failed(ds: xr.Dataset) -> xr.DataArray:

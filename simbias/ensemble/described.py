@@ -1,6 +1,6 @@
 """What each array of a result is: its name in words, and its unit."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from simbias.core import Status
@@ -10,11 +10,20 @@ from simbias.ensemble.plan import Plan
 from simbias.introspection.documented import documented, meaning, summary
 
 PURE = "1"
-# What the numbers of a status mean, as CF has it.
-FLAGS = {
-    "flag_values": [int(s) for s in Status],
-    "flag_meanings": " ".join(s.name for s in Status),
-}
+
+
+def _flags(statuses: Iterable[Status]) -> dict[str, Any]:
+    """What the numbers of a status mean, as CF has it."""
+    known = list(statuses)
+    return {
+        "flag_values": [int(s) for s in known],
+        "flag_meanings": " ".join(s.name for s in known),
+    }
+
+
+FLAGS = _flags(Status)
+# Of runs that were begun when there were fewer.
+EARLIER_FLAGS = (_flags(s for s in Status if s < Status.STATIONARY),)
 _COUNTS = {
     "accepted": "steps that were taken",
     "rejected": "steps that were tried and not taken",

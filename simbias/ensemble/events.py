@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from simbias.core import Status
+from simbias.core import AT_REST, Status
 from simbias.ensemble.lane import Lane
 from simbias.ensemble.plan import Plan
 
@@ -116,7 +116,7 @@ def harvest(member: int, finished: Finished) -> Outcome:
     """A finished member, given on the host, as an outcome."""
     status, cursor = Status(int(finished.status)), int(finished.cursor)
     records = {name: np.array(rows) for name, rows in finished.records.items()}
-    if status == Status.CONVERGED:
+    if status in AT_REST:
         # At rest: what was recorded last holds for every later time.
         for rows in records.values():
             rows[cursor:] = rows[cursor - 1]

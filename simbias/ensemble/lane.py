@@ -13,9 +13,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from simbias.core import (
+    AT_REST,
     AbstractFlow,
     AbstractNetwork,
     AbstractStop,
@@ -100,7 +101,7 @@ def advance(recorder: Recorder, lane: Lane, attempts: Int[Array, ""]) -> Lane:
         (state, cursor, *written), i = carry
         until = times[cursor]
         state = flow.step(state, data, recorder.loss, until)
-        at_rest = state.status == Status.CONVERGED
+        at_rest = is_at_rest(state.status)
         is_due = (state.time >= until * _REACHED) & (state.status == Status.RUNNING)
         moving = record_when(is_due | at_rest, data, (state, cursor, *written))
         return moving, i + 1
@@ -125,6 +126,11 @@ def advance_all(
 def taken(measure: Measure) -> Measure:
     """The measure, of a network as the engine moves it."""
     return lambda network, data: measure(unwrapped(network), data)
+
+
+def is_at_rest(status: Int[Array, ""]) -> Bool[Array, ""]:
+    """Whether nothing moves any more."""
+    return jnp.any(status == jnp.asarray(AT_REST, jnp.int32))
 
 
 def record_dtype(dtype: np.dtype) -> np.dtype:
@@ -154,8 +160,8 @@ def _recorded(recorder: Recorder, data: Dataset, moving: tuple) -> tuple:
     status = state.status
     is_running = status == Status.RUNNING
     if recorder.stop is not None:
-        rests = recorder.stop(unwrapped(state.network), data)
-        status = jnp.where(is_running & rests, jnp.int32(Status.CONVERGED), status)
+        said = recorder.stop.status(unwrapped(state.network), data, recorder.loss)
+        status = jnp.where(is_running, said.astype(jnp.int32), status)
     is_last = cursor + 1 >= len(recorder.times)
     status = jnp.where(
         is_last & (status == Status.RUNNING), jnp.int32(Status.REACHED_TIME), status
@@ -163,9 +169,7 @@ def _recorded(recorder: Recorder, data: Dataset, moving: tuple) -> tuple:
     if recorder.keep:
         # At rest it stays what it is: the same network holds for every later time.
         numbers = jnp.asarray(recorder.keep, jnp.int32)
-        is_now = (numbers == cursor) | (
-            (numbers > cursor) & (status == Status.CONVERGED)
-        )
+        is_now = (numbers == cursor) | ((numbers > cursor) & is_at_rest(status))
         for name, leaf in named_leaves(state.network).items():
             mask = is_now.reshape(-1, *(1,) * leaf.ndim)
             kept = {

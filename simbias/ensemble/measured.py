@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from simbias.checks.experiment import RESERVED
-from simbias.core import AbstractStop, Measure
+from simbias.core import AbstractStop, Loss, Measure
 from simbias.ensemble.lane import taken
 from simbias.errors import BadInput
 from simbias.introspection.wrapped import unwrapped
@@ -28,18 +28,24 @@ def measured(
     return value
 
 
-def check_stop(stop: AbstractStop | None, network: Any, data: Any) -> None:
+def check_stop(stop: AbstractStop | None, network: Any, data: Any, loss: Loss) -> None:
     """Refuse a stop that says nothing of this network.
 
     Raises:
-        ValueError: if it cannot be asked, or is not one truth value.
+        ValueError: if it cannot be asked, or is not one truth value, or one status.
     """
     if stop is None:
         return
-    value = tried("`stop`", taken(stop), network, data)
-    if getattr(value, "shape", None) != () or value.dtype != jnp.bool_:
+    if type(stop).status is AbstractStop.status:
+        value, kind = tried("`stop`", taken(stop), network, data), "truth value"
+        is_right = lambda dtype: dtype == jnp.bool_
+    else:
+        said = lambda network, data: stop.status(unwrapped(network), data, loss)
+        value, kind = tried("`stop`", said, network, data), "whole number, a status"
+        is_right = lambda dtype: jnp.issubdtype(dtype, jnp.integer)
+    if getattr(value, "shape", None) != () or not is_right(value.dtype):
         raise BadInput(
-            f"`stop` must return one truth value, got {value}. Example: risk < 1e-6."
+            f"`stop` must return one {kind}, got {value}. Example: risk < 1e-6."
         )
 
 

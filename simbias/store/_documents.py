@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from simbias.ensemble.described import FLAGS
+from simbias.ensemble.described import EARLIER_FLAGS, FLAGS
 from simbias.errors import BadInput
 from simbias.store._chunks import LEVEL
 from simbias.store._columns import STATUS, fill_value
@@ -30,17 +30,21 @@ def chunk_shape(attributes: Mapping[str, Any], name: str) -> list[int]:
     return [attributes["block"], *(max(1, size) for size in first)]
 
 
-def documents(attributes: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Every document below the root, by its path."""
+def documents(
+    attributes: Mapping[str, Any], flags: Mapping[str, Any] = FLAGS
+) -> dict[str, dict[str, Any]]:
+    """Every document below the root, by its path; `flags` are those of a status."""
     names = attributes["columns"]
     groups = sorted({name.split("/")[0] for name in names})
     group = {"attributes": {}, "zarr_format": 3, "node_type": "group"}
     found = {f"{name}/{ROOT}": group for name in groups}
-    return found | {f"{name}/{ROOT}": _array(attributes, name) for name in names}
+    more = lambda name: flags if name == STATUS else {}
+    array = lambda name: _array(attributes, name, more(name))
+    return found | {f"{name}/{ROOT}": array(name) for name in names}
 
 
 def behind(place: AbstractPlace) -> dict[str, bytes]:
-    """What documents should say that are missing, or have not grown with the run.
+    """What documents should say that are missing, or behind the run or the program.
 
     Raises:
         ValueError: naming the first one that says anything else.
@@ -53,8 +57,9 @@ def behind(place: AbstractPlace) -> dict[str, bytes]:
     root = read_root(place)
     extents = root["extents"]
     grown = [
-        documents({**root, "extents": extents[:count]})
+        documents({**root, "extents": extents[:count]}, flags)
         for count in range(len(extents), 0, -1)
+        for flags in (FLAGS, *EARLIER_FLAGS)
     ]
     out = {}
     for name, wanted in grown[0].items():
@@ -114,7 +119,9 @@ def array_document(
     }
 
 
-def _array(attributes: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _array(
+    attributes: Mapping[str, Any], name: str, more: Mapping[str, Any]
+) -> dict[str, Any]:
     column, blocks = attributes["columns"][name], attributes["extents"][-1]["blocks"]
     return array_document(
         [blocks * attributes["block"], *row_shape(attributes, name)],
@@ -122,5 +129,5 @@ def _array(attributes: Mapping[str, Any], name: str) -> dict[str, Any]:
         column["dtype"],
         fill_value(name, np.dtype(column["dtype"])),
         ["member", *column["dims"]],
-        FLAGS if name == STATUS else {},
+        more,
     )

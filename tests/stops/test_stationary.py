@@ -1,0 +1,224 @@
+"""Limits that are proven."""
+
+import dataclasses
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import simbias
+from simbias import losses
+from simbias.core import Dataset, Status
+from simbias.errors import BadInput
+from simbias.flows.relu_flow import ReluFlow
+from simbias.networks.activations import LeakyRelu
+from simbias.networks.two_layer import TwoLayer
+from simbias.stops._basin import Neurons, basin
+from simbias.stops.stationary import Stationary
+
+pytestmark = pytest.mark.usefixtures("hastily_compiled")
+D = 2
+TIMES = tuple(np.arange(1.0, 200.0))
+WEIGHTS = {
+    "w": lambda network, data: network.w,  # noqa: ARG005
+    "a": lambda network, data: network.a,  # noqa: ARG005
+}
+
+
+def sample(n=40, noise=0.3, seed=0, d=D):
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((n, d))
+    y = (x @ np.ones(d) / np.sqrt(d) + noise * rng.standard_normal(n))[:, None]
+    ones, y = jnp.ones(n), jnp.asarray(y)
+    return Dataset(jnp.asarray(x), y, ones, y, jnp.zeros((0, d)))
+
+
+def two_groups(size=1.0, m=6, seed=1, d=D, activation=jax.nn.relu):
+    """Half of the neurons near (1, …, 1), with a > 0, half against it."""
+    rng = np.random.default_rng(seed)
+    sign = np.where(np.arange(m) % 2, 1.0, -1.0)
+    w = sign[:, None] * (np.ones(d) / np.sqrt(d) + 0.1 * rng.standard_normal(d))
+    w *= size * (1 + 0.3 * rng.random((m, 1)))
+    a = sign * np.linalg.norm(w, axis=1)
+    return TwoLayer(jnp.asarray(w), jnp.asarray(a[:, None]), None, activation)
+
+
+def known(network, data, loss=losses.half_mse):
+    w, x = network.w, data.x
+    if network.b is not None:
+        w = jnp.concatenate([w, network.b[:, None]], axis=1)
+        x = jnp.concatenate([x, jnp.ones_like(x[:, :1])], axis=1)
+    slope, frozen = network.negative_slope, bool(network.frozen)
+    neurons = Neurons(w, network.a[:, 0], slope, frozen, 2e-16)
+    return basin(neurons, x, data.y, data.weight, loss)
+
+
+def flowed(network, data, times=TIMES, stop=None):
+    flow, loss = ReluFlow(rtol=1e-8), losses.half_mse
+    return simbias.solve(network, data, flow, loss, times, WEIGHTS, stop=stop)
+
+
+def moved(end, record, i):
+    """How far each neuron goes from record i to the end, over its size."""
+    y = lambda w, a: np.concatenate([w, a], axis=1)
+    here = y(record["w"][i], record["a"][i])
+    gap = np.linalg.norm(y(end.w, end.a) - here, axis=1)
+    return (gap / np.linalg.norm(here, axis=1)).max()
+
+
+def test_the_least_loss_is_that_of_a_regression_on_each_side():
+    with simbias.exact_numerics():
+        network, data = two_groups(), sample()
+        found = known(network, data)
+    x, y = np.asarray(data.x), np.asarray(data.y)[:, 0]
+    sides = x @ np.asarray(network.w)[:2].T > 0
+    both = np.concatenate([x * sides[:, :1], x * sides[:, 1:]], axis=1)
+    rest = y - both @ np.linalg.lstsq(both, y, rcond=None)[0]
+    assert float(found.least) == pytest.approx(np.mean(rest**2) / 2, rel=1e-12)
+    assert float(found.least) < float(found.now)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_neuron_moves_further_than_the_bound(seed):
+    with simbias.exact_numerics():
+        data = sample(seed=seed)
+        way = flowed(two_groups(seed=seed), data)
+        seen = 0
+        for i in range(9, 60, 10):
+            weights = [jnp.asarray(way.records[k][i]) for k in ("w", "a")]
+            network = eqx.tree_at(lambda n: (n.w, n.a), way.network, tuple(weights))
+            found = known(network, data)
+            if found.is_known:
+                seen += 1
+                bound = float(found.distance)
+                assert moved(way.network, way.records, i) <= bound * (1 + 1e-6) + 1e-12
+                final = known(way.network, data)
+                assert float(final.now) == pytest.approx(float(found.least), rel=1e-9)
+    assert seen >= 2
+
+
+def test_a_member_ends_where_its_limit_is_known():
+    with simbias.exact_numerics():
+        data = sample()
+        end = flowed(two_groups(), data, stop=Stationary(tolerance=1e-3))
+        on = flowed(end.network, data)
+        assert end.status is Status.STATIONARY
+        assert end.end_time < 30
+        before = {k: np.asarray(v)[None] for k, v in _weights(end.network).items()}
+        assert moved(on.network, before, 0) <= 1e-3
+
+
+def _weights(network):
+    return {"w": network.w, "a": network.a}
+
+
+def test_a_member_that_interpolates_has_converged():
+    with simbias.exact_numerics():
+        data = sample(n=4, d=6)
+        stop = Stationary(tolerance=0.1, interpolated=1e-12)
+        end = flowed(two_groups(d=6), data, stop=stop)
+        assert end.status is Status.CONVERGED
+        # Long before it interpolates.
+        assert float(known(end.network, data).now) > 1e-9
+        on = flowed(end.network, data).network
+        assert float(known(on, data).now) < 1e-12
+
+
+def test_without_noise_two_groups_converge():
+    with simbias.exact_numerics():
+        data = sample(noise=0.0)
+        end = flowed(two_groups(), data, stop=Stationary())
+        assert end.status is Status.CONVERGED
+
+
+def test_near_a_saddle_nothing_is_proven():
+    """Beside two groups at rest, a neuron of next to no size that can grow."""
+    with simbias.exact_numerics():
+        data = sample()
+        rest = flowed(two_groups(), data).network
+        assert known(rest, data).is_known
+        w, a = np.asarray(rest.w), np.asarray(rest.a)
+        for angle in np.linspace(0, 2 * np.pi, 9):
+            tiny = 1e-9 * np.array([[np.cos(angle), np.sin(angle)]])
+            more = TwoLayer(
+                jnp.asarray(np.concatenate([w, tiny])),
+                jnp.asarray(np.concatenate([a, [[1e-9]]])),
+                None,
+                jax.nn.relu,
+            )
+            sides = np.asarray(data.x) @ np.concatenate([w, tiny]).T > 0
+            is_old = (sides[:, -1:] == sides[:, :-1]).all(axis=0).any()
+            assert is_old or not known(more, data).is_known
+
+
+def test_a_neuron_on_a_hyperplane_may_slide():
+    with simbias.exact_numerics():
+        data = sample()
+        rest = flowed(two_groups(), data).network
+        x = np.asarray(data.x)[0]
+        on = np.array([-x[1], x[0]])
+        w = jnp.asarray(rest.w).at[0].set(jnp.asarray(on))
+        assert not known(eqx.tree_at(lambda n: n.w, rest, w), data).is_known
+
+
+def test_dead_neurons_ask_for_nothing():
+    with simbias.exact_numerics():
+        data = sample()
+        data = eqx.tree_at(lambda d: d.x, data, jnp.abs(data.x))
+        network = two_groups(m=6)
+        rest = flowed(network, data).network
+        found = known(rest, data)
+        assert (np.asarray(data.x) @ np.asarray(rest.w).T <= 0).all(axis=0).any()
+        assert found.is_known
+
+
+def test_leaky_networks_and_biases_and_frozen_outputs_have_limits():
+    with simbias.exact_numerics():
+        data = sample()
+        for network in (
+            two_groups(activation=LeakyRelu(0.1)),
+            eqx.tree_at(
+                lambda n: n.b, two_groups(), jnp.zeros(6), is_leaf=lambda v: v is None
+            ),
+            dataclasses.replace(two_groups(), frozen=("a",)),
+        ):
+            end = flowed(network, data, stop=Stationary(tolerance=1e-2))
+            assert end.status is Status.STATIONARY
+            on = flowed(end.network, data)
+            before = {k: np.asarray(v)[None] for k, v in _weights(end.network).items()}
+            assert moved(on.network, before, 0) <= 1e-2
+
+
+def test_padding_says_nothing():
+    with simbias.exact_numerics():
+        network, data = two_groups(), sample()
+        grow = lambda v: jnp.concatenate([v, jnp.ones((7, *v.shape[1:]))])
+        weight = jnp.concatenate([data.weight, jnp.zeros(7)])
+        more = Dataset(
+            grow(data.x), grow(data.y), weight, grow(data.mean), data.features
+        )
+        stop = Stationary(tolerance=0.5)
+        found = [stop.status(network, d, losses.half_mse) for d in (data, more)]
+        assert int(found[0]) == int(found[1])
+
+
+@pytest.mark.parametrize(
+    ("loss", "activation", "words"),
+    [
+        (losses.logistic, jax.nn.relu, "mean of squares"),
+        (losses.half_mse, jnp.tanh, "relu or leaky_relu"),
+    ],
+)
+def test_what_has_no_such_proof_is_refused(loss, activation, words):
+    with simbias.exact_numerics():
+        network = TwoLayer(two_groups().w, two_groups().a, None, activation)
+        with pytest.raises(BadInput, match=words):
+            Stationary().status(network, sample(), loss)
+
+
+@pytest.mark.parametrize("options", [{"tolerance": 0.0}, {"interpolated": 2.0}])
+def test_a_tolerance_out_of_range_is_named(options):
+    with pytest.raises(BadInput, match=next(iter(options))):
+        Stationary(**options)
