@@ -8,8 +8,9 @@ themselves.  On other pages what stands between `<!-- table: NAME -->` and
 `<!-- end -->` is replaced: `themes` has a line for every theme, `contents` one with its
 pages, `phenomena` one for every experiment, `gallery` a picture, and `nine` small ones
 of a few; `claims NAME` is what the last check of an experiment has seen.  Files that
-are named are such checks; they are kept first, an experiment a file, under
-benchmarks/results/check_quick.  A test keeps the pages current.
+are named are such checks, or the `claims.json` of a run; they are kept first, an
+experiment a file, under benchmarks/results/check_PRESET.  The tables are of the size
+"quick".  A test keeps the pages current.
 """
 
 import ast
@@ -262,12 +263,13 @@ def _number(value: float | None) -> str:
 
 
 def keep(file: pathlib.Path) -> None:
-    """Every experiment of a check of the size "quick", in a file of its own."""
-    for one in json.loads(file.read_text()):
-        if one["preset"] != "quick":
-            raise SystemExit(f"{file}: checked in size {one['preset']}, not quick")
+    """Every experiment of a check, or of one run, in a file of its own, by its size."""
+    found = json.loads(file.read_text())
+    for one in found if isinstance(found, list) else [found]:
         text = json.dumps(one, indent=1, ensure_ascii=False, allow_nan=False)
-        (CHECKED / f"{one['experiment']}.json").write_text(f"{text}\n")
+        folder = CHECKED.with_name(f"check_{one['preset']}")
+        folder.mkdir(exist_ok=True)
+        (folder / f"{one['experiment']}.json").write_text(f"{text}\n")
 
 
 def main() -> None:

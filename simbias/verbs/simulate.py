@@ -13,6 +13,7 @@ import xarray as xr
 
 from simbias.checks.agreement import check_fit, check_loss
 from simbias.checks.experiment import check_resources
+from simbias.checks.files import files_due
 from simbias.core import (
     AbstractFlow,
     AbstractStop,
@@ -108,7 +109,7 @@ def planned(
         ValueError: naming the field that is wrong.
     """
     check_resources(lanes, devices)
-    with exact_numerics():
+    with exact_numerics(), files_due():
         plan = make_plan(experiment)
     check_memory(plan, holds_result, lanes, devices)
     return plan
@@ -183,7 +184,7 @@ def solve(
         check_sample(loss, data.y, data.weight)
         for name, measure in measures.items():
             measured(name, measure, network, data)
-        check_stop(stop, network, data)
+        check_stop(stop, network, data, loss)
         key = jax.random.key(0) if key is None else key
         recorder = Recorder(loss, times, dict(measures), stop)
         make_room()

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray, UInt8
 
+from simbias.checks.files import check_files_due, missing_files
 from simbias.core import Real
 from simbias.datasets.vision._cifar import cifar10
 from simbias.datasets.vision._digits import digits
@@ -17,6 +18,7 @@ from simbias.datasets.vision._textures import textures
 from simbias.errors import BadInput
 
 # Images of the published training and test sets; CIFAR-10 has as many of each class.
+_FROM_FILES = '"mnist_cifar10"'
 _PUBLISHED = {"mnist": (60_000, 10_000), "cifar10": (50_000, 10_000)}
 
 
@@ -86,6 +88,7 @@ def _by_class(part: Labelled) -> Labelled:
 
 def planned(classes: int) -> tuple[Half, Half]:
     """The sizes of the published images; drawing from these fails."""
+    check_files_due(_FROM_FILES)
     halves = []
     for above, below in zip(_PUBLISHED["mnist"], _PUBLISHED["cifar10"], strict=True):
         photographs = below * classes // 10
@@ -96,10 +99,7 @@ def planned(classes: int) -> tuple[Half, Half]:
 
 
 def _missing() -> Labelled:
-    raise BadInput(
-        '`data_dir` is required for source="mnist_cifar10": the folder with the '
-        'published files. Example: data_dir="/data" or --cell.data-dir /data.'
-    )
+    missing_files(_FROM_FILES)
 
 
 def _published(

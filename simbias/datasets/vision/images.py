@@ -10,6 +10,7 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from simbias.checks.files import check_files_due, missing_files
 from simbias.checks.sample import one_of
 from simbias.checks.values import not_negative, positive_integer
 from simbias.core import Dataset, Real
@@ -34,6 +35,7 @@ _PUBLISHED = {
     "mnist": (60_000, 10_000),
     "cifar10": (50_000, 10_000),
 }
+_FROM_FILES = '"mnist" and "cifar10"'
 # Mean and deviation of a channel, of pixels in [0, 1]; the usual constants.
 _SCALE = {
     "digits": ((0.3053,), (0.3760,)),
@@ -170,15 +172,13 @@ def _stocks(source: Source, data_dir: str, verify: bool) -> tuple[_Stock, ...]:
     elif data_dir:
         found = {"mnist": mnist, "cifar10": cifar10}[source](data_dir, verify)
     else:
+        check_files_due(_FROM_FILES)
         return tuple(_Stock(_missing, size) for size in _PUBLISHED[source])
     return tuple(_Stock(lambda p=part: p, len(part.label)) for part in found)
 
 
 def _missing() -> Labelled:
-    raise BadInput(
-        '`data_dir` is required for source="mnist" and "cifar10": the folder with the '
-        'published files. Example: data_dir="/data" or --cell.data-dir /data.'
-    )
+    missing_files(_FROM_FILES)
 
 
 def _drawn(

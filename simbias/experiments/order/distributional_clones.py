@@ -91,24 +91,23 @@ experiment = presets(
 
 
 def left_at(part: xr.Dataset, level: float = LEFT) -> xr.DataArray:
-    """Steps until a clone's network is `level` less right; NaN if it never is."""
+    """Time at which a clone's network is `level` less right; NaN if it never is."""
     accuracy = part["accuracy"]
     gap = accuracy.sel(trained_on="real", drop=True) - accuracy
-    return first_passage(gap, level) / RATE
+    return first_passage(gap, level)
 
 
 def left_or_end(part: xr.Dataset) -> xr.DataArray:
-    """Steps until a clone is left, those of the run, a lower bound, if it is not."""
+    """Time at which a clone is left, the end, a lower bound, if it is not."""
     is_known = part["accuracy"].notnull().all("time")
-    end = float(part["time"][-1]) / RATE
-    return left_at(part).fillna(end).where(is_known)
+    return left_at(part).fillna(float(part["time"][-1])).where(is_known)
 
 
-def peak_steps(part: xr.Dataset) -> xr.DataArray:
-    """Steps until the accuracy for the target class is largest, after the start."""
+def peak_time(part: xr.Dataset) -> xr.DataArray:
+    """Time at which the accuracy for the target class is largest, after the start."""
     later = part["target_accuracy"].isel(time=slice(1, None))
     is_known = later.notnull().all("time")
-    return later.fillna(-1).idxmax("time").where(is_known) / RATE
+    return later.fillna(-1).idxmax("time").where(is_known)
 
 
 def figure(ds: xr.Dataset) -> Figure:
@@ -120,16 +119,15 @@ def figure(ds: xr.Dataset) -> Figure:
         panels = whole.subplots(len(kinds), 2, squeeze=False, sharex=True, sharey=True)
         for (left, right), kind in zip(panels, kinds, strict=True):
             part = ds.sel(network=kind).isel(time=slice(1, None))
-            steps = part["time"] / float(ds["time"][1]) * 5
             for axes, name, axis in (
                 (left, "accuracy", "trained_on"),
                 (right, "target_accuracy", "edit"),
             ):
                 for k, colour in zip(part[axis].values, COLOURS, strict=False):
                     one = part[name].sel({axis: k}).transpose("time", "seed")
-                    band(axes, steps, one, colour=colour, label=str(k))
+                    band(axes, part["time"], one, colour=colour, label=str(k))
                 legend_beside(axes, title=axis.replace("_", " "))
-                axes.set(xscale="log", xlabel="steps")
+                axes.set(xscale="log", xlabel="time, steps × rate")
             law_level(right, CHANCE)
             left.set_title(f"{kind}: accuracy on the real law")
             right.set_title(f"{kind}: edited rows, for the target")
@@ -147,10 +145,10 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _of_clones(part: xr.Dataset) -> list[Claim]:
-    log_steps, out = xr.ufuncs.log(left_or_end(part)), []
-    at = lambda name: log_steps.sel(trained_on=name, drop=True)
+    log_left, out = xr.ufuncs.log(left_or_end(part)), []
+    at = lambda name: log_left.sel(trained_on=name, drop=True)
     for name, source in (("covariance", CLONES), ("marginals", "ours")):
-        text = f"mlp: ln step at which the clone of {name} is left − that of mean"
+        text = f"mlp: ln time at which the clone of {name} is left − that of mean"
         out.append(difference(text, at(name), at("mean"), 0, np.inf, source))
     end = part["accuracy"].isel(time=-1)
     real = end.sel(trained_on="real", drop=True)
@@ -162,12 +160,12 @@ def _of_clones(part: xr.Dataset) -> list[Claim]:
 
 
 def _of_edits(part: xr.Dataset) -> list[Claim]:
-    log_steps, seen = xr.ufuncs.log(peak_steps(part)), part["target_accuracy"]
-    transport = log_steps.sel(edit="transport", drop=True)
+    log_peak, seen = xr.ufuncs.log(peak_time(part)), part["target_accuracy"]
+    transport = log_peak.sel(edit="transport", drop=True)
     out = []
     for name in FIRST_ORDER:
-        text = f"mlp: ln step of the peak of transport − that of {name}"
-        first, source = log_steps.sel(edit=name, drop=True), f"{BELROSE}: the order"
+        text = f"mlp: ln time of the peak of transport − that of {name}"
+        first, source = log_peak.sel(edit=name, drop=True), f"{BELROSE}: the order"
         out.append(difference(text, transport, first, 0, np.inf, source))
     for name in EDITS:
         one = seen.sel(edit=name, drop=True)

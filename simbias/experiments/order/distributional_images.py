@@ -71,18 +71,18 @@ def figure(ds: xr.Dataset) -> Figure:
         panels = whole.subplots(len(sources), 2, squeeze=False, sharex=True)
         for (left, right), source in zip(panels, sources, strict=True):
             part = ds.sel(source=source).isel(time=slice(1, None))
-            seen, steps = part["accuracy"], part["time"] / RATE
+            seen = part["accuracy"]
             gap = seen.sel(trained_on="real", drop=True) - seen
             for name, colour in zip(TRAINED_ON, COLOURS, strict=False):
                 for axes, values in ((left, seen), (right, gap)):
                     one = values.sel(trained_on=name).transpose("time", "seed")
-                    band(axes, steps, one, colour=colour, label=name)
+                    band(axes, part["time"], one, colour=colour, label=name)
             law_level(right, LEFT)
             legend_beside(right, title="trained on")
             left.set_title(f"{source}: accuracy on the real images")
             right.set_title(f"{source}: real less clone")
             for axes in (left, right):
-                axes.set(xscale="log", xlabel="steps")
+                axes.set(xscale="log", xlabel="time, steps × rate")
     return whole
 
 
@@ -96,12 +96,12 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _of_source(part: xr.Dataset, name: str) -> list[Claim]:
-    log_steps, out = xr.ufuncs.log(left_or_end(part)), []
+    log_left, out = xr.ufuncs.log(left_or_end(part)), []
     end = part["accuracy"].isel(time=-1)
     at = lambda values, kind: values.sel(trained_on=kind, drop=True)
     for kind, source in (("covariance", CLONES), ("marginals", "ours")):
-        text = f"{name}: ln step at which the clone of {kind} is left − that of mean"
-        pair = at(log_steps, kind), at(log_steps, "mean")
+        text = f"{name}: ln time at which the clone of {kind} is left − that of mean"
+        pair = at(log_left, kind), at(log_left, "mean")
         out.append(difference(text, *pair, 0, np.inf, source))
     rows = [("real", kind) for kind in TRAINED_ON[1:]] + [("covariance", "mean")]
     for more, less in rows:

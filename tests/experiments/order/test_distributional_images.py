@@ -11,16 +11,14 @@ from simbias.errors import BadInput
 from simbias.experiments.order import distributional_clones
 from simbias.experiments.order._clones import make
 
-RATE = distributional_clones.RATE
 
-
-def test_a_clone_that_is_never_left_has_the_step_of_the_end():
+def test_a_clone_that_is_never_left_has_the_time_of_the_end():
     real = [0.3, 0.5, 0.9]
     seen = [real, [0.3, 0.4, 0.5], [0.3, 0.5, 0.88], [np.nan] * 3]
     ds = xr.Dataset(
         {"accuracy": (("trained_on", "time"), seen)},
         {"trained_on": ["real", "mean", "covariance", "marginals"]},
-    ).assign_coords(time=[RATE, 2 * RATE, 8 * RATE])
+    ).assign_coords(time=[1.0, 2.0, 8.0])
     mean, covariance, marginals = distributional_clones.left_or_end(ds).values[1:]
     # Between the first two records, at half of the way to a gap of 0.1.
     assert mean == pytest.approx(1.5)
