@@ -247,6 +247,14 @@ def test_a_wrong_file_is_refused_with_the_key(tmp_path, capsys, text, message):
     assert not out.exists()
 
 
+def test_a_run_whose_files_are_not_named_makes_no_folder(tmp_path, capsys):
+    out = tmp_path / "run"
+    words = ["run", "spectral_label_noise", "--preset", "smoke", "--out", str(out)]
+    assert run(*words, "--cell.source", "mnist") == 2
+    assert "`data_dir` is required" in capsys.readouterr().err
+    assert not out.exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
