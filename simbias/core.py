@@ -190,7 +190,12 @@ class AbstractFlow(eqx.Module):
     `step` makes one attempt, never passes the time `until`, reaches it exactly when
     it can, and is the identity once the status is not RUNNING.  It does not decide
     that the final time is reached; the engine does.
+
+    Samples are padded to `least_rows` rows, so that all smaller sizes share a program:
+    as many as cost next to nothing.
     """
+
+    least_rows: ClassVar[int] = 8
 
     @abstractmethod
     def init(

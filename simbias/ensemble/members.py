@@ -16,14 +16,28 @@ from simbias.ensemble.padding import bucket, padded
 from simbias.introspection.wrapped import wrapped
 
 
+@dataclasses.dataclass(frozen=True)
+class Maker:
+    """What of an experiment decides how its members are drawn."""
+
+    make: Make
+    dtype: str
+    least_rows: int
+
+
+def maker(experiment: Experiment) -> Maker:
+    """That of an experiment."""
+    return Maker(experiment.make, experiment.dtype, experiment.flow.least_rows)
+
+
 def draw(
-    make: Make, dtype: str, sizes: Mapping, numbers: Mapping, key: jax.Array
+    by: Maker, sizes: Mapping, numbers: Mapping, key: jax.Array
 ) -> tuple[Dataset, AbstractNetwork]:
     """One member's padded data and initial network, drawn in float64, then cast."""
-    data, network = made(make(key, **sizes, **numbers))
+    data, network = made(by.make(key, **sizes, **numbers))
     check_fit(network, data)
-    data = padded(data, bucket(data.x.shape[0]))
-    cast = lambda v: v.astype(jnp.dtype(dtype)) if eqx.is_inexact_array(v) else v
+    data = padded(data, bucket(data.x.shape[0], by.least_rows))
+    cast = lambda v: v.astype(jnp.dtype(by.dtype)) if eqx.is_inexact_array(v) else v
     return jax.tree.map(cast, data), jax.tree.map(cast, wrapped(network))
 
 

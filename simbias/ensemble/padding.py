@@ -7,14 +7,15 @@ import jax.numpy as jnp
 from simbias.core import Dataset
 
 
-def bucket(n: int) -> int:
-    """Padded sample size: n rounded up to a quarter of its power of two, at least 8.
+def bucket(n: int, least: int) -> int:
+    """Padded sample size: n rounded up to a quarter of its power of two.
 
-    A fixed function of n, so that what a member computes does not depend on the other
-    sizes of the grid; at most a quarter is padding.
+    A fixed function of n and the flow, so that what a member computes does not depend
+    on the other sizes of the grid; at most a quarter is padding, or what is missing to
+    the `least_rows` of the flow.
     """
     unit = 2 ** max(n - 1, 8).bit_length() // 8
-    return max(8, -(-n // unit) * unit)
+    return max(least, -(-n // unit) * unit)
 
 
 def padded(data: Dataset, n: int) -> Dataset:

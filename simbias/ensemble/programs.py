@@ -18,7 +18,6 @@ from simbias.core import (
     AbstractNetwork,
     Dataset,
     Experiment,
-    Make,
     Measure,
     Status,
 )
@@ -26,7 +25,7 @@ from simbias.ensemble.events import Finished, Leaves, Progress, from_host
 from simbias.ensemble.grid import Cell
 from simbias.ensemble.keys import key_numbers, split_keys
 from simbias.ensemble.lane import Lane, Layout, Recorder, advance_all, start, taken
-from simbias.ensemble.members import draw, member_flow
+from simbias.ensemble.members import Maker, draw, maker, member_flow
 from simbias.ensemble.memory import members_together
 from simbias.ensemble.plan import Plan
 from simbias.errors import BadInput
@@ -205,11 +204,11 @@ def _numbers(cell: Cell) -> dict[str, jax.Array]:
 
 def _asked(
     experiment: Experiment, cell: Cell, seeds: Sequence[int], places: int
-) -> tuple[tuple[Make, str, Any], UInt[Array, "members 3"]]:
+) -> tuple[tuple[Maker, Any], UInt[Array, "members 3"]]:
     """What is fixed of members that are drawn together, and their keys."""
     keys = np.zeros((places, 3), np.uint32)
     keys[: len(seeds)] = [key_numbers(experiment.root, cell, seed) for seed in seeds]
-    return (experiment.make, experiment.dtype, cell.sizes), jnp.asarray(keys)
+    return (maker(experiment), cell.sizes), jnp.asarray(keys)
 
 
 def idle(like: Lane, width: int) -> Lane:
@@ -220,16 +219,16 @@ def idle(like: Lane, width: int) -> Lane:
 
 
 def _drawn(
-    fixed: tuple[Make, str, Any],
+    fixed: tuple[Maker, Any],
     numbers: dict[str, jax.Array],
     keys: UInt[Array, "members 3"],
     count: Int[Array, ""],
 ) -> Drawn:
-    make, dtype, sizes = fixed
+    by, sizes = fixed
 
     def one(numbers, key):
         key_draw, key_flow = split_keys(key)
-        data, network = draw(make, dtype, sizes, numbers, key_draw)
+        data, network = draw(by, sizes, numbers, key_draw)
         return Drawn(data, network, key_flow, faults(data.y, data.weight))
 
     return _each(one, numbers, keys, count)

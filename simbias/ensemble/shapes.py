@@ -18,7 +18,7 @@ from simbias.ensemble.grid import Cell, Grid
 from simbias.ensemble.keys import member_key
 from simbias.ensemble.lane import Lane, Recorder, record_dtype, start, taken
 from simbias.ensemble.measured import check_stop, coords_of, dims_of, measured
-from simbias.ensemble.members import draw, member_flow
+from simbias.ensemble.members import draw, maker, member_flow
 from simbias.ensemble.tracing import check_traced
 
 
@@ -80,9 +80,7 @@ class Shapes:
         if sizes in self._by_sizes and is_tried:
             return self._by_sizes[sizes]
         key = member_key(experiment.root, cell, 0)
-        drawn = lambda numbers: draw(
-            experiment.make, experiment.dtype, cell.sizes, numbers, key
-        )
+        drawn = lambda numbers: draw(maker(experiment), cell.sizes, numbers, key)
         # What is drawn does not hang on the flow.
         made = (*cell.sizes.items(), *cell.numbers.items())
         if made not in self._drawn:

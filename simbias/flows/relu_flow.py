@@ -1,6 +1,6 @@
 """Exact gradient flow of two-layer ReLU and leaky ReLU networks."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import diffrax
 import equinox as eqx
@@ -98,6 +98,8 @@ class ReluFlow(AbstractFlow):
     Reference: Filippov (1988), Differential equations with discontinuous righthand
     sides; Dieci & Lopez (2012), J. Comput. Appl. Math. 236.
     """
+
+    least_rows: ClassVar[int] = 64
 
     rtol: Real = 1e-5
     solver: diffrax.AbstractERK = eqx.field(

@@ -19,7 +19,7 @@ from simbias.ensemble.grid import Cell
 from simbias.ensemble.lane import record_dtype
 from simbias.ensemble.leaves import named_leaves, with_leaves
 from simbias.ensemble.measured import check_value, coords_of, dims_of, tried
-from simbias.ensemble.members import draw
+from simbias.ensemble.members import draw, maker
 from simbias.ensemble.programs import drawer
 from simbias.errors import BadInput
 from simbias.introspection.wrapped import unwrapped
@@ -178,11 +178,7 @@ class _Looking:
         """The outcomes of a cell, over (seed, kept, other seed, other time, …)."""
         experiment = self._experiment
         drawn = lambda: draw(
-            experiment.make,
-            experiment.dtype,
-            cell.sizes,
-            cell.numbers,
-            jax.random.key(0),
+            maker(experiment), cell.sizes, cell.numbers, jax.random.key(0)
         )
         data, like = eqx.filter_eval_shape(drawn)
         shapes = {name: leaf.shape for name, leaf in named_leaves(like).items()}

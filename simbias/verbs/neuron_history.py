@@ -12,7 +12,7 @@ import xarray as xr
 from simbias.core import CellValue, Experiment
 from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.leaves import named_leaves
-from simbias.ensemble.members import draw
+from simbias.ensemble.members import draw, maker
 from simbias.errors import BadInput
 from simbias.introspection.hidden_layer import Neurons, hidden_layer
 from simbias.measures.neurons.neuron_weights import NeuronWeights
@@ -135,8 +135,7 @@ def _shapes(
 
     def made() -> Any:
         key = jax.random.key(0)
-        dtype, make = experiment.dtype, experiment.make
-        return draw(make, dtype, drawn.sizes, drawn.numbers, key)[1]
+        return draw(maker(experiment), drawn.sizes, drawn.numbers, key)[1]
 
     with exact_numerics():
         network = eqx.filter_eval_shape(made)
