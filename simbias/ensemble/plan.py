@@ -119,6 +119,8 @@ def _recording(experiment: Experiment, lane: Lane) -> int:
     measured = lambda measures: (
         lambda network, data: [taken(measure)(network, data) for measure in measures]
     )
-    stop = [] if experiment.stop is None else [experiment.stop]
+    stop = []
+    if (rule := experiment.stop) is not None:
+        stop = [lambda network, data: rule.status(network, data, experiment.loss)]
     every = [*experiment.measures.values(), *stop], [*experiment.final.values()]
     return max(footprint(measured(some), network, data) for some in every)
