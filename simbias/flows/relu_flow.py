@@ -4,7 +4,6 @@ from typing import Any, ClassVar
 
 import diffrax
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
@@ -25,7 +24,6 @@ from simbias.flows._relu.position import (
     choices_at_start,
     first_length,
     first_position,
-    is_at_rest,
 )
 from simbias.flows._relu.smooth_step import Stiffness, unknown_stiffness
 from simbias.flows._relu.step_control import controlled, first_controller
@@ -74,9 +72,6 @@ class ReluFlow(AbstractFlow):
         rtol: relative tolerance.
         solver: explicit Runge–Kutta method of diffrax with an error estimate.
         dt0: first step; None takes one in which weights move by about 1 %.
-        rest: ends a member as CONVERGED when |θ'|, the subgradient of least norm, is
-            at most rest times the same sum without signs, or L ≤ rest² · L(f = 0).
-            None never ends it.
         max_steps: a member that needs more attempts ends as MAX_STEPS.
         max_pins: hyperplanes one neuron can slide on at once; None is as many as there
             can be, up to 32.  A member that needs more ends as CAPACITY.
@@ -106,7 +101,6 @@ class ReluFlow(AbstractFlow):
         static=True, default=diffrax.Tsit5(scan_kind="lax")
     )
     dt0: Real | None = None
-    rest: Real | None = None
     max_steps: int = eqx.field(static=True, default=1_000_000)
     max_pins: int | None = eqx.field(static=True, default=None)
     rows: int | None = eqx.field(static=True, default=None)
@@ -116,9 +110,8 @@ class ReluFlow(AbstractFlow):
 
     def __check_init__(self):
         positive("rtol", self.rtol)
-        for name in ("dt0", "rest"):
-            if getattr(self, name) is not None:
-                positive(name, getattr(self, name))
+        if self.dt0 is not None:
+            positive("dt0", self.dt0)
         if not isinstance(self.stabilise, bool):
             raise BadInput(
                 f"`stabilise` must be True or False, got {self.stabilise!r}."
@@ -263,12 +256,6 @@ class ReluFlow(AbstractFlow):
         status = where_status(moves & new.is_full, Status.CAPACITY, status)
         position = choose(moves, new.position, memory.position)
         network = _with_weights(network, position.w, position.a)
-        if self.rest is not None:
-            prediction = jax.vmap(network)(data.x)
-            rests = is_at_rest(position, sample, prediction, self.rest)
-            status = where_status(
-                moves & rests & ~new.is_full, Status.CONVERGED, status
-            )
         log = memory.log
         if log is not None and new.events is not None:
             step = (time, (tnext - time).astype(time.dtype))

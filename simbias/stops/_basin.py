@@ -29,7 +29,7 @@ from simbias.numerics.alike import alike
 from simbias.numerics.precision import matmul
 
 # Numbers in one row of H, and the classes there is room for at least.
-_ROW, _LEAST = 192, 4
+_ROW, _LEAST = 96, 4
 # Eigenvalues of H below this share of the largest are 0.
 _NONE = 1e-11
 # A rate is known to this share of the sum of all.
@@ -44,13 +44,11 @@ class Basin(NamedTuple):
     Attributes:
         is_known: no neuron ever meets another hyperplane, nor leaves one.
         distance: bound of how far any neuron still moves, in units of its size.
-        now: L.
         least: L at the end, the least of all networks of these patterns.
     """
 
     is_known: Bool[Array, ""]
     distance: Float[Array, ""]
-    now: Float[Array, ""]
     least: Float[Array, ""]
 
 
@@ -178,7 +176,6 @@ def basin(
     return Basin(
         is_enough & jnp.all(is_clear | ~is_moved) & jnp.all(is_fine | ~is_class),
         jnp.max(jnp.where(is_class, share, 0)),
-        now,
         jnp.maximum(now - left, 0),
     )
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int
 
@@ -10,7 +11,11 @@ from simbias.checks.values import positive
 from simbias.core import AbstractStop, Dataset, Loss, Status
 from simbias.errors import BadInput
 from simbias.losses import half_mse, mse, whole
-from simbias.stops._basin import Neurons, basin
+from simbias.numerics.conditionals import when
+from simbias.stops._basin import Basin, Neurons, basin
+
+# Share of the loss of f = 0 above which nothing has been learned.
+_LEARNED = 0.999
 
 
 class Stationary(AbstractStop):
@@ -66,19 +71,29 @@ class Stationary(AbstractStop):
                 f"{data.y.shape[1]}. Use MarginAbove or TrainRiskBelow."
             )
         wide = lambda v: v.astype(jnp.float64)
-        w, x = network.w, jnp.where(data.weight[:, None] > 0, data.x, 0)
+        w, x, y = network.w, data.x, wide(data.y)
         if network.b is not None:
             w = jnp.concatenate([w, network.b[:, None]], axis=1)
-            one = jnp.where(data.weight[:, None] > 0, 1, 0).astype(x.dtype)
-            x = jnp.concatenate([x, one], axis=1)
-        a, y, weight = wide(network.a[:, 0]), wide(data.y), wide(data.weight)
-        eps = float(jnp.finfo(w.dtype).eps)
-        neurons = Neurons(wide(w), a, slope, bool(frozen), eps)
-        known = basin(neurons, wide(x), y, weight, loss)
+            x = jnp.concatenate([x, jnp.ones_like(x[:, :1])], axis=1)
+        x = jnp.where(data.weight[:, None] > 0, x, 0)
+        weight, eps = wide(data.weight), float(jnp.finfo(w.dtype).eps)
         start = loss(jnp.zeros_like(y), y, weight)
+        now = loss(wide(jax.vmap(network)(data.x)), y, weight)
+        is_dead = ~jnp.any((w @ x.T > 0) | (slope > 0))
+
+        def looked_at(here, _):
+            w, a, x, y, weight = here
+            neurons = Neurons(w, a, slope, bool(frozen), eps)
+            return basin(neurons, x, y, weight, loss)
+
+        nothing = Basin(jnp.array(False), jnp.full_like(now, jnp.inf), now)
+        here = wide(w), wide(network.a[:, 0]), wide(x), y, weight
+        # Before anything is learned nothing is known of anyone who can move.
+        is_worth_it = (now < _LEARNED * start) | is_dead
+        known = when(looked_at)(is_worth_it, here, nothing)
         limit = self.interpolated * start
         ends = known.is_known & (known.distance <= self.tolerance)
-        is_none = (ends & (known.least <= limit)) | (known.now <= limit)
+        is_none = (ends & (known.least <= limit)) | (now <= limit)
         return jnp.where(
             is_none,
             jnp.int32(Status.CONVERGED),

@@ -4,10 +4,9 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.core import Real
 from simbias.flows._relu.course import Pins, no_pins
 from simbias.flows._relu.frozen import Rates, Sample, frozen_field, neurons_first
-from simbias.flows._relu.norms import norm, norm_of_rows, rounding_of
+from simbias.flows._relu.norms import norm_of_rows, rounding_of
 from simbias.flows._relu.pins import jumps
 from simbias.flows._relu.planes import Planes, orientation
 from simbias.numerics.precision import matmul
@@ -122,25 +121,6 @@ def first_length(position: Position) -> Float[Array, ""]:
     speed = norm_of_rows(position.rates.w, position.rates.a)
     rate = jnp.max(jnp.where(size > 0, speed / jnp.where(size > 0, size, 1), 0))
     return _FIRST / jnp.where(rate > 0, rate, _FIRST)
-
-
-def is_at_rest(
-    position: Position,
-    sample: Sample,
-    prediction: Float[Array, "n k"],
-    rest: Real,
-) -> Bool[Array, ""]:
-    """|θ'| against Σᵢ |rᵢ||xᵢ| over active samples, and L against that of f = 0."""
-    rates, w, a = position.rates, position.w, position.a
-    limit = jnp.asarray(rest, w.dtype)
-    pull = jnp.sqrt(jnp.sum(rates.residual**2, axis=1)) * sample.length
-    is_active = position.is_above ^ sample.planes.is_reversed[None, :]
-    unsigned = jnp.sum(jnp.where(is_active, pull[None, :], 0), axis=1)
-    unsigned = (unsigned * norm_of_rows(w, a))[:, None]
-    is_still = norm(rates.w, rates.a) <= limit * norm(unsigned)
-    start = sample.loss(jnp.zeros_like(sample.y), sample.y, sample.weight)
-    loss = sample.loss(prediction, sample.y, sample.weight)
-    return is_still | (loss <= limit**2 * start)
 
 
 def rates_at(
