@@ -261,7 +261,7 @@ class AbstractStop(eqx.Module):
 
     def status(self, network: Any, data: Dataset, loss: Loss) -> Int[Array, ""]:  # noqa: ARG002
         """RUNNING if the member goes on, else as what it ends."""
-        return self(network, data) * int(Status.CONVERGED)
+        return self(network, data).astype("int32") * int(Status.CONVERGED)
 
 
 Make = Callable[..., tuple[Dataset, Any]]

@@ -1,0 +1,84 @@
+"""How many members have a limit that is proven, when, and do they go there?
+
+Members of the threshold experiment (d = 5, λ = 1e-8), once ended by `Stationary` and
+once followed to the final time whatever happens.  For each n: how each member ended,
+when, and how far those whose limit was proven still moved, per neuron and relative to
+its size; `Stationary` says that this is at most its tolerance.
+
+    python benchmarks/proven_limits.py [--json FILE|-] [--smallest]
+"""
+
+import argparse
+import dataclasses
+import json
+import pathlib
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from simbias.core import AT_REST, Status
+from simbias.ensemble.configuration import provenance
+from simbias.experiments import threshold as paper
+from simbias.flows.relu_flow import ReluFlow
+from simbias.measures.risk.train_risk import TrainRisk
+from simbias.stops.stationary import Stationary
+from simbias.verbs.simulate import simulate
+
+TOLERANCE = 1e-3
+
+
+def neurons(network, data):
+    """Weights of every neuron, w and a."""
+    del data
+    return jnp.concatenate([network.w, network.a], axis=1)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", default="-")
+    parser.add_argument("--smallest", action="store_true")
+    options = parser.parse_args()
+    jax.config.update("jax_enable_x64", True)
+    sizes, m, seeds, times = (10, 30, 60, 100, 200, 400), 200, 10, 60
+    if options.smallest:
+        sizes, m, seeds, times = (8,), 10, 2, 4
+    last = 10.0 if options.smallest else 10_000.0
+    experiment = dataclasses.replace(
+        paper.experiment("quick", n=sizes, m=m, n_test=2),
+        seeds=seeds,
+        flow=ReluFlow(rtol=1e-6),
+        times=tuple(np.geomspace(1.0, last, times).tolist()),
+        measures={"train_risk": TrainRisk()},
+        final={"neurons": neurons},
+        stop=Stationary(tolerance=TOLERANCE),
+    )
+    ended = simulate(experiment)
+    on = simulate(dataclasses.replace(experiment, stop=None))
+    rows = [row(ended.sel(n=n), on.sel(n=n)) | {"n": n} for n in sizes]
+    about = {"m": m, "seeds": seeds, "final_time": last, "tolerance": TOLERANCE}
+    text = json.dumps({**about, **provenance(), "rows": rows}, indent=1)
+    if options.json == "-":
+        print(text)
+    else:
+        pathlib.Path(options.json).write_text(text + "\n")
+
+
+def row(ended, on) -> dict:
+    """Of one n."""
+    status, time = ended["status"].values, ended["end_time"].values
+    here, there = (ds["neurons"].values for ds in (ended, on))
+    size = np.linalg.norm(here, axis=2)
+    moved = np.linalg.norm(there - here, axis=2) / np.where(size > 0, size, 1)
+    is_proven = np.isin(status, AT_REST) & (on["status"].values == Status.REACHED_TIME)
+    lower = ended["train_risk"].isel(time=-1) - on["train_risk"].isel(time=-1)
+    return {
+        "statuses": {Status(s).name: int((status == s).sum()) for s in set(status)},
+        "end_times": np.sort(time).tolist(),
+        "moved": [float(v.max()) for v in moved[is_proven]],
+        "train_risk_less": [float(v) for v in lower.values[is_proven]],
+    }
+
+
+if __name__ == "__main__":
+    main()
