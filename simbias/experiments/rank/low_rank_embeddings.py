@@ -18,6 +18,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
+from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
 from simbias.claims import largest, mean
 from simbias.core import (
@@ -83,6 +84,7 @@ def make(
         ValueError: for a name that is not known, or a size out of range.
     """
     positive_integer("m", m)
+    one_of("network", network, KINDS)
     key_data, key_network = jax.random.split(key)
     data = low_rank_target(key_data, n=n, d=m, k=outputs, rank=rank)
     made = stack(key_network, kind=network, depth=depth, most=most, m=m, k=outputs)

@@ -24,6 +24,7 @@ from simbias.analysis.parts import with_axes
 from simbias.checks.values import positive
 from simbias.claims import largest, mean, share, smallest
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.errors import BadInput
 from simbias.experiments.rank._layers import LE, SquaredNorms, StableRanks, drift
 from simbias.experiments.rank._samples import Source, inputs, two_classes
 from simbias.figures.band import band
@@ -71,6 +72,11 @@ def make(
         ValueError: for a name that is not known, or a number out of range.
     """
     positive("scale", scale)
+    if isinstance(linear, bool) or linear not in range(1, DEPTH + 1):
+        raise BadInput(
+            f"`linear` must be from 1 to {DEPTH}, the last of the matrices without a "
+            f"ReLU between them, got {linear!r}. Example: linear=2."
+        )
     key_data, key_network = jax.random.split(key)
     data = two_classes(key_data, source, n, d, data_dir)
     widths = (inputs(source, d), *[m] * (DEPTH - 1), 1)
@@ -167,7 +173,8 @@ def _of_one(part: xr.Dataset, text: str, count: int) -> list[Claim]:
     end = end.isel(seed=is_told.sel({"flow.rate": rates[0]}).values)
     part = part.isel(seed=is_told.all("flow.rate").values)
     last = last.isel(seed=is_told.all("flow.rate").values)
-    below = slice(0, DEPTH - count)
+    # One layer at least, for a number that is not applicable where none has a ReLU.
+    below = slice(0, max(DEPTH - count, 1))
     linear = end["stable_rank"].isel(layer=slice(DEPTH - count, None))
     ranks = last["stable_rank"].max("layer", skipna=False)
     out = [

@@ -92,7 +92,7 @@ def make(
         simple: slabs of the first coordinate; 2 is the linear one.
         others: slabs of all coordinates but the first.
         n: samples.
-        d: coordinates.
+        d: coordinates, 3 or more: two are the directions of P.
         m: neurons, an even number.
         n_test: test samples.
         draw: number of the sample.
@@ -115,8 +115,15 @@ def paired(key: PRNGKeyArray, *, d: int, m: int, scale: Real) -> Paired:
     """Weights of size λ in pairs of opposite sign, so that f = 0.
 
     Raises:
-        ValueError: for a size or a scale that is not positive, or an odd m.
+        ValueError: for a size or a scale that is not positive, an odd m, or inputs of
+            which P would leave nothing.
     """
+    positive_integer("d", d)
+    if d <= RANK:
+        raise BadInput(
+            f"`d` must be above {RANK}, the directions of P, got {d}: of fewer inputs "
+            "nothing is outside of P. Example: d=10."
+        )
     positive_integer("m", m)
     positive("scale", scale)
     if m % 2:

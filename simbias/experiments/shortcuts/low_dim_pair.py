@@ -93,7 +93,7 @@ def make(
         scale: λ of all networks.
         noise: share of rows whose linear coordinate is noise.
         n: samples.
-        d: coordinates.
+        d: coordinates, 3 or more: two are the directions of P.
         m: neurons of each network, even.
         n_test: test samples.
         draw: number of the sample.

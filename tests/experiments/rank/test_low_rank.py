@@ -249,8 +249,10 @@ def test_the_sample_and_the_network_of_every_cell_fit(phenomenon):
         (low_rank_classes.make, {"classes": 2}, "classes"),
         (low_rank_classes.make, {"classes": 8}, "d"),
         (low_rank_weights.make, {"linear": 6}, "linear"),
+        (low_rank_weights.make, {"linear": 0}, "linear"),
         (low_rank_weights.make, {"scale": -1.0}, "scale"),
         (low_rank_embeddings.make, {"depth": 17}, "depth"),
+        (low_rank_embeddings.make, {"network": "lstm"}, "network"),
         (low_rank_embeddings.make, {"m": 0}, "m"),
         (low_rank_targets.make, {"rank": 17}, "rank"),
         (low_rank_regression.make, {"n": 16}, "n"),
@@ -266,6 +268,26 @@ def test_the_sample_and_the_network_of_every_cell_fit(phenomenon):
 def test_what_no_experiment_has_is_refused_by_name(make, changes, named):
     with pytest.raises(ValueError, match=f"`{named}`"):
         make(KEY, **changes)
+
+
+@pytest.mark.parametrize(
+    ("count", "missing"), [(1, "|v·u| of neighbours"), (5, "of the ReLU layers")]
+)
+def test_a_network_of_one_kind_of_layers_has_claims_of_these_alone(count, missing):
+    ones = lambda **sizes: xr.DataArray(np.ones([*sizes.values()]), dims=[*sizes])
+    shape = {"seed": 2, "time": 2}
+    ds = xr.Dataset(
+        {
+            "stable_rank": ones(**shape, layer=5),
+            "norm": ones(**shape, layer=5),
+            "alignment": ones(**shape, pair=4),
+            "margin": ones(**shape),
+        },
+        {"time": [0.0, 20.0], "source": "blobs", "linear": count, "flow.rate": 0.1},
+    )
+    claims = low_rank_weights.claims(ds)
+    needs = {c.statement: c.needs for c in claims if "rate" not in c.statement}
+    assert [missing in text for text in needs] == [bool(n) for n in needs.values()]
 
 
 def test_the_flow_of_a_linear_network_conserves_what_bounds_its_ranks():

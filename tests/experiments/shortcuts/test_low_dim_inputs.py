@@ -22,7 +22,7 @@ def test_the_start_is_zero_and_its_kernel_that_of_all_scales(scale):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"m": 5}, {"m": 0}, {"scale": 0.0}, {"n": 0}, {"d": 0}]
+    "wrong", [{"m": 5}, {"m": 0}, {"scale": 0.0}, {"n": 0}, {"d": 0}, {"d": 2}]
 )
 def test_what_makes_no_sense_is_named(wrong):
     with pytest.raises(ValueError, match=f"`{next(iter(wrong))}`"):
