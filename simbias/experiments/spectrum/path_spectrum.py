@@ -5,7 +5,7 @@ with a spectrum.  Between classes it has to change, within a class it need not; 
 that are wrong are learned as what varies fast.
 
 Reference: Fridovich-Keil, Gontijo-Lopes & Roelofs (2022), Spectral bias in practice,
-arXiv:2110.02424; on wrong labels Zhang, Xiong & Wu (2020), arXiv:2004.13954.
+arXiv:2110.02424; on wrong labels Zhang, Xiong & Wu (2021), arXiv:2004.13954.
 """
 
 import jax
@@ -42,7 +42,7 @@ from simbias.presets import presets
 
 AXES = ("noise",)
 PAPER = "Fridovich-Keil et al. (2022), arXiv:2110.02424; band ours"
-NOISE = "Zhang, Xiong & Wu (2020), arXiv:2004.13954; band ours"
+NOISE = "Zhang, Xiong & Wu (2021), arXiv:2004.13954; band ours"
 RATE, BATCH = 1e-3, 50
 
 
