@@ -13,9 +13,21 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.analysis.first_passage import first_passage
 from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, Dataset
+from simbias.errors import BadInput
 from simbias.networks.dense.deep_linear import DeepLinear
 
 PAPER = "Hacohen & Weinshall (2022), JMLR 23(155)"
+
+
+def check_components(d: int) -> None:
+    """Refuse fewer components than can be in an order.
+
+    Raises:
+        ValueError: for a number below 3.
+    """
+    positive_integer("d", d)
+    if d < 3:
+        raise BadInput(f"`d` must be 3 or more, to be in an order, got {d}.")
 
 
 def isotropic_layers(

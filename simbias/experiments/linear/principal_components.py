@@ -27,6 +27,7 @@ from simbias.datasets.linear.principal_classes import principal_classes
 from simbias.experiments.linear._principal import (
     PAPER,
     ScaleMatrices,
+    check_components,
     exponents_in_d,
     half_times,
     isotropic_layers,
@@ -67,7 +68,7 @@ def make(
         m: width of the hidden layers.
         draw: number of the sample.
         n: samples, d or more.
-        d: inputs.
+        d: inputs, 3 or more.
         classes: K, outputs.
         exponent: variances are d_j = j^−exponent.
 
@@ -76,6 +77,7 @@ def make(
     """
     one_of("depth", str(depth), [str(k) for k in range(1, 5)])
     positive_integer("m", m)
+    check_components(d)
     data = principal_classes(
         jax.random.key(draw), n=n, d=d, classes=classes, exponent=exponent
     )

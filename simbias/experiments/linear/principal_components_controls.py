@@ -28,6 +28,7 @@ from simbias.datasets.linear.principal_classes import principal_classes
 from simbias.experiments.linear._principal import (
     PAPER,
     ProductColumns,
+    check_components,
     exponents_in_d,
     half_times,
     isotropic_layers,
@@ -80,7 +81,7 @@ def make(
         draw: number of the sample.
         start: number of the network.
         n: samples, d or more.
-        d: inputs.
+        d: inputs, 3 or more.
         classes: K, outputs.
         exponent: variances are d_j = j^−exponent.
 
@@ -91,6 +92,7 @@ def make(
     one_of("labels", labels, get_args(Labels))
     one_of("network", network, get_args(Network))
     positive_integer("m", m)
+    check_components(d)
     del key
     key_data, key_shuffle, key_start = jax.random.split(jax.random.key(draw), 3)
     data = principal_classes(key_data, n=n, d=d, classes=classes, exponent=exponent)

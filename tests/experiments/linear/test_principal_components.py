@@ -92,6 +92,8 @@ def test_a_frame_or_a_scale_changes_what_it_says():
         (plain.make, {"n": 3, "d": 4}),
         (plain.make, {"m": 0}),
         (plain.make, {"classes": 1}),
+        (plain.make, {"d": 2}),
+        (controls.make, {"d": 1}),
         (plain.make, {"exponent": -1.0}),
         (controls.make, {"m": -1}),
     ],
