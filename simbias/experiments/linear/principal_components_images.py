@@ -2,10 +2,10 @@
 
 Which images a network is right on early is nearly the same for linear networks and for
 networks of ReLU: those that are told by few of the first principal components.  Seen
-through its first components alone an image is told best early in training, before the
-network relies on the others.  The controls: white inputs, all components of which are
-of one size, and inputs whose smallest components are amplified, for which stopping
-early pays more.
+through its first components alone an image may be told best early in training, before
+the network relies on the others; of digits hardly.  The controls: white inputs, all
+components of which are of one size, and inputs whose smallest components are amplified,
+for which stopping early is said to pay more.
 
 Reference: Hacohen & Weinshall (2022), JMLR 23(155), sections 4 and 5, of CIFAR-10 and
 other images; digits, sizes and the amplified components are ours.

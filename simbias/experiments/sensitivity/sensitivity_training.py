@@ -1,12 +1,12 @@
-"""Trained transformers end less sensitive than LSTMs, and see through wrong labels.
+"""Trained transformers end less sensitive than LSTMs; most see through wrong labels.
 
 Networks of a string of n bits, trained on some of the 2ⁿ strings and tried on the
 others.  Three targets: a parity of k = 3 bits of which one label in twenty is wrong;
 labels that are tossed; the parity of all bits.  The sensitivity S of the function that
-is learned rises in training from that of the start.  A transformer comes to S = k/n and
-is right where labels were wrong; an LSTM fits the wrong labels, and ends nearer to
-½, the S of a random function.  On the parity of all bits, of S = 1, it is the other way
-round: the LSTM learns it, one bit after the other, the transformer does not.
+is learned rises in training from that of the start.  A transformer that has learned the
+parity has S = k/n and is right where labels were wrong; an LSTM fits the wrong labels,
+and ends nearer to ½, the S of a random function.  On the parity of all bits, of S = 1,
+it is the other way round: most LSTMs learn it, and most transformers do not.
 
 Tossed labels are the control: all strings that were not seen are a matter of chance.
 
