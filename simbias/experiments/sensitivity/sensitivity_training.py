@@ -73,7 +73,7 @@ def make(
         target: "sparse", the parity of k bits with wrong labels; "random", tossed
             ones; "full", the parity of all bits.
         network: "transformer", "lstm" or "mlp".
-        n: bits, 12 at most without `n_test`.
+        n: bits; above 12 with `n_test`, and `Sensitivity(samples=…)`, as in "paper".
         k: relevant bits of "sparse".
         rows: strings of the sample; the others are the test.
         flips: share of wrong labels of "sparse".
