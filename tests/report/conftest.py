@@ -1,11 +1,9 @@
+# Fixtures import what they use: where a command names this folder, jaxtyping < 0.3.6
+# sets its hook only after this file, and refuses if simbias is there by then.
 import shutil
 import tempfile
 
 import pytest
-from runs import HOSTILE, claims_of_every_kind, true_result, with_events
-
-from simbias.report.report import report
-from simbias.report.shown import Shown
 
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d494844520000000100000001080600000"
@@ -16,12 +14,16 @@ PNG = bytes.fromhex(
 
 @pytest.fixture(scope="session")
 def result():
+    from runs import true_result
+
     return true_result()
 
 
 @pytest.fixture(scope="session")
 def shown_result(result):
-    from runs import EXPERIMENT
+    from runs import EXPERIMENT, HOSTILE, claims_of_every_kind, with_events
+
+    from simbias.report.shown import Shown
 
     return Shown(
         with_events(result),
@@ -36,6 +38,8 @@ def shown_result(result):
 
 @pytest.fixture(scope="session")
 def page(shown_result):
+    from simbias.report.report import report
+
     return report(shown_result)
 
 
