@@ -22,7 +22,7 @@ from simbias.suggestion import suggestion
 File = Annotated[
     str | None,
     tyro.conf.Positional,
-    tyro.conf.arg(metavar="FILE"),
+    tyro.conf.arg(metavar="[FILE]"),
 ]
 TRUST = "--trust-code"
 

@@ -15,7 +15,9 @@ class CompletionOptions:
     """Print what makes Tab work: commands, experiments, options, presets, runs.
 
     bash: simbias completion bash > ~/.local/share/bash-completion/completions/simbias
+
     zsh: simbias completion zsh > "${fpath[1]}/_simbias"
+
     fish: simbias completion fish > ~/.config/fish/completions/simbias.fish
     """
 

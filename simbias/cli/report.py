@@ -28,7 +28,7 @@ class ReportOptions:
     folder: Folder
     """The folder of the run, or its URL."""
     more: Annotated[
-        tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="DIR|FILE")
+        tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[DIR|FILE …]")
     ] = ()
     """Another run, to be set beside it; files of yours that they are of."""
     out: str | None = None

@@ -108,7 +108,7 @@ class ResumeOptions:
     data: str | None = None
     """Where the file of data lies that the run was given, if it has moved."""
     lanes: int | None = None
-    """Members in flight per station."""
+    """Members in flight per core or accelerator; by default as many as memory holds."""
     workers: int | None = None
     """Processes on this machine; they share its cores."""
     format: tuple[Format, ...] = ("png",)

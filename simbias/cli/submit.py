@@ -26,7 +26,7 @@ from simbias.store.text import check_text
 
 @dataclasses.dataclass(frozen=True)
 class SubmitOptions:
-    """Start workers of a run as jobs; needs `pip install simbias[slurm]`."""
+    """Start workers of a run as jobs; needs `pip install 'simbias[slurm]'`."""
 
     folder: Folder
     """The folder of the run, or its URL, which every node must see."""

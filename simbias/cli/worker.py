@@ -35,7 +35,7 @@ class WorkerOptions:
     data: str | None = None
     """Where the file of data lies that the run was given, on this machine."""
     lanes: int | None = None
-    """Members in flight per station."""
+    """Members in flight per core or accelerator; by default as many as memory holds."""
     share: str | None = None
     """Of the cores, as 1/4, 2/4, …: for several workers on one machine."""
     quiet: bool = False

@@ -61,7 +61,8 @@ def simulate(
             are there are not computed again, and those in flight go on where they
             were.  Several processes, on any machines that see the store, may call this
             at once and share the work.
-        lanes: members in flight per station; chosen from the memory if not given.
+        lanes: members in flight per core or accelerator; chosen from the memory if
+            not given.
         devices: where to run; all local devices if not given.
         progress: draw a progress bar.
 

@@ -350,6 +350,28 @@ def test_neurons_move_with_the_slider_and_the_line_in_the_losses(reader, address
     assert reader.find("#neurons-controls button").text in ("Play", "Stop")
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_many_times_and_decades_have_few_labels_that_are_read_level(
+    reader, result, tmp_path, width
+):
+    times = np.geomspace(1.234e-3, 3000.0, 50)
+    ds = result.isel(time=np.repeat([1, 3], 25)).assign_coords(time=times)
+    risk = ds["train_risk"] * xr.DataArray(np.geomspace(1e-12, 1, 50), dims="time")
+    file = tmp_path / "many.html"
+    text = report(Shown(ds.assign(train_risk=risk), experiment=EXPERIMENT))
+    file.write_text(text, encoding="utf-8")
+    reader.look(width)
+    reader.open(file.as_uri())
+    for place, axis in (("array", "x"), ("member-losses", "y")):
+        labels = reader.run(
+            "return [...document.querySelectorAll(arguments[0])].map(one => "
+            "[one.textContent, one.getAttribute('transform') || ''])",
+            f"#{place} .{axis}tick text",
+        )
+        assert 2 <= len(labels) <= 9
+        assert not [text for text, turned in labels if "rotate(90" in turned]
+
+
 def test_tables_hold_what_the_figures_show(reader, address):
     reader.open(address)
     reader.find("#over-time-table summary").click()

@@ -49,7 +49,9 @@ const arrayOf = (run) => {
         colorbar: { thickness: 10, outlinewidth: 0, tickcolor: inked("line"), exponentformat: "power" },
         hovertemplate: `${safe(across())} = %{x}<br>${safe(one.dim)} = %{y}<br>${safe(name)}: %{z:.4g}<extra></extra>`,
       }];
-      form = layout({ xaxis: { ...axis(one.across === "time" ? "time t" : across(), false), type: "category" }, yaxis: own });
+      const columns = { type: "category", tickvals: fitting(one.places, place.clientWidth - 140) };
+      const title = one.across === "time" ? "time t" : across();
+      form = layout({ xaxis: { ...axis(title, false), ...columns }, yaxis: own });
     } else {
       traces = [{
         x: at, y: rows()[0], mode: "lines+markers", line: { color: inked("accent"), width: 2 },

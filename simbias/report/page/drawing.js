@@ -43,6 +43,7 @@ const watcher = new IntersectionObserver((seen) => {
 const draw = (place, traces, form, said, then = () => {}) => {
   place.setAttribute("aria-label", `${said}. Its numbers are in the table below.`);
   const options = { displayModeBar: false, responsive: true, doubleClick: "reset" };
+  atDecades(traces, form);
   const make = () => {
     Plotly.react(place, traces, form, options);
     then();

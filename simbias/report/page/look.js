@@ -78,7 +78,6 @@ const axis = (title, isLog, more = {}) => ({
   title: { text: wrapped(title), standoff: 8 },
   type: isLog ? "log" : "linear",
   exponentformat: "power",
-  ...(isLog ? { dtick: 1 } : {}),
   automargin: true,
   gridcolor: inked("faint"),
   linecolor: inked("line"),
@@ -91,6 +90,21 @@ const axis = (title, isLog, more = {}) => ({
   ...more,
 });
 
+// A label at every decade, or, where there are many, at as many as `nticks` allows.
+const MANY_DECADES = 5;
+const atDecades = (traces, form) => {
+  for (const key of Object.keys(form).filter((one) => /^[xy]axis\d*$/.test(one))) {
+    if (form[key].type !== "log" || form[key].tickvals) continue;
+    const id = key.replace("axis", "");
+    const drawn = traces.filter((one) => (one[`${id[0]}axis`] || id[0]) === id);
+    let [least, most] = [Infinity, 0];
+    for (const value of drawn.flatMap((one) => [...(one[id[0]] || [])])) {
+      if (value > 0) [least, most] = [Math.min(least, value), Math.max(most, value)];
+    }
+    if (!(Math.log10(most / least) > MANY_DECADES)) form[key].dtick = 1;
+  }
+};
+
 // Texts in lines below a place each, in their order, clear of the title of the other axis.
 const categories = (texts) => ({
   type: "category",
@@ -99,6 +113,14 @@ const categories = (texts) => ({
   ticktext: texts.map((text) => wrapped(text, 14)),
   range: [-0.5, texts.length - 0.5],
 });
+
+// Of texts in a row of some pixels, evenly, those that fit beside each other, with the last.
+const fitting = (texts, width) => {
+  const longest = Math.max(...texts.map((text) => text.length));
+  const room = Math.max(1, Math.floor(width / (7 * longest + 12)));
+  const each = Math.ceil(texts.length / room);
+  return texts.filter((_, i) => (texts.length - 1 - i) % each === 0);
+};
 
 const layout = (more = {}) => ({
   font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: inked("ink") },
