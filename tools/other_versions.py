@@ -39,14 +39,14 @@ def main() -> None:
             rows.append(tested(python, resolution, options.pytest))
             print(described(rows[-1]), flush=True)
             if options.json:
-                document = {"pytest": options.pytest, "runs": rows}
-                options.json.write_text(json.dumps(document, indent=1) + "\n")
+                options.json.write_text(json.dumps(rows, indent=1) + "\n")
     sys.exit(any(row["broke"] for row in rows))
 
 
 def tested(python: str, resolution: str, pytest: list[str]) -> dict:
     """Versions and counts of one run of the tests."""
-    row = {"python": python, "resolution": resolution, "versions": {}, "broke": {}}
+    row = {"python": python, "resolution": resolution, "pytest": pytest}
+    row |= {"versions": {}, "broke": {}}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         copied(folder)
