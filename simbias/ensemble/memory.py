@@ -133,8 +133,9 @@ def bytes_per_lane(group: Group) -> int:
     network, n = lane.state.network, lane.data.x.shape[0]
     itemsize = lane.data.x.dtype.itemsize
     one = jax.ShapeDtypeStruct(lane.data.x.shape[1:], lane.data.x.dtype)
-    width = max(1, footprint(lambda net, x: net(x), network, one))
-    tile = _held_twice(network, one, n, width)
+    with jax.enable_x64(True):  # whatever the process has chosen, as when it runs
+        width = max(1, footprint(lambda net, x: net(x), network, one))
+        tile = _held_twice(network, one, n, width)
     attempt = lane.flow.attempt_size(network, n, width, tile)
     return _bytes_of_arrays(lane) + max(attempt, group.recording) * itemsize
 

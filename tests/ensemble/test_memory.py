@@ -36,6 +36,15 @@ def reserved(lowered):
     return lowered.compile().compiled.memory_analysis()
 
 
+def test_a_process_that_has_32_bits_is_told_the_same_without_a_warning():
+    plan = planned(PlainDescent(), n=6, m=7)
+    told = {}
+    for has_64 in (True, False):
+        with jax.enable_x64(has_64):
+            told[has_64] = memory.bytes_in_flight(plan, jax.local_devices()[:1])
+    assert told[True] == told[False] > 0
+
+
 WIDE = {"n": 100, "m": 200}
 
 
