@@ -11,6 +11,7 @@ from simbias.ensemble import memory
 from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.events import Progress
 from simbias.ensemble.footprint import footprint
+from simbias.ensemble.members import maker
 from simbias.ensemble.plan import make_plan
 from simbias.ensemble.programs import Programs, idle
 from simbias.flows.descent import Descent
@@ -74,7 +75,7 @@ def test_the_memory_of_a_lane_is_within_a_quarter_of_what_is_reserved(
 def test_the_memory_of_a_run_counts_what_drawing_takes():
     plan = planned(Descent(batch=10), n=2000, m=5, d=200)
     cell = plan.grid.cells[0]
-    fixed = (smooth, "float64", cell.sizes)
+    fixed = (maker(plan.experiment), cell.sizes)
     with exact_numerics():
         programs = Programs(plan, "cpu", Progress())
         keys = jnp.zeros((1, 3), jnp.uint32)
