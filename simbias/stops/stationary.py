@@ -5,13 +5,14 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Int
+from jaxtyping import Array, Bool, Int
 
 from simbias.checks.values import positive
 from simbias.core import AbstractStop, Dataset, Loss, Status
 from simbias.errors import BadInput
 from simbias.losses import half_mse, mse, whole
 from simbias.numerics.conditionals import when
+from simbias.numerics.precision import matmul
 from simbias.stops._basin import Basin, Neurons, basin
 
 # Share of the loss of f = 0 above which nothing has been learned.
@@ -30,7 +31,9 @@ class Stationary(AbstractStop):
 
     A member also ends as CONVERGED, without such a proof, when L ≤ interpolated ·
     L(f = 0).  One of which nothing is known, such as one that has come near a saddle
-    with neurons of next to no size, goes on.
+    with neurons of next to no size, goes on.  So does one of another kind: proofs are
+    for two layers of ReLU or leaky ReLU, one output and a mean of squares, under the
+    gradient flow, of which descent is an approximation.
 
     Args:
         tolerance: how near the limit is near enough, relative to the size of a neuron.
@@ -50,47 +53,13 @@ class Stationary(AbstractStop):
                 )
 
     def status(self, network: Any, data: Dataset, loss: Loss) -> Int[Array, ""]:
-        """CONVERGED, STATIONARY, or RUNNING where the limit is not known.
-
-        Raises:
-            ValueError: for a loss that is no mean of squares, several outputs, or a
-                network that is not a two-layer ReLU or leaky ReLU network.
-        """
-        slope = getattr(network, "negative_slope", None)
-        frozen = getattr(network, "frozen", ())
-        if slope is None or slope >= 1 or frozen not in ((), ("a",)):
-            raise BadInput(
-                "`stop`: Stationary is for two-layer networks with relu or leaky_relu "
-                "activation, all of which or all but the output weights move, not for "
-                f"this {type(network).__name__}. Leave it out, or use TrainRiskBelow."
-            )
-        if whole(loss) not in (half_mse, mse) or data.y.shape[1] != 1:
-            raise BadInput(
-                "`stop`: Stationary needs a mean of squares, half_mse or mse, and one "
-                f"output, got {getattr(whole(loss), '__name__', loss)} and "
-                f"{data.y.shape[1]}. Use MarginAbove or TrainRiskBelow."
-            )
-        wide = lambda v: v.astype(jnp.float64)
-        w, x, y = network.w, data.x, wide(data.y)
-        if network.b is not None:
-            w = jnp.concatenate([w, network.b[:, None]], axis=1)
-            x = jnp.concatenate([x, jnp.ones_like(x[:, :1])], axis=1)
-        x = jnp.where(data.weight[:, None] > 0, x, 0)
-        weight, eps = wide(data.weight), float(jnp.finfo(w.dtype).eps)
-        start = loss(jnp.zeros_like(y), y, weight)
-        now = loss(wide(jax.vmap(network)(data.x)), y, weight)
-        is_dead = ~jnp.any((w @ x.T > 0) | (slope > 0))
-
-        def looked_at(here, _):
-            w, a, x, y, weight = here
-            neurons = Neurons(w, a, slope, bool(frozen), eps)
-            return basin(neurons, x, y, weight, loss)
-
-        nothing = Basin(jnp.array(False), jnp.full_like(now, jnp.inf), now)
-        here = wide(w), wide(network.a[:, 0]), wide(x), y, weight
-        # Before anything is learned nothing is known of anyone who can move.
-        is_worth_it = (now < _LEARNED * start) | is_dead
-        known = when(looked_at)(is_worth_it, here, nothing)
+        """CONVERGED, STATIONARY, or RUNNING where the limit is not known."""
+        y, weight = data.y.astype(jnp.float64), data.weight.astype(jnp.float64)
+        f = jax.vmap(network)(data.x).astype(jnp.float64)
+        now, start = loss(f, y, weight), loss(jnp.zeros_like(y), y, weight)
+        known = Basin(jnp.array(False), jnp.full_like(now, jnp.inf), now)
+        if _has_proof(network, data, loss):
+            known = _looked_at(network, data, loss, known, now < _LEARNED * start)
         limit = self.interpolated * start
         ends = known.is_known & (known.distance <= self.tolerance)
         is_none = (ends & (known.least <= limit)) | (now <= limit)
@@ -99,3 +68,41 @@ class Stationary(AbstractStop):
             jnp.int32(Status.CONVERGED),
             jnp.where(ends, jnp.int32(Status.STATIONARY), jnp.int32(Status.RUNNING)),
         )
+
+
+def _has_proof(network: Any, data: Dataset, loss: Loss) -> bool:
+    """Two layers of ReLU or leaky ReLU, one output, a mean of squares."""
+    slope = getattr(network, "negative_slope", None)
+    return (
+        slope is not None
+        and slope < 1
+        and getattr(network, "frozen", ()) in ((), ("a",))
+        and whole(loss) in (half_mse, mse)
+        and data.y.shape[1] == 1
+    )
+
+
+def _looked_at(
+    network: Any,
+    data: Dataset,
+    loss: Loss,
+    nothing: Basin,
+    has_learned: Bool[Array, ""],
+) -> Basin:
+    """What is known, once something is learned or nobody can move."""
+    wide = lambda v: v.astype(jnp.float64)
+    w, x, slope = network.w, data.x, network.negative_slope
+    if network.b is not None:
+        w = jnp.concatenate([w, network.b[:, None]], axis=1)
+        x = jnp.concatenate([x, jnp.ones_like(x[:, :1])], axis=1)
+    x = jnp.where(data.weight[:, None] > 0, x, 0)
+    eps, is_frozen = float(jnp.finfo(w.dtype).eps), bool(network.frozen)
+
+    def look(here, _):
+        w, a, x, y, weight = here
+        neurons = Neurons(w, a, slope, is_frozen, eps)
+        return basin(neurons, x, y, weight, loss)
+
+    here = tuple(map(wide, (w, network.a[:, 0], x, data.y, data.weight)))
+    is_dead = ~jnp.any((matmul(w, x.T) > 0) | (slope > 0))
+    return when(look)(has_learned | is_dead, here, nothing)
