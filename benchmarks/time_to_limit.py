@@ -1,0 +1,252 @@
+"""What does it cost to come from a small start to a limit that is proven?
+
+The same members, from the start to the time at which `Stationary` has proven the limit:
+by the exact flow as it is, without its steps of neurons by themselves, and without a
+proof, up to the clock that stood for a limit before; by explicit Euler at its best
+step; by diffrax on the field as it is.  Seconds are of the processor, without
+compiling.  The error is the root mean square of f − f* over the samples, relative to
+that of f*, with f* from the exact flow at a tolerance of 1e-7, at the same time.
+
+    python benchmarks/time_to_limit.py [--case NAME ...] [--json FILE|-] [--smallest]
+
+A contender that is not done after `--patience` seconds is told as such.
+"""
+
+import argparse
+import json
+import pathlib
+import time
+from typing import Any, NamedTuple
+
+import diffrax
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from simbias.core import AbstractFlow, AbstractStop, Dataset, Status
+from simbias.ensemble.configuration import provenance
+from simbias.experiments.interpolation.threshold import make
+from simbias.flows.gradient_flow import GradientFlow
+from simbias.flows.relu_flow import ReluFlow
+from simbias.losses import half_mse
+from simbias.stops.stationary import Stationary
+
+D, SCALE, SIGMA = 5, 1e-8, 0.3
+# n and m of each case.
+CASES = {
+    "smallest": (30, 10),
+    "median": (100, 2000),
+    **{f"{n}x{m}": (n, m) for n in (20, 100, 400, 1600) for m in (200, 2000, 10_000)},
+}
+# Where a limit is looked for, and the clock that stood for one.
+TIMES = tuple(float(t) for t in np.geomspace(1, 3000, 60))
+SHORT = (1.0, 5.0)
+KEY = jax.random.key(0)
+STEPS = (0.3, 0.1, 0.03, 0.01)
+TOLERANCES = (1e-3, 1e-4, 1e-5)
+# Solvers of diffrax, and the stages of a step, at each of which an implicit one
+# evaluates the field several times more.
+SOLVERS = {"tsit5": (diffrax.Tsit5(), 6), "kvaerno5": (diffrax.Kvaerno5(), 7)}
+UNKNOWNS = 1500
+# Steps of diffrax in a twentieth of the way, beyond which it has no patience either.
+MOST = 100_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--case", nargs="+", choices=CASES, default=["median"])
+    parser.add_argument("--json", default="-")
+    parser.add_argument("--patience", type=float, default=600.0)
+    parser.add_argument("--smallest", action="store_true")
+    options = parser.parse_args()
+    jax.config.update("jax_enable_x64", True)
+    cases = ["smallest"] if options.smallest else options.case
+    rows = [row for case in cases for row in compared(case, options.patience)]
+    about = {"d": D, "scale": SCALE, "sigma": SIGMA, **provenance()}
+    text = json.dumps({**about, "rows": rows}, indent=1)
+    if options.json == "-":
+        print(text)
+    else:
+        pathlib.Path(options.json).write_text(text + "\n")
+
+
+def compared(case: str, patience: float) -> list[dict]:
+    """Every contender, on one member."""
+    n, m = CASES[case]
+    data, network = make(KEY, n=n, d=D, m=m, sigma=SIGMA, scale=SCALE, n_test=1)
+    start = Start(network, data)
+    times = SHORT if case == "smallest" else TIMES
+    clock = (times[-1],)
+    truth = reached(start, ReluFlow(rtol=1e-7), times, Stationary(), np.inf)
+    until = (truth.time,)
+    exact, together = ReluFlow(rtol=1e-4), ReluFlow(rtol=1e-4, decouple=False)
+    runs = {
+        "exact": reached(start, exact, times, Stationary(), patience),
+        "exact, together": reached(start, together, times, Stationary(), patience),
+        "exact, by the clock": reached(start, together, clock, None, patience),
+    }
+    is_small = case == "smallest"
+    for step in STEPS[:1] if is_small else STEPS:
+        runs[f"euler, {step:g}"] = reached(start, euler(step), until, None, patience)
+    for name, (solver, stages) in SOLVERS.items():
+        if name == "kvaerno5" and (is_small or m * (D + 1) > UNKNOWNS):
+            continue  # it factorises a matrix of so many rows in every step
+        for rtol in TOLERANCES[:1] if is_small else TOLERANCES:
+            run = by_diffrax(start, solver, stages, rtol, until[0], patience)
+            runs[f"{name}, {rtol:g}"] = run
+    size = root_mean_square(truth.f)
+    return [
+        {
+            "case": case,
+            "n": n,
+            "m": m,
+            "contender": name,
+            "seconds": run.seconds,
+            "evaluations": run.evaluations,
+            "error": (
+                None
+                if run.status == Status.MAX_STEPS
+                else root_mean_square(run.f - truth.f) / size
+            ),
+            "time": run.time,
+            "status": run.status.name,
+        }
+        for name, run in runs.items()
+    ]
+
+
+class Start(NamedTuple):
+    """A member before it moves."""
+
+    network: Any
+    data: Dataset
+
+
+class Run(NamedTuple):
+    """Where a contender is, and what it took."""
+
+    time: float
+    f: np.ndarray
+    status: Status
+    seconds: float
+    evaluations: int
+
+
+@eqx.filter_jit
+def advanced(flow, state, data, until):
+    goes = lambda s: (s.status == Status.RUNNING) & (s.time < until)
+    step = lambda s: flow.step(s, data, half_mse, until)
+    return jax.lax.while_loop(goes, step, state)
+
+
+def reached(
+    start: Start,
+    flow: AbstractFlow,
+    times: tuple[float, ...],
+    stop: AbstractStop | None,
+    patience: float,
+) -> Run:
+    """A flow at the first of some times at which a rule ends it, or at the last.
+
+    With one time, the way there is gone in pieces, for the sake of patience.
+    """
+    data, seconds = start.data, 0.0
+    status = Status.MAX_STEPS
+    state = eqx.filter_jit(flow.init)(start.network, data, half_mse, KEY)
+    ask = None if stop is None else eqx.filter_jit(stop.status)
+    if ask is not None:
+        ask(state.network, data, half_mse)
+    jax.block_until_ready(advanced(flow, state, data, jnp.asarray(1e-9)).time)
+    stops = times if len(times) > 1 else pieces(max(times))
+    for until in stops:
+        began = time.process_time()
+        state = advanced(flow, state, data, jnp.asarray(until))
+        said = Status(int(state.status))
+        if said == Status.RUNNING and ask is not None:
+            said = Status(int(ask(state.network, data, half_mse)))
+        seconds += time.process_time() - began
+        if said != Status.RUNNING or until == stops[-1]:
+            status = Status.REACHED_TIME if said == Status.RUNNING else said
+            break
+        if seconds > patience:
+            break
+    evaluations = int(state.stats["evaluations"])
+    f = np.asarray(jax.vmap(state.network)(data.x))
+    return Run(float(state.time), f, status, seconds, evaluations)
+
+
+def by_diffrax(
+    start: Start,
+    solver: diffrax.AbstractSolver,
+    stages: int,
+    rtol: float,
+    until: float,
+    patience: float,
+) -> Run:
+    """diffrax's own loop on the field as it is, in pieces."""
+    arrays, static = eqx.partition(start.network, eqx.is_inexact_array)
+    data = start.data
+
+    def loss(arrays):
+        prediction = jax.vmap(eqx.combine(arrays, static))(data.x)
+        return half_mse(prediction, data.y, data.weight)
+
+    field = lambda _, y, __: jax.tree.map(jnp.negative, jax.grad(loss)(y))
+    # An absolute tolerance far below the start: neurons grow from there.
+    controller = diffrax.PIDController(rtol=rtol, atol=rtol * SCALE)
+
+    @eqx.filter_jit
+    def solve(y, t0, t1):
+        found = diffrax.diffeqsolve(
+            diffrax.ODETerm(field),
+            solver,
+            t0=t0,
+            t1=t1,
+            dt0=None,
+            y0=y,
+            stepsize_controller=controller,
+            saveat=diffrax.SaveAt(t1=True),
+            max_steps=MOST,
+            throw=False,
+        )
+        is_there = found.result == diffrax.RESULTS.successful
+        y = jax.tree.map(lambda v: v[0], found.ys)
+        return y, found.stats["num_steps"], is_there
+
+    jax.block_until_ready(solve(arrays, jnp.asarray(0.0), jnp.asarray(1e-9)))
+    y, t, seconds, steps = arrays, 0.0, 0.0, 0
+    status = Status.MAX_STEPS
+    for t1 in pieces(until):
+        began = time.process_time()
+        new = jax.block_until_ready(solve(y, jnp.asarray(t), jnp.asarray(t1)))
+        seconds, steps = seconds + time.process_time() - began, steps + int(new[1])
+        if not new[2] or seconds > patience:
+            break
+        y, t = new[0], t1
+    else:
+        status = Status.REACHED_TIME
+    f = np.asarray(jax.vmap(eqx.combine(y, static))(data.x))
+    return Run(t, f, status, seconds, steps * stages)
+
+
+def pieces(until: float) -> tuple[float, ...]:
+    return tuple(until * (i + 1) / 20 for i in range(19)) + (until,)
+
+
+def euler(step: float) -> GradientFlow:
+    return GradientFlow(
+        solver=diffrax.Euler(),
+        dt0=step,
+        is_adaptive=False,
+        allow_kinks=True,
+        max_steps=10**9,
+    )
+
+
+def root_mean_square(v: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(v**2)))
+
+
+if __name__ == "__main__":
+    main()
