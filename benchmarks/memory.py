@@ -34,6 +34,7 @@ from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
 from simbias.ensemble.configuration import provenance
 from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.events import Progress
+from simbias.ensemble.members import maker
 from simbias.ensemble.memory import bytes_in_flight
 from simbias.ensemble.plan import Plan, make_plan
 from simbias.ensemble.programs import Programs, idle
@@ -167,7 +168,7 @@ def row(experiment: Experiment) -> dict[str, float | str]:
 def reserved_by_xla(plan: Plan) -> int:
     """What the larger of two programs has at once: arguments, results, buffers."""
     cell = plan.grid.cells[0]
-    fixed = (plan.experiment.make, plan.experiment.dtype, cell.sizes)
+    fixed = (maker(plan.experiment), cell.sizes)
     with exact_numerics():
         programs = Programs(plan, "cpu", Progress())
         lanes, keys = idle(plan.groups[0].lane, 1), jnp.zeros((1, 3), jnp.uint32)
