@@ -128,7 +128,7 @@ def test_a_loss_with_kinks_of_its_own_is_refused():
             solve(network(), sample(), ReluFlow(), loss, (1.0,), {})
 
 
-@pytest.mark.parametrize("values", [{"rtol": NAN}, {"rtol": 0.0}, {"rest": -1.0}])
+@pytest.mark.parametrize("values", [{"rtol": NAN}, {"rtol": 0.0}, {"dt0": -1.0}])
 def test_options_of_the_flow_are_checked_by_name(values):
     with pytest.raises(ValueError, match=next(iter(values))):
         ReluFlow(**values)
