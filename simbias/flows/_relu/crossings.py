@@ -48,11 +48,8 @@ MAX_EVENTS = 64
 def follow_events(course: Course, step: Step, rows: int) -> Course:
     """Carry every neuron through its events, `rows` of those that may have any at once.
 
-    Expects a `course` that is the whole step; `is_pending` is filled in here.
+    Expects a `course` that is the whole step, on which those may that are pending.
     """
-    is_pending = _may_meet(course, step)
-    course = eqx.tree_at(lambda c: c.is_pending, course, is_pending)
-
     # Neurons without pins need one slot at most; a few of them are not worth a turn.
     few = min(rows, course.begin.shape[0]) // 2
 
@@ -87,14 +84,14 @@ def _next_event(step: Step, course: Course) -> Course:
         k = concave_first(course, step, k, begin, there)
     meeting = decide(course, step, k, begin, there)
     new = _redirected(course, step, begin, there, meeting)
-    is_pending = _may_meet(new, step) & (new.meetings < MAX_EVENTS)
+    is_pending = may_meet(new, step) & (new.meetings < MAX_EVENTS)
     new = eqx.tree_at(lambda c: c.is_pending, new, is_pending)
     old = eqx.tree_at(lambda c: c.is_pending, course, jnp.zeros_like(found))
     pick = lambda a, b: jnp.where(found.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
     return jax.tree.map(pick, new, old)
 
 
-def _may_meet(course: Course, step: Step) -> Bool[Array, " c"]:
+def may_meet(course: Course, step: Step) -> Bool[Array, " c"]:
     """Whether a w·x ends on the wrong side, or might dip there in between."""
     cubic, rounding = _distances(course, step)
     # Pinned pairs are at 0 at both ends.
