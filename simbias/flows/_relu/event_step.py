@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._relu.by_class import field_at, frozen_step
 from simbias.flows._relu.classes import Classes, classes
-from simbias.flows._relu.clearance import turned_by, who_may_meet
+from simbias.flows._relu.clearance import prospect, turned_by
 from simbias.flows._relu.crossings import (
     MAX_EVENTS,
     Course,
@@ -18,6 +18,7 @@ from simbias.flows._relu.crossings import (
     Point,
     Step,
     follow_events,
+    follow_events_among,
 )
 from simbias.flows._relu.decoupled import follow_alone, lag_of_growth
 from simbias.flows._relu.events import Events, kinds_of_leaving, no_events
@@ -43,6 +44,8 @@ _EVENT_ORDER, _COUPLING_ORDER = 3, 2
 _HALVE = 1.8
 # Numbers of one array of some neurons and all planes.
 _SOME = 2**18
+# Neurons that are followed together among few planes.
+_FEW_ROWS = 256
 
 
 class Method(NamedTuple):
@@ -213,10 +216,12 @@ def _leg(
         course = _course(position, end, late, none if method.has_events else None)
         pulls = sample.pulls(position.rates.residual), sample.pulls(late.residual)
         step = Step(sample, *pulls, length, method.slope)
-        is_pending, clear = who_may_meet(course, step, position.clear)
-        course = eqx.tree_at(lambda c: c.is_pending, course, is_pending)
+        ahead = prospect(course, step, position.clear, position.classes)
+        course = eqx.tree_at(lambda c: c.is_pending, course, ahead.is_pending)
+        if ahead.few is not None:
+            course = follow_events_among(course, step, ahead.few, _FEW_ROWS)
         course = follow_events(course, step, method.rows)
-        return _Leg(course, clear, end, error, late, *smooth[3:])
+        return _Leg(course, ahead.clear, end, error, late, *smooth[3:])
 
     def alone(context, _):
         (position, sample, length, stiffness), is_alone = context
