@@ -207,7 +207,7 @@ def _leg(
     """By a frozen step and its events, or of every neuron by itself."""
 
     def together(here, _):
-        position, sample, length, stiffness = here
+        position, sample, length, rtol, stiffness = here
         smooth = frozen_step(
             position, sample, length, method.solver, method.slope, stiffness
         )
@@ -215,7 +215,7 @@ def _leg(
         none = no_events(len(position.w), position.w.dtype)
         course = _course(position, end, late, none if method.has_events else None)
         pulls = sample.pulls(position.rates.residual), sample.pulls(late.residual)
-        step = Step(sample, *pulls, length, method.slope)
+        step = Step(sample, *pulls, length, method.slope, rtol)
         ahead = prospect(course, step, position.clear, position.classes)
         course = eqx.tree_at(lambda c: c.is_pending, course, ahead.is_pending)
         if ahead.few is not None:
@@ -224,11 +224,11 @@ def _leg(
         return _Leg(course, ahead.clear, end, error, late, *smooth[3:])
 
     def alone(context, _):
-        (position, sample, length, stiffness), is_alone = context
+        (position, sample, length, rtol, stiffness), is_alone = context
         rates = position.rates
         course = _course(position, Rates(position.w, position.a, *rates[2:]), rates)
         pull = sample.pulls(rates.residual)
-        step = Step(sample, pull, pull, length, method.slope)
+        step = Step(sample, pull, pull, length, method.slope, rtol)
         course = follow_alone(course, step, is_alone)
         end = rates._replace(w=course.end.w, a=course.end.a)
         none = jax.tree.map(jnp.zeros_like, rates)
@@ -236,7 +236,7 @@ def _leg(
         clear = jax.tree.map(jnp.zeros_like, position.clear)
         return _Leg(course, clear, end, none, rates, order, jnp.int32(1), stiffness)
 
-    here = position, sample, length, stiffness
+    here = position, sample, length, method.rtol, stiffness
     if is_alone is None:
         return together(here, None)
     shapes = jax.eval_shape(together, here, None)

@@ -23,6 +23,8 @@ _SHORT = 8
 # From so many planes on a few candidates are looked at in the place of all of them:
 # the nearest of each of some groups, which hold while V turns by this share.
 _MANY, _GROUP, _DRIFT = 1024, 16, 0.02
+# From so many on a single jump is so small that strides pay.
+_STRIDES = 2048
 # So many looks are gone from plane to plane at most before a stride is tried again.
 _PATIENCE = 32
 
@@ -99,7 +101,8 @@ def cross_planes(
         arrays, pinned = context
         step = eqx.combine(arrays, static)
         if is_many:
-            moving = _in_strides(moving, pinned, step)
+            if step.sample.x.shape[0] >= _STRIDES:
+                moving = _in_strides(moving, pinned, step)
             return _over_the_nearest(moving, pinned, step)
         return _across(moving, _at_all(moving, pinned, step), pinned, step)
 

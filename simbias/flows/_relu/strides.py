@@ -1,8 +1,8 @@
 """Many planes at once: neurons that cross so many that each bends their course little.
 
 Under a field that stands still the input weights of a neuron move, in the time τ of
-`decoupled`, with a velocity V that jumps by sign(a) gᵢ uᵢ at each plane i it crosses, gᵢ
-the pull of the plane.  Over a stride T in which V changes by a small share δ of itself,
+`decoupled`, with a velocity V that jumps by sign(a) gᵢ uᵢ at each plane i it crosses,
+gᵢ the pull of the plane.  Over a stride T in which V changes by a small share δ,
 
     w(T) = w + T V + sign(a) Σ (T − τᵢ) gᵢ uᵢ,    V(T) = V + sign(a) Σ gᵢ uᵢ,
 
@@ -26,7 +26,7 @@ from simbias.numerics.precision import matmul
 # A stride as a share of |w|: the first, the longest, the shortest.
 FIRST, _LONGEST, _SHORTEST = 0.03, 0.25, 1e-5
 # The error of a stride as a share of the tolerance of the step.
-_SHARE = 0.02
+_SHARE = 0.1
 # What the jumps bend between the ends, as a share of what they do alone.
 _BEND = 0.1
 # A plane is crossed for sure if it is closed in on at this many times its jump.
