@@ -80,6 +80,18 @@ def prospect(
     return Prospect(tree[1], tree[2], few)
 
 
+def clearance_anew(
+    course: Course,
+    step: Step,
+    clear: Float[Array, " m"],
+    is_meant: Bool[Array, " m"],
+) -> Float[Array, " m"]:
+    """The clearance c at the end of a course, of those that are meant found anew."""
+    place = jnp.arange(clear.shape[0], dtype=jnp.int32)
+    tree = place, jnp.zeros_like(is_meant), clear, is_meant
+    return _looked(course, step, None, tree)[2]
+
+
 def _looked(course: Course, step: Step, few: FewPlanes | None, tree: tuple) -> tuple:
     """Who of those that are to be looked at may meet a plane, and c at the end."""
     m, n = course.is_above.shape
@@ -104,7 +116,12 @@ def turned_by(
     clear: Float[Array, " m"], before: Float[Array, "m e"], after: Float[Array, "m e"]
 ) -> Float[Array, " m"]:
     """Clearance after a small turn."""
-    return clear - norm_of_rows(_direction(after) - _direction(before))
+    return clear - turn(before, after)
+
+
+def turn(before: Float[Array, "m e"], after: Float[Array, "m e"]) -> Float[Array, " m"]:
+    """How far directions have moved."""
+    return norm_of_rows(_direction(after) - _direction(before))
 
 
 def _clearance(course: Course, step: Step) -> Float[Array, " c"]:

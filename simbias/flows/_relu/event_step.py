@@ -179,8 +179,7 @@ def attempt_step(
     known = _classes_if(has_changed, held.is_above, held.pins, known)
     if clear is not None:
         clear = turned_by(clear, course.end.w, held.w)
-        has_changed = (course.meetings > 0) | (held.released > 0)
-        clear = jnp.where(has_changed, 0, clear)
+        clear = jnp.where(held.released > 0, 0, clear)
     return Attempt(
         position=_arrived(held, rates.residual, sample, known, clear),
         error=scaled,
@@ -221,7 +220,10 @@ def _leg(
         if ahead.few is not None:
             course = follow_events_among(course, step, ahead.few, _FEW_ROWS)
         course = follow_events(course, step, method.rows)
-        return _Leg(course, ahead.clear, end, error, late, *smooth[3:])
+        clear = ahead.clear
+        if clear is not None:
+            clear = jnp.where(course.meetings > 0, 0, clear)
+        return _Leg(course, clear, end, error, late, *smooth[3:])
 
     def alone(context, _):
         (position, sample, length, rtol, stiffness), is_alone = context
@@ -229,11 +231,10 @@ def _leg(
         course = _course(position, Rates(position.w, position.a, *rates[2:]), rates)
         pull = sample.pulls(rates.residual)
         step = Step(sample, pull, pull, length, method.slope, rtol)
-        course = follow_alone(course, step, is_alone)
+        course, clear = follow_alone(course, step, is_alone, position.clear)
         end = rates._replace(w=course.end.w, a=course.end.a)
         none = jax.tree.map(jnp.zeros_like, rates)
         order = jnp.asarray(error_order(method.solver), length.dtype)
-        clear = jax.tree.map(jnp.zeros_like, position.clear)
         return _Leg(course, clear, end, none, rates, order, jnp.int32(1), stiffness)
 
     here = position, sample, length, method.rtol, stiffness

@@ -283,7 +283,7 @@ def _across(moving: Moving, look: _Look, pinned: _Pinned, step: Step) -> Moving:
     room = look.until - free.tau
     meets = tau <= room
     tau = jnp.minimum(tau, room)
-    line = _line(free.w, jnp.abs(free.a), velocity)
+    line = line_of(free.w, jnp.abs(free.a), velocity)
     left = (1 - free.begin) * step.length
     spent = line.time(tau)
     arrives = spent >= left
@@ -368,7 +368,7 @@ class _Line(eqx.Module):
         return jnp.sqrt(self.square + p**2)
 
 
-def _line(
+def line_of(
     w: Float[Array, "c e"], a: Float[Array, " c"], velocity: Float[Array, "c e"]
 ) -> _Line:
     speed = jnp.sqrt(jnp.sum(velocity**2, axis=1))
