@@ -102,7 +102,7 @@ def _looked(course: Course, step: Step, few: FewPlanes | None, tree: tuple) -> t
         place, _, _, _ = some
         course, step, few = eqx.combine(arrays, static)
         take = lambda v: v.at[place].get(mode="clip")
-        course, margin = jax.tree.map(take, course), jnp.inf
+        course, margin = jax.tree.map(take, course), jnp.full_like(some[2], jnp.inf)
         if few is not None:
             margin = take(few.margin)
             course, step = among(course, step, few)
