@@ -37,7 +37,7 @@ _WORTH = 12
 _GROW, _SHRINK, _SAFETY = 2.0, 0.2, 0.8
 # Gauss–Legendre on [0, 1].
 _LEGENDRE = np.polynomial.legendre.leggauss(5)
-_NODES, _WEIGHTS = (_LEGENDRE[0] + 1) / 2, _LEGENDRE[1] / 2
+_NODES, _WEIGHTS = ((_LEGENDRE[0] + 1) / 2).tolist(), (_LEGENDRE[1] / 2).tolist()
 
 
 class Stride(NamedTuple):
@@ -138,7 +138,7 @@ def stride(
     ratio = jnp.clip(_SAFETY / jnp.cbrt(jnp.maximum(error, 1e-3)), _SHRINK, _GROW)
     ratio = jnp.where(is_sure, ratio, jnp.minimum(ratio, _SAFETY * u_unsure))
     following = jnp.clip(ratio * share, _SHORTEST, _LONGEST)
-    expected = crossed * jnp.where(taken, 1, ratio)
+    expected = crossed.astype(w.dtype) * jnp.where(taken, 1, ratio)
     return Stride(
         w=w2,
         a=sign * jnp.sqrt(jnp.sum(w2**2, axis=1) + surplus),
