@@ -1,0 +1,112 @@
+"""How long does a first run take, on a machine that has never seen one?
+
+    python benchmarks/first_run.py [--json FILE|-] [--smallest]
+
+`simbias run threshold` twice, each in a process of its own, with all caches (compiled
+programs, fonts, Python's own) in an empty folder at first: by the clock, in seconds of
+processor, and what JAX says of tracing, lowering and compiling, by the clock and summed
+over threads.  What the second run needs no more is what compiling costs: it traces and
+lowers as the first does, and reads its programs.  `--smallest` takes the preset smoke.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+STEPS = {
+    "/jax/core/compile/jaxpr_trace_duration": "tracing",
+    "/jax/core/compile/jaxpr_to_mlir_module_duration": "lowering",
+    "/jax/core/compile/backend_compile_duration": "compiling",
+}
+# Programs that take less are single operations.
+LEAST_SECONDS = 0.3
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", default="-")
+    parser.add_argument("--smallest", action="store_true")
+    parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        return counted(*options.one)
+    from simbias.ensemble.configuration import provenance  # noqa: PLC0415
+
+    preset = "smoke" if options.smallest else "quick"
+    document = {
+        "preset": preset,
+        "cores": len(os.sched_getaffinity(0)),
+        "load_before": [round(v, 2) for v in os.getloadavg()],
+        **provenance(),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        for which in ("first", "second"):
+            document[which] = run(preset, pathlib.Path(folder), which)
+    text = json.dumps(document, indent=1)
+    if options.json == "-":
+        print(text)
+    else:
+        pathlib.Path(options.json).write_text(text + "\n")
+    return None
+
+
+def run(preset: str, folder: pathlib.Path, which: str) -> dict:
+    """One run in its own process, and what it took."""
+    report, runs = folder / f"{which}.json", folder / which
+    runs.mkdir()
+    kept = {"JAX_COMPILATION_CACHE_DIR", "PYTHONDONTWRITEBYTECODE", "MPLCONFIGDIR"}
+    environment = {k: v for k, v in os.environ.items() if k not in kept}
+    environment |= {
+        "XDG_CACHE_HOME": str(folder / "cache"),
+        "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
+    }
+    file = str(pathlib.Path(__file__).resolve())
+    command = [sys.executable, file, "--one", preset, str(report)]
+    began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(
+        command, cwd=runs, env=environment, check=True, stdout=subprocess.DEVNULL
+    )
+    seconds = time.monotonic() - began
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {
+        "seconds": round(seconds, 1),
+        "processor_seconds": round(processor, 1),
+        **json.loads(report.read_text()),
+    }
+
+
+def counted(preset: str, report: str) -> None:
+    """The command itself, with JAX's own durations written down."""
+    from jax import monitoring  # noqa: PLC0415
+
+    seconds, programs = collections.Counter(), []
+
+    def listen(event: str, duration: float, **_) -> None:
+        if event in STEPS:
+            seconds[STEPS[event]] += duration
+        if STEPS.get(event) == "compiling" and duration > LEAST_SECONDS:
+            programs.append(duration)
+
+    monitoring.register_event_duration_secs_listener(listen)
+    from simbias.cli import main as command  # noqa: PLC0415
+
+    try:
+        command(["run", "threshold", "--preset", preset])
+    finally:
+        document = {
+            "programs_of_some_time": len(programs),
+            "seconds_of_jax": {k: round(v, 1) for k, v in seconds.items()},
+        }
+        pathlib.Path(report).write_text(json.dumps(document))
+
+
+if __name__ == "__main__":
+    main()
