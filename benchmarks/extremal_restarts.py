@@ -51,8 +51,8 @@ def row(n, sigma, draws, searched, starts) -> dict:
         y = x[:, 0] + sigma * rng.normal(size=n)
         kinds.append(maxima_on_sphere(x, y / n, reach=30 / n))
         if i < searched:
-            arrays = x, y[:, None], np.ones(n), y[:, None], np.eye(3)[:1]
-            data = Dataset(*map(jnp.array, arrays))
+            ones, column = jnp.ones(n), jnp.array(y[:, None])
+            data = Dataset(jnp.array(x), column, ones, column, jnp.eye(3)[:1])
             for count in starts:
                 found = extremal_vectors(data, samples=count)
                 numbers[count].append(

@@ -84,7 +84,7 @@ experiment = presets(
         times=(0.0,),
         measures={"extrema": PlaneCounts()},
     ),
-    smoke={"cell": {"n": (50, 1000), "sigma": (0.0, 1.0)}, "seeds": 300},
+    smoke={"cell": {"n": LARGE, "sigma": (0.0, 1.0)}, "seeds": 300},
     paper={
         "cell": {
             "n": (25, 50, 100, 200, 400, 800, 1600, 3200, 6400, 12800),

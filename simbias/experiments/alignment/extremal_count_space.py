@@ -78,7 +78,7 @@ def found(ds: xr.Dataset) -> xr.Dataset:
     `count` of maxima; `once`, of those that a single start reached.
     """
     ds = with_axes(ds, AXES)
-    is_there = np.isfinite(ds["train_risk"].isel(time=0).transpose(*_MEMBER))
+    is_there = ds["train_risk"].isel(time=0).transpose(*_MEMBER).notnull()
     seen = np.full((2, *is_there.shape, len(_SIGNS)), np.nan)
     for place, _, data in samples(ds, experiment("smoke"), is_there):
         listed = extremal_vectors(data, samples=STARTS)
