@@ -27,7 +27,7 @@ class PlaneCounts(AbstractMeasure):
         """Of the sample; the network is not looked at."""
         del network
         column = [int(name == "signs") for name in SLOPES]
-        pull = (data.weight * data.y.T / jnp.sum(data.weight))[jnp.array(column)]
+        pull = (data.weight[None] * data.y.T / jnp.sum(data.weight))[jnp.array(column)]
         slope = jnp.array([*SLOPES.values()], pull.dtype)
         found = jax.vmap(plane_extrema, in_axes=(None, 0, 0))(data.x, pull, slope)
         return jnp.stack([v.astype(pull.dtype) for v in found], axis=1)
