@@ -26,7 +26,7 @@ LAYERS = [
     {"claims"},
     {"figures", "verbs"},
     {"experiments", "films", "report"},
-    {"registry"},
+    {"registry", "ledger"},
     {"cli", "__init__"},
     {"__main__"},
 ]

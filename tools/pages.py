@@ -7,13 +7,15 @@ Every theme has a page, docs/THEME/README.md, of what its experiments say of
 themselves.  On other pages what stands between `<!-- table: NAME -->` and
 `<!-- end -->` is replaced: `themes` has a line for every theme, `contents` one with its
 pages, `phenomena` one for every experiment, `gallery` a picture, and `nine` small ones
-of a few; `claims NAME` is what the last check of an experiment has seen.  Files that
-are named are such checks, or the `claims.json` of a run; they are kept first, an
-experiment a file, under benchmarks/results/check_PRESET.  The tables are of the size
-"quick".  A test keeps the pages current.
+of a few; `claims NAME` is what the last check of an experiment has seen, and `ledger`
+the same by papers and their statements.  Files that are named are such checks, or the
+`claims.json` of a run; they are kept first, an experiment a file, under
+benchmarks/results/check_PRESET.  The tables are of the size "quick".  A test keeps the
+pages current.
 """
 
 import ast
+import collections
 import html
 import json
 import pathlib
@@ -22,6 +24,8 @@ import sys
 from typing import Any
 
 from formulas import is_formula, unindented
+
+from simbias.ledger.paper import Paper, Statement, papers
 
 ROOT = pathlib.Path(__file__).parent.parent
 CHECKED = ROOT / "benchmarks" / "results" / "check_quick"
@@ -38,6 +42,8 @@ NINE = (
     "slabs",
     "low_rank_embeddings",
 )
+# Claims that are shown of a statement, before the rest is counted.
+MOST = 6
 _TABLE = re.compile(r"(<!-- table: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -66,6 +72,7 @@ def _filled(found: re.Match[str], checked: dict[str, Any]) -> str:
         "phenomena": _phenomena,
         "gallery": _gallery,
         "nine": _nine,
+        "ledger": _ledger,
     }
     table = tables[kind](checked) if kind in tables else _claims(checked[name])
     return f"{found[1]}{table}{found[3]}"
@@ -213,6 +220,66 @@ def _nine(_: dict[str, Any]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def _ledger(checked: dict[str, Any]) -> str:
+    """Paper by paper, statement by statement."""
+    known = papers().values()
+    every = [statement for paper in known for statement in paper.statements]
+    left = sum(bool(statement.missing) for statement in every)
+    lines = [
+        f"{len(known)} papers, {len(every)} statements: {len(every) - left} are looked "
+        f"at, {left} are missing.",
+        "",
+        "| paper | statements | missing | claims about them that hold |",
+        "|---|---|---|---|",
+    ]
+    for paper in sorted(known, key=lambda paper: paper.authors):
+        seen = {
+            (one.experiment, claim["statement"]): claim
+            for statement in paper.statements
+            for one in statement.tried
+            for claim in one.of(checked[one.experiment]["claims"])
+        }
+        tally = _tally([paper.key], {paper.key: {"claims": [*seen.values()]}})
+        gone = sum(bool(statement.missing) for statement in paper.statements)
+        name = f"[{_as_text(paper.authors)}](#{paper.key.replace('_', '-')})"
+        lines.append(f"| {name} | {len(paper.statements)} | {gone or ''} | {tally} |")
+    for paper in sorted(known, key=lambda paper: paper.authors):
+        lines += ["", *_of_paper(paper, checked)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _of_paper(paper: Paper, checked: dict[str, Any]) -> list[str]:
+    """A section; its title is the key, so that a link to it is short."""
+    lines = [f"## {paper.key.replace('_', ' ')}", ""]
+    lines += [f"{_as_text(paper.paper)}, {paper.source}. From: {paper.read}.", ""]
+    lines += ["| statement | it says | looked at by | seen |", "|---|---|---|---|"]
+    return lines + [
+        row
+        for statement in paper.statements
+        for row in _of_statement(statement, checked)
+    ]
+
+
+def _of_statement(statement: Statement, checked: dict[str, Any]) -> list[str]:
+    first = f"| {_as_text(statement.number)} | {_as_text(statement.says)} |"
+    if statement.missing:
+        return [f"{first} **missing** | {_as_text(statement.missing)} |"]
+    lines = []
+    for one in statement.tried:
+        claims = one.of(checked[one.experiment]["claims"])
+        shown = [_one_claim(claim) for claim in claims[:MOST]]
+        rest = collections.Counter(claim["verdict"] for claim in claims[MOST:])
+        shown += [f"and {count} more: {verdict}" for verdict, count in rest.items()]
+        command = f"[`simbias check {one.experiment}`]({_page(one.experiment)})"
+        lines.append(f"{first} {command}, {one.setting} | {'<br>'.join(shown)} |")
+        first = "| | |"
+    return lines
+
+
+def _one_claim(claim: dict[str, Any]) -> str:
+    return f"{_as_text(claim['statement'])}: {_value(claim)}, **{claim['verdict']}**"
+
+
 def _title(theme: str, name: str) -> str:
     said = _said(EXPERIMENTS / theme / f"{name}.py")
     return html.escape(said.partition("\n")[0])
@@ -250,12 +317,17 @@ def _claims(one: dict[str, Any]) -> str:
     lines = ["| claim | seen | band | |", "|---|---|---|---|"]
     for claim in one["claims"]:
         low, high = (_number(end) for end in claim["band"])
-        seen = _number(claim["value"])
-        if (claim["low"], claim["high"]) != (claim["value"], claim["value"]):
-            seen += f" [{_number(claim['low'])}, {_number(claim['high'])}]"
-        statement = claim["statement"].replace("|", "\\|")
+        statement, seen = claim["statement"].replace("|", "\\|"), _value(claim)
         lines.append(f"| {statement} | {seen} | {low} … {high} | {claim['verdict']} |")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _value(claim: dict[str, Any]) -> str:
+    """As seen, with its interval if it has one."""
+    seen = _number(claim["value"])
+    if (claim["low"], claim["high"]) != (claim["value"], claim["value"]):
+        seen += f" [{_number(claim['low'])}, {_number(claim['high'])}]"
+    return seen
 
 
 def _number(value: float | None) -> str:

@@ -26,6 +26,7 @@ from simbias.suggestion import suggestion
 _COMMANDS = {
     "new": ("new.new", False),
     "list": ("list_experiments.list_experiments", False),
+    "ledger": ("ledger.ledger", False),
     "run": ("run.run", True),
     "resume": ("run.resume", True),
     "worker": ("worker.worker", True),
@@ -176,6 +177,7 @@ usage: simbias COMMAND …
 
   new NAME                     write NAME.py, an experiment of your own
   list                         the experiments by theme, and what each one shows
+  ledger [PAPER …]             the papers behind them: what was seen, what is missing
   run NAME [--preset …] …      simulate, draw the figure, check the claims
   resume DIR                   go on with a run that was stopped, from its folder alone
   worker DIR                   help with a run; any number, on any machines

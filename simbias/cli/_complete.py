@@ -61,6 +61,8 @@ def _operands(
         return [*_SHELLS] if is_first else []
     if command in ("run", "check") and (is_first or command == "check"):
         return [*experiment_names(), *_paths(word, ".py")]
+    if command == "ledger":
+        return [path.stem for path in (_HERE.parent / "ledger").glob("papers/*.toml")]
     kinds = [ast.unparse(one.annotation) for one in _declared(command, commands)]
     if "Folder" in kinds:
         more = any("DIR|" in kind for kind in kinds)

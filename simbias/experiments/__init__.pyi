@@ -1,4 +1,6 @@
 from .alignment import early_alignment as early_alignment
+from .alignment import extremal_count as extremal_count
+from .alignment import extremal_count_space as extremal_count_space
 from .alignment import extremal_vectors as extremal_vectors
 from .alignment import stewart_snapshots as stewart_snapshots
 from .alignment import three_points as three_points

@@ -1,0 +1,109 @@
+"""`simbias ledger`."""
+
+import collections
+import dataclasses
+import json as _json
+import pathlib
+from typing import Annotated, Any
+
+import tyro
+
+from simbias.errors import BadInput
+from simbias.ledger.paper import Paper, Statement, papers
+from simbias.ledger.stored import stored
+from simbias.suggestion import suggestion
+
+
+@dataclasses.dataclass(frozen=True)
+class LedgerOptions:
+    """The papers behind the experiments, statement by statement: seen, or missing."""
+
+    papers: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
+    """Papers, by name, arXiv number or author, with all of their claims; without,
+    those of all papers are counted."""
+    missing: bool = False
+    """Only what is missing."""
+    checked: pathlib.Path | None = None
+    """What was seen: a file of `simbias check --json`, or a folder of such; in a clone
+    of the repository those that are stored there."""
+    json: bool = False
+    """As JSON."""
+
+
+def ledger(arguments: list[str]) -> int:
+    """Print what there is of every statement, and what is missing."""
+    parsed = tyro.cli(LedgerOptions, args=arguments, prog="simbias ledger")
+    chosen, seen = _chosen(parsed.papers), stored(parsed.checked)
+    if parsed.missing:
+        left = [(one, [s for s in one.statements if s.missing]) for one in chosen]
+        chosen = [
+            dataclasses.replace(one, statements=tuple(kept))
+            for one, kept in left
+            if kept
+        ]
+    if parsed.json:
+        rows = [_row(one, s, seen) for one in chosen for s in one.statements]
+        print(_json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False))
+        return 0
+    for i, one in enumerate(chosen):
+        print("\n" * (i > 0) + f"{one.key}: {one.paper}, {one.source}")
+        print(f"  (from: {one.read})")
+        for statement in one.statements:
+            _print(_row(one, statement, seen), with_claims=bool(parsed.papers))
+    return 0
+
+
+def _chosen(words: tuple[str, ...]) -> list[Paper]:
+    """All papers, or those that are meant."""
+    known, found = papers(), {}
+    for word in words:
+        meant = [p for p in known.values() if _is_meant(word.lower(), p)]
+        if not meant:
+            raise BadInput(f"`{word}` is not a paper.{suggestion(word, known)}")
+        found |= {p.key: p for p in meant}
+    return [*(found if words else known).values()]
+
+
+def _is_meant(word: str, paper: Paper) -> bool:
+    number = word.removeprefix("arxiv:")
+    is_source = bool(number) and paper.source.lower().endswith(number)
+    return word == paper.key or is_source or word in paper.authors.lower()
+
+
+def _row(paper: Paper, statement: Statement, seen: dict[str, Any]) -> dict[str, Any]:
+    """A statement with what was seen; `claims` is None where no check is stored."""
+    tried = [
+        {
+            "experiment": one.experiment,
+            "setting": one.setting,
+            "command": f"simbias check {one.experiment}",
+            "claims": one.of(seen[one.experiment]["claims"])
+            if one.experiment in seen
+            else None,
+        }
+        for one in statement.tried
+    ]
+    about = {"paper": paper.key, "number": statement.number, "says": statement.says}
+    return {**about, "tried": tried, "missing": statement.missing or None}
+
+
+def _print(row: dict[str, Any], *, with_claims: bool) -> None:
+    print(f"  {row['number']}: {row['says']}")
+    if row["missing"]:
+        print(f"    MISSING: {row['missing']}")
+    for one in row["tried"]:
+        print(f"    {one['command']}  ({one['setting']}): {_tally(one['claims'])}")
+        for claim in (one["claims"] or ()) if with_claims else ():
+            value = "open" if claim["value"] is None else f"{claim['value']:.4g}"
+            ends = [claim["low"], claim["high"]]
+            if None not in ends and ends != [claim["value"]] * 2:
+                value += f" [{ends[0]:.4g}, {ends[1]:.4g}]"
+            print(f"      {claim['verdict']:14s} {claim['statement']}: {value}")
+
+
+def _tally(claims: list[dict[str, Any]] | None) -> str:
+    """How many of them hold, and what the others do."""
+    if claims is None:
+        return "no stored check"
+    verdicts = collections.Counter(claim["verdict"] for claim in claims)
+    return ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
