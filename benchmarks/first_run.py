@@ -87,13 +87,14 @@ def counted(preset: str, report: str) -> None:
     """The command itself, with JAX's own durations written down."""
     from jax import monitoring  # noqa: PLC0415
 
-    seconds, programs = collections.Counter(), []
+    seconds: dict[str, float] = collections.defaultdict(float)
+    programs = []
 
-    def listen(event: str, duration: float, **_) -> None:
+    def listen(event: str, duration_secs: float, **_: str | int) -> None:
         if event in STEPS:
-            seconds[STEPS[event]] += duration
-        if STEPS.get(event) == "compiling" and duration > LEAST_SECONDS:
-            programs.append(duration)
+            seconds[STEPS[event]] += duration_secs
+        if STEPS.get(event) == "compiling" and duration_secs > LEAST_SECONDS:
+            programs.append(duration_secs)
 
     monitoring.register_event_duration_secs_listener(listen)
     from simbias.cli import main as command  # noqa: PLC0415
