@@ -39,7 +39,8 @@ from jaxtyping import Array, Bool, Float
 
 from simbias.limits.classes import Classes, classes
 from simbias.limits.modes import Modes, bending, is_spanned, modes
-from simbias.limits.neurons import Neurons, Sample
+from simbias.limits.neurons import Neurons, Sample, output, residual
+from simbias.limits.sides import held, sides_of
 from simbias.numerics.precision import matmul
 
 # Numbers in one row of H, and the classes there is room for at least.
@@ -117,7 +118,7 @@ def basin(neurons: Neurons, sample: Sample) -> Basin:
     room = max(_ROW // e, _LEAST)
     of = classes(neurons, sample, room, e, is_by_sign=False)
     masses = _masses(of, neurons, room)
-    r, curvature = _residual(sample, _output(neurons, x, a))
+    r, curvature = residual(sample, output(neurons, x))
     gram = lambda factor: jnp.einsum(
         "gn,ne,nf->gef", factor**2 * curvature[None, :], x, x, precision="highest"
     )
@@ -126,8 +127,8 @@ def basin(neurons: Neurons, sample: Sample) -> Basin:
     added = jnp.where(is_fading, masses.mass * jnp.sqrt(rays.bend), 0)
     fade = jnp.sum(added)
     is_gone = is_fading[of.kind] & of.is_moved
-    f = _output(neurons, x, jnp.where(is_gone, 0, a))
-    r, _ = _residual(sample, f)
+    f = output(neurons._replace(a=jnp.where(is_gone, 0, a)), x)
+    r, _ = residual(sample, f)
 
     project = jax.vmap(of.pins.project, in_axes=1, out_axes=1)
     eye = jnp.broadcast_to(jnp.eye(e)[None], (room, e, e))
@@ -135,7 +136,7 @@ def basin(neurons: Neurons, sample: Sample) -> Basin:
     factor = jnp.where(is_fading[:, None], 0, of.factor)
     columns = jnp.moveaxis(factor[:, :, None] * seen, 0, 1).reshape(len(x), room * e)
     bent = bending(columns, curvature, r)
-    sides = _sides(of, neurons.slope, x)
+    sides = sides_of(of, neurons.slope, x)
     is_one = of.is_class & ~is_fading & (jnp.sum(of.pins.row >= 0, axis=1) == 1)
     spanned = is_spanned(sides[:, :, 0].reshape(-1, len(x)), columns, curvature, bent)
     loose = spanned.reshape(2, room) & is_one[None, :]
@@ -160,10 +161,10 @@ def basin(neurons: Neurons, sample: Sample) -> Basin:
     is_on = of.on[of.kind]
     is_absent = (sample.weight == 0) | (length == 0)
     is_clear = (jnp.abs(h) > room_for) | is_on | is_absent[None, :]
-    is_held = _held(of, sides, masses.sign, r, curvature, change, loose)
-    is_held &= ~is_fading | (
-        masses.sign * rays.push(r) + 2 * change * jnp.sqrt(rays.bend) < 0
-    )
+    bends = jnp.sqrt(matmul(sides**2, curvature[:, None])[:, :, :, 0])
+    is_held = held(of, sides, masses.sign, r, 2 * change * bends, loose)
+    inward = -masses.sign * rays.push(r)
+    is_held &= ~is_fading | (inward > 2 * change * jnp.sqrt(rays.bend))
     is_fine = is_held & of.is_sound & (reach.is_bound | is_fading)
     is_fine &= ~(masses.is_mixed & jnp.any(of.pins.row >= 0, axis=1))
     is_known = of.is_enough & jnp.all(jnp.all(is_clear, axis=1) | ~of.is_moved)
@@ -206,22 +207,6 @@ def _masses(of: Classes, neurons: Neurons, room: int) -> _Masses:
     )
 
 
-def _output(
-    neurons: Neurons, x: Float[Array, "n e"], a: Float[Array, " m"]
-) -> Float[Array, " n"]:
-    h = matmul(x, neurons.w.T)
-    return matmul(jnp.where(h > 0, h, neurons.slope * h), a[:, None])[:, 0]
-
-
-def _residual(
-    sample: Sample, f: Float[Array, " n"]
-) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
-    """∂L/∂f and ∂²L/∂f²."""
-    slope = lambda f: jax.grad(sample.loss)(f, sample.y, sample.weight)
-    r, curvature = jax.jvp(slope, (f[:, None],), (jnp.ones_like(f[:, None]),))
-    return r[:, 0], curvature[:, 0]
-
-
 def _rays(
     of: Classes,
     masses: _Masses,
@@ -239,38 +224,6 @@ def _rays(
     return _Rays(
         is_one & ~jnp.array(neurons.is_output_frozen), seen, jnp.maximum(bend, 0)
     )
-
-
-def _sides(
-    of: Classes, slope: float, x: Float[Array, "n e"]
-) -> Float[Array, "2 r p n"]:
-    """What moves a class across each plane that it slides on, from below and above it.
-
-    Per unit of a, and of −r: along the dual of the normals, by the samples that are
-    active there.
-    """
-    is_back = of.planes.is_reversed[None, :]
-    below = of.factor + jnp.where(of.on, jnp.where(is_back, 1, slope), 0)
-    above = of.factor + jnp.where(of.on, jnp.where(is_back, slope, 1), 0)
-    along = jnp.einsum("ne,gpe->gpn", x, of.pins.dual, precision="highest")
-    return jnp.stack([below, above])[:, :, None, :] * along[None]
-
-
-def _held(
-    of: Classes,
-    sides: Float[Array, "2 r p n"],
-    sign: Float[Array, " r"],
-    r: Float[Array, " n"],
-    curvature: Float[Array, " n"],
-    change: Float[Array, ""],
-    loose: Bool[Array, "2 r"],
-) -> Bool[Array, " r"]:
-    """Pushed back from both sides of every plane, whatever r may still change to."""
-    speed = -sign[None, :, None] * matmul(sides, r[:, None])[:, :, :, 0]
-    changes = 2 * change * jnp.sqrt(matmul(sides**2, curvature[:, None])[:, :, :, 0])
-    is_up = (speed[0] > changes[0]) | loose[0][:, None]
-    is_down = (speed[1] < -changes[1]) | loose[1][:, None]
-    return jnp.all((is_up & is_down) | (of.pins.row < 0), axis=1)
 
 
 def _reach(

@@ -2,11 +2,13 @@
 
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import Dataset, Loss
 from simbias.losses import half_mse, mse, whole
+from simbias.numerics.precision import matmul
 
 
 class Neurons(NamedTuple):
@@ -52,3 +54,19 @@ def read(network: Any, data: Dataset, loss: Loss) -> tuple[Neurons, Sample]:
     slope = network.negative_slope
     neurons = Neurons(wide(w), wide(network.a[:, 0]), slope, is_frozen, eps)
     return neurons, Sample(wide(x), wide(data.y), wide(data.weight), loss)
+
+
+def output(neurons: Neurons, x: Float[Array, "n e"]) -> Float[Array, " n"]:
+    """Value of f on the sample."""
+    h = matmul(x, neurons.w.T)
+    above = jnp.where(h > 0, h, neurons.slope * h)
+    return matmul(above, neurons.a[:, None])[:, 0]
+
+
+def residual(
+    sample: Sample, f: Float[Array, " n"]
+) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
+    """∂L/∂f and ∂²L/∂f², of a loss that is a sum over the sample."""
+    slope = lambda f: jax.grad(sample.loss)(f, sample.y, sample.weight)
+    r, curvature = jax.jvp(slope, (f[:, None],), (jnp.ones_like(f[:, None]),))
+    return r[:, 0], curvature[:, 0]
