@@ -62,7 +62,7 @@ def largest_growth(
         return _best(jnp.concatenate(candidates), x, pull, slope)
 
     # Without a plane of its own an input has some other one.
-    normals = jnp.where(jnp.any(unit != 0, axis=1)[:, None], unit, jnp.eye(3)[0])
+    normals = jnp.where(jnp.any(unit != 0, axis=1)[:, None], unit, jnp.eye(3)[:1])
     values, directions = jax.lax.map(on_plane, normals)
     at = jnp.argmax(values)
     return values[at], directions[at]
