@@ -8,6 +8,7 @@ r = ∂L/∂f, obeys while the pattern stands
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
@@ -113,7 +114,30 @@ def _pins(
     normal = jnp.where(is_pin[:, :, None], unit[jnp.maximum(row, 0)], 0)
     gram = jnp.einsum("gpe,gqe->gpq", normal, normal, precision="highest")
     gram = gram + jnp.where(is_pin, 0, 1)[:, :, None] * jnp.eye(count)[None]
-    is_sound = jnp.linalg.det(gram) > _FLAT
-    gram = jnp.where(is_sound[:, None, None], gram, jnp.eye(count)[None])
-    dual = jnp.linalg.solve(gram, normal)
+    dual, is_sound = _solved(gram, normal)
     return Pins(row, normal, dual), is_sound & (jnp.sum(is_on, axis=1) <= count)
+
+
+def _solved(
+    gram: Float[Array, "r p p"], right: Float[Array, "r p e"]
+) -> tuple[Float[Array, "r p e"], Bool[Array, " r"]]:
+    """Gram matrices of unit vectors inverted, and whether they are not next to flat.
+
+    By elimination: calls of LAPACK for many matrices may wait for each other for ever
+    (`numerics.factorisations`).
+    """
+    count = gram.shape[1]
+
+    def eliminate(i, carry):
+        table, volume = carry
+        row = jax.lax.dynamic_index_in_dim(table, i, 1)
+        pivot = jax.lax.dynamic_index_in_dim(row, i, 2)
+        row = row / jnp.where(pivot > _FLAT, pivot, 1)
+        column = jax.lax.dynamic_index_in_dim(table, i, 2)
+        is_pivot = (jnp.arange(count) == i)[None, :, None]
+        table = jnp.where(is_pivot, row, table - column * row)
+        return table, volume * pivot[:, 0, 0]
+
+    start = jnp.concatenate([gram, right], axis=2), jnp.ones(len(gram), gram.dtype)
+    table, volume = jax.lax.fori_loop(0, count, eliminate, start)
+    return table[:, :, count:], volume > _FLAT

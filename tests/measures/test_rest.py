@@ -106,10 +106,10 @@ def test_a_saddle_is_left_when_it_was_said():
     assert 45.0 + 2 / seen["growth"][1] < when[1] < 65.0 - 2 / seen["growth"][1]
     assert seen["loss"][2] > saddle - 0.1 * (saddle - end)
     assert seen["loss"][3] < end + 0.1 * (saddle - end)
-    # The neuron points to where growth is largest, and in the end nothing grows.
+    # The neuron points to where growth is largest, and later none will leave again.
     assert seen["growth"][1] == pytest.approx(seen["largest"][1], rel=1e-6)
     assert np.isinf(seen["escape"][4])
-    assert abs(seen["growth"][4]) < 1e-6
+    assert abs(seen["growth"][4]) < 0.01 * seen["growth"][1]
 
 
 def test_the_growth_of_a_neuron_is_that_of_its_logarithm():
