@@ -24,16 +24,17 @@ class Stationary(AbstractStop):
 
     Where every neuron that is not dead is clear of all hyperplanes by more than it can
     still move, the gradient flow goes straight to the least loss that networks of these
-    activation patterns have (`_basin` has the bound).  The member ends when each neuron
-    is within `tolerance` of its size of where it goes: as CONVERGED if that loss is 0,
-    as STATIONARY if it is not.  Nothing depends on how long one waits: what is read
-    then is the limit t → ∞.
+    activation patterns have (`limits.basin` has the bound, and says which neurons may
+    slide, leave a hyperplane or fade).  The member ends when each neuron is within
+    `tolerance` of its size of where it goes: as CONVERGED if that loss is 0, as
+    STATIONARY if it is not.  Nothing depends on how long one waits: what is read then
+    is the limit t → ∞, and `limits.landing_point` has it without the tolerance.
 
     A member also ends as CONVERGED, without such a proof, when L ≤ interpolated ·
-    L(f = 0).  One of which nothing is known, such as one that has come near a saddle
-    with neurons of next to no size, goes on.  So does one of another kind: proofs are
-    for two layers of ReLU or leaky ReLU, one output and a mean of squares, under the
-    gradient flow, of which descent is an approximation.
+    L(f = 0).  One at a saddle, with neurons of next to no size that can grow, goes on;
+    `EscapeTime` says for how long it will seem to rest.  So does one of another kind:
+    proofs are for two layers of ReLU or leaky ReLU, one output and a mean of squares,
+    under the gradient flow, of which descent is an approximation.
 
     Args:
         tolerance: how near the limit is near enough, relative to the size of a neuron.
