@@ -17,6 +17,8 @@ from simbias.measures.rest._read import forces
 from simbias.numerics.precision import matmul
 
 _PLANES = 16
+# Of Σ |rᵢ||xᵢ|: a force below this many roundings of it is none.
+_ROUNDINGS = 100
 
 
 class EscapeTime(AbstractMeasure):
@@ -31,10 +33,12 @@ class EscapeTime(AbstractMeasure):
     reached after (1/2ρ) ln(c*/A − 1).
 
     Counted are those that grow where they are until then: e lies in their own pattern,
-    their hyperplanes hold them, and A < c*.  Others are on their way to another pattern
-    first, or have grown.  Infinite if there are none: at an end that is `Stationary`,
-    while all neurons turn, or if all are dead.  Near a saddle, and at the start, when
-    neurons have turned, it is the time to the next fall of the loss, up to some 1/ρ.
+    their hyperplanes hold them, A < c*, and |P q'| T ≤ |P q|, so that what pulls them
+    lasts.  Others are on their way to another pattern first, have grown, or feel only
+    what the rest of the network is about to fit.  Infinite if there are none: at an end
+    that is `Stationary`, while all neurons turn, while the network moves, or if all are
+    dead.  Near a saddle, and at the start, when neurons have turned, it is the time to
+    the next fall of the loss, up to some 1/ρ.
 
     Two layers of ReLU or leaky ReLU, one output, all weights trained.
 
@@ -61,6 +65,7 @@ class EscapeTime(AbstractMeasure):
                 'output weights that are trained, got frozen=("a",).'
             )
         w, a, x = neurons.w, neurons.a, sample.x
+        norms = jnp.linalg.norm(x, axis=1)
         of = classes(neurons, sample, len(w), _PLANES, is_by_sign=True)
         sign = jnp.where(a > 0, 1.0, -1.0).astype(a.dtype)[of.first]
         q = of.pins.project(matmul(of.factor * pull[None, :], x))
@@ -84,4 +89,15 @@ class EscapeTime(AbstractMeasure):
         is_small = is_here & (bend > 0) & (size > 0) & (size < full)
         ratio = jnp.where(is_small, full / jnp.where(is_small, size, 1), 1)
         time = jnp.log(ratio) / (2 * jnp.where(is_small, rate, 1))
-        return jnp.min(jnp.where(is_small, time, jnp.inf))
+
+        # What r changes by: v' of every class, seen by the samples.
+        pull_of = jnp.where(of.is_moved[:, None], q[of.kind], 0)
+        along = jnp.sum(w * pull_of, axis=1, keepdims=True)
+        moved = a[:, None] ** 2 * pull_of + along * w
+        moved = jax.ops.segment_sum(moved, of.kind, len(w))
+        turned = curvature * jnp.sum(of.factor * matmul(moved, x.T), axis=0)
+        change = of.pins.project(matmul(of.factor * turned[None, :], x))
+        is_lasting = jnp.linalg.norm(change, axis=1) * time <= rate
+        noise = _ROUNDINGS * neurons.eps * jnp.sum(jnp.abs(pull) * norms)
+        is_meant = is_small & is_lasting & (rate > noise)
+        return jnp.min(jnp.where(is_meant, time, jnp.inf))
