@@ -18,6 +18,7 @@ LAYERS = [
     {"core", "numerics"},
     {"introspection"},
     {"attacks", "checks", "drawn_from", "losses", "presets"},
+    {"limits"},
     {"datasets", "networks", "flows", "measures", "stops", "theory"},
     {"ensemble"},
     {"store"},

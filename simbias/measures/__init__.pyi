@@ -46,6 +46,11 @@ from .rank.feature_rank import FeatureRank as FeatureRank
 from .rank.layer_alignment import LayerAlignment as LayerAlignment
 from .rank.stable_rank import StableRank as StableRank
 from .rank.weight_rank import WeightRank as WeightRank
+from .rest.escape_time import EscapeTime as EscapeTime
+from .rest.largest_growth import LargestGrowth as LargestGrowth
+from .rest.least_subgradient import LeastSubgradient as LeastSubgradient
+from .rest.neuron_growth import NeuronGrowth as NeuronGrowth
+from .rest.pattern_margin import PatternMargin as PatternMargin
 from .risk.block_accuracy import BlockAccuracy as BlockAccuracy
 from .risk.distance_to_ols import DistanceToOls as DistanceToOls
 from .risk.excess_risk import ExcessRisk as ExcessRisk

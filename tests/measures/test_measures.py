@@ -121,6 +121,7 @@ ELSEWHERE = (
     "kernel",
     "linear",
     "rank",
+    "rest",
     "sensitivity",
     "spectrum",
 )

@@ -13,9 +13,10 @@ from simbias import losses
 from simbias.core import Dataset, Status
 from simbias.errors import BadInput
 from simbias.flows.relu_flow import ReluFlow
+from simbias.limits.basin import basin
+from simbias.limits.neurons import read
 from simbias.networks.activations import LeakyRelu
 from simbias.networks.two_layer import TwoLayer
-from simbias.stops._basin import Neurons, basin
 from simbias.stops.stationary import Stationary
 
 pytestmark = pytest.mark.usefixtures("hastily_compiled")
@@ -46,13 +47,7 @@ def two_groups(size=1.0, m=6, seed=1, d=D, activation=jax.nn.relu):
 
 
 def known(network, data, loss=losses.half_mse):
-    w, x = network.w, data.x
-    if network.b is not None:
-        w = jnp.concatenate([w, network.b[:, None]], axis=1)
-        x = jnp.concatenate([x, jnp.ones_like(x[:, :1])], axis=1)
-    slope, frozen = network.negative_slope, bool(network.frozen)
-    neurons = Neurons(w, network.a[:, 0], slope, frozen, 2e-16)
-    return basin(neurons, x, data.y, data.weight, loss)
+    return basin(*read(network, data, loss))
 
 
 def risk(network, data):

@@ -1,0 +1,1 @@
+"""Where a two-layer ReLU network goes, and what its neurons do there."""

@@ -1,0 +1,273 @@
+"""Whether a two-layer ReLU network stays in its patterns for ever, and where it ends.
+
+Neurons of one pattern g (active on the same samples, sliding on the same hyperplanes)
+act through v = Σ aⱼ wⱼ alone.  While patterns stand L is a quadratic function of all
+v_g, and with P_g the projection off the hyperplanes that g slides on
+
+    v' = K q,  q_g = −P_g ∂L/∂v_g,  K_g = Σⱼ (aⱼ² I + wⱼ wⱼᵀ),  H = P ∂²L/∂v² P,
+
+so that q' = −H K q.  Each neuron obeys (wⱼ, aⱼ)' = (aⱼ q, wⱼ·q), and moves by at most
+
+    (e^{Q_g} − 1) |(wⱼ, aⱼ)|,  Q_g = ∫ |q_g| dt.
+
+Were K what it is now, q_g = Σ_k αₖ e^{−μₖt} E_gk with the modes of H^{1/2} K H^{1/2},
+and Q_g ≤ B_g = Σ_k |αₖ| |E_gk| / μₖ.  K_g moves by at most κ_g(Q) = (e^{2Q_g} − 1)
+Σⱼ |(wⱼ, aⱼ)|², so that by Duhamel's formula, as long as Q is a bound,
+
+    Q_g ≤ F(Q)_g = B_g + Σ_h M_gh κ_h(Q) Q_h,  M_gh = Σ_k |E_gk| |E_hk| / μₖ,
+
+and a Q* ≥ F(Q*) is a bound for ever.  No neuron that is further from a hyperplane than
+that meets it, and one that slides stays where it is pushed from both sides by more than
+what the residuals r still change, |δ|² = Σᵢ ∂²L/∂fᵢ² (fᵢ(t) − fᵢ(∞))² ≤ 2 (L − min L).
+
+Two kinds of neurons are not of such a class.  *Loose* ones slide on a hyperplane off
+which, on one side, the force comes to nothing: what they would fit there is in the span
+of what is fitted already.  They may leave it and come back, and add to the fall of L at
+least what they do on it; then Q_g ≤ 2|δ| √‖H_gg‖ / μ, as long as K stays above a
+half of what it is.  *Fading* ones are held on so many hyperplanes that a ray is left of
+the space.  If they are balanced they shrink along it to 0, but never beyond: the limit
+is that without them, and twice what they are in f is added to every |αₖ| and to |δ|.
+
+Nothing of this is approximate but for rounding.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from simbias.limits.classes import Classes, classes
+from simbias.limits.modes import Modes, bending, is_spanned, modes
+from simbias.limits.neurons import Neurons, Sample, output, residual
+from simbias.limits.sides import held, sides_of
+from simbias.numerics.precision import matmul
+
+# Numbers in one row of H, and the classes there is room for at least.
+_ROW, _LEAST = 96, 4
+# Applications of F from B on, with this share of its largest entry on top.
+_TURNS, _ON_TOP = 30, 0.1
+# A way that is none, before e^2Q overflows.
+_FAR = 20.0
+# Roundings by which |a| and |w| may differ for a neuron to be balanced.
+_BALANCED = 1e4
+
+
+class Basin(NamedTuple):
+    """Where a network goes if all its patterns stand, and whether they do.
+
+    Attributes:
+        is_known: no neuron ever meets another hyperplane, nor leaves one, unless it is
+            loose.
+        distance: bound of how far any neuron still moves, in units of its size; of the
+            largest for one that fades.
+        least: L at the end, the least of all networks of these patterns.
+        drift: ∫ q dt of each neuron, up to `error`; 0 if any neuron is loose.
+        error: how wrong the end is that follows from it, in units of a neuron's size.
+        is_fading: whether a neuron ends at 0.
+    """
+
+    is_known: Bool[Array, ""]
+    distance: Float[Array, ""]
+    least: Float[Array, ""]
+    drift: Float[Array, "m e"]
+    error: Float[Array, " m"]
+    is_fading: Bool[Array, " m"]
+
+
+class _Masses(NamedTuple):
+    """Per class: Σ aⱼ², Σ aⱼ² + |wⱼ|², Σ |aⱼ||wⱼ|, Σ wⱼ wⱼᵀ, and the sign of a."""
+
+    squares: Float[Array, " r"]
+    sizes: Float[Array, " r"]
+    mass: Float[Array, " r"]
+    spread: Float[Array, "r e e"]
+    sign: Float[Array, " r"]
+    is_mixed: Bool[Array, " r"]
+    is_balanced: Bool[Array, " r"]
+
+
+class _Rays(NamedTuple):
+    """Per class: whether it has one direction left, what it sees, and H along it."""
+
+    is_one: Bool[Array, " r"]
+    seen: Float[Array, "r n"]
+    bend: Float[Array, " r"]
+
+    def push(self, r: Float[Array, " n"]) -> Float[Array, " r"]:
+        """Q along the ray."""
+        return -jnp.sum(self.seen * r[None, :], axis=1)
+
+
+class _Reach(NamedTuple):
+    """Per class: Q, that it is a bound, and how far ∫ q dt is from the drift."""
+
+    way: Float[Array, " r"]
+    is_bound: Bool[Array, " r"]
+    error: Float[Array, " r"]
+
+
+def basin(neurons: Neurons, sample: Sample) -> Basin:
+    """What is known of the limit.
+
+    Nothing is known of a network with more classes than there is room for, nor of one
+    with a neuron on hyperplanes whose normals depend on each other.
+    """
+    w, a, x = neurons.w, neurons.a, sample.x
+    e = w.shape[1]
+    room = max(_ROW // e, _LEAST)
+    of = classes(neurons, sample, room, e, is_by_sign=False)
+    masses = _masses(of, neurons, room)
+    r, curvature = residual(sample, output(neurons, x))
+    gram = lambda factor: jnp.einsum(
+        "gn,ne,nf->gef", factor**2 * curvature[None, :], x, x, precision="highest"
+    )
+    rays = _rays(of, masses, neurons, gram(of.factor), x)
+    is_fading = rays.is_one & (masses.sign * rays.push(r) + masses.mass * rays.bend < 0)
+    added = jnp.where(is_fading, masses.mass * jnp.sqrt(rays.bend), 0)
+    fade = jnp.sum(added)
+    is_gone = is_fading[of.kind] & of.is_moved
+    f = output(neurons._replace(a=jnp.where(is_gone, 0, a)), x)
+    r, _ = residual(sample, f)
+
+    project = jax.vmap(of.pins.project, in_axes=1, out_axes=1)
+    eye = jnp.broadcast_to(jnp.eye(e)[None], (room, e, e))
+    seen = jnp.einsum("ne,gef->gnf", x, project(eye), precision="highest")
+    factor = jnp.where(is_fading[:, None], 0, of.factor)
+    columns = jnp.moveaxis(factor[:, :, None] * seen, 0, 1).reshape(len(x), room * e)
+    bent = bending(columns, curvature, r)
+    sides = sides_of(of, neurons.slope, x)
+    is_one = of.is_class & ~is_fading & (jnp.sum(of.pins.row >= 0, axis=1) == 1)
+    spanned = is_spanned(sides[:, :, 0].reshape(-1, len(x)), columns, curvature, bent)
+    loose = spanned.reshape(2, room) & is_one[None, :]
+    is_loose = jnp.any(loose, axis=0)
+
+    metric = masses.squares[:, None, None] * eye
+    if not neurons.is_output_frozen:
+        metric = metric + jnp.where(is_loose[:, None, None], 0, masses.spread)
+    falling = modes(bent, metric)
+    change = jnp.sqrt(2 * bent.left) + 3 * fade
+    stood = _reach(falling, 2 * fade, masses.sizes, neurons.is_output_frozen)
+    off = gram(jnp.where(of.on, 1, of.factor))
+    blocks = jnp.where(is_loose[:, None, None], off, _blocks(bent.root, room))
+    moved = _reach_of_loose(blocks, falling, change, masses, neurons)
+    reach = jax.tree.map(lambda a, b: jnp.where(jnp.any(is_loose), a, b), moved, stood)
+
+    share = reach.way if neurons.is_output_frozen else jnp.expm1(reach.way)
+    share = jnp.where(of.is_class & ~is_fading, share, 0)
+    size = jnp.sqrt(jnp.sum(w**2, axis=1) + a**2)
+    length, h = jnp.linalg.norm(x, axis=1), matmul(w, x.T)
+    room_for = (share[of.kind] * size + of.slack)[:, None] * length[None, :]
+    is_on = of.on[of.kind]
+    is_absent = (sample.weight == 0) | (length == 0)
+    is_clear = (jnp.abs(h) > room_for) | is_on | is_absent[None, :]
+    bends = jnp.sqrt(matmul(sides**2, curvature[:, None])[:, :, :, 0])
+    is_held = held(of, sides, masses.sign, r, 2 * change * bends, loose)
+    inward = -masses.sign * rays.push(r)
+    is_held &= ~is_fading | (inward > 2 * change * jnp.sqrt(rays.bend))
+    is_fine = is_held & of.is_sound & (reach.is_bound | is_fading)
+    is_fine &= ~(masses.is_mixed & jnp.any(of.pins.row >= 0, axis=1))
+    is_known = of.is_enough & jnp.all(jnp.all(is_clear, axis=1) | ~of.is_moved)
+    left_over = jnp.where(is_gone, size / jnp.maximum(jnp.max(size), neurons.eps), 0)
+
+    drift = jnp.einsum(
+        "gec,c->ge", falling.part, falling.alpha * falling.slowness, precision="highest"
+    )
+    drift = jnp.where(jnp.any(is_loose) | is_fading[:, None], 0, drift)
+    error = jnp.where(is_fading | ~of.is_class, 0, reach.error)
+    ours = of.is_moved & of.is_class[of.kind]
+    return Basin(
+        is_known & jnp.all(is_fine | ~of.is_class),
+        jnp.maximum(jnp.max(share), jnp.max(left_over)),
+        jnp.maximum(sample.loss(f[:, None], sample.y, sample.weight) - bent.left, 0),
+        jnp.where(ours[:, None], drift[of.kind], 0),
+        jnp.where(ours, error[of.kind], 0),
+        is_gone,
+    )
+
+
+def _masses(of: Classes, neurons: Neurons, room: int) -> _Masses:
+    w, a = neurons.w, neurons.a
+
+    def total(each):
+        is_one = of.is_moved.reshape(-1, *(1,) * (each.ndim - 1))
+        return jax.ops.segment_sum(jnp.where(is_one, each, 0), of.kind, room)
+
+    long, strong = jnp.sum(w**2, axis=1), jnp.abs(a)
+    apart = jnp.abs(a**2 - long) > _BALANCED * neurons.eps * (a**2 + long)
+    signed = total(a)
+    return _Masses(
+        total(a**2),
+        total(a**2 + long),
+        total(strong * jnp.sqrt(long)),
+        total(w[:, :, None] * w[:, None, :]),
+        jnp.sign(signed),
+        jnp.abs(signed) < total(strong) * (1 - _BALANCED * neurons.eps),
+        total(apart.astype(a.dtype)) == 0,
+    )
+
+
+def _rays(
+    of: Classes,
+    masses: _Masses,
+    neurons: Neurons,
+    gram: Float[Array, "r e e"],
+    x: Float[Array, "n e"],
+) -> _Rays:
+    ray = neurons.w[of.first]
+    length = jnp.linalg.norm(ray, axis=1, keepdims=True)
+    ray = ray / jnp.where(length > 0, length, 1)
+    bend = jnp.einsum("ge,gef,gf->g", ray, gram, ray, precision="highest")
+    is_one = jnp.sum(of.pins.row >= 0, axis=1) == x.shape[1] - 1
+    is_one &= of.is_class & of.is_sound & masses.is_balanced & ~masses.is_mixed
+    seen = of.factor * matmul(ray, x.T)
+    return _Rays(
+        is_one & ~jnp.array(neurons.is_output_frozen), seen, jnp.maximum(bend, 0)
+    )
+
+
+def _reach(
+    falling: Modes, more: Float[Array, ""], sizes: Float[Array, " r"], is_frozen: bool
+) -> _Reach:
+    """Q* ≥ F(Q*), if iteration of F finds one; with `more` on every |αₖ|."""
+    part = jnp.linalg.norm(falling.part, axis=1)
+    slow = part * falling.slowness[None, :]
+    first = matmul(slow, (jnp.abs(falling.alpha) + more)[:, None])[:, 0]
+    both = matmul(slow, part.T) * (0 if is_frozen else 1)
+    grown = lambda way: matmul(both, (jnp.expm1(2 * way) * sizes * way)[:, None])[:, 0]
+    start = first + _ON_TOP * jnp.max(first)
+    turn = lambda _, way: jnp.minimum(start + grown(way), _FAR)
+    way = jax.lax.fori_loop(0, _TURNS, turn, jnp.minimum(start, _FAR))
+    bound = first + grown(way)
+    is_bound = jnp.all(bound <= way) & jnp.isfinite(falling.slowest)
+    # A neuron follows ∫ q dt in whatever order, but for the square of it.
+    order = 0 if is_frozen else 2 * (jnp.expm1(bound) - bound)
+    wrong = grown(way) + more * jnp.sum(slow, axis=1)
+    bound = jnp.where(is_bound, bound, jnp.inf)
+    return _Reach(bound, jnp.full(len(sizes), is_bound), order + jnp.exp(bound) * wrong)
+
+
+def _reach_of_loose(
+    blocks: Float[Array, "r e e"],
+    falling: Modes,
+    change: Float[Array, ""],
+    masses: _Masses,
+    neurons: Neurons,
+) -> _Reach:
+    """Q where some classes are loose, by the fall of L alone."""
+    # At least the largest eigenvalue, and no call of LAPACK for every class.
+    largest = jnp.sqrt(jnp.sum(blocks**2, axis=(1, 2)))
+    is_known = jnp.isfinite(falling.slowest)
+    slowest = jnp.where(is_known, falling.slowest, 0)
+    way = jnp.where(is_known, 2 * change * jnp.sqrt(largest) * slowest, jnp.inf)
+    if neurons.is_output_frozen:
+        return _Reach(way, jnp.full(len(way), is_known), way)
+    grown = jnp.expm1(2 * way) * masses.sizes
+    is_steady = jnp.where(masses.sizes > 0, grown <= masses.squares / 2, is_known)
+    return _Reach(way, is_steady, jnp.expm1(way))
+
+
+def _blocks(root: Float[Array, "c c"], room: int) -> Float[Array, "r e e"]:
+    """H_gg of every class."""
+    pieces = root.reshape(room, -1, len(root))
+    return jnp.einsum("gec,gfc->gef", pieces, pieces, precision="highest")

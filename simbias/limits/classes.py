@@ -1,0 +1,143 @@
+"""Neurons that obey one linear system: active on the same samples, on the same planes.
+
+A neuron of pattern g, with P the projection off the hyperplanes that it slides on, and
+r = ∂L/∂f, obeys while the pattern stands
+
+    w' = a P q,  a' = q·w,  q = −Σᵢ rᵢ xᵢ  over its active samples.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from simbias.limits.neurons import Neurons, Sample
+from simbias.limits.planes import Planes, planes
+from simbias.numerics.alike import alike
+from simbias.numerics.precision import matmul
+
+# Roundings of a product; normals whose Gram determinant is below the share are one.
+_ROUNDINGS, _FLAT = 1000, 1e-8
+
+
+class Pins(NamedTuple):
+    """Per class: the planes it slides on, by their first row (−1: none)."""
+
+    row: Int[Array, "r p"]
+    normal: Float[Array, "r p e"]
+    dual: Float[Array, "r p e"]
+
+    def project(self, vector: Float[Array, "r e"]) -> Float[Array, "r e"]:
+        """P v = v − Σₛ (uₛ·v) nₛ, with n the unit normals and u their dual."""
+        part = jnp.sum(self.dual * vector[:, None, :], axis=2)
+        return vector - jnp.sum(part[:, :, None] * self.normal, axis=1)
+
+
+class Classes(NamedTuple):
+    """What the neurons of a network have in common.
+
+    Attributes:
+        kind: class of each neuron; 0, which says nothing, for one that nothing moves.
+        is_moved: whether something can move a neuron: it is not 0, and it is active
+            somewhere, or leaky.
+        first: a neuron of each class.
+        is_class: whether there is such a class.
+        active: samples strictly above 0.
+        on: samples on the planes that it slides on.
+        factor: what multiplies a sample in its force: 1, the slope, or 0 on a plane.
+        pins: those planes.
+        is_sound: their normals are independent, and there is room for them.
+        is_enough: every neuron has a class.
+        slack: how far a neuron is from a plane to rounding.
+        planes: hyperplanes of the sample.
+    """
+
+    kind: Int[Array, " m"]
+    is_moved: Bool[Array, " m"]
+    first: Int[Array, " r"]
+    is_class: Bool[Array, " r"]
+    active: Bool[Array, "r n"]
+    on: Bool[Array, "r n"]
+    factor: Float[Array, "r n"]
+    pins: Pins
+    is_sound: Bool[Array, " r"]
+    is_enough: Bool[Array, ""]
+    slack: Float[Array, " m"]
+    planes: Planes
+
+
+def classes(
+    neurons: Neurons, sample: Sample, room: int, pins: int, *, is_by_sign: bool
+) -> Classes:
+    """The classes of a network.
+
+    Args:
+        neurons: its weights.
+        sample: what acts on them.
+        room: classes there is room for.
+        pins: planes per class there is room for.
+        is_by_sign: whether neurons with outputs of different sign are of different
+            classes.
+    """
+    w, a, slope, eps = neurons.w, neurons.a, neurons.slope, neurons.eps
+    x, flat = sample.x, planes(sample.x, neurons.eps)
+    h, length = matmul(w, x.T), jnp.linalg.norm(x, axis=1)
+    is_seen = ((sample.weight > 0) & (length > 0))[None, :]
+    slack = _ROUNDINGS * eps * jnp.linalg.norm(w, axis=1)
+    is_on = (jnp.abs(h) <= slack[:, None] * length[None, :])[:, flat.first] & is_seen
+    is_active = (h > 0) & is_seen & ~is_on
+    # A neuron without active samples stays where it is, so does one that is 0.
+    is_moved = jnp.any(w != 0, axis=1) | (a != 0)
+    is_moved &= jnp.any(is_active, axis=1) | (slope > 0)
+    rows = [is_active, is_on] + [(a > 0)[:, None]] * is_by_sign
+    first, kind, is_enough = alike(jnp.concatenate(rows, axis=1), is_moved, room)
+    is_class = jnp.zeros(room, bool).at[kind].max(is_moved)
+    only = is_class[:, None]
+    active, on = is_active[first] & only, is_on[first] & only
+    factor = jnp.where(active, 1, jnp.where(on, 0, slope))
+    found, is_sound = _pins(on & flat.is_first[None, :], flat.unit, pins)
+    return Classes(
+        *(kind, is_moved, first, is_class, active, on),
+        *(jnp.where(only, factor, 0), found, is_sound, is_enough, slack, flat),
+    )
+
+
+def _pins(
+    is_on: Bool[Array, "r n"], unit: Float[Array, "n e"], room: int
+) -> tuple[Pins, Bool[Array, " r"]]:
+    """As many as there is room for; with more, or dependent ones, it is not sound."""
+    count = min(room, *unit.shape)
+    row = jnp.argsort(~is_on, axis=1, stable=True)[:, :count].astype(jnp.int32)
+    row = jnp.where(jnp.take_along_axis(is_on, row, axis=1), row, -1)
+    is_pin = row >= 0
+    normal = jnp.where(is_pin[:, :, None], unit[jnp.maximum(row, 0)], 0)
+    gram = jnp.einsum("gpe,gqe->gpq", normal, normal, precision="highest")
+    gram = gram + jnp.where(is_pin, 0, 1)[:, :, None] * jnp.eye(count)[None]
+    dual, is_sound = _solved(gram, normal)
+    return Pins(row, normal, dual), is_sound & (jnp.sum(is_on, axis=1) <= count)
+
+
+def _solved(
+    gram: Float[Array, "r p p"], right: Float[Array, "r p e"]
+) -> tuple[Float[Array, "r p e"], Bool[Array, " r"]]:
+    """Gram matrices of unit vectors inverted, and whether they are not next to flat.
+
+    By elimination: calls of LAPACK for many matrices may wait for each other for ever
+    (`numerics.factorisations`).
+    """
+    count = gram.shape[1]
+
+    def eliminate(i, carry):
+        table, volume = carry
+        row = jax.lax.dynamic_index_in_dim(table, i, 1)
+        pivot = jax.lax.dynamic_index_in_dim(row, i, 2)
+        row = row / jnp.where(pivot > _FLAT, pivot, 1)
+        column = jax.lax.dynamic_index_in_dim(table, i, 2)
+        is_pivot = (jnp.arange(count) == i)[None, :, None]
+        table = jnp.where(is_pivot, row, table - column * row)
+        return table, volume * pivot[:, 0, 0]
+
+    start = jnp.concatenate([gram, right], axis=2), jnp.ones(len(gram), gram.dtype)
+    table, volume = jax.lax.fori_loop(0, count, eliminate, start)
+    return table[:, :, count:], volume > _FLAT

@@ -1,0 +1,1 @@
+"""How near a network is to rest, and what would take it away again."""

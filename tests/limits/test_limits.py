@@ -1,0 +1,174 @@
+"""Where networks of which the limit can be written down go."""
+
+import dataclasses
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import simbias
+from simbias import losses
+from simbias.core import Dataset
+from simbias.errors import BadInput
+from simbias.flows.relu_flow import ReluFlow
+from simbias.limits.basin import basin
+from simbias.limits.landing_point import landing_point
+from simbias.limits.neurons import read
+from simbias.limits.planes import planes
+from simbias.networks.two_layer import TwoLayer
+
+pytestmark = pytest.mark.usefixtures("hastily_compiled")
+
+
+def sample(x, y):
+    x, y = jnp.asarray(x, float), jnp.asarray(y, float)[:, None]
+    return Dataset(x, y, jnp.ones(len(x)), y, jnp.zeros((0, x.shape[1])))
+
+
+def network(w, a, **options):
+    a = jnp.asarray(a, float)[:, None]
+    return TwoLayer(jnp.asarray(w, float), a, None, jax.nn.relu, **options)
+
+
+def known(network, data):
+    return basin(*read(network, data, losses.half_mse))
+
+
+def ended(network, data, time):
+    flow, loss = ReluFlow(rtol=1e-10), losses.half_mse
+    return simbias.solve(network, data, flow, loss, (time,), {}).network
+
+
+def rows(network):
+    return np.concatenate([network.w, network.a], axis=1)
+
+
+def apart(one, other, size):
+    size = np.linalg.norm(rows(size), axis=1)
+    return (np.linalg.norm(rows(one) - rows(other), axis=1) / size).max()
+
+
+def risk(network, data):
+    f = jax.vmap(network)(data.x)
+    return float(losses.half_mse(f, data.y, data.weight))
+
+
+@pytest.mark.parametrize("options", [{}, {"frozen": ("a",)}])
+def test_the_landing_point_is_as_near_to_the_end_of_the_flow_as_it_says(options):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((40, 2))
+    data = sample(x, x.sum(axis=1) / 2**0.5 + 0.3 * rng.standard_normal(40))
+    rng, sign = np.random.default_rng(1), np.tile([-1.0, 1.0], 3)
+    w = sign[:, None] * (np.ones(2) / 2**0.5 + 0.1 * rng.standard_normal(2))
+    w *= 1 + 0.3 * rng.random((6, 1))
+    start = network(w, sign * np.linalg.norm(w, axis=1), **options)
+    with simbias.exact_numerics():
+        flow, loss = ReluFlow(rtol=1e-10), losses.half_mse
+        times = (10.0, 20.0, 30.0, 300.0)
+        kept = {"w": lambda n, _: n.w, "a": lambda n, _: n.a}
+        way = simbias.solve(start, data, flow, loss, times, kept)
+        jitted, seen = eqx.filter_jit(landing_point), 0
+        for i in range(3):
+            weights = tuple(jnp.asarray(way.records[k][i]) for k in ("w", "a"))
+            here = eqx.tree_at(lambda n: (n.w, n.a), way.network, weights)
+            landing = jitted(here, data, loss)
+            seen += bool(landing.is_known)
+            if landing.is_known:
+                assert apart(way.network, here, here) <= landing.distance * 1.0001
+                missed = apart(way.network, landing.network, here)
+                # The flow itself is known to about its rtol.
+                assert missed <= float(landing.error) + 1e-9
+                assert landing.error < 0.02 * landing.distance
+                end = risk(way.network, data)
+                assert float(landing.loss) == pytest.approx(end, rel=1e-12)
+    assert seen >= 2
+
+
+@pytest.mark.parametrize("size", [0.8, 1.2])
+@pytest.mark.parametrize("copies", [1, 2])
+def test_a_neuron_may_leave_a_hyperplane_off_which_nothing_is_left_to_fit(size, copies):
+    """It fits (1, ½) alone, and is held from above by (0, 1), with a label below 0.
+
+    From below it is pushed to its hyperplane only while f < 1 on the other.  Copies are
+    multiples, and opposites that are fitted by nobody.
+    """
+    across, below = [[0.0, 1.0], [0.0, 2.0]], [-1.0, -1.0]
+    data = sample([[1.0, 0.5], *across[:copies]], [1.0, *below[:copies]])
+    size = float(np.sqrt(size))
+    start = network([[size, 0.0]], [size])
+    with simbias.exact_numerics():
+        found, landing = known(start, data), landing_point(start, data, losses.half_mse)
+        end = ended(start, data, 200.0)
+        later = known(end, data)
+    least = copies / 2 / (1 + copies)
+    assert float(found.least) == pytest.approx(least, rel=1e-12)
+    assert risk(end, data) == pytest.approx(least, rel=1e-12)
+    assert (np.asarray(end.w)[0, 1] < -1e-3) == (size > 1)
+    for one in (found, later):
+        assert apart(end, start if one is found else end, start) <= one.distance
+    assert later.is_known
+    assert apart(end, landing.network, start) <= float(landing.error)
+
+
+def test_duplicates_and_opposites_on_which_a_neuron_slides_are_one_hyperplane():
+    """All that the neuron slides on hold it: f = 0 there, and 1 where it fits."""
+    x, y = [[1.0, 0.5], [0.0, 1.0], [0.0, 1.0], [0.0, -3.0]], [1.0, -1.0, -1.0, -1.0]
+    with simbias.exact_numerics():
+        # Pushed up by its own sample, which it does not fit yet, and by the opposite.
+        start = network([[0.9, 0.0]], [0.9])
+        end = ended(start, sample(x, y), 300.0)
+        found = known(end, sample(x, y))
+        # One of each hyperplane with the labels that push as much: not the same limit
+        # of the loss, but the same neurons.
+        other = ended(start, sample(x[:2], [1.0, -1.0]), 300.0)
+    assert np.abs(np.asarray(end.w)[0, 1]) < 1e-12
+    assert found.is_known
+    assert float(found.least) == pytest.approx(3 / 8, rel=1e-12)
+    np.testing.assert_allclose(rows(end), rows(other), atol=1e-9)
+
+
+def test_planes_group_multiples_and_opposites():
+    x = jnp.asarray([[1.0, 1.0], [0.0, 0.0], [2.0, 2.0], [-3.0, -3.0], [1.0, 0.0]])
+    with simbias.exact_numerics():
+        found = planes(x, 2e-16)
+    assert found.first.tolist() == [0, 1, 0, 0, 4]
+    assert found.is_reversed.tolist() == [False, False, False, True, False]
+    assert found.is_first.tolist() == [True, True, False, False, True]
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1.5])
+def test_a_balanced_neuron_on_a_ray_may_fade_for_ever(ratio):
+    """a > 0 where labels are −1: shrinks on the hyperplane of (0, 1), which holds it.
+
+    Another neuron fits (−1, 0) meanwhile.  With |a| > |w| the first would reach 0 in
+    finite time, and nothing is said of it.
+    """
+    data = sample([[0.0, 1.0], [1.0, -1.0], [-1.0, 0.0]], [-2.0, -1.0, 1.0])
+    small = 1e-4
+    start = network([[small, 0.0], [-1.0, -0.5]], [ratio * small, 1.0])
+    with simbias.exact_numerics():
+        found = known(start, data)
+        landing = landing_point(start, data, losses.half_mse)
+        if ratio > 1:
+            assert not found.is_known
+            return
+        end = ended(start, data, 100.0)
+    assert found.is_known
+    assert found.is_fading.tolist() == [True, False]
+    assert float(found.least) == pytest.approx(5 / 6, rel=1e-12)
+    assert np.all(rows(landing.network)[0] == 0)
+    # a² shrinks at twice the rate 1/3, and c to e^{−t/3}.
+    assert rows(end)[0, 0] == pytest.approx(small * np.exp(-100 / 3), rel=1e-3)
+    fitted = np.linalg.norm(rows(end)[1] - rows(landing.network)[1])
+    assert fitted <= float(landing.error) * np.linalg.norm(rows(start)[1]) + 1e-9
+
+
+def test_what_has_no_landing_point_is_named():
+    data = sample([[1.0, 0.0]], [1.0])
+    one = network([[1.0, 0.0]], [1.0])
+    with pytest.raises(BadInput, match="half_mse"):
+        landing_point(one, data, losses.logistic)
+    with pytest.raises(BadInput, match="ReLU"):
+        landing_point(dataclasses.replace(one, activation=jnp.tanh), data, losses.mse)
