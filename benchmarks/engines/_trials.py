@@ -152,7 +152,7 @@ def version(package: str) -> str:
 
 
 def contents(address: str) -> dict[str, bytes]:
-    """Every file of a store; of the root, all but the number that a run has of its own."""
+    """Every file of a store; of the root, all but what is its own in each run."""
     place = place_at(address)
     files = {name: (place / name).read() for name in place.files()}
     root = json.loads(files["zarr.json"])

@@ -109,7 +109,7 @@ def a_node_loses_power(found: Trials, row: dict[str, Any]) -> None:
 
 
 def a_process_of_ray_is_killed(found: Trials, row: dict[str, Any]) -> None:
-    """`kill -9` of the process above a worker; the worker leaves, Ray starts another."""
+    """`kill -9` of the process above a worker; it leaves, Ray starts another."""
     with two_nodes() as cluster, submitted(found, cluster, "above") as (out, command):
         first, *_ = at_work(out, 4)
         kill([parent(first)])

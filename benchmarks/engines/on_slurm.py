@@ -126,7 +126,7 @@ def a_node_is_lost(found: Trials, slurm: Cluster, row: dict[str, Any]) -> None:
 
 
 def a_daemon_is_killed(found: Trials, slurm: Cluster, row: dict[str, Any]) -> None:
-    """`kill -9` of slurmd alone; its jobs go on, and it comes back after five seconds."""
+    """`kill -9` of slurmd alone; its jobs go on, and it comes back."""
     out = found.prepared(str(found.folder / "daemon"))
     submit(found, out, "--workers", "4", "--cpus", "1").wait(120)
     at_work(out, 4)

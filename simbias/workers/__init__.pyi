@@ -1,3 +1,4 @@
+from .called import called as called
 from .command import Command as Command
 from .cores import free_cores as free_cores
 from .cores import share_of_cores as share_of_cores

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from simbias.workers.command import Command
@@ -31,13 +31,13 @@ def started(
     It has a session of its own, so that Ctrl-C reaches it once, by way of us, and is
     deaf to the signals by which a cluster talks to its jobs.
     """
-    child = subprocess.Popen(
-        [sys.executable, "-m", *command.words, "--attached"],
-        stdin=subprocess.PIPE,
-        start_new_session=True,
-        preexec_fn=_deaf if os.name == "posix" else None,
-        **options,
-    )
+    with _deaf():
+        child = subprocess.Popen(
+            [sys.executable, "-m", *command.words, "--attached"],
+            stdin=subprocess.PIPE,
+            start_new_session=True,
+            **options,
+        )
     if cores and hasattr(os, "sched_setaffinity"):
         with contextlib.suppress(ProcessLookupError):
             os.sched_setaffinity(child.pid, cores)
@@ -103,9 +103,17 @@ def check(code: int) -> None:
         raise RuntimeError(f"the worker ended with code {code}")
 
 
-def _deaf() -> None:
-    for name in ("SIGUSR1", "SIGUSR2"):
-        signal.signal(getattr(signal, name), signal.SIG_IGN)
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """Signals that a child never hears of; those that come now are heard later."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1, signal.SIGUSR2})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _exactly(length: int) -> bytes:
