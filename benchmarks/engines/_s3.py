@@ -34,11 +34,8 @@ def command() -> list[str] | None:
 def version_of(start: list[str]) -> str:
     """Of the server that a command starts."""
     *before, program = start
-    python = (
-        [*before, "python"]
-        if before
-        else [str(pathlib.Path(program).parent / "python")]
-    )
+    beside = str(pathlib.Path(program).resolve().parent / "python")
+    python = [*before, "python"] if before else [beside]
     words = [*python, "-c", "import moto; print(moto.__version__)"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     return done.stdout.strip()

@@ -78,6 +78,21 @@ class Cluster:
         lines = self.run("squeue", "-h", "-r", "-o%i %T").splitlines()
         return dict(line.split() for line in lines)
 
+    def ended(self, seconds: float) -> None:
+        """Wait until no job is left; those that were queued again need not wait.
+
+        Slurm lets them wait for two minutes, in which nothing happens.
+        """
+
+        def is_so() -> bool:
+            lines = self.run("squeue", "-h", "-r", "-o%i %r").splitlines()
+            for job, reason in (line.split(maxsplit=1) for line in lines):
+                if reason == "BeginTime":
+                    self.run("scontrol", "update", f"jobid={job}", "starttime=now")
+            return not lines
+
+        until(is_so, seconds, "no job is left")
+
     def kill_node(self, node: str, *, with_jobs: bool) -> list[int]:
         """`kill -9` of a node's daemon, and of all that runs on it."""
         killed = [self.daemons[node].pid]

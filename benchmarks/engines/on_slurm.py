@@ -32,7 +32,7 @@ from _trials import (
 )
 
 # Members of a run that takes several time limits of a minute.
-_LONG = 600
+_LONG = 360
 
 
 def main() -> None:
@@ -55,7 +55,7 @@ def main() -> None:
                 with found.trial(name) as row:
                     act(found, slurm, row)
                 slurm.run("scancel", "--user=root")
-                until(lambda: not slurm.queue(), 120, "an empty queue")
+                slurm.ended(120)
 
 
 def jobs_that_wait(found: Trials, slurm: Cluster, row: dict[str, Any]) -> None:
@@ -81,7 +81,7 @@ def array_job_of_the_docs(found: Trials, slurm: Cluster, row: dict[str, Any]) ->
     slurm.environment |= found.environment
     slurm.run("sbatch", f"--output={found.folder}/array-%a.log", str(script))
     at_work(out, 2)
-    until(lambda: not slurm.queue(), 600, "the array is done")
+    slurm.ended(600)
     found.finished(row, out)
 
 
@@ -102,7 +102,7 @@ def past_the_time_limit(found: Trials, slurm: Cluster, row: dict[str, Any]) -> N
     after which submitit gives up by itself."""
     out = found.prepared(str(found.folder / "limit"), _LONG)
     submit(found, out, "--workers", "1", "--cpus", "1", "--minutes", "1").wait(120)
-    until(lambda: not slurm.queue(), 1500, "the job is done")
+    slurm.ended(1500)
     row |= logged(out)
     if row["requeued"] <= 3:
         raise RuntimeError(f"queued again only {row['requeued']} times")
@@ -120,7 +120,7 @@ def a_node_is_lost(found: Trials, slurm: Cluster, row: dict[str, Any]) -> None:
     row["seconds_until_down"] = round(until(lambda: is_down(slurm), 120), 1)
     row["queue_then"] = sorted(slurm.queue().values())
     slurm.start_node("node2")
-    until(lambda: not slurm.queue(), 600, "the jobs are done")
+    slurm.ended(600)
     row |= logged(out)
     found.finished(row, out)
 
@@ -133,7 +133,7 @@ def a_daemon_is_killed(found: Trials, slurm: Cluster, row: dict[str, Any]) -> No
     slurm.kill_node("node2", with_jobs=False)
     time.sleep(5)
     slurm.start_node("node2")
-    until(lambda: not slurm.queue(), 600, "the jobs are done")
+    slurm.ended(600)
     row |= logged(out)
     found.finished(row, out)
 
@@ -146,7 +146,7 @@ def cancelled(found: Trials, slurm: Cluster, row: dict[str, Any]) -> None:
     before = looked(out).done
     slurm.run("scancel", "--user=root")
     row["seconds_to_leave"] = round(gone(processes, 30), 1)
-    until(lambda: not slurm.queue(), 60, "none is queued again")
+    slurm.ended(60)
     row |= logged(out)
     now = looked(out)
     row |= {"members_before": before, "members_saved": now.done}
@@ -193,7 +193,7 @@ def preempted(
     other.wait(300)
     row["seconds_of_the_urgent_job"] = round(time.monotonic() - began, 1)
     row["queue_then"] = sorted(slurm.queue().values())
-    until(lambda: not slurm.queue(), 900, "the jobs are done")
+    slurm.ended(900)
     row |= logged(out)
     if now.done < before or row["workers_that_gave_nothing_back"]:
         raise RuntimeError("it did not leave as it should")
