@@ -98,7 +98,7 @@ def standing(store: Store, now: float | None = None) -> Standing:
     is_done = statuses != Status.RUNNING
     at_work = [worker for worker in workers if worker.state == "at work"]
     done = max(int(is_done.sum()), written + sum(w.pending for w in at_work))
-    done, rate = min(done, rows.size), sum(worker.rate for worker in at_work)
+    done, rate = min(done, rows.size), sum((one.rate for one in at_work), start=0.0)
     left = (rows.size - done) / rate if rate else None
     names = (store.work / "leases").files()
     leased = {int(n) for n in names if n.isdecimal() and n.isascii()} - committed

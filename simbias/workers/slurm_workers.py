@@ -140,7 +140,8 @@ class Job:
         with _Postponed() as postponed:
             asked = lambda: postponed.noted is not None
             code = attached.work(self.command, self.cpus, asked)
-        if code == attached.LEFT:
+        # Slurm's own SIGTERM ends a worker that has nothing to save yet, or any more.
+        if code in (attached.LEFT, -signal.SIGTERM):
             postponed.handle()
         attached.check(code)
 

@@ -17,6 +17,7 @@ from tree import ROOT
 
 from simbias.ensemble import engine, left, pace, programs
 from simbias.results import open_result
+from simbias.store import interrupt as _interrupt
 from simbias.store import work
 from simbias.store.blocks import Blocks
 from simbias.store.interrupt import HANGUP, Interrupt
@@ -110,6 +111,23 @@ def test_a_closed_terminal_may_say_so_twice_and_after_nohup_is_ignored():
             assert interrupt.signal is None
     finally:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def test_a_sigterm_that_comes_twice_is_one_and_a_later_one_acts(monkeypatch):
+    """Slurm sends it to a job by way of several of its processes."""
+    with Interrupt() as interrupt:
+        signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGTERM)
+        assert interrupt.signal == signal.SIGTERM
+        # Ctrl-C acts at once, whatever was asked for before.
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        monkeypatch.setattr(_interrupt, "_ECHO_SECONDS", 0.0)
+        acted = []
+        monkeypatch.setattr(signal, "raise_signal", acted.append)
+        interrupt._note(signal.SIGTERM, None)
+        assert acted == [signal.SIGTERM]
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
 RUN = ["three_points", "--preset", "smoke", "--flow.name", "descent"]

@@ -33,6 +33,7 @@ def test_a_job_fails_if_its_worker_does(monkeypatch, code, raised):
         (signal.SIGUSR2, "RUNNING", 0, ["saved"]),
         # A grace period of a preemption, after which Slurm would kill it.
         (signal.SIGTERM, "RUNNING", LEFT, ["saved", "queued"]),
+        (signal.SIGTERM, "RUNNING", -signal.SIGTERM, ["saved", "queued"]),
         # Cancelled, or queued again by Slurm itself.
         (signal.SIGTERM, "COMPLETING", LEFT, ["saved"]),
     ],
