@@ -4,16 +4,19 @@ import contextlib
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
 import time
 from collections.abc import Iterator
 
-from _trials import descendants, is_running, kill, until
+from _trials import descendants, is_running, kill, parent, until
 
 PACKAGES = ("slurm-wlm", "munge")
 _PROGRAMS = ("munged", "slurmctld", "slurmd", "srun")
 _PORT = 26817
+# A job that starts in the second in which it was queued again is refused by its node.
+_PAUSE_SECONDS = 10.0
 
 
 def lacking() -> str | None:
@@ -44,6 +47,7 @@ class Cluster:
         self.configuration = folder / "slurm.conf"
         self.environment = {**os.environ, "SLURM_CONF": str(self.configuration)}
         self.daemons: dict[str, subprocess.Popen] = {}
+        self._waits_since: dict[str, float] = {}
 
     def start(self) -> None:
         (self.folder / "state").mkdir(parents=True)
@@ -83,22 +87,35 @@ class Cluster:
 
         Slurm lets them wait for two minutes, in which nothing happens.
         """
+        until(self._is_empty, seconds, "no job is left")
 
-        def is_so() -> bool:
-            lines = self.run("squeue", "-h", "-r", "-o%i %r").splitlines()
-            for job, reason in (line.split(maxsplit=1) for line in lines):
-                if reason == "BeginTime":
-                    self.run("scontrol", "update", f"jobid={job}", "starttime=now")
-            return not lines
+    def hurry(self) -> None:
+        """Jobs that were queued again ten seconds ago start when there is room."""
+        for line in self.run("squeue", "-h", "-r", "-o%i %r").splitlines():
+            job, reason = line.split(maxsplit=1)
+            if reason != "BeginTime":
+                self._waits_since.pop(job, None)
+            elif (
+                time.monotonic() - self._waits_since.setdefault(job, time.monotonic())
+                > _PAUSE_SECONDS
+            ):
+                self.run("scontrol", "update", f"jobid={job}", "starttime=now")
 
-        until(is_so, seconds, "no job is left")
+    def _is_empty(self) -> bool:
+        self.hurry()
+        return not self.queue()
 
     def kill_node(self, node: str, *, with_jobs: bool) -> list[int]:
         """`kill -9` of a node's daemon, and of all that runs on it."""
         killed = [self.daemons[node].pid]
         if with_jobs:
             steps = [p for p in _processes() if _environment(p, node)]
+            # Slurm's own process of a step, which would tell of its end.
+            above = {parent(p) for p in steps} - {1, os.getpid()}
+            steps += [p for p in above if _is_step(p)]
             killed += [one for step in steps for one in descendants(step)]
+        # All at once, so that none can tell that another one has gone.
+        kill(killed, signal.SIGSTOP)
         kill(killed)
         self.daemons[node].wait()
         return killed
@@ -148,6 +165,11 @@ def nodes_of(processes: list[int]) -> dict[int, str]:
 
 def _processes() -> list[int]:
     return [int(path.name) for path in pathlib.Path("/proc").glob("[0-9]*")]
+
+
+def _is_step(process: int) -> bool:
+    command = pathlib.Path(f"/proc/{process}/cmdline")
+    return command.exists() and b"slurmstepd" in command.read_bytes()
 
 
 def _environment(process: int, node: str) -> bool:

@@ -73,7 +73,9 @@ class Trials:
     @contextlib.contextmanager
     def trial(self, name: str) -> Iterator[dict[str, Any]]:
         """A row to fill; an error is noted in it, and the next trial begins."""
-        row: dict[str, Any] = {"trial": name}
+        now = datetime.datetime.now(datetime.UTC)
+        row: dict[str, Any] = {"trial": name, "at": f"{now:%Y-%m-%d %H:%M} UTC"}
+        row["load_before"] = round(os.getloadavg()[0], 1)
         began = time.monotonic()
         self.rows.append(row)
         print(f"== {name}", file=sys.stderr, flush=True)
@@ -108,7 +110,6 @@ def trials(
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--only", nargs="*", default=[], metavar="TRIAL")
     options = parser.parse_args()
-    load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix=f"simbias-{result}-") as folder:
         here = {"JAX_PLATFORMS": "cpu", "PYTHONPATH": str(ROOT)}
         here |= {"SIMBIAS_PLAIN": "1", "SIMBIAS_PACE": str(PACE)}
@@ -119,9 +120,7 @@ def trials(
         found.in_one_process()  # which compiles for all that follow
         yield found, options.only
     document = {
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-        "load_before": round(load, 2),
         "run": f"benchmarks/engines/paced.py, {options.seeds} members",
         "engine_versions": dict(versions),
         **provenance(),
@@ -131,9 +130,20 @@ def trials(
     if options.json == "-":
         print(text)
     else:
-        pathlib.Path(options.json).write_text(text)
+        file = pathlib.Path(options.json)
+        if options.only and file.exists():
+            document["trials"] = _together(file, found.rows)
+        file.write_text(json.dumps(document, indent=1) + "\n")
     if any(is_bad(row) for row in found.rows):
         sys.exit(1)
+
+
+def _together(file: pathlib.Path, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The trials of a file, those that were run again replaced."""
+    new = {row["trial"]: row for row in rows}
+    old = json.loads(file.read_text())["trials"]
+    kept = [new.pop(row["trial"], row) for row in old]
+    return [*kept, *new.values()]
 
 
 def is_bad(row: Mapping[str, Any]) -> bool:
@@ -218,6 +228,15 @@ def descendants(process: int) -> list[int]:
     for one in found:
         found += [child for child, parent in parents.items() if parent == one]
     return found
+
+
+def parent(process: int) -> int:
+    """The process above one; 0 if there is none."""
+    try:
+        stat = pathlib.Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return 0
+    return int(stat.rpartition(")")[2].split()[1])
 
 
 def kill(processes: Sequence[int], number: int = signal.SIGKILL) -> None:

@@ -26,6 +26,7 @@ from _trials import (
     kill,
     looked,
     of_docs,
+    parent,
     skipped,
     trials,
     until,
@@ -84,7 +85,7 @@ def script_of_the_docs(found: Trials, row: dict[str, Any]) -> None:
 def a_node_is_removed(found: Trials, row: dict[str, Any]) -> None:
     """`Cluster.remove_node`, not gracefully, while workers of both nodes compute."""
     with two_nodes() as cluster, submitted(found, cluster, "removed") as (out, command):
-        processes = at_work(out, 4)
+        processes = at_work(out, 2)
         second = cluster.worker_nodes.copy().pop()
         lost = [p for p in processes if p in descendants(raylet(second))]
         row["workers_on_it"] = len(lost)
@@ -97,13 +98,13 @@ def a_node_is_removed(found: Trials, row: dict[str, Any]) -> None:
 def a_node_loses_power(found: Trials, row: dict[str, Any]) -> None:
     """`kill -9` of all that runs on a node at once, and another one comes later."""
     with two_nodes() as cluster, submitted(found, cluster, "power") as (out, command):
-        at_work(out, 4)
+        at_work(out, 2)
         second = cluster.worker_nodes.copy().pop()
         row["processes_killed"] = len(found_there := descendants(raylet(second)))
         kill(found_there)
         time.sleep(5)
         cluster.remove_node(second)
-        cluster.add_node(num_cpus=2)
+        cluster.add_node(num_cpus=1)
         row["exit_code"] = command.wait(600)
         found.finished(row, out)
 
@@ -111,7 +112,7 @@ def a_node_loses_power(found: Trials, row: dict[str, Any]) -> None:
 def a_process_of_ray_is_killed(found: Trials, row: dict[str, Any]) -> None:
     """`kill -9` of the process above a worker; it leaves, Ray starts another."""
     with two_nodes() as cluster, submitted(found, cluster, "above") as (out, command):
-        first, *_ = at_work(out, 4)
+        first, *_ = at_work(out, 2)
         kill([parent(first)])
         row["seconds_until_it_has_left"] = round(gone([first]), 1)
         row["exit_code"] = command.wait(600)
@@ -121,7 +122,7 @@ def a_process_of_ray_is_killed(found: Trials, row: dict[str, Any]) -> None:
 def a_worker_is_killed(found: Trials, row: dict[str, Any]) -> None:
     """`kill -9` of a worker itself: its task has failed, the others take over."""
     with two_nodes() as cluster, submitted(found, cluster, "worker") as (out, command):
-        first, *_ = at_work(out, 4)
+        first, *_ = at_work(out, 2)
         kill([first])
         row["exit_code"] = command.wait(600)
         found.finished(row, out)
@@ -130,7 +131,7 @@ def a_worker_is_killed(found: Trials, row: dict[str, Any]) -> None:
 def the_command_is_killed(found: Trials, row: dict[str, Any]) -> None:
     """`kill -9` of `simbias submit`: its workers save what they are at and leave."""
     with two_nodes() as cluster, submitted(found, cluster, "parent") as (out, command):
-        processes = at_work(out, 4)
+        processes = at_work(out, 2)
         before = looked(out).done
         command.kill()
         row["seconds_until_they_have_left"] = round(gone(processes), 1)
@@ -141,7 +142,7 @@ def the_command_is_killed(found: Trials, row: dict[str, Any]) -> None:
 def the_command_is_terminated(found: Trials, row: dict[str, Any]) -> None:
     """SIGTERM: the same, and the command says how to go on."""
     with two_nodes() as cluster, submitted(found, cluster, "sigterm") as (out, command):
-        processes = at_work(out, 4)
+        processes = at_work(out, 2)
         before = looked(out).done
         command.send_signal(signal.SIGTERM)
         row["exit_code"] = command.wait(120)
@@ -174,14 +175,14 @@ def the_command_is_terminated_while_workers_compile(
 
 @contextlib.contextmanager
 def two_nodes() -> Iterator[Any]:
-    """A head without cores, and two nodes with two each."""
+    """A head without cores, and two nodes with one each."""
     from ray.cluster_utils import Cluster
 
     head = {"num_cpus": 0, "include_dashboard": False, "node_ip_address": "127.0.0.1"}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     try:
         for _ in range(2):
-            cluster.add_node(num_cpus=2)
+            cluster.add_node(num_cpus=1)
         yield cluster
     finally:
         cluster.shutdown()
@@ -194,7 +195,7 @@ def submitted(
     """A run with four workers on the cluster, and the command that waits for them."""
     out = found.prepared(str(found.folder / name))
     words = ["--cluster", "ray", "--address", cluster.address, "--wait"]
-    words += ["--workers", "4", "--cpus", "1"]
+    words += ["--workers", "2", "--cpus", "1"]
     command = found.simbias("submit", out, FILE, *words)
     try:
         yield out, command
@@ -215,11 +216,6 @@ def as_it_should(row: dict[str, Any], out: str, before: int) -> None:
 def raylet(node: Any) -> int:
     """The process above all workers of a node."""
     return node.all_processes["raylet"][0].process.pid
-
-
-def parent(process: int) -> int:
-    with open(f"/proc/{process}/stat") as file:
-        return int(file.read().rpartition(")")[2].split()[1])
 
 
 TRIALS: tuple[Callable[[Trials, dict[str, Any]], None], ...] = (
