@@ -18,7 +18,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from simbias.ensemble.configuration import provenance
 from simbias.store.address import place_at
@@ -151,7 +151,7 @@ def is_bad(row: Mapping[str, Any]) -> bool:
     return "error" in row or not row.get("bytes_equal", True)
 
 
-def skipped(result: str, why: str) -> None:
+def skipped(result: str, why: str) -> NoReturn:
     """Say why nothing was tried, and end with the code that says so."""
     print(f"skipped: {result}: {why}", file=sys.stderr)
     sys.exit(77)

@@ -6,6 +6,7 @@ A cluster of `distributed` on this machine.  Exit code 77 says that it is not in
 """
 
 import contextlib
+import importlib
 import importlib.util
 import signal
 import subprocess
@@ -86,11 +87,11 @@ def the_command_is_terminated(found: Trials, row: dict[str, Any]) -> None:
 @contextlib.contextmanager
 def submitted(found: Trials, name: str) -> Iterator[tuple[str, subprocess.Popen]]:
     """A run with two workers on a cluster that is not theirs."""
-    from distributed import LocalCluster
+    distributed: Any = importlib.import_module("distributed")
 
     out = found.prepared(str(found.folder / name))
     here: dict[str, Any] = {"host": "127.0.0.1", "dashboard_address": None}
-    with LocalCluster(n_workers=2, threads_per_worker=1, **here) as cluster:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, **here) as cluster:
         words = ["--cluster", "dask", "--address", cluster.scheduler_address]
         words += ["--wait", "--workers", "2", "--cpus", "1"]
         command = found.simbias("submit", out, FILE, *words)

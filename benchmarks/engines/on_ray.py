@@ -7,6 +7,7 @@ is not installed.
 """
 
 import contextlib
+import importlib
 import importlib.util
 import os
 import signal
@@ -176,10 +177,10 @@ def the_command_is_terminated_while_workers_compile(
 @contextlib.contextmanager
 def two_nodes() -> Iterator[Any]:
     """A head without cores, and two nodes with one each."""
-    from ray.cluster_utils import Cluster
+    utilities: Any = importlib.import_module("ray.cluster_utils")
 
     head = {"num_cpus": 0, "include_dashboard": False, "node_ip_address": "127.0.0.1"}
-    cluster = Cluster(initialize_head=True, head_node_args=head)
+    cluster = utilities.Cluster(initialize_head=True, head_node_args=head)
     try:
         for _ in range(2):
             cluster.add_node(num_cpus=1)
