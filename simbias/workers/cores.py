@@ -1,7 +1,6 @@
 """Which cores of a machine a worker keeps to, so that several do not share theirs."""
 
 import contextlib
-import getpass
 import os
 import pathlib
 import tempfile
@@ -49,18 +48,20 @@ def _lock(core: int) -> IO[str] | None:
         import fcntl  # not on Windows
     except ImportError:
         return None
-    file = (_folder() / str(core)).open("w")
-    try:
+    with contextlib.ExitStack() as opened, contextlib.suppress(OSError):
+        # Anybody may write where the folder is: no link is followed, nothing emptied.
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+        number = os.open(_folder() / str(core), flags, 0o600)
+        file = opened.enter_context(os.fdopen(number, "r+"))
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        return None
-    return file
+        opened.pop_all()
+        return file
+    return None
 
 
 def _folder() -> pathlib.Path:
-    folder = pathlib.Path(tempfile.gettempdir()) / f"simbias-cores-{getpass.getuser()}"
-    folder.mkdir(exist_ok=True)
+    folder = pathlib.Path(tempfile.gettempdir()) / f"simbias-cores-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
     return folder
 
 
