@@ -176,7 +176,7 @@ def looked(out: str) -> Standing:
     return standing(open_store(f"{out}/run.zarr"))
 
 
-def until(is_so: Callable[[], Any], seconds: float = 300.0, what: str = "") -> float:
+def until(is_so: Callable[[], Any], seconds: float = 900.0, what: str = "") -> float:
     """Wait for something; how long it took."""
     began = time.monotonic()
     while not is_so():

@@ -52,7 +52,7 @@ def two_workers(found: Trials, proxy: Faulty, row: dict[str, Any]) -> None:
     """A run in the bucket, object by file."""
     del proxy
     out = prepared(found, "plain")
-    row["exit_codes"] = [one.wait(600) for one in started(found, out, 2)]
+    row["exit_codes"] = [one.wait(1200) for one in started(found, out, 2)]
     row["objects"] = len(contents(f"{out}/run.zarr"))
     found.finished(row, out)
 
@@ -65,7 +65,7 @@ def a_worker_is_killed(found: Trials, proxy: Faulty, row: dict[str, Any]) -> Non
     first, *_ = at_work(out, 3)
     row["blocks_claimed"] = looked(out).blocks_claimed
     kill([first])
-    row["exit_codes"] = sorted(one.wait(600) for one in workers)
+    row["exit_codes"] = sorted(one.wait(1200) for one in workers)
     found.finished(row, out)
 
 
@@ -93,7 +93,7 @@ def down_for_20_seconds(found: Trials, proxy: Faulty, row: dict[str, Any]) -> No
     at_work(out, 2)
     with proxy.down():
         time.sleep(20)
-    row["exit_codes"] = [one.wait(600) for one in workers]
+    row["exit_codes"] = [one.wait(1200) for one in workers]
     found.finished(row, out)
 
 
@@ -137,7 +137,7 @@ def a_put_if_nothing_is_there_is_ignored(
     url = f"s3://{BUCKET}/unconditional"
     words = ["run", FILE, "--workers", "0", "--out", url]
     done = found.simbias(*words, stderr=subprocess.PIPE, text=True)
-    _, said = done.communicate(timeout=120)
+    _, said = done.communicate(timeout=600)
     row |= {"exit_code": done.returncode, "said": said.strip().splitlines()[-1]}
     row["objects_left"] = len(_store_at(url))
     if done.returncode != 2 or row["objects_left"] or "If-None-Match" not in said:
@@ -153,7 +153,7 @@ def a_put_if_nothing_has_changed_is_ignored(
     workers = started(found, out, 3)
     first, *_ = at_work(out, 3)
     kill([first])
-    row["exit_codes"] = sorted(one.wait(600) for one in workers)
+    row["exit_codes"] = sorted(one.wait(1200) for one in workers)
     found.finished(row, out)
 
 

@@ -43,7 +43,7 @@ def no_address(found: Trials, row: dict[str, Any]) -> None:
     """The command of the docs: a cluster on this machine, which ends with it."""
     out = found.prepared(str(found.folder / "plain"))
     words = ("--cluster", "dask", "--workers", "2", "--cpus", "1", "--wait")
-    row["exit_code"] = found.simbias("submit", out, FILE, *words).wait(600)
+    row["exit_code"] = found.simbias("submit", out, FILE, *words).wait(1200)
     found.finished(row, out)
 
 
@@ -53,7 +53,7 @@ def a_process_of_dask_is_killed(found: Trials, row: dict[str, Any]) -> None:
         first, *_ = at_work(out, 2)
         kill([parent(first)])
         row["seconds_until_it_has_left"] = round(gone([first]), 1)
-        row["exit_code"] = command.wait(600)
+        row["exit_code"] = command.wait(1200)
         found.finished(row, out)
 
 
@@ -78,7 +78,7 @@ def the_command_is_terminated(found: Trials, row: dict[str, Any]) -> None:
         processes = at_work(out, 2)
         before = looked(out).done
         command.send_signal(signal.SIGTERM)
-        row["exit_code"] = command.wait(120)
+        row["exit_code"] = command.wait(1200)
         row["seconds_until_they_have_left"] = round(gone(processes), 1)
         left_as_they_should(row, out, before)
         found.finished(row, out)

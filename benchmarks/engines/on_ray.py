@@ -53,7 +53,7 @@ def no_address(found: Trials, row: dict[str, Any]) -> None:
     """The command of the docs: a cluster on this machine, which ends with it."""
     out = found.prepared(str(found.folder / "plain"))
     words = ("--cluster", "ray", "--workers", "2", "--cpus", "1", "--wait")
-    row["exit_code"] = found.simbias("submit", out, FILE, *words).wait(600)
+    row["exit_code"] = found.simbias("submit", out, FILE, *words).wait(1200)
     found.finished(row, out)
 
 
@@ -92,7 +92,7 @@ def a_node_is_removed(found: Trials, row: dict[str, Any]) -> None:
         row["workers_on_it"] = len(lost)
         cluster.remove_node(second, allow_graceful=False)
         row["seconds_until_they_have_left"] = round(gone(lost), 1)
-        row["exit_code"] = command.wait(600)
+        row["exit_code"] = command.wait(1200)
         found.finished(row, out)
 
 
@@ -103,7 +103,7 @@ def a_node_loses_power(found: Trials, row: dict[str, Any]) -> None:
         second = cluster.worker_nodes.copy().pop()
         row["processes_killed"] = len(found_there := descendants(raylet(second)))
         kill(found_there)
-        row["exit_code"] = command.wait(600)
+        row["exit_code"] = command.wait(1200)
         found.finished(row, out)
 
 
@@ -113,7 +113,7 @@ def a_process_of_ray_is_killed(found: Trials, row: dict[str, Any]) -> None:
         first, *_ = at_work(out, 2)
         kill([parent(first)])
         row["seconds_until_it_has_left"] = round(gone([first]), 1)
-        row["exit_code"] = command.wait(600)
+        row["exit_code"] = command.wait(1200)
         found.finished(row, out)
 
 
@@ -122,7 +122,7 @@ def a_worker_is_killed(found: Trials, row: dict[str, Any]) -> None:
     with two_nodes() as cluster, submitted(found, cluster, "worker") as (out, command):
         first, *_ = at_work(out, 2)
         kill([first])
-        row["exit_code"] = command.wait(600)
+        row["exit_code"] = command.wait(1200)
         found.finished(row, out)
 
 
@@ -143,7 +143,7 @@ def the_command_is_terminated(found: Trials, row: dict[str, Any]) -> None:
         processes = at_work(out, 2)
         before = looked(out).done
         command.send_signal(signal.SIGTERM)
-        row["exit_code"] = command.wait(120)
+        row["exit_code"] = command.wait(1200)
         row["seconds_until_they_have_left"] = round(gone(processes), 1)
         as_it_should(row, out, before)
         found.finished(row, out)
@@ -160,12 +160,12 @@ def the_command_is_terminated_while_workers_compile(
         with submitted(found, cluster, "compiling") as (out, command):
             found.environment = before
             is_so = lambda: any(one.compiling for one in looked(out).workers)
-            until(is_so, 120, "compiling")
+            until(is_so, 600, "compiling")
             processes = [one.process for one in looked(out).workers]
             command.send_signal(signal.SIGTERM)
             began = time.monotonic()
             row["seconds_until_they_have_left"] = round(gone(processes), 1)
-            row["exit_code"] = command.wait(120)
+            row["exit_code"] = command.wait(1200)
             row["seconds_until_the_command_has"] = round(time.monotonic() - began, 1)
             as_it_should(row, out, 0)
             found.finished(row, out)

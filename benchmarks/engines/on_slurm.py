@@ -60,7 +60,7 @@ def jobs_that_wait(found: Trials, slurm: Cluster, row: dict[str, Any]) -> None:
     del slurm
     out = found.prepared(str(found.folder / "plain"))
     done = submit(found, out, "--workers", "4", "--cpus", "1", "--wait")
-    row["exit_code"] = done.wait(600)
+    row["exit_code"] = done.wait(1200)
     row |= logged(out)
     found.finished(row, out)
 
@@ -98,7 +98,7 @@ def past_the_time_limit(found: Trials, slurm: Cluster, row: dict[str, Any]) -> N
     """One job of a minute, more often than the three times after which submitit gives
     up by itself; then it is allowed the time that it needs."""
     out = found.prepared(str(found.folder / "limit"))
-    submit(found, out, "--workers", "1", "--cpus", "1", "--minutes", "1").wait(120)
+    submit(found, out, "--workers", "1", "--cpus", "1", "--minutes", "1").wait(1200)
     (job,) = slurm.queue()
     saved: list[int] = []
 
@@ -119,7 +119,7 @@ def past_the_time_limit(found: Trials, slurm: Cluster, row: dict[str, Any]) -> N
 def a_node_is_lost(found: Trials, slurm: Cluster, row: dict[str, Any]) -> None:
     """`kill -9` of the daemon of a node and of all that runs there."""
     out = found.prepared(str(found.folder / "lost"))
-    submit(found, out, "--workers", "4", "--cpus", "1").wait(120)
+    submit(found, out, "--workers", "4", "--cpus", "1").wait(1200)
     nodes = nodes_of(at_work(out, 4))
     row["workers_by_node"] = sorted(nodes.values())
     killed = slurm.kill_node("node2", with_jobs=True)
@@ -135,7 +135,7 @@ def a_node_is_lost(found: Trials, slurm: Cluster, row: dict[str, Any]) -> None:
 def a_daemon_is_killed(found: Trials, slurm: Cluster, row: dict[str, Any]) -> None:
     """`kill -9` of slurmd alone; its jobs go on, and it comes back."""
     out = found.prepared(str(found.folder / "daemon"))
-    submit(found, out, "--workers", "4", "--cpus", "1").wait(120)
+    submit(found, out, "--workers", "4", "--cpus", "1").wait(1200)
     at_work(out, 4)
     slurm.kill_node("node2", with_jobs=False)
     time.sleep(5)
@@ -148,7 +148,7 @@ def a_daemon_is_killed(found: Trials, slurm: Cluster, row: dict[str, Any]) -> No
 def cancelled(found: Trials, slurm: Cluster, row: dict[str, Any]) -> None:
     """`scancel`: saved, ended in time, and not queued again."""
     out = found.prepared(str(found.folder / "cancelled"))
-    submit(found, out, "--workers", "2", "--cpus", "1").wait(120)
+    submit(found, out, "--workers", "2", "--cpus", "1").wait(1200)
     processes = at_work(out, 2)
     before = looked(out).done
     slurm.run("scancel", "--user=root")
@@ -169,9 +169,9 @@ def cancelled_while_it_compiles(
     """The same before there is a program to compute with."""
     out = found.prepared(str(found.folder / "compiling"))
     before, found.environment = found.environment, fresh_cache(found)
-    submit(found, out, "--workers", "1", "--cpus", "1").wait(120)
+    submit(found, out, "--workers", "1", "--cpus", "1").wait(1200)
     found.environment = before
-    until(lambda: any(one.compiling for one in looked(out).workers), 120, "compiling")
+    until(lambda: any(one.compiling for one in looked(out).workers), 600, "compiling")
     processes = [one.process for one in looked(out).workers]
     slurm.run("scancel", "--user=root")
     row["seconds_to_leave"] = round(gone(processes, 30), 1)
@@ -187,7 +187,7 @@ def preempted(
 ) -> None:
     out = found.prepared(str(found.folder / partition))
     words = ("--workers", "4", "--cpus", "1", "--partition", partition)
-    submit(found, out, *words).wait(120)
+    submit(found, out, *words).wait(1200)
     processes = at_work(out, 4)
     before = looked(out).done
     began = time.monotonic()
