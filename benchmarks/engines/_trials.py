@@ -41,6 +41,17 @@ class Trials:
     seeds: int
     environment: dict[str, str]
     rows: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    earlier: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    """Trials of another day, of which those that are run again are replaced."""
+    about: dict[str, Any] = dataclasses.field(default_factory=dict)
+    file: pathlib.Path | None = None
+
+    def document(self) -> str:
+        """What was tried, and on what."""
+        new = {row["trial"]: row for row in self.rows}
+        kept = [new.pop(row["trial"], row) for row in self.earlier]
+        document = {**self.about, "trials": [*kept, *new.values()]}
+        return json.dumps(document, indent=1) + "\n"
 
     def simbias(self, *words: str, **options: Any) -> subprocess.Popen:
         """The command line, in the background."""
@@ -86,6 +97,8 @@ class Trials:
             row["error"] = f"{type(error).__name__}: {error}"
         row["seconds"] = round(time.monotonic() - began, 1)
         print(json.dumps(row), file=sys.stderr, flush=True)
+        if self.file is not None:
+            self.file.write_text(self.document())
 
     def finished(self, row: dict[str, Any], out: str, seeds: int | None = None) -> None:
         """Note whether a run is, by those who were at it, and what it holds."""
@@ -117,33 +130,22 @@ def trials(
         here["JAX_COMPILATION_CACHE_DIR"] = cache
         found = Trials(pathlib.Path(folder), options.seeds, {**os.environ, **here})
         os.environ.update(here)
+        what = f"{platform.system()} {platform.machine()}"
+        found.about = {
+            "machine": f"{what}, {os.cpu_count()} cores",
+            "run": f"benchmarks/engines/paced.py, {options.seeds} members",
+            "engine_versions": dict(versions),
+            **provenance(),
+        }
+        found.file = None if options.json == "-" else pathlib.Path(options.json)
+        if options.only and found.file and found.file.exists():
+            found.earlier = json.loads(found.file.read_text())["trials"]
         found.in_one_process()  # which compiles for all that follow
         yield found, options.only
-    document = {
-        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-        "run": f"benchmarks/engines/paced.py, {options.seeds} members",
-        "engine_versions": dict(versions),
-        **provenance(),
-        "trials": found.rows,
-    }
-    text = json.dumps(document, indent=1) + "\n"
     if options.json == "-":
-        print(text)
-    else:
-        file = pathlib.Path(options.json)
-        if options.only and file.exists():
-            document["trials"] = _together(file, found.rows)
-        file.write_text(json.dumps(document, indent=1) + "\n")
+        print(found.document())
     if any(is_bad(row) for row in found.rows):
         sys.exit(1)
-
-
-def _together(file: pathlib.Path, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The trials of a file, those that were run again replaced."""
-    new = {row["trial"]: row for row in rows}
-    old = json.loads(file.read_text())["trials"]
-    kept = [new.pop(row["trial"], row) for row in old]
-    return [*kept, *new.values()]
 
 
 def is_bad(row: Mapping[str, Any]) -> bool:
