@@ -34,8 +34,13 @@ from _trials import (
     version,
 )
 
-# Ray would else tell its makers that it is used, and start its processes by `uv run`.
-os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
+# Ray would else tell its makers that it is used, start its processes by `uv run`, and
+# listen at more than the loopback address.
+os.environ |= {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+}
 
 
 def main() -> None:
@@ -184,7 +189,7 @@ def two_nodes() -> Iterator[Any]:
 def _begun(tries: int = 4) -> Any:
     """Ray gives a node half a minute to start, too little on a busy machine."""
     utilities: Any = importlib.import_module("ray.cluster_utils")
-    node = {"num_cpus": 1, "include_dashboard": False, "node_ip_address": "127.0.0.1"}
+    node = {"num_cpus": 1, "include_dashboard": False}
     cluster = None
     for left in reversed(range(tries)):
         try:
