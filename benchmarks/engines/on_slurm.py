@@ -106,9 +106,9 @@ def past_the_time_limit(found: Trials, slurm: Cluster, row: dict[str, Any]) -> N
         slurm.hurry()
         if logged(out)["requeued"] > len(saved):
             saved.append(looked(out).done)
-        return len(saved) > 4
+        return len(saved) > 3
 
-    until(often_enough, 900, "it was queued again five times")
+    until(often_enough, 900, "it was queued again four times")
     row["members_saved_each_time"] = saved
     slurm.run("scontrol", "update", f"jobid={job}", "timelimit=30")
     slurm.ended(900)
