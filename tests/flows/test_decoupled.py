@@ -11,6 +11,7 @@ from simbias.core import Dataset, Status
 from simbias.errors import BadInput
 from simbias.flows._relu import straight
 from simbias.flows.relu_flow import ReluFlow
+from simbias.networks import balanced
 from simbias.networks.activations import LeakyRelu
 from simbias.networks.two_layer import TwoLayer
 
@@ -120,6 +121,41 @@ def test_few_candidates_find_what_a_look_at_all_planes_finds(monkeypatch):
     # Another program, of the same flow.
     few = end(ReluFlow(decouple=True, max_steps=10_000))
     assert_same(few, all_planes, 1e-9, rtol=1e-12)
+
+
+@pytest.mark.long
+def test_many_planes_in_one_stride_lead_where_they_lead_one_by_one(monkeypatch):
+    """To the tolerance, and nearer at a smaller one."""
+    rng = np.random.default_rng(1)
+    n = 2100
+    x = jnp.asarray(rng.standard_normal((n, D)))
+    y = x[:, :1] + 0.3 * rng.standard_normal((n, 1))
+    data = Dataset(x, y, jnp.ones(n), y, jnp.zeros((0, D)))
+    network = balanced(jax.random.key(0), m=M, d=D, scale=1e-9)
+    run = lambda rtol: flowed(
+        network,
+        data,
+        jnp.asarray(6.0),
+        losses.half_mse,
+        ReluFlow(rtol=rtol, decouple=True),
+    )
+    assert n >= straight._STRIDES
+    large, small = run(1e-4), run(1e-6)
+    monkeypatch.setattr(straight, "_STRIDES", n + 1)
+    truth = flowed(
+        network, data, jnp.asarray(6.0), losses.half_mse,
+        ReluFlow(rtol=1e-6, decouple=True, max_steps=10_000),
+    )  # fmt: skip
+    crossings = int(truth.stats["crossings"])
+    assert crossings > 300 * M
+    errors = []
+    for found in (large, small):
+        assert abs(int(found.stats["crossings"]) - crossings) <= crossings / 1000
+        moved = jnp.linalg.norm(found.network.w - truth.network.w, axis=1)
+        relative = moved / jnp.linalg.norm(truth.network.w, axis=1)
+        errors.append(float(jnp.sqrt(jnp.mean(relative**2))))
+    assert 0 < errors[0] < 1e-4
+    assert errors[1] < 1e-5
 
 
 def test_what_begins_at_1e_270_waits_no_longer_than_what_begins_at_1e_3():

@@ -60,14 +60,21 @@ def course(data, start, end, is_above, pinned=()):
 def constant(data, pull):
     """A step of length 1 whose pulls do not change."""
     pull = jnp.asarray(pull, float)[:, None]
-    return Step(data, pull, pull, jnp.asarray(1.0), 0.0)
+    return Step(data, pull, pull, jnp.asarray(1.0), 0.0, jnp.asarray(1e-5))
 
 
 def test_the_gain_of_speed_at_a_plane_is_linear_in_time_as_the_residuals_are():
     data = sample([[1.0, 0.0], [0.0, 2.0]])
     rng = np.random.default_rng(0)
     early, late, a = rng.standard_normal((3, 2, 1))
-    step = Step(data, jnp.asarray(early), jnp.asarray(late), jnp.asarray(1.0), 0.1)
+    step = Step(
+        data,
+        jnp.asarray(early),
+        jnp.asarray(late),
+        jnp.asarray(1.0),
+        0.1,
+        jnp.asarray(1e-5),
+    )
     time = np.array([0.0, 0.25])
     plane = jnp.asarray([[0, 1], [1, 0]], jnp.int32)
     got = jumps_at(jnp.asarray(a), plane, jnp.asarray(time), step)

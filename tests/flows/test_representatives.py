@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from simbias.core import Dataset, Status
-from simbias.flows._relu import by_class as chooser
-from simbias.flows._relu import representatives as module
+from simbias.flows._relu import classes as module
+from simbias.flows._relu import position as chooser
 from simbias.flows._relu.by_class import field_at
+from simbias.flows._relu.classes import classes
 from simbias.flows._relu.course import no_pins
 from simbias.flows._relu.frozen import extended_sample
 from simbias.flows._relu.position import rates_at
@@ -47,7 +48,7 @@ def above(w, data):
 @pytest.mark.parametrize("scale", [1.0, 1e-200])
 def test_every_neuron_is_made_of_its_representatives(scale):
     w, a = neurons(scale=scale)
-    few = representatives(w, a, above(w, sample()), no_pins(w, D))
+    few = representatives(w, a, classes(above(w, sample()), no_pins(w, D)))
     assert few.is_enough
     back = few.up(*few.weights(D))
     size = np.maximum(np.linalg.norm(np.concatenate([w, a], axis=1) / scale, axis=1), 1)
@@ -59,8 +60,9 @@ def test_every_neuron_is_made_of_its_representatives(scale):
 def test_they_drive_all_others_as_the_neurons_do():
     w, a = neurons()
     data, pins = sample(), no_pins(w, D)
-    plain = rates_at(w, a, above(w, data), pins, data, 0.1)
-    by_class = field_at(w, a, above(w, data), pins, data, 0.1)
+    sides = above(w, data)
+    plain = rates_at(w, a, sides, pins, data, 0.1)
+    by_class = field_at(w, a, sides, pins, classes(sides, pins), data, 0.1)
     for one, other in zip(plain, by_class, strict=True):
         largest = jnp.max(jnp.abs(one))
         assert jnp.max(jnp.abs(one - other)) < 1e-12 * largest
@@ -72,7 +74,8 @@ def test_a_direction_of_all_neurons_has_its_length_in_those_that_stand_for_them(
     a = jnp.asarray(rng.standard_normal((M, K)))
     w = w / jnp.maximum(jnp.linalg.norm(w, axis=1, keepdims=True), 1e-3)
     w = w + 1e-3 * rng.standard_normal((M, D))  # no direction is missing
-    few = representatives(w, a, above(*neurons()[:1], sample()), no_pins(w, D))
+    known = classes(above(*neurons()[:1], sample()), no_pins(w, D))
+    few = representatives(w, a, known)
     norm = lambda w, a: float(jnp.sqrt(jnp.sum(w**2) + jnp.sum(a**2)))
     assert norm(*few.down(w.T, a.T)) == pytest.approx(norm(w, a), rel=1e-9)
 
@@ -80,8 +83,8 @@ def test_a_direction_of_all_neurons_has_its_length_in_those_that_stand_for_them(
 def test_more_classes_than_there_is_room_for_are_seen():
     w, a = neurons(kinds=M)
     sides = above(w, sample())
-    assert len(np.unique(np.asarray(sides), axis=0)) > module._ROOM
-    assert not representatives(w, a, sides, no_pins(w, D)).is_enough
+    assert len(np.unique(np.asarray(sides), axis=0)) > module.ROOM
+    assert not classes(sides, no_pins(w, D)).is_enough
 
 
 def test_neurons_of_other_sides_are_told_apart_though_their_hashes_are_equal(
@@ -91,7 +94,7 @@ def test_neurons_of_other_sides_are_told_apart_though_their_hashes_are_equal(
         module, "_hashes", lambda sides, _: jnp.zeros((len(sides), 2), jnp.uint32)
     )
     w, a = neurons()
-    assert not representatives(w, a, above(w, sample()), no_pins(w, D)).is_enough
+    assert not classes(above(w, sample()), no_pins(w, D)).is_enough
 
 
 def test_neurons_on_other_pins_are_of_other_classes():
@@ -101,7 +104,7 @@ def test_neurons_on_other_pins_are_of_other_classes():
     pins = no_pins(w, D)
     held = pins.plane.at[:100, 0].set(3)
     pins = eqx.tree_at(lambda p: p.plane, pins, held)
-    few = representatives(w, a, above(w, data), pins)
+    few = representatives(w, a, classes(above(w, data), pins))
     assert len(np.unique(few.kind[:100])) == 1
     assert few.kind[0] not in np.asarray(few.kind[100:])
 
@@ -130,7 +133,8 @@ def test_the_flow_by_classes_is_the_flow(monkeypatch):
     network = balanced(jax.random.key(0), m=400, d=2, scale=1e-4)
     by_class = end(network, data, 12.0)
     sides = by_class.memory.position.is_above
-    few = representatives(*weights(by_class), sides, by_class.memory.position.pins)
+    pins = by_class.memory.position.pins
+    few = representatives(*weights(by_class), classes(sides, pins))
     assert few.is_enough
     monkeypatch.setattr(chooser, "may_be_worth_it", lambda m, q: False)
     plain = end(network, data, 12.0)

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from simbias.flows._relu.classes import Classes
 from simbias.flows._relu.course import Pins
 from simbias.flows._relu.frozen import (
     Rates,
@@ -16,11 +17,7 @@ from simbias.flows._relu.frozen import (
     neurons_last,
 )
 from simbias.flows._relu.position import Position, rates_at
-from simbias.flows._relu.representatives import (
-    Representatives,
-    may_be_worth_it,
-    representatives,
-)
+from simbias.flows._relu.representatives import Representatives, representatives
 from simbias.flows._relu.smooth_step import Smooth, Stiffness, smooth_step
 from simbias.numerics.conditionals import when
 
@@ -62,7 +59,7 @@ def frozen_step(
         )
 
     here = position, sample, length, stiffness
-    few = _few(position.w, position.a, position.is_above, position.pins)
+    few = _few(position.w, position.a, position.classes)
     return _chosen(of_all, of_few, few, here)
 
 
@@ -71,6 +68,7 @@ def field_at(
     a: Float[Array, "m k"],
     is_above: Bool[Array, "m n"],
     pins: Pins,
+    classes: Classes | None,
     sample: Sample,
     slope: float,
 ) -> Rates:
@@ -86,18 +84,13 @@ def field_at(
         return neurons_first(few.up_rates(rates))
 
     here = w, a, is_above, pins, sample
-    return _chosen(of_all, of_few, _few(w, a, is_above, pins), here)
+    return _chosen(of_all, of_few, _few(w, a, classes), here)
 
 
 def _few(
-    w: Float[Array, "m e"],
-    a: Float[Array, "m k"],
-    is_above: Bool[Array, "m n"],
-    pins: Pins,
+    w: Float[Array, "m e"], a: Float[Array, "m k"], classes: Classes | None
 ) -> Representatives | None:
-    if not may_be_worth_it(w.shape[0], w.shape[1] + a.shape[1]):
-        return None
-    return representatives(w, a, is_above, pins)
+    return None if classes is None else representatives(w, a, classes)
 
 
 def _chosen(

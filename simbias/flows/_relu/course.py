@@ -71,7 +71,8 @@ class Course(eqx.Module):
 class Step(NamedTuple):
     """What all neurons share during a step.
 
-    `before` and `after` are the pulls of all planes, see `Sample.pulls`, at its ends.
+    `before` and `after` are the pulls of all planes, see `Sample.pulls`, at its ends;
+    `rtol` is the tolerance.
     """
 
     sample: Sample
@@ -79,3 +80,4 @@ class Step(NamedTuple):
     after: Float[Array, "n k"]
     length: Float[Array, ""]
     slope: float
+    rtol: Float[Array, ""]

@@ -17,6 +17,13 @@ from simbias.flows._relu.cubic import (
     rough_root,
 )
 from simbias.flows._relu.events import kinds_at, kinds_of_leaving
+from simbias.flows._relu.few_planes import (
+    FewPlanes,
+    among,
+    among_all,
+    control_points,
+    keeps_clear,
+)
 from simbias.flows._relu.frozen import Sample
 from simbias.flows._relu.meetings import (
     Meeting,
@@ -48,11 +55,8 @@ MAX_EVENTS = 64
 def follow_events(course: Course, step: Step, rows: int) -> Course:
     """Carry every neuron through its events, `rows` of those that may have any at once.
 
-    Expects a `course` that is the whole step; `is_pending` is filled in here.
+    Expects a `course` that is the whole step, on which those may that are pending.
     """
-    is_pending = _may_meet(course, step)
-    course = eqx.tree_at(lambda c: c.is_pending, course, is_pending)
-
     # Neurons without pins need one slot at most; a few of them are not worth a turn.
     few = min(rows, course.begin.shape[0]) // 2
 
@@ -71,6 +75,33 @@ def follow_events(course: Course, step: Step, rows: int) -> Course:
     return repeat_while(lambda c: jnp.any(c.is_pending), turn)(arrays, course)
 
 
+def follow_events_among(
+    course: Course, step: Step, few: FewPlanes, rows: int
+) -> Course:
+    """Carry neurons through their events among few planes.
+
+    Those stay pending whose events move their course so far that it may meet others.
+    """
+    is_new = course.is_pending & few.is_enough
+    arrays, static = eqx.partition((step, few), eqx.is_array)
+
+    def treat(arrays, some):
+        step, few = eqx.combine(arrays, static)
+        course, margin, is_new = some
+        here, among_few = among(course, step, few)
+        arrays_of_few, rest = eqx.partition(among_few, eqx.is_array)
+        turn = lambda arrays, course: _next_event(eqx.combine(arrays, rest), course)
+        more = lambda course: jnp.any(course.is_pending)
+        here = repeat_while(more, turn)(arrays_of_few, here)
+        new = among_all(here, course, step, few)
+        stands = is_new & keeps_clear(new, control_points(course, step), margin)
+        pick = lambda a, b: jnp.where(stands.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
+        return jax.tree.map(pick, new, course), margin, jnp.zeros_like(is_new)
+
+    tree = course, few.margin, is_new
+    return on_wanted_rows(treat, lambda v: v[2], arrays, tree, rows)[0]
+
+
 def _next_event_of_free(step: Step, course: Course) -> Course:
     """`_next_event` of neurons that hold no pin."""
     slots = course.pins
@@ -87,14 +118,14 @@ def _next_event(step: Step, course: Course) -> Course:
         k = concave_first(course, step, k, begin, there)
     meeting = decide(course, step, k, begin, there)
     new = _redirected(course, step, begin, there, meeting)
-    is_pending = _may_meet(new, step) & (new.meetings < MAX_EVENTS)
+    is_pending = may_meet(new, step) & (new.meetings < MAX_EVENTS)
     new = eqx.tree_at(lambda c: c.is_pending, new, is_pending)
     old = eqx.tree_at(lambda c: c.is_pending, course, jnp.zeros_like(found))
     pick = lambda a, b: jnp.where(found.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
     return jax.tree.map(pick, new, old)
 
 
-def _may_meet(course: Course, step: Step) -> Bool[Array, " c"]:
+def may_meet(course: Course, step: Step) -> Bool[Array, " c"]:
     """Whether a w·x ends on the wrong side, or might dip there in between."""
     cubic, rounding = _distances(course, step)
     # Pinned pairs are at 0 at both ends.

@@ -20,6 +20,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from simbias.flows._relu.clearance import clearance_anew, turn
 from simbias.flows._relu.course import Course, Pins, Step
 from simbias.flows._relu.frozen import Sample
 from simbias.flows._relu.meetings import concave_first, decide, held_after
@@ -36,6 +37,7 @@ from simbias.flows._relu.rows import on_some_rows, on_wanted_rows
 from simbias.flows._relu.single_neuron import Point
 from simbias.flows._relu.straight import (
     cross_planes,
+    line_of,
     most_meetings,
     next_plane,
     slack_of,
@@ -91,10 +93,25 @@ def lag_of_growth(position: Position, length: Float[Array, ""]) -> Float[Array, 
     return jnp.where(grows, part, length / 2)
 
 
-def follow_alone(course: Course, step: Step, is_wanted: Bool[Array, ""]) -> Course:
+def follow_alone(
+    course: Course,
+    step: Step,
+    is_wanted: Bool[Array, ""],
+    clear: Float[Array, " m"] | None = None,
+) -> tuple[Course, Float[Array, " m"] | None]:
     """Every neuron of a `course` that has not begun, at the end of the step.
 
     Of a member of a lane for which this `is_wanted` not, none is moved.
+
+    Args:
+        course: the whole step, not begun.
+        step: what all neurons share.
+        is_wanted: whether any is moved.
+        clear: the clearance of each neuron, 0 where unknown; those that do not turn by
+            more meet no plane.
+
+    Returns:
+        The course, and the clearance at its end.
     """
     size = norm_of_rows(course.start.w, course.start.a)
     size = jnp.where(size > 0, size, 1)[:, None]
@@ -104,6 +121,10 @@ def follow_alone(course: Course, step: Step, is_wanted: Bool[Array, ""]) -> Cour
     course = eqx.tree_at(
         lambda c: (c.start, c.is_pending, c.begin), course, (start, moves, begin)
     )
+    meets = moves
+    if clear is not None:
+        course, clear = _without_planes(course, step, clear)
+        meets = course.is_pending
     n, m = step.sample.x.shape[0], size.shape[0]
     rows = min(m, max(_SOME // n, 16))
     arrays, static = eqx.partition(step, eqx.is_array)
@@ -118,7 +139,34 @@ def follow_alone(course: Course, step: Step, is_wanted: Bool[Array, ""]) -> Cour
 
     more = lambda carry: jnp.any(carry[0].is_pending)
     course, _ = repeat_while(more, turn)(arrays, (course, jnp.zeros_like(moves)))
-    return _arrived(course, step, size)
+    course = _arrived(course, step, size)
+    if clear is not None:
+        clear = clearance_anew(course, step, clear, meets)
+    return course, clear
+
+
+def _without_planes(
+    course: Course, step: Step, clear: Float[Array, " m"]
+) -> tuple[Course, Float[Array, " m"]]:
+    """Neurons that turn by less than their clearance, at the end of their line."""
+    start, a = course.start, course.start.a[:, 0]
+    normals = pinned_normals(step.sample.normal, course.pins.plane)
+    velocity = jnp.sign(a)[:, None] * project(
+        course.early[:, 0], normals, course.pins.dual
+    )
+    w, size = line_of(start.w, jnp.abs(a), velocity).after(step.length)
+    turned = turn(start.w, w)
+    is_clear = course.is_pending & (turned + rounding(clear) < clear)
+    move = lambda new, old: jnp.where(is_clear[:, None], new, old)
+    start = start._replace(
+        w=move(w, start.w), a=move((jnp.sign(a) * size)[:, None], start.a)
+    )
+    rest = course.is_pending & ~is_clear
+    begin = jnp.where(is_clear, 1, course.begin)
+    course = eqx.tree_at(
+        lambda c: (c.start, c.is_pending, c.begin), course, (start, rest, begin)
+    )
+    return course, jnp.where(is_clear, clear - turned, clear)
 
 
 def _decided(

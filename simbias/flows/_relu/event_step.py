@@ -3,17 +3,22 @@
 from typing import NamedTuple
 
 import diffrax
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._relu.by_class import field_at, frozen_step
+from simbias.flows._relu.classes import Classes, classes
+from simbias.flows._relu.clearance import prospect, turned_by
 from simbias.flows._relu.crossings import (
     MAX_EVENTS,
     Course,
+    Pins,
     Point,
     Step,
     follow_events,
+    follow_events_among,
 )
 from simbias.flows._relu.decoupled import follow_alone, lag_of_growth
 from simbias.flows._relu.events import Events, kinds_of_leaving, no_events
@@ -25,16 +30,22 @@ from simbias.flows._relu.frozen import (
 )
 from simbias.flows._relu.norms import largest_of_rows, norm_of_rows, rounding
 from simbias.flows._relu.pins import pinned_normals, project
-from simbias.flows._relu.position import Position, products
+from simbias.flows._relu.position import Position
 from simbias.flows._relu.releases import Held, release
+from simbias.flows._relu.rows import on_wanted_rows
 from simbias.flows._relu.smooth_step import Stiffness
 from simbias.flows._shared.solvers import error_order
 from simbias.numerics.conditionals import when
+from simbias.numerics.precision import matmul
 
 # Powers of the step in the errors of one event, and of what it does to the others.
 _EVENT_ORDER, _COUPLING_ORDER = 3, 2
 # A step whose events do not stand is tried again at about half its length.
 _HALVE = 1.8
+# Numbers of one array of some neurons and all planes.
+_SOME = 2**18
+# Neurons that are followed together among few planes.
+_FEW_ROWS = 256
 
 
 class Method(NamedTuple):
@@ -66,10 +77,12 @@ class Attempt(NamedTuple):
 class _Leg(NamedTuple):
     """Every neuron at the end of a step, under residuals that no event has moved.
 
-    `end` and `late` are those with the old pattern; neurons first.
+    `end` and `late` are those with the old pattern; neurons first.  `clear` is that at
+    the end of a course without events, see `clearance`.
     """
 
     course: Course
+    clear: Float[Array, " m"] | None
     end: Rates
     error: Rates
     late: Rates
@@ -99,12 +112,14 @@ def attempt_step(
     """
     slope = method.slope
     leg = _leg(position, sample, length, method, stiffness, is_alone)
-    course, end, error, late, order, evaluations, stiffness = leg
+    course, clear, end, error, late, order, evaluations, stiffness = leg
     size = norm_of_rows(position.w, position.a)
     share = lambda *parts: norm_of_rows(*parts) / jnp.where(size > 0, size, 1)
 
     w, a, pins = course.end.w, course.end.a, course.pins
-    rates = field_at(w, a, course.is_above, pins, sample, slope)
+    has_met = jnp.any(course.meetings > 0)
+    known = _classes_if(has_met, course.is_above, pins, position.classes)
+    rates = field_at(w, a, course.is_above, pins, known, sample, slope)
     weight = norm_of_rows(a)
     total = jnp.sum(weight * course.shift)
     has_events = total > 0
@@ -117,17 +132,12 @@ def attempt_step(
     dw, da = half * (rates.w - course.end.dw), half * (rates.a - course.end.da)
     w, a = w + dw, a + da
 
-    h = products(w, sample)
     drive = length * jnp.sum(a[:, :, None] * rates.moment, axis=1)
-    limit = rounding(w) * largest_of_rows(w, position.w, drive)[:, None]
-    is_off = jnp.where(course.is_above, h < -limit, h > limit)
-    flipped = course.is_above != position.is_above
+    limit = rounding(w) * largest_of_rows(w, position.w, drive)
     is_endless = course.meetings >= MAX_EVENTS
     if is_alone is not None:
         is_endless &= ~is_alone
-    is_undone = jnp.any(is_off & flipped & ~is_endless[:, None])
-    is_reset = (is_off & is_endless[:, None])[:, sample.planes.first]
-    is_above = jnp.where(is_reset, (h > 0)[:, sample.planes.first], course.is_above)
+    is_above, is_undone = _standing(course, position, sample, w, limit, is_endless)
 
     none = jnp.zeros(w.shape[:1], jnp.int32)
     held = Held(w, a, rates.moment, is_above, pins, released=none, choices=none)
@@ -155,7 +165,7 @@ def attempt_step(
         )
         felt = jnp.where(jnp.all(course.begin == 1), relative(felt), jnp.inf)
         scaled = jnp.where(is_alone, felt, scaled)
-    scaled = jnp.where(is_undone, jnp.maximum(scaled, _HALVE**order), scaled)
+    scaled = jnp.where(jnp.any(is_undone), jnp.maximum(scaled, _HALVE**order), scaled)
     count = lambda v: jnp.sum(v).astype(jnp.int32)
     events = course.events
     if events is not None:
@@ -165,8 +175,13 @@ def attempt_step(
         is_up = jnp.take_along_axis(held.is_above, plane, axis=1)
         now = jnp.ones_like(course.begin)
         events = events.noted(now, plane, kinds_of_leaving(is_up, leaves))
+    has_changed = jnp.any(held.released > 0) | jnp.any(is_endless)
+    known = _classes_if(has_changed, held.is_above, held.pins, known)
+    if clear is not None:
+        clear = turned_by(clear, course.end.w, held.w)
+        clear = jnp.where(held.released > 0, 0, clear)
     return Attempt(
-        position=_arrived(held, rates.residual, sample),
+        position=_arrived(held, rates.residual, sample, known, clear),
         error=scaled,
         order=order,
         evaluations=evaluations,
@@ -191,7 +206,7 @@ def _leg(
     """By a frozen step and its events, or of every neuron by itself."""
 
     def together(here, _):
-        position, sample, length, stiffness = here
+        position, sample, length, rtol, stiffness = here
         smooth = frozen_step(
             position, sample, length, method.solver, method.slope, stiffness
         )
@@ -199,29 +214,88 @@ def _leg(
         none = no_events(len(position.w), position.w.dtype)
         course = _course(position, end, late, none if method.has_events else None)
         pulls = sample.pulls(position.rates.residual), sample.pulls(late.residual)
-        step = Step(sample, *pulls, length, method.slope)
+        step = Step(sample, *pulls, length, method.slope, rtol)
+        ahead = prospect(course, step, position.clear, position.classes)
+        course = eqx.tree_at(lambda c: c.is_pending, course, ahead.is_pending)
+        if ahead.few is not None:
+            course = follow_events_among(course, step, ahead.few, _FEW_ROWS)
         course = follow_events(course, step, method.rows)
-        return _Leg(course, end, error, late, *smooth[3:])
+        clear = ahead.clear
+        if clear is not None:
+            clear = jnp.where(course.meetings > 0, 0, clear)
+        return _Leg(course, clear, end, error, late, *smooth[3:])
 
     def alone(context, _):
-        (position, sample, length, stiffness), is_alone = context
+        (position, sample, length, rtol, stiffness), is_alone = context
         rates = position.rates
         course = _course(position, Rates(position.w, position.a, *rates[2:]), rates)
         pull = sample.pulls(rates.residual)
-        step = Step(sample, pull, pull, length, method.slope)
-        course = follow_alone(course, step, is_alone)
+        step = Step(sample, pull, pull, length, method.slope, rtol)
+        course, clear = follow_alone(course, step, is_alone, position.clear)
         end = rates._replace(w=course.end.w, a=course.end.a)
         none = jax.tree.map(jnp.zeros_like, rates)
         order = jnp.asarray(error_order(method.solver), length.dtype)
-        return _Leg(course, end, none, rates, order, jnp.int32(1), stiffness)
+        return _Leg(course, clear, end, none, rates, order, jnp.int32(1), stiffness)
 
-    here = position, sample, length, stiffness
+    here = position, sample, length, method.rtol, stiffness
     if is_alone is None:
         return together(here, None)
     shapes = jax.eval_shape(together, here, None)
     leg = jax.tree.map(lambda v: jnp.zeros(v.shape, v.dtype), shapes)
     leg = when(together)(~is_alone, here, leg)
     return when(alone)(is_alone, (here, is_alone), leg)
+
+
+def _classes_if(
+    has_changed: Bool[Array, ""],
+    is_above: Bool[Array, "m n"],
+    pins: Pins,
+    known: Classes | None,
+) -> Classes | None:
+    """The classes, found anew if sides or pins have changed."""
+    if known is None:
+        return None
+    anew = lambda here, _: classes(*here)
+    return when(anew)(has_changed, (is_above, pins), known)
+
+
+def _standing(
+    course: Course,
+    position: Position,
+    sample: Sample,
+    w: Float[Array, "m e"],
+    limit: Float[Array, " m"],
+    is_endless: Bool[Array, " m"],
+) -> tuple[Bool[Array, "m n"], Bool[Array, " m"]]:
+    """Sides at the end of a step, and neurons whose events did not bring them there.
+
+    Those whose events did not end are on the sides on which they are seen.  `w` is off
+    a plane if it is further from it than `limit`.
+    """
+    m, n = course.is_above.shape
+    first = sample.planes.first
+
+    def look(context, some):
+        w, limit, is_endless, before, normal, first = context
+        place, is_above, _, _ = some
+        take = lambda v: v.at[place].get(mode="clip")
+        h, limit = matmul(take(w), normal.T), take(limit)[:, None]
+        is_off = jnp.where(is_above, h < -limit, h > limit)
+        is_endless = take(is_endless)
+        is_reset = (is_off & is_endless[:, None])[:, first]
+        flipped = is_above != take(before)
+        is_undone = jnp.any(is_off & flipped, axis=1) & ~is_endless
+        is_above = jnp.where(is_reset, (h > 0)[:, first], is_above)
+        return place, is_above, is_undone, place < 0
+
+    place, no = jnp.arange(m, dtype=jnp.int32), jnp.zeros(m, bool)
+    tree = place, course.is_above, no, course.meetings > 0
+    context = w, limit, is_endless, position.is_above, sample.normal, first
+    rows = min(m, max(_SOME // n, 16))
+    _, is_above, is_undone, _ = on_wanted_rows(
+        look, lambda v: v[3], context, tree, rows
+    )
+    return is_above, is_undone
 
 
 def _root_mean_square(
@@ -294,7 +368,13 @@ def _course(
     )
 
 
-def _arrived(held: Held, residual: Float[Array, "n k"], sample: Sample) -> Position:
+def _arrived(
+    held: Held,
+    residual: Float[Array, "n k"],
+    sample: Sample,
+    known: Classes | None,
+    clear: Float[Array, " m"] | None,
+) -> Position:
     normals = pinned_normals(sample.normal, held.pins.plane)
     drive = jnp.sum(held.a[:, :, None] * held.moment, axis=1)
     rates = Rates(
@@ -305,4 +385,4 @@ def _arrived(held: Held, residual: Float[Array, "n k"], sample: Sample) -> Posit
         moment=held.moment,
         residual=residual,
     )
-    return Position(held.w, held.a, held.is_above, held.pins, rates)
+    return Position(held.w, held.a, held.is_above, held.pins, rates, known, clear)

@@ -4,6 +4,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from simbias.flows._relu.classes import Classes, classes, may_be_worth_it
 from simbias.flows._relu.course import Pins, no_pins
 from simbias.flows._relu.frozen import Rates, Sample, frozen_field, neurons_first
 from simbias.flows._relu.norms import norm_of_rows, rounding_of
@@ -15,16 +16,23 @@ from simbias.numerics.precision import matmul
 _NOTHING = 100
 # Share of its size by which the fastest neurons move in the first step.
 _FIRST = 1e-2
+# Neurons × samples from which looking at some of them costs less than at all.
+_PAYS = 2**16
 
 
 class Position(eqx.Module):
-    """Weights, the side of every hyperplane they are on, and the field there."""
+    """Weights, the side of every hyperplane they are on, and the field there.
+
+    `classes` and `clear` (see `clearance`) are None where they are not worth knowing.
+    """
 
     w: Float[Array, "m e"]
     a: Float[Array, "m k"]
     is_above: Bool[Array, "m n"]
     pins: Pins
     rates: Rates
+    classes: Classes | None
+    clear: Float[Array, " m"] | None
 
 
 def first_position(
@@ -52,7 +60,11 @@ def first_position(
     is_dead = ~jnp.any(is_above ^ is_reversed, axis=1, keepdims=True) & (slope == 0)
     goes_up = _side(a, rates(is_above), sample, slope)[:, sample.planes.first]
     is_above = jnp.where(is_on & ~is_dead, goes_up, is_above)
-    return Position(w, a, is_above, pins, rates(is_above))
+    is_worth_it = may_be_worth_it(len(w), w.shape[1] + a.shape[1])
+    few = classes(is_above, pins) if is_worth_it else None
+    is_worth_it = len(w) * len(sample.x) >= _PAYS
+    clear = jnp.zeros(w.shape[:1], w.dtype) if is_worth_it else None
+    return Position(w, a, is_above, pins, rates(is_above), few, clear)
 
 
 def _side(

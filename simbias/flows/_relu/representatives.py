@@ -10,16 +10,13 @@ rounding, and Σ |y|² = |L|²: norms over all neurons are those over representa
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, UInt
+from jaxtyping import Array, Bool, Float, Int
 
+from simbias.flows._relu.classes import ROOM, Classes
 from simbias.flows._relu.course import Pins
 from simbias.flows._relu.frozen import FrozenField, Rates, Sample, frozen_field
 from simbias.flows._relu.norms import norm_of_rows
 
-# Classes that there is room for.
-_ROOM = 32
-# Neurons for one representative, below which they are not worth their bookkeeping.
-_LEAST = 4
 # Share of the largest eigenvalue of Z, in roundings, below which others are not known.
 _UNKNOWN = 16
 
@@ -89,33 +86,18 @@ class Representatives(eqx.Module):
         return Rates(w, a, moment, rates.residual)
 
 
-def may_be_worth_it(m: int, q: int) -> bool:
-    """Whether m neurons are many more than the representatives there is room for."""
-    return m >= _LEAST * _ROOM * q
-
-
 def representatives(
-    w: Float[Array, "m e"],
-    a: Float[Array, "m k"],
-    is_above: Bool[Array, "m n"],
-    pins: Pins,
+    w: Float[Array, "m e"], a: Float[Array, "m k"], classes: Classes
 ) -> Representatives:
-    """Those of a network; which neurons are alike is seen from two hashes of 32 bits.
-
-    That neurons of equal hashes are alike is then checked, so that nothing is left to
-    chance: if two are not, there are not enough representatives.
-    """
-    first, kind, is_enough = _classes(_hashes(is_above, pins.plane))
-    same = jnp.all(is_above == is_above[first][kind]) & jnp.all(
-        pins.plane == pins.plane[first][kind]
-    )
+    """Those of a network whose neurons are of these classes."""
+    first, kind = classes.first, classes.kind
     # In units of the largest of each class: squares of small weights may underflow.
-    size = jnp.zeros(_ROOM, w.dtype).at[kind].max(norm_of_rows(w, a))
+    size = jnp.zeros(ROOM, w.dtype).at[kind].max(norm_of_rows(w, a))
     unit = jnp.where(size > 0, size, 1)
     y = jnp.concatenate([w, a], axis=1) / unit[kind][:, None]
     q = y.shape[1]
     square = (y[:, :, None] * y[:, None, :]).reshape(-1, q * q)
-    total = jax.ops.segment_sum(square, kind, _ROOM).reshape(_ROOM, q, q)
+    total = jax.ops.segment_sum(square, kind, ROOM).reshape(ROOM, q, q)
     value, vector = jnp.linalg.eigh(total)
     least = _UNKNOWN * jnp.finfo(w.dtype).eps * value[:, -1:]
     least = jnp.where(least > 0, least, 1)
@@ -124,36 +106,4 @@ def representatives(
     root = unit[:, None, None] * vector * length[:, None, :]
     # An empty class, or one of neurons that are 0, moves nothing.
     root = jnp.where(value[:, -1:, None] > 0, root, 0)
-    return Representatives(first, kind, part, root, is_enough & same)
-
-
-def _hashes(
-    is_above: Bool[Array, "m n"], plane: Int[Array, "m p"]
-) -> UInt[Array, "m 2"]:
-    """Two sums of random odd numbers: over the planes above, and over slots of pins."""
-    n, p = is_above.shape[1], plane.shape[1]
-    salt = jax.random.bits(jax.random.key(0), (2, n + p), jnp.uint32) | 1
-    held = (plane + 1).astype(jnp.uint32)
-
-    count = lambda v: jnp.sum(v, axis=1, dtype=jnp.uint32)
-    sides = lambda s: count(jnp.where(is_above, s[None, :n], 0))
-    one = lambda s: sides(s) + count(held * s[None, n:])
-    return jnp.stack([one(salt[0]), one(salt[1])], axis=1)
-
-
-def _classes(
-    hashes: UInt[Array, "m 2"],
-) -> tuple[Int[Array, " r"], Int[Array, " m"], Bool[Array, ""]]:
-    """A neuron of each class, the class of each neuron, and whether all have one."""
-    m = hashes.shape[0]
-
-    def name(carry):
-        count, first, kind = carry
-        leader = jnp.argmax(kind < 0).astype(jnp.int32)
-        alike = (kind < 0) & jnp.all(hashes == hashes[leader][None, :], axis=1)
-        return count + 1, first.at[count].set(leader), jnp.where(alike, count, kind)
-
-    more = lambda carry: jnp.any(carry[2] < 0) & (carry[0] < _ROOM)
-    start = jnp.int32(0), jnp.zeros(_ROOM, jnp.int32), jnp.full(m, -1, jnp.int32)
-    _, first, kind = jax.lax.while_loop(more, name, start)
-    return first, jnp.maximum(kind, 0), jnp.all(kind >= 0)
+    return Representatives(first, kind, part, root, classes.is_enough)

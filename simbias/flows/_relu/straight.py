@@ -12,6 +12,7 @@ from simbias.flows._relu.course import Course, Step
 from simbias.flows._relu.norms import rounding
 from simbias.flows._relu.pins import escape_speeds, jumps, pinned_normals, project
 from simbias.flows._relu.rows import least_and_place
+from simbias.flows._relu.strides import FIRST, stride
 from simbias.numerics.conditionals import repeat_while, when
 from simbias.numerics.precision import matmul
 
@@ -22,13 +23,18 @@ _SHORT = 8
 # From so many planes on a few candidates are looked at in the place of all of them:
 # the nearest of each of some groups, which hold while V turns by this share.
 _MANY, _GROUP, _DRIFT = 1024, 16, 0.02
+# From so many on a single jump is so small that strides pay.
+_STRIDES = 2048
+# So many looks are gone from plane to plane at most before a stride is tried again.
+_PATIENCE = 32
 
 
 class Moving(eqx.Module):
     """What changes of a neuron while it only crosses planes.
 
     `tau` and `is_above` are those of a `_Look`: how far the neuron has come since, and
-    its sides of the planes that are looked at.
+    its sides of the planes that are looked at.  `share` is the length of its next
+    stride, which `waits` for so many looks, the next time for its `patience`.
     """
 
     w: Float[Array, "c e"]
@@ -41,6 +47,9 @@ class Moving(eqx.Module):
     tau: Float[Array, " c"]
     goes: Bool[Array, " c"]
     is_held_up: Bool[Array, " c"]
+    share: Float[Array, " c"]
+    waits: Int[Array, " c"]
+    patience: Int[Array, " c"]
 
 
 class _Look(eqx.Module):
@@ -80,6 +89,8 @@ def cross_planes(
         course.start.w, course.start.a[:, 0], course.early[:, 0], course.begin,
         course.is_above, course.meetings, course.crossings,
         jnp.zeros_like(course.begin), course.is_pending, none,
+        jnp.full_like(course.begin, FIRST), jnp.zeros_like(course.meetings),
+        jnp.ones_like(course.meetings),
     )  # fmt: skip
     normals = pinned_normals(step.sample.normal, course.pins.plane)
     pinned = _Pinned(course.pins.plane, normals, course.pins.dual)
@@ -90,6 +101,8 @@ def cross_planes(
         arrays, pinned = context
         step = eqx.combine(arrays, static)
         if is_many:
+            if step.sample.x.shape[0] >= _STRIDES:
+                moving = _in_strides(moving, pinned, step)
             return _over_the_nearest(moving, pinned, step)
         return _across(moving, _at_all(moving, pinned, step), pinned, step)
 
@@ -150,6 +163,54 @@ def _at_all(moving: Moving, pinned: _Pinned, step: Step) -> _Look:
     return _Look(normal, pull[None], velocity, ever, ever)
 
 
+def _in_strides(moving: Moving, pinned: _Pinned, step: Step) -> Moving:
+    """As far as neurons come that way."""
+    arrays, static = eqx.partition(step, eqx.is_array)
+    is_free = jnp.all(pinned.plane < 0, axis=1)
+    strides = lambda moving, is_free: moving.goes & is_free & (moving.waits == 0)
+
+    def turn(context, carry):
+        arrays, is_free = context
+        step, moving = eqx.combine(arrays, static), carry[0]
+        goes = strides(moving, is_free)
+        left = (1 - moving.begin) * step.length
+        new = stride(
+            moving.w, moving.a, moving.moment, moving.is_above, moving.share, left, step
+        )
+        taken, one = goes & new.taken, jnp.ones_like(moving.waits)
+        arrives = taken & (new.time >= left)
+        begin = moving.begin + new.time / step.length
+        count = jnp.where(taken, new.crossed, 0)
+        gives_up = goes & ~new.is_worth
+        pick = lambda condition, new, old: jnp.where(
+            condition.reshape((-1,) + (1,) * (old.ndim - 1)), new, old
+        )
+        moving = Moving(
+            w=pick(taken, new.w, moving.w),
+            a=pick(taken, new.a, moving.a),
+            moment=pick(taken, new.moment, moving.moment),
+            begin=pick(taken, jnp.where(arrives, 1, begin), moving.begin),
+            is_above=pick(taken, new.is_above, moving.is_above),
+            meetings=moving.meetings + count,
+            crossings=moving.crossings + count,
+            tau=moving.tau,
+            goes=moving.goes & ~arrives,
+            is_held_up=moving.is_held_up,
+            share=pick(goes, new.share, moving.share),
+            waits=pick(gives_up, moving.patience, moving.waits),
+            patience=pick(
+                goes,
+                pick(gives_up, jnp.minimum(2 * moving.patience, _PATIENCE), one),
+                moving.patience,
+            ),
+        )
+        return moving, jnp.any(strides(moving, is_free))
+
+    start = moving, jnp.any(strides(moving, is_free))
+    moving, _ = repeat_while(lambda carry: carry[1], turn)((arrays, is_free), start)
+    return moving
+
+
 def _over_the_nearest(moving: Moving, pinned: _Pinned, step: Step) -> Moving:
     """Over planes that come first in their group, until one might be another's second.
 
@@ -184,7 +245,9 @@ def _over_the_nearest(moving: Moving, pinned: _Pinned, step: Step) -> Moving:
         return _across(moving, _at_all(moving, pinned, step), pinned, step)
 
     there = when(at_all)(jnp.any(is_stuck), (arrays, pinned), there)
-    return eqx.tree_at(lambda v: v.goes, there, jnp.where(is_stuck, there.goes, goes))
+    waits = jnp.maximum(there.waits - 1, 0)
+    goes = jnp.where(is_stuck, there.goes, goes)
+    return eqx.tree_at(lambda v: (v.goes, v.waits), there, (goes, waits))
 
 
 def _nearest(
@@ -220,7 +283,7 @@ def _across(moving: Moving, look: _Look, pinned: _Pinned, step: Step) -> Moving:
     room = look.until - free.tau
     meets = tau <= room
     tau = jnp.minimum(tau, room)
-    line = _line(free.w, jnp.abs(free.a), velocity)
+    line = line_of(free.w, jnp.abs(free.a), velocity)
     left = (1 - free.begin) * step.length
     spent = line.time(tau)
     arrives = spent >= left
@@ -259,6 +322,9 @@ def _across(moving: Moving, look: _Look, pinned: _Pinned, step: Step) -> Moving:
         tau=pick(goes, free.tau + tau, free.tau),
         goes=crosses & ~turned,
         is_held_up=free.is_held_up | goes & meets & ~arrives & ~can_cross,
+        share=free.share,
+        waits=free.waits,
+        patience=free.patience,
     )
 
 
@@ -302,7 +368,7 @@ class _Line(eqx.Module):
         return jnp.sqrt(self.square + p**2)
 
 
-def _line(
+def line_of(
     w: Float[Array, "c e"], a: Float[Array, " c"], velocity: Float[Array, "c e"]
 ) -> _Line:
     speed = jnp.sqrt(jnp.sum(velocity**2, axis=1))

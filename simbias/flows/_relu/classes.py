@@ -1,0 +1,78 @@
+"""Neurons of one class: on the same sides of all planes, and held on the same ones."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int, UInt
+
+from simbias.flows._relu.course import Pins
+
+# Classes that there is room for.
+ROOM = 32
+# Neurons for one representative, below which they are not worth their bookkeeping.
+_LEAST = 4
+
+
+class Classes(eqx.Module):
+    """A neuron of each class, the class of each neuron, and whether all have one.
+
+    If there are more classes than room, the rest means nothing.
+    """
+
+    first: Int[Array, " r"]
+    kind: Int[Array, " m"]
+    is_enough: Bool[Array, ""]
+
+
+def may_be_worth_it(m: int, q: int) -> bool:
+    """Whether m neurons are many more than the representatives there is room for.
+
+    Args:
+        m: neurons.
+        q: weights of each, as many as it takes representatives.
+    """
+    return m >= _LEAST * ROOM * q
+
+
+def classes(is_above: Bool[Array, "m n"], pins: Pins) -> Classes:
+    """Those of a network; which neurons are alike is seen from two hashes of 32 bits.
+
+    That neurons of equal hashes are alike is then checked, so that nothing is left to
+    chance: if two are not, there are not enough classes.
+    """
+    first, kind, is_enough = _named(_hashes(is_above, pins.plane))
+    same = jnp.all(is_above == is_above[first][kind]) & jnp.all(
+        pins.plane == pins.plane[first][kind]
+    )
+    return Classes(first, kind, is_enough & same)
+
+
+def _hashes(
+    is_above: Bool[Array, "m n"], plane: Int[Array, "m p"]
+) -> UInt[Array, "m 2"]:
+    """Two sums of random odd numbers: over the planes above, and over slots of pins."""
+    n, p = is_above.shape[1], plane.shape[1]
+    salt = jax.random.bits(jax.random.key(0), (2, n + p), jnp.uint32) | 1
+    held = (plane + 1).astype(jnp.uint32)
+
+    count = lambda v: jnp.sum(v, axis=1, dtype=jnp.uint32)
+    sides = lambda s: count(jnp.where(is_above, s[None, :n], 0))
+    one = lambda s: sides(s) + count(held * s[None, n:])
+    return jnp.stack([one(salt[0]), one(salt[1])], axis=1)
+
+
+def _named(
+    hashes: UInt[Array, "m 2"],
+) -> tuple[Int[Array, " r"], Int[Array, " m"], Bool[Array, ""]]:
+    m = hashes.shape[0]
+
+    def name(carry):
+        count, first, kind = carry
+        leader = jnp.argmax(kind < 0).astype(jnp.int32)
+        alike = (kind < 0) & jnp.all(hashes == hashes[leader][None, :], axis=1)
+        return count + 1, first.at[count].set(leader), jnp.where(alike, count, kind)
+
+    more = lambda carry: jnp.any(carry[2] < 0) & (carry[0] < ROOM)
+    start = jnp.int32(0), jnp.zeros(ROOM, jnp.int32), jnp.full(m, -1, jnp.int32)
+    _, first, kind = jax.lax.while_loop(more, name, start)
+    return first, jnp.maximum(kind, 0), jnp.all(kind >= 0)

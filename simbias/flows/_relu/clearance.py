@@ -1,0 +1,139 @@
+"""How far neurons may turn before they can meet a plane.
+
+A neuron whose direction ŵ = w/|w| is at the distance c = min s u·ŵ from the planes that
+it is not held on, u their unit normals and s its sides, meets none before its direction
+has moved by c.  So most neurons need not be held against all samples in every step:
+a step takes from c what it turns them, and only those that have used it up are looked
+at anew.
+"""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from simbias.flows._relu.classes import Classes
+from simbias.flows._relu.course import Course, Step
+from simbias.flows._relu.crossings import may_meet
+from simbias.flows._relu.few_planes import (
+    ROOM,
+    FewPlanes,
+    among,
+    control_points,
+    few_planes,
+    may_be_few,
+)
+from simbias.flows._relu.norms import norm_of_rows, rounding
+from simbias.flows._relu.rows import holds, on_wanted_rows
+from simbias.numerics.precision import matmul
+
+# Numbers of one array of some neurons and all planes.
+_SOME = 2**18
+
+
+class Prospect(NamedTuple):
+    """What neurons may meet on the course of a step.
+
+    Attributes:
+        is_pending: neurons that may meet a plane.
+        clear: c of all at the end of a course without events, None if it is not known.
+        few: planes that are all that can be met, None if they are not known.
+    """
+
+    is_pending: Bool[Array, " m"]
+    clear: Float[Array, " m"] | None
+    few: FewPlanes | None
+
+
+def prospect(
+    course: Course,
+    step: Step,
+    clear: Float[Array, " m"] | None,
+    classes: Classes | None,
+) -> Prospect:
+    """Of a whole step for every neuron, before any event.
+
+    Args:
+        course: of every neuron.
+        step: what they share.
+        clear: c at its beginning, 0 where unknown.
+        classes: of the neurons.
+    """
+    if clear is None:
+        return Prospect(may_meet(course, step), None, None)
+    directions = [_direction(w) for w in control_points(course, step)]
+    apart = jnp.stack([norm_of_rows(v - directions[0]) for v in directions])
+    turns, slack = jnp.max(apart, axis=0), rounding(clear)
+    is_looked_at = (turns > 0) & (turns + slack >= clear)
+    m, n = course.is_above.shape
+    place = jnp.arange(m, dtype=jnp.int32)
+    tree = place, jnp.zeros_like(is_looked_at), clear - apart[-1], is_looked_at
+    few = None
+    if classes is not None and course.events is None and may_be_few(n):
+        few = few_planes(course, step, classes, tuple(directions), is_looked_at)
+        only = is_looked_at & few.is_enough
+        tree = _looked(course, step, few, (*tree[:3], only))
+        tree = (*tree[:3], is_looked_at & ~few.is_enough)
+    tree = _looked(course, step, None, tree)
+    return Prospect(tree[1], tree[2], few)
+
+
+def clearance_anew(
+    course: Course,
+    step: Step,
+    clear: Float[Array, " m"],
+    is_meant: Bool[Array, " m"],
+) -> Float[Array, " m"]:
+    """The clearance c at the end of a course, of those that are meant found anew."""
+    place = jnp.arange(clear.shape[0], dtype=jnp.int32)
+    tree = place, jnp.zeros_like(is_meant), clear, is_meant
+    return _looked(course, step, None, tree)[2]
+
+
+def _looked(course: Course, step: Step, few: FewPlanes | None, tree: tuple) -> tuple:
+    """Who of those that are to be looked at may meet a plane, and c at the end."""
+    m, n = course.is_above.shape
+    rows = min(m, max(_SOME // (n if few is None else ROOM), 16))
+    arrays, static = eqx.partition((course, step, few), eqx.is_array)
+
+    def look(arrays, some):
+        place, _, _, _ = some
+        course, step, few = eqx.combine(arrays, static)
+        take = lambda v: v.at[place].get(mode="clip")
+        course, margin = jax.tree.map(take, course), jnp.full_like(some[2], jnp.inf)
+        if few is not None:
+            margin = take(few.margin)
+            course, step = among(course, step, few)
+        clear = jnp.minimum(_clearance(course, step), margin)
+        return place, may_meet(course, step), clear, place < 0
+
+    return on_wanted_rows(look, lambda some: some[3], arrays, tree, rows)
+
+
+def turned_by(
+    clear: Float[Array, " m"], before: Float[Array, "m e"], after: Float[Array, "m e"]
+) -> Float[Array, " m"]:
+    """Clearance after a small turn."""
+    return clear - turn(before, after)
+
+
+def turn(before: Float[Array, "m e"], after: Float[Array, "m e"]) -> Float[Array, " m"]:
+    """How far directions have moved."""
+    return norm_of_rows(_direction(after) - _direction(before))
+
+
+def _clearance(course: Course, step: Step) -> Float[Array, " c"]:
+    """Its c at the end of a course without events."""
+    data = step.sample
+    is_plane = jnp.any(data.normal != 0, axis=1)[None, :]
+    is_free = is_plane & ~holds(course.pins.plane, data.planes.first)
+    side = jnp.where(course.is_above, 1, -1).astype(course.begin.dtype)
+    height = side * matmul(_direction(course.end.w), data.normal.T)
+    return jnp.min(jnp.where(is_free, height, jnp.inf), axis=1)
+
+
+def _direction(w: Float[Array, "c e"]) -> Float[Array, "c e"]:
+    size = norm_of_rows(w)[:, None]
+    return w / jnp.where(size > 0, size, 1)

@@ -1,0 +1,197 @@
+"""Many planes at once: neurons that cross so many that each bends their course little.
+
+Under a field that stands still the input weights of a neuron move, in the time τ of
+`decoupled`, with a velocity V that jumps by sign(a) gᵢ uᵢ at each plane i it crosses,
+gᵢ the pull of the plane.  Over a stride T in which V changes by a small share δ,
+
+    w(T) = w + T V + sign(a) Σ (T − τᵢ) gᵢ uᵢ,    V(T) = V + sign(a) Σ gᵢ uᵢ,
+
+the sums over the planes that are crossed, at the times τᵢ.  These are found on the
+straight line first, and then on the cubic through both ends of that try; what is left
+is about δ times what the second try changed, and what the single jumps bend between the
+ends of the cubic.  The sides at the end are those of w(T), and V goes with them.
+"""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from simbias.flows._relu.course import Step
+from simbias.flows._relu.cubic import Cubic
+from simbias.flows._relu.norms import rounding
+from simbias.numerics.precision import matmul
+
+# A stride as a share of |w|: the first, the longest, the shortest.
+FIRST, _LONGEST, _SHORTEST = 0.03, 0.25, 1e-5
+# The error of a stride as a share of the tolerance of the step.
+_SHARE = 0.1
+# What the jumps bend between the ends, as a share of what they do alone.
+_BEND = 0.1
+# A plane is crossed for sure if it is closed in on at this many times its jump.
+_SURE = 2.0
+# Strides across fewer planes are no better than plane after plane.
+_WORTH = 12
+# How much longer or shorter the next one may be.
+_GROW, _SHRINK, _SAFETY = 2.0, 0.2, 0.8
+# Gauss–Legendre on [0, 1].
+_LEGENDRE = np.polynomial.legendre.leggauss(5)
+_NODES, _WEIGHTS = ((_LEGENDRE[0] + 1) / 2).tolist(), (_LEGENDRE[1] / 2).tolist()
+
+
+class Stride(NamedTuple):
+    """Neurons after a stride, if it is `taken`.
+
+    `share` is that of the next one, `is_worth` whether that is better than plane after
+    plane.
+    """
+
+    w: Float[Array, "c e"]
+    a: Float[Array, " c"]
+    moment: Float[Array, "c e"]
+    is_above: Bool[Array, "c n"]
+    time: Float[Array, " c"]
+    crossed: Int[Array, " c"]
+    taken: Bool[Array, " c"]
+    share: Float[Array, " c"]
+    is_worth: Bool[Array, " c"]
+
+
+def stride(
+    w: Float[Array, "c e"],
+    a: Float[Array, " c"],
+    moment: Float[Array, "c e"],
+    is_above: Bool[Array, "c n"],
+    share: Float[Array, " c"],
+    left: Float[Array, " c"],
+    step: Step,
+) -> Stride:
+    """One stride of neurons without pins.
+
+    Args:
+        w: input weights.
+        a: output weight.
+        moment: M, the velocity but for the sign of a.
+        is_above: sides of all planes.
+        share: length of the stride as a share of |w|.
+        left: time up to the end of the step, at which the stride ends if it would not
+            before.
+        step: what all neurons share.
+    """
+    normal = step.sample.normal
+    sign, size = jnp.sign(a), _norm(w)
+    side = jnp.where(is_above, 1, -1).astype(w.dtype)
+    pull = (1 - step.slope) * step.before[:, 0]
+    weight = side * pull[None, :]
+    surplus = jnp.maximum(a**2 - size**2, 0)
+    along = lambda v: side * matmul(v, normal.T)
+    gained = lambda weight: sign[:, None] * matmul(weight, normal)
+
+    velocity = sign[:, None] * moment
+    speed = _norm(velocity)
+    length = share * size / jnp.where(speed > 0, speed, 1)
+    ahead = lambda at, length: jnp.maximum(length[:, None] - at, 0)
+    # On the straight line.
+    height, closing = jnp.maximum(along(w), 0), -along(velocity)
+    is_met = height < length[:, None] * closing
+    at = height / jnp.where(is_met, closing, 1)
+    v1 = velocity + gained(jnp.where(is_met, weight, 0))
+    bent = gained(jnp.where(is_met, weight * ahead(at, length), 0))
+    w1 = w + length[:, None] * velocity + bent
+    first = _Course(w, velocity, w1, v1, length, surplus)
+    over = first.time() - left
+    arrives = over > 0
+    cut = jnp.where(arrives, jnp.clip(over * first.last_a(), 0, length), 0)
+    length = length - cut
+    first = _Course(w, velocity, w1 - cut[:, None] * v1, v1, length, surplus)
+    # On the cubic.
+    run = length[:, None]
+    cubic = Cubic(height, -run * closing, along(first.w1), run * along(v1))
+    is_met = cubic.h1 < 0
+    u, fall = _root(cubic, is_met)
+    is_unsure = is_met & (fall < _SURE * run * jnp.abs(weight))
+    u_unsure = jnp.min(jnp.where(is_unsure, u, jnp.inf), axis=1)
+    v2 = velocity + gained(jnp.where(is_met, weight, 0))
+    bent = gained(jnp.where(is_met, weight * ahead(u * run, length), 0))
+    second = _Course(w, velocity, w + run * velocity + bent, v2, length, surplus)
+    time = second.time()
+    rest = jnp.where(arrives, (left - time) * second.last_a(), 0)
+    w2 = second.w1 + rest[:, None] * v2
+
+    positive = lambda v: jnp.where(v > 0, v, 1)
+    scale = positive(jnp.minimum(size, _norm(w2)))
+    change = _norm(v2 - velocity) / positive(speed)
+    missed = _norm(second.w1 - first.w1) + length * _norm(v2 - v1)
+    missed = missed + jnp.abs(rest) * _norm(v2)
+    jumps = jnp.where(is_met, weight**2 / positive(fall), 0)
+    error = change * missed + _BEND * length**2 * jnp.sum(jumps, axis=1)
+    error = error / (scale * _SHARE * step.rtol)
+
+    h2 = matmul(w2, normal.T)
+    limit = rounding(w) * _norm(w2)[:, None]
+    there = jnp.where(jnp.abs(h2) <= limit, is_above ^ is_met, h2 > 0)
+    flips = there != is_above
+    crossed = jnp.sum(flips, axis=1, dtype=jnp.int32)
+    is_sure = jnp.isinf(u_unsure)
+    taken = (error <= 1) & is_sure & (speed > 0) & (size > 0)
+    ratio = jnp.clip(_SAFETY / jnp.cbrt(jnp.maximum(error, 1e-3)), _SHRINK, _GROW)
+    ratio = jnp.where(is_sure, ratio, jnp.minimum(ratio, _SAFETY * u_unsure))
+    following = jnp.clip(ratio * share, _SHORTEST, _LONGEST)
+    expected = crossed.astype(w.dtype) * jnp.where(taken, 1, ratio)
+    return Stride(
+        w=w2,
+        a=sign * jnp.sqrt(jnp.sum(w2**2, axis=1) + surplus),
+        moment=moment + matmul(jnp.where(flips, weight, 0), normal),
+        is_above=there,
+        time=jnp.where(arrives, left, time),
+        crossed=crossed,
+        taken=taken,
+        share=following,
+        is_worth=(expected >= _WORTH) & (following > _SHORTEST),
+    )
+
+
+def _root(p: Cubic, is_met: Bool[Array, "c n"]) -> tuple[Array, Array]:
+    """Where a p that falls through 0 does so, and how fast."""
+    c2, c3 = p.coefficients()
+    u = p.h0 / jnp.where(is_met, p.h0 - p.h1, 1)
+    fall = jnp.ones_like(u)
+    for _ in range(2):
+        value = p.h0 + u * (p.v0 + u * (c2 + u * c3))
+        fall = -(p.v0 + u * (2 * c2 + u * 3 * c3))
+        u = jnp.clip(u + value / jnp.where(fall > 0, fall, 1), 0, 1)
+    return u, fall
+
+
+def _norm(v: Float[Array, "c e"]) -> Float[Array, " c"]:
+    return jnp.sqrt(jnp.sum(v**2, axis=1))
+
+
+class _Course(NamedTuple):
+    """The cubic between two ends, over τ, and |a|² = |w|² + surplus along it."""
+
+    w0: Float[Array, "c e"]
+    v0: Float[Array, "c e"]
+    w1: Float[Array, "c e"]
+    v1: Float[Array, "c e"]
+    length: Float[Array, " c"]
+    surplus: Float[Array, " c"]
+
+    def time(self) -> Float[Array, " c"]:
+        """∫ dτ / |a|."""
+        total = jnp.zeros_like(self.length)
+        for u, weight in zip(_NODES, _WEIGHTS, strict=True):
+            w = (1 + 2 * u) * (1 - u) ** 2 * self.w0 + u**2 * (3 - 2 * u) * self.w1
+            rise = u * (1 - u) ** 2 * self.v0 + u**2 * (u - 1) * self.v1
+            w = w + self.length[:, None] * rise
+            total = total + weight / self._a(w)
+        return total * self.length
+
+    def last_a(self) -> Float[Array, " c"]:
+        """|a| at the end."""
+        return self._a(self.w1)
+
+    def _a(self, w: Float[Array, "c e"]) -> Float[Array, " c"]:
+        size = jnp.sqrt(jnp.sum(w**2, axis=1) + self.surplus)
+        return jnp.where(size > 0, size, 1)

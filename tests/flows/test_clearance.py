@@ -1,0 +1,136 @@
+"""Who is looked at, and at what, where most neurons can meet no plane."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from simbias.core import Dataset, Status
+from simbias.flows._relu import few_planes, position
+from simbias.flows._relu.clearance import prospect
+from simbias.flows._relu.course import Course, Step
+from simbias.flows._relu.crossings import may_meet
+from simbias.flows._relu.few_planes import ROOM, among, among_all, may_be_few
+from simbias.flows._relu.frozen import extended_sample
+from simbias.flows._relu.single_neuron import Point
+from simbias.flows.relu_flow import ReluFlow
+from simbias.losses import half_mse
+from simbias.networks import balanced
+
+pytestmark = pytest.mark.usefixtures("hastily_compiled")
+N, D, M = 24, 3, 30
+
+
+def problem(n=N):
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal((n, D))
+    # Three of one plane, and a row of padding.
+    x[1], x[2], x[-1] = -2 * x[0], x[0], 7.0
+    y = x[:, :1] + 0.5 * rng.standard_normal((n, 1))
+    weight = jnp.ones(n).at[-1].set(0)
+    y = jnp.asarray(y)
+    return Dataset(jnp.asarray(x), y, weight, y, jnp.zeros((0, D)))
+
+
+def end(data, time=20.0):
+    """Compiled anew."""
+    network = balanced(jax.random.key(3), m=M, d=D, scale=1e-2)
+
+    @eqx.filter_jit
+    def flow_on(network, data):
+        flow = ReluFlow(rtol=1e-5)
+        start = flow.init(network, data, half_mse, jax.random.key(0))
+        goes_on = lambda s: (s.status == Status.RUNNING) & (s.time < time)
+        step = lambda s: flow.step(s, data, half_mse, jnp.asarray(time))
+        return jax.lax.while_loop(goes_on, step, start)
+
+    return flow_on(network, data)
+
+
+def assert_same(one, other):
+    assert int(one.stats["crossings"]) > M
+    for name, count in one.stats.items():
+        assert int(count) == int(other.stats[name]), name
+    for name in ("w", "a"):
+        a, b = getattr(one.network, name), getattr(other.network, name)
+        np.testing.assert_allclose(a, b, atol=1e-9 * float(jnp.abs(b).max()))
+
+
+def test_the_flow_is_the_same_whoever_is_looked_at(monkeypatch):
+    """All neurons and planes; neurons that have turned; of these few planes."""
+    data = problem()
+    plain = end(data)
+    assert plain.memory.position.clear is None
+    monkeypatch.setattr(position, "_PAYS", 1)
+    assert_same(end(data), plain)
+    monkeypatch.setattr(position, "may_be_worth_it", lambda m, q: True)
+    monkeypatch.setattr(few_planes, "_MANY", 1)
+    among_few = end(data)
+    assert among_few.memory.position.classes.is_enough
+    assert_same(among_few, plain)
+
+
+def course_of(data, turn, seed=0):
+    """Straight courses that turn neurons by about so much."""
+    sample = extended_sample(data, half_mse, has_bias=False)
+    rng = np.random.default_rng(seed)
+    w = jnp.asarray(rng.standard_normal((M, D)))
+    moved = jnp.asarray(turn * rng.standard_normal((M, D)))
+    network = eqx.tree_at(
+        lambda net: (net.w, net.a),
+        balanced(jax.random.key(0), m=M, d=D),
+        (w, jnp.ones((M, 1))),
+    )
+    here = ReluFlow().init(network, data, half_mse, jax.random.key(0)).memory.position
+    none, zero = jnp.zeros(M), jnp.zeros(M, jnp.int32)
+    still = jnp.zeros((M, 1))
+    course = Course(
+        none, Point(w, here.a, moved, still), Point(w + moved, here.a, moved, still),
+        here.is_above, here.pins, here.rates.moment, here.rates.moment, none, none,
+        zero, zero, zero, zero, none > 0, none > 0, None,
+    )  # fmt: skip
+    pull = sample.pulls(here.rates.residual)
+    return course, Step(sample, pull, pull, jnp.asarray(1.0), 0.0, jnp.asarray(1e-5))
+
+
+@pytest.mark.parametrize("turn", [1e-3, 0.05, 1.0])
+def test_nobody_who_may_meet_a_plane_is_left_out(turn):
+    course, step = course_of(problem(), turn)
+    first = prospect(course, step, jnp.zeros(M), None)
+    np.testing.assert_array_equal(first.is_pending, may_meet(course, step))
+    # What was known then is enough for half of the way once more.
+    end = course.end.w
+    again = eqx.tree_at(
+        lambda c: (c.start.w, c.end.w), course, (end, end + course.end.dw / 2)
+    )
+    later = prospect(again, step, jnp.where(first.is_pending, 0, first.clear), None)
+    missed = may_meet(again, step) & ~first.is_pending & ~later.is_pending
+    assert not jnp.any(missed)
+    if turn < 0.01:
+        assert int(jnp.sum(later.is_pending)) < M / 4
+
+
+def test_a_course_among_few_planes_is_the_same_among_all():
+    data = problem(n=300)
+    assert may_be_few(300)
+    course, step = course_of(data, 1e-3)
+    planes = jnp.asarray([0, 5, 17], jnp.int32)
+    index = jnp.concatenate([planes, jnp.full(ROOM - 3, 300, jnp.int32)])
+    few = few_planes.FewPlanes(index, jnp.ones(M), jnp.array(True))
+    pinned = eqx.tree_at(
+        lambda c: c.pins.plane, course, course.pins.plane.at[:, 0].set(17)
+    )
+    here, there = among(pinned, step, few)
+    assert here.is_above.shape == (M, ROOM)
+    assert jnp.all(here.pins.plane[:, 0] == 2)
+    np.testing.assert_array_equal(there.sample.normal[:3], step.sample.normal[planes])
+    assert not jnp.any(there.sample.normal[3:])
+    back = among_all(here, pinned, step, few)
+    np.testing.assert_array_equal(back.is_above, pinned.is_above)
+    np.testing.assert_array_equal(back.pins.plane, pinned.pins.plane)
+    # All samples of a plane go with its first.
+    crossed = eqx.tree_at(lambda c: c.is_above, here, ~here.is_above)
+    changed = among_all(crossed, pinned, step, few).is_above != pinned.is_above
+    assert set(np.flatnonzero(np.all(changed, axis=0))) == {0, 1, 2, 5, 17}
+    assert np.sum(np.any(changed, axis=0)) == 5
