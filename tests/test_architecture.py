@@ -22,6 +22,7 @@ LAYERS = [
     {"datasets", "networks", "flows", "measures", "stops", "theory"},
     {"ensemble"},
     {"store"},
+    {"workers"},
     {"results"},
     {"analysis"},
     {"claims"},
@@ -115,7 +116,7 @@ def test_the_stubs_of_the_rooms_are_complete(monkeypatch):
 
 def test_every_name_that_a_room_offers_is_there():
     rooms = ("", ".datasets", ".experiments", ".flows", ".measures", ".networks")
-    for room in (*rooms, ".stops"):
+    for room in (*rooms, ".stops", ".workers"):
         package = importlib.import_module(f"simbias{room}")
         assert set(package.__all__) <= set(dir(package))
         for name in package.__all__:

@@ -7,11 +7,11 @@ Every theme has a page, docs/THEME/README.md, of what its experiments say of
 themselves.  On other pages what stands between `<!-- table: NAME -->` and
 `<!-- end -->` is replaced: `themes` has a line for every theme, `contents` one with its
 pages, `phenomena` one for every experiment, `gallery` a picture, and `nine` small ones
-of a few; `claims NAME` is what the last check of an experiment has seen, and `ledger`
-the same by papers and their statements.  Files that are named are such checks, or the
-`claims.json` of a run; they are kept first, an experiment a file, under
-benchmarks/results/check_PRESET.  The tables are of the size "quick".  A test keeps the
-pages current.
+of a few, `faults` what was done to runs on engines; `claims NAME` is what the last
+check of an experiment has seen, and `ledger` the same by papers and their statements.
+Files that are named are such checks, or the `claims.json` of a run; they are kept
+first, an experiment a file, under benchmarks/results/check_PRESET.  The tables are of
+the size "quick".  A test keeps the pages current.
 """
 
 import ast
@@ -23,6 +23,7 @@ import re
 import sys
 from typing import Any
 
+from faults import faults
 from formulas import is_formula, unindented
 
 from simbias.ledger.paper import Paper, Statement, papers
@@ -73,6 +74,7 @@ def _filled(found: re.Match[str], checked: dict[str, Any]) -> str:
         "gallery": _gallery,
         "nine": _nine,
         "ledger": _ledger,
+        "faults": faults,
     }
     table = tables[kind](checked) if kind in tables else _claims(checked[name])
     return f"{found[1]}{table}{found[3]}"

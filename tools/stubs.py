@@ -11,7 +11,7 @@ import pathlib
 
 ROOT = pathlib.Path(__file__).parent.parent / "simbias"
 _WIDTH = 88
-ROOMS = ("datasets", "flows", "measures", "networks", "stops")
+ROOMS = ("datasets", "flows", "measures", "networks", "stops", "workers")
 
 
 def stubs() -> dict[pathlib.Path, str]:

@@ -8,7 +8,6 @@ import importlib
 import io
 import os
 import sys
-import threading
 import traceback
 import warnings
 from typing import Any
@@ -36,6 +35,7 @@ _COMMANDS = {
     "check": ("check.check", True),
     "report": ("report.report", True),
     "watch": ("watch.watch", True),
+    "status": ("status.status", False),
     "export": ("export.export", False),
     "doctor": ("doctor.doctor", True),
     "completion": ("completion.completion", False),
@@ -65,19 +65,15 @@ def main(arguments: list[str] | None = None) -> None:
         raise
 
 
-def exit_code(arguments: list[str], over: threading.Event | None = None) -> int:
+def exit_code(arguments: list[str]) -> int:
     """What the command ends with.
-
-    Args:
-        arguments: those of the command line.
-        over: set, it asks a worker for the same as SIGTERM.
 
     Raises:
         SystemExit: for options that cannot be parsed, and for --help.
     """
     try:
         try:
-            return _answered(arguments, over)
+            return _answered(arguments)
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
@@ -85,7 +81,7 @@ def exit_code(arguments: list[str], over: threading.Event | None = None) -> int:
         return UNREAD
 
 
-def _answered(arguments: list[str], over: threading.Event | None) -> int:
+def _answered(arguments: list[str]) -> int:
     """What the command ends with, before the last of its output is read."""
     is_debugging = bool(os.environ.get("SIMBIAS_DEBUG")) or _DEBUG in arguments
     arguments = [word for word in arguments if word != _DEBUG]
@@ -103,7 +99,7 @@ def _answered(arguments: list[str], over: threading.Event | None) -> int:
             return 0
         if name not in _COMMANDS:
             raise BadInput(f"`{name}` is not a command.{suggestion(name, _COMMANDS)}")
-        call = lambda: _called(name, arguments[1:], over)
+        call = lambda: _called(name, arguments[1:])
         is_cached = name == "run" and NO_CACHE not in arguments
         if is_cached and is_kept(arguments[1:]):
             return helped(arguments[1:], call)
@@ -134,12 +130,12 @@ def _answered(arguments: list[str], over: threading.Event | None) -> int:
         return INTERRUPTED
 
 
-def _called(name: str, arguments: list[str], over: threading.Event | None) -> int:
+def _called(name: str, arguments: list[str]) -> int:
     """What a command returns; it is imported here."""
     command, arguments = _command(name, arguments)
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: say(f"simbias: {message}")
-        return command(arguments, over) if name == "worker" else command(arguments)
+        return command(arguments)
 
 
 def _command(name: str, arguments: list[str]) -> tuple[Any, list[str]]:
@@ -181,7 +177,8 @@ usage: simbias COMMAND …
   run NAME [--preset …] …      simulate, draw the figure, check the claims
   resume DIR                   go on with a run that was stopped, from its folder alone
   worker DIR                   help with a run; any number, on any machines
-  submit DIR                   workers as jobs of a cluster (Slurm)
+  submit DIR                   workers on a cluster: Slurm, Ray, Dask
+  status DIR                   members done and failed, workers, rate, time left, errors
   figure DIR                   draw the figure of a finished run again
   animate DIR                  one member as a film: neurons, function, boundary, …
   report DIR [DIR]             one page about a run, or two of them side by side

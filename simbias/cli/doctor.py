@@ -33,6 +33,8 @@ PACKAGES = ("jax", "jaxlib", "equinox", "diffrax", "optax", "numpy", "xarray", "
 # Extra -> a module of it, and what it is for.
 EXTRAS = {
     "slurm": ("submitit", "`simbias submit`"),
+    "ray": ("ray", "`simbias submit --cluster ray`"),
+    "dask": ("distributed", "`simbias submit --cluster dask`"),
     "cloud": ("obstore", "runs in s3://, gs://, az://"),
     "data": ("sklearn", "digits, for experiments on images"),
     "export": ("h5netcdf", "`simbias export` to NetCDF and Parquet"),

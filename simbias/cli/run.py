@@ -24,7 +24,7 @@ from simbias.cli._options import (
     sizes,
 )
 from simbias.cli._place import found_run, made_ready
-from simbias.cli._pool import finished_so_far, run_workers
+from simbias.cli._pool import worker_command
 from simbias.cli._recipe import Recipe, plan_of, recipe_of
 from simbias.cli._report import origin_of, write_report
 from simbias.cli._shown import (
@@ -46,10 +46,13 @@ from simbias.results import attributes, to_xarray
 from simbias.store.address import place_at
 from simbias.store.layout import Store
 from simbias.store.place import AbstractPlace
+from simbias.store.standing import finished_so_far
 from simbias.store.text import check_text, is_same_text
 from simbias.store.time_taken import Stopwatch
 from simbias.store.work import complete, prepare, work
 from simbias.verbs.shown import judge
+from simbias.workers.local_workers import LocalWorkers
+from simbias.workers.wait import wait
 
 
 @dataclasses.dataclass(frozen=True)
@@ -191,8 +194,10 @@ def _compute(request: _Request, plan: Plan, store: Store) -> None:
         with Stopwatch(store, teller) as clock:
             work(plan, store, lanes=lanes, progress=True, report=clock)
     else:
-        words = (str(out), *request.source.words)
-        run_workers(plan, store, words, workers, lanes, report=teller)
+        with LocalWorkers(workers) as pool:
+            words = (str(out), *request.source.words)
+            pool.submit(worker_command(words, lanes, completes=False))
+            wait(pool, store, plan.experiment.name, report=teller)
     teller.learn(in_one=workers is None)
 
 

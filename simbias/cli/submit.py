@@ -1,32 +1,35 @@
-"""`simbias submit`: workers as jobs of a cluster, by submitit."""
+"""`simbias submit`: workers placed by what a laboratory has."""
 
 import dataclasses
-import importlib
+import os
 import pathlib
-import shutil
-import signal
-import threading
-import time
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
 import tyro
 
+from simbias.cli._leaving import resumable
 from simbias.cli._options import Folder
 from simbias.cli._place import found_run
-from simbias.cli._pool import finished_so_far
+from simbias.cli._pool import worker_command
 from simbias.cli._source import File, source_of
 from simbias.cli._terminal import say
-from simbias.ensemble.bar import Bar
-from simbias.ensemble.left import exit_at_once, is_left
 from simbias.errors import BadInput
 from simbias.store.address import is_url
 from simbias.store.text import check_text
+from simbias.workers.dask_workers import DaskWorkers
+from simbias.workers.local_workers import LocalWorkers
+from simbias.workers.pool import AbstractPool
+from simbias.workers.ray_workers import RayWorkers
+from simbias.workers.slurm_workers import SlurmWorkers
+from simbias.workers.wait import wait
 
 
 @dataclasses.dataclass(frozen=True)
 class SubmitOptions:
-    """Start workers of a run as jobs; needs `pip install 'simbias[slurm]'`."""
+    """Start workers of a run on a cluster.
+
+    Slurm needs `pip install 'simbias[slurm]'`; Ray and Dask need their own extra.
+    """
 
     folder: Folder
     """The folder of the run, or its URL, which every node must see."""
@@ -34,162 +37,78 @@ class SubmitOptions:
     """The file that the run is of, if it is one of yours; every node must see it."""
     trust_code: bool = False
     """Use the text of that file that lies in the folder; it may do anything."""
-    logs: pathlib.Path | None = None
-    """Folder for what the jobs print, which every node must see; by default DIR/jobs,
-    or ./jobs for a URL."""
-    cluster: Literal["slurm", "local"] = "slurm"
-    """`local` starts the jobs on this machine, to try it out."""
+    cluster: Literal["slurm", "ray", "dask", "local"] = "slurm"
+    """What places the workers; `local` starts processes on this machine."""
+    address: str | None = None
+    """Of the cluster, for Ray (auto, HOST:6379, ray://HOST:10001) and Dask
+    (tcp://HOST:8786); without one they make one on this machine."""
     workers: int = 4
-    """Jobs; each is one worker."""
-    minutes: int = 60
-    """Time limit of a job; one that reaches it saves its work and is queued again."""
-    requeues: int = 1000
-    """How often a job that reached its time limit is queued again. One that was
-    preempted always is."""
+    """How many."""
     cpus: int = 4
-    """Cores of a job."""
+    """Cores of a worker; on this machine `local` workers share what there is."""
     gpus: int = 0
-    """Accelerators of a job."""
+    """Accelerators of a worker, for Slurm and Ray."""
+    minutes: int = 60
+    """For Slurm: time limit of a job; one that reaches it saves its work and is queued
+    again."""
+    requeues: int = 1000
+    """How often a job that reached its time limit is queued again, and a task of Ray
+    whose node was lost. Jobs that were preempted always are."""
     partition: str | None = None
-    """Partition of the cluster."""
+    """For Slurm: partition of the cluster."""
+    logs: pathlib.Path | None = None
+    """For Slurm: folder for what the jobs print, which every node must see; by default
+    DIR/jobs, or ./jobs for a URL."""
     wait: bool = False
-    """Wait for the jobs, with a progress bar."""
-
-
-# The exit code of a worker that was asked to leave and has saved its work.
-LEFT = 128 + signal.SIGTERM
-_POLL_SECONDS = 1.0
-
-
-class _Postponed:
-    """Signals for which somebody else has a handler, kept until the work is saved.
-
-    submitit's queues the job again and raises SystemExit.  Where a signal comes while
-    Python collects garbage nobody sees that exception, and the job would go on as if
-    nothing had been asked.
-    """
-
-    def __init__(self) -> None:
-        self.asked = threading.Event()
-        self._noted: int | None = None
-        self._handlers: dict[int, Any] = {}
-
-    def __enter__(self) -> "_Postponed":
-        for name in ("SIGUSR1", "SIGUSR2"):
-            number = getattr(signal, name, None)
-            if number is not None and callable(signal.getsignal(number)):
-                self._handlers[number] = signal.signal(number, self._note)
-        return self
-
-    def __exit__(self, *_) -> None:
-        for number, handler in self._handlers.items():
-            signal.signal(number, handler)
-
-    def handle(self) -> None:
-        """Let the handler have the signal that came, if any.
-
-        Raises:
-            SystemExit: if the handler does.
-        """
-        if self._noted is None:
-            return
-        try:
-            self._handlers[self._noted](self._noted, None)
-        except SystemExit as leaving:
-            if is_left() and isinstance(leaving.code, int):
-                exit_at_once(leaving.code)
-            raise
-
-    def _note(self, number: int, _frame: Any) -> None:
-        self._noted = number
-        self.asked.set()
-
-
-@dataclasses.dataclass(frozen=True)
-class Work:
-    """What a job does."""
-
-    folder: str
-    words: tuple[str, ...] = ()
-
-    def __call__(self) -> None:
-        """Work until the run is finished, or the job is asked to be queued again.
-
-        Raises:
-            RuntimeError: if the worker fails.
-            SystemExit: that of submitit, after it has queued the job again.
-        """
-        # Imported here: a job begins with this function.
-        from simbias.cli import exit_code
-
-        with _Postponed() as postponed:
-            worker = ["worker", self.folder, *self.words, "--quiet"]
-            code = exit_code(worker, over=postponed.asked)
-        if code == LEFT:
-            postponed.handle()
-        if code:
-            raise RuntimeError(f"the worker ended with code {code}")
-
-    def checkpoint(self) -> Any:
-        """The same again, for a job that ran out of time or was preempted."""
-        submitit = importlib.import_module("submitit")
-        return submitit.helpers.DelayedSubmission(self)
+    """Wait for the workers, with a progress bar; those of Slurm go on without."""
 
 
 def submit(arguments: list[str]) -> int:
-    """Start workers of a run as jobs."""
+    """Start workers of a run on a cluster."""
     parsed = tyro.cli(SubmitOptions, args=arguments, prog="simbias submit")
-    for name in ("workers", "minutes", "cpus"):
-        if getattr(parsed, name) < 1:
-            raise BadInput(
-                f"`{name}` must be positive, got {getattr(parsed, name)}. Example: 4."
-            )
-    if parsed.requeues < 0:
-        raise BadInput(
-            f"`requeues` must not be negative, got {parsed.requeues}. Example: 1000."
-        )
-    try:
-        submitit = importlib.import_module("submitit")
-    except ImportError:
-        raise BadInput(
-            "`simbias submit` needs submitit: pip install 'simbias[slurm]'. Without "
-            "it, let jobs of your own call `simbias worker`."
-        ) from None
+    if not is_url(parsed.folder):
+        # Where a worker runs the working directory may be another one.
+        parsed = dataclasses.replace(parsed, folder=os.path.abspath(parsed.folder))
+    pool = _pool(parsed)
     out, store = found_run(parsed.folder)
     file = parsed.file and str(pathlib.Path(parsed.file).absolute())
     one = source_of(store, "submit", file, parsed.trust_code)
     check_text(store.attributes["recipe"], one.recipe)
-    if parsed.cluster == "slurm" and shutil.which("srun") is None:
+    if not (parsed.wait or pool.outlives):
         raise BadInput(
-            "`--cluster slurm`: there is no `srun` here. Submit from a node of the "
-            "cluster, or try it out with --cluster local."
+            f"`--cluster {parsed.cluster}`: these workers end with the command that "
+            "has started them. Add --wait."
         )
-    here = "jobs" if is_url(parsed.folder) else f"{out}/jobs"
-    logs = parsed.logs or pathlib.Path(here)
-    requeues = {f"{parsed.cluster}_max_num_timeout": parsed.requeues}
-    executor = submitit.AutoExecutor(folder=logs, cluster=parsed.cluster, **requeues)
-    executor.update_parameters(
-        name="simbias",
-        timeout_min=parsed.minutes,
-        cpus_per_task=parsed.cpus,
-        gpus_per_node=parsed.gpus,
-        **({"slurm_partition": parsed.partition} if parsed.partition else {}),
-    )
-    with executor.batch():
-        jobs = [
-            executor.submit(Work(str(out), one.words)) for _ in range(parsed.workers)
-        ]
-    say(
-        f"Jobs {', '.join(job.job_id for job in jobs)}; what they print is in "
-        f"{logs}. When they are done: {one.command('resume', out)}"
-    )
-    if parsed.wait:
-        members = np.bincount(store.rows() // store.block)
-        with Bar("submitted", int(members.sum()), is_drawn=True) as bar:
-            while not all(job.done() for job in jobs):
-                bar.show(finished_so_far(store, members))
-                time.sleep(_POLL_SECONDS)
-            bar.show(finished_so_far(store, members))
-        for job in jobs:
-            job.result()
-    return 0
+    resume = one.command("resume", out)
+    with resumable(out, resume) as ending, pool:
+        pool.submit(worker_command((str(out), *one.words)))
+        names = ", ".join(worker.name for worker in pool.status())
+        is_slurm = isinstance(pool, SlurmWorkers)
+        logs = f"; what they print is in {pool.logs}" if is_slurm else ""
+        say(f"Submitted: {names}{logs}. When they are done: {resume}")
+        if parsed.wait:
+            wait(pool, store, "submitted")
+    return ending.code
+
+
+def _pool(parsed: SubmitOptions) -> AbstractPool:
+    """What places the workers, not entered yet.
+
+    Raises:
+        ValueError: naming an option that does not go with it.
+    """
+    if parsed.address is not None and parsed.cluster in ("slurm", "local"):
+        raise BadInput(f"`--address`: {parsed.cluster} has none. Leave it out.")
+    if parsed.gpus and parsed.cluster in ("dask", "local"):
+        raise BadInput(f"`--gpus`: {parsed.cluster} counts none. Leave it out.")
+    if parsed.cluster == "local":
+        return LocalWorkers(parsed.workers)
+    asked = {"count": parsed.workers, "cpus": parsed.cpus}
+    if parsed.cluster == "dask":
+        return DaskWorkers(**asked, address=parsed.address)
+    asked |= {"gpus": parsed.gpus, "requeues": parsed.requeues}
+    if parsed.cluster == "ray":
+        return RayWorkers(**asked, address=parsed.address)
+    here = "jobs" if is_url(parsed.folder) else f"{parsed.folder}/jobs"
+    more = {"minutes": parsed.minutes, "partition": parsed.partition}
+    return SlurmWorkers(**asked, **more, logs=parsed.logs or here)

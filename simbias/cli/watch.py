@@ -10,7 +10,6 @@ import tyro
 
 from simbias.cli._options import Folder
 from simbias.cli._place import found_run
-from simbias.cli._pool import end_of_input
 from simbias.cli._source import File
 from simbias.cli._terminal import say
 from simbias.cli.report import shown_run
@@ -24,6 +23,7 @@ from simbias.results import open_result
 from simbias.store.layout import Store, open_store
 from simbias.store.lease import heartbeats
 from simbias.store.place import Replaced
+from simbias.workers.end_of_input import end_of_input
 
 # A page asks every three seconds.
 _SECONDS = 7.0

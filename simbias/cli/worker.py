@@ -1,14 +1,13 @@
 """`simbias worker`: one process more at a run, on any machine that sees it."""
 
 import dataclasses
-import threading
+import os
 
 import tyro
 
 from simbias.cli._leaving import resumable
 from simbias.cli._options import Folder
 from simbias.cli._place import found_run
-from simbias.cli._pool import end_of_input, take_share
 from simbias.cli._recipe import plan_of, recipe_of
 from simbias.cli._source import File, source_of
 from simbias.ensemble.memory import check_memory
@@ -17,6 +16,8 @@ from simbias.errors import BadInput
 from simbias.results import attributes
 from simbias.store.time_taken import Stopwatch
 from simbias.store.work import complete_by_one, prepare, work
+from simbias.workers.cores import share_of_cores
+from simbias.workers.end_of_input import end_of_input
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,16 +41,19 @@ class WorkerOptions:
     """Of the cores, as 1/4, 2/4, …: for several workers on one machine."""
     quiet: bool = False
     """No progress bar."""
+    complete: bool = True
+    """Write the plain data of the run once it is finished, if no other worker has."""
     attached: bool = False
     """Stop, as on SIGTERM, when standard input ends: with whoever started the worker
     and holds the other end."""
 
 
-def worker(arguments: list[str], over: threading.Event | None = None) -> int:
-    """Help with a run, until it is finished or `over` is set."""
+def worker(arguments: list[str]) -> int:
+    """Help with a run until it is finished."""
     parsed = tyro.cli(WorkerOptions, args=arguments, prog="simbias worker")
-    over = end_of_input() if parsed.attached else over
-    take_share(parsed.share)
+    over = end_of_input() if parsed.attached else None
+    if parsed.share is not None and (cores := share_of_cores(parsed.share)):
+        os.sched_setaffinity(0, cores)
     out, store = found_run(parsed.folder)
     source = source_of(store, "worker", parsed.file, parsed.trust_code)
     recipe = recipe_of(store, source, parsed.data)
@@ -59,7 +63,7 @@ def worker(arguments: list[str], over: threading.Event | None = None) -> int:
         asked = {"lanes": parsed.lanes, "progress": not parsed.quiet, "over": over}
         with Stopwatch(store) as clock:
             work(plan, store, report=clock, **asked)
-        if not parsed.attached and _fits(plan):  # who started it reads the whole run
+        if parsed.complete and _fits(plan):
             complete_by_one(store)
     return ending.code
 

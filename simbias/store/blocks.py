@@ -109,9 +109,11 @@ class Blocks:
         self.finished += 1
         if opened.is_complete():
             self._commit(block, opened)
-        self._leases.note["pending"] = sum(
+        pending = sum(
             int((o.done & (o.members >= 0)).sum()) for o in list(self._open.values())
         )
+        computed = self._leases.note.get("computed", 0) + 1
+        self._leases.note |= {"pending": pending, "computed": computed}
 
     def checkpoint(self) -> None:
         """Save every block in flight that changed since it was saved."""

@@ -2,14 +2,22 @@
 
 import signal
 import threading
+import time
 from typing import Any
 
 # A terminal that is closed; there is none on Windows.
 HANGUP: int | None = getattr(signal, "SIGHUP", None)
 
 
+# Slurm sends SIGTERM by way of several of its processes: those that come so soon after
+# the first signal are the same request.
+_ECHO_SECONDS = 5.0
+
+
 class Interrupt:
     """While it is entered, the first signal is noted; a second one acts as ever.
+
+    A SIGTERM does so only if it comes five seconds later.
 
     Only in the main thread, and only where the program has no handler of its own: after
     `nohup` a closed terminal stays ignored.  It often says so twice, so that SIGHUP
@@ -21,6 +29,7 @@ class Interrupt:
 
     def __init__(self, over: threading.Event | None = None):
         self._noted: int | None = None
+        self._since = 0.0
         self._over = over
         self._before: dict[int, Any] = {}
 
@@ -62,8 +71,11 @@ class Interrupt:
             raise SystemExit(128 + self.signal)
 
     def _note(self, number: int, _frame: Any) -> None:
-        if self._noted is None:
-            self._noted = number
-        for each, handler in self._before.items():
-            if each != HANGUP:
-                signal.signal(each, handler)
+        now = time.monotonic()
+        if self._since == 0.0:
+            self._noted, self._since = self._noted or number, now
+            if signal.SIGINT in self._before:
+                signal.signal(signal.SIGINT, self._before[signal.SIGINT])
+        elif number == signal.SIGTERM and now - self._since >= _ECHO_SECONDS:
+            signal.signal(number, self._before[number])
+            signal.raise_signal(number)

@@ -132,6 +132,14 @@ class Store:
         self.check()
         self._status(block).delete()
 
+    def statuses(self) -> np.ndarray:
+        """Status of every member, in the order of the grid, of what is written.
+
+        The rest, and what is damaged, is RUNNING.
+        """
+        with ThreadPoolExecutor(READS_AT_ONCE) as pool:
+            return self._column(STATUS, self.committed(), {}, pool).values[self.rows()]
+
     def read(self) -> tuple[Table, dict[int, str]]:
         """Every member of the grid, in its order, and what is wrong with which block.
 

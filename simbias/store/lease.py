@@ -59,7 +59,7 @@ class Leases:
         self._seen: dict[str, tuple[object, float]] = {}
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._beat, daemon=True)
-        self._count = 0
+        self._count, self._began = 0, time.monotonic()
 
     def __enter__(self) -> "Leases":
         self._check()
@@ -116,7 +116,7 @@ class Leases:
         """True if the owner of a lease was not heard of for long enough."""
         owner = _owner(content)
         beat = {} if owner is None else _read_beat(self._heartbeat(owner))
-        if _is_gone(beat):
+        if is_gone(beat):
             return True
         now = time.monotonic()
         count, who = beat.get("count"), owner or f"{name} {content!r}"
@@ -151,7 +151,12 @@ class Leases:
     def _write_heartbeat(self) -> None:
         self._check()
         self._count += 1
-        beat = {"count": self._count, **_process(), **self.note}
+        # The two times are for who looks on, and decide nothing.
+        times = {
+            "at": int(time.time()),
+            "seconds": int(time.monotonic() - self._began),
+        }
+        beat = {"count": self._count, **_process(), **times, **self.note}
         self._heartbeat(self.owner).write(json.dumps(beat).encode())
 
     def _lease(self, name: str) -> AbstractPlace:
@@ -174,6 +179,15 @@ def heartbeats(place: AbstractPlace) -> list[dict]:
     """The last heartbeat of every owner; what is none says nothing."""
     owners = place / "owners"
     return [_read_beat(owners / name) for name in sorted(owners.files())]
+
+
+def is_gone(beat: dict) -> bool:
+    """True if the process was one of this machine and is not there any more."""
+    machine = _machine()
+    if machine is None or beat.get("machine") != machine or "process" not in beat:
+        return False
+    began = _began(beat["process"])
+    return began is None or began != beat.get("began")
 
 
 def _content(lease: AbstractPlace) -> bytes | None:
@@ -209,15 +223,6 @@ def _read_beat(place: AbstractPlace) -> dict[str, Any]:
 def _process() -> dict[str, object]:
     pid = os.getpid()
     return {"machine": _machine(), "process": pid, "began": _began(pid)}
-
-
-def _is_gone(beat: dict) -> bool:
-    """True if the process was one of this machine and is not there any more."""
-    machine = _machine()
-    if machine is None or beat.get("machine") != machine or "process" not in beat:
-        return False
-    began = _began(beat["process"])
-    return began is None or began != beat.get("began")
 
 
 def _machine() -> str | None:

@@ -9,6 +9,8 @@ import contextlib
 import dataclasses
 import json
 import math
+import os
+import socket
 import time
 import uuid
 from collections.abc import Sequence
@@ -19,6 +21,8 @@ from simbias.store.layout import Store
 from simbias.store.place import AbstractPlace, Replaced, Unreachable
 
 _SECONDS = 30.0
+# Of an error, in characters.
+_LONGEST = 2000
 _NUMBERS = ("began", "ended", "cpu", "compiling")
 
 
@@ -45,7 +49,7 @@ class TimeTaken:
 class Stopwatch:
     """A context around the work of this process; what is told of it is a `Pulse`.
 
-    A process that was told nothing did nothing, and leaves no file.
+    A process that was told nothing did nothing, and leaves no file, unless it fails.
     """
 
     def __init__(self, store: Store, report: Report | None = None):
@@ -60,9 +64,12 @@ class Stopwatch:
     def __enter__(self) -> "Stopwatch":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_) -> None:
-        if self._is_told and kind not in (Unreachable, Replaced):
-            self._write()
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, *_
+    ) -> None:
+        has_failed = isinstance(error, Exception)
+        if (self._is_told or has_failed) and kind not in (Unreachable, Replaced):
+            self._write(f"{type(error).__name__}: {error}" if has_failed else None)
 
     def __call__(self, pulse: Pulse) -> None:
         """Where the run is."""
@@ -73,7 +80,7 @@ class Stopwatch:
         if time.monotonic() - self._written >= _SECONDS:
             self._write()
 
-    def _write(self) -> None:
+    def _write(self, error: str | None = None) -> None:
         now = time.monotonic()
         self._written = now
         note = {
@@ -82,25 +89,55 @@ class Stopwatch:
             "ended": self._began + now - self._start,
             "cpu": time.process_time() - self._cpu,
             "compiling": self._compiling,
+            **({} if error is None else {"error": error[:_LONGEST], **_here()}),
         }
         with contextlib.suppress(OSError):  # no run is lost for a clock
             self._store.check()
             self._file.write(json.dumps(note).encode())
 
 
+@dataclasses.dataclass(frozen=True)
+class Failure:
+    """An error that has ended a process of a run."""
+
+    said: str
+    machine: str
+    process: int
+    at: float
+    """In seconds since 1970, by the clock of that machine."""
+
+
+def failures(store: Store) -> list[Failure]:
+    """The errors that processes of a run have left, the last one last."""
+    found = []
+    for note in _notes(store):
+        said, where, process = (note.get(k) for k in ("error", "machine", "process"))
+        if type(said) is str and type(where) is str and type(process) is int:
+            found.append(Failure(said, where, process, note["ended"]))
+    return sorted(found, key=lambda failure: failure.at)
+
+
 def time_taken(store: Store) -> TimeTaken | None:
     """What the processes of a run have left; None if none did."""
+    mine = _notes(store)
+    if not mine:
+        return None
+    total = lambda key: sum(note[key] for note in mine)
+    spans = [(note["began"], note["ended"]) for note in mine]
+    return TimeTaken(_covered(spans), total("cpu"), total("compiling"), len(mine))
+
+
+def _notes(store: Store) -> list[dict[str, Any]]:
+    """What the processes of a run have left."""
     folder, run = _folder(store), store.attributes["run"]
     with contextlib.suppress(OSError):
         notes = [_read(folder / name) for name in sorted(folder.files())]
-        mine = [note for note in notes if note.get("run") == run]
-        if mine:
-            total = lambda key: sum(note[key] for note in mine)
-            spans = [(note["began"], note["ended"]) for note in mine]
-            return TimeTaken(
-                _covered(spans), total("cpu"), total("compiling"), len(mine)
-            )
-    return None
+        return [note for note in notes if note.get("run") == run]
+    return []
+
+
+def _here() -> dict[str, Any]:
+    return {"machine": socket.gethostname(), "process": os.getpid()}
 
 
 def _folder(store: Store) -> AbstractPlace:

@@ -20,7 +20,6 @@ from simbias.ensemble.table import Table, empty_table, put_rows
 from simbias.errors import BadInput
 from simbias.store.address import place_at
 from simbias.store.blocks import Blocks
-from simbias.store.checkpoint import load_state, run_hash
 from simbias.store.compatible import check_compatible
 from simbias.store.interrupt import Interrupt
 from simbias.store.layout import Store, open_store
@@ -28,6 +27,7 @@ from simbias.store.lease import Leases, alone
 from simbias.store.making import complete_store, create_store, grow_store
 from simbias.store.place import Address, Replaced, Unreachable, naming
 from simbias.store.plain import lacks_plain, write_plain
+from simbias.store.saved import saved
 from simbias.store.stub import clear_stub
 
 # Lanes in flight are saved this often, or less often where saving them takes long:
@@ -202,15 +202,8 @@ def read_so_far(store: Store) -> Table:
     rows = store.rows()
     members = np.full(int(rows.max()) + store.block, -1)
     members[rows] = np.arange(rows.size)
-    committed = store.committed()
-    states = store.work / "states"
-    saved = set(states.files())
-    for block in range(store.attributes["extents"][-1]["blocks"]):
-        if str(block) not in saved or block in committed:
-            continue
-        # A state that cannot be read is data that is not there yet.
-        with contextlib.suppress(ValueError, OSError, KeyError, IndexError):
-            state = load_state(states / str(block), run_hash(store.attributes, block))
+    for block, state in saved(store, store.committed()):
+        with contextlib.suppress(ValueError, KeyError, IndexError):
             found = members[block * store.block + state.done]
             put_rows(table, found, state.columns)
     return table

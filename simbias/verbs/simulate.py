@@ -1,7 +1,9 @@
 """The verbs: `simulate` a whole experiment, `solve` one member."""
 
 import dataclasses
+import functools
 import os
+import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -37,10 +39,12 @@ from simbias.ensemble.members import traced
 from simbias.ensemble.memory import check_memory
 from simbias.ensemble.plan import Plan, make_plan
 from simbias.ensemble.table import empty_table
+from simbias.errors import BadInput
 from simbias.introspection.wrapped import unwrapped, wrapped
 from simbias.losses import check_sample
 from simbias.numerics.compiled import make_room
 from simbias.results import attributes, to_xarray
+from simbias.workers.pool import AbstractPool
 
 
 def simulate(
@@ -50,6 +54,7 @@ def simulate(
     lanes: int | None = None,
     devices: list[jax.Device] | None = None,
     progress: bool = False,
+    workers: AbstractPool | None = None,
 ) -> xr.Dataset:
     """Train every member of an experiment and return what was measured.
 
@@ -65,6 +70,10 @@ def simulate(
             not given.
         devices: where to run; all local devices if not given.
         progress: draw a progress bar.
+        workers: who computes what is missing in the store, in place of this process:
+            `simbias.workers.RayWorkers(8, cpus=4)`, SlurmWorkers, DaskWorkers or
+            LocalWorkers.  All must see the store; this process waits for them and
+            reads the result.
 
     Returns:
         A Dataset over the axes of the grid, `seed`, `time` and the measures' own axes.
@@ -76,8 +85,16 @@ def simulate(
             a store; members in flight are saved in it first, and the same call goes
             on from there.
         OSError: if the store cannot be written, or does not answer.
+        ChildProcessError: if all `workers` have ended and the run is not finished.
     """
+    if workers is not None and (store is None or devices is not None):
+        raise BadInput(
+            "`workers` need a `store` that they see, and have devices of their own: "
+            "give `store`, and leave out `devices`."
+        )
     plan = planned(experiment, lanes, devices)
+    if store is not None and workers is not None:
+        return _by_workers(plan, store, lanes, workers, progress)
     if store is not None:
         return _in_store(plan, store, lanes, devices, progress)
     table = empty_table(plan)
@@ -131,6 +148,46 @@ def _in_store(
     while (table := complete(store)) is None:
         work(plan, store, lanes=lanes, devices=devices, progress=progress)
     return to_xarray(table, described)
+
+
+def _by_workers(
+    plan: Plan,
+    address: str | os.PathLike,
+    lanes: int | None,
+    workers: AbstractPool,
+    progress: bool,
+) -> xr.Dataset:
+    # Imported here: zarr is not needed to run in memory.
+    from simbias.store.address import is_url
+    from simbias.store.work import complete, prepare
+    from simbias.workers.called import called
+    from simbias.workers.wait import wait
+
+    described, place = attributes(plan), os.fspath(address)
+    if not is_url(place):
+        place = os.path.abspath(place)  # a worker may have another working directory
+    store = prepare(place, plan, described)
+    command = called(functools.partial(join, plan.experiment, place, lanes))
+    while (table := complete(store)) is None:
+        with workers:
+            workers.submit(command)
+            wait(workers, store, plan.experiment.name, is_drawn=progress)
+    return to_xarray(table, described)
+
+
+def join(
+    experiment: Experiment, address: str, lanes: int | None, over: threading.Event
+) -> None:
+    """Help with a run, as one worker of many, until it is finished or `over` is set.
+
+    Raises:
+        SystemExit: with code 143, if it is set.
+    """
+    from simbias.store.work import prepare, work
+
+    plan = planned(experiment, lanes, holds_result=False)
+    store = prepare(address, plan, attributes(plan))
+    work(plan, store, lanes=lanes, over=over)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -123,6 +123,7 @@ def test_the_version_is_that_of_the_package(capsys):
         "figure",
         "report",
         "watch",
+        "status",
         "check",
         "export",
         "doctor",

@@ -37,7 +37,7 @@ def found(*line):
         ),
         (["run", "threshold", "--flow.name", "re"], ["relu_flow"]),
         (["check", "three_points", "--json", "x", "--preset", "q"], ["quick"]),
-        (["submit", "--cluster", ""], ["local", "slurm"]),
+        (["submit", "--cluster", ""], ["dask", "local", "ray", "slurm"]),
         (["figure", "--format", "p"], ["pdf", "png"]),
         (["animate", "x", "--kind", "b"], ["boundary"]),
         (["completion", ""], ["bash", "fish", "zsh"]),

@@ -1,7 +1,5 @@
 """Who is asked to leave saves what is in flight, waits for nothing else, and goes."""
 
-import contextlib
-import importlib.util
 import os
 import pathlib
 import signal
@@ -9,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from types import SimpleNamespace
 
 import durable
 import jax
@@ -18,13 +15,9 @@ import xarray as xr
 from small import small
 from tree import ROOT
 
-from simbias import BadInput, cli
-from simbias.cli import _pool
-from simbias.cli import submit as _submit
-from simbias.cli.submit import Work
 from simbias.ensemble import engine, left, pace, programs
-from simbias.ensemble.plan import make_plan
-from simbias.results import attributes, open_result
+from simbias.results import open_result
+from simbias.store import interrupt as _interrupt
 from simbias.store import work
 from simbias.store.blocks import Blocks
 from simbias.store.interrupt import HANGUP, Interrupt
@@ -120,24 +113,25 @@ def test_a_closed_terminal_may_say_so_twice_and_after_nohup_is_ignored():
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-def test_the_end_of_an_input_asks_for_what_sigterm_does_and_never_twice():
-    reader, writer = os.pipe()
-    over = _pool.end_of_input(reader)
-    with Interrupt(over) as interrupt:
-        os.write(writer, b"x")
-        assert not over.wait(0.1)
-        assert interrupt.signal is None
-        os.close(writer)
-        assert over.wait(30)
+def test_a_sigterm_that_comes_twice_is_one_and_a_later_one_acts(monkeypatch):
+    """Slurm sends it to a job by way of several of its processes."""
+    with Interrupt() as interrupt:
+        signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGTERM)
         assert interrupt.signal == signal.SIGTERM
-        with pytest.raises(SystemExit):
-            interrupt.raise_noted()
-    os.close(reader)
+        # Ctrl-C acts at once, whatever was asked for before.
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        monkeypatch.setattr(_interrupt, "_ECHO_SECONDS", 0.0)
+        acted = []
+        monkeypatch.setattr(signal, "raise_signal", acted.append)
+        interrupt._note(signal.SIGTERM, None)
+        assert acted == [signal.SIGTERM]
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
 RUN = ["three_points", "--preset", "smoke", "--flow.name", "descent"]
 RUN += ["--times", "0", "1e9", "--cell.m", "20", "--seeds", "8"]
-PREPARED = ["--workers", "0", "--out"]
 
 
 def started(program, *arguments):
@@ -176,90 +170,6 @@ def test_workers_whose_parent_is_killed_save_what_they_are_at_and_end(tmp_path):
     for process in ids:
         until(lambda process=process: not is_running(process), 10)
     assert not list((place / "work" / "leases").iterdir())
-
-
-@pytest.mark.long
-def test_a_job_that_is_queued_again_goes_on_and_logs_no_error(tmp_path):
-    if importlib.util.find_spec("submitit") is None:
-        pytest.skip("submitit is not installed")
-    out = tmp_path / "run"
-    assert started(["-m", "simbias"], "run", *RUN, *PREPARED, str(out)).wait(120) == 0
-    submit = ["submit", str(out), "--cluster", "local", "--workers", "1", "--cpus", "1"]
-    submission = started(["-m", "simbias"], *submit)
-    store, jobs = open_store(out / "run.zarr"), out / "jobs"
-    log = lambda: "".join(path.read_text() for path in jobs.glob("*_log.*"))
-    try:
-        until(lambda: heartbeats(store.work))
-        os.kill(heartbeats(store.work)[0]["process"], signal.SIGUSR2)
-        until(lambda: log().count("Loading pickle") == 2, 120, log)
-    finally:
-        os.killpg(submission.pid, signal.SIGKILL)
-    assert "(1000 remaining timeouts)" in log()
-    assert "Traceback" not in log()
-    assert not list(jobs.glob("*result*"))
-
-
-@pytest.mark.parametrize(
-    ("ending", "raised"),
-    [(SystemExit(-1), SystemExit), (2, RuntimeError), (0, None)],
-)
-def test_a_job_fails_if_its_worker_does_and_not_if_it_is_queued_again(
-    monkeypatch, ending, raised
-):
-    def exit_code(_, **__):
-        if isinstance(ending, BaseException):
-            raise ending
-        return ending
-
-    monkeypatch.setattr(cli, "exit_code", exit_code)
-    with contextlib.nullcontext() if raised is None else pytest.raises(raised):
-        Work("somewhere")()
-
-
-@pytest.mark.parametrize("is_finished", [False, True])
-def test_a_job_is_queued_again_when_its_work_is_saved_and_only_if_it_is_not_finished(
-    monkeypatch, is_finished
-):
-    said = []
-
-    def queue_again(number, _):
-        said.append("queued")
-        raise SystemExit(number)
-
-    def exit_code(_, over):
-        signal.raise_signal(signal.SIGUSR2)
-        assert over.is_set()
-        said.append("saved")
-        return 0 if is_finished else 128 + signal.SIGTERM
-
-    monkeypatch.setattr(cli, "exit_code", exit_code)
-    before = signal.signal(signal.SIGUSR2, queue_again)
-    try:
-        with contextlib.suppress(SystemExit):
-            Work("somewhere")()
-        assert said == (["saved"] if is_finished else ["saved", "queued"])
-        assert signal.getsignal(signal.SIGUSR2) is queue_again
-    finally:
-        signal.signal(signal.SIGUSR2, before)
-
-
-def test_slurm_is_told_how_often_a_job_may_reach_its_time_limit(tmp_path, monkeypatch):
-    told = {}
-
-    class Refusing:
-        def __init__(self, **options):
-            told.update(options)
-            raise BadInput("that is enough")
-
-    monkeypatch.setitem(sys.modules, "submitit", SimpleNamespace(AutoExecutor=Refusing))
-    monkeypatch.setattr(_submit.shutil, "which", lambda name: name)
-    recipe = {"experiment": "threshold", "preset": "smoke", "overrides": []}
-    plan = make_plan(small(cell={"n": 6}, seeds=1))
-    work.prepare(tmp_path / "run.zarr", plan, attributes(plan, recipe))
-    for options, expected in (([], 1000), (["--requeues", "7"], 7)):
-        assert cli.exit_code(["submit", str(tmp_path), *options]) == 2
-        assert told["cluster"] == "slurm"
-        assert told["slurm_max_num_timeout"] == expected
 
 
 def is_running(process):

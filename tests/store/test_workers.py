@@ -2,13 +2,11 @@
 
 import contextlib
 import dataclasses
-import importlib.util
 import json
 import os
 import pathlib
 import shutil
 import subprocess
-import sys
 import time
 
 import durable
@@ -20,11 +18,10 @@ from small import small
 from tree import ROOT
 
 from simbias import cli
-from simbias.cli import _pool
 from simbias.core import Status
 from simbias.ensemble.engine import run_members
 from simbias.ensemble.plan import make_plan
-from simbias.results import attributes, is_finished, open_result
+from simbias.results import attributes, open_result
 from simbias.store import lease, making, work
 from simbias.store.address import place_at
 from simbias.store.blocks import Blocks
@@ -32,6 +29,7 @@ from simbias.store.layout import Store
 from simbias.store.lease import Leases
 from simbias.store.work import prepare
 from simbias.verbs.simulate import simulate
+from simbias.workers import local_workers
 
 
 def computed(store, who):
@@ -318,36 +316,6 @@ def test_workers_of_the_command_line_share_a_run_that_grows_and_resumes(
     assert config["configuration"]["seeds"] == 20
 
 
-@pytest.mark.long
-def test_jobs_of_submitit_finish_a_run_that_was_only_prepared(tmp_path, monkeypatch):
-    if importlib.util.find_spec("submitit") is None:
-        pytest.skip("submitit is not installed")
-
-    def submit(*options):
-        # In a process of its own: submitit closes the logging handlers of its own one.
-        line = [sys.executable, "-m", "simbias", "submit", out, *options]
-        return subprocess.run(line, capture_output=True, text=True, check=False)
-
-    paths = [str(ROOT), os.environ.get("PYTHONPATH")]
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
-    out = str(tmp_path / "run")
-    assert (
-        command("run", *DESCENT, "--seeds", "12", "--workers", "0", "--out", out) == 0
-    )
-    assert (open_result(out)["status"] == Status.RUNNING).all()
-    if shutil.which("srun") is None:
-        refused = submit()
-        assert refused.returncode == 2
-        assert "there is no `srun` here" in refused.stderr
-    options = ["--cluster", "local", "--workers", "2", "--cpus", "1", "--wait"]
-    done = submit(*options)
-    assert done.returncode == 0, done.stderr
-    assert is_finished(open_result(out)).all()
-    assert not (tmp_path / "run" / "figure.png").exists()
-    assert command("resume", out) == 0
-    assert (tmp_path / "run" / "figure.png").exists()
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -369,27 +337,27 @@ def test_what_cannot_be_resumed_or_shared_is_said(
 
 
 def test_workers_keep_programs_only_if_who_starts_them_does(tmp_path, monkeypatch):
-    process, started = subprocess.Popen, []
+    process, begun = subprocess.Popen, []
 
-    def start(line, **_):
-        started.append(line)
-        return process(["sh", "-c", "exit 3"])
+    def start(command, cores=()):
+        begun.append(command.words)
+        return process(["sh", "-c", "exit 3"], stdin=subprocess.PIPE)
 
-    monkeypatch.setattr(_pool.subprocess, "Popen", start)
+    monkeypatch.setattr(local_workers, "started", start)
     run = ["run", *DESCENT, "--workers", "1", "--out", str(tmp_path / "run")]
     for flag in (["--no-compile-cache"], []):
         assert command(*run, *flag) == 2
-        assert [v for v in started.pop() if "cache" in v] == flag
+        assert [v for v in begun.pop() if "cache" in v] == flag
 
 
 def test_a_worker_that_fails_is_reported_with_the_way_to_go_on(
     tmp_path, monkeypatch, capsys
 ):
-    monkeypatch.setattr(
-        _pool, "_start", lambda *_: subprocess.Popen(["sh", "-c", "exit 3"])
-    )
+    failing = lambda *_: subprocess.Popen(["sh", "-c", "exit 3"], stdin=subprocess.PIPE)
+    monkeypatch.setattr(local_workers, "started", failing)
     out = str(tmp_path / "run")
     assert command("run", *DESCENT, "--workers", "2", "--out", out) == 2
     err = capsys.readouterr().err
-    assert "2 of 2 workers failed, the first with exit code 3" in err
+    assert "2 of 2 workers failed, the first, process " in err
+    assert ": exit code 3" in err
     assert f"simbias resume {out} --workers 2" in err

@@ -1,0 +1,264 @@
+"""What every trial of an engine needs: a run, what it should be, and how it went."""
+
+import argparse
+import contextlib
+import dataclasses
+import datetime
+import importlib.metadata
+import json
+import os
+import pathlib
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+from simbias.ensemble.configuration import provenance
+from simbias.store.address import place_at
+from simbias.store.layout import open_store
+from simbias.store.standing import Standing, standing
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "benchmarks" / "results"
+FILE = str(pathlib.Path(__file__).with_name("paced.py"))
+# Members, and seconds that a worker sleeps after each: half a minute for four workers.
+SEEDS, PACE = 240, 0.5
+SIMBIAS = [sys.executable, "-m", "simbias"]
+
+
+@dataclasses.dataclass
+class Trials:
+    """Trials in a folder of their own; what each one showed, in order."""
+
+    folder: pathlib.Path
+    seeds: int
+    environment: dict[str, str]
+    rows: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    earlier: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    """Trials of another day, of which those that are run again are replaced."""
+    about: dict[str, Any] = dataclasses.field(default_factory=dict)
+    file: pathlib.Path | None = None
+
+    def document(self) -> str:
+        """What was tried, and on what."""
+        new = {row["trial"]: row for row in self.rows}
+        kept = [new.pop(row["trial"], row) for row in self.earlier]
+        document = {**self.about, "trials": [*kept, *new.values()]}
+        return json.dumps(document, indent=1) + "\n"
+
+    def simbias(self, *words: str, **options: Any) -> subprocess.Popen:
+        """The command line, in the background."""
+        return subprocess.Popen(
+            [*SIMBIAS, *words], env=self.environment, cwd=self.folder, **options
+        )
+
+    def prepared(self, out: str, seeds: int | None = None) -> str:
+        """A run in which nobody has started."""
+        words = ["run", FILE, "--seeds", str(seeds or self.seeds)]
+        words += ["--workers", "0", "--out", out]
+        if self.simbias(*words, stdout=subprocess.DEVNULL).wait():
+            raise RuntimeError(f"{out} could not be prepared")
+        return out
+
+    def in_one_process(self, seeds: int | None = None) -> dict[str, bytes]:
+        """What the run holds if one process does all of it in a folder."""
+        out = self.folder / f"one-{seeds or self.seeds}"
+        if not out.exists():
+            self.prepared(str(out), seeds)
+            self.alone(str(out))
+        return contents(f"{out}/run.zarr")
+
+    def alone(self, out: str) -> None:
+        """What is left of a run, by one process that does not sleep."""
+        swift = {**self.environment, "SIMBIAS_PACE": "0"}
+        command = [*SIMBIAS, "worker", out, FILE, "--quiet"]
+        subprocess.run(command, env=swift, check=True)
+
+    @contextlib.contextmanager
+    def trial(self, name: str) -> Iterator[dict[str, Any]]:
+        """A row to fill; an error is noted in it, and the next trial begins."""
+        now = datetime.datetime.now(datetime.UTC)
+        row: dict[str, Any] = {"trial": name, "at": f"{now:%Y-%m-%d %H:%M} UTC"}
+        row["load_before"] = round(os.getloadavg()[0], 1)
+        began = time.monotonic()
+        self.rows.append(row)
+        print(f"== {name}", file=sys.stderr, flush=True)
+        try:
+            yield row
+        except Exception as error:
+            traceback.print_exc()
+            row["error"] = f"{type(error).__name__}: {error}"
+        row["seconds"] = round(time.monotonic() - began, 1)
+        print(json.dumps(row), file=sys.stderr, flush=True)
+        if self.file is not None:
+            self.file.write_text(self.document())
+
+    def finished(self, row: dict[str, Any], out: str, seeds: int | None = None) -> None:
+        """Note whether a run is, by those who were at it, and what it holds."""
+        now = looked(out)
+        row["finished_by_workers"] = now.is_finished
+        if not now.is_finished:
+            row["members_left_to_another_worker"] = now.members - now.done
+            self.alone(out)
+        row["members"] = looked(out).done
+        row["errors_in_status"] = [one.said for one in now.errors]
+        mine, whole = contents(f"{out}/run.zarr"), self.in_one_process(seeds)
+        row["bytes_equal"] = mine == whole
+
+
+@contextlib.contextmanager
+def trials(
+    description: str | None, result: str, versions: Mapping[str, str]
+) -> Iterator[tuple[Trials, list[str]]]:
+    """Trials, and the names of those that are asked for; then the document."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--json", default="-")
+    parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--only", nargs="*", default=[], metavar="TRIAL")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix=f"simbias-{result}-") as folder:
+        here = {"JAX_PLATFORMS": "cpu", "PYTHONPATH": str(ROOT)}
+        here |= {"SIMBIAS_PLAIN": "1", "SIMBIAS_PACE": str(PACE)}
+        cache = os.environ.get("JAX_COMPILATION_CACHE_DIR", f"{folder}/cache")
+        here["JAX_COMPILATION_CACHE_DIR"] = cache
+        found = Trials(pathlib.Path(folder), options.seeds, {**os.environ, **here})
+        os.environ.update(here)
+        what = f"{platform.system()} {platform.machine()}"
+        found.about = {
+            "machine": f"{what}, {os.cpu_count()} cores",
+            "run": f"benchmarks/engines/paced.py, {options.seeds} members",
+            "engine_versions": dict(versions),
+            **provenance(),
+        }
+        found.file = None if options.json == "-" else pathlib.Path(options.json)
+        if options.only and found.file and found.file.exists():
+            found.earlier = json.loads(found.file.read_text())["trials"]
+        found.in_one_process()  # which compiles for all that follow
+        yield found, options.only
+    if options.json == "-":
+        print(found.document())
+    if any(is_bad(row) for row in found.rows):
+        sys.exit(1)
+
+
+def is_bad(row: Mapping[str, Any]) -> bool:
+    """Whether a trial did not show what it should."""
+    return "error" in row or not row.get("bytes_equal", True)
+
+
+def skipped(result: str, why: str) -> NoReturn:
+    """Say why nothing was tried, and end with the code that says so."""
+    print(f"skipped: {result}: {why}", file=sys.stderr)
+    sys.exit(77)
+
+
+def version(package: str) -> str:
+    return importlib.metadata.version(package)
+
+
+def contents(address: str) -> dict[str, bytes]:
+    """Every file of a store; of the root, all but what is its own in each run."""
+    place = place_at(address)
+    files = {name: (place / name).read() for name in place.files()}
+    root = json.loads(files["zarr.json"])
+    for name in ("run", "sha256"):
+        del root["attributes"][name]
+    return files | {"zarr.json": json.dumps(root).encode()}
+
+
+def looked(out: str) -> Standing:
+    """What `simbias status` shows."""
+    return standing(open_store(f"{out}/run.zarr"))
+
+
+def until(is_so: Callable[[], Any], seconds: float = 900.0, what: str = "") -> float:
+    """Wait for something; how long it took."""
+    began = time.monotonic()
+    while not is_so():
+        if time.monotonic() - began > seconds:
+            raise TimeoutError(f"not so within {seconds:g} s: {what}")
+        time.sleep(0.2)
+    return time.monotonic() - began
+
+
+def at_work(out: str, count: int, least: int = 1) -> list[int]:
+    """Processes of a run, once `count` of them have computed `least` members each.
+
+    Heartbeats say so, which come every ten seconds.
+    """
+
+    def busy() -> list[int]:
+        now = looked(out)
+        if now.is_finished:
+            raise RuntimeError("the run was finished too soon")
+        alive = [one for one in now.workers if one.state == "at work"]
+        return [one.process for one in alive if one.computed >= least]
+
+    until(lambda: len(busy()) >= count, what=f"{count} workers at {out}")
+    return busy()
+
+
+def is_running(process: int) -> bool:
+    """Whether a process is there and has not ended."""
+    try:
+        stat = pathlib.Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
+
+
+def gone(processes: Sequence[int], seconds: float = 120.0) -> float:
+    """Seconds until all of these processes have ended."""
+    return until(lambda: not any(map(is_running, processes)), seconds, "they end")
+
+
+def descendants(process: int) -> list[int]:
+    """A process and all below it, by what the system says of their parents."""
+    parents = {}
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = path.read_text().rpartition(")")[2].split()
+            parents[int(path.parent.name)] = int(fields[1])
+    found = [process]
+    for one in found:
+        found += [child for child, parent in parents.items() if parent == one]
+    return found
+
+
+def parent(process: int) -> int:
+    """The process above one; 0 if there is none."""
+    try:
+        stat = pathlib.Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return 0
+    return int(stat.rpartition(")")[2].split()[1])
+
+
+def kill(processes: Sequence[int], number: int = signal.SIGKILL) -> None:
+    """Send a signal to processes that may have gone."""
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, number)
+
+
+def of_docs(title: str, language: str = "") -> str:
+    """The first block of a section of docs/cluster.md, or its first in a language."""
+    text = (ROOT / "docs" / "cluster.md").read_text()
+    section = re.split(rf"^## {re.escape(title)}$", text, flags=re.MULTILINE)[1]
+    section = re.split(r"^## ", section, flags=re.MULTILINE)[0]
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
+    return next(body for kind, body in blocks if kind == language or not language)
+
+
+def fresh_cache(trials: Trials) -> dict[str, str]:
+    """An environment in which every program has to be compiled."""
+    folder = trials.folder / "empty"
+    shutil.rmtree(folder, ignore_errors=True)
+    return {**trials.environment, "JAX_COMPILATION_CACHE_DIR": str(folder)}

@@ -1,0 +1,120 @@
+"""`simbias status`."""
+
+import dataclasses
+import json
+import sys
+import time
+
+import tyro
+
+from simbias.cli._options import Folder
+from simbias.cli._place import found_run
+from simbias.cli._terminal import say
+from simbias.errors import BadInput
+from simbias.store.layout import open_store
+from simbias.store.standing import Owner, Standing, standing
+from simbias.store.time_taken import Failure
+
+_MOST_WORKERS, _MOST_ERRORS = 20, 3
+_CLEAR = "\x1b[H\x1b[2J"
+
+
+@dataclasses.dataclass(frozen=True)
+class StatusOptions:
+    """Members done and failed, workers, rate, time left and last errors of a run.
+
+    It reads the store alone, writes nothing, and needs no file of yours.
+    """
+
+    folder: Folder
+    """The folder of the run, or its URL."""
+    watch: bool = False
+    """Look again and again until the run is finished."""
+    every: float = 5.0
+    """Seconds between two looks."""
+    json: bool = False
+    """One line of JSON for each look."""
+
+
+def status(arguments: list[str]) -> int:
+    """Print where a run stands."""
+    parsed = tyro.cli(StatusOptions, args=arguments, prog="simbias status")
+    if not parsed.every > 0:
+        raise BadInput(f"`--every` must be positive, got {parsed.every}. Example: 5.")
+    _, store = found_run(parsed.folder)
+    is_drawn = parsed.watch and not parsed.json and sys.stdout.isatty()
+    try:
+        while True:
+            now = standing(store)
+            text = _line(now) if parsed.json else _text(now)
+            print(f"{_CLEAR if is_drawn else ''}{text}", flush=True)
+            if now.is_finished or not parsed.watch:
+                return 0
+            time.sleep(parsed.every)
+            store = open_store(str(store.place))  # it may have grown
+    except KeyboardInterrupt:
+        say("\nStopped looking.")
+        return 0
+
+
+def _line(now: Standing) -> str:
+    return json.dumps(
+        dataclasses.asdict(now) | {"is_finished": now.is_finished}, allow_nan=False
+    )
+
+
+def _text(now: Standing) -> str:
+    done = f"{now.done:,} of {now.members:,} members done"
+    done += f", {now.failed:,} of them failed" if now.failed else ""
+    blocks = f"{now.blocks_done:,} of {now.blocks:,} blocks written"
+    blocks += f", {now.blocks_claimed:,} claimed" if now.blocks_claimed else ""
+    counts = ", ".join(f"{n:,} {name}" for name, n in now.statuses.items())
+    size = now.result_bytes / 2**20
+    lines = [
+        f"{now.run}: {now.experiment}, {done}; {blocks}",
+        f"  stored: {counts}; the whole result is {size:.3g} MiB",
+    ]
+    if now.rate:
+        lines.append(f"  {_often(now.rate)}{_left(now.seconds_left)}")
+    states = [worker.state for worker in now.workers]
+    known = [f"{states.count(s)} {s}" for s in ("at work", "silent", "gone")]
+    if states:
+        lines.append(f"  workers: {', '.join(k for k in known if k[0] != '0')}")
+    elif not now.is_finished:
+        lines.append("  no worker")
+    lines += [_worker(worker) for worker in now.workers[:_MOST_WORKERS]]
+    if len(states) > _MOST_WORKERS:
+        lines.append(f"    and {len(states) - _MOST_WORKERS} more; all with --json")
+    return "\n".join([*lines, *map(_error, now.errors[-_MOST_ERRORS:])])
+
+
+def _worker(one: Owner) -> str:
+    ago = "" if one.seconds_ago is None else f", heard of {one.seconds_ago:.0f} s ago"
+    said = (
+        f"    {one.machine} {one.process}: {one.state}{ago}, {one.computed:,} members"
+    )
+    if one.compiling:
+        said += f", compiling {one.compiling} of {one.shapes}"
+    return said
+
+
+def _error(one: Failure) -> str:
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(one.at))
+    said = one.said.replace("\n", "\n    ")
+    return f"  error of {one.machine} {one.process}, {when} UTC: {said}"
+
+
+def _often(rate: float) -> str:
+    for seconds, unit in ((1, "second"), (60, "minute"), (3600, "hour")):
+        if rate * seconds >= 1:
+            return f"{rate * seconds:.3g} members per {unit}"
+    return f"{rate * 86400:.2g} members per day"
+
+
+def _left(seconds: float | None) -> str:
+    if not seconds:
+        return ""
+    for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f", about {seconds / size:.0f} {unit} left"
+    return f", about {max(seconds, 1):.0f} seconds left"

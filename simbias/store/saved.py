@@ -1,0 +1,24 @@
+"""What workers have saved of the blocks that they are at."""
+
+import contextlib
+from collections.abc import Iterator
+
+from simbias.store.checkpoint import State, load_state, run_hash
+from simbias.store.layout import Store
+
+
+def saved(store: Store, committed: set[int]) -> Iterator[tuple[int, State]]:
+    """Blocks that are not `committed` and have a state that can be read, with it.
+
+    A state that cannot be read is data that is not there yet.
+    """
+    states = store.work / "states"
+    names = set(states.files())
+    for block in range(store.attributes["extents"][-1]["blocks"]):
+        if str(block) not in names or block in committed:
+            continue
+        with contextlib.suppress(ValueError, OSError, KeyError, IndexError):
+            yield (
+                block,
+                load_state(states / str(block), run_hash(store.attributes, block)),
+            )

@@ -1,0 +1,15 @@
+from .called import called as called
+from .command import Command as Command
+from .cores import free_cores as free_cores
+from .cores import share_of_cores as share_of_cores
+from .dask_workers import DaskWorkers as DaskWorkers
+from .end_of_input import end_of_input as end_of_input
+from .local_workers import LocalWorkers as LocalWorkers
+from .pool import AbstractPool as AbstractPool
+from .pool import State as State
+from .pool import Worker as Worker
+from .pool import check_count as check_count
+from .pool import required as required
+from .ray_workers import RayWorkers as RayWorkers
+from .slurm_workers import SlurmWorkers as SlurmWorkers
+from .wait import wait as wait

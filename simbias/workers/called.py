@@ -1,0 +1,58 @@
+"""A worker that is a function of a program of yours, and not of the command line.
+
+    python -m simbias.workers.called --attached
+
+The function comes pickled on standard input, from the process that has started this
+one, and in no other way.
+"""
+
+import importlib
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+from simbias.ensemble.left import exit_at_once, is_left
+from simbias.errors import BadInput
+from simbias.numerics.compiled import cache_programs
+from simbias.workers._attached import given_to_this
+from simbias.workers.command import Command
+from simbias.workers.end_of_input import end_of_input
+
+
+def called(function: Callable[..., Any]) -> Command:
+    """A worker that calls a function, whose argument `over` asks it to leave.
+
+    What a notebook or a script defines travels with it if cloudpickle is there, which
+    comes with submitit, Ray and Dask; the rest must be importable where it arrives.
+
+    Raises:
+        ValueError: if the function, or what it holds, cannot be sent.
+    """
+    try:
+        writer: Any = importlib.import_module("cloudpickle")
+    except ImportError:
+        writer = pickle
+    try:
+        given = writer.dumps(function)
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise BadInput(
+            f"`workers`: the experiment cannot be sent to them: {error}. Define what "
+            "it holds in a module that they can import, or pip install cloudpickle."
+        ) from error
+    return Command(("simbias.workers.called",), given)
+
+
+def main() -> None:
+    """Call what was given, until it has done or its input ends."""
+    cache_programs()
+    function = pickle.loads(given_to_this())
+    try:
+        function(over=end_of_input())
+    except SystemExit as leaving:
+        if is_left() and isinstance(leaving.code, int):
+            exit_at_once(leaving.code)
+        raise
+
+
+if __name__ == "__main__":
+    main()

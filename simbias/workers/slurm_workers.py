@@ -1,0 +1,227 @@
+"""Workers as jobs of Slurm, by submitit."""
+
+import dataclasses
+import pathlib
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from simbias.errors import BadInput
+from simbias.workers import _attached as attached
+from simbias.workers.command import Command
+from simbias.workers.pool import AbstractPool, State, Worker, check_count, required
+
+# A job hears so many seconds before its time limit that it shall leave: enough to save,
+# and a quarter of a short one.
+_WARNING_SECONDS = 90
+_WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT")
+_AT_WORK = ("RUNNING", "COMPLETING", "SUSPENDED", "STAGE_OUT", "SIGNALING", "RESIZING")
+
+
+@dataclasses.dataclass
+class SlurmWorkers(AbstractPool):
+    """An array job of so many tasks, which goes on without who submitted it.
+
+    One that reaches its time limit or is preempted saves its members in flight and is
+    queued again, after the time limit up to `requeues` times; one whose node fails is
+    queued again by Slurm.
+    """
+
+    count: int = 4
+    logs: str | pathlib.Path = "jobs"
+    """Folder for what the jobs print, which every node must see."""
+    minutes: int = 60
+    """Time limit of a job."""
+    requeues: int = 1000
+    cpus: int = 4
+    gpus: int = 0
+    partition: str | None = None
+    engine: Literal["slurm", "local"] = "slurm"
+    """`local` is submitit's own, which starts the jobs on this machine."""
+
+    def __post_init__(self):
+        check_count(
+            workers=self.count,
+            minutes=self.minutes,
+            cpus=self.cpus,
+            gpus=self.gpus,
+            requeues=self.requeues,
+        )
+        self._jobs: list[Any] = []
+
+    @property
+    def outlives(self) -> bool:
+        """See AbstractPool."""
+        return True
+
+    def __enter__(self) -> "SlurmWorkers":
+        """See AbstractPool."""
+        self._submitit = required("submitit", "slurm", "Slurm")
+        if self.engine == "slurm" and shutil.which("srun") is None:
+            raise BadInput(
+                "`--cluster slurm`: there is no `srun` here. Submit from a node of the "
+                "cluster, or try it out with --cluster local."
+            )
+        return self
+
+    def __exit__(self, *_) -> None:
+        """Jobs are left to Slurm."""
+
+    def submit(self, command: Command) -> None:
+        """See AbstractPool."""
+        most = {f"{self.engine}_max_num_timeout": self.requeues}
+        executor = self._submitit.AutoExecutor(
+            folder=self.logs, cluster=self.engine, **most
+        )
+        of_slurm: dict[str, Any] = {
+            "slurm_signal_delay_s": min(_WARNING_SECONDS, 15 * self.minutes),
+            "slurm_additional_parameters": {"requeue": True},
+        }
+        if self.partition:
+            of_slurm["slurm_partition"] = self.partition
+        executor.update_parameters(
+            name="simbias",
+            timeout_min=self.minutes,
+            cpus_per_task=self.cpus,
+            gpus_per_node=self.gpus,
+            **of_slurm,
+        )
+        job = Job(command, self.cpus)
+        with executor.batch():
+            self._jobs += [executor.submit(job) for _ in range(self.count)]
+
+    def status(self) -> Sequence[Worker]:
+        """See AbstractPool; from one `squeue`, which needs no accounting."""
+        states = _queue(self._jobs) if self.engine == "slurm" else {}
+        return [self._worker(job, states.get(job.job_id)) for job in self._jobs]
+
+    def cancel(self) -> None:
+        """See AbstractPool."""
+        for job in self._jobs:
+            job.cancel(check=False)
+
+    def _worker(self, job: Any, state: str | None) -> Worker:
+        """What Slurm says counts, and what the job has left where Slurm has forgotten.
+
+        The result of a job that is queued again is none.
+        """
+        if state in _WAITING:
+            return Worker(job.job_id, State.WAITING, state.lower())
+        if state in _AT_WORK or (state is None and self._is_at_work_here(job)):
+            return Worker(job.job_id, State.RUNNING)
+        if job.paths.result_pickle.exists():
+            (error,) = [job.exception()]
+            if error is None:
+                return Worker(job.job_id, State.DONE)
+            return Worker(job.job_id, State.FAILED, str(error).strip())
+        said = "it is not in the queue" if state is None else state.lower()
+        return Worker(job.job_id, State.FAILED, said)
+
+    def _is_at_work_here(self, job: Any) -> bool:
+        return self.engine == "local" and not job.done()
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """What a job of submitit does."""
+
+    command: Command
+    cpus: int | None = None
+
+    def __call__(self) -> None:
+        """Work until the run is finished, or the job is asked to leave.
+
+        Raises:
+            RuntimeError: if the worker fails.
+            SystemExit: that of submitit, after it has queued the job again.
+        """
+        with _Postponed() as postponed:
+            asked = lambda: postponed.noted is not None
+            code = attached.work(self.command, self.cpus, asked)
+        # Slurm's own SIGTERM ends a worker that has nothing to save yet, or any more.
+        if code in (attached.LEFT, -signal.SIGTERM):
+            postponed.handle()
+        attached.check(code)
+
+    def checkpoint(self) -> Any:
+        """The same again, for a job that ran out of time or was preempted."""
+        submitit = required("submitit", "slurm", "Slurm")
+        return submitit.helpers.DelayedSubmission(self)
+
+
+class _Postponed:
+    """Signals of a cluster, kept until the work is saved.
+
+    submitit's handler of one signal queues the job again and raises SystemExit; it only
+    logs SIGTERM, by which Slurm announces a preemption.
+    """
+
+    def __init__(self) -> None:
+        self.noted: int | None = None
+        self._handlers: dict[int, Any] = {}
+
+    def __enter__(self) -> "_Postponed":
+        for name in ("SIGUSR1", "SIGUSR2", "SIGTERM"):
+            number = getattr(signal, name, None)
+            if number is not None and callable(signal.getsignal(number)):
+                self._handlers[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *_) -> None:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+
+    def handle(self) -> None:
+        """Have the job queued again, unless who sent the signal sees to what follows.
+
+        Raises:
+            SystemExit: if the handler does.
+        """
+        number = self.noted
+        if number == signal.SIGTERM:
+            number = signal.SIGUSR2 if _is_preempted() else None
+        if number in self._handlers:
+            self._handlers[number](number, None)
+        if self.noted is not None:
+            raise SystemExit(attached.LEFT)
+
+    def _note(self, number: int, _frame: Any) -> None:
+        self.noted = number if self.noted in (None, signal.SIGTERM) else self.noted
+
+
+def _is_preempted() -> bool:
+    """Whether Slurm takes this job for one at work, as it does in a grace period.
+
+    One that is cancelled, past its time limit, or that Slurm itself queues again, is
+    completing by now.
+    """
+    try:
+        environment = required("submitit", "slurm", "Slurm").JobEnvironment()
+        found = _states(["--jobs", environment.job_id])
+    except (RuntimeError, OSError, subprocess.SubprocessError):
+        return False
+    return found.get(environment.job_id) == "RUNNING"
+
+
+def _queue(jobs: Sequence[Any]) -> dict[str, str]:
+    """State of every job that Slurm still knows, by its number."""
+    numbers = sorted({job.job_id.partition("_")[0] for job in jobs})
+    return _states(["--jobs", ",".join(numbers)]) if numbers else {}
+
+
+def _states(which: Sequence[str]) -> dict[str, str]:
+    """As `squeue` says.
+
+    Raises:
+        OSError, subprocess.SubprocessError: if it does not answer.
+    """
+    command = ["squeue", "--noheader", "--array", "--states=all", "--format=%i %T"]
+    done = subprocess.run(
+        [*command, *which], capture_output=True, text=True, timeout=60, check=False
+    )
+    if done.returncode and "Invalid job id" not in done.stderr:
+        raise ConnectionError(f"squeue: {done.stderr.strip()}")
+    pairs = [line.split() for line in done.stdout.splitlines()]
+    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}

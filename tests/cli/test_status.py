@@ -1,0 +1,148 @@
+"""`status` says where a run stands, from its store alone, and writes nothing."""
+
+import dataclasses
+import json
+import time
+
+import pytest
+from small import small
+
+from simbias import cli
+from simbias.core import Status
+from simbias.ensemble.bar import Pulse
+from simbias.ensemble.engine import exact_numerics, run_members
+from simbias.ensemble.plan import make_plan
+from simbias.results import attributes
+from simbias.store import time_taken, work
+from simbias.store.blocks import Blocks
+from simbias.store.layout import open_store
+from simbias.store.lease import Leases
+from simbias.store.standing import standing
+from simbias.store.time_taken import Stopwatch
+from simbias.verbs.simulate import simulate
+
+PULSE = Pulse(20, 0, 0, 0, 1, False, 0.0, 0.0, None, None)
+TWENTY = small(cell={"n": 6}, seeds=20)
+
+
+@pytest.fixture(params=["folder", "memory"])
+def begun(request, tmp_path):
+    """A run in which nobody has started: its store, and what computes it."""
+    place = {"folder": tmp_path, "memory": f"memory://status-{time.time_ns()}"}
+    with exact_numerics():
+        plan = make_plan(TWENTY)
+    where = f"{place[request.param]}/run.zarr"
+    return work.prepare(where, plan, attributes(plan)), plan
+
+
+def contents(store):
+    place = store.place.parent
+    return {name: (place / name).read() for name in place.files()}
+
+
+def of_status(store, capsys, *words):
+    assert cli.exit_code(["status", str(store.place.parent), *words]) == 0
+    return capsys.readouterr().out
+
+
+def test_a_run_is_shown_from_its_beginning_to_its_end_and_nothing_is_written(
+    begun, capsys
+):
+    store, plan = begun
+    before = contents(store)
+    assert "0 of 20 members done; 0 of 3 blocks" in of_status(store, capsys)
+    assert contents(store) == before
+    outcome = next(run_members(plan, {0}))
+    with Leases(store.work) as leases:
+        blocks = Blocks(plan, store, leases)
+        blocks.missing()
+        for _ in range(10):
+            task = blocks.take(0)
+            status = Status.NONFINITE if task.member % 4 == 0 else outcome.status
+            blocks.receive(
+                dataclasses.replace(outcome, member=task.member, status=status)
+            )
+        leases._began -= 20
+        leases._write_heartbeat()
+        before = contents(store)
+        now = standing(store)
+        assert contents(store) == before
+        (worker,) = now.workers
+        assert (now.members, now.done, now.blocks_done) == (20, 10, 1)
+        assert (worker.state, worker.computed) == ("at work", 10)
+        assert (now.rate, now.seconds_left) == (0.5, 20.0)
+        assert now.blocks_claimed == 1
+        # What is saved counts by status as what is written does.
+        blocks.checkpoint()
+        now = standing(store)
+        assert now.statuses["NONFINITE"] == now.failed > 1
+        assert sum(now.statuses.values()) == 20
+        assert now.statuses["RUNNING"] == 10
+        assert standing(store, time.time() + 60).workers[0].state == "silent"
+        assert standing(store, time.time() + 60).rate == 0
+        said = of_status(store, capsys)
+        assert "10 of 20 members done" in said
+        assert "workers: 1 at work" in said
+    assert "no worker" in of_status(store, capsys)
+    simulate(TWENTY, store=str(store.place))
+    line = json.loads(of_status(store, capsys, "--json", "--watch"))
+    assert (line["done"], line["is_finished"]) == (20, True)
+    assert line["result_bytes"] > 0
+
+
+def test_the_errors_that_ended_workers_are_shown_and_signals_are_none(begun, capsys):
+    store, _ = begun
+    for error in (MemoryError("too large"), SystemExit(143), ValueError("<wrong>")):
+        with pytest.raises(type(error)):
+            fail(store, error)
+    found = standing(store).errors
+    said = ["MemoryError: too large", "ValueError: <wrong>"]
+    assert [one.said for one in found] == said
+    shown = of_status(store, capsys)
+    assert all(f"UTC: {one}" in shown for one in said)
+    # Anybody may have written a note.
+    folder = store.place.parent / "time_taken"
+    for note in ("{", '{"error": 3}', '{"error": "x", "machine": []}'):
+        (folder / "strange.json").write(note.encode())
+        assert len(time_taken.failures(store)) == 2
+
+
+def fail(store, error):
+    with Stopwatch(store) as watch:
+        watch(PULSE)
+        raise error
+
+
+@pytest.mark.parametrize(
+    "beat",
+    ['{"process": 1, "seconds": "x", "computed": []}', "[]", '{"process": 1}'],
+)
+def test_a_heartbeat_that_cannot_be_understood_is_no_error(begun, capsys, beat):
+    store, _ = begun
+    (store.work / "owners" / "strange").write(beat.encode())
+    of_status(store, capsys)
+
+
+def test_a_worker_that_was_killed_on_this_machine_is_gone(begun):
+    store, _ = begun
+    with Leases(store.work) as leases:
+        name = f"owners/{leases.owner}"
+        beat = json.loads((store.work / name).read())
+        (store.work / "owners" / "dead").write(
+            json.dumps({**beat, "began": "0"}).encode()
+        )
+        states = sorted(one.state for one in standing(open_store(store.place)).workers)
+    if beat["machine"] is not None:
+        assert states == ["at work", "gone"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["status", "nowhere"], "is not a simbias run"),
+        (["status", "nowhere", "--every", "0"], "`--every` must be positive"),
+    ],
+)
+def test_what_has_no_status_is_named(capsys, words, message):
+    assert cli.exit_code(words) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,64 @@
+"""`submit` starts workers by what is there, and names what is not."""
+
+import os
+import sys
+
+import pytest
+import xarray as xr
+from small import small
+from tree import ROOT
+
+from simbias import cli
+from simbias.ensemble.plan import make_plan
+from simbias.results import attributes, open_result
+from simbias.store import work
+
+RUN = ["three_points", "--preset", "smoke", "--flow.name", "descent"]
+RUN += ["--times", "0", "5", "--cell.m", "20", "--seeds", "12"]
+
+
+@pytest.fixture
+def begun(tmp_path):
+    recipe = {"experiment": "threshold", "preset": "smoke", "overrides": []}
+    plan = make_plan(small(cell={"n": 6}, seeds=1))
+    work.prepare(tmp_path / "run.zarr", plan, attributes(plan, recipe))
+    return str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--cluster", "local"], "Add --wait"),
+        (["--cluster", "ray"], "Add --wait"),
+        (["--cluster", "local", "--address", "x"], "`--address`: local has none"),
+        (["--cluster", "dask", "--gpus", "1"], "`--gpus`: dask counts none"),
+        (["--workers", "0"], "`workers` must be positive"),
+        (["--cluster", "ray", "--wait"], "simbias[ray]"),
+        (["--cluster", "dask", "--wait"], "simbias[dask]"),
+        ([], "there is no `srun` here"),
+    ],
+)
+def test_what_is_wrong_is_named_before_anything_is_started(
+    begun, monkeypatch, capsys, words, message
+):
+    for package in ("ray", "distributed"):
+        monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    assert cli.exit_code(["submit", begun, *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_workers_of_this_machine_finish_a_run_that_was_only_prepared(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.chdir(tmp_path)
+    assert cli.exit_code(["run", *RUN, "--workers", "0", "--out", "run"]) == 0
+    words = ["--cluster", "local", "--workers", "1", "--wait"]
+    assert cli.exit_code(["submit", "run", *words]) == 0
+    # The first worker that can has left the plain data, too.
+    assert (tmp_path / "run" / "run.zarr" / "end_time").is_dir()
+    assert not os.path.exists(tmp_path / "run" / "run.zarr" / "work")
+    assert cli.exit_code(["run", *RUN, "--out", "one"]) == 0
+    xr.testing.assert_identical(open_result("run"), open_result("one"))

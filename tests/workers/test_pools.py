@@ -1,0 +1,118 @@
+"""Every pool starts workers, says what they are at, and lets them leave in peace."""
+
+import importlib.util
+import os
+import pathlib
+import sys
+import time
+
+import pytest
+from tree import ROOT
+
+from simbias.errors import BadInput
+from simbias.workers import DaskWorkers, LocalWorkers, RayWorkers, SlurmWorkers
+from simbias.workers.command import Command
+from simbias.workers.pool import State
+
+# What has to be installed, and what makes two workers.
+POOLS = {
+    "local": ("", lambda folder: LocalWorkers(2)),
+    "slurm": (
+        "submitit",
+        lambda folder: SlurmWorkers(2, f"{folder}/jobs", cpus=1, engine="local"),
+    ),
+    "ray": ("ray", lambda folder: RayWorkers(2, cpus=1)),
+    "dask": ("distributed", lambda folder: DaskWorkers(2, cpus=1)),
+}
+
+
+@pytest.fixture(params=POOLS)
+def pool(request, tmp_path, monkeypatch):
+    package, make = POOLS[request.param]
+    if package and importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
+    paths = [str(ROOT), str(ROOT / "tests"), os.environ.get("PYTHONPATH")]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    return make(tmp_path)
+
+
+def errand(folder, code):
+    return Command(("errand", str(folder), str(code)), given=b"a sample")
+
+
+def until(is_so, seconds=120):
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def is_over(pool):
+    return all(worker.state.is_over for worker in pool.status())
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_workers_end_well_or_say_why_not_and_leave_when_they_are_called_off(
+    pool, tmp_path
+):
+    with pool:
+        assert list(pool.status()) == []
+        pool.submit(errand(tmp_path, 0))
+        until(lambda: is_over(pool))
+        assert [worker.state for worker in pool.status()] == [State.DONE] * 2
+        pool.submit(errand(tmp_path, 3))
+        until(lambda: is_over(pool))
+        failed = pool.status()[2:]
+        assert [worker.state for worker in failed] == [State.FAILED] * 2
+        assert all("code 3" in worker.said for worker in failed)
+        pool.submit(errand(tmp_path, -1))
+        given = lambda: list(pathlib.Path(tmp_path).glob("*.given"))
+        until(lambda: len(given()) == 6)
+        assert {path.read_bytes() for path in given()} == {b"a sample"}
+        assert [worker.state for worker in pool.status()[4:]] == [State.RUNNING] * 2
+        pool.cancel()
+        until(lambda: is_over(pool))
+        assert len(list(tmp_path.glob("*.left"))) == 2
+
+
+@pytest.mark.slow
+def test_workers_of_this_machine_leave_with_who_has_started_them(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests")]))
+    with LocalWorkers(2) as pool:
+        pool.submit(errand(tmp_path, -1))
+        until(lambda: len(list(tmp_path.glob("*.given"))) == 2)
+    assert len(list(tmp_path.glob("*.left"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: LocalWorkers(0), "workers"),
+        (lambda: RayWorkers(cpus=0), "cpus"),
+        (lambda: RayWorkers(gpus=-1), "gpus"),
+        (lambda: DaskWorkers(count=-1), "workers"),
+        (lambda: SlurmWorkers(minutes=0), "minutes"),
+        (lambda: SlurmWorkers(requeues=-1), "requeues"),
+    ],
+)
+def test_a_number_that_is_none_is_named(make, name):
+    with pytest.raises(BadInput, match=f"`{name}` must"):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("pool", "package", "extra"),
+    [
+        (SlurmWorkers(), "submitit", "slurm"),
+        (RayWorkers(), "ray", "ray"),
+        (DaskWorkers(), "distributed", "dask"),
+    ],
+)
+def test_a_package_that_is_missing_is_named_by_its_extra(
+    monkeypatch, pool, package, extra
+):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(BadInput, match=rf"needs {package}: pip .*simbias\[{extra}\]"):
+        pool.__enter__()
