@@ -11,13 +11,10 @@ from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
 from simbias.errors import BadInput
 from simbias.flows._relu.decoupled import decoupled_length, may_be_decoupled
-from simbias.flows._relu.event_step import (
-    Attempt,
-    Method,
-    attempt_step,
-)
+from simbias.flows._relu.event_step import Attempt, attempt_step
 from simbias.flows._relu.events import PLACES, Log, no_log
 from simbias.flows._relu.frozen import Sample, extended_sample
+from simbias.flows._relu.leg import Method
 from simbias.flows._relu.planes import Planes
 from simbias.flows._relu.position import (
     Position,

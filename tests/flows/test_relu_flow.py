@@ -8,8 +8,9 @@ from scipy.optimize import brentq, lsq_linear
 
 from simbias import losses
 from simbias.core import Dataset, Status
-from simbias.flows._relu.event_step import Method, attempt_step
+from simbias.flows._relu.event_step import attempt_step
 from simbias.flows._relu.frozen import extended_sample
+from simbias.flows._relu.leg import Method
 from simbias.flows._relu.subgradient import box_least_norm
 from simbias.flows.relu_flow import ReluFlow
 from simbias.networks.activations import LeakyRelu, gelu

@@ -24,6 +24,7 @@ from simbias.flows._relu.clearance import clearance_anew, turn
 from simbias.flows._relu.course import Course, Pins, Step
 from simbias.flows._relu.frozen import Sample
 from simbias.flows._relu.meetings import concave_first, decide, held_after
+from simbias.flows._relu.moving import line_of, most_meetings, slack_of
 from simbias.flows._relu.norms import norm_of_rows, rounding
 from simbias.flows._relu.pins import (
     dual_basis,
@@ -35,13 +36,7 @@ from simbias.flows._relu.pins import (
 from simbias.flows._relu.position import Position
 from simbias.flows._relu.rows import on_some_rows, on_wanted_rows
 from simbias.flows._relu.single_neuron import Point
-from simbias.flows._relu.straight import (
-    cross_planes,
-    line_of,
-    most_meetings,
-    next_plane,
-    slack_of,
-)
+from simbias.flows._relu.straight import cross_planes, next_plane
 from simbias.numerics.conditionals import repeat_while
 
 # Share of the tolerance that the residuals may use up in a step.

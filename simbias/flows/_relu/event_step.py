@@ -2,39 +2,24 @@
 
 from typing import NamedTuple
 
-import diffrax
-import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.flows._relu.by_class import field_at, frozen_step
+from simbias.flows._relu.by_class import field_at
 from simbias.flows._relu.classes import Classes, classes
-from simbias.flows._relu.clearance import prospect, turned_by
-from simbias.flows._relu.crossings import (
-    MAX_EVENTS,
-    Course,
-    Pins,
-    Point,
-    Step,
-    follow_events,
-    follow_events_among,
-)
-from simbias.flows._relu.decoupled import follow_alone, lag_of_growth
-from simbias.flows._relu.events import Events, kinds_of_leaving, no_events
-from simbias.flows._relu.frozen import (
-    Rates,
-    Sample,
-    neurons_first,
-    output_rates,
-)
+from simbias.flows._relu.clearance import turned_by
+from simbias.flows._relu.course import Course, Pins
+from simbias.flows._relu.crossings import MAX_EVENTS
+from simbias.flows._relu.decoupled import lag_of_growth
+from simbias.flows._relu.events import Events, kinds_of_leaving
+from simbias.flows._relu.frozen import Rates, Sample, output_rates
+from simbias.flows._relu.leg import Method, first_leg
 from simbias.flows._relu.norms import largest_of_rows, norm_of_rows, rounding
 from simbias.flows._relu.pins import pinned_normals, project
 from simbias.flows._relu.position import Position
 from simbias.flows._relu.releases import Held, release
 from simbias.flows._relu.rows import on_wanted_rows
 from simbias.flows._relu.smooth_step import Stiffness
-from simbias.flows._shared.solvers import error_order
 from simbias.numerics.conditionals import when
 from simbias.numerics.precision import matmul
 
@@ -44,18 +29,6 @@ _EVENT_ORDER, _COUPLING_ORDER = 3, 2
 _HALVE = 1.8
 # Numbers of one array of some neurons and all planes.
 _SOME = 2**18
-# Neurons that are followed together among few planes.
-_FEW_ROWS = 256
-
-
-class Method(NamedTuple):
-    """What the user chose."""
-
-    solver: diffrax.AbstractERK
-    rtol: Float[Array, ""]
-    slope: float
-    rows: int
-    has_events: bool
 
 
 class Attempt(NamedTuple):
@@ -72,23 +45,6 @@ class Attempt(NamedTuple):
     choices: Int[Array, ""]
     is_full: Bool[Array, ""]
     events: Events | None
-
-
-class _Leg(NamedTuple):
-    """Every neuron at the end of a step, under residuals that no event has moved.
-
-    `end` and `late` are those with the old pattern; neurons first.  `clear` is that at
-    the end of a course without events, see `clearance`.
-    """
-
-    course: Course
-    clear: Float[Array, " m"] | None
-    end: Rates
-    error: Rates
-    late: Rates
-    order: Float[Array, ""]
-    evaluations: Int[Array, ""]
-    stiffness: Stiffness | None
 
 
 def attempt_step(
@@ -111,7 +67,7 @@ def attempt_step(
     stand still, and what f moves in them is the error.
     """
     slope = method.slope
-    leg = _leg(position, sample, length, method, stiffness, is_alone)
+    leg = first_leg(position, sample, length, method, stiffness, is_alone)
     course, clear, end, error, late, order, evaluations, stiffness = leg
     size = norm_of_rows(position.w, position.a)
     share = lambda *parts: norm_of_rows(*parts) / jnp.where(size > 0, size, 1)
@@ -193,57 +149,6 @@ def attempt_step(
         is_full=jnp.any(course.is_full),
         events=events,
     )
-
-
-def _leg(
-    position: Position,
-    sample: Sample,
-    length: Float[Array, ""],
-    method: Method,
-    stiffness: Stiffness | None,
-    is_alone: Bool[Array, ""] | None,
-) -> _Leg:
-    """By a frozen step and its events, or of every neuron by itself."""
-
-    def together(here, _):
-        position, sample, length, rtol, stiffness = here
-        smooth = frozen_step(
-            position, sample, length, method.solver, method.slope, stiffness
-        )
-        end, error, late = map(neurons_first, smooth[:3])
-        none = no_events(len(position.w), position.w.dtype)
-        course = _course(position, end, late, none if method.has_events else None)
-        pulls = sample.pulls(position.rates.residual), sample.pulls(late.residual)
-        step = Step(sample, *pulls, length, method.slope, rtol)
-        ahead = prospect(course, step, position.clear, position.classes)
-        course = eqx.tree_at(lambda c: c.is_pending, course, ahead.is_pending)
-        if ahead.few is not None:
-            course = follow_events_among(course, step, ahead.few, _FEW_ROWS)
-        course = follow_events(course, step, method.rows)
-        clear = ahead.clear
-        if clear is not None:
-            clear = jnp.where(course.meetings > 0, 0, clear)
-        return _Leg(course, clear, end, error, late, *smooth[3:])
-
-    def alone(context, _):
-        (position, sample, length, rtol, stiffness), is_alone = context
-        rates = position.rates
-        course = _course(position, Rates(position.w, position.a, *rates[2:]), rates)
-        pull = sample.pulls(rates.residual)
-        step = Step(sample, pull, pull, length, method.slope, rtol)
-        course, clear = follow_alone(course, step, is_alone, position.clear)
-        end = rates._replace(w=course.end.w, a=course.end.a)
-        none = jax.tree.map(jnp.zeros_like, rates)
-        order = jnp.asarray(error_order(method.solver), length.dtype)
-        return _Leg(course, clear, end, none, rates, order, jnp.int32(1), stiffness)
-
-    here = position, sample, length, method.rtol, stiffness
-    if is_alone is None:
-        return together(here, None)
-    shapes = jax.eval_shape(together, here, None)
-    leg = jax.tree.map(lambda v: jnp.zeros(v.shape, v.dtype), shapes)
-    leg = when(together)(~is_alone, here, leg)
-    return when(alone)(is_alone, (here, is_alone), leg)
 
 
 def _classes_if(
@@ -336,36 +241,6 @@ def _rebalanced(
     change = square(a) - square(w) - (square(before.a) - square(before.w))
     delta = change / 2
     return (1 + delta) * w, (1 - delta) * a
-
-
-def _course(
-    position: Position,
-    end: Rates,
-    late: Rates,
-    events: Events | None = None,
-) -> Course:
-    """A whole step for every neuron, before any event."""
-    w0, w1 = position.w, end.w
-    none = jnp.zeros(w0.shape[:1], w0.dtype)
-    zero = jnp.zeros(w0.shape[:1], jnp.int32)
-    return Course(
-        begin=none,
-        start=Point(w0, position.a, position.rates.w, position.rates.a),
-        end=Point(w1, end.a, late.w, late.a),
-        is_above=position.is_above,
-        pins=position.pins,
-        early=position.rates.moment,
-        late=late.moment,
-        shift=none,
-        lag=none,
-        meetings=zero,
-        crossings=zero,
-        pinned=zero,
-        released=zero,
-        is_full=jnp.zeros(w0.shape[:1], bool),
-        is_pending=jnp.zeros(w0.shape[:1], bool),
-        events=events,
-    )
 
 
 def _arrived(

@@ -9,15 +9,21 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._relu.course import Course, Step
-from simbias.flows._relu.norms import rounding
-from simbias.flows._relu.pins import escape_speeds, jumps, pinned_normals, project
+from simbias.flows._relu.moving import (
+    Moving,
+    Pinned,
+    chosen,
+    line_of,
+    most_meetings,
+    slack_of,
+    velocity_of,
+)
+from simbias.flows._relu.pins import escape_speeds, jumps, pinned_normals
 from simbias.flows._relu.rows import least_and_place
-from simbias.flows._relu.strides import FIRST, stride
+from simbias.flows._relu.strides import FIRST, in_strides
 from simbias.numerics.conditionals import repeat_while, when
 from simbias.numerics.precision import matmul
 
-# A neuron may meet every plane so many times in a step, and some more.
-_ROUNDS, _MORE = 8, 64
 # Sums over so few coordinates are written out: one pass with what follows them.
 _SHORT = 8
 # From so many planes on a few candidates are looked at in the place of all of them:
@@ -25,31 +31,6 @@ _SHORT = 8
 _MANY, _GROUP, _DRIFT = 1024, 16, 0.02
 # From so many on a single jump is so small that strides pay.
 _STRIDES = 2048
-# So many looks are gone from plane to plane at most before a stride is tried again.
-_PATIENCE = 32
-
-
-class Moving(eqx.Module):
-    """What changes of a neuron while it only crosses planes.
-
-    `tau` and `is_above` are those of a `_Look`: how far the neuron has come since, and
-    its sides of the planes that are looked at.  `share` is the length of its next
-    stride, which `waits` for so many looks, the next time for its `patience`.
-    """
-
-    w: Float[Array, "c e"]
-    a: Float[Array, " c"]
-    moment: Float[Array, "c e"]
-    begin: Float[Array, " c"]
-    is_above: Bool[Array, "c s"]
-    meetings: Int[Array, " c"]
-    crossings: Int[Array, " c"]
-    tau: Float[Array, " c"]
-    goes: Bool[Array, " c"]
-    is_held_up: Bool[Array, " c"]
-    share: Float[Array, " c"]
-    waits: Int[Array, " c"]
-    patience: Int[Array, " c"]
 
 
 class _Look(eqx.Module):
@@ -66,19 +47,6 @@ class _Look(eqx.Module):
     until: Float[Array, " c"]
 
 
-class _Pinned(eqx.Module):
-    """The pins of some neurons, which stay what they are here."""
-
-    plane: Int[Array, "c p"]
-    normals: Float[Array, "c p e"]
-    dual: Float[Array, "c p e"]
-
-
-def most_meetings(step: Step) -> int:
-    """A neuron that meets more planes than that in a step gets nowhere."""
-    return _ROUNDS * step.sample.x.shape[0] + _MORE
-
-
 def cross_planes(
     step: Step, carry: tuple[Course, Bool[Array, " c"]]
 ) -> tuple[Course, Bool[Array, " c"]]:
@@ -93,7 +61,7 @@ def cross_planes(
         jnp.ones_like(course.meetings),
     )  # fmt: skip
     normals = pinned_normals(step.sample.normal, course.pins.plane)
-    pinned = _Pinned(course.pins.plane, normals, course.pins.dual)
+    pinned = Pinned(course.pins.plane, normals, course.pins.dual)
     is_many = step.sample.x.shape[0] >= _MANY
     arrays, static = eqx.partition(step, eqx.is_array)
 
@@ -102,7 +70,7 @@ def cross_planes(
         step = eqx.combine(arrays, static)
         if is_many:
             if step.sample.x.shape[0] >= _STRIDES:
-                moving = _in_strides(moving, pinned, step)
+                moving = in_strides(moving, pinned, step)
             return _over_the_nearest(moving, pinned, step)
         return _across(moving, _at_all(moving, pinned, step), pinned, step)
 
@@ -121,13 +89,6 @@ def cross_planes(
         ),
     )  # fmt: skip
     return course, moving.is_held_up
-
-
-def velocity_of(
-    moment: Float[Array, "c e"], a: Float[Array, " c"], pinned: _Pinned
-) -> Float[Array, "c e"]:
-    """V = sign(a) P M."""
-    return jnp.sign(a)[:, None] * project(moment, pinned.normals, pinned.dual)
 
 
 def next_plane(
@@ -150,12 +111,7 @@ def next_plane(
     return least_and_place(jnp.where(comes, tau, jnp.inf))
 
 
-def slack_of(step: Step) -> Float[Array, ""]:
-    """Speeds below this are roundings of the sum that they are."""
-    return 2 * rounding(step.before) * jnp.sum(jnp.abs(step.before))
-
-
-def _at_all(moving: Moving, pinned: _Pinned, step: Step) -> _Look:
+def _at_all(moving: Moving, pinned: Pinned, step: Step) -> _Look:
     velocity = velocity_of(moving.moment, moving.a, pinned)
     ever = jnp.full_like(moving.a, jnp.inf)
     pull = (1 - step.slope) * step.before[:, 0]
@@ -163,55 +119,7 @@ def _at_all(moving: Moving, pinned: _Pinned, step: Step) -> _Look:
     return _Look(normal, pull[None], velocity, ever, ever)
 
 
-def _in_strides(moving: Moving, pinned: _Pinned, step: Step) -> Moving:
-    """As far as neurons come that way."""
-    arrays, static = eqx.partition(step, eqx.is_array)
-    is_free = jnp.all(pinned.plane < 0, axis=1)
-    strides = lambda moving, is_free: moving.goes & is_free & (moving.waits == 0)
-
-    def turn(context, carry):
-        arrays, is_free = context
-        step, moving = eqx.combine(arrays, static), carry[0]
-        goes = strides(moving, is_free)
-        left = (1 - moving.begin) * step.length
-        new = stride(
-            moving.w, moving.a, moving.moment, moving.is_above, moving.share, left, step
-        )
-        taken, one = goes & new.taken, jnp.ones_like(moving.waits)
-        arrives = taken & (new.time >= left)
-        begin = moving.begin + new.time / step.length
-        count = jnp.where(taken, new.crossed, 0)
-        gives_up = goes & ~new.is_worth
-        pick = lambda condition, new, old: jnp.where(
-            condition.reshape((-1,) + (1,) * (old.ndim - 1)), new, old
-        )
-        moving = Moving(
-            w=pick(taken, new.w, moving.w),
-            a=pick(taken, new.a, moving.a),
-            moment=pick(taken, new.moment, moving.moment),
-            begin=pick(taken, jnp.where(arrives, 1, begin), moving.begin),
-            is_above=pick(taken, new.is_above, moving.is_above),
-            meetings=moving.meetings + count,
-            crossings=moving.crossings + count,
-            tau=moving.tau,
-            goes=moving.goes & ~arrives,
-            is_held_up=moving.is_held_up,
-            share=pick(goes, new.share, moving.share),
-            waits=pick(gives_up, moving.patience, moving.waits),
-            patience=pick(
-                goes,
-                pick(gives_up, jnp.minimum(2 * moving.patience, _PATIENCE), one),
-                moving.patience,
-            ),
-        )
-        return moving, jnp.any(strides(moving, is_free))
-
-    start = moving, jnp.any(strides(moving, is_free))
-    moving, _ = repeat_while(lambda carry: carry[1], turn)((arrays, is_free), start)
-    return moving
-
-
-def _over_the_nearest(moving: Moving, pinned: _Pinned, step: Step) -> Moving:
+def _over_the_nearest(moving: Moving, pinned: Pinned, step: Step) -> Moving:
     """Over planes that come first in their group, until one might be another's second.
 
     Between two looks at all planes some ten are crossed.
@@ -251,7 +159,7 @@ def _over_the_nearest(moving: Moving, pinned: _Pinned, step: Step) -> Moving:
 
 
 def _nearest(
-    moving: Moving, pinned: _Pinned, step: Step, groups: int
+    moving: Moving, pinned: Pinned, step: Step, groups: int
 ) -> tuple[_Look, Int[Array, "c g"]]:
     """The plane of each group that may be met first; beyond n are none."""
     data, gap = step.sample, groups * _GROUP - step.sample.x.shape[0]
@@ -275,7 +183,7 @@ def _nearest(
     return _Look(normal[:, at], pull[at], velocity, drift, until), at
 
 
-def _across(moving: Moving, look: _Look, pinned: _Pinned, step: Step) -> Moving:
+def _across(moving: Moving, look: _Look, pinned: Pinned, step: Step) -> Moving:
     """To the next plane and over it; a pin that would not outlast that holds it up."""
     free, sign, slack = moving, jnp.sign(moving.a), slack_of(step)
     velocity = velocity_of(free.moment, free.a, pinned)
@@ -306,77 +214,23 @@ def _across(moving: Moving, look: _Look, pinned: _Pinned, step: Step) -> Moving:
 
     goes = free.goes
     crosses = goes & meets & ~arrives & can_cross
-    pick = lambda condition, new, old: jnp.where(
-        condition.reshape((-1,) + (1,) * (old.ndim - 1)), new, old
-    )
     begin = jnp.where(arrives, 1, free.begin + spent / step.length)
     one = crosses.astype(jnp.int32)
     return Moving(
-        w=pick(goes, w, free.w),
-        a=pick(goes, a, free.a),
-        moment=pick(crosses, moment, free.moment),
-        begin=pick(goes, begin, free.begin),
+        w=chosen(goes, w, free.w),
+        a=chosen(goes, a, free.a),
+        moment=chosen(crosses, moment, free.moment),
+        begin=chosen(goes, begin, free.begin),
         is_above=free.is_above.at[each, k].set(was_above ^ crosses),
         meetings=free.meetings + one,
         crossings=free.crossings + one,
-        tau=pick(goes, free.tau + tau, free.tau),
+        tau=chosen(goes, free.tau + tau, free.tau),
         goes=crosses & ~turned,
         is_held_up=free.is_held_up | goes & meets & ~arrives & ~can_cross,
         share=free.share,
         waits=free.waits,
         patience=free.patience,
     )
-
-
-class _Line(eqx.Module):
-    """The straight course of a neuron, and how fast it goes along."""
-
-    w: Float[Array, "c e"]
-    unit: Float[Array, "c e"]
-    speed: Float[Array, " c"]
-    p: Float[Array, " c"]
-    a: Float[Array, " c"]
-    square: Float[Array, " c"]
-
-    def time(self, tau: Float[Array, " c"]) -> Float[Array, " c"]:
-        """When it is at w + τV; infinite where it never is.
-
-        |V| t is the change of ln(|a| + p), and that of −ln(|a| − p): whichever does not
-        cancel, as (|a| + p)(|a| − p) = |w⊥|² + |a|² − |w|² stays.
-        """
-        p = self.p + tau * self.speed
-        a = self.size_at(p)
-        ahead = (a + p) / (self.a + self.p)
-        behind = (self.a - self.p) / (a - p)
-        through = (a + p) * ((self.a - self.p) / self.square)
-        growth = jnp.where(self.p >= 0, ahead, jnp.where(p < 0, behind, through))
-        return jnp.where(self.speed > 0, jnp.log(growth) / self.speed, jnp.inf)
-
-    def after(self, time: Float[Array, " c"]) -> tuple[Array, Array]:
-        """Weights w and |a| after some time."""
-        is_back = self.p < 0
-        large = self.a + jnp.abs(self.p)
-        small = self.square / jnp.where(large > 0, large, 1)
-        growth = jnp.exp(self.speed * time)
-        plus = jnp.where(is_back, small, large) * growth
-        minus = jnp.where(is_back, large, small) / growth
-        moved = (plus - minus) / 2 - self.p
-        return self.w + moved[:, None] * self.unit, (plus + minus) / 2
-
-    def size_at(self, p: Float[Array, " c"]) -> Float[Array, " c"]:
-        """|a| where w·V/|V| = p."""
-        return jnp.sqrt(self.square + p**2)
-
-
-def line_of(
-    w: Float[Array, "c e"], a: Float[Array, " c"], velocity: Float[Array, "c e"]
-) -> _Line:
-    speed = jnp.sqrt(jnp.sum(velocity**2, axis=1))
-    unit = velocity / jnp.where(speed > 0, speed, 1)[:, None]
-    p = jnp.sum(w * unit, axis=1)
-    aside = jnp.sum((w - p[:, None] * unit) ** 2, axis=1)
-    surplus = jnp.maximum(a**2 - jnp.sum(w**2, axis=1), 0)
-    return _Line(w, unit, speed, p, a, aside + surplus)
 
 
 def _along(

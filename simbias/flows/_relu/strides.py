@@ -14,13 +14,16 @@ ends of the cubic.  The sides at the end are those of w(T), and V goes with them
 
 from typing import NamedTuple
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._relu.course import Step
 from simbias.flows._relu.cubic import Cubic
+from simbias.flows._relu.moving import Moving, Pinned, chosen
 from simbias.flows._relu.norms import rounding
+from simbias.numerics.conditionals import repeat_while
 from simbias.numerics.precision import matmul
 
 # A stride as a share of |w|: the first, the longest, the shortest.
@@ -35,9 +38,56 @@ _SURE = 2.0
 _WORTH = 12
 # How much longer or shorter the next one may be.
 _GROW, _SHRINK, _SAFETY = 2.0, 0.2, 0.8
+# So many looks are gone from plane to plane at most before a stride is tried again.
+_PATIENCE = 32
 # Gauss–Legendre on [0, 1].
 _LEGENDRE = np.polynomial.legendre.leggauss(5)
 _NODES, _WEIGHTS = ((_LEGENDRE[0] + 1) / 2).tolist(), (_LEGENDRE[1] / 2).tolist()
+
+
+def in_strides(moving: Moving, pinned: Pinned, step: Step) -> Moving:
+    """Neurons without pins, as far as they come by strides."""
+    arrays, static = eqx.partition(step, eqx.is_array)
+    is_free = jnp.all(pinned.plane < 0, axis=1)
+    strides = lambda moving, is_free: moving.goes & is_free & (moving.waits == 0)
+
+    def turn(context, carry):
+        arrays, is_free = context
+        step, moving = eqx.combine(arrays, static), carry[0]
+        goes = strides(moving, is_free)
+        left = (1 - moving.begin) * step.length
+        new = stride(
+            moving.w, moving.a, moving.moment, moving.is_above, moving.share, left, step
+        )
+        taken, one = goes & new.taken, jnp.ones_like(moving.waits)
+        arrives = taken & (new.time >= left)
+        begin = moving.begin + new.time / step.length
+        count = jnp.where(taken, new.crossed, 0)
+        gives_up = goes & ~new.is_worth
+        moving = Moving(
+            w=chosen(taken, new.w, moving.w),
+            a=chosen(taken, new.a, moving.a),
+            moment=chosen(taken, new.moment, moving.moment),
+            begin=chosen(taken, jnp.where(arrives, 1, begin), moving.begin),
+            is_above=chosen(taken, new.is_above, moving.is_above),
+            meetings=moving.meetings + count,
+            crossings=moving.crossings + count,
+            tau=moving.tau,
+            goes=moving.goes & ~arrives,
+            is_held_up=moving.is_held_up,
+            share=chosen(goes, new.share, moving.share),
+            waits=chosen(gives_up, moving.patience, moving.waits),
+            patience=chosen(
+                goes,
+                chosen(gives_up, jnp.minimum(2 * moving.patience, _PATIENCE), one),
+                moving.patience,
+            ),
+        )
+        return moving, jnp.any(strides(moving, is_free))
+
+    start = moving, jnp.any(strides(moving, is_free))
+    moving, _ = repeat_while(lambda carry: carry[1], turn)((arrays, is_free), start)
+    return moving
 
 
 class Stride(NamedTuple):

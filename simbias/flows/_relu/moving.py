@@ -1,0 +1,121 @@
+"""Neurons on their way under a field that stands still, and the lines they go along."""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, Shaped
+
+from simbias.flows._relu.course import Step
+from simbias.flows._relu.norms import rounding
+from simbias.flows._relu.pins import project
+
+# A neuron may meet every plane so many times in a step, and some more.
+_ROUNDS, _MORE = 8, 64
+
+
+class Moving(eqx.Module):
+    """What changes of a neuron while it only crosses planes.
+
+    `tau` and `is_above` are those of a look at some planes: how far the neuron has come
+    since, and its sides of these planes.  `share` is the length of its next stride,
+    which `waits` for so many looks, the next time for its `patience`.
+    """
+
+    w: Float[Array, "c e"]
+    a: Float[Array, " c"]
+    moment: Float[Array, "c e"]
+    begin: Float[Array, " c"]
+    is_above: Bool[Array, "c s"]
+    meetings: Int[Array, " c"]
+    crossings: Int[Array, " c"]
+    tau: Float[Array, " c"]
+    goes: Bool[Array, " c"]
+    is_held_up: Bool[Array, " c"]
+    share: Float[Array, " c"]
+    waits: Int[Array, " c"]
+    patience: Int[Array, " c"]
+
+
+class Pinned(eqx.Module):
+    """The pins of some neurons, which stay what they are here."""
+
+    plane: Int[Array, "c p"]
+    normals: Float[Array, "c p e"]
+    dual: Float[Array, "c p e"]
+
+
+class Line(eqx.Module):
+    """The straight course of a neuron, and how fast it goes along."""
+
+    w: Float[Array, "c e"]
+    unit: Float[Array, "c e"]
+    speed: Float[Array, " c"]
+    p: Float[Array, " c"]
+    a: Float[Array, " c"]
+    square: Float[Array, " c"]
+
+    def time(self, tau: Float[Array, " c"]) -> Float[Array, " c"]:
+        """When it is at w + τV; infinite where it never is.
+
+        |V| t is the change of ln(|a| + p), and that of −ln(|a| − p): whichever does not
+        cancel, as (|a| + p)(|a| − p) = |w⊥|² + |a|² − |w|² stays.
+        """
+        p = self.p + tau * self.speed
+        a = self.size_at(p)
+        ahead = (a + p) / (self.a + self.p)
+        behind = (self.a - self.p) / (a - p)
+        through = (a + p) * ((self.a - self.p) / self.square)
+        growth = jnp.where(self.p >= 0, ahead, jnp.where(p < 0, behind, through))
+        return jnp.where(self.speed > 0, jnp.log(growth) / self.speed, jnp.inf)
+
+    def after(self, time: Float[Array, " c"]) -> tuple[Array, Array]:
+        """Weights w and |a| after some time."""
+        is_back = self.p < 0
+        large = self.a + jnp.abs(self.p)
+        small = self.square / jnp.where(large > 0, large, 1)
+        growth = jnp.exp(self.speed * time)
+        plus = jnp.where(is_back, small, large) * growth
+        minus = jnp.where(is_back, large, small) / growth
+        moved = (plus - minus) / 2 - self.p
+        return self.w + moved[:, None] * self.unit, (plus + minus) / 2
+
+    def size_at(self, p: Float[Array, " c"]) -> Float[Array, " c"]:
+        """|a| where w·V/|V| = p."""
+        return jnp.sqrt(self.square + p**2)
+
+
+def line_of(
+    w: Float[Array, "c e"], a: Float[Array, " c"], velocity: Float[Array, "c e"]
+) -> Line:
+    """The line of a neuron with these weights, |a| and V."""
+    speed = jnp.sqrt(jnp.sum(velocity**2, axis=1))
+    unit = velocity / jnp.where(speed > 0, speed, 1)[:, None]
+    p = jnp.sum(w * unit, axis=1)
+    aside = jnp.sum((w - p[:, None] * unit) ** 2, axis=1)
+    surplus = jnp.maximum(a**2 - jnp.sum(w**2, axis=1), 0)
+    return Line(w, unit, speed, p, a, aside + surplus)
+
+
+def velocity_of(
+    moment: Float[Array, "c e"], a: Float[Array, " c"], pinned: Pinned
+) -> Float[Array, "c e"]:
+    """V = sign(a) P M."""
+    return jnp.sign(a)[:, None] * project(moment, pinned.normals, pinned.dual)
+
+
+def most_meetings(step: Step) -> int:
+    """A neuron that meets more planes than that in a step gets nowhere."""
+    return _ROUNDS * step.sample.x.shape[0] + _MORE
+
+
+def slack_of(step: Step) -> Float[Array, ""]:
+    """Speeds below this are roundings of the sum that they are."""
+    return 2 * rounding(step.before) * jnp.sum(jnp.abs(step.before))
+
+
+def chosen(
+    condition: Bool[Array, " c"],
+    new: Shaped[Array, "c ..."],
+    old: Shaped[Array, "c ..."],
+) -> Shaped[Array, "c ..."]:
+    """The new rows where the condition holds, the old ones elsewhere."""
+    return jnp.where(condition.reshape((-1,) + (1,) * (old.ndim - 1)), new, old)
