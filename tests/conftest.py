@@ -1,5 +1,6 @@
 """Numerics of the tests: 64 bits, no silent promotion of rank or type."""
 
+import contextlib
 import gc
 import importlib.metadata
 import os
@@ -33,6 +34,11 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
 import jax  # noqa: E402
 import pytest  # noqa: E402
 from hasty import compiling_hastily  # noqa: E402
+
+# Its first import closes the streams of log handlers that it finds: done here, it finds
+# none that hold what pytest captures.
+with contextlib.suppress(ImportError):
+    import submitit  # noqa: F401
 
 # Tracing makes many objects that live on.
 gc.set_threshold(100_000, 50, 50)
