@@ -1,8 +1,8 @@
 """Four neurons on XOR-like clusters: fitted one after another, equal in the end.
 
 One neuron per cluster, on its axis, with scales that differ by a factor 1000.  All grow
-as e^{λt}, each from its own scale, so that they reach the size at which their cluster is
-fitted one after another; late in training all four scales become equal while every
+as e^{λt}, each from its own scale, so that they reach the size at which their cluster
+is fitted one after another; late in training all four scales become equal while every
 neuron stays on its axis.
 
 The published code is gradient descent on a schedule of rates from 2⁻⁷ to 2³⁰ (here
