@@ -25,7 +25,7 @@ from simbias.flows._relu.few_planes import (
     few_planes,
     may_be_few,
 )
-from simbias.flows._relu.norms import norm_of_rows, rounding
+from simbias.flows._relu.norms import norm_of_rows, rounding, unit_rows
 from simbias.flows._relu.rows import holds, on_wanted_rows
 from simbias.numerics.precision import matmul
 
@@ -63,7 +63,7 @@ def prospect(
     """
     if clear is None:
         return Prospect(may_meet(course, step), None, None)
-    directions = [_direction(w) for w in control_points(course, step)]
+    directions = [unit_rows(w) for w in control_points(course, step)]
     apart = jnp.stack([norm_of_rows(v - directions[0]) for v in directions])
     turns, slack = jnp.max(apart, axis=0), rounding(clear)
     is_looked_at = (turns > 0) & (turns + slack >= clear)
@@ -121,7 +121,7 @@ def turned_by(
 
 def turn(before: Float[Array, "m e"], after: Float[Array, "m e"]) -> Float[Array, " m"]:
     """How far directions have moved."""
-    return norm_of_rows(_direction(after) - _direction(before))
+    return norm_of_rows(unit_rows(after) - unit_rows(before))
 
 
 def _clearance(course: Course, step: Step) -> Float[Array, " c"]:
@@ -130,10 +130,5 @@ def _clearance(course: Course, step: Step) -> Float[Array, " c"]:
     is_plane = jnp.any(data.normal != 0, axis=1)[None, :]
     is_free = is_plane & ~holds(course.pins.plane, data.planes.first)
     side = jnp.where(course.is_above, 1, -1).astype(course.begin.dtype)
-    height = side * matmul(_direction(course.end.w), data.normal.T)
+    height = side * matmul(unit_rows(course.end.w), data.normal.T)
     return jnp.min(jnp.where(is_free, height, jnp.inf), axis=1)
-
-
-def _direction(w: Float[Array, "c e"]) -> Float[Array, "c e"]:
-    size = norm_of_rows(w)[:, None]
-    return w / jnp.where(size > 0, size, 1)

@@ -17,7 +17,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._relu.classes import Classes
 from simbias.flows._relu.course import Course, Step
-from simbias.flows._relu.norms import norm_of_rows, rounding
+from simbias.flows._relu.norms import norm_of_rows, rounding, unit_rows
 from simbias.flows._relu.planes import Planes
 from simbias.numerics.precision import matmul
 
@@ -66,7 +66,7 @@ def few_planes(
     most_of = lambda v: jax.ops.segment_max(v, kind, room + 1)[:room]
     is_class = sum_of(is_meant.astype(jnp.int32)) > 0
     side = jnp.where(course.is_above[classes.first], 1, -1).astype(normal.dtype)
-    centres = [_unit(sum_of(v)) for v in hull]
+    centres = [unit_rows(sum_of(v)) for v in hull]
     spread = [
         most_of(norm_of_rows(v - c[classes.kind]))
         for v, c in zip(hull, centres, strict=True)
@@ -157,8 +157,3 @@ def keeps_clear(
     """
     size = jnp.min(jnp.stack([norm_of_rows(w) for w in hull]), axis=0)
     return course.shift < margin * size
-
-
-def _unit(v: Float[Array, "c e"]) -> Float[Array, "c e"]:
-    size = norm_of_rows(v)[:, None]
-    return v / jnp.where(size > 0, size, 1)

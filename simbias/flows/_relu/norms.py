@@ -22,6 +22,12 @@ def norm_of_rows(*parts: Float[Array, "m _"]) -> Float[Array, " m"]:
     return unit * jnp.sqrt(square)
 
 
+def unit_rows(w: Float[Array, "m e"]) -> Float[Array, "m e"]:
+    """The direction of every row; 0 stays 0."""
+    size = norm_of_rows(w)[:, None]
+    return w / jnp.where(size > 0, size, 1)
+
+
 def largest_of_rows(*vectors: Float[Array, "m e"]) -> Float[Array, " m"]:
     """The largest norm of each row among several arrays."""
     return jnp.stack([norm_of_rows(v) for v in vectors]).max(axis=0)
