@@ -14,7 +14,7 @@ from simbias.core import Dataset
 from simbias.ensemble.padding import padded
 from simbias.errors import BadInput
 from simbias.flows.relu_flow import ReluFlow
-from simbias.limits.largest_growth import largest_growth
+from simbias.limits.fastest_growth import fastest_growth
 from simbias.measures.rest.escape_time import EscapeTime
 from simbias.measures.rest.largest_growth import LargestGrowth
 from simbias.measures.rest.least_subgradient import LeastSubgradient
@@ -63,7 +63,7 @@ def test_no_direction_of_many_has_more(d, slope):
     h = w / np.linalg.norm(w, axis=1, keepdims=True) @ np.asarray(data.x).T
     best = (np.where(h > 0, h, slope * h) @ np.asarray(data.y)[:, 0]).max()
     with simbias.exact_numerics():
-        value, at = largest_growth(data.x, data.y[:, 0], slope)
+        value, at = fastest_growth(data.x, data.y[:, 0], slope)
     assert np.linalg.norm(at) == pytest.approx(1)
     assert best - 1e-12 <= float(value) <= best + 0.1 * abs(best)
 

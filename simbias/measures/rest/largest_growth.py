@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset, Loss
-from simbias.limits.largest_growth import largest_growth
+from simbias.limits.fastest_growth import fastest_growth
 from simbias.losses import half_mse
 from simbias.measures.rest._read import forces
 
@@ -43,6 +43,6 @@ class LargestGrowth(AbstractMeasure):
             ValueError: for another network, or several outputs.
         """
         neurons, sample, pull = forces("LargestGrowth", network, data, self.loss)
-        up, _ = largest_growth(sample.x, pull, neurons.slope)
-        down, _ = largest_growth(sample.x, -pull, neurons.slope)
+        up, _ = fastest_growth(sample.x, pull, neurons.slope)
+        down, _ = fastest_growth(sample.x, -pull, neurons.slope)
         return jnp.maximum(up, down)

@@ -12,7 +12,7 @@ _STEPS, _LARGE, _SMALL, _STARTS = 200, 0.3, 1e-4, 64
 _ACROSS = 1e-12
 
 
-def largest_growth(
+def fastest_growth(
     x: Float[Array, "n e"], pull: Float[Array, " n"], slope: float
 ) -> tuple[Float[Array, ""], Float[Array, " e"]]:
     """Maximum of G(w) = Σᵢ gᵢ σ(w·xᵢ) over the unit sphere, and where it is.
