@@ -25,6 +25,7 @@ from simbias.datasets.separable.xor_clusters import SIGMA, xor_clusters
 from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._times import log_times
 from simbias.figures.laws import law_moment
+from simbias.figures.legends import legend_below
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.flows.relu_flow import ReluFlow
@@ -116,7 +117,7 @@ def figure(ds: xr.Dataset) -> Figure:
             _way(panels[1, i], cell)
             panels[0, i].set_title(f"neurons at the end, α = {_degrees(cell)}°")
         panels[0, 0].set_ylabel("‖wⱼ‖² over the sum")
-        panels[1, 0].legend()
+        legend_below(whole, columns=3)
     return whole
 
 
@@ -185,18 +186,20 @@ def _degrees(cell: xr.Dataset) -> str:
 def _neurons(axes: Any, cell: xr.Dataset) -> None:
     w, a = cell["neuron_weights"].values[:, :2], cell["neuron_weights"].values[:, 2]
     share = (w**2).sum(1) / (w**2).sum()
-    angle = np.arctan2(w[:, 1], w[:, 0]) / np.pi
+    # Cut open half way between two groups, so that none is drawn at both ends.
+    begin = float(cell["angle"]) / (2 * np.pi) - 1
+    turned = lambda angle: (angle - begin) % 2 + begin
+    angle = turned(np.arctan2(w[:, 1], w[:, 0]) / np.pi)
     for sign, name in ((1, "a > 0"), (-1, "a < 0")):
         kept = (sign * a > 0) & (share > 1e-12)
         axes.plot(angle[kept], share[kept], ".", ms=3, label=name)
-    for i, at in enumerate(law_directions(cell)):
+    for i, at in enumerate(turned(law_directions(cell))):
         label = None if i else "extrema of G"
         law_moment(axes, at, label)
     axes.set_yscale("log")
-    axes.set_xlim(-1.03, 1.03)
-    axes.set_xticks([-1, -0.5, 0, 0.5, 1])
+    axes.set_xlim(begin, begin + 2)
+    axes.set_xticks([-0.5, 0, 0.5, 1])
     axes.set_xlabel("angle / π")
-    axes.legend(loc="lower left")
 
 
 def _way(axes: Any, cell: xr.Dataset) -> None:
