@@ -143,7 +143,9 @@ def figure(ds: xr.Dataset) -> Figure:
             angle.plot(shift, part["angle"].transpose("n", "start").values, **dots)
             angle.plot(n, law(n, d, sigma), "-", lw=1, color=colour, label=label)
             basin.plot(shift, part["share"].transpose("n", "start").values, **dots)
-            _one_basin(basin, n, part["count"].transpose("n", "start").values, colour)
+            beside = n * 1.04 ** (i + 2)
+            counts = part["count"].transpose("n", "start").values
+            _one_basin(basin, beside, counts, colour)
         angle.set_yscale("log")
         angle.set_title("angle of extremal vectors with ±β*; line: law (rms)")
         angle.legend()

@@ -224,7 +224,7 @@ def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
             p = fits[axis, level, label]
             text = f"n* at {LEVELS[level]}"
             seen = p.estimate
-            if np.isfinite(seen.value):
+            if np.isfinite([seen.value, seen.low, seen.high]).all():
                 text += f": p = {seen.value:.2f} [{seen.low:.2f}, {seen.high:.2f}]"
             panel.errorbar(
                 q,

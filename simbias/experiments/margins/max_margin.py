@@ -139,9 +139,9 @@ def figure(ds: xr.Dataset) -> Figure:
     with style():
         whole = blank(9.0, 3.8)
         left, right = whole.subplots(1, 2)
-        for part in _members(ds, "symmetric"):
+        for k, part in enumerate(_members(ds, "symmetric")):
             margin = normalised_margin(part) / largest_margin(*_which(part))
-            _curve(left, margin, part, COLOURS[0])
+            _curve(left, margin, part, COLOURS[2], None if k else "symmetric")
         law_level(left, 1)
         left.set_title("symmetric data: margin over the largest possible")
         for i, points in enumerate(_HINTS):
@@ -151,7 +151,7 @@ def figure(ds: xr.Dataset) -> Figure:
         law_level(right, _one_neuron(), "one neuron along the hint, γ/2")
         right.set_title("hinted data: min yᵢ f(xᵢ)/‖θ‖²; dot: end of a member")
         right.set_ylim(-0.02, 0.18)
-        legend_below(whole, columns=3)
+        legend_below(whole)
         left.set_ylim(-0.5, 1.05)
         for axes in (left, right):
             axes.set_xlabel("time, of θ' = −∇ ln L")

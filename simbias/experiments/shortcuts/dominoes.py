@@ -242,8 +242,8 @@ def _over_training(part: xr.Dataset, where: str) -> list[Claim]:
     out = []
     for probe, name in _PROBES.items():
         text = f"fall of {name} from ¼ of training to the end, mean, {where}"
-        ends = _quarter_and_end(part, probe)
-        claim = difference(text, *ends, low, high, source)
+        quarter, end = _quarter_and_end(part, probe)
+        claim = difference(text, quarter, end, low, high, source)
         out.append(claim.given(is_pure, "ρ = 1, of which it is stated"))
     text = f"growth of the probe's scale, {where}"
     asked = PAPER if is_pure and decays else f"{PAPER}, asked where the paper does not"
@@ -253,9 +253,11 @@ def _over_training(part: xr.Dataset, where: str) -> list[Claim]:
 def _by_decay(part: xr.Dataset, where: str) -> list[Claim]:
     """What the largest decay adds to the fall, pair by pair, over none."""
     ends = [part.isel({DECAY: i}) for i in (-1, 0)]
-    falls = [np.subtract(*_quarter_and_end(end, "complex_probe")) for end in ends]
+    more, none = (np.subtract(*_quarter_and_end(p, "complex_probe")) for p in ends)
     text = f"fall with decay − fall without, pair by pair, mean, ρ = 1{where}"
-    claim = difference(text, *falls, RELEVANT, 1.0, "ours, of what the paper states")
+    claim = difference(
+        text, more, none, RELEVANT, 1.0, "ours, of what the paper states"
+    )
     return [claim.given(float(part[DECAY][0]) == 0, "members without decay")]
 
 
