@@ -34,11 +34,10 @@ from simbias.experiments.alignment._alignment import (
     COSINES,
     GRID,
     REFERENCE,
-    aligned,
     aligned_before_exit,
     alignment,
 )
-from simbias.figures.laws import law_level
+from simbias.figures.laws import LAW, law_level, law_line
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
@@ -172,22 +171,29 @@ def _medians(axes: Axes, part: xr.Dataset) -> None:
 
 def _missing(axes: Axes, part: xr.Dataset) -> None:
     small = part.sel(scale=part["scale"] > REFERENCE)
-    share, least = aligned(small), 1e-3
+    scale, is_late = small["scale"].values, 1 - aligned_before_exit(small)
+    # One in so many neurons is the least share above 0 that can be seen.
+    count = int(is_late.notnull().sum(["neuron", "draw"]).max())
     for i, d in enumerate(small["d"].values):
         colour = COLOURS[i % len(COLOURS)]
-        late = 1 - share.sel(d=d)
+        late = is_late.sel(d=d).mean(["neuron", "draw"]).values
         exit_time = small["exit"].sel(d=d).median("draw").values
         law = 1 - aligned_share(exit_time, max(COSINES), RATE, int(d))
-        axes.plot(small["scale"], late.where(late > 0), "o", color=colour, ms=5)
-        seen = small["scale"].values[late.values > 0]
-        least = min([least, *seen])
-        axes.plot(small["scale"], law, "-", lw=1, color=colour, label=f"d = {d}")
+        axes.plot(scale, np.where(late > 0, late, np.nan), "o", color=colour, ms=5)
+        none = np.where(late == 0, 1 / count, np.nan)
+        # Those of several d lie side by side.
+        shift = 1.25**i
+        axes.plot(scale * shift, none, "v", color=colour, ms=6, fillstyle="none")
+        law_line(axes, scale, law, f"law, d = {d}", line="-", colour=colour)
+    law_level(axes, 1 / count, f"1 of {count} neurons")
+    axes.plot([], [], "o", color=LAW, ms=5, label="share that was seen")
+    axes.plot([], [], "v", color=LAW, ms=6, fillstyle="none", label="no neuron: below")
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_ylim(1e-4, 1.5)
-    axes.set_xlim(least / 3, 1.3 * float(small["scale"].max()))
+    axes.set_ylim(1 / (5 * count), 1.5)
+    axes.set_xlim(float(scale.min()) / 2, 2 * float(scale.max()))
     axes.set_xlabel("initial scale λ")
-    axes.set_title("share not aligned (0.99) at the exit; line: law")
+    axes.set_title("share not aligned (0.99) at the exit")
     axes.legend()
 
 

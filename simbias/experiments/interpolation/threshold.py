@@ -275,5 +275,7 @@ def _caption(ds: xr.Dataset) -> str:
     return (
         "two-layer networks on a noisy linear teacher, "
         f"t = {ds['time'].values[-1]:g}, {seeds} seeds per size, "
-        f"{missing} of {ds['status'].size} members failed or missing"
+        f"{missing} of {ds['status'].size} members failed or missing\n"
+        "laws: means over samples. Trained below both is no better fit: the right "
+        "panel tells luck of the samples (0) from noise that was learned (below 0)"
     )

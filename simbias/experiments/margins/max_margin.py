@@ -21,6 +21,7 @@ import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
@@ -29,7 +30,9 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Rea
 from simbias.datasets.separable.hinted import hinted
 from simbias.datasets.separable.symmetric_separable import symmetric_separable
 from simbias.ensemble.engine import exact_numerics
+from simbias.experiments.margins._until_end import until_end
 from simbias.figures.laws import law_level
+from simbias.figures.legends import legend_below
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import log_logistic
@@ -136,23 +139,46 @@ def figure(ds: xr.Dataset) -> Figure:
     with style():
         whole = blank(9.0, 3.8)
         left, right = whole.subplots(1, 2)
-        for part in _members(ds, "symmetric"):
+        for k, part in enumerate(_members(ds, "symmetric")):
             margin = normalised_margin(part) / largest_margin(*_which(part))
-            left.plot(part["time"], margin, lw=0.8, color=COLOURS[0])
+            _curve(left, margin, part, COLOURS[2], None if k else "symmetric")
         law_level(left, 1)
         left.set_title("symmetric data: margin over the largest possible")
         for i, points in enumerate(_HINTS):
             for k, part in enumerate(_members(ds, points)):
                 label = f"{points}, h = {_HINTS[points]:g}" if k == 0 else None
-                margin = normalised_margin(part)
-                right.plot(part["time"], margin, lw=0.8, color=COLOURS[i], label=label)
-        right.set_title("hinted data: min yᵢ f(xᵢ)/‖θ‖²")
+                _curve(right, normalised_margin(part), part, COLOURS[i], label)
+        law_level(right, _one_neuron(), "one neuron along the hint, γ/2")
+        right.set_title("hinted data: min yᵢ f(xᵢ)/‖θ‖²; dot: end of a member")
         right.set_ylim(-0.02, 0.18)
-        right.legend()
+        legend_below(whole)
         left.set_ylim(-0.5, 1.05)
         for axes in (left, right):
             axes.set_xlabel("time, of θ' = −∇ ln L")
     return whole
+
+
+def _curve(
+    axes: Axes,
+    values: xr.DataArray,
+    member: xr.Dataset,
+    colour: str,
+    label: str | None = None,
+) -> None:
+    time, seen = until_end(values, float(member["end_time"]))
+    axes.plot(time, seen, lw=0.8, color=colour, label=label)
+    axes.plot(time[-1:], seen[-1:], ".", ms=5, color=colour)
+
+
+@functools.cache
+def _one_neuron() -> float:
+    """Normalised margin of one neuron along the linear classifier of hinted data.
+
+    f = a σ(w·x) with |a| = ‖w‖ has ‖θ‖² = 2a², and on these data its smallest margin,
+    a²γ, at samples with y = 1.
+    """
+    with exact_numerics():
+        return max_margin(sample("hinted", 0, 0, 0)).margin / 2
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:

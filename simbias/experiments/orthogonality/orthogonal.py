@@ -170,13 +170,13 @@ def figure(ds: xr.Dataset) -> Figure:
             for axes, seen in zip((left, right), ends, strict=True):
                 seen = seen.transpose("m", "seed")
                 axes.plot(m, seen.values, ".", ms=4, alpha=0.5, color=colour)
-                middle = seen.median("seed").values
-                axes.plot(m, middle, lw=1, color=colour, label=label or None)
+                axes.plot(m, _median(seen), lw=1, color=colour, label=label or None)
         for axes, name in ((left, "law_width"), (right, "law_excess")):
             # The limit has no λ: members of all λ together.
             law = with_axes(ds, ("m",))[name]
-            law = law.median([k for k in law.dims if k != "m"])
-            axes.plot(law["m"], law, "k--", lw=1, label="law of λ → 0")
+            law = law.stack(seed_of=[k for k in law.dims if k != "m"])
+            middle = _median(law.transpose("m", "seed_of"))
+            axes.plot(law["m"], middle, "k--", lw=1, label="law of λ → 0")
         left.yaxis.get_major_locator().set_params(integer=True)
         left.set_title("directions with more than 1 % of the mass; line: median")
         right.set_title("½‖θ‖² over the least")
@@ -188,6 +188,14 @@ def figure(ds: xr.Dataset) -> Figure:
         if len(left.get_legend_handles_labels()[0]):
             left.legend()
     return whole
+
+
+def _median(seen: xr.DataArray) -> np.ndarray:
+    """Of every row, NaN where fewer than three members say something."""
+    is_known = np.isfinite(seen.values).sum(axis=1) >= 3
+    middle = np.full(len(is_known), np.nan)
+    middle[is_known] = np.nanmedian(seen.values[is_known], axis=1)
+    return middle
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
