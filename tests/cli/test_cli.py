@@ -360,7 +360,8 @@ def test_check_prints_claims_as_json(capsys):
     run("check", "three_points", "--preset", "smoke", "--json", "-")
     (document,) = json.loads(capsys.readouterr().out)
     assert document["experiment"] == "three_points"
-    assert {c["verdict"] for c in document["claims"]} == {"holds"}
+    # How who is left alive depends on λ, one value does not tell.
+    assert {c["verdict"] for c in document["claims"]} == {"holds", "not applicable"}
 
 
 @pytest.mark.long
