@@ -128,13 +128,12 @@ def figure(ds: xr.Dataset) -> Figure:
 
 
 def _left(axes: Axes, ds: xr.Dataset) -> None:
-    """Of each m its own mark, and the share of members without such a neuron."""
+    """A dot per member that has such a neuron, of each m its own mark."""
     stray = _stray(ds)
     for i, m in enumerate(stray["m"].values):
         part = stray.sel(m=m)
         scale = part["scale"].broadcast_like(part).values
         seen = part.values > 0
-        text = ", ".join(f"{v:.0%}" for v in (part > 0).mean("seed").values[::-1])
         axes.plot(
             scale[seen],
             m * part.values[seen],
@@ -142,11 +141,11 @@ def _left(axes: Axes, ds: xr.Dataset) -> None:
             ms=4,
             color=COLOURS[i % len(COLOURS)],
             alpha=0.6,
-            label=f"m = {m}: {text} of the members",
+            label=f"m = {m}",
         )
-    known = (stray * stray["m"] / stray["scale"] ** 4).values
-    grid = np.geomspace(stray["scale"].values[0], stray["scale"].values[-1], 2)
+    known = (stray * stray["m"] / stray["scale"] ** 4).transpose(*stray.dims).values
     if (known > 0).any():
+        grid = stray["scale"].values[(known > 0).any(axis=(0, 2))]
         law = np.median(known[known > 0]) * grid**4
         law_line(axes, grid, law, "∝ λ⁴, through the median")
         axes.legend()
