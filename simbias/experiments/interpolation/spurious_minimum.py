@@ -47,7 +47,7 @@ experiment = presets(
         name="spurious_minimum",
         make=shared_sample,
         cell={
-            "n": (10, 30, 100, 300, 1000, 5000),
+            "n": (10, 30, 100, 300, 1000),
             "m": 20,
             "d": 5,
             "scale": (1e-3, 1.0, 3.0),
