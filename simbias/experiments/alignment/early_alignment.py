@@ -235,9 +235,8 @@ def _ratio(times: xr.DataArray, axis: str) -> Estimate:
 
 def _against_law(last: xr.Dataset, where: str) -> list[Claim]:
     """Bands: three standard errors of the mean drive and of the median start."""
-    draws, n, noise = last.sizes["draw"], int(last["n"]), last.attrs["sigma"]
     neurons = int(np.isfinite(last["rate"].values).sum())
-    drive = 2 * np.sqrt(((3 + noise**2) / 2 - 0.25) / n / draws / 2)
+    drive = _drive_error(last, int(last["n"]) * last.sizes["draw"])
     median = last["time"].isel(scale=0).median(["draw", "neuron"])
     out = []
     for cosine in COSINES:
@@ -248,6 +247,11 @@ def _against_law(last: xr.Dataset, where: str) -> list[Claim]:
         text = f"median time to cos {cosine} over its law, {where}"
         out.append(predicted(text, ratio, 1 - wide, 1 + wide, DERIVED))
     return out
+
+
+def _drive_error(part: xr.Dataset, samples: int) -> float:
+    """Standard error of |D| over so many samples, relative, both signs together."""
+    return 2 * np.sqrt(((3 + part.attrs["sigma"] ** 2) / 2 - 0.25) / samples / 2)
 
 
 def _against_scale(last: xr.Dataset, small: np.ndarray, where: str) -> list[Claim]:
@@ -263,34 +267,39 @@ def _against_scale(last: xr.Dataset, small: np.ndarray, where: str) -> list[Clai
     speed = part["rate"].max("neuron").values
     middle = lambda v: x @ np.nanmedian(v, axis=(0, 1))
     least = lambda v: np.nanmean(v[..., 0])
-    gained = lambda v: least(v) - np.nanmean(v[..., -1])
     before = f"share aligned before the exit, λ = {small[0]:g}"
-    rows = [
-        (before, jackknife_interval(least, share), 0.98, 1.0, PAPER),
-        (
-            "time to cos 0.99 (median), slope in ln(1/λ)",
-            jackknife_interval(middle, time),
-            -0.02,
-            0.02,
-            PAPER,
-        ),
-        (
-            "exit time, slope in ln(1/λ) times the largest |G|, median of draws",
-            median_interval((left @ x) * speed),
-            0.95,
-            1.05,
-            DERIVED,
-        ),
-        (
-            f"share aligned before the exit, gained from λ = {small[-1]:g} on",
-            jackknife_interval(gained, share),
-            0.0,
-            1.0,
-            PAPER,
-        ),
-    ]
     first, *rest = (
         Claim(f"{text}, {where}", seen, low, high, source)
-        for text, seen, low, high, source in rows
+        for text, seen, low, high, source in [
+            (before, jackknife_interval(least, share), 0.98, 1.0, PAPER),
+            (
+                "time to cos 0.99 (median), slope in ln(1/λ)",
+                jackknife_interval(middle, time),
+                -0.02,
+                0.02,
+                PAPER,
+            ),
+            (
+                "exit time, slope in ln(1/λ) times the largest |G|, median of draws",
+                median_interval((left @ x) * speed),
+                0.95,
+                1.05,
+                DERIVED,
+            ),
+        ]
     )
-    return [first, *(c.given(len(small) > 1, "two values of λ") for c in rest)]
+    law = _against_share(part.isel(scale=-1), share[..., -1], where)
+    return [first, *(c.given(len(small) > 1, "two values of λ") for c in rest), law]
+
+
+def _against_share(part: xr.Dataset, share: np.ndarray, where: str) -> Claim:
+    """The largest λ; band: three standard errors of the drive and of the neurons."""
+    n, d, left = int(part["n"]), int(part["d"]), part["exit"].values
+    law = lambda rate: aligned_share(left, max(COSINES), rate, d).mean()
+    neurons = int(np.isfinite(share).sum())
+    chance = np.sqrt(law(RATE) * (1 - law(RATE)) / neurons)
+    drive = _drive_error(part, n * part.sizes["draw"])
+    wide = 3 * np.hypot(chance, law(RATE * (1 + drive)) - law(RATE))
+    text = f"share aligned before the exit less its law, λ = {float(part['scale']):g}"
+    apart = float(np.nanmean(share) - law(RATE))
+    return predicted(f"{text}, {where}", apart, -wide, wide, DERIVED)
