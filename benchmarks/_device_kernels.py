@@ -54,10 +54,9 @@ def against_plain(place: Place, name: str, dtype: str) -> dict[str, Any]:
     except Exception as error:  # of any library below
         out["raised"] = f"{type(error).__name__}: {error}"[:300]
         is_right = False
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # why it is not is put down above
         out["is_used"] = works_on_gpu(*kind, _INPUTS, _OUTPUTS)
-    out["warned"] = [str(one.message)[:300] for one in said]
     out["holds"] = out["is_used"] == is_right if is_cuda else is_right
     return out
 

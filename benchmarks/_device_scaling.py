@@ -106,7 +106,7 @@ def raced(
 def memory(place: Place) -> dict[str, Any]:
     """A run with the lanes that were chosen, which ends, and what it took at most."""
     size = 8 if place.is_smallest else 1000
-    members = 8 if place.is_smallest else 8192
+    members = 8 if place.is_smallest else 4096
     experiment = small(place, Descent(rate=0.05), n=size, m=size, activation="relu")
     experiment = dataclasses.replace(experiment, seeds=members, times=(0.1,), final={})
     plan = make_plan(experiment)

@@ -15,10 +15,11 @@ Parts, in this order:
                 memory, and what they took; one device against all
     paper       one member of the paper's size, for the time that is left
 
-It is written down after every case; once `--seconds` have passed no other one begins,
-and those that were left out are named.  A row that `holds` is as it should be, and the
-exit code is 1 if one does not.  On a CPU, where `--smallest` stands for the rest, two
-devices are made of it and lanes lie side by side, as they do on an accelerator.
+It is written down after every case.  A case begins while there is something left of the
+share of `--seconds` that its part and those before it have; the others are named as
+left out.  A row that `holds` is as it should be, and the exit code is 1 if one does
+not.  On a CPU, where `--smallest` stands for the rest, two devices are made of it and
+lanes lie side by side, as they do on an accelerator.
 """
 
 import argparse
@@ -31,6 +32,7 @@ from typing import Any
 
 import jax
 from _agreement import agreement
+from _device_figure import drawn
 from _device_kernels import kernels
 from _device_scaling import paper, scaling, throughput_on
 from _on_device import Clock, Place
@@ -38,12 +40,13 @@ from _tally import compile_cache
 
 from simbias.ensemble.configuration import provenance
 
+# What makes the cases of a part, and its share of the time.
 PARTS = {
-    "agreement": agreement,
-    "kernels": kernels,
-    "throughput": throughput_on,
-    "scaling": scaling,
-    "paper": paper,
+    "agreement": (agreement, 0.35),
+    "kernels": (kernels, 0.1),
+    "throughput": (throughput_on, 0.25),
+    "scaling": (scaling, 0.15),
+    "paper": (paper, 0.15),
 }
 
 
@@ -65,15 +68,19 @@ def main() -> None:
         **provenance(),
         "devices": len(place.devices),
         "bytes_of_a_device": place.bytes_limit,
+        "platform_version": place.device.client.platform_version,
         "cores": os.cpu_count(),
         "load_before": [round(v, 2) for v in os.getloadavg()],
         "rows": [],
         "left_out": [],
     }
+    whole, until = sum(PARTS[part][1] for part in options.parts), 0.0
     with compile_cache():
         for part in options.parts:
-            for name, act in PARTS[part](place):
-                if clock.left() > 0:
+            cases, share = PARTS[part]
+            until += share * options.seconds / whole
+            for name, act in cases(place):
+                if clock.passed() < until:
                     document["rows"].append(row(part, name, act))
                 else:
                     document["left_out"].append(f"{part}: {name}")
@@ -82,10 +89,9 @@ def main() -> None:
                     pathlib.Path(options.json).write_text(text_of(document))
     if options.json == "-":
         print(text_of(document), end="")
+    figure = drawn(document)
     if options.figure:
-        from _device_figure import drawn
-
-        drawn(document).savefig(options.figure)
+        figure.savefig(options.figure)
     if any(one["holds"] is False for one in document["rows"]):
         sys.exit(1)
 

@@ -10,13 +10,14 @@ import time
 
 import simbias
 from simbias.ensemble import engine
+from simbias.ensemble.pace import Pace
 from simbias.experiments import threshold
 from simbias.losses import half_mse
 from simbias.measures import TrainRisk
 
 AXES = ()
 _SECONDS = float(os.environ.get("SIMBIAS_PACE", "0"))
-_harvest = engine.harvest
+_harvest, _after = engine.harvest, Pace.after
 
 
 def _slowly(*arguments):
@@ -24,7 +25,14 @@ def _slowly(*arguments):
     return _harvest(*arguments)
 
 
+def _one_by_one(pace, *arguments):
+    """So that who is asked to leave does not sleep for several members first."""
+    _after(pace, *arguments)
+    pace.members = 1
+
+
 engine.harvest = _slowly
+Pace.after = _one_by_one
 
 
 def experiment():
