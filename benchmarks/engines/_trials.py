@@ -108,7 +108,7 @@ class Trials:
         place: Any,
         around: Callable[[dict[str, Any]], Any] = contextlib.nullcontext,
     ) -> None:
-        """Every trial, or those of these names, each within a context that its row makes.
+        """Every trial, or those of these names, each in a context that its row makes.
 
         Args:
             acts: of this, a place and the row.
