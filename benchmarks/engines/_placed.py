@@ -107,7 +107,7 @@ def the_command_is_terminated_while_workers_compile(
     os.environ[name] = found.environment[name]  # for what the cluster starts
     try:
         with placed(found, engine, "compiling") as (out, command, _):
-            processes = compiling(out)
+            processes = compiling(out, 2)
             command.send_signal(signal.SIGTERM)
             found.left(row, out, processes)
             row["exit_code"] = command.wait(1200)

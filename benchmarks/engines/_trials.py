@@ -247,10 +247,14 @@ def at_work(out: str, count: int, least: int = 1) -> list[int]:
     return busy()
 
 
-def compiling(out: str, seconds: float = 600.0) -> list[int]:
-    """Processes of a run, once one of them compiles."""
-    is_so = lambda: any(one.compiling for one in looked(out).workers)
-    until(is_so, seconds, "compiling", pause=1.0)
+def compiling(out: str, count: int) -> list[int]:
+    """Processes of a run, once there are `count` of them and one compiles."""
+
+    def is_so() -> bool:
+        workers = looked(out).workers
+        return len(workers) >= count and any(one.compiling for one in workers)
+
+    until(is_so, 300, "compiling", pause=1.0)
     return [one.process for one in looked(out).workers]
 
 

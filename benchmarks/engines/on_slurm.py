@@ -175,7 +175,7 @@ def cancelled_while_it_compiles(
     before, found.environment = found.environment, fresh_cache(found)
     submit(found, out, "--workers", "1", "--cpus", "1").wait(1200)
     found.environment = before
-    processes = compiling(out)
+    processes = compiling(out, 1)
     slurm.run("scancel", "--user=root")
     found.left(row, out, processes)
     found.finished(row, out)
