@@ -148,8 +148,8 @@ def paper(place: Place) -> Cases:
 def paper_member(place: Place) -> dict[str, Any]:
     """In rounds, until it is finished or no time is left."""
     experiment = threshold.experiment("smoke" if place.is_smallest else "paper")
-    largest = max(experiment.cell["n"])
-    cell = {**experiment.cell, "n": largest}
+    sizes: Any = experiment.cell["n"]
+    cell = {**experiment.cell, "n": max(sizes)}
     if place.is_smallest:
         cell = {**cell, "n": 4, "m": 8, "n_test": 1}
         risk = {"train_risk": experiment.measures["train_risk"]}

@@ -17,7 +17,7 @@ from simbias.measures import TrainRisk
 
 AXES = ()
 _SECONDS = float(os.environ.get("SIMBIAS_PACE", "0"))
-_harvest, _after = engine.harvest, Pace.after
+_harvest = engine.harvest
 
 
 def _slowly(*arguments):
@@ -25,14 +25,16 @@ def _slowly(*arguments):
     return _harvest(*arguments)
 
 
-def _one_by_one(pace, *arguments):
+class _OneByOne(Pace):
     """So that who is asked to leave does not sleep for several members first."""
-    _after(pace, *arguments)
-    pace.members = 1
+
+    def after(self, seconds, ended, is_spent):
+        Pace.after(self, seconds, ended, is_spent)
+        self.members = 1
 
 
 engine.harvest = _slowly
-Pace.after = _one_by_one
+engine.Pace = _OneByOne
 
 
 def experiment():
