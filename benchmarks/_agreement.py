@@ -53,7 +53,7 @@ def against_the_cpu(
     cpu = jax.local_devices(backend="cpu")[:1]
     theirs = simulate(experiment, devices=cpu)
     with place.side_by_side():
-        ours = simulate(experiment, devices=[place.device])
+        ours = simulate(experiment, lanes=LANES, devices=[place.device])
     gaps = {name: gap(ours[name], theirs[name]) for name in _COMPARED}
     is_alike = bool((ours["status"] == theirs["status"]).all())
     return {

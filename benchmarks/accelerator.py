@@ -17,7 +17,7 @@ Parts, in this order:
 
 It is written down after every case.  A case begins while there is something left of the
 share of `--seconds` that its part and those before it have; the others are named as
-left out.  A row that `holds` is as it should be, and the exit code is 1 if one does
+left out.  A row that `holds` is as it should be; the exit code is 1 if one does
 not.  On a CPU, where `--smallest` stands for the rest, two devices are made of it and
 lanes lie side by side, as they do on an accelerator.
 """

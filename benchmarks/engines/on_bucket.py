@@ -165,8 +165,8 @@ TRIALS: tuple[Callable[[Trials, Faulty, dict[str, Any]], None], ...] = (
     two_are_terminated,
     down_for_20_seconds,
     down_for_longer_than_it_is_waited_for,
-    answers_500_and_slowly,
     a_put_if_nothing_is_there_is_ignored,
+    answers_500_and_slowly,
     a_put_if_nothing_has_changed_is_ignored,
 )
 
