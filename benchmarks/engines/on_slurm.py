@@ -121,8 +121,7 @@ def four_times(found: Trials, slurm: Cluster, row: dict[str, Any]) -> None:
 
 
 def a_node_is_lost(found: Trials, slurm: Cluster, row: dict[str, Any]) -> None:
-    """`kill -9` of the daemon of a node and of all that runs there; Slurm queues its
-    jobs again."""
+    """`kill -9` of the daemon of a node and of all that runs there."""
     out = found.prepared(str(found.folder / "lost"))
     submit(found, out, "--workers", "4", "--cpus", "1").wait(1200)
     nodes = nodes_of(at_work(out, 4))
