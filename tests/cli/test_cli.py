@@ -362,8 +362,9 @@ def test_check_prints_claims_as_json(capsys):
     out, err = capsys.readouterr()
     (document,) = json.loads(out)
     assert document["experiment"] == "three_points"
-    assert {c["verdict"] for c in document["claims"]} == {"holds"}
-    assert f"holds {len(document['claims'])}, fails 0" in err
+    # How who is left alive depends on λ, one value does not tell.
+    assert {c["verdict"] for c in document["claims"]} == {"holds", "not applicable"}
+    assert f"claims {len(document['claims'])}: holds" in err
 
 
 def test_chance_is_counted_for_claims_that_have_an_interval():
