@@ -32,7 +32,7 @@ def straggler_share(scale: float | Values, d: int) -> Values:
         ValueError: for a scale or a dimension out of range.
 
     Reference: the alignment law of `theory.alignment_law`, cut off where the pull ends;
-    ours, docs/interpolation/stragglers.md.
+    the cut is ours, and not yet tested on networks.
     """
     positive_integer("d", d)
     if d < 2:

@@ -1,6 +1,4 @@
 from . import interpolating_samples as interpolating_samples
-from . import order_of_limits as order_of_limits
 from . import spurious_minimum as spurious_minimum
-from . import stragglers as stragglers
 from . import threshold as threshold
 from . import threshold_scaling as threshold_scaling
