@@ -5,7 +5,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from simbias.analysis._crossing import first_crossings
-from simbias.analysis._interval import LEAST_SEEDS, check_level, few
+from simbias.analysis._interval import LEAST_SEEDS, approximate, check_level, few
 from simbias.analysis._threshold import curve, medians, over_seeds, split_failed
 from simbias.core import Estimate
 from simbias.errors import BadInput
@@ -40,7 +40,7 @@ def power_law(
 
     Returns:
         p, from −∞ to ∞ for fewer than six seeds; NaN if an n* of the whole sample lies
-        outside the grid.
+        outside the grid.  Below 16 seeds `method` says that the level is approximate.
 
     Raises:
         ValueError: for another axis, fewer than two values of it, or a size without
@@ -86,5 +86,5 @@ def power_law(
         ]
     else:
         estimate = np.nan
-    method = "least squares in logarithms, seeds resampled"
+    method = approximate("least squares in logarithms, seeds resampled", seeds)
     return Estimate(estimate, float(ends[0]), float(ends[1]), method, level)

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from simbias.analysis._interval import check_level
+from simbias.analysis._interval import approximate, check_level
 from simbias.analysis._logistic import (
     Counts,
     Fits,
@@ -37,7 +37,8 @@ def threshold(
     likelihood has no maximum.  Its interval is that of the profile likelihood, at least
     the gap of the grid where no size is mixed, with the quantile of F(1, seeds − 1) in
     place of χ²₁, and wider by the design effect if the members of a seed succeed
-    together at several sizes, as on shared draws.
+    together at several sizes, as on shared draws.  It is approximate: `method` says so
+    below 16 seeds, and docs/testing.md how often it holds the truth from 4 on.
 
     Bracketed: the rates at the smallest and the largest size lie on different sides
     of ½, and the fit crosses between them.  If not, the interval is that of sign tests
@@ -108,7 +109,8 @@ def _interval(
         seeds=values.shape[1],
         widened=widened,
     )
-    return low, high, f"{fit} logistic fit, profile likelihood over {widened:.3g}"
+    method = f"{fit} logistic fit, profile likelihood over {widened:.3g}"
+    return low, high, approximate(method, values.shape[1])
 
 
 def _direction(rates: np.ndarray) -> float:

@@ -16,6 +16,7 @@ from simbias.cli._place import found_run
 from simbias.cli._shown import (
     claims_document,
     print_claims,
+    tally_of,
     write_figures,
     write_json,
 )
@@ -128,8 +129,11 @@ def check(arguments: list[str]) -> int:
         documents = [judgement.result() for judgement in judgements]
     if parsed.json == "-":
         print(json.dumps(documents, indent=1, allow_nan=False))
-    elif file is not None:
-        write_json(file, documents)
+        say(tally_of(documents))
+    else:
+        print(f"\n{tally_of(documents)}")
+        if file is not None:
+            write_json(file, documents)
     failed = [c for d in documents for c in d["claims"] if c["verdict"] == "fails"]
     return 1 if failed else 0
 

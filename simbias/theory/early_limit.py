@@ -20,11 +20,14 @@ class EarlyLimit(NamedTuple):
         rate: sign(aⱼ) G(directionⱼ), with G in the units of the loss; 0 where the
             neuron ends with nothing active.
         amplitude: in units of weight.
+        time: when the neuron came to the arc or the kink where it stays, on the clock
+            of the loss; of one that loses its last sample, when it did.
     """
 
     direction: Float[np.ndarray, "m 2"]
     rate: Float[np.ndarray, " m"]
     amplitude: Float[np.ndarray, " m"]
+    time: Float[np.ndarray, " m"]
 
     @property
     def fastest(self) -> float:
@@ -84,21 +87,21 @@ def early_limit(
     kink, drive = kink[order], drive[order]
     angle = np.arctan2(start[:, 1], start[:, 0]) % (2 * np.pi)
     ends = [_end(kink, drive, *one) for one in zip(angle, sign, strict=True)]
-    last, rate, logarithm = (np.array(v) for v in zip(*ends, strict=True))
+    last, rate, logarithm, time = (np.array(v) for v in zip(*ends, strict=True))
     direction = np.stack([np.cos(last), np.sin(last)], axis=1)
-    return EarlyLimit(direction, rate, size * np.exp(logarithm))
+    return EarlyLimit(direction, rate, size * np.exp(logarithm), time)
 
 
 def _end(
     kink: Float[np.ndarray, " c"], drive: Float[np.ndarray, "c 2"], at: float, s: float
-) -> tuple[float, float, float]:
-    """Last angle, rate, and ln of ‖w(t)‖ e^{−rate t}/‖w(0)‖ of one neuron."""
+) -> tuple[float, float, float, float]:
+    """Last angle, rate, ln of ‖w(t)‖ e^{−rate t}/‖w(0)‖, and when it came there."""
     time, grown = 0.0, 0.0
     i = (np.searchsorted(kink, at, side="right") - 1) % len(kink)
     for _ in range(2 * len(kink)):
         length = float(np.hypot(*drive[i]))
         if length == 0:
-            return at, 0.0, grown
+            return at, 0.0, grown, time
         towards = np.arctan2(drive[i][1], drive[i][0]) + (0 if s > 0 else np.pi)
         # From the end of this motion to the neuron; it shrinks.
         away = _wrapped(at - towards)
@@ -107,7 +110,7 @@ def _end(
         room = ((wall - at) * step) % (2 * np.pi)
         if room >= abs(away):
             amplitude = np.log(np.cos(away / 2) ** 2)
-            return towards, length, grown + amplitude - length * time
+            return towards, length, grown + amplitude - length * time, time
         after = _wrapped(away + step * room)
         passed = np.log(np.tan(abs(away) / 2) / np.tan(abs(after) / 2)) / length
         grown += np.log(np.sin(abs(away)) / np.sin(abs(after)))
@@ -116,7 +119,7 @@ def _end(
         speed = s * (drive[new] @ [-np.sin(wall), np.cos(wall)])
         if speed * step <= 0:
             rate = s * float(drive[new] @ [np.cos(wall), np.sin(wall)])
-            return wall, rate, grown - rate * time
+            return wall, rate, grown - rate * time, time
         i = new
     raise AssertionError("a neuron went around the circle twice")
 

@@ -15,6 +15,7 @@ from simbias import cli
 from simbias.cli import list_experiments as _list
 from simbias.cli._options import experiment_of, options_class, overrides
 from simbias.cli._overrides import overridden
+from simbias.cli._shown import tally_of
 from simbias.ensemble.parameters import parameters_of
 from simbias.errors import BadInput
 from simbias.registry import experiments
@@ -358,9 +359,22 @@ def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path, capsys):
 
 def test_check_prints_claims_as_json(capsys):
     run("check", "three_points", "--preset", "smoke", "--json", "-")
-    (document,) = json.loads(capsys.readouterr().out)
+    out, err = capsys.readouterr()
+    (document,) = json.loads(out)
     assert document["experiment"] == "three_points"
-    assert {c["verdict"] for c in document["claims"]} == {"holds"}
+    # How who is left alive depends on λ, one value does not tell.
+    assert {c["verdict"] for c in document["claims"]} == {"holds", "not applicable"}
+    assert f"claims {len(document['claims'])}: holds" in err
+
+
+def test_chance_is_counted_for_claims_that_have_an_interval():
+    claim = {"verdict": "holds", "low": 0.1, "high": 0.2, "level": 0.95}
+    exact = claim | {"low": 2.0, "high": 2.0}
+    half_open = claim | {"verdict": "undecided", "high": None, "level": 0.9}
+    unjudged = claim | {"verdict": "not applicable"}
+    text = tally_of([{"claims": [claim, exact]}, {"claims": [half_open, unjudged]}])
+    assert "claims 4: holds 2, fails 0, undecided 1, not applicable 1" in text
+    assert "Of 2 with an interval at most 0.075 would fail by chance" in text
 
 
 @pytest.mark.long

@@ -16,7 +16,9 @@ from simbias.datasets.separable.symmetric_separable import symmetric_separable
 from simbias.datasets.separable.xor_clusters import xor_clusters
 from simbias.experiments import xor_clusters as wide
 from simbias.experiments import xor_four_neurons as four
-from simbias.experiments.neuron_groups._phases import rates, sample
+from simbias.experiments.neuron_groups._on_their_own import on_their_own
+from simbias.experiments.neuron_groups._phases import DIRECTIONS, rates, sample
+from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import log_logistic, logistic
 from simbias.measures.clusters.direction_groups import DirectionGroups
 from simbias.measures.clusters.embedding_distance import EmbeddingDistance
@@ -136,6 +138,21 @@ def test_the_distance_to_the_embedding_is_of_the_order_of_the_spread():
     assert math.isnan(float(EmbeddingDistance()(nothing, data)))
 
 
+def test_four_neurons_of_their_own_follow_a_condensed_network_and_no_other():
+    data, net = xor_clusters(KEY, n=40), condensed()
+    net = neurons(net.w / 10, net.a[:, 0] / 10)
+    flow, times = ReluFlow(rtol=1e-7), (0.0, 5.0, 20.0)
+    measures = {"sums": DirectionGroups(), "off": EmbeddingDistance()}
+    run = solve(net, data, flow, logistic, times, measures)
+    sums, off = run.records["sums"], run.records["off"]
+    follow = lambda v: on_their_own(v, off, data, flow, 60 + np.array(times))
+    # Forty times `rtol`, see docs/exact_flow.md.
+    assert follow(sums).max() < 4e-6
+    # Groups that grow twice as fast are half their size away.
+    twice = sums * np.array([1.0, 1.0, 2.0])[:, None, None]
+    np.testing.assert_allclose(follow(twice), [0, 0, 0.5], atol=4e-6)
+
+
 @pytest.mark.parametrize("is_mass_weighted", [False, True])
 def test_the_quantile_of_the_angles_agrees_with_sorting(is_mass_weighted):
     data, net = xor_clusters(KEY, n=8), condensed(spread=0.3)
@@ -217,7 +234,19 @@ def test_descent_gives_the_published_scales_of_the_wide_network():
 # The early limit
 
 
-@pytest.mark.parametrize("extremum", ["cell", "kink"])
+@pytest.mark.parametrize("extremum", list(DIRECTIONS))
+def test_mirror_classes_have_two_directions_of_largest_growth_and_others_one(extremum):
+    data = sample(extremum)
+    found = extremal_vectors(data)
+    value = np.abs(found.value)
+    assert (value > (1 - 1e-9) * value.max()).sum() == DIRECTIONS[extremum]
+    on_plane = np.abs(np.asarray(data.x) @ found.direction[0]).min() < 1e-9
+    assert on_plane == (extremum == "kink")
+    # The next one is slower by far.
+    assert rates(extremum)[1] < 0.8 * rates(extremum)[0]
+
+
+@pytest.mark.parametrize("extremum", list(DIRECTIONS))
 def test_the_early_limit_is_that_of_eulers_method_for_one_neuron_at_a_time(extremum):
     data = sample(extremum)
     net = balanced(KEY, m=30, d=2, scale=1.0)

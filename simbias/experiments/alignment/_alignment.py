@@ -69,11 +69,6 @@ def alignment(ds: xr.Dataset) -> xr.Dataset:
     return out.assign(time=out["time"].where(~out["died"]))
 
 
-def aligned(found: xr.Dataset) -> xr.DataArray:
-    """Share of the living neurons at the strictest cosine before the exit, per cell."""
-    return aligned_before_exit(found).mean(["neuron", "draw"])
-
-
 def aligned_before_exit(found: xr.Dataset) -> xr.DataArray:
     """1 for every neuron that was, 0 if not, NaN if it died."""
     before = found["time"].sel(cosine=max(COSINES)) < found["exit"]

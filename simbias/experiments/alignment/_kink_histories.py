@@ -18,7 +18,7 @@ from simbias.theory.early_limit import early_limit
 # A kink is a change of slope by this much; kinks closer than SAME are one.
 BEND = 0.05
 SAME = 0.02
-_ENDS = ("line", "alive", "doomed")
+_ENDS = ("line", "alive", "law")
 
 
 def sample(draw: Index) -> Dataset:
@@ -35,8 +35,9 @@ def histories(ds: xr.Dataset) -> xr.Dataset:
     """Over the members (stacked) and time: loss, directions and kinks.
 
     Also, per member, `exit`: when the loss moved; `line`: mean squared error of the
-    least-squares line; `alive`: share of the neurons with aⱼ < 0 that still see a point
-    at the exit, and `doomed`: share of them that `theory.early_limit` lets die.
+    least-squares line; `alive`: number of neurons with aⱼ < 0 that still see a point at
+    the last record before the exit, and `law`: how many do by `theory.early_limit`;
+    both are NaN if the loss never moved.
     """
     flat = members(ds)
     rows, risk = flat["neuron_weights"].values, flat["train_risk"]
@@ -71,20 +72,18 @@ def members(ds: xr.Dataset) -> xr.Dataset:
 def _at_the_exit(member: xr.Dataset, left: float) -> tuple[float, float, float]:
     """In the order of `_ENDS`."""
     data = sample(int(member["draw"]))
-    rows = member["neuron_weights"].values
+    rows, time = member["neuron_weights"].values, member["time"].values
     rows = rows[:, np.isfinite(rows[-1]).all(axis=1)]
-    now = rows[int(np.argmin(np.abs(member["time"].values - left)))]
     with exact_numerics():
         w, a = jnp.asarray(rows[0, :, :2]), jnp.asarray(rows[0, :, 2])
         limit = early_limit(data, half_mse, w, a)
     x, y = np.asarray(data.x), np.asarray(data.y)[:, 0]
-    is_negative = rows[0, :, 2] < 0
-    # A neuron that slides is on its hyperplane to rounding.
-    heights = x @ now[:, :2].T / np.linalg.norm(now[:, :2], axis=1)
-    is_alive = (heights > 1e-9).any(axis=0)
     line = np.linalg.lstsq(x, y, rcond=None)[1][0] / len(y)
-    return (
-        float(line),
-        float(is_alive[is_negative].mean()),
-        float((limit.rate[is_negative] <= 0).mean()),
-    )
+    if not np.isfinite(left):
+        return float(line), np.nan, np.nan
+    i = int(np.searchsorted(time, left, side="right")) - 1
+    # A neuron that slides is on its hyperplane to rounding.
+    heights = x @ rows[i, :, :2].T / np.linalg.norm(rows[i, :, :2], axis=1)
+    is_negative, is_dead = rows[0, :, 2] < 0, (limit.rate == 0) & (limit.time < time[i])
+    alive = (heights > 1e-9).any(axis=0), ~is_dead
+    return float(line), *(float(np.sum(is_negative & seen)) for seen in alive)

@@ -34,11 +34,10 @@ from simbias.experiments.alignment._alignment import (
     COSINES,
     GRID,
     REFERENCE,
-    aligned,
     aligned_before_exit,
     alignment,
 )
-from simbias.figures.laws import law_level
+from simbias.figures.laws import LAW, law_level, law_line
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
@@ -172,22 +171,29 @@ def _medians(axes: Axes, part: xr.Dataset) -> None:
 
 def _missing(axes: Axes, part: xr.Dataset) -> None:
     small = part.sel(scale=part["scale"] > REFERENCE)
-    share, least = aligned(small), 1e-3
+    scale, is_late = small["scale"].values, 1 - aligned_before_exit(small)
+    # One in so many neurons is the least share above 0 that can be seen.
+    count = int(is_late.notnull().sum(["neuron", "draw"]).max())
     for i, d in enumerate(small["d"].values):
         colour = COLOURS[i % len(COLOURS)]
-        late = 1 - share.sel(d=d)
+        late = is_late.sel(d=d).mean(["neuron", "draw"]).values
         exit_time = small["exit"].sel(d=d).median("draw").values
         law = 1 - aligned_share(exit_time, max(COSINES), RATE, int(d))
-        axes.plot(small["scale"], late.where(late > 0), "o", color=colour, ms=5)
-        seen = small["scale"].values[late.values > 0]
-        least = min([least, *seen])
-        axes.plot(small["scale"], law, "-", lw=1, color=colour, label=f"d = {d}")
+        axes.plot(scale, np.where(late > 0, late, np.nan), "o", color=colour, ms=5)
+        none = np.where(late == 0, 1 / count, np.nan)
+        # Those of several d lie side by side.
+        shift = 1.25**i
+        axes.plot(scale * shift, none, "v", color=colour, ms=6, fillstyle="none")
+        law_line(axes, scale, law, f"law, d = {d}", line="-", colour=colour)
+    law_level(axes, 1 / count, f"1 of {count} neurons")
+    axes.plot([], [], "o", color=LAW, ms=5, label="share that was seen")
+    axes.plot([], [], "v", color=LAW, ms=6, fillstyle="none", label="no neuron: below")
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_ylim(1e-4, 1.5)
-    axes.set_xlim(least / 3, 1.3 * float(small["scale"].max()))
+    axes.set_ylim(1 / (5 * count), 1.5)
+    axes.set_xlim(float(scale.min()) / 2, 2 * float(scale.max()))
     axes.set_xlabel("initial scale λ")
-    axes.set_title("share not aligned (0.99) at the exit; line: law")
+    axes.set_title("share not aligned (0.99) at the exit")
     axes.legend()
 
 
@@ -229,9 +235,8 @@ def _ratio(times: xr.DataArray, axis: str) -> Estimate:
 
 def _against_law(last: xr.Dataset, where: str) -> list[Claim]:
     """Bands: three standard errors of the mean drive and of the median start."""
-    draws, n, noise = last.sizes["draw"], int(last["n"]), last.attrs["sigma"]
     neurons = int(np.isfinite(last["rate"].values).sum())
-    drive = 2 * np.sqrt(((3 + noise**2) / 2 - 0.25) / n / draws / 2)
+    drive = _drive_error(last, int(last["n"]) * last.sizes["draw"])
     median = last["time"].isel(scale=0).median(["draw", "neuron"])
     out = []
     for cosine in COSINES:
@@ -242,6 +247,11 @@ def _against_law(last: xr.Dataset, where: str) -> list[Claim]:
         text = f"median time to cos {cosine} over its law, {where}"
         out.append(predicted(text, ratio, 1 - wide, 1 + wide, DERIVED))
     return out
+
+
+def _drive_error(part: xr.Dataset, samples: int) -> float:
+    """Standard error of |D| over so many samples, relative, both signs together."""
+    return 2 * np.sqrt(((3 + part.attrs["sigma"] ** 2) / 2 - 0.25) / samples / 2)
 
 
 def _against_scale(last: xr.Dataset, small: np.ndarray, where: str) -> list[Claim]:
@@ -257,34 +267,39 @@ def _against_scale(last: xr.Dataset, small: np.ndarray, where: str) -> list[Clai
     speed = part["rate"].max("neuron").values
     middle = lambda v: x @ np.nanmedian(v, axis=(0, 1))
     least = lambda v: np.nanmean(v[..., 0])
-    gained = lambda v: least(v) - np.nanmean(v[..., -1])
     before = f"share aligned before the exit, λ = {small[0]:g}"
-    rows = [
-        (before, jackknife_interval(least, share), 0.98, 1.0, PAPER),
-        (
-            "time to cos 0.99 (median), slope in ln(1/λ)",
-            jackknife_interval(middle, time),
-            -0.02,
-            0.02,
-            PAPER,
-        ),
-        (
-            "exit time, slope in ln(1/λ) times the largest |G|, median of draws",
-            median_interval((left @ x) * speed),
-            0.95,
-            1.05,
-            DERIVED,
-        ),
-        (
-            f"share aligned before the exit, gained from λ = {small[-1]:g} on",
-            jackknife_interval(gained, share),
-            0.0,
-            1.0,
-            PAPER,
-        ),
-    ]
     first, *rest = (
         Claim(f"{text}, {where}", seen, low, high, source)
-        for text, seen, low, high, source in rows
+        for text, seen, low, high, source in [
+            (before, jackknife_interval(least, share), 0.98, 1.0, PAPER),
+            (
+                "time to cos 0.99 (median), slope in ln(1/λ)",
+                jackknife_interval(middle, time),
+                -0.02,
+                0.02,
+                PAPER,
+            ),
+            (
+                "exit time, slope in ln(1/λ) times the largest |G|, median of draws",
+                median_interval((left @ x) * speed),
+                0.95,
+                1.05,
+                DERIVED,
+            ),
+        ]
     )
-    return [first, *(c.given(len(small) > 1, "two values of λ") for c in rest)]
+    law = _against_share(part.isel(scale=-1), share[..., -1], where)
+    return [first, *(c.given(len(small) > 1, "two values of λ") for c in rest), law]
+
+
+def _against_share(part: xr.Dataset, share: np.ndarray, where: str) -> Claim:
+    """The largest λ; band: three standard errors of the drive and of the neurons."""
+    n, d, left = int(part["n"]), int(part["d"]), part["exit"].values
+    law = lambda rate: aligned_share(left, max(COSINES), rate, d).mean()
+    neurons = int(np.isfinite(share).sum())
+    chance = np.sqrt(law(RATE) * (1 - law(RATE)) / neurons)
+    drive = _drive_error(part, n * part.sizes["draw"])
+    wide = 3 * np.hypot(chance, law(RATE * (1 + drive)) - law(RATE))
+    text = f"share aligned before the exit less its law, λ = {float(part['scale']):g}"
+    apart = float(np.nanmean(share) - law(RATE))
+    return predicted(f"{text}, {where}", apart, -wide, wide, DERIVED)

@@ -21,9 +21,11 @@ import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
+from simbias.analysis.wilson import wilson
 from simbias.claims import largest, predicted
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
@@ -141,12 +143,16 @@ def figure(ds: xr.Dataset) -> Figure:
             angle.plot(shift, part["angle"].transpose("n", "start").values, **dots)
             angle.plot(n, law(n, d, sigma), "-", lw=1, color=colour, label=label)
             basin.plot(shift, part["share"].transpose("n", "start").values, **dots)
-            mean = part["share"].mean("start")
-            basin.plot(n, mean.values, "-", lw=1, color=colour, label=label)
+            beside = n * 1.04 ** (i + 2)
+            counts = part["count"].transpose("n", "start").values
+            _one_basin(basin, beside, counts, colour)
         angle.set_yscale("log")
         angle.set_title("angle of extremal vectors with ±β*; line: law (rms)")
         angle.legend()
-        basin.set_title("share of a sign's neurons in the largest basin; line: mean")
+        basin.set_title(
+            "dots: share of a sign's neurons in the largest basin;\n"
+            "line: share of signs with one basin only, 95 %"
+        )
         basin.set_ylim(0, 1.05)
         for axes in (angle, basin):
             axes.set_xscale("log")
@@ -154,6 +160,18 @@ def figure(ds: xr.Dataset) -> Figure:
             axes.minorticks_off()
             axes.set_xlabel("samples n")
     return whole
+
+
+def _one_basin(axes: Axes, n: np.ndarray, counts: np.ndarray, colour: str) -> None:
+    """Share of the starts of which all neurons turn to one direction, with Wilson's."""
+    known = [row[np.isfinite(row)] for row in counts]
+    kept = [i for i, row in enumerate(known) if len(row)]
+    seen = [wilson(int((known[i] == 1).sum()), len(known[i])) for i in kept]
+    value = np.array([e.value for e in seen])
+    ends = np.array([[e.low, e.high] for e in seen]).reshape(-1, 2).T
+    axes.errorbar(
+        n[kept], value, np.abs(ends - value), color=colour, fmt="-", lw=1, capsize=3
+    )
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:

@@ -24,8 +24,16 @@ LARGE_START = 1e-3
 ALIGNED, SPREAD = 0.99, 0.9
 
 
-def two_group_claims(ds: xr.Dataset) -> list[Claim]:
-    """Of one curve over (n, seed, time): those of the theorem, or of its control."""
+def two_group_claims(ds: xr.Dataset, is_small: bool | None = None) -> list[Claim]:
+    """Of one curve over (n, seed, time): those of the theorem, or of its control.
+
+    Args:
+        ds: the curve.
+        is_small: whether the start is one that the theorem is about; by default if its
+            scale λ is below `LARGE_START`.
+    """
+    if is_small is None:
+        is_small = float(ds["scale"]) < LARGE_START
     d, variance = int(ds["d"]), float(ds["sigma"]) ** 2
     when = f"t = {float(ds['time'][-1]):g}"
     sizes = [int(n) for n in ds["n"].values if n >= d**3]
@@ -33,7 +41,7 @@ def two_group_claims(ds: xr.Dataset) -> list[Claim]:
         text = f"train error of two regressions at n ≥ d³ = {d**3}, {when}"
         need = "a size n ≥ d³, and noise"
         return [median(text, [], 0.0, 0.0, THEOREM).given(False, need)]
-    claims = _control if float(ds["scale"]) >= LARGE_START else _law
+    claims = _law if is_small else _control
     return [
         dataclasses.replace(c, statement=f"{c.statement}, n = {n}, {when}")
         for n in sizes

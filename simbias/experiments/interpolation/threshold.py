@@ -195,12 +195,12 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         suffix = f" ({label})" if label else ""
         out += [
             dataclasses.replace(c, statement=c.statement + suffix)
-            for c in [_claim_of_n_star(part), *two_group_claims(part)]
+            for c in [claim_of_n_star(part), *two_group_claims(part)]
         ]
     return out
 
 
-def _claim_of_n_star(ds: xr.Dataset) -> Claim:
+def claim_of_n_star(ds: xr.Dataset) -> Claim:
     """Between d, up to where a line interpolates, and d³, what the theorem asks for."""
     n_star, d = _n_star(ds), int(ds["d"])
     nothing = Estimate(np.nan, -np.inf, np.inf, "no passage")
@@ -268,5 +268,7 @@ def _caption(ds: xr.Dataset) -> str:
     return (
         "two-layer networks on a noisy linear teacher, "
         f"t = {ds['time'].values[-1]:g}, {seeds} seeds per size, "
-        f"{missing} of {ds['status'].size} members failed or missing"
+        f"{missing} of {ds['status'].size} members failed or missing\n"
+        "laws: means over samples. Trained below both is no better fit: the right "
+        "panel tells luck of the samples (0) from noise that was learned (below 0)"
     )

@@ -33,6 +33,7 @@ from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
 from simbias.figures.band import band
 from simbias.figures.laws import law_level
+from simbias.figures.legends import legend_below
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.flows.relu_flow import ReluFlow
@@ -176,7 +177,8 @@ def figure(ds: xr.Dataset) -> Figure:
         for i, (label, part) in enumerate(parts):
             n, colour = part["n"].values, COLOURS[i % len(COLOURS)]
             for panel, name in ((train, "train_risk"), (test, "test_risk")):
-                kind = {"colour": colour, "label": label, "alpha": 0.12, "ms": 3}
+                shown = label or None
+                kind = {"colour": colour, "label": shown, "alpha": 0.12, "ms": 3}
                 band(panel, n, part[name], "o-", **kind)
         for panel, name in ((train, "train"), (test, "test")):
             panel.set_xscale("log")
@@ -184,10 +186,9 @@ def figure(ds: xr.Dataset) -> Figure:
             panel.set_title(f"{name} error over σ²; band: 10–90 % of draws")
             law_level(panel, 1)
         test.set_yscale("log")
-        if len(parts) > 1:
-            train.legend()
         for panel, axis in zip(laws, axes, strict=True):
             _thresholds(panel, errors, axis)
+        legend_below(whole, columns=5)
         time = float(ds["time"][-1])
         whole.suptitle(f"at t = {time:g}", fontsize="medium")
     return whole
@@ -221,9 +222,9 @@ def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
             ]
             panel.plot(q, beyond, "^", ms=6, color=COLOURS[i % len(COLOURS)])
             p = fits[axis, level, label]
-            text = LEVELS[level]
+            text = f"n* at {LEVELS[level]}"
             seen = p.estimate
-            if np.isfinite(seen.value):
+            if np.isfinite([seen.value, seen.low, seen.high]).all():
                 text += f": p = {seen.value:.2f} [{seen.low:.2f}, {seen.high:.2f}]"
             panel.errorbar(
                 q,
@@ -242,7 +243,6 @@ def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
     panel.xaxis.set_minor_locator(NullLocator())
     panel.set_xlabel({"scale": "initial scale λ", "sigma": "noise σ"}.get(axis, axis))
     panel.set_title(f"n* against {_NAMES[axis]}; ▲: above the grid")
-    panel.legend()
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:

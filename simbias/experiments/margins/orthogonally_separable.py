@@ -13,12 +13,12 @@ separable data, ICLR, theorem 1; the sample is ours.
 """
 
 import functools
-from typing import Any
 
 import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
@@ -26,6 +26,7 @@ from simbias.claims import largest, near
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.separable.orthogonally_separable import orthogonally_separable
 from simbias.ensemble.engine import exact_numerics
+from simbias.experiments.margins._until_end import until_end
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import log_logistic
@@ -116,22 +117,34 @@ def figure(ds: xr.Dataset) -> Figure:
         whole = blank(9.0, 3.6)
         left, right = whole.subplots(1, 2)
         off = angles(ds)
-        for i, group in enumerate(_GROUPS):
-            lines = (
-                off.sel(group=group).stack(member=_but_time(off)).transpose("time", ...)
-            )
-            drawn = left.plot(ds["time"], lines, lw=0.7, color=COLOURS[i])
-            drawn[0].set_label("u₊" if group == "positive" else "u₋")
+        for i, (group, name) in enumerate(zip(_GROUPS, ("u₊", "u₋"), strict=True)):
+            _members(left, ds, off.sel(group=group), COLOURS[i], name)
         left.set_title("angle of Σ aⱼwⱼ with the QP's u₊ and u₋ (rad)")
-        inside = ds["group_deviation"]
-        lines = inside.stack(member=_but_time(inside)).transpose("time", ...)
-        right.plot(ds["time"], lines, lw=0.7, color=COLOURS[2])
+        _members(right, ds, ds["group_deviation"], COLOURS[2])
         right.set_title("angle inside a group, 99 % of the mass (rad)")
-        left.legend()
+        left.legend(title="dot: end of a member")
         for axes in (left, right):
             axes.set_yscale("log")
             axes.set_xlabel("time, of θ' = −∇ ln L")
     return whole
+
+
+def _members(
+    axes: Axes,
+    ds: xr.Dataset,
+    values: xr.DataArray,
+    colour: str,
+    label: str | None = None,
+) -> None:
+    """A line per member, up to its end."""
+    every = [str(dim) for dim in values.dims if dim != "time"]
+    lines = values.stack(member=every)
+    ends = with_axes(ds, [k for k in every if k != "seed"])["end_time"]
+    ends = ends.sel({k: values[k].values for k in every}).stack(member=every).values
+    for i, end in enumerate(ends):
+        time, seen = until_end(lines.isel(member=i), float(end))
+        axes.plot(time, seen, lw=0.7, color=colour, label=None if i else label)
+        axes.plot(time[-1:], seen[-1:], ".", ms=4, color=colour)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
@@ -151,7 +164,3 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 def _oracle(draw: int, n: int, d: int, label: float) -> MaxMargin:
     with exact_numerics():
         return max_margin(sample(draw, n, d), label)
-
-
-def _but_time(values: xr.DataArray) -> list[Any]:
-    return [d for d in values.dims if d not in ("time", "group")]

@@ -1,5 +1,6 @@
 """The sample of `condensation`, and when its two phases end."""
 
+import dataclasses
 import functools
 from typing import Literal
 
@@ -13,15 +14,29 @@ from simbias.theory.extremal_vectors import extremal_vectors
 
 # The scale at which the second phase is looked at.
 EPSILON = 0.3
-Extremum = Literal["cell", "kink"]
-# Seed of the sample whose largest |G| lies inside a cell, or on a hyperplane.
-_SAMPLES: dict[str, int] = {"cell": 2, "kink": 6}
+Extremum = Literal["cell", "kink", "generic"]
+# Seed of the sample whose largest |G| lies inside a cell, or on a hyperplane; of the
+# generic ones the first with it inside a cell.
+_SAMPLES: dict[str, int] = {"cell": 2, "kink": 6, "generic": 2}
+# How many directions have the largest |G|: mirror images make two of one.
+DIRECTIONS: dict[str, int] = {"cell": 2, "kink": 2, "generic": 1}
 
 
 def sample(extremum: Extremum) -> Dataset:
-    """16 points in four loose clusters at 60°, the same for every member."""
+    """16 points in four loose clusters at 60°, the same for every member.
+
+    Opposite clusters are mirror images, so that G(−w) and G(w) are equal; not those of
+    the generic sample, whose clusters have noise of their own.
+    """
     key = jax.random.key(_SAMPLES[extremum])
-    return xor_clusters(key, n=16, angle=np.pi / 3, sigma=0.3, clip=0.6)
+    law = {"angle": np.pi / 3, "sigma": 0.3, "clip": 0.6}
+    if extremum != "generic":
+        return xor_clusters(key, n=16, **law)
+    # Of four clusters with the same 16 points each has four that no other has.
+    whole, cluster = xor_clusters(key, n=64, **law), np.arange(16) // 4
+    own = np.arange(16) + 16 * cluster
+    rows = {k: getattr(whole, k)[own] for k in ("x", "y", "weight", "mean")}
+    return dataclasses.replace(whole, **rows)
 
 
 @functools.cache

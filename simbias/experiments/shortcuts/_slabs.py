@@ -35,8 +35,9 @@ from simbias.networks.dense.mlp_init import softmax_pair
 # Attacks are larger than the margin of one coordinate, 0.1, and smaller than that of
 # all fifty together, 0.7.
 ATTACK = 0.3
-# The radius of the published universal perturbations.
-MOVE = 0.5
+# The radius of the published universal perturbations: of MS-(5,7), where all inputs
+# move alike here, and of LMS-5, by the sign of the label.
+MOVE, SIGNED_MOVE = 0.5, 1.0
 # Half the gap between slabs, and the distance of the linear coordinate from 0.
 MARGIN = 0.1
 PAPER = "Shah et al. (2020), arXiv:2006.07710"

@@ -20,12 +20,14 @@ class UniversalPerturbation(AbstractMeasure):
     v is the first right singular vector of the rows ∇f(xᵢ)/‖∇f(xᵢ)‖ (zero rows stay
     zero), its sign the one that leaves the lower accuracy.  S is the span of the first
     `simple` features.  A single v cannot turn round both classes of a linear
-    classifier: at best the accuracy is then ½.
+    classifier: at best the accuracy is then ½.  With `is_signed` the two classes move
+    in opposite directions, yᵢ · radius v, and it can be 0.
 
     Args:
         radius: length of the perturbation.
         rows: test samples whose gradients are taken, the first ones.
         simple: number of features in S.
+        is_signed: whether an input moves by the sign of its label, as in print.
 
     Reference: Shah et al. (2020), arXiv:2006.07710, notebook 06, after the SVD-UAP of
     arXiv:2005.08632.
@@ -34,6 +36,7 @@ class UniversalPerturbation(AbstractMeasure):
     radius: float = eqx.field(static=True, default=0.5)
     rows: int = eqx.field(static=True, default=1000)
     simple: int = eqx.field(static=True, default=1)
+    is_signed: bool = eqx.field(static=True, default=False)
     dims: ClassVar[tuple[str, ...]] = ("attack",)
 
     def __check_init__(self):
@@ -56,9 +59,12 @@ class UniversalPerturbation(AbstractMeasure):
         rows = jnp.where((test.weight[: self.rows] > 0)[:, None], rows, 0)
         v = jnp.linalg.eigh(rows.T @ rows)[1][:, -1]
 
+        is_positive = test.y[:, 0] > 0
+        label = jnp.where(is_positive | (not self.is_signed), 1, -1).astype(v.dtype)
+
         def accuracy(sign: Float[Array, ""]) -> Float[Array, ""]:
-            found = logit(network, test.x + (sign * self.radius * v)[None, :])
-            is_right = (found > 0) == (test.y[:, 0] > 0)
+            move = (sign * self.radius * label)[:, None] * v[None, :]
+            is_right = (logit(network, test.x + move) > 0) == is_positive
             right = jnp.sum(jnp.where(is_right, test.weight, 0))
             return right / jnp.sum(test.weight)
 

@@ -8,6 +8,7 @@ import xarray as xr
 
 from simbias.analysis.first_passage import first_passage
 from simbias.analysis.power_law import power_law
+from simbias.core import Dataset
 from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments.alignment._kink_histories import kinks_of, sample
 from simbias.losses import half_mse
@@ -134,6 +135,18 @@ def test_neurons_that_leave_the_sample_die_and_dead_ones_stay():
     dead = ~_sees(data, net.w)
     unit = np.asarray(net.w) / np.linalg.norm(net.w, axis=1, keepdims=True)
     np.testing.assert_allclose(found.direction[dead], unit[dead], atol=1e-12)
+
+
+def test_a_neuron_dies_when_it_has_turned_to_the_edge_of_its_only_point():
+    point = jnp.array([[0.0, 2.0]])
+    data = Dataset(point, jnp.array([[3.0]]), jnp.ones(1), jnp.array([[3.0]]), point)
+    # Angles with D, from which neurons with a < 0 turn to −D; at π/2 the point is lost.
+    angle = np.array([0.3, -1.0, 1e-6])
+    w = jnp.asarray(np.stack([np.sin(angle), np.cos(angle)], axis=1))
+    found = early_limit(data, half_mse, w, -jnp.ones(3))
+    np.testing.assert_array_equal(found.rate, 0)
+    expected = alignment_time(np.pi - np.abs(angle), 0.0, 6.0)
+    np.testing.assert_allclose(found.time, expected, rtol=1e-9)
 
 
 def _sees(data, w):

@@ -351,6 +351,11 @@ def test_attacks_on_the_linear_coordinate_break_what_is_within_reach():
     assert moved[1] == pytest.approx(1)
     far = jit(UniversalPerturbation(radius=5.0))(net, data)
     assert abs(far[0] - 0.5) < 2 / np.sqrt(1000)
+    # By the sign of the label both, as far as an attack on each input alone.
+    each = UniversalPerturbation(radius=0.3, is_signed=True)
+    np.testing.assert_allclose(jit(each)(net, data), found, rtol=1e-12)
+    all_of_them = UniversalPerturbation(radius=1.01, is_signed=True)
+    assert jit(all_of_them)(net, data)[0] == 0
 
 
 def test_samples_at_which_the_network_is_flat_add_nothing_to_the_direction():

@@ -1,0 +1,54 @@
+"""Four neurons that are put in the place of their groups, and left to themselves."""
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from simbias.core import AbstractFlow, Dataset
+from simbias.ensemble.engine import exact_numerics
+from simbias.losses import logistic
+from simbias.measures.neurons.neuron_weights import NeuronWeights
+from simbias.networks.two_layer import TwoLayer
+from simbias.verbs.simulate import solve
+
+_COUNT = 4
+
+
+def on_their_own(
+    groups: Float[np.ndarray, "t g 2"],
+    regrouped: Float[np.ndarray, " t"],
+    data: Dataset,
+    flow: AbstractFlow,
+    times: Float[np.ndarray, " t"],
+) -> Float[np.ndarray, " t"]:
+    """A bound on rms(f − f₄)/rms(f) on the sample, f₄ left to itself at the first time.
+
+    There every one of the four heaviest groups becomes one balanced neuron with the sum
+    of the group, and these follow the same flow.  Of f it is known what it is of the
+    groups at every time, g, and how far it is from that, δ = rms(f − g)/rms(f):
+
+        rms(f − f₄)/rms(f) ≤ δ + (1 + δ) rms(g − f₄)/rms(g)
+
+    Args:
+        groups: s_g of `DirectionGroups`, at all times.
+        regrouped: δ, of `EmbeddingDistance`.
+        data: the sample.
+        flow: of the wide network.
+        times: of the rows; the first is that of the replacement.
+    """
+    kept = np.argsort(-np.linalg.norm(groups[0], axis=1))[:_COUNT]
+    size = np.sqrt(np.linalg.norm(groups[0][kept], axis=1))
+    # Groups with a > 0 come first.
+    sign = np.where(np.arange(groups.shape[1]) < groups.shape[1] // 2, 1.0, -1.0)
+    with exact_numerics():
+        w, a = groups[0][kept] / size[:, None], (sign[kept] * size)[:, None]
+        few = TwoLayer(jnp.asarray(w), jnp.asarray(a))
+        later = tuple(float(t) for t in times - times[0])
+        run = solve(few, data, flow, logistic, later, {"weights": NeuronWeights()})
+    x, out = np.asarray(data.x), []
+    for sums, weights in zip(groups, run.records["weights"], strict=True):
+        heaviest = np.argsort(-np.linalg.norm(sums, axis=1))[:_COUNT]
+        g = np.maximum(x @ sums[heaviest].T, 0) @ sign[heaviest]
+        f = np.maximum(x @ weights[:, :2].T, 0) @ weights[:, 2]
+        out.append(np.linalg.norm(g - f) / np.linalg.norm(g))
+    return regrouped + (1 + regrouped) * np.array(out)
