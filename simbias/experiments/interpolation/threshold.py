@@ -36,6 +36,7 @@ from simbias.datasets.teachers.gaussian_teacher import (
     gaussian_teacher,
 )
 from simbias.experiments._times import log_times
+from simbias.experiments.interpolation._interpolates import interpolates
 from simbias.experiments.interpolation._two_group_claims import two_group_claims
 from simbias.figures.band import band
 from simbias.figures.cosine_histograms import cosine_histograms
@@ -66,8 +67,6 @@ from simbias.theory.two_group import ols_law, two_group_law
 PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 1000.0
-# A member interpolates if its train error is below this share of σ².
-INTERPOLATED = 0.01
 
 
 def make(
@@ -156,12 +155,6 @@ experiment = presets(
         "times": log_times(1.0, 100_000.0, 24),
     },
 )
-
-
-def interpolates(ds: xr.Dataset) -> xr.DataArray:
-    """1 where the final train error is below 1 % of σ², 0 where not, NaN if failed."""
-    below = ds["train_risk"].isel(time=-1) < INTERPOLATED * ds["sigma"] ** 2
-    return below.astype(float).where(is_finished(ds))
 
 
 def figure(ds: xr.Dataset) -> Figure:
