@@ -145,6 +145,7 @@ LONGEST = (
     "stewart_snapshots",
     "symmetry_breaking_lattice",
     "threshold_scaling",
+    "threshold_sgd",
     "unseen_entry",
     "xor_clusters",
     "xor_four_neurons",
@@ -175,6 +176,7 @@ FEW_SEEDS = (
     "spurious_minimum",
     "threshold",
     "threshold_scaling",
+    "threshold_sgd",
 )
 
 
