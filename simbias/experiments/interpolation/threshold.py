@@ -190,17 +190,22 @@ def figure(ds: xr.Dataset) -> Figure:
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """n*, and the two groups of the theorem with their control, of every curve."""
+    return claims_of_curves(ds)
+
+
+def claims_of_curves(ds: xr.Dataset, is_small: bool | None = None) -> list[Claim]:
+    """Those of every curve over n; `is_small` as in `two_group_claims`."""
     out = []
     for label, part in parts(ds, ("n",)):
         suffix = f" ({label})" if label else ""
         out += [
             dataclasses.replace(c, statement=c.statement + suffix)
-            for c in [claim_of_n_star(part), *two_group_claims(part)]
+            for c in [_claim_of_n_star(part), *two_group_claims(part, is_small)]
         ]
     return out
 
 
-def claim_of_n_star(ds: xr.Dataset) -> Claim:
+def _claim_of_n_star(ds: xr.Dataset) -> Claim:
     """Between d, up to where a line interpolates, and d³, what the theorem asks for."""
     n_star, d = _n_star(ds), int(ds["d"])
     nothing = Estimate(np.nan, -np.inf, np.inf, "no passage")
