@@ -66,10 +66,7 @@ def a_worker_is_killed(found: Trials, engine: Engine, row: dict[str, Any]) -> No
 def the_command_is_killed(found: Trials, engine: Engine, row: dict[str, Any]) -> None:
     """`kill -9` of `simbias submit`: its workers save what they are at and leave."""
     with placed(found, engine, "parent") as (out, command, _):
-        processes = at_work(out, 2)
-        row["members_before"] = looked(out).done
-        command.kill()
-        found.left(row, out, processes)
+        _left_at_work(found, row, out, command.kill)
         found.finished(row, out)
 
 
@@ -78,10 +75,7 @@ def the_command_is_killed_with_its_cluster(
 ) -> None:
     """The same where the cluster is of the command, and ends with it."""
     with submitted(found, engine, "whole") as (out, command):
-        processes = at_work(out, 2)
-        row["members_before"] = looked(out).done
-        command.kill()
-        found.left(row, out, processes)
+        _left_at_work(found, row, out, command.kill)
         found.finished(row, out)
 
 
@@ -90,10 +84,7 @@ def the_command_is_terminated(
 ) -> None:
     """SIGTERM: the same, and the command says how to go on."""
     with placed(found, engine, "sigterm") as (out, command, _):
-        processes = at_work(out, 2)
-        row["members_before"] = looked(out).done
-        command.send_signal(signal.SIGTERM)
-        found.left(row, out, processes)
+        _left_at_work(found, row, out, command.terminate)
         row["exit_code"] = command.wait(1200)
         found.finished(row, out)
 
@@ -115,6 +106,16 @@ def the_command_is_terminated_while_workers_compile(
             found.finished(row, out)
     finally:
         os.environ[name], found.environment = before[name], before
+
+
+def _left_at_work(
+    found: Trials, row: dict[str, Any], out: str, ends: Callable[[], None]
+) -> None:
+    """The command ends while two workers are at work, which then leave."""
+    processes = at_work(out, 2)
+    row["members_before"] = looked(out).done
+    ends()
+    found.left(row, out, processes)
 
 
 @contextlib.contextmanager

@@ -222,8 +222,10 @@ def _arrived(course: Course, step: Step, size: Float[Array, "c 1"]) -> Course:
     da = jnp.sum(course.early[:, 0] * w, axis=1, keepdims=True)
     still = Pins(pins.plane, pins.dual, below, above, jnp.zeros_like(below))
     end = Point(w, a, dw, da)
-    # On the way only the first sample of each plane was kept right.
-    is_above = course.is_above[:, data.planes.first]
+    # On the way only the first sample of each plane was kept right.  Row by row: XLA
+    # would turn the whole array round to gather its columns, and again to go on.
+    first = data.planes.first
+    is_above = jax.lax.map(lambda side: side[first], course.is_above)
     return eqx.tree_at(
         lambda c: (c.start, c.end, c.pins, c.is_above),
         course,
