@@ -173,8 +173,8 @@ def draw(n, m, d, members, dtype) -> dict[str, np.ndarray]:
 # --- simbias --------------------------------------------------------------------------
 
 
-def simbias_descent(arrays, steps):
-    return in_lanes(Descent(rate=RATE), arrays, steps, RATE)
+def simbias_descent(arrays, steps, *, may_fuse=True):
+    return in_lanes(Descent(rate=RATE), arrays, steps, RATE, may_fuse=may_fuse)
 
 
 def simbias_flow(arrays, steps):
@@ -183,20 +183,21 @@ def simbias_flow(arrays, steps):
     return in_lanes(flow, arrays, steps, RATE)
 
 
-def in_lanes(flow, arrays, steps, length):
-    """The engine's program, one thread per core, members in turn."""
+def in_lanes(flow, arrays, steps, length, *, may_fuse=True):
+    """The engine's program: one thread per core, members in turn; else all at once."""
     recorder = Recorder(half_mse, (2.0 * steps * length,), {}, None)
-    members = len(arrays["x"])
-    count = min(os.cpu_count() or 1, members)
+    members, is_cpu = len(arrays["x"]), jax.default_backend() == "cpu"
+    count = min(os.cpu_count() or 1, members) if is_cpu else 1
     parts = np.array_split(np.arange(members), count)
 
     @jax.jit
     def begin(x, y, w, a):
         ones = jnp.ones(x.shape[0], x.dtype)
         data = Dataset(x, y, ones, y, jnp.zeros((0, x.shape[1]), x.dtype))
-        return start(recorder, flow, TwoLayer(w, a), data, jax.random.key(0))
+        network = TwoLayer(w, a, may_fuse=may_fuse)
+        return start(recorder, flow, network, data, jax.random.key(0))
 
-    layout = "in turn" if jax.default_backend() == "cpu" else "side by side"
+    layout = "in turn" if is_cpu else "side by side"
     program = eqx.filter_jit(
         lambda lanes: advance_all(recorder, lanes, jnp.int32(steps), layout)
     )

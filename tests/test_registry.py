@@ -111,6 +111,7 @@ LONGEST = (
     "first_filters",
     "frequency_robustness",
     "grokking",
+    "interpolating_samples",
     "layer_resets",
     "layer_similarity",
     "low_dim_dominoes",
@@ -144,6 +145,7 @@ LONGEST = (
     "stewart_snapshots",
     "symmetry_breaking_lattice",
     "threshold_scaling",
+    "threshold_sgd",
     "unseen_entry",
     "xor_clusters",
     "xor_four_neurons",
@@ -161,6 +163,7 @@ FEW_SEEDS = (
     "distributional_linear",
     "dominoes",
     "grokking",
+    "interpolating_samples",
     "low_dim_dominoes",
     "low_dim_pair",
     "low_dim_slabs",
@@ -173,6 +176,7 @@ FEW_SEEDS = (
     "spurious_minimum",
     "threshold",
     "threshold_scaling",
+    "threshold_sgd",
 )
 
 

@@ -15,6 +15,8 @@ _ENGINES = {
     "Dask": "on_dask",
     "bucket": "on_bucket",
 }
+# Trials that several engines have in common.
+_SHARED = "_placed"
 
 
 def faults(_: Any = None) -> str:
@@ -48,9 +50,10 @@ def _line(engine: str, said: str, row: dict[str, Any]) -> str:
 
 def _said(script: str, trial: str) -> str:
     """The docstring of a trial, as one sentence after its name."""
-    tree = ast.parse((TRIALS / f"{script}.py").read_text())
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and node.name == trial.replace(" ", "_"):
-            said = " ".join((ast.get_docstring(node) or "").split())
-            return f"{trial}: {said}".rstrip(".")
+    for name in (script, _SHARED):
+        for node in ast.parse((TRIALS / f"{name}.py").read_text()).body:
+            is_it = isinstance(node, ast.FunctionDef)
+            if is_it and node.name == trial.replace(" ", "_"):
+                said = " ".join((ast.get_docstring(node) or "").split())
+                return f"{trial}: {said}".rstrip(".")
     return trial

@@ -120,6 +120,15 @@ class Cluster:
         self.daemons[node].wait()
         return killed
 
+    @contextlib.contextmanager
+    def emptied(self, _: object) -> Iterator[None]:
+        """A trial, of which no job is left afterwards."""
+        try:
+            yield
+        finally:
+            self.run("scancel", "--user=root")
+            self.ended(120)
+
     def stop(self) -> None:
         with contextlib.suppress(RuntimeError):
             self.run("scancel", "--user=root")

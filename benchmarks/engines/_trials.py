@@ -29,7 +29,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
 FILE = str(pathlib.Path(__file__).with_name("paced.py"))
 # Members, and seconds that a worker sleeps after each: half a minute for four workers.
-SEEDS, PACE = 240, 0.5
+SEEDS, PACE = 96, 1.5
 SIMBIAS = [sys.executable, "-m", "simbias"]
 
 
@@ -86,6 +86,7 @@ class Trials:
         """A row to fill; an error is noted in it, and the next trial begins."""
         now = datetime.datetime.now(datetime.UTC)
         row: dict[str, Any] = {"trial": name, "at": f"{now:%Y-%m-%d %H:%M} UTC"}
+        row["seconds_per_member"] = float(self.environment["SIMBIAS_PACE"])
         row["load_before"] = round(os.getloadavg()[0], 1)
         began = time.monotonic()
         self.rows.append(row)
@@ -99,6 +100,41 @@ class Trials:
         print(json.dumps(row), file=sys.stderr, flush=True)
         if self.file is not None:
             self.file.write_text(self.document())
+
+    def all_of(
+        self,
+        acts: Sequence[Callable[..., None]],
+        only: Sequence[str],
+        place: Any,
+        around: Callable[[dict[str, Any]], Any] = contextlib.nullcontext,
+    ) -> None:
+        """Every trial, or those of these names, each in a context that its row makes.
+
+        Args:
+            acts: of this, a place and the row.
+            only: names, none for all.
+            place: where they take place.
+            around: the context.
+        """
+        for act in acts:
+            name = act.__name__.replace("_", " ")
+            if not only or name in only:
+                with self.trial(name) as row, around(row):
+                    act(self, place, row)
+
+    def left(self, row: dict[str, Any], out: str, processes: Sequence[int]) -> None:
+        """Wait until workers that were asked to leave have, with all that they had.
+
+        Raises:
+            RuntimeError: if members are missing, or a lease or heartbeat is left.
+        """
+        before = row.setdefault("members_before", 0)
+        row["seconds_until_they_have_left"] = round(gone(processes), 1)
+        now = looked(out)
+        row["members_saved"] = now.done
+        row["workers_that_gave_nothing_back"] = len(now.workers) + now.blocks_claimed
+        if now.done < before or row["workers_that_gave_nothing_back"]:
+            raise RuntimeError("they did not leave as they should")
 
     def finished(self, row: dict[str, Any], out: str, seeds: int | None = None) -> None:
         """Note whether a run is, by those who were at it, and what it holds."""
@@ -133,7 +169,7 @@ def trials(
         what = f"{platform.system()} {platform.machine()}"
         found.about = {
             "machine": f"{what}, {os.cpu_count()} cores",
-            "run": f"benchmarks/engines/paced.py, {options.seeds} members",
+            "run": "benchmarks/engines/paced.py",
             "engine_versions": dict(versions),
             **provenance(),
         }
@@ -178,13 +214,18 @@ def looked(out: str) -> Standing:
     return standing(open_store(f"{out}/run.zarr"))
 
 
-def until(is_so: Callable[[], Any], seconds: float = 900.0, what: str = "") -> float:
+def until(
+    is_so: Callable[[], Any],
+    seconds: float = 900.0,
+    what: str = "",
+    pause: float = 0.2,
+) -> float:
     """Wait for something; how long it took."""
     began = time.monotonic()
     while not is_so():
         if time.monotonic() - began > seconds:
             raise TimeoutError(f"not so within {seconds:g} s: {what}")
-        time.sleep(0.2)
+        time.sleep(pause)
     return time.monotonic() - began
 
 
@@ -201,8 +242,20 @@ def at_work(out: str, count: int, least: int = 1) -> list[int]:
         alive = [one for one in now.workers if one.state == "at work"]
         return [one.process for one in alive if one.computed >= least]
 
-    until(lambda: len(busy()) >= count, what=f"{count} workers at {out}")
+    # To look costs as much as a worker's heartbeat, in a bucket at least.
+    until(lambda: len(busy()) >= count, what=f"{count} workers at {out}", pause=2.0)
     return busy()
+
+
+def compiling(out: str, count: int) -> list[int]:
+    """Processes of a run, once there are `count` of them and one compiles."""
+
+    def is_so() -> bool:
+        workers = looked(out).workers
+        return len(workers) >= count and any(one.compiling for one in workers)
+
+    until(is_so, 300, "compiling", pause=1.0)
+    return [one.process for one in looked(out).workers]
 
 
 def is_running(process: int) -> bool:

@@ -19,13 +19,14 @@ from _trials import (
     Trials,
     at_work,
     contents,
-    gone,
     kill,
     looked,
     skipped,
     trials,
     version,
 )
+
+from simbias.store.address import place_at
 
 
 def main() -> None:
@@ -38,14 +39,7 @@ def main() -> None:
     ):
         found.environment |= variables
         os.environ |= variables
-        for act in TRIALS:
-            name = act.__name__.replace("_", " ")
-            if not only or name in only:
-                with found.trial(name) as row:
-                    proxy.counts.clear()
-                    act(found, proxy, row)
-                    row["requests"] = dict(proxy.counts)
-                proxy.failing, proxy.delay, proxy.ignores = 0.0, 0.0, ()
+        found.all_of(TRIALS, only, proxy, proxy.as_it_was)
 
 
 def two_workers(found: Trials, proxy: Faulty, row: dict[str, Any]) -> None:
@@ -75,14 +69,10 @@ def two_are_terminated(found: Trials, proxy: Faulty, row: dict[str, Any]) -> Non
     out = prepared(found, "sigterm")
     workers = started(found, out, 2)
     processes = at_work(out, 2)
-    before = looked(out).done
+    row["members_before"] = looked(out).done
     kill(processes, signal.SIGTERM)
-    row["seconds_until_they_have_left"] = round(gone(processes), 1)
+    found.left(row, out, processes)
     row["exit_codes"] = [one.wait() for one in workers]
-    now = looked(out)
-    row |= {"members_before": before, "members_saved": now.done}
-    if now.done < before or now.workers or now.blocks_claimed:
-        raise RuntimeError("they did not leave as they should")
     found.finished(row, out)
 
 
@@ -139,7 +129,7 @@ def a_put_if_nothing_is_there_is_ignored(
     done = found.simbias(*words, stderr=subprocess.PIPE, text=True)
     _, said = done.communicate(timeout=600)
     row |= {"exit_code": done.returncode, "said": said.strip().splitlines()[-1]}
-    row["objects_left"] = len(_store_at(url))
+    row["objects_left"] = len(place_at(url).files())
     if done.returncode != 2 or row["objects_left"] or "If-None-Match" not in said:
         raise RuntimeError("it was not refused")
 
@@ -169,20 +159,14 @@ def started(
     return [found.simbias(*words, share, **options) for share in shares]
 
 
-def _store_at(url: str) -> list[str]:
-    from simbias.store.address import place_at
-
-    return place_at(url).files()
-
-
 TRIALS: tuple[Callable[[Trials, Faulty, dict[str, Any]], None], ...] = (
     two_workers,
     a_worker_is_killed,
     two_are_terminated,
     down_for_20_seconds,
     down_for_longer_than_it_is_waited_for,
-    answers_500_and_slowly,
     a_put_if_nothing_is_there_is_ignored,
+    answers_500_and_slowly,
     a_put_if_nothing_has_changed_is_ignored,
 )
 

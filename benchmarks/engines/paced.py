@@ -10,6 +10,7 @@ import time
 
 import simbias
 from simbias.ensemble import engine
+from simbias.ensemble.pace import Pace
 from simbias.experiments import threshold
 from simbias.losses import half_mse
 from simbias.measures import TrainRisk
@@ -24,7 +25,16 @@ def _slowly(*arguments):
     return _harvest(*arguments)
 
 
+class _OneByOne(Pace):
+    """So that who is asked to leave does not sleep for several members first."""
+
+    def after(self, seconds, ended, is_spent):
+        Pace.after(self, seconds, ended, is_spent)
+        self.members = 1
+
+
 engine.harvest = _slowly
+engine.Pace = _OneByOne
 
 
 def experiment():

@@ -22,6 +22,7 @@ from simbias.flows._relu.position import (
     first_length,
     first_position,
 )
+from simbias.flows._relu.rows import rows_at_once
 from simbias.flows._relu.smooth_step import Stiffness, unknown_stiffness
 from simbias.flows._relu.step_control import controlled, first_controller
 from simbias.flows._shared.objective import (
@@ -41,6 +42,8 @@ from simbias.losses import hinge, whole
 _WORTH, _DISTRUST = 2, 0.25
 # Neurons × samples from which they are worth what they take to compile.
 _PAYS = 2**16
+# Events of a share of the neurons are followed at a time, or of so many.
+_PARTS, _LEAST_ROWS = 16, 16
 # A tolerance below this many roundings would take their noise for events.
 _LEAST_RTOL = 1000
 
@@ -208,7 +211,7 @@ class ReluFlow(AbstractFlow):
         is_clipped = time + wish > until - CLIP * rounding
         tnext = jnp.where(is_clipped, until, time + wish)
         length = (tnext - time).astype(dtype)
-        rows = max(16, network.w.shape[0] // 16) if self.rows is None else self.rows
+        rows = self._rows(*memory.position.is_above.shape)
         method = Method(self.solver, rtol, _slope(network), rows, self.events > 0)
         new = attempt_step(
             memory.position, sample, length, method, memory.stiffness, is_alone
@@ -287,6 +290,11 @@ class ReluFlow(AbstractFlow):
         pays = m * sample.x.shape[0] >= _PAYS
         wanted = pays if self.decouple is None else self.decouple
         return wanted and may_be_decoupled(sample) and not self.events
+
+    def _rows(self, m: int, n: int) -> int:
+        if self.rows is not None:
+            return self.rows
+        return min(rows_at_once(m, n), max(_LEAST_ROWS, m // _PARTS))
 
     def _capacity(self, sample: Sample) -> int:
         n, e = sample.x.shape

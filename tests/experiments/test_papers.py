@@ -138,6 +138,8 @@ def test_the_distance_to_the_embedding_is_of_the_order_of_the_spread():
     assert math.isnan(float(EmbeddingDistance()(nothing, data)))
 
 
+@pytest.mark.long  # `simbias check xor_clusters` claims the same
+@pytest.mark.slow
 def test_four_neurons_of_their_own_follow_a_condensed_network_and_no_other():
     data, net = xor_clusters(KEY, n=40), condensed()
     net = neurons(net.w / 10, net.a[:, 0] / 10)

@@ -181,6 +181,16 @@ def test_neurons_with_larger_input_than_output_weights_are_followed_together():
     assert int(state.stats["accepted"]) > 5
 
 
+def test_what_roundings_took_from_an_output_weight_keeps_no_neuron_from_it():
+    network, data = problem(generic)
+    less = network.a.at[5].multiply(1 - 2e-14)
+    lost = eqx.tree_at(lambda net: net.a, network, less)
+    run = lambda net: flowed(net, data, jnp.asarray(6.0), losses.half_mse, FLOW)
+    one, other = run(lost), run(network)
+    assert int(one.stats["evaluations"]) == int(other.stats["evaluations"])
+    assert_same(one, other, 1e-9, rtol=1e-10)
+
+
 @pytest.mark.long
 def test_one_in_a_lane_does_not_see_that_others_are_followed_together():
     small, data = problem(generic)

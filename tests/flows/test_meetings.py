@@ -11,7 +11,13 @@ from simbias.flows._relu.course import Course, Pins, Step, no_pins
 from simbias.flows._relu.crossings import _next_event, _redirected
 from simbias.flows._relu.event_step import _root_mean_square
 from simbias.flows._relu.frozen import extended_sample
-from simbias.flows._relu.meetings import Meeting, concave_first, decide, jumps_at
+from simbias.flows._relu.meetings import (
+    Meeting,
+    _share_in_span,
+    concave_first,
+    decide,
+    jumps_at,
+)
 from simbias.flows._relu.pins import dual_basis, pinned_normals
 from simbias.flows._relu.single_neuron import Point, displacement
 
@@ -109,6 +115,19 @@ def test_of_planes_met_at_once_a_concave_one_comes_first(
     k = jnp.asarray([1], jnp.int32)
     got = concave_first(one, constant(data, pull), k, jnp.asarray([0.5]), at)
     assert got.tolist() == [first]
+
+
+@pytest.mark.parametrize("width", [5, 12])
+def test_the_share_in_a_span_is_that_of_the_orthogonal_projection(width):
+    rng = np.random.default_rng(0)
+    unit = rng.standard_normal((40, width))
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    normals = unit[:9].reshape(3, 3, width).copy()
+    normals[1, 2], normals[2] = 0.0, 0.0
+    got = _share_in_span(jnp.asarray(normals), jnp.asarray(unit))
+    for share, span in zip(got, normals, strict=True):
+        expected = np.sum(unit @ np.linalg.pinv(span) @ span * unit, axis=1)
+        np.testing.assert_allclose(share, expected, atol=1e-14)
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1)])

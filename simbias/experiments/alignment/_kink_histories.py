@@ -85,5 +85,6 @@ def _at_the_exit(member: xr.Dataset, left: float) -> tuple[float, float, float]:
     # A neuron that slides is on its hyperplane to rounding.
     heights = x @ rows[i, :, :2].T / np.linalg.norm(rows[i, :, :2], axis=1)
     is_negative, is_dead = rows[0, :, 2] < 0, (limit.rate == 0) & (limit.time < time[i])
-    alive = (heights > 1e-9).any(axis=0), ~is_dead
-    return float(line), *(float(np.sum(is_negative & seen)) for seen in alive)
+    is_alive = (heights > 1e-9).any(axis=0)
+    seen, law = (float(np.sum(is_negative & who)) for who in (is_alive, ~is_dead))
+    return float(line), seen, law

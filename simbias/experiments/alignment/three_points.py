@@ -14,6 +14,8 @@ Reference: Boursier & Flammarion (2024), arXiv:2401.10791, section 5.  The publi
 script takes the mean squared error without ½, m = 20,000 and scale 1e-3.
 """
 
+import dataclasses
+
 import jax
 import numpy as np
 import xarray as xr
@@ -21,7 +23,7 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from simbias.analysis.parts import with_axes
+from simbias.analysis.parts import parts, with_axes
 from simbias.claims import exact, largest, near, share, slope
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.teachers.three_points import INPUTS, TARGETS, three_points
@@ -160,9 +162,10 @@ def _small(ds: xr.Dataset) -> xr.Dataset:
 
 
 def _stray(ds: xr.Dataset) -> xr.DataArray:
-    """Share of the mass in live neurons with a < 0 at the end, over m, λ and seed."""
+    """Share of the mass in live neurons with a < 0 at the end, over m, λ and member."""
     last = with_axes(ds, ("scale", "m"))["negative_live_mass"].isel(time=-1)
-    return last.transpose("m", "scale", "seed")
+    members = [k for k in last.dims if k not in ("m", "scale")]
+    return last.stack(member=members).transpose("m", "scale", "member")
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
@@ -184,7 +187,11 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             )
             for text, seen, law, wide in rows
         ),
-        *_left_alive(_stray(ds)),
+        *(
+            dataclasses.replace(c, statement=c.statement + (label and f" ({label})"))
+            for label, part in parts(ds, ("scale", "m"))
+            for c in _left_alive(_stray(part))
+        ),
     ]
 
 

@@ -1,3 +1,4 @@
+from . import interpolating_samples as interpolating_samples
 from . import spurious_minimum as spurious_minimum
 from . import threshold as threshold
 from . import threshold_scaling as threshold_scaling

@@ -36,6 +36,7 @@ from simbias.datasets.teachers.gaussian_teacher import (
     gaussian_teacher,
 )
 from simbias.experiments._times import log_times
+from simbias.experiments.interpolation._interpolates import interpolates
 from simbias.experiments.interpolation._two_group_claims import two_group_claims
 from simbias.figures.band import band
 from simbias.figures.cosine_histograms import cosine_histograms
@@ -66,8 +67,6 @@ from simbias.theory.two_group import ols_law, two_group_law
 PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 1000.0
-# A member interpolates if its train error is below this share of σ².
-INTERPOLATED = 0.01
 
 
 def make(
@@ -153,15 +152,9 @@ experiment = presets(
     },
     paper={
         "cell": {"n": (50, 100, 200, 400, 800, 1600, 3200, 6400), "m": 10_000},
-        "times": log_times(1.0, 100_000.0, 24),
+        "times": log_times(1.0, 1000.0, 18),
     },
 )
-
-
-def interpolates(ds: xr.Dataset) -> xr.DataArray:
-    """1 where the final train error is below 1 % of σ², 0 where not, NaN if failed."""
-    below = ds["train_risk"].isel(time=-1) < INTERPOLATED * ds["sigma"] ** 2
-    return below.astype(float).where(is_finished(ds))
 
 
 def figure(ds: xr.Dataset) -> Figure:
@@ -197,17 +190,22 @@ def figure(ds: xr.Dataset) -> Figure:
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """n*, and the two groups of the theorem with their control, of every curve."""
+    return claims_of_curves(ds)
+
+
+def claims_of_curves(ds: xr.Dataset, is_small: bool | None = None) -> list[Claim]:
+    """Those of every curve over n; `is_small` as in `two_group_claims`."""
     out = []
     for label, part in parts(ds, ("n",)):
         suffix = f" ({label})" if label else ""
         out += [
             dataclasses.replace(c, statement=c.statement + suffix)
-            for c in [claim_of_n_star(part), *two_group_claims(part)]
+            for c in [_claim_of_n_star(part), *two_group_claims(part, is_small)]
         ]
     return out
 
 
-def claim_of_n_star(ds: xr.Dataset) -> Claim:
+def _claim_of_n_star(ds: xr.Dataset) -> Claim:
     """Between d, up to where a line interpolates, and d³, what the theorem asks for."""
     n_star, d = _n_star(ds), int(ds["d"])
     nothing = Estimate(np.nan, -np.inf, np.inf, "no passage")

@@ -23,12 +23,10 @@ import jax
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
-from simbias.analysis.parts import parts
 from simbias.core import AbstractNetwork, Claim, Dataset, Real
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
 from simbias.experiments._times import log_times
-from simbias.experiments.interpolation._two_group_claims import two_group_claims
-from simbias.experiments.interpolation.threshold import claim_of_n_star, figure
+from simbias.experiments.interpolation.threshold import claims_of_curves, figure
 from simbias.experiments.interpolation.threshold import experiment as exact
 from simbias.flows.descent import Descent
 from simbias.networks.two_layer_init import standard, unbalanced
@@ -96,8 +94,4 @@ experiment = presets(
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """n* and the two groups of the theorem, for each start."""
-    return [
-        dataclasses.replace(c, statement=f"{c.statement} ({label})")
-        for label, part in parts(ds, ("n",))
-        for c in [claim_of_n_star(part), *two_group_claims(part, is_small=True)]
-    ]
+    return claims_of_curves(ds, is_small=True)

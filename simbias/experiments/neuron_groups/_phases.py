@@ -29,11 +29,11 @@ def sample(extremum: Extremum) -> Dataset:
     the generic sample, whose clusters have noise of their own.
     """
     key = jax.random.key(_SAMPLES[extremum])
-    law = {"angle": np.pi / 3, "sigma": 0.3, "clip": 0.6}
+    draw = functools.partial(xor_clusters, key, angle=np.pi / 3, sigma=0.3, clip=0.6)
     if extremum != "generic":
-        return xor_clusters(key, n=16, **law)
+        return draw(n=16)
     # Of four clusters with the same 16 points each has four that no other has.
-    whole, cluster = xor_clusters(key, n=64, **law), np.arange(16) // 4
+    whole, cluster = draw(n=64), np.arange(16) // 4
     own = np.arange(16) + 16 * cluster
     rows = {k: getattr(whole, k)[own] for k in ("x", "y", "weight", "mean")}
     return dataclasses.replace(whole, **rows)

@@ -227,8 +227,9 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 def _delays(scale: xr.DataArray) -> np.ndarray:
     """Times between neurons at scale 1/10, over those of growth at the rate 1/8."""
-    reached = first_passage(np.log(scale), float(np.log(0.1)))
-    first = np.log(scale.isel(time=0))
+    log = scale.copy(data=np.log(scale.values))
+    reached = first_passage(log, float(np.log(0.1)))
+    first = log.isel(time=0)
     order = (-first).transpose(..., "neuron").values.argsort(axis=-1)
     time, start = (
         np.take_along_axis(v.transpose(..., "neuron").values, order, axis=-1)

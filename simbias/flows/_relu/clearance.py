@@ -26,11 +26,8 @@ from simbias.flows._relu.few_planes import (
     may_be_few,
 )
 from simbias.flows._relu.norms import norm_of_rows, rounding, unit_rows
-from simbias.flows._relu.rows import holds, on_wanted_rows
+from simbias.flows._relu.rows import holds, on_wanted_rows, rows_at_once
 from simbias.numerics.precision import matmul
-
-# Numbers of one array of some neurons and all planes.
-_SOME = 2**18
 
 
 class Prospect(NamedTuple):
@@ -95,7 +92,7 @@ def clearance_anew(
 def _looked(course: Course, step: Step, few: FewPlanes | None, tree: tuple) -> tuple:
     """Who of those that are to be looked at may meet a plane, and c at the end."""
     m, n = course.is_above.shape
-    rows = min(m, max(_SOME // (n if few is None else ROOM), 16))
+    rows = rows_at_once(m, n if few is None else ROOM)
     arrays, static = eqx.partition((course, step, few), eqx.is_array)
 
     def look(arrays, some):

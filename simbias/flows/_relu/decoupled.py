@@ -34,7 +34,7 @@ from simbias.flows._relu.pins import (
     project,
 )
 from simbias.flows._relu.position import Position
-from simbias.flows._relu.rows import on_some_rows, on_wanted_rows
+from simbias.flows._relu.rows import on_some_rows, on_wanted_rows, rows_at_once
 from simbias.flows._relu.single_neuron import Point
 from simbias.flows._relu.straight import cross_planes, next_plane
 from simbias.numerics.conditionals import repeat_while
@@ -43,10 +43,12 @@ from simbias.numerics.conditionals import repeat_while
 _SHARE = 0.5
 # Part of the way there that one step goes: neurons turn to where they grow faster.
 _PART = 0.6
+# What |a| may have lost against |w| by roundings of all planes that were crossed.
+_LOST = 32
 # Growth of a neuron in one step, as an exponent: squares must not overflow.
 _LONGEST = 300.0
-# Numbers of one array of some neurons and all planes: several of them fit the cache.
-_SOME = 2**16
+# Numbers of one array of some neurons and all planes: many of them fit the cache.
+_NUMBERS = 2**16
 
 
 def may_be_decoupled(sample: Sample) -> bool:
@@ -74,7 +76,8 @@ def decoupled_length(
     rest = jnp.log(2 * _SHARE * rtol * speed / pull) - jnp.log(size)
     growth = _PART * (rest - 2 * jnp.log(unit))
     length = jnp.minimum(growth, 2 * _LONGEST) / (2 * speed)
-    is_led = jnp.all(a >= (1 - rounding(w)) * w) & (speed > 0) & jnp.isfinite(length)
+    is_led = jnp.all(a >= (1 - _LOST * rounding(w)) * w)
+    is_led &= (speed > 0) & jnp.isfinite(length)
     return jnp.where(is_led, jnp.maximum(length, 0), 0)
 
 
@@ -110,7 +113,9 @@ def follow_alone(
     """
     size = norm_of_rows(course.start.w, course.start.a)
     size = jnp.where(size > 0, size, 1)[:, None]
-    start = course.start._replace(w=course.start.w / size, a=course.start.a / size)
+    w, a = course.start.w / size, course.start.a / size
+    a = jnp.sign(a) * jnp.maximum(jnp.abs(a), norm_of_rows(w)[:, None])
+    start = course.start._replace(w=w, a=a)
     moves = jnp.any(course.start.a != 0, axis=1) & is_wanted
     begin = jnp.where(moves, course.begin, 1)
     course = eqx.tree_at(
@@ -121,7 +126,7 @@ def follow_alone(
         course, clear = _without_planes(course, step, clear)
         meets = course.is_pending
     n, m = step.sample.x.shape[0], size.shape[0]
-    rows = min(m, max(_SOME // n, 16))
+    rows = rows_at_once(m, n, _NUMBERS)
     arrays, static = eqx.partition(step, eqx.is_array)
 
     def turn(arrays, carry):

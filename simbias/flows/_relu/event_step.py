@@ -18,7 +18,7 @@ from simbias.flows._relu.norms import largest_of_rows, norm_of_rows, rounding
 from simbias.flows._relu.pins import pinned_normals, project
 from simbias.flows._relu.position import Position
 from simbias.flows._relu.releases import Held, release
-from simbias.flows._relu.rows import on_wanted_rows
+from simbias.flows._relu.rows import on_wanted_rows, rows_at_once
 from simbias.flows._relu.smooth_step import Stiffness
 from simbias.numerics.conditionals import when
 from simbias.numerics.precision import matmul
@@ -27,8 +27,6 @@ from simbias.numerics.precision import matmul
 _EVENT_ORDER, _COUPLING_ORDER = 3, 2
 # A step whose events do not stand is tried again at about half its length.
 _HALVE = 1.8
-# Numbers of one array of some neurons and all planes.
-_SOME = 2**18
 
 
 class Attempt(NamedTuple):
@@ -196,9 +194,8 @@ def _standing(
     place, no = jnp.arange(m, dtype=jnp.int32), jnp.zeros(m, bool)
     tree = place, course.is_above, no, course.meetings > 0
     context = w, limit, is_endless, position.is_above, sample.normal, first
-    rows = min(m, max(_SOME // n, 16))
     _, is_above, is_undone, _ = on_wanted_rows(
-        look, lambda v: v[3], context, tree, rows
+        look, lambda v: v[3], context, tree, rows_at_once(m, n)
     )
     return is_above, is_undone
 

@@ -13,6 +13,9 @@ from simbias.flows._relu.single_neuron import Point, mix
 from simbias.flows._relu.subgradient import box_least_norm
 from simbias.numerics.precision import matmul
 
+# Inputs of so few entries: all pairs of them are fewer than entries of all normals.
+_SHORT = 8
+
 
 def concave_first(
     course: Course,
@@ -32,8 +35,7 @@ def concave_first(
     planes = jnp.concatenate([pins, k[:, None]], axis=1)
     normals = pinned_normals(unit, planes)
     along = lambda v: matmul(v, unit.T)
-    part = jnp.sum(along(normals) * along(dual_basis(normals)), axis=1)
-    is_dependent = 1 - part < _dependence(unit)
+    is_dependent = 1 - _share_in_span(normals, unit) < _dependence(unit)
     is_plane = jnp.any(unit != 0, axis=1)[None, :]
     is_free = is_plane & ~holds(planes, step.sample.planes.first)
     side = jnp.where(course.is_above, 1, -1)
@@ -138,6 +140,19 @@ def jumps_at(
     t = begin[:, None, None]
     pull = (1 - t) * step.before[plane] + t * step.after[plane]
     return jumps(a, pull, step.slope)
+
+
+def _share_in_span(
+    normals: Float[Array, "c s e"], unit: Float[Array, "n e"]
+) -> Float[Array, "c n"]:
+    """uᵀPu for unit vectors u, P the projection onto the span of some normals."""
+    dual = dual_basis(normals)
+    if unit.shape[1] > _SHORT:
+        along = lambda v: matmul(v, unit.T)
+        return jnp.sum(along(normals) * along(dual), axis=1)
+    # One product for all normals: Σᵢⱼ Pᵢⱼ uᵢuⱼ, the pairs side by side.
+    pairs = lambda v, w: (v[..., :, None] * w[..., None, :]).reshape(*v.shape[:-1], -1)
+    return matmul(jnp.sum(pairs(dual, normals), axis=1), pairs(unit, unit).T)
 
 
 def _dependence(like: Float[Array, "..."]) -> Float[Array, ""]:

@@ -9,6 +9,15 @@ from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from simbias.numerics.conditionals import repeat_while
 
+# Numbers of one array of some neurons and all planes: a few of them fit the cache.
+_NUMBERS = 2**18
+_LEAST_ROWS = 16
+
+
+def rows_at_once(m: int, n: int, numbers: int = _NUMBERS) -> int:
+    """How many of m neurons are worth looking at together, each with n numbers."""
+    return min(m, max(numbers // n, _LEAST_ROWS))
+
 
 def on_wanted_rows(
     change: Callable[[PyTree, PyTree], PyTree],

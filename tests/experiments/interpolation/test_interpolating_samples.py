@@ -1,0 +1,33 @@
+"""A prediction of who interpolates can be right, and it can fail."""
+
+import numpy as np
+
+from simbias.experiments import interpolating_samples
+
+DRAWS = 32
+
+
+def verdicts(claims):
+    return [claim.verdict for claim in claims]
+
+
+def test_a_prediction_that_is_right_but_for_one_of_either_kind_holds():
+    is_there = np.arange(DRAWS) % 2 * 1.0
+    is_yes = is_there == 1
+    is_yes[[0, 17]] = [True, False]
+    found = verdicts(interpolating_samples._of_small_start(is_there, is_yes, ""))
+    # Of the sample before, which here is always of the other kind: not even chance.
+    assert found == ["holds"] * 4
+
+
+def test_a_prediction_by_a_coin_fails():
+    is_there = np.arange(DRAWS) % 2 * 1.0
+    is_yes = np.arange(DRAWS) % 4 < 2
+    found = verdicts(interpolating_samples._of_small_start(is_there, is_yes, ""))
+    assert found[:3] == ["undecided", "undecided", "fails"]
+
+
+def test_members_of_one_kind_say_nothing_of_the_prediction():
+    ones, is_yes = np.ones(DRAWS), np.arange(DRAWS) % 2 == 0
+    found = verdicts(interpolating_samples._of_small_start(ones, is_yes, ""))
+    assert found == ["not applicable"] * 4
