@@ -4,8 +4,8 @@ A small start ends near one regression per sign, whatever the width.  Is that th
 minimum?  The same network is trained on the same sample from many large starts, and the
 least train error found is an upper bound of the global minimum: the gap to it is a
 lower bound of what the small start misses.  With few samples both interpolate.  At
-n = m·d only the large starts do, so the end of the small start is a spurious stationary
-point and not a lack of expressivity.  For n → ∞ at fixed m and d the best parameters
+n = m·d a large start still fits nearly all of the noise and the small one does not: its
+end is a spurious stationary point and not a lack of expressivity.  For n → ∞ at fixed m and d the best parameters
 are those of the population, the regression line again.  If a hidden weight takes σ²/n
 of the train error, as in a regression, two groups leave (m − 2)d of them, and the gap
 to the best found closes like (m − 2)d/n: never at a finite n, and whether there are
