@@ -43,7 +43,7 @@ _WORTH, _DISTRUST = 2, 0.25
 # Neurons × samples from which they are worth what they take to compile.
 _PAYS = 2**16
 # Events of a share of the neurons are followed at a time, or of so many.
-_PARTS, _LEAST_ROWS = 16, 16
+_PARTS, _FEWEST = 16, 16
 # A tolerance below this many roundings would take their noise for events.
 _LEAST_RTOL = 1000
 
@@ -211,7 +211,9 @@ class ReluFlow(AbstractFlow):
         is_clipped = time + wish > until - CLIP * rounding
         tnext = jnp.where(is_clipped, until, time + wish)
         length = (tnext - time).astype(dtype)
-        rows = self._rows(*memory.position.is_above.shape)
+        rows, (m, n) = self.rows, memory.position.is_above.shape
+        if rows is None:
+            rows = rows_at_once(max(m // _PARTS, _FEWEST), n)
         method = Method(self.solver, rtol, _slope(network), rows, self.events > 0)
         new = attempt_step(
             memory.position, sample, length, method, memory.stiffness, is_alone
@@ -290,11 +292,6 @@ class ReluFlow(AbstractFlow):
         pays = m * sample.x.shape[0] >= _PAYS
         wanted = pays if self.decouple is None else self.decouple
         return wanted and may_be_decoupled(sample) and not self.events
-
-    def _rows(self, m: int, n: int) -> int:
-        if self.rows is not None:
-            return self.rows
-        return min(rows_at_once(m, n), max(_LEAST_ROWS, m // _PARTS))
 
     def _capacity(self, sample: Sample) -> int:
         n, e = sample.x.shape

@@ -152,7 +152,7 @@ def _cells(found: xr.Dataset) -> list[tuple[int, int]]:
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Both interpolate; at n = m·d only large starts; and how the gap closes."""
+    """Both interpolate; what the small start misses at n = m·d; how the gap closes."""
     found, when = ends(ds), f"t = {float(ds['time'][-1]):g}"
     return [
         claim
