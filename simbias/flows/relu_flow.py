@@ -1,5 +1,6 @@
 """Exact gradient flow of two-layer ReLU and leaky ReLU networks."""
 
+import dataclasses
 from typing import Any, ClassVar
 
 import diffrax
@@ -10,6 +11,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
 from simbias.errors import BadInput
+from simbias.flows._relu.by_leaders import by_leaders
 from simbias.flows._relu.decoupled import decoupled_length, may_be_decoupled
 from simbias.flows._relu.event_step import Attempt, attempt_step
 from simbias.flows._relu.events import PLACES, Log, no_log
@@ -25,6 +27,7 @@ from simbias.flows._relu.position import (
 from simbias.flows._relu.rows import rows_at_once
 from simbias.flows._relu.smooth_step import Stiffness, unknown_stiffness
 from simbias.flows._relu.step_control import controlled, first_controller
+from simbias.flows._relu.weights import weights, with_weights
 from simbias.flows._shared.objective import (
     CLIP,
     choose,
@@ -36,6 +39,7 @@ from simbias.flows._shared.objective import (
 from simbias.flows._shared.turn import counted, first_counts, turn_of
 from simbias.introspection.wrapped import unwrapped
 from simbias.losses import hinge, whole
+from simbias.numerics.conditionals import when
 
 # Steps of neurons that do not feel each other are taken if they are so much longer, and
 # are so much shorter after one that was not kept.
@@ -171,7 +175,7 @@ class ReluFlow(AbstractFlow):
                 "hinge loss. Use logistic, exponential, half_mse or mse."
             )
         slope = _slope(network)
-        w, a = _weights(network)
+        w, a = weights(network)
         sample = _sample(network, data, loss)
         position = first_position(w, a, sample, slope, self._capacity(sample))
         is_sane = is_finite((w, a, position.rates, data.weight))
@@ -196,18 +200,31 @@ class ReluFlow(AbstractFlow):
     def step(
         self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
     ) -> FlowState:
-        """One attempt; `until` must be finite."""
+        """One attempt, or some of the leaders of all; `until` must be finite."""
+        sample = _sample(state.network, data, loss, state.memory.planes)
+        rtol, until = self._rtol(state.network.w.dtype), until.astype(state.time.dtype)
+        here = sample, until, rtol
+        if state.memory.position.classes is None or self.events:
+            return self._attempted(state, *here)[0]
+        goes = (state.status == Status.RUNNING) & (state.time < until)
+        is_alone = _alone(state.memory, sample, rtol)[1]
+        led = by_leaders(self._attempted, state, here, goes & ~is_alone)
+        by_all = lambda here, state: self._attempted(state, *here)[0]
+        is_left = (led.status == Status.RUNNING) & (led.time == state.time)
+        return when(by_all)(goes & is_left, here, led)
+
+    def _attempted(
+        self,
+        state: FlowState,
+        sample: Sample,
+        until: Float[Array, ""],
+        rtol: Float[Array, ""],
+    ) -> tuple[FlowState, Bool[Array, ""]]:
+        """After one attempt; whether it was given up since leaders do not do."""
         memory, time, network = state.memory, state.time, state.network
-        sample = _sample(network, data, loss, memory.planes)
         dtype = network.w.dtype
-        until = until.astype(time.dtype)
         rounding = jnp.finfo(until.dtype).eps * until
-        rtol = self._rtol(dtype)
-        wish, is_alone = memory.length, None
-        if memory.trust is not None:
-            alone = decoupled_length(memory.position, sample, rtol) * memory.trust
-            is_alone = alone.astype(time.dtype) > _WORTH * memory.length
-            wish = jnp.where(is_alone, alone.astype(time.dtype), memory.length)
+        wish, is_alone = _alone(memory, sample, rtol)
         is_clipped = time + wish > until - CLIP * rounding
         tnext = jnp.where(is_clipped, until, time + wish)
         length = (tnext - time).astype(dtype)
@@ -216,9 +233,15 @@ class ReluFlow(AbstractFlow):
             rows = rows_at_once(max(m // _PARTS, _FEWEST), n)
         method = Method(self.solver, rtol, _slope(network), rows, self.events > 0)
         new = attempt_step(
-            memory.position, sample, length, method, memory.stiffness, is_alone
+            memory.position,
+            sample,
+            length,
+            method,
+            memory.stiffness,
+            None if memory.trust is None else is_alone,
         )
-        overflows = ~is_finite((new.position, new.error))
+        known = dataclasses.replace(new.position, clear=None, led=None)
+        overflows = ~is_finite((known, new.error))
         error = jnp.where(overflows, jnp.inf, new.error)
         is_kept, proposal, controller = controlled(
             error, length, new.order, memory.controller
@@ -240,7 +263,7 @@ class ReluFlow(AbstractFlow):
         longer = jnp.maximum(proposal, memory.length)
         proposal = jnp.where(is_clipped & is_kept, longer, proposal)
         trust = memory.trust
-        if is_alone is not None and trust is not None:
+        if trust is not None:
             # Such steps say nothing of how long one of the others may be.
             controller = choose(is_alone, memory.controller, controller)
             proposal = jnp.where(is_alone, memory.length, proposal)
@@ -250,20 +273,21 @@ class ReluFlow(AbstractFlow):
         turn = turn_of(state, until > time, attempts, self.max_steps)
         is_too_small = wish < least_step(time, until)
         tries = turn.goes & ~is_too_small
-        moves = tries & is_kept
+        strays = jnp.array(False) if new.strays is None else tries & new.strays
+        moves = tries & is_kept & ~strays
         small = where_status(
             memory.has_overflowed, Status.NONFINITE, jnp.int32(Status.STEP_TOO_SMALL)
         )
         status = jnp.where(turn.goes & is_too_small, small, turn.status)
         status = where_status(moves & new.is_full, Status.CAPACITY, status)
         position = choose(moves, new.position, memory.position)
-        network = _with_weights(network, position.w, position.a)
+        network = with_weights(network, position.w, position.a)
         log = memory.log
         if log is not None and new.events is not None:
             step = (time, (tnext - time).astype(time.dtype))
             log = choose(moves, log.extended(new.events, *step), log)
         memory = choose(
-            tries,
+            tries & ~strays,
             ReluMemory(
                 memory.planes,
                 proposal,
@@ -276,13 +300,14 @@ class ReluFlow(AbstractFlow):
             ),
             memory,
         )
-        return FlowState(
+        end = FlowState(
             network,
             jnp.where(moves, tnext, time),
             status,
             _counted(state.stats, new, tries, moves),
             memory,
         )
+        return end, strays
 
     def _rtol(self, dtype: jnp.dtype) -> Float[Array, ""]:
         least = _LEAST_RTOL * jnp.finfo(dtype).eps
@@ -311,6 +336,18 @@ class ReluMemory(eqx.Module):
     log: Log | None
 
 
+def _alone(
+    memory: ReluMemory, sample: Sample, rtol: Float[Array, ""]
+) -> tuple[Float[Array, ""], Bool[Array, ""]]:
+    """Length of the next step, and whether it is one of every neuron by itself."""
+    if memory.trust is None:
+        return memory.length, jnp.array(False)
+    alone = decoupled_length(memory.position, sample, rtol) * memory.trust
+    alone = alone.astype(memory.length.dtype)
+    is_alone = alone > _WORTH * memory.length
+    return jnp.where(is_alone, alone, memory.length), is_alone
+
+
 def _sample(
     network: Any, data: Dataset, loss: Loss, planes: Planes | None = None
 ) -> Sample:
@@ -336,21 +373,6 @@ def _slope(network: Any) -> float:
             "(GradientFlow); on the command line, --flow.name gradient_flow."
         )
     return slope
-
-
-def _weights(network: Any) -> tuple[Float[Array, "m e"], Float[Array, "m k"]]:
-    if network.b is None:
-        return network.w, network.a
-    return jnp.concatenate([network.w, network.b[:, None]], axis=1), network.a
-
-
-def _with_weights(network: Any, w: Float[Array, "m e"], a: Float[Array, "m k"]) -> Any:
-    if network.b is None:
-        return eqx.tree_at(lambda net: (net.w, net.a), network, (w, a))
-    d = network.w.shape[1]
-    return eqx.tree_at(
-        lambda net: (net.w, net.b, net.a), network, (w[:, :d], w[:, d], a)
-    )
 
 
 def _first_stats(**known: Int[Array, ""]) -> dict[str, Int[Array, ""]]:

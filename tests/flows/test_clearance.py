@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from simbias.core import Dataset, Status
-from simbias.flows._relu import few_planes, position
+from simbias.flows._relu import position
 from simbias.flows._relu.clearance import prospect
 from simbias.flows._relu.course import Course, Step
 from simbias.flows._relu.crossings import may_meet
-from simbias.flows._relu.few_planes import ROOM, among, among_all, may_be_few
 from simbias.flows._relu.frozen import extended_sample
 from simbias.flows._relu.single_neuron import Point
 from simbias.flows.relu_flow import ReluFlow
@@ -58,17 +57,14 @@ def assert_same(one, other):
 
 
 def test_the_flow_is_the_same_whoever_is_looked_at(monkeypatch):
-    """All neurons and planes; neurons that have turned; of these few planes."""
+    """All neurons, or those that have turned."""
     data = problem()
     plain = end(data)
     assert plain.memory.position.clear is None
     monkeypatch.setattr(position, "_PAYS", 1)
-    assert_same(end(data), plain)
-    monkeypatch.setattr(position, "may_be_worth_it", lambda m, q: True)
-    monkeypatch.setattr(few_planes, "_MANY", 1)
-    among_few = end(data)
-    assert among_few.memory.position.classes.is_enough
-    assert_same(among_few, plain)
+    looked = end(data)
+    assert looked.memory.position.clear is not None
+    assert_same(looked, plain)
 
 
 def course_of(data, turn, seed=0):
@@ -97,40 +93,15 @@ def course_of(data, turn, seed=0):
 @pytest.mark.parametrize("turn", [1e-3, 0.05, 1.0])
 def test_nobody_who_may_meet_a_plane_is_left_out(turn):
     course, step = course_of(problem(), turn)
-    first = prospect(course, step, jnp.zeros(M), None)
+    first = prospect(course, step, jnp.zeros(M))
     np.testing.assert_array_equal(first.is_pending, may_meet(course, step))
     # What was known then is enough for half of the way once more.
     end = course.end.w
     again = eqx.tree_at(
         lambda c: (c.start.w, c.end.w), course, (end, end + course.end.dw / 2)
     )
-    later = prospect(again, step, jnp.where(first.is_pending, 0, first.clear), None)
+    later = prospect(again, step, jnp.where(first.is_pending, 0, first.clear))
     missed = may_meet(again, step) & ~first.is_pending & ~later.is_pending
     assert not jnp.any(missed)
     if turn < 0.01:
         assert int(jnp.sum(later.is_pending)) < M / 4
-
-
-def test_a_course_among_few_planes_is_the_same_among_all():
-    data = problem(n=300)
-    assert may_be_few(300)
-    course, step = course_of(data, 1e-3)
-    planes = jnp.asarray([0, 5, 17], jnp.int32)
-    index = jnp.concatenate([planes, jnp.full(ROOM - 3, 300, jnp.int32)])
-    few = few_planes.FewPlanes(index, jnp.ones(M), jnp.array(True))
-    pinned = eqx.tree_at(
-        lambda c: c.pins.plane, course, course.pins.plane.at[:, 0].set(17)
-    )
-    here, there = among(pinned, step, few)
-    assert here.is_above.shape == (M, ROOM)
-    assert jnp.all(here.pins.plane[:, 0] == 2)
-    np.testing.assert_array_equal(there.sample.normal[:3], step.sample.normal[planes])
-    assert not jnp.any(there.sample.normal[3:])
-    back = among_all(here, pinned, step, few)
-    np.testing.assert_array_equal(back.is_above, pinned.is_above)
-    np.testing.assert_array_equal(back.pins.plane, pinned.pins.plane)
-    # All samples of a plane go with its first.
-    crossed = eqx.tree_at(lambda c: c.is_above, here, ~here.is_above)
-    changed = among_all(crossed, pinned, step, few).is_above != pinned.is_above
-    assert set(np.flatnonzero(np.all(changed, axis=0))) == {0, 1, 2, 5, 17}
-    assert np.sum(np.any(changed, axis=0)) == 5

@@ -217,7 +217,7 @@ def test_a_lone_neuron_follows_hyperbolic_functions_and_linear_moments_to_order_
 
 
 def test_neurons_at_rest_do_not_loosen_an_error_and_alone_have_none():
-    mean = lambda *v: float(_root_mean_square(*map(jnp.asarray, v)))
+    mean = lambda *v: float(_root_mean_square(*map(jnp.asarray, v), None))
     assert mean([3.0, 4.0], [1.0, 1.0]) == pytest.approx(np.sqrt(12.5))
     assert mean([3.0, 4.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0]) == mean(
         [3.0, 4.0], [1.0, 1.0]

@@ -1,23 +1,19 @@
 """Neurons of one class and those that stand for them."""
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from simbias.core import Dataset, Status
+from simbias.core import Dataset
 from simbias.flows._relu import classes as module
-from simbias.flows._relu import position as chooser
 from simbias.flows._relu.by_class import field_at
 from simbias.flows._relu.classes import classes
 from simbias.flows._relu.course import no_pins
 from simbias.flows._relu.frozen import extended_sample
 from simbias.flows._relu.position import rates_at
 from simbias.flows._relu.representatives import representatives
-from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
-from simbias.networks import balanced
 
 pytestmark = pytest.mark.usefixtures("hastily_compiled")
 M, N, D, K, KINDS = 700, 30, 3, 2, 6
@@ -107,43 +103,3 @@ def test_neurons_on_other_pins_are_of_other_classes():
     few = representatives(w, a, classes(above(w, data), pins))
     assert len(np.unique(few.kind[:100])) == 1
     assert few.kind[0] not in np.asarray(few.kind[100:])
-
-
-def end(network, data, time):
-    """Compiled anew."""
-
-    @eqx.filter_jit
-    def flow_on(network, data):
-        flow = ReluFlow(rtol=1e-6)
-        start = flow.init(network, data, half_mse, jax.random.key(0))
-        goes_on = lambda s: (s.status == Status.RUNNING) & (s.time < time)
-        step = lambda s: flow.step(s, data, half_mse, jnp.asarray(time))
-        return jax.lax.while_loop(goes_on, step, start)
-
-    return flow_on(network, data)
-
-
-@pytest.mark.long
-def test_the_flow_by_classes_is_the_flow(monkeypatch):
-    """400 neurons in two dimensions, which come to be of a few classes."""
-    rng = np.random.default_rng(2)
-    x = jnp.asarray(rng.standard_normal((12, 2)))
-    y = x @ jnp.asarray([[1.0], [0.5]]) + 0.3 * rng.standard_normal((12, 1))
-    data = Dataset(x, y, jnp.ones(12), y, jnp.zeros((0, 2)))
-    network = balanced(jax.random.key(0), m=400, d=2, scale=1e-4)
-    by_class = end(network, data, 12.0)
-    sides = by_class.memory.position.is_above
-    pins = by_class.memory.position.pins
-    few = representatives(*weights(by_class), classes(sides, pins))
-    assert few.is_enough
-    monkeypatch.setattr(chooser, "may_be_worth_it", lambda m, q: False)
-    plain = end(network, data, 12.0)
-    for name in ("crossings", "evaluations", "accepted"):
-        assert by_class.stats[name] == plain.stats[name]
-    for one, other in zip(weights(by_class), weights(plain), strict=True):
-        apart = jnp.abs(one - other)
-        assert 0 < jnp.max(apart) < 1e-9 * jnp.max(jnp.abs(other))
-
-
-def weights(state):
-    return state.network.w, state.network.a

@@ -152,7 +152,7 @@ experiment = presets(
     },
     paper={
         "cell": {"n": (50, 100, 200, 400, 800, 1600, 3200, 6400), "m": 10_000},
-        "times": log_times(1.0, 1000.0, 18),
+        "times": log_times(1.0, 100_000.0, 24),
     },
 )
 

@@ -16,6 +16,7 @@ from simbias.flows._relu.frozen import (
     neurons_first,
     neurons_last,
 )
+from simbias.flows._relu.led import Led
 from simbias.flows._relu.position import Position, rates_at
 from simbias.flows._relu.representatives import Representatives, representatives
 from simbias.flows._relu.smooth_step import Smooth, Stiffness, smooth_step
@@ -34,8 +35,9 @@ def frozen_step(
 
     def of_all(here, _):
         position, sample, length, stiffness = here
-        pins = position.pins
-        field = frozen_field(position.is_above, slope, pins.plane, pins.dual, sample)
+        sides, pins, led = position.is_above, position.pins, position.led
+        sides = sides if led is None else led.of_class(sides)
+        field = frozen_field(sides, slope, pins.plane, pins.dual, sample)
         rate = neurons_last(position.rates)
         y0 = _at_rest(rate, position.w.T, position.a.T)
         return smooth_step(field, y0, rate, length, solver, stiffness)
@@ -71,19 +73,20 @@ def field_at(
     classes: Classes | None,
     sample: Sample,
     slope: float,
+    led: Led | None = None,
 ) -> Rates:
     """The field, evaluated anew; neurons first."""
 
     def of_all(here, _):
-        w, a, is_above, pins, sample = here
-        return rates_at(w, a, is_above, pins, sample, slope)
+        w, a, is_above, pins, sample, led = here
+        return rates_at(w, a, is_above, pins, sample, slope, led)
 
     def of_few(few, here):
-        w, _, is_above, pins, sample = here
+        w, _, is_above, pins, sample, _ = here
         rates = few.field(is_above, pins, sample, slope)(*few.weights(w.shape[1]))
         return neurons_first(few.up_rates(rates))
 
-    here = w, a, is_above, pins, sample
+    here = w, a, is_above, pins, sample, led
     return _chosen(of_all, of_few, _few(w, a, classes), here)
 
 

@@ -14,17 +14,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from simbias.flows._relu.classes import Classes
-from simbias.flows._relu.course import Course, Step
+from simbias.flows._relu.course import Course, Step, control_points
 from simbias.flows._relu.crossings import may_meet
-from simbias.flows._relu.few_planes import (
-    ROOM,
-    FewPlanes,
-    among,
-    control_points,
-    few_planes,
-    may_be_few,
-)
 from simbias.flows._relu.norms import norm_of_rows, rounding, unit_rows
 from simbias.flows._relu.rows import holds, on_wanted_rows, rows_at_once
 from simbias.numerics.precision import matmul
@@ -36,45 +27,30 @@ class Prospect(NamedTuple):
     Attributes:
         is_pending: neurons that may meet a plane.
         clear: c of all at the end of a course without events, None if it is not known.
-        few: planes that are all that can be met, None if they are not known.
     """
 
     is_pending: Bool[Array, " m"]
     clear: Float[Array, " m"] | None
-    few: FewPlanes | None
 
 
-def prospect(
-    course: Course,
-    step: Step,
-    clear: Float[Array, " m"] | None,
-    classes: Classes | None,
-) -> Prospect:
+def prospect(course: Course, step: Step, clear: Float[Array, " m"] | None) -> Prospect:
     """Of a whole step for every neuron, before any event.
 
     Args:
         course: of every neuron.
         step: what they share.
         clear: c at its beginning, 0 where unknown.
-        classes: of the neurons.
     """
     if clear is None:
-        return Prospect(may_meet(course, step), None, None)
-    directions = [unit_rows(w) for w in control_points(course, step)]
+        return Prospect(may_meet(course, step), None)
+    directions = [unit_rows(w) for w in control_points(course, step.length)]
     apart = jnp.stack([norm_of_rows(v - directions[0]) for v in directions])
     turns, slack = jnp.max(apart, axis=0), rounding(clear)
     is_looked_at = (turns > 0) & (turns + slack >= clear)
-    m, n = course.is_above.shape
-    place = jnp.arange(m, dtype=jnp.int32)
+    place = jnp.arange(len(clear), dtype=jnp.int32)
     tree = place, jnp.zeros_like(is_looked_at), clear - apart[-1], is_looked_at
-    few = None
-    if classes is not None and course.events is None and may_be_few(n):
-        few = few_planes(course, step, classes, tuple(directions), is_looked_at)
-        only = is_looked_at & few.is_enough
-        tree = _looked(course, step, few, (*tree[:3], only))
-        tree = (*tree[:3], is_looked_at & ~few.is_enough)
-    tree = _looked(course, step, None, tree)
-    return Prospect(tree[1], tree[2], few)
+    tree = _looked(course, step, tree)
+    return Prospect(tree[1], tree[2])
 
 
 def clearance_anew(
@@ -86,25 +62,20 @@ def clearance_anew(
     """The clearance c at the end of a course, of those that are meant found anew."""
     place = jnp.arange(clear.shape[0], dtype=jnp.int32)
     tree = place, jnp.zeros_like(is_meant), clear, is_meant
-    return _looked(course, step, None, tree)[2]
+    return _looked(course, step, tree)[2]
 
 
-def _looked(course: Course, step: Step, few: FewPlanes | None, tree: tuple) -> tuple:
+def _looked(course: Course, step: Step, tree: tuple) -> tuple:
     """Who of those that are to be looked at may meet a plane, and c at the end."""
-    m, n = course.is_above.shape
-    rows = rows_at_once(m, n if few is None else ROOM)
-    arrays, static = eqx.partition((course, step, few), eqx.is_array)
+    rows = rows_at_once(*course.is_above.shape)
+    arrays, static = eqx.partition((course, step), eqx.is_array)
 
     def look(arrays, some):
         place, _, _, _ = some
-        course, step, few = eqx.combine(arrays, static)
+        course, step = eqx.combine(arrays, static)
         take = lambda v: v.at[place].get(mode="clip")
-        course, margin = jax.tree.map(take, course), jnp.full_like(some[2], jnp.inf)
-        if few is not None:
-            margin = take(few.margin)
-            course, step = among(course, step, few)
-        clear = jnp.minimum(_clearance(course, step), margin)
-        return place, may_meet(course, step), clear, place < 0
+        course = jax.tree.map(take, course)
+        return place, may_meet(course, step), _clearance(course, step), place < 0
 
     return on_wanted_rows(look, lambda some: some[3], arrays, tree, rows)
 

@@ -81,3 +81,11 @@ class Step(NamedTuple):
     length: Float[Array, ""]
     slope: float
     rtol: Float[Array, ""]
+
+
+def control_points(
+    course: Course, length: Float[Array, ""]
+) -> tuple[Float[Array, "c e"], ...]:
+    """Those of a course that is the whole step; it stays within their hull."""
+    start, end, third = course.start, course.end, length / 3
+    return start.w, start.w + third * start.dw, end.w - third * end.dw, end.w

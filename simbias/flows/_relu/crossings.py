@@ -17,13 +17,6 @@ from simbias.flows._relu.cubic import (
     rough_root,
 )
 from simbias.flows._relu.events import kinds_at, kinds_of_leaving
-from simbias.flows._relu.few_planes import (
-    FewPlanes,
-    among,
-    among_all,
-    control_points,
-    keeps_clear,
-)
 from simbias.flows._relu.frozen import Sample
 from simbias.flows._relu.meetings import (
     Meeting,
@@ -73,33 +66,6 @@ def follow_events(course: Course, step: Step, rows: int) -> Course:
         return on_some_rows(treat, course, course.is_pending, rows)
 
     return repeat_while(lambda c: jnp.any(c.is_pending), turn)(arrays, course)
-
-
-def follow_events_among(
-    course: Course, step: Step, few: FewPlanes, rows: int
-) -> Course:
-    """Carry neurons through their events among few planes.
-
-    Those stay pending whose events move their course so far that it may meet others.
-    """
-    is_new = course.is_pending & few.is_enough
-    arrays, static = eqx.partition((step, few), eqx.is_array)
-
-    def treat(arrays, some):
-        step, few = eqx.combine(arrays, static)
-        course, margin, is_new = some
-        here, among_few = among(course, step, few)
-        arrays_of_few, rest = eqx.partition(among_few, eqx.is_array)
-        turn = lambda arrays, course: _next_event(eqx.combine(arrays, rest), course)
-        more = lambda course: jnp.any(course.is_pending)
-        here = repeat_while(more, turn)(arrays_of_few, here)
-        new = among_all(here, course, step, few)
-        stands = is_new & keeps_clear(new, control_points(course, step), margin)
-        pick = lambda a, b: jnp.where(stands.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
-        return jax.tree.map(pick, new, course), margin, jnp.zeros_like(is_new)
-
-    tree = course, few.margin, is_new
-    return on_wanted_rows(treat, lambda v: v[2], arrays, tree, rows)[0]
 
 
 def _next_event_of_free(step: Step, course: Course) -> Course:

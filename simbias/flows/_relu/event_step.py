@@ -8,12 +8,13 @@ from jaxtyping import Array, Bool, Float, Int
 from simbias.flows._relu.by_class import field_at
 from simbias.flows._relu.classes import Classes, classes
 from simbias.flows._relu.clearance import turned_by
-from simbias.flows._relu.course import Course, Pins
+from simbias.flows._relu.course import Course, Pins, control_points
 from simbias.flows._relu.crossings import MAX_EVENTS
 from simbias.flows._relu.decoupled import lag_of_growth
 from simbias.flows._relu.events import Events, kinds_of_leaving
 from simbias.flows._relu.frozen import Rates, Sample, output_rates
-from simbias.flows._relu.leg import Method, first_leg
+from simbias.flows._relu.led import Led, sizes
+from simbias.flows._relu.leg import Method, first_leg, whole_step
 from simbias.flows._relu.norms import largest_of_rows, norm_of_rows, rounding
 from simbias.flows._relu.pins import pinned_normals, project
 from simbias.flows._relu.position import Position
@@ -43,6 +44,7 @@ class Attempt(NamedTuple):
     choices: Int[Array, ""]
     is_full: Bool[Array, ""]
     events: Events | None
+    strays: Bool[Array, ""] | None
 
 
 def attempt_step(
@@ -64,16 +66,16 @@ def attempt_step(
     Where it `is_alone` each neuron is followed by itself instead, under residuals that
     stand still, and what f moves in them is the error.
     """
-    slope = method.slope
+    slope, led = method.slope, position.led
     leg = first_leg(position, sample, length, method, stiffness, is_alone)
     course, clear, end, error, late, order, evaluations, stiffness = leg
-    size = norm_of_rows(position.w, position.a)
+    size = sizes(position.w, position.a, led)
     share = lambda *parts: norm_of_rows(*parts) / jnp.where(size > 0, size, 1)
 
     w, a, pins = course.end.w, course.end.a, course.pins
     has_met = jnp.any(course.meetings > 0)
     known = _classes_if(has_met, course.is_above, pins, position.classes)
-    rates = field_at(w, a, course.is_above, pins, known, sample, slope)
+    rates = field_at(w, a, course.is_above, pins, known, sample, slope, led)
     weight = norm_of_rows(a)
     total = jnp.sum(weight * course.shift)
     has_events = total > 0
@@ -96,7 +98,8 @@ def attempt_step(
     none = jnp.zeros(w.shape[:1], jnp.int32)
     held = Held(w, a, rates.moment, is_above, pins, released=none, choices=none)
     pull, tolerance = sample.pulls(rates.residual), method.rtol * size
-    held = release(held, sample, pull, length, slope, tolerance, method.rows)
+    are_own = None if led is None else led.are_own()
+    held = release(held, sample, pull, length, slope, tolerance, method.rows, are_own)
     let_go = share(held.w - w)
     if not sample.is_output_frozen:
         w, a = _rebalanced(held.w, held.a, position)
@@ -105,7 +108,7 @@ def attempt_step(
     change = moved + _change(position.rates.moment, late.moment)
     kink = share(course.shift[:, None]) * change ** (_EVENT_ORDER - 1)
     kink = kink + let_go * change + jnp.where(is_endless, moved, 0)
-    relative = lambda v: _root_mean_square(v, moved) / method.rtol
+    relative = lambda v: _root_mean_square(v, moved, led) / method.rtol
     scaled = jnp.maximum(
         relative(share(error.w, error.a)),
         jnp.maximum(
@@ -120,7 +123,8 @@ def attempt_step(
         felt = jnp.where(jnp.all(course.begin == 1), relative(felt), jnp.inf)
         scaled = jnp.where(is_alone, felt, scaled)
     scaled = jnp.where(jnp.any(is_undone), jnp.maximum(scaled, _HALVE**order), scaled)
-    count = lambda v: jnp.sum(v).astype(jnp.int32)
+    behind = jnp.int32(1) if led is None else led.count.astype(jnp.int32)
+    count = lambda v: jnp.sum(v * behind).astype(jnp.int32)
     events = course.events
     if events is not None:
         plane = course.pins.plane
@@ -134,8 +138,12 @@ def attempt_step(
     if clear is not None:
         clear = turned_by(clear, course.end.w, held.w)
         clear = jnp.where(held.released > 0, 0, clear)
+    strays = None
+    if led is not None:
+        points = control_points(whole_step(position, end, late), length)
+        strays = led.may_meet(*points, held.w) | ~led.hold(held.pins)
     return Attempt(
-        position=_arrived(held, rates.residual, sample, known, clear),
+        position=_arrived(held, rates.residual, sample, known, clear, led),
         error=scaled,
         order=order,
         evaluations=evaluations,
@@ -146,6 +154,7 @@ def attempt_step(
         choices=count(held.choices),
         is_full=jnp.any(course.is_full),
         events=events,
+        strays=strays,
     )
 
 
@@ -201,12 +210,20 @@ def _standing(
 
 
 def _root_mean_square(
-    value: Float[Array, " m"], moved: Float[Array, " m"]
+    value: Float[Array, " m"], moved: Float[Array, " m"], led: Led | None
 ) -> Float[Array, ""]:
-    """Over neurons, each counted by how far it moves: resting ones loosen nothing."""
+    """Over neurons, each counted by how far it moves: resting ones loosen nothing.
+
+    Those of a narrow network count for all that are behind them, and the errors of the
+    rows of a class add up.
+    """
+    count = jnp.ones_like(value)
+    if led is not None:
+        value, is_largest = value * jnp.sqrt(led.count), led.is_largest()
+        count, moved = (jnp.where(is_largest, v, 0) for v in (led.count, moved))
     most = jnp.max(moved)
     part = jnp.where(most > 0, moved / jnp.where(most > 0, most, 1), 1)
-    return jnp.sqrt(jnp.sum(value**2) / jnp.sum(part))
+    return jnp.sqrt(jnp.sum(value**2) / jnp.sum(count * part))
 
 
 def _change(
@@ -246,6 +263,7 @@ def _arrived(
     sample: Sample,
     known: Classes | None,
     clear: Float[Array, " m"] | None,
+    led: Led | None,
 ) -> Position:
     normals = pinned_normals(sample.normal, held.pins.plane)
     drive = jnp.sum(held.a[:, :, None] * held.moment, axis=1)
@@ -257,4 +275,4 @@ def _arrived(
         moment=held.moment,
         residual=residual,
     )
-    return Position(held.w, held.a, held.is_above, held.pins, rates, known, clear)
+    return Position(held.w, held.a, held.is_above, held.pins, rates, known, clear, led)

@@ -100,6 +100,7 @@ class FrozenField(eqx.Module):
         dual: their `dual_basis`.
         sample: the data.
         slope: the negative slope.
+        group: neurons next to each other that have one row of S.
     """
 
     pattern: Float[Array, "t c n"] | Bool[Array, "t c n"]
@@ -107,16 +108,22 @@ class FrozenField(eqx.Module):
     dual: Float[Array, "p e m"]
     sample: Sample
     slope: float = eqx.field(static=True)
+    group: int = eqx.field(static=True, default=1)
 
     def __call__(self, w: Float[Array, "e m"], a: Float[Array, "k m"]) -> "Rates":
         """Rates, with neurons last."""
         (e, m), (k, n), x = w.shape, self.sample.y.T.shape, self.sample.x.T
         product = (a[:, None, :] * w[None, :, :]).reshape(k * e, m)
+        if self.group > 1:
+            product = jnp.sum(product.reshape(k * e, -1, self.group), axis=2)
         summed = self._sum_over_neurons(product).reshape(k, e, n)
         prediction = jnp.sum(summed * x[None, :, :], axis=1)
         residual = self.sample.residual(prediction.T).T
         pulls = (residual[:, None, :] * x[None, :, :]).reshape(k * e, n)
-        moment = -self._sum_over_samples(pulls, m).reshape(k, e, m)
+        moment = -self._sum_over_samples(pulls, m // self.group)
+        if self.group > 1:
+            moment = jnp.repeat(moment, self.group, axis=1)
+        moment = moment.reshape(k, e, m)
         drive = jnp.sum(a[:, None, :] * moment, axis=0)
         part = jnp.sum(self.dual * drive[None, :, :], axis=1)
         return Rates(
@@ -159,23 +166,27 @@ def output_rates(
 
 
 def frozen_field(
-    is_above: Bool[Array, "m n"],
+    is_above: Bool[Array, "g n"],
     slope: float,
     pinned: Int[Array, "m p"],
     dual: Float[Array, "m p e"],
     sample: Sample,
 ) -> FrozenField:
-    """The field on given sides of the planes, with pins (their planes, their duals)."""
-    (m, n), dtype = is_above.shape, sample.x.dtype
+    """The field on given sides of the planes, with pins (their planes, their duals).
+
+    A row of sides is that of m/g neurons next to each other.
+    """
+    (g, n), dtype = is_above.shape, sample.x.dtype
     is_active = is_above ^ sample.planes.is_reversed[None, :]
-    count, width = tiles(n, m, dtype.itemsize)
-    pattern = jnp.pad(is_active, ((0, count * width - m), (0, 0)))
+    count, width = tiles(n, g, dtype.itemsize)
+    pattern = jnp.pad(is_active, ((0, count * width - g), (0, 0)))
     pattern = pattern.reshape(count, width, n)
     if count == 1:
         pattern = _factor(pattern, slope, dtype)
     normals = pinned_normals(sample.normal, pinned)
     last = lambda v: jnp.moveaxis(v, 0, -1)
-    return FrozenField(pattern, last(normals), last(dual), sample, slope)
+    group = len(pinned) // g
+    return FrozenField(pattern, last(normals), last(dual), sample, slope, group)
 
 
 def _factor(

@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float, Int
 from simbias.flows._relu.by_class import frozen_step
 from simbias.flows._relu.clearance import prospect
 from simbias.flows._relu.course import Course, Step
-from simbias.flows._relu.crossings import follow_events, follow_events_among
+from simbias.flows._relu.crossings import follow_events
 from simbias.flows._relu.decoupled import follow_alone
 from simbias.flows._relu.events import Events, no_events
 from simbias.flows._relu.frozen import Rates, Sample, neurons_first
@@ -20,9 +20,6 @@ from simbias.flows._relu.single_neuron import Point
 from simbias.flows._relu.smooth_step import Stiffness
 from simbias.flows._shared.solvers import error_order
 from simbias.numerics.conditionals import when
-
-# Neurons that are followed together among few planes.
-_FEW_ROWS = 256
 
 
 class Method(NamedTuple):
@@ -69,13 +66,11 @@ def first_leg(
         )
         end, error, late = map(neurons_first, smooth[:3])
         none = no_events(len(position.w), position.w.dtype)
-        course = _course(position, end, late, none if method.has_events else None)
+        course = whole_step(position, end, late, none if method.has_events else None)
         pulls = sample.pulls(position.rates.residual), sample.pulls(late.residual)
         step = Step(sample, *pulls, length, method.slope, rtol)
-        ahead = prospect(course, step, position.clear, position.classes)
+        ahead = prospect(course, step, position.clear)
         course = eqx.tree_at(lambda c: c.is_pending, course, ahead.is_pending)
-        if ahead.few is not None:
-            course = follow_events_among(course, step, ahead.few, _FEW_ROWS)
         course = follow_events(course, step, method.rows)
         clear = ahead.clear
         if clear is not None:
@@ -85,7 +80,7 @@ def first_leg(
     def alone(context, _):
         (position, sample, length, rtol, stiffness), is_alone = context
         rates = position.rates
-        course = _course(position, Rates(position.w, position.a, *rates[2:]), rates)
+        course = whole_step(position, Rates(position.w, position.a, *rates[2:]), rates)
         pull = sample.pulls(rates.residual)
         step = Step(sample, pull, pull, length, method.slope, rtol)
         course, clear = follow_alone(course, step, is_alone, position.clear)
@@ -103,7 +98,7 @@ def first_leg(
     return when(alone)(is_alone, (here, is_alone), leg)
 
 
-def _course(
+def whole_step(
     position: Position,
     end: Rates,
     late: Rates,

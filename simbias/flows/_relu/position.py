@@ -7,6 +7,7 @@ from jaxtyping import Array, Bool, Float, Int
 from simbias.flows._relu.classes import Classes, classes, may_be_worth_it
 from simbias.flows._relu.course import Pins, no_pins
 from simbias.flows._relu.frozen import Rates, Sample, frozen_field, neurons_first
+from simbias.flows._relu.led import Led
 from simbias.flows._relu.norms import norm_of_rows, rounding_of
 from simbias.flows._relu.pins import jumps
 from simbias.flows._relu.planes import Planes, orientation
@@ -23,7 +24,8 @@ _PAYS = 2**16
 class Position(eqx.Module):
     """Weights, the side of every hyperplane they are on, and the field there.
 
-    `classes` and `clear` (see `clearance`) are None where they are not worth knowing.
+    `classes` and `clear` (see `clearance`) are None where they are not worth knowing,
+    `led` is None but in a narrow network that stands for a wide one (see `leaders`).
     """
 
     w: Float[Array, "m e"]
@@ -33,6 +35,7 @@ class Position(eqx.Module):
     rates: Rates
     classes: Classes | None
     clear: Float[Array, " m"] | None
+    led: Led | None = None
 
 
 def first_position(
@@ -62,7 +65,8 @@ def first_position(
     is_above = jnp.where(is_on & ~is_dead, goes_up, is_above)
     is_worth_it = may_be_worth_it(len(w), w.shape[1] + a.shape[1])
     few = classes(is_above, pins) if is_worth_it else None
-    is_worth_it = len(w) * len(sample.x) >= _PAYS
+    # Classes can be led only where it is known how far their neurons may turn.
+    is_worth_it |= len(w) * len(sample.x) >= _PAYS
     clear = jnp.zeros(w.shape[:1], w.dtype) if is_worth_it else None
     return Position(w, a, is_above, pins, rates(is_above), few, clear)
 
@@ -142,9 +146,11 @@ def rates_at(
     pins: Pins,
     sample: Sample,
     slope: float,
+    led: Led | None = None,
 ) -> Rates:
     """The field, evaluated anew."""
-    field = frozen_field(is_above, slope, pins.plane, pins.dual, sample)
+    sides = is_above if led is None else led.of_class(is_above)
+    field = frozen_field(sides, slope, pins.plane, pins.dual, sample)
     return neurons_first(field(w.T, a.T))
 
 

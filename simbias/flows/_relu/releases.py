@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
@@ -38,6 +39,7 @@ def release(
     slope: float,
     tolerance: Float[Array, " c"],
     rows: int,
+    are_own: Bool[Array, " c"] | None = None,
 ) -> Held:
     """Let go of the pins that no longer hold.
 
@@ -55,8 +57,13 @@ def release(
         slope: negative slope of the activation.
         tolerance: how far each neuron may be from where it should be.
         rows: how many neurons are let go at a time.
+        are_own: neurons that may be let go; None is all.
     """
     held, is_due = _excursions(held, pull, length, slope, tolerance)
+    if are_own is not None:
+        excursion = jnp.where(are_own[:, None], held.pins.excursion, 0)
+        held = eqx.tree_at(lambda h: h.pins.excursion, held, excursion)
+        is_due &= are_own
 
     def let_go(context, due):
         held, is_due = due

@@ -45,7 +45,7 @@ class Representatives(eqx.Module):
         """The frozen field of the representatives."""
         of_each = lambda v: jnp.repeat(v[self.first], self.root.shape[1], axis=0)
         plane, dual = of_each(pins.plane), of_each(pins.dual)
-        return frozen_field(of_each(is_above), slope, plane, dual, sample)
+        return frozen_field(is_above[self.first], slope, plane, dual, sample)
 
     def weights(self, e: int) -> tuple[Float[Array, "e s"], Float[Array, "k s"]]:
         """Their own, in the layout of the field."""

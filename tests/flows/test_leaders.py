@@ -1,0 +1,200 @@
+"""Narrow networks that move in the place of wide ones."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from simbias.core import Dataset, Status
+from simbias.flows._relu import position as chooser
+from simbias.flows._relu.classes import ROOM, classes
+from simbias.flows._relu.course import no_pins
+from simbias.flows._relu.frozen import extended_sample
+from simbias.flows._relu.leaders import leaders
+from simbias.flows._relu.position import Position, products, rates_at
+from simbias.flows.relu_flow import ReluFlow
+from simbias.losses import half_mse
+from simbias.networks import balanced
+
+pytestmark = pytest.mark.usefixtures("hastily_compiled")
+N, D, PER = 25, 3, 40
+RTOL = 1e-6
+
+
+def sample():
+    rng = np.random.default_rng(0)
+    x = jnp.asarray(rng.standard_normal((N, D)))
+    y = jnp.asarray(rng.standard_normal((N, 1)))
+    return Dataset(x, y, jnp.ones(N), y, jnp.zeros((0, D)))
+
+
+def network(*spreads, seed=1):
+    """Balanced neurons about one direction for each spread; sizes differ much."""
+    rng = np.random.default_rng(seed)
+    centre = np.repeat(rng.standard_normal((len(spreads), D)), PER, axis=0)
+    w = centre + np.repeat(spreads, PER)[:, None] * rng.standard_normal(centre.shape)
+    w = w * np.exp(2 * rng.standard_normal((len(w), 1)))
+    sign = np.repeat(rng.choice([-1, 1], len(spreads)), PER)[:, None]
+    a = sign * np.linalg.norm(w, axis=1, keepdims=True)
+    return jnp.asarray(w), jnp.asarray(a)
+
+
+def position_of(w, a, data):
+    sample = extended_sample(data, half_mse, has_bias=False)
+    sides, pins = products(w, sample) > 0, no_pins(w, D)
+    rates = rates_at(w, a, sides, pins, sample, 0.0)
+    unit = w / jnp.linalg.norm(w, axis=1, keepdims=True)
+    clear = jnp.min(jnp.abs(products(unit, sample)), axis=1)
+    return Position(w, a, sides, pins, rates, classes(sides, pins), clear)
+
+
+def led_by(position, length=0.0):
+    known, rtol = position.classes, jnp.asarray(RTOL)
+    return leaders(position, known, position.clear, rtol, jnp.asarray(length))
+
+
+@pytest.mark.parametrize("spread", [0.0, 1e-8])
+def test_a_ray_drives_the_others_as_all_of_it_does(spread):
+    position = position_of(*network(spread, spread, spread), sample())
+    led = led_by(position)
+    assert led.can_lead
+    assert int(jnp.sum(led.is_ray)) == 3
+    narrow = led.narrow(position)
+    data = extended_sample(sample(), half_mse, has_bias=False)
+    of_few = rates_at(
+        narrow.w, narrow.a, narrow.is_above, narrow.pins, data, 0.0, narrow.led
+    )
+    # Second order in the spread.
+    np.testing.assert_allclose(of_few.residual, position.rates.residual, atol=1e-13)
+    lengths = jnp.linalg.norm(jnp.concatenate([narrow.w, narrow.a], 1), axis=1)
+    of_all = jnp.linalg.norm(jnp.concatenate([position.w, position.a], 1), axis=1)
+    assert jnp.sum(lengths**2) == pytest.approx(float(jnp.sum(of_all**2)))
+    assert int(jnp.sum(lengths > 0)) == 3
+
+
+def test_who_is_led_is_where_it_was_if_nobody_moves():
+    spreads = 1e-8, 1e-3, 0.0
+    position = position_of(*network(*spreads), sample())
+    led = led_by(position)
+    assert int(jnp.sum(led.led.is_bundle)) == 1
+    back = led.widened(led.narrow(position), position)
+    size = jnp.linalg.norm(position.w, axis=1, keepdims=True)
+    assert jnp.max(jnp.abs(back.w - position.w) / size) < 1e-7
+    bundle = slice(PER, 2 * PER)
+    np.testing.assert_array_equal(back.w[bundle], position.w[bundle])
+    np.testing.assert_array_equal(back.is_above, position.is_above)
+    for one, other in zip(back.rates, position.rates, strict=True):
+        np.testing.assert_allclose(
+            one, other, atol=1e-6 * float(jnp.max(jnp.abs(other)))
+        )
+    # Balanced still, and parallel now.
+    np.testing.assert_allclose(jnp.linalg.norm(back.w, axis=1), jnp.abs(back.a[:, 0]))
+    unit = back.w / jnp.linalg.norm(back.w, axis=1, keepdims=True)
+    assert jnp.max(jnp.abs(unit[:PER] - unit[:1])) < 1e-14
+
+
+def test_none_of_a_bundle_turns_further_than_is_said():
+    rng = np.random.default_rng(2)
+    for spread in (1e-4, 1e-2):
+        position = position_of(*network(spread, spread), sample())
+        led = led_by(position)
+        narrow = led.narrow(position)
+        for turn in (1e-6, 1e-3, 0.3):
+            moved = narrow.w * 1.7 + turn * rng.standard_normal(
+                narrow.w.shape
+            ) * jnp.linalg.norm(narrow.w, axis=1, keepdims=True)
+            w = led.few.up((moved - narrow.w).T, jnp.zeros_like(narrow.a).T)[0].T
+            w = position.w + w
+            unit = lambda v: v / jnp.linalg.norm(v, axis=1, keepdims=True)
+            turned = jnp.linalg.norm(unit(w) - unit(position.w), axis=1)
+            bound = led.led.turned(moved)[led.few.kind]
+            is_bundle = led.led.is_bundle[led.few.kind]
+            assert jnp.sum(is_bundle) > PER
+            assert jnp.all((turned <= bound + 1e-14) | ~is_bundle)
+            if turn < 0.01:
+                assert jnp.max(bound) < 100 * turn
+
+
+def test_a_bundle_holds_only_if_all_of_it_is_pushed_back():
+    rng = np.random.default_rng(4)
+    position = position_of(*network(1e-2), sample())
+    led = led_by(position)
+    narrow = led.narrow(position)
+    plane = jnp.where(jnp.arange(D) == 0, 3, jnp.full_like(narrow.pins.plane, -1))
+    seen = set()
+    for push in rng.standard_normal((40, 2, D + 1)):
+        # Escape speeds are linear in (w, a).
+        y = jnp.concatenate([narrow.w, narrow.a], axis=1)
+        everyone = jnp.concatenate([position.w, position.a], axis=1)
+        below, above = (y @ v for v in push)
+        only = lambda v: jnp.where(jnp.arange(D) == 0, v[:, None], 0)
+        pins = eqx.tree_at(
+            lambda p: (p.plane, p.below, p.above),
+            narrow.pins,
+            (plane, only(below), only(above)),
+        )
+        holds = bool(led.led.hold(pins))
+        truly = bool(jnp.all(everyone @ push[0] > 0) & jnp.all(everyone @ push[1] < 0))
+        assert truly or not holds
+        seen.add((holds, truly))
+    assert {(True, True), (False, False)} <= seen
+
+
+def test_without_room_for_all_classes_nobody_leads():
+    rng = np.random.default_rng(0)
+    w = jnp.asarray(rng.standard_normal((PER * ROOM, D)))
+    assert not led_by(position_of(w, jnp.ones((len(w), 1)), sample())).can_lead
+
+
+def test_neurons_that_may_meet_a_plane_in_the_next_step_are_not_led():
+    position = position_of(*network(1e-3), sample())
+    assert led_by(position, 0.0).can_lead
+    assert not led_by(position, 1e3).can_lead
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ["noisy", "duplicates"])
+def test_the_flow_by_leaders_is_the_flow(monkeypatch, case):
+    """400 neurons in two dimensions, which come to be of a few classes."""
+    rng = np.random.default_rng(2)
+    x = jnp.asarray(rng.standard_normal((12, 2)))
+    y = x @ jnp.asarray([[1.0], [0.5]]) + 0.3 * rng.standard_normal((12, 1))
+    if case == "duplicates":
+        x = x.at[3].set(x[0]).at[4].set(-2 * x[0]).at[5].set(0)
+    data = Dataset(x, y, jnp.ones(12), y, jnp.zeros((0, 2)))
+    net = balanced(jax.random.key(0), m=400, d=2, scale=1e-4)
+    led = end(net, data, 30.0)
+    sides, pins = led.memory.position.is_above, led.memory.position.pins
+    assert classes(sides, pins).is_enough
+    unit = led.network.w / jnp.linalg.norm(led.network.w, axis=1, keepdims=True)
+    kind = led.memory.position.classes.kind
+    first = led.memory.position.classes.first
+    is_ray = jnp.linalg.norm(unit - unit[first][kind], axis=1) < 1e-14
+    assert jnp.mean(is_ray) > 0.3
+    monkeypatch.setattr(chooser, "may_be_worth_it", lambda m, q: False)
+    plain = end(net, data, 30.0)
+    assert plain.memory.position.classes is None
+    for name in ("crossings", "pins", "releases"):
+        assert int(led.stats[name]) == int(plain.stats[name])
+    assert int(led.stats["evaluations"]) < 1.2 * int(plain.stats["evaluations"])
+    for one, other in zip(
+        (led.network.w, led.network.a), (plain.network.w, plain.network.a), strict=True
+    ):
+        assert jnp.max(jnp.abs(one - other)) < 10 * RTOL * jnp.max(jnp.abs(other))
+    f = lambda net: jax.vmap(net)(x)
+    assert jnp.max(jnp.abs(f(led.network) - f(plain.network))) < 10 * RTOL
+
+
+def end(network, data, time):
+    """Compiled anew."""
+
+    @eqx.filter_jit
+    def flow_on(network, data):
+        flow = ReluFlow(rtol=RTOL)
+        start = flow.init(network, data, half_mse, jax.random.key(0))
+        goes_on = lambda s: (s.status == Status.RUNNING) & (s.time < time)
+        step = lambda s: flow.step(s, data, half_mse, jnp.asarray(time))
+        return jax.lax.while_loop(goes_on, step, start)
+
+    return flow_on(network, data)
