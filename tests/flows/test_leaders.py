@@ -154,7 +154,9 @@ def test_neurons_that_may_meet_a_plane_in_the_next_step_are_not_led():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", ["noisy", "duplicates"])
+@pytest.mark.parametrize(
+    "case", ["noisy", pytest.param("duplicates", marks=pytest.mark.long)]
+)
 def test_the_flow_by_leaders_is_the_flow(monkeypatch, case):
     """400 neurons in two dimensions, which come to be of a few classes."""
     rng = np.random.default_rng(2)

@@ -1,0 +1,118 @@
+"""How did a run of `threshold` go, size by size, and what did it take?
+
+Of a finished run: its claims, and per n the median errors over σ², the directions on
+which the neurons of each seed ended, how members ended (a limit that is proven, or the
+final time), and the work: planes crossed, steps, evaluations, in medians.  Seconds are
+those of all processes of the run.
+
+    simbias run threshold --preset paper --workers 2 --out RUN
+    python benchmarks/threshold_at_width.py RUN [--json FILE|-]
+    python benchmarks/threshold_at_width.py --smallest
+"""
+
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import tempfile
+from typing import Any
+
+import jax
+import numpy as np
+import xarray as xr
+
+import simbias
+from simbias.core import Status
+from simbias.ensemble.configuration import provenance
+from simbias.experiments import threshold
+from simbias.flows.descent import Descent
+from simbias.results import is_finished, open_result
+from simbias.store.address import place_at
+from simbias.store.layout import open_store
+from simbias.store.time_taken import time_taken
+
+ENDS = {
+    "interpolates": Status.CONVERGED,
+    "limit_proven": Status.STATIONARY,
+    "final_time": Status.REACHED_TIME,
+}
+WORK = ("crossings", "accepted", "evaluations")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("run", nargs="?", help="a finished run of `threshold`")
+    parser.add_argument("--json", default="-")
+    parser.add_argument("--smallest", action="store_true")
+    options = parser.parse_args()
+    jax.config.update("jax_enable_x64", True)
+    document = of_run(pathlib.Path(options.run)) if options.run else of_smallest()
+    text = json.dumps(document, indent=1, ensure_ascii=False)
+    if options.json == "-":
+        print(text)
+    else:
+        pathlib.Path(options.json).write_text(text + "\n")
+
+
+def of_run(folder: pathlib.Path) -> dict[str, Any]:
+    """What there is to say of a folder that `simbias run` has left."""
+    claims = json.loads((folder / "claims.json").read_text())
+    store = open_store(place_at(str(folder)) / "run.zarr")
+    took = time_taken(store)
+    seconds = {} if took is None else dataclasses.asdict(took)
+    versions = json.loads((folder / "config.json").read_text())
+    about = {k: versions[k] for k in ("versions", "device") if k in versions}
+    rows = by_size(open_result(str(folder)))
+    return {
+        **claims,
+        **about,
+        "seconds": seconds,
+        "cores": os.cpu_count(),
+        "by_n": rows,
+    }
+
+
+def of_smallest() -> dict[str, Any]:
+    """The same of a run that tells nothing."""
+    small = dataclasses.replace(
+        threshold.experiment("smoke", m=10),
+        cell={**threshold.experiment("smoke", m=10).cell, "n": (8, 12)},
+        seeds=2,
+        times=(0.0, 1.0),
+        flow=Descent(),
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        ds = simbias.simulate(small, store=f"{folder}/run.zarr")
+    return {**provenance(), "by_n": by_size(ds)}
+
+
+def by_size(ds: xr.Dataset) -> list[dict[str, Any]]:
+    """A row for each n."""
+    variance = float(ds["sigma"]) ** 2
+    rows = []
+    for n in np.atleast_1d(ds["n"]).tolist():
+        part = ds.sel(n=n).where(is_finished(ds.sel(n=n)))
+        last = part.isel(time=-1)
+        over = lambda name, last=last: float(last[name].median()) / variance
+        status = part["status"].values
+        rows.append(
+            {
+                "n": n,
+                "train_over_sigma2": over("train_risk"),
+                "test_over_sigma2": over("test_risk"),
+                "effective_width": part["effective_width"].values.ravel().tolist(),
+                **{name: int(np.sum(status == end)) for name, end in ENDS.items()},
+                "median_end": float(part["end_time"].median()),
+                **{
+                    f"median_{name}": float(part[name].median())
+                    for name in WORK
+                    if name in part
+                },
+            }
+        )
+    return rows
+
+
+if __name__ == "__main__":
+    main()
