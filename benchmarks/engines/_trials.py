@@ -128,7 +128,8 @@ class Trials:
         """Wait until workers that were asked to leave have, with all that they had.
 
         Raises:
-            RuntimeError: if members are missing, or a lease or heartbeat is left.
+            RuntimeError: if members are missing, or a lease or heartbeat is left, or
+                they have not left but finished the run.
         """
         before = row.setdefault("members_before", 0)
         row["seconds_until_they_have_left"] = round(gone(processes), 1)
@@ -137,6 +138,8 @@ class Trials:
         row["workers_that_gave_nothing_back"] = len(now.workers) + now.blocks_claimed
         if now.done < before or row["workers_that_gave_nothing_back"]:
             raise RuntimeError("they did not leave as they should")
+        if now.is_finished:
+            raise RuntimeError("they went on until the run was finished")
 
     def finished(self, row: dict[str, Any], out: str, seeds: int | None = None) -> None:
         """Note whether a run is, by those who were at it, and what it holds."""

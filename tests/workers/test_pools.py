@@ -86,6 +86,20 @@ def test_workers_of_this_machine_leave_with_who_has_started_them(tmp_path, monke
     assert len(list(tmp_path.glob("*.left"))) == 2
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_tasks_of_dask_leave_when_who_has_submitted_them_is_gone(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests")]))
+    here = {"host": "127.0.0.1", "dashboard_address": None}
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, **here) as cluster:
+        pool = DaskWorkers(2, cpus=1, address=cluster.scheduler_address)
+        pool.__enter__().submit(errand(tmp_path, -1))
+        until(lambda: len(list(tmp_path.glob("*.given"))) == 2)
+        pool._client.close()
+        until(lambda: len(list(tmp_path.glob("*.left"))) == 2)
+
+
 @pytest.mark.parametrize(
     ("make", "name"),
     [
