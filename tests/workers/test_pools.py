@@ -3,6 +3,8 @@
 import importlib.util
 import os
 import pathlib
+import signal
+import subprocess
 import sys
 import time
 
@@ -98,6 +100,44 @@ def test_tasks_of_dask_leave_when_who_has_submitted_them_is_gone(tmp_path, monke
         until(lambda: len(list(tmp_path.glob("*.given"))) == 2)
         pool._client.close()
         until(lambda: len(list(tmp_path.glob("*.left"))) == 2)
+
+
+# A program that has submitted errands to Ray, and waits as `submit --wait` does.
+SUBMITS = """
+import sys, time
+from simbias.store.interrupt import Interrupt
+from simbias.workers import RayWorkers
+from simbias.workers.command import Command
+address, folder = sys.argv[1:]
+with RayWorkers(2, cpus=1, address=address) as pool, Interrupt() as interrupt:
+    pool.submit(Command(("errand", folder, "-1"), given=b"a sample"))
+    while interrupt.signal is None:
+        time.sleep(0.1)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals as elsewhere")
+def test_tasks_of_ray_save_their_work_when_who_has_submitted_them_ends(
+    tmp_path, monkeypatch
+):
+    ray = pytest.importorskip("ray.cluster_utils")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests")]))
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    node = {"num_cpus": 2, "include_dashboard": False}
+    cluster = ray.Cluster(initialize_head=True, head_node_args=node)
+    try:
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            folder = tmp_path / number.name
+            folder.mkdir()
+            words = ["-c", SUBMITS, cluster.address, str(folder)]
+            with subprocess.Popen([sys.executable, *words]) as submits:
+                until(lambda at=folder: len(list(at.glob("*.given"))) == 2)
+                submits.send_signal(number)
+                until(lambda at=folder: len(list(at.glob("*.left"))) == 2)
+    finally:
+        cluster.shutdown()
 
 
 @pytest.mark.parametrize(
