@@ -150,5 +150,8 @@ def _signals_kept() -> Iterator[None]:
 
 
 def _work(command: Command, cpus: int) -> None:
-    """What a task does; Ray interrupts it by an exception."""
+    """What a task does; Ray interrupts it by the exception that SIGINT raises."""
+    # None where Ray was started in the background of a script, which ignores SIGINT.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     attached.check(attached.work(command, cpus))

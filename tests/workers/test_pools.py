@@ -126,7 +126,12 @@ def test_tasks_of_ray_save_their_work_when_who_has_submitted_them_ends(
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests")]))
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     node = {"num_cpus": 2, "include_dashboard": False}
-    cluster = ray.Cluster(initialize_head=True, head_node_args=node)
+    # As where a script starts Ray in its background.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        cluster = ray.Cluster(initialize_head=True, head_node_args=node)
+    finally:
+        signal.signal(signal.SIGINT, before)
     try:
         for number in (signal.SIGTERM, signal.SIGKILL):
             folder = tmp_path / number.name
