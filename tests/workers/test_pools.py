@@ -138,9 +138,12 @@ def test_tasks_of_ray_save_their_work_when_who_has_submitted_them_ends(
             folder.mkdir()
             words = ["-c", SUBMITS, cluster.address, str(folder)]
             with subprocess.Popen([sys.executable, *words]) as submits:
-                until(lambda at=folder: len(list(at.glob("*.given"))) == 2)
-                submits.send_signal(number)
-                until(lambda at=folder: len(list(at.glob("*.left"))) == 2)
+                try:
+                    until(lambda at=folder: len(list(at.glob("*.given"))) == 2)
+                    submits.send_signal(number)
+                    until(lambda at=folder: len(list(at.glob("*.left"))) == 2)
+                finally:
+                    submits.kill()
     finally:
         cluster.shutdown()
 
