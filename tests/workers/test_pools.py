@@ -102,6 +102,37 @@ def test_tasks_of_dask_leave_when_who_has_submitted_them_is_gone(tmp_path, monke
         until(lambda: len(list(tmp_path.glob("*.left"))) == 2)
 
 
+# A task as Ray interrupts it, in a process that was started with SIGINT ignored.
+INTERRUPTED = """
+import _thread, pathlib, sys, threading, time
+from simbias.workers.command import Command
+from simbias.workers.ray_workers import _work
+def interrupt():
+    while not list(pathlib.Path(sys.argv[1]).glob("*.given")):
+        time.sleep(0.1)
+    _thread.interrupt_main()
+threading.Thread(target=interrupt).start()
+_work(Command(("errand", sys.argv[1], "-1"), given=b"a sample"), 1)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals as elsewhere")
+def test_a_task_of_ray_is_interrupted_where_sigint_is_ignored(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests")]))
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        words = ["-c", INTERRUPTED, str(tmp_path)]
+        task = subprocess.Popen([sys.executable, *words], stderr=subprocess.DEVNULL)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    try:
+        until(lambda: len(list(tmp_path.glob("*.left"))) == 1)
+    finally:
+        task.kill()
+        task.wait()
+
+
 # A program that has submitted errands to Ray, and waits as `submit --wait` does.
 SUBMITS = """
 import sys, time
@@ -126,12 +157,7 @@ def test_tasks_of_ray_save_their_work_when_who_has_submitted_them_ends(
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests")]))
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     node = {"num_cpus": 2, "include_dashboard": False}
-    # As where a script starts Ray in its background.
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        cluster = ray.Cluster(initialize_head=True, head_node_args=node)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    cluster = ray.Cluster(initialize_head=True, head_node_args=node)
     try:
         for number in (signal.SIGTERM, signal.SIGKILL):
             folder = tmp_path / number.name
