@@ -22,8 +22,8 @@ _SHARED = "_placed"
 def faults(_: Any = None) -> str:
     """A line for every trial of every engine."""
     lines = [
-        "| | what happened | finished | left within | bytes equal | when |",
-        "|---|---|---|---|---|---|",
+        "| | what happened | members | finished | left within | bytes equal | when |",
+        "|---|---|---|---|---|---|---|",
     ]
     for engine, script in _ENGINES.items():
         file = RESULTS / f"{script}.json"
@@ -43,9 +43,8 @@ def _line(engine: str, said: str, row: dict[str, Any]) -> str:
     left += [row[k] for k in ("seconds_to_leave",) if k in row]
     seconds = f"{left[0]:g} s" if left else ""
     equal = {True: "yes", False: "**no**", None: ""}[row.get("bytes_equal")]
-    return (
-        f"| {engine} | {said} | {finished} | {seconds} | {equal} | {row['at'][:10]} |"
-    )
+    cells = (engine, said, row.get("members", ""), finished, seconds, equal)
+    return f"| {' | '.join(map(str, cells))} | {row['at'][:10]} |"
 
 
 def _said(script: str, trial: str) -> str:

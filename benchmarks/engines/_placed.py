@@ -38,7 +38,8 @@ class Engine:
 def no_address(found: Trials, engine: Engine, row: dict[str, Any]) -> None:
     """The command of the docs: a cluster on this machine, which ends with it."""
     with submitted(found, engine, "plain") as (out, command):
-        row["exit_code"] = command.wait(1200)
+        with found.watched(row, out):
+            row["exit_code"] = command.wait(1200)
         found.finished(row, out)
 
 

@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import datetime
 import importlib.metadata
+import io
 import json
 import os
 import pathlib
@@ -20,6 +21,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
+from simbias import cli
 from simbias.ensemble.configuration import provenance
 from simbias.store.address import place_at
 from simbias.store.layout import open_store
@@ -30,6 +32,8 @@ RESULTS = ROOT / "benchmarks" / "results"
 FILE = str(pathlib.Path(__file__).with_name("paced.py"))
 # Members, and seconds that a worker sleeps after each: half a minute for four workers.
 SEEDS, PACE = 96, 1.5
+# What `simbias status` says that is of one run, and not of what it holds.
+_OF_ONE = ("run", "errors")
 SIMBIAS = [sys.executable, "-m", "simbias"]
 
 
@@ -62,9 +66,7 @@ class Trials:
     def prepared(self, out: str, seeds: int | None = None) -> str:
         """A run in which nobody has started."""
         words = ["run", FILE, "--seeds", str(seeds or self.seeds)]
-        words += ["--workers", "0", "--out", out]
-        if self.simbias(*words, stdout=subprocess.DEVNULL).wait():
-            raise RuntimeError(f"{out} could not be prepared")
+        said_here(*words, "--workers", "0", "--out", out)
         return out
 
     def in_one_process(self, seeds: int | None = None) -> dict[str, bytes]:
@@ -126,7 +128,8 @@ class Trials:
         """Wait until workers that were asked to leave have, with all that they had.
 
         Raises:
-            RuntimeError: if members are missing, or a lease or heartbeat is left.
+            RuntimeError: if members are missing, or a lease or heartbeat is left, or
+                they have not left but finished the run.
         """
         before = row.setdefault("members_before", 0)
         row["seconds_until_they_have_left"] = round(gone(processes), 1)
@@ -135,6 +138,8 @@ class Trials:
         row["workers_that_gave_nothing_back"] = len(now.workers) + now.blocks_claimed
         if now.done < before or row["workers_that_gave_nothing_back"]:
             raise RuntimeError("they did not leave as they should")
+        if now.is_finished:
+            raise RuntimeError("they went on until the run was finished")
 
     def finished(self, row: dict[str, Any], out: str, seeds: int | None = None) -> None:
         """Note whether a run is, by those who were at it, and what it holds."""
@@ -147,6 +152,41 @@ class Trials:
         row["errors_in_status"] = [one.said for one in now.errors]
         mine, whole = contents(f"{out}/run.zarr"), self.in_one_process(seeds)
         row["bytes_equal"] = mine == whole
+        one = str(self.folder / f"one-{seeds or self.seeds}")
+        row["status_equal"] = self.status(out) == self.status(one)
+
+    def status(self, out: str) -> dict[str, Any]:
+        """What `simbias status --json` says of a finished run, but for its history."""
+        said = json.loads(said_here("status", out, "--json"))
+        return {key: value for key, value in said.items() if key not in _OF_ONE}
+
+    @contextlib.contextmanager
+    def watched(self, row: dict[str, Any], out: str) -> Iterator[None]:
+        """`simbias status --watch --json` beside a run, until it ends by itself.
+
+        Raises:
+            RuntimeError: if it saw no worker, or not how the run went on.
+        """
+        words = ["status", out, "--watch", "--json", "--every", "2"]
+        watch = self.simbias(*words, stdout=subprocess.PIPE, text=True)
+        try:
+            yield
+            said, _ = watch.communicate(timeout=120)
+        finally:
+            watch.kill()
+        looks = [json.loads(line) for line in said.splitlines()]
+        done = [look["done"] for look in looks]
+        at_work = [sum(w["state"] == "at work" for w in k["workers"]) for k in looks]
+        row["status_watched"] = {
+            "looks": len(looks),
+            "members_at_half": done[len(done) // 2],
+            "workers_at_most": max(at_work),
+            "rate_at_most": round(max(look["rate"] for look in looks), 2),
+        }
+        if watch.returncode or not looks[-1]["is_finished"]:
+            raise RuntimeError("it ended before the run")
+        if not max(at_work) or not 0 < sum(done) < len(done) * done[-1]:
+            raise RuntimeError(f"it did not see a run at work: {done}, {at_work}")
 
 
 @contextlib.contextmanager
@@ -186,13 +226,33 @@ def trials(
 
 def is_bad(row: Mapping[str, Any]) -> bool:
     """Whether a trial did not show what it should."""
-    return "error" in row or not row.get("bytes_equal", True)
+    equal = row.get("bytes_equal", True) and row.get("status_equal", True)
+    return "error" in row or not equal
 
 
 def skipped(result: str, why: str) -> NoReturn:
     """Say why nothing was tried, and end with the code that says so."""
     print(f"skipped: {result}: {why}", file=sys.stderr)
     sys.exit(77)
+
+
+def said_here(*words: str) -> str:
+    """What the command line prints, which need not be loaded once more.
+
+    Raises:
+        RuntimeError: if it does not end well.
+    """
+    found, beside = list(sys.path), str(pathlib.Path(__file__).parent)
+    # The command line refuses a file that Python would find by its name.
+    sys.path[:] = [folder for folder in found if folder != beside]
+    try:
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            code = cli.exit_code(list(words))
+    finally:
+        sys.path[:] = found
+    if code:
+        raise RuntimeError(f"{words} ended with code {code}")
+    return said.getvalue()
 
 
 def version(package: str) -> str:

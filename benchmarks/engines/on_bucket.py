@@ -46,7 +46,8 @@ def two_workers(found: Trials, proxy: Faulty, row: dict[str, Any]) -> None:
     """A run in the bucket, object by file."""
     del proxy
     out = prepared(found, "plain")
-    row["exit_codes"] = [one.wait(1200) for one in started(found, out, 2)]
+    with found.watched(row, out):
+        row["exit_codes"] = [one.wait(1200) for one in started(found, out, 2)]
     row["objects"] = len(contents(f"{out}/run.zarr"))
     found.finished(row, out)
 

@@ -54,7 +54,8 @@ def jobs_that_wait(found: Trials, slurm: Cluster, row: dict[str, Any]) -> None:
     del slurm
     out = found.prepared(str(found.folder / "plain"))
     done = submit(found, out, "--workers", "4", "--cpus", "1", "--wait")
-    row["exit_code"] = done.wait(1200)
+    with found.watched(row, out):
+        row["exit_code"] = done.wait(1200)
     row |= logged(out)
     found.finished(row, out)
 

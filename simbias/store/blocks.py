@@ -109,9 +109,10 @@ class Blocks:
         self.finished += 1
         if opened.is_complete():
             self._commit(block, opened)
-        pending = sum(
-            int((o.done & (o.members >= 0)).sum()) for o in list(self._open.values())
-        )
+        pending = {
+            str(i): int((o.done & (o.members >= 0)).sum())
+            for i, o in list(self._open.items())
+        }
         computed = self._leases.note.get("computed", 0) + 1
         self._leases.note |= {"pending": pending, "computed": computed}
 

@@ -21,13 +21,14 @@ import threading
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from simbias.store.address import place_at
 from simbias.store.place import AbstractPlace, Address, Replaced, Unreachable
 
 _NAME = re.compile(r"\w{1,64}")
+_BLOCK = re.compile(r"[0-9]{1,9}")
 BEAT_SECONDS = 10.0
 STALE_SECONDS = 60.0
 _POLL_SECONDS = 1.0
@@ -49,7 +50,7 @@ class Leases:
     ):
         """`check` is called before anything is written, and raises to prevent it."""
         self.owner = uuid.uuid4().hex
-        self.note: dict[str, int] = {}
+        self.note: dict[str, Any] = {}
         self._place = place_at(place)
         self._beat_seconds = beat_seconds
         self._stale_seconds = stale_seconds
@@ -215,9 +216,19 @@ def _read_beat(place: AbstractPlace) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     is_one = isinstance(beat, dict) and all(
-        type(beat.get(key, 0)) is int for key in ("count", "process", "pending")
+        type(beat.get(key, 0)) is int for key in ("count", "process")
     )
     return beat if is_one else {}
+
+
+def pending(beat: Mapping[str, Any]) -> dict[int, int]:
+    """Members that are done, as an owner last said, of each block that it was at."""
+    found = beat.get("pending")
+    return {
+        int(block): done
+        for block, done in (found.items() if isinstance(found, dict) else ())
+        if type(done) is int and _BLOCK.fullmatch(block)
+    }
 
 
 def _process() -> dict[str, object]:

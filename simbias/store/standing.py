@@ -1,9 +1,10 @@
 """How far a run is and who is at it, from its store alone; nothing is written."""
 
 import dataclasses
+import itertools
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from simbias.core import Status
 from simbias.store._columns import STATUS
 from simbias.store._documents import row_shape
 from simbias.store.layout import Store
-from simbias.store.lease import heartbeats, is_gone
+from simbias.store.lease import heartbeats, is_gone, pending
 from simbias.store.saved import saved
 from simbias.store.time_taken import Failure, failures
 
@@ -89,16 +90,18 @@ def standing(store: Store, now: float | None = None) -> Standing:
     workers = tuple(_owner(beat, now) for beat in beats)
     committed, blocks = store.committed(), store.attributes["extents"][-1]["blocks"]
     statuses, rows = store.statuses(), store.rows()
-    written = int((statuses != Status.RUNNING).sum())
     numbers = np.full(blocks * store.block, -1)
     numbers[rows] = np.arange(rows.size)
     for block, state in saved(store, committed):
         found = numbers[block * store.block + state.done]
         statuses[found] = state.columns.get(STATUS, Status.RUNNING)
     is_done = statuses != Status.RUNNING
-    at_work = [worker for worker in workers if worker.state == "at work"]
-    done = max(int(is_done.sum()), written + sum(w.pending for w in at_work))
-    done, rate = min(done, rows.size), sum((one.rate for one in at_work), start=0.0)
+    is_at_work = [worker.state == "at work" for worker in workers]
+    said = itertools.compress(beats, is_at_work)
+    members = np.bincount(rows // store.block)
+    stored = np.bincount(rows[is_done] // store.block, minlength=members.size)
+    done = int(np.maximum(stored, _in_flight(said, members)).sum())
+    rate = sum((one.rate for one in itertools.compress(workers, is_at_work)), start=0.0)
     left = (rows.size - done) / rate if rate else None
     names = (store.work / "leases").files()
     leased = {int(n) for n in names if n.isdecimal() and n.isascii()} - committed
@@ -127,9 +130,25 @@ def finished_so_far(store: Store, members: np.ndarray) -> int:
         store: that workers are at.
         members: how many each block holds.
     """
-    pending = sum(beat.get("pending", 0) for beat in heartbeats(store.work))
-    done = sum(int(members[b]) for b in store.committed() if b < members.size)
-    return min(done + pending, int(members.sum()))
+    beats = heartbeats(store.work)
+    done = _in_flight(beats, members)
+    written = [block for block in store.committed() if block < members.size]
+    done[written] = members[written]
+    return int(done.sum())
+
+
+def _in_flight(beats: Iterable[Mapping[str, Any]], members: np.ndarray) -> np.ndarray:
+    """Members of each block that are done, as workers say.
+
+    A heartbeat may be old: of a block that was written since, or that another worker
+    has taken over.  So what is known of a block is compared and never added.
+    """
+    most = np.zeros_like(members)
+    for beat in beats:
+        for block, done in pending(beat).items():
+            if block < members.size:
+                most[block] = max(most[block], min(done, members[block]))
+    return most
 
 
 def _owner(beat: Mapping[str, Any], now: float) -> Owner:
@@ -146,7 +165,7 @@ def _owner(beat: Mapping[str, Any], now: float) -> Owner:
         seconds_ago=ago,
         computed=computed,
         rate=computed / seconds if seconds else 0.0,
-        pending=number("pending"),
+        pending=sum(pending(beat).values()),
         compiling=number("compiling"),
         shapes=number("shapes"),
     )

@@ -85,15 +85,23 @@ def _worker(task: Any) -> Worker:
 
 
 def _work(command: Command, cpus: int, leave: str) -> None:
-    """What a task does; it leaves as well when its scheduler does not answer."""
+    """What a task does; it leaves as well when its scheduler does not answer.
+
+    Nor does anybody want it when who has submitted it is gone: its thread goes on then,
+    and Dask only notes that its result is not asked for.
+    """
     dask, looked = required("distributed", "dask", "`--cluster dask`"), 0.0
-    event = dask.Event(leave)
+    event, worker = dask.Event(leave), dask.get_worker()
+    key = worker.get_current_task()
 
     def is_asked() -> bool:
         nonlocal looked
         if time.monotonic() - looked < _LOOK_SECONDS:
             return False
         looked = time.monotonic()
+        task = worker.state.tasks.get(key)
+        if task is None or task.state == "cancelled":
+            return True
         try:
             return event.is_set()
         except (OSError, TimeoutError):

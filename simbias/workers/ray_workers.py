@@ -1,14 +1,20 @@
 """Workers as tasks of Ray."""
 
+import contextlib
 import dataclasses
 import os
-from collections.abc import Sequence
+import signal
+import threading
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from simbias.errors import BadInput
 from simbias.workers import _attached as attached
 from simbias.workers.command import Command
 from simbias.workers.pool import AbstractPool, State, Worker, check_count, required
+
+# Else Ray kills a worker when the process above it ends, before it has saved its work.
+_SPARED = {"env_vars": {"RAY_kill_child_processes_on_worker_exit": "0"}}
 
 
 @dataclasses.dataclass
@@ -65,6 +71,7 @@ class RayWorkers(AbstractPool):
             num_cpus=self.cpus,
             num_gpus=self.gpus,
             max_retries=self.requeues,
+            runtime_env=_SPARED,
         )(_work)
         for _ in range(self.count):
             self._tasks.append(task.remote(command, self.cpus))
@@ -92,7 +99,8 @@ class RayWorkers(AbstractPool):
             here = {"address": "local", "include_dashboard": False}
             here["_node_ip_address"] = "127.0.0.1"
         try:
-            self._ray.init(**here, logging_level="warning")
+            with _signals_kept():
+                self._ray.init(**here, logging_level="warning")
         except ConnectionError as error:
             raise BadInput(f"`--address`: {self.address}: {error}") from None
 
@@ -123,6 +131,27 @@ class RayWorkers(AbstractPool):
         return Worker(name, State.DONE)
 
 
+@contextlib.contextmanager
+def _signals_kept() -> Iterator[None]:
+    """Handlers of signals stay what they were.
+
+    SIGTERM ends a process that is connected to Ray at once, and not by way of Python.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def _work(command: Command, cpus: int) -> None:
-    """What a task does; Ray interrupts it by an exception."""
+    """What a task does; Ray interrupts it by the exception that SIGINT raises."""
+    # None where Ray was started in the background of a script, which ignores SIGINT.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     attached.check(attached.work(command, cpus))

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import time
 
+import numpy as np
 import pytest
 from small import small
 
@@ -17,7 +18,7 @@ from simbias.store import time_taken, work
 from simbias.store.blocks import Blocks
 from simbias.store.layout import open_store
 from simbias.store.lease import Leases
-from simbias.store.standing import standing
+from simbias.store.standing import finished_so_far, standing
 from simbias.store.time_taken import Stopwatch
 from simbias.verbs.simulate import simulate
 
@@ -111,6 +112,18 @@ def fail(store, error):
     with Stopwatch(store) as watch:
         watch(PULSE)
         raise error
+
+
+def test_an_old_heartbeat_does_not_count_a_member_twice(begun, monkeypatch):
+    store, _ = begun
+    members = np.bincount(store.rows() // store.block)
+    beat = {"count": 1, "process": 1, "at": int(time.time())}
+    for owner, done in {"dead": {"0": 5}, "heir": {"0": 3, "1": 2}}.items():
+        said = json.dumps(beat | {"pending": done}).encode()
+        (store.work / "owners" / owner).write(said)
+    assert standing(store).done == finished_so_far(store, members) == 7
+    monkeypatch.setattr(type(store), "committed", lambda _: {0})
+    assert finished_so_far(store, members) == members[0] + 2
 
 
 @pytest.mark.parametrize(

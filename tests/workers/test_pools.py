@@ -3,6 +3,8 @@
 import importlib.util
 import os
 import pathlib
+import signal
+import subprocess
 import sys
 import time
 
@@ -84,6 +86,92 @@ def test_workers_of_this_machine_leave_with_who_has_started_them(tmp_path, monke
         pool.submit(errand(tmp_path, -1))
         until(lambda: len(list(tmp_path.glob("*.given"))) == 2)
     assert len(list(tmp_path.glob("*.left"))) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_tasks_of_dask_leave_when_who_has_submitted_them_is_gone(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests")]))
+    here = {"host": "127.0.0.1", "dashboard_address": None}
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, **here) as cluster:
+        pool = DaskWorkers(2, cpus=1, address=cluster.scheduler_address)
+        pool.__enter__().submit(errand(tmp_path, -1))
+        until(lambda: len(list(tmp_path.glob("*.given"))) == 2)
+        pool._client.close()
+        until(lambda: len(list(tmp_path.glob("*.left"))) == 2)
+
+
+# A task as Ray interrupts it, in a process that was started with SIGINT ignored.
+INTERRUPTED = """
+import _thread, pathlib, sys, threading, time
+from simbias.workers.command import Command
+from simbias.workers.ray_workers import _work
+def interrupt():
+    while not list(pathlib.Path(sys.argv[1]).glob("*.given")):
+        time.sleep(0.1)
+    _thread.interrupt_main()
+threading.Thread(target=interrupt).start()
+_work(Command(("errand", sys.argv[1], "-1"), given=b"a sample"), 1)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals as elsewhere")
+def test_a_task_of_ray_is_interrupted_where_sigint_is_ignored(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests")]))
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        words = ["-c", INTERRUPTED, str(tmp_path)]
+        task = subprocess.Popen([sys.executable, *words], stderr=subprocess.DEVNULL)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    try:
+        until(lambda: len(list(tmp_path.glob("*.left"))) == 1)
+    finally:
+        task.kill()
+        task.wait()
+
+
+# A program that has submitted errands to Ray, and waits as `submit --wait` does.
+SUBMITS = """
+import sys, time
+from simbias.store.interrupt import Interrupt
+from simbias.workers import RayWorkers
+from simbias.workers.command import Command
+address, folder = sys.argv[1:]
+with RayWorkers(2, cpus=1, address=address) as pool, Interrupt() as interrupt:
+    pool.submit(Command(("errand", folder, "-1"), given=b"a sample"))
+    while interrupt.signal is None:
+        time.sleep(0.1)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals as elsewhere")
+def test_tasks_of_ray_save_their_work_when_who_has_submitted_them_ends(
+    tmp_path, monkeypatch
+):
+    ray = pytest.importorskip("ray.cluster_utils")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests")]))
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    node = {"num_cpus": 2, "include_dashboard": False}
+    cluster = ray.Cluster(initialize_head=True, head_node_args=node)
+    try:
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            folder = tmp_path / number.name
+            folder.mkdir()
+            words = ["-c", SUBMITS, cluster.address, str(folder)]
+            with subprocess.Popen([sys.executable, *words]) as submits:
+                try:
+                    until(lambda at=folder: len(list(at.glob("*.given"))) == 2)
+                    submits.send_signal(number)
+                    until(lambda at=folder: len(list(at.glob("*.left"))) == 2)
+                finally:
+                    submits.kill()
+    finally:
+        cluster.shutdown()
 
 
 @pytest.mark.parametrize(
