@@ -3,6 +3,7 @@ from .alignment import extremal_count as extremal_count
 from .alignment import extremal_count_space as extremal_count_space
 from .alignment import extremal_vectors as extremal_vectors
 from .alignment import stewart_snapshots as stewart_snapshots
+from .alignment import stragglers as stragglers
 from .alignment import three_points as three_points
 from .boolean import cantor as cantor
 from .boolean import parity as parity
