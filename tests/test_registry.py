@@ -143,6 +143,7 @@ LONGEST = (
     "spectral_petals",
     "spectral_white_noise",
     "stewart_snapshots",
+    "stragglers",
     "symmetry_breaking_lattice",
     "threshold_scaling",
     "threshold_sgd",

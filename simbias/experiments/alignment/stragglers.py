@@ -66,7 +66,7 @@ experiment = presets(
             "n_test": 1,
         },
         seeds=1,
-        # The flow's number to 2 % (d = 2) and 4 % (d = 3), of which steps turn too many.
+        # The flow's number to 2 % (d = 2) and 4 % (d = 3): steps turn too many.
         flow=Descent(rate=0.05),
         loss=half_mse,
         times=log_times(7.0, 240.0, 20),
@@ -121,7 +121,7 @@ def left_behind(ds: xr.Dataset) -> xr.Dataset:
     return xr.Dataset({**values, "number": (AXES, number), "law": (AXES, law)}, coords)
 
 
-def _of_cell(here: xr.DataArray, cell: dict[str, float], noise: float) -> np.ndarray:
+def _of_cell(here: xr.DataArray, cell: dict[str, Any], noise: float) -> np.ndarray:
     """Place, size and growth over (draw, neuron)."""
     d, n, time = int(cell["d"]), cell["n"], here["time"].values
     w, a = here.values[..., :d], here.values[..., d]
@@ -239,7 +239,8 @@ def figure(ds: xr.Dataset) -> Figure:
             _draw_growth(growth, part.isel(scale=-1), look)
         law_line(number, number.get_xlim(), number.get_xlim(), "law", line=":")
         law_line(place, [0, 1], [0, 1], line=":")
-        legend_below(whole)
+        law_line(growth, [0], [0], "∝ σ/√n, through the largest n", line="--")
+        legend_below(whole, columns=6)
     return whole
 
 
