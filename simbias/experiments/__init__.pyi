@@ -12,6 +12,7 @@ from .boolean import parity_gradient as parity_gradient
 from .boolean import parity_sparse as parity_sparse
 from .interpolation import interpolating_samples as interpolating_samples
 from .interpolation import order_of_limits as order_of_limits
+from .interpolation import phase_diagram as phase_diagram
 from .interpolation import spurious_minimum as spurious_minimum
 from .interpolation import threshold as threshold
 from .interpolation import threshold_scaling as threshold_scaling
