@@ -17,6 +17,7 @@ the map is ours.
 
 import dataclasses
 import itertools
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -168,8 +169,8 @@ def _draw(axes: Axes, ds: xr.Dataset) -> None:
             text = f"{here[n].value:.2f}\nof {here[n].method.split()[-1]}"
             place = (n / int(ds["d"]), i)
             shade = "white" if verdict(here[n]) else "black"
-            looks = {"color": shade, "ha": "center", "va": "center"}
-            axes.text(*place, text, **looks, fontsize=7)
+            looks: dict[str, Any] = {"color": shade, "ha": "center", "va": "center"}
+            axes.text(*place, text, fontsize=7, **looks)
     axes.set_xscale("log")
     every = sorted({n / int(ds["d"]) for n, _ in found})
     axes.set_xticks(every, [f"{v:g}" for v in every])
