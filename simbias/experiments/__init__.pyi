@@ -3,6 +3,7 @@ from .alignment import extremal_count as extremal_count
 from .alignment import extremal_count_space as extremal_count_space
 from .alignment import extremal_vectors as extremal_vectors
 from .alignment import stewart_snapshots as stewart_snapshots
+from .alignment import stragglers as stragglers
 from .alignment import three_points as three_points
 from .boolean import cantor as cantor
 from .boolean import parity as parity
@@ -10,6 +11,8 @@ from .boolean import parity_equations as parity_equations
 from .boolean import parity_gradient as parity_gradient
 from .boolean import parity_sparse as parity_sparse
 from .interpolation import interpolating_samples as interpolating_samples
+from .interpolation import order_of_limits as order_of_limits
+from .interpolation import phase_diagram as phase_diagram
 from .interpolation import spurious_minimum as spurious_minimum
 from .interpolation import threshold as threshold
 from .interpolation import threshold_scaling as threshold_scaling

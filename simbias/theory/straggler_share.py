@@ -32,7 +32,7 @@ def straggler_share(scale: float | Values, d: int) -> Values:
         ValueError: for a scale or a dimension out of range.
 
     Reference: the alignment law of `theory.alignment_law`, cut off where the pull ends;
-    the cut is ours, and not yet tested on networks.
+    the cut is ours, tested on networks by `experiments.stragglers`.
     """
     positive_integer("d", d)
     if d < 2:

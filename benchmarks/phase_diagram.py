@@ -1,0 +1,88 @@
+"""The map of n/d and λ, with draws and sizes added where it is not decided.
+
+Every cell is a run of its own in the folder, which grows: what is there is not computed
+again, and a round that was stopped goes on where it was.
+
+    python benchmarks/phase_diagram.py [--out DIR] [--rounds 3] [--most 64]
+        [--figure FILE.png] [--json FILE|-] [--smallest]
+"""
+
+import argparse
+import itertools
+import json
+import pathlib
+import tempfile
+
+import numpy as np
+import xarray as xr
+
+import simbias
+from simbias.ensemble.configuration import provenance
+from simbias.experiments import phase_diagram as paper
+from simbias.experiments.interpolation.phase_diagram import VERDICTS, refined, verdict
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", help="where the cells are kept")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--most", type=int, default=64, help="draws of a cell")
+    parser.add_argument("--figure")
+    parser.add_argument("--json", default="-")
+    parser.add_argument("--smallest", action="store_true")
+    options = parser.parse_args()
+    preset = "smoke" if options.smallest else "quick"
+    folder = pathlib.Path(options.out or tempfile.mkdtemp())
+    cell = paper.experiment(preset).cell
+    sizes, scales, draws = (np.ravel(cell[k]).tolist() for k in paper.AXES)
+    wanted = {at: len(draws) for at in itertools.product(sizes, scales)}
+    rounds = []
+    for _ in range(options.rounds):
+        parts = [computed(folder, preset, *at, count) for at, count in wanted.items()]
+        ds = together(parts)
+        found = paper.shares(ds)
+        kinds = [VERDICTS[verdict(found[at])] for at in wanted]
+        counts = {k: kinds.count(k) for k in VERDICTS.values()}
+        rounds.append({**counts, "cells": len(wanted), "members": sum(wanted.values())})
+        print(rounds[-1], flush=True)
+        if (after := refined(ds, options.most)) == wanted:
+            break
+        wanted = after
+    rows = [
+        {"n": n, "scale": scale, "draws": int(found[n, scale].method.split()[-1])}
+        | {"low": found[n, scale].low, "high": found[n, scale].high}
+        | {"verdict": VERDICTS[verdict(found[n, scale])]}
+        for n, scale in sorted(found)
+        if found[n, scale].method
+    ]
+    if options.figure:
+        paper.figure(ds).savefig(options.figure, dpi=120)
+    text = json.dumps({**provenance(), "rounds": rounds, "rows": rows}, indent=1)
+    print(text) if options.json == "-" else pathlib.Path(options.json).write_text(text)
+
+
+def computed(
+    folder: pathlib.Path, preset: str, n: int, scale: float, draws: int
+) -> xr.Dataset:
+    """One cell, with at least so many draws."""
+    first = paper.FRESH if preset == "quick" else 0
+    values = {"n": n, "scale": scale, "draw": tuple(range(first, first + draws))}
+    experiment = paper.experiment(preset, **values)
+    place = folder / f"n{n}_scale{scale:g}.zarr"
+    return simbias.simulate(experiment, store=place).expand_dims(["n", "scale"])
+
+
+def together(parts: list[xr.Dataset]) -> xr.Dataset:
+    """One result of all cells; of draws that a cell has not there is no status."""
+    names = ["train_risk", "status", "end_time"]
+    fixed = ["sigma", "d", "m"]
+    kept = [
+        p[names].reset_coords(drop=True).assign_coords(p[fixed].coords) for p in parts
+    ]
+    out = xr.combine_by_coords(kept, join="outer", combine_attrs="override")
+    assert isinstance(out, xr.Dataset)
+    return out
+
+
+if __name__ == "__main__":
+    main()

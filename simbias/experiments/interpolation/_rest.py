@@ -1,0 +1,35 @@
+"""What is known of the limit t → ∞ of every member, without a clock."""
+
+import numpy as np
+import xarray as xr
+
+from simbias.analysis.threshold import threshold
+from simbias.core import AT_REST, Estimate
+from simbias.experiments.interpolation._interpolates import INTERPOLATED
+
+
+def known_limits(ds: xr.Dataset) -> xr.Dataset:
+    """The train error over σ² for t → ∞ and whether that is interpolation.
+
+    `loss` of a member whose limit is proven, `interpolates` 1, 0, or NaN where neither
+    is: a member that interpolates at any time does so for ever, since the loss falls.
+    """
+    last = ds["train_risk"].isel(time=-1) / ds["sigma"] ** 2
+    is_proven = ds["status"].isin([int(s) for s in AT_REST])
+    is_known = is_proven | (last < INTERPOLATED)
+    verdict = (last < INTERPOLATED).astype(float).where(is_known)
+    return xr.Dataset({"loss": last.where(is_known), "interpolates": verdict})
+
+
+def size_of_half(verdict: xr.DataArray) -> Estimate:
+    """n* whichever way the members end that are undecided: the hull of both intervals.
+
+    Args:
+        verdict: 1, 0 or NaN, over `n` and `draw`.
+    """
+    sample = verdict.rename(draw="seed").transpose("n", "seed")
+    ways = [threshold(sample.fillna(v)) for v in (0.0, 1.0)]
+    value = float(np.sqrt(ways[0].value * ways[1].value))
+    low, high = min(w.low for w in ways), max(w.high for w in ways)
+    method = f"logistic, {int(sample.isnull().sum())} undecided counted both ways"
+    return Estimate(value, low, high, method)
