@@ -181,7 +181,7 @@ def _exponent(last: xr.Dataset, where: str) -> Claim:
     wide = float(np.log(ends["scale"][-1] / ends["scale"][0]))
     law = ends["law"].isel(draw=0).values
     steep = float(np.log(law[-1] / law[0])) / wide if wide else np.nan
-    number = ends["number"].transpose("draw", "scale").values
+    number = ends["number"].transpose("draw", "scale").values.astype(float)
     text = f"exponent of λ in the number, {steep:.2f} by the law, {where}"
 
     def slope(values: np.ndarray) -> float:
@@ -237,9 +237,10 @@ def figure(ds: xr.Dataset) -> Figure:
             _draw_numbers(number, part, look)
             _draw_places(place, part.isel(n=-1, scale=-1, sigma=-1), look)
             _draw_growth(growth, part.isel(scale=-1), look)
-        law_line(number, number.get_xlim(), number.get_xlim(), "law", line=":")
-        law_line(place, [0, 1], [0, 1], line=":")
-        law_line(growth, [0], [0], "∝ σ/√n, through the largest n", line="--")
+        span, unit = np.array(number.get_xlim()), np.array([0.0, 1.0])
+        law_line(number, span, span, "law", line=":")
+        law_line(place, unit, unit, line=":")
+        law_line(growth, unit[:1], unit[:1], "∝ σ/√n, through the largest n", line="--")
         legend_below(whole, columns=6)
     return whole
 
@@ -280,14 +281,9 @@ def _draw_growth(axes: Axes, part: xr.Dataset, look: dict[str, Any]) -> None:
     ]
     dots = {"fmt": "o", "lw": 1, **look}
     axes.errorbar(x.values.ravel(), rate.ravel(), np.ravel(reach), **dots)
-    top = float(x.max())
-    law_line(
-        axes,
-        [0, top],
-        [0, rate[-1, -1] * top / float(x[-1, -1])],
-        line="--",
-        colour=look["color"],
-    )
+    along = np.array([0.0, float(x.max())])
+    law = along * rate[-1, -1] / float(x[-1, -1])
+    law_line(axes, along, law, line="--", colour=look["color"])
     axes.set_xlabel("σ/√n")
     axes.set_title(f"rate of ln‖w‖, mean, λ = {float(part['scale']):g}")
 
