@@ -35,6 +35,8 @@ def main() -> None:
     folder = pathlib.Path(options.out or tempfile.mkdtemp())
     cell = paper.experiment(preset).cell
     sizes, scales, draws = (np.ravel(cell[k]).tolist() for k in paper.AXES)
+    if options.smallest:  # every cell compiles its program in every round
+        sizes, scales, options.rounds = sizes[:1], scales[:1], 1
     wanted = {at: len(draws) for at in itertools.product(sizes, scales)}
     rounds = []
     for _ in range(options.rounds):
