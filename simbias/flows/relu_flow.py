@@ -66,7 +66,9 @@ class ReluFlow(AbstractFlow):
     estimate, third order terms of the events and of neurons that are let go, second
     order terms of what events do to all other neurons.  The error follows `rtol` down
     to 1e-9, and evaluations grow by about 2 per factor 10.  A tolerance below 1000
-    roundings is raised to that: 1.2e-4 in float32, 2.2e-13 in float64.
+    roundings is raised to that: 1.2e-4 in float32, 2.2e-13 in float64.  Of wide
+    networks, neurons on the same sides and pins whose w and a differ by less than
+    `rtol` / 10 but for their size move as one from then on.
 
     `stats`: `evaluations` of the field (Tsit5: 7 per attempt), `accepted`, `rejected`,
     `crossings`, `pins`, `releases`, and `choices`: how often the flow had more than one

@@ -78,7 +78,7 @@ def test_who_is_led_is_where_it_was_if_nobody_moves():
     position = position_of(*network(*spreads), sample())
     led = led_by(position)
     assert int(jnp.sum(led.led.is_bundle)) == 1
-    back = led.widened(led.narrow(position), position)
+    back = led.widened(led.narrow(position), position, is_output_frozen=False)
     size = jnp.linalg.norm(position.w, axis=1, keepdims=True)
     assert jnp.max(jnp.abs(back.w - position.w) / size) < 1e-7
     bundle = slice(PER, 2 * PER)
@@ -92,6 +92,26 @@ def test_who_is_led_is_where_it_was_if_nobody_moves():
     np.testing.assert_allclose(jnp.linalg.norm(back.w, axis=1), jnp.abs(back.a[:, 0]))
     unit = back.w / jnp.linalg.norm(back.w, axis=1, keepdims=True)
     assert jnp.max(jnp.abs(unit[:PER] - unit[:1])) < 1e-14
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
+def test_tiny_weights_are_parallel_only_if_they_are_beside_large_ones(scale):
+    w, a = network(0.0, 1e-3)
+    rays = led_by(position_of(scale * w, a, sample()))
+    assert int(jnp.sum(rays.is_ray)) == 1
+    assert int(jnp.sum(rays.led.is_bundle)) == 1
+    # Output weights of both signs on one ray of tiny ones.
+    if scale > 1:
+        one = led_by(position_of(scale * w[:PER], a[:PER].at[0].multiply(-1), sample()))
+        assert not jnp.any(one.is_ray)
+
+
+def test_output_weights_that_are_held_do_not_move():
+    position = position_of(*network(1e-8), sample())
+    led = led_by(position)
+    assert int(jnp.sum(led.is_ray)) == 1
+    back = led.widened(led.narrow(position), position, is_output_frozen=True)
+    np.testing.assert_array_equal(back.a, position.a)
 
 
 def test_none_of_a_bundle_turns_further_than_is_said():

@@ -49,7 +49,7 @@ def frozen_step(
         w, a = few.weights(position.w.shape[1])
         y0 = _at_rest(rate, w, a)
         if stiffness is not None:
-            stiffness = _along(few.down, stiffness)
+            stiffness = stiffness.along(few.down)
         new = smooth_step(field, y0, rate, length, solver, stiffness)
         moved = few.up(new.end.w - w, new.end.a - a)
         end = few.up_rates(new.end)
@@ -57,7 +57,7 @@ def frozen_step(
             end=end._replace(w=position.w.T + moved[0], a=position.a.T + moved[1]),
             error=few.up_rates(new.error),
             late=few.up_rates(new.late),
-            stiffness=None if new.stiffness is None else _along(few.up, new.stiffness),
+            stiffness=None if new.stiffness is None else new.stiffness.along(few.up),
         )
 
     here = position, sample, length, stiffness
@@ -112,11 +112,3 @@ def _chosen(
 def _at_rest(like: Rates, w: Float[Array, "e s"], a: Float[Array, "k s"]) -> Rates:
     """Weights in the place of rates, with nothing of what rides along."""
     return jax.tree.map(jnp.zeros_like, like)._replace(w=w, a=a)
-
-
-def _along(
-    change: Callable[[Array, Array], tuple[Array, Array]], stiffness: Stiffness
-) -> Stiffness:
-    """The direction that decays fastest, of other neurons."""
-    w, a = change(stiffness.w, stiffness.a)
-    return Stiffness(stiffness.radius, w, a, stiffness.is_stiff, stiffness.votes)

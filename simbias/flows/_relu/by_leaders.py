@@ -52,30 +52,33 @@ def by_leaders(
         led, here = context
         start = (_narrow(state, led), here[1]), jnp.array(False), jnp.int32(0)
         (narrow, _), _, _ = repeat_while(goes, turn)(here, start)
-        return _widened(narrow, led, state)
+        return _widened(narrow, led, state, here[0].is_output_frozen)
 
     return when(ahead)(led.can_lead & is_wanted, (led, here), state)
 
 
 def _narrow(state: FlowState, led: Leaders) -> FlowState:
-    memory = state.memory
+    memory, stiffness = state.memory, state.memory.stiffness
     position = led.narrow(memory.position)
+    stiffness = None if stiffness is None else stiffness.along(led.few.down)
     memory = dataclasses.replace(
-        memory, position=position, stiffness=led.down(memory.stiffness), trust=None
+        memory, position=position, stiffness=stiffness, trust=None
     )
     network = with_weights(state.network, position.w, position.a)
     return dataclasses.replace(state, network=network, memory=memory)
 
 
-def _widened(narrow: FlowState, led: Leaders, before: FlowState) -> FlowState:
+def _widened(
+    narrow: FlowState, led: Leaders, before: FlowState, is_output_frozen: bool
+) -> FlowState:
     """The state of all neurons; where they are not, if their leaders have not moved."""
     moves = narrow.time > before.time
     old, new = before.memory, narrow.memory
-    widen = when(lambda here, old: here[0].widened(here[1], old))
+    widen = when(lambda here, old: here[0].widened(here[1], old, is_output_frozen))
     position: Position = widen(moves, (led, new.position), old.position)
     stiffness = old.stiffness
     if stiffness is not None:
-        stiffness = choose(moves, led.up(new.stiffness), stiffness)
+        stiffness = choose(moves, new.stiffness.along(led.few.up), stiffness)
     memory = dataclasses.replace(
         new, position=position, stiffness=stiffness, trust=old.trust
     )

@@ -3,17 +3,17 @@
 Neurons that are parallel stay so: what a neuron does under given residuals does not
 depend on its size, kinks included.  All those of such a *ray* are y = c Y with one Y of
 the size at which Σ c² = 1, which drives the others as they do and meets planes, slides
-and leaves as they do.  Neurons of one class whose directions are apart by a tenth of
-the tolerance are taken for one: Y is along the principal axis of Σ y yᵀ, which changes
-by the square of that, and each of them by that once.  Those of a class that are not
-parallel, a *bundle*, are moved by representatives for as long as none of them can meet
-a plane or leave one.  So no step looks at all neurons.
+and leaves as they do.  Neurons of one class are taken for one whose w and a, in units
+of |y|, are apart by less than a tenth of the tolerance, as a share of what they are:
+Y = Σ c y, so that Σ y yᵀ changes by the square of that, and each of them by that once.
+Those of a class that are not parallel, a *bundle*, are moved by representatives for as
+long as none of them can meet a plane or leave one.  So no step looks at all neurons.
 """
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._relu.classes import ROOM, Classes
 from simbias.flows._relu.course import Pins
@@ -22,10 +22,9 @@ from simbias.flows._relu.led import Led
 from simbias.flows._relu.norms import norm_of_rows, unit_rows
 from simbias.flows._relu.position import Position
 from simbias.flows._relu.representatives import Representatives, representatives
-from simbias.flows._relu.smooth_step import Stiffness
 from simbias.numerics.conditionals import when
 
-# Neurons are parallel whose directions are apart by this share of the tolerance.
+# Neurons are parallel that are apart by this share of the tolerance.
 _PARALLEL = 0.1
 
 
@@ -52,9 +51,7 @@ class Leaders(eqx.Module):
         is_own = jnp.repeat(self.is_ray, q) & led.is_largest()
         slides = is_own | jnp.repeat(led.is_bundle, q)
         share = few.part[first, -1]
-        scale = jnp.repeat(
-            jnp.where(share > 0, 1 / jnp.where(share > 0, share, 1), 0), q
-        )
+        scale = jnp.repeat(1 / _positive(share), q)
         of_ray = lambda v: jnp.where(is_own[:, None], each(v) * scale[:, None], 0)
         pins = position.pins
         pins = Pins(
@@ -70,7 +67,9 @@ class Leaders(eqx.Module):
             w.T, a.T, each(position.is_above), pins, rates, None, clear, led
         )
 
-    def widened(self, narrow: Position, before: Position) -> Position:
+    def widened(
+        self, narrow: Position, before: Position, is_output_frozen: bool
+    ) -> Position:
         """The network of all neurons, once their leaders have come somewhere else."""
         few, led, kind = self.few, self.led, self.few.kind
         e = before.w.shape[1]
@@ -103,21 +102,13 @@ class Leaders(eqx.Module):
         )
         return Position(
             pick(narrow.w, dw, before.w),
-            pick(narrow.a, da, before.a),
+            before.a if is_output_frozen else pick(narrow.a, da, before.a),
             is_above,
             pins,
             rates,
             before.classes,
             clear,
         )
-
-    def down(self, stiffness: Stiffness | None) -> Stiffness | None:
-        """The direction that decays fastest, of the leaders."""
-        return _along(self.few.down, stiffness)
-
-    def up(self, stiffness: Stiffness | None) -> Stiffness | None:
-        """The same, of all neurons."""
-        return _along(self.few.up, stiffness)
 
 
 def leaders(
@@ -138,8 +129,7 @@ def leaders(
     """
     w, a, kind, first = position.w, position.a, known.kind, known.first
     size, long = norm_of_rows(w, a), norm_of_rows(w)
-    unit = jnp.concatenate([w, a], axis=1) / _positive(size)[:, None]
-    apart = norm_of_rows(unit - unit[first][kind])
+    apart = jnp.maximum(_apart(w, size, known), _apart(a, size, known))
     most = lambda v: jnp.maximum(jax.ops.segment_max(v, kind, ROOM), 0)
     count = jax.ops.segment_sum(jnp.ones_like(size), kind, ROOM)
     is_ray = (most(apart) <= _PARALLEL * rtol) & (count > 0) & (size[first] > 0)
@@ -171,6 +161,20 @@ def leaders(
     return Leaders(few, is_ray, led, clear, can_lead)
 
 
+def _apart(
+    v: Float[Array, "m _"], size: Float[Array, " m"], known: Classes
+) -> Float[Array, " m"]:
+    """How far v/|y| is from that of the first neuron of its class, as a share of it.
+
+    Of w and of a by itself: where one of them is tiny its direction still decides.
+    """
+    unit = v / _positive(size)[:, None]
+    first = unit[known.first][known.kind]
+    apart, length = norm_of_rows(unit - first), norm_of_rows(first)
+    of_none = jnp.where(apart > 0, jnp.inf, 0)
+    return jnp.where(length > 0, apart / _positive(length), of_none)
+
+
 def _upright(few: Representatives) -> Representatives:
     """The largest row of each class such that its first neuron has a positive part."""
     sign = jnp.where(few.part[few.first, -1] < 0, -1, 1).astype(few.part.dtype)
@@ -188,19 +192,14 @@ def _with_rays(
     w: Float[Array, "m e"],
     a: Float[Array, "m k"],
 ) -> Representatives:
-    """Of each ray one row, the last, which has Σ |y|² and Σ |a|² − |w|² of all."""
-    kind, e = few.kind, w.shape[1]
-    size = norm_of_rows(w, a)
+    """Of each ray one row, the last, which has Σ |w|² and Σ |a|² of all."""
+    kind, size = few.kind, norm_of_rows(w, a)
     unit = _positive(jax.ops.segment_max(size, kind, ROOM))
     scaled = size / unit[kind]
-    of_all = lambda v: jax.ops.segment_sum(v, kind, ROOM)
-    square = lambda v: jnp.sum((v / unit[kind][:, None]) ** 2, axis=1)
-    total, surplus = of_all(scaled**2), of_all(square(a) - square(w))
-    axis = few.root[:, :, -1] / unit[:, None]
-    parts = (axis[:, :e], total - surplus), (axis[:, e:], total + surplus)
-    row = jnp.concatenate([_of_square(v, whole / 2) for v, whole in parts], axis=1)
+    total = jax.ops.segment_sum(scaled**2, kind, ROOM)
+    row = jnp.concatenate([_sum(v, scaled, kind) for v in (w, a)], axis=1)
     is_last = jnp.arange(few.root.shape[1]) == few.root.shape[1] - 1
-    ray = jnp.where(is_last, (unit[:, None] * row)[:, :, None], 0)
+    ray = jnp.where(is_last, row[:, :, None], 0)
     share = jnp.where(is_last, (scaled / _positive(jnp.sqrt(total))[kind])[:, None], 0)
     return eqx.tree_at(
         lambda f: (f.root, f.part),
@@ -212,20 +211,16 @@ def _with_rays(
     )
 
 
-def _of_square(
-    v: Float[Array, "r e"], square: Float[Array, " r"]
+def _sum(
+    v: Float[Array, "m e"], weight: Float[Array, " m"], kind: Int[Array, " m"]
 ) -> Float[Array, "r e"]:
-    """The vector with the same direction and this |v|²."""
-    length = norm_of_rows(v)
-    factor = jnp.sqrt(jnp.maximum(square, 0)) / _positive(length)
-    return factor[:, None] * v
-
-
-def _along(change, stiffness: Stiffness | None) -> Stiffness | None:
-    if stiffness is None:
-        return None
-    w, a = change(stiffness.w, stiffness.a)
-    return Stiffness(stiffness.radius, w, a, stiffness.is_stiff, stiffness.votes)
+    """Along the weighted sums of each class, with Σ |v|² of it."""
+    unit = _positive(jax.ops.segment_max(norm_of_rows(v), kind, ROOM))
+    scaled = v / unit[kind][:, None]
+    total = jax.ops.segment_sum(weight[:, None] * scaled, kind, ROOM)
+    square = jax.ops.segment_sum(jnp.sum(scaled**2, axis=1), kind, ROOM)
+    factor = unit * jnp.sqrt(square) / _positive(norm_of_rows(total))
+    return factor[:, None] * total
 
 
 def _positive(v: Float[Array, "*s"]) -> Float[Array, "*s"]:

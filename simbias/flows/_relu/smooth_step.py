@@ -5,6 +5,7 @@ about 3/ρ, where ρ is the largest rate of decay of the field (the largest eige
 the Hessian).  Once that is what bounds the steps, Runge–Kutta–Chebyshev takes over.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import diffrax
@@ -49,6 +50,13 @@ class Stiffness(eqx.Module):
         is_bound = self.is_stiff & (self.radius > 0)
         radius = jnp.where(is_bound, self.radius, 1)
         return jnp.where(is_bound, largest_stretch() / radius, jnp.inf)
+
+    def along(
+        self, change: Callable[[Array, Array], tuple[Array, Array]]
+    ) -> "Stiffness":
+        """The direction that decays fastest, of other neurons."""
+        w, a = change(self.w, self.a)
+        return Stiffness(self.radius, w, a, self.is_stiff, self.votes)
 
     def rejected(self, before: "Stiffness") -> "Stiffness":
         """What an attempt of the stabilised method says that was not kept.
