@@ -54,6 +54,7 @@ class Stations:
 
     `snapshot_seconds` is how often a station hands over a copy of its lanes, which it
     also does when it is stopped; None is never.  It may be changed while they run.
+    `first` is the group of members that the first station begins with.
     """
 
     def __init__(
@@ -64,10 +65,12 @@ class Stations:
         *,
         lanes: int | None = None,
         snapshot_seconds: float | None = None,
+        first: int = 0,
     ):
         self.programs = programs
         self.source = source
         self.lanes = lanes
+        self.first = first
         self.snapshot_seconds = snapshot_seconds
         self._stopping = threading.Event()
         self._events: queue.Queue[Event | _Ended] = queue.Queue(maxsize=4096)
@@ -166,7 +169,7 @@ class Stations:
         worked = False
         for k in range(len(groups)):
             # Each begins with another shape, so that these compile side by side.
-            group = (station + k) % len(groups)
+            group = (self.first + station + k) % len(groups)
             width = self.lanes or lanes_that_fit(groups[group], device)
             worked |= self._drive_group(group, width)
             if self._stopping.is_set():

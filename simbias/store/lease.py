@@ -113,6 +113,10 @@ class Leases:
         names = (self._place / "leases").files()
         return {int(name) for name in names if name.isdecimal() and name.isascii()}
 
+    def others(self) -> int:
+        """How many owners there are besides this one, dead or alive."""
+        return len({*(self._place / "owners").files()} - {self.owner})
+
     def _is_dead(self, name: str, content: bytes) -> bool:
         """True if the owner of a lease was not heard of for long enough."""
         owner = _owner(content)

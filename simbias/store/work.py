@@ -107,12 +107,15 @@ def work(
         is_left = blocks.missing()
         while is_left:
             bar.show(blocks.finished)
+            driven = station_devices(devices, plan.size - blocks.finished)
             stations = Stations(
                 programs,
                 blocks,
-                station_devices(devices, plan.size - blocks.finished),
+                driven,
                 lanes=lanes,
                 snapshot_seconds=checkpoint_seconds,
+                # Behind those of who came before, so that each compiles another shape.
+                first=leases.others() * len(driven),
             )
             _run(stations, blocks, bar, interrupt, checkpoint_seconds)
             began = time.monotonic()

@@ -18,13 +18,15 @@ LENGTH = 0.5
 let_go = jax.jit(release, static_argnames=("slope", "rows"))
 
 
-def released(below, pull, before, planes=(1,), excursion=0.0, tolerance=1e-3):
+def released(
+    below, pull, before, planes=(1,), excursion=0.0, tolerance=1e-3, last=(0, 0, 1)
+):
     """One neuron with a = 1 on the planes of some unit vectors, after a step.
 
     `below` are its speeds from below all planes, `pull` the loss of speed above each,
     `before` the speeds (below, above) on every pin when the step began.
     """
-    x = jnp.eye(3)
+    x = jnp.eye(3).at[2].set(jnp.asarray(last, float))
     data = Dataset(x, x[:, :1], jnp.ones(3), x[:, :1], jnp.zeros((0, 3)))
     sample = extended_sample(data, losses.half_mse, has_bias=False)
     plane = jnp.asarray([planes], jnp.int32)
@@ -45,6 +47,7 @@ def released(below, pull, before, planes=(1,), excursion=0.0, tolerance=1e-3):
         pins=pins,
         released=none,
         choices=none,
+        is_over=jnp.zeros(1, bool),
     )
     pull = jnp.asarray(pull, float)[:, None]
     left = jnp.asarray([tolerance])
@@ -89,6 +92,18 @@ def test_a_pin_that_has_hardly_left_is_kept_and_the_distance_noted():
     assert end.pins.plane.tolist() == [[1]]
     assert float(end.pins.excursion[0, 0]) == pytest.approx(travelled(0.2, 0.6))
     assert int(end.released[0]) == 0
+
+
+@pytest.mark.parametrize("share", [0.5, 2.0])
+def test_who_catches_up_across_another_plane_says_so(share):
+    far = travelled(0.2, 0.6)
+    arguments = [0.0, 1.0, 0.5], [0.3, 0.4, 0.0], [(0.9, -0.2)]
+    end = released(*arguments, last=(0, -1, share * far))
+    assert float(end.w[0, 1]) == pytest.approx(far)
+    assert bool(end.is_over[0]) == (share < 1)
+    # By no more than twice the tolerance: the next step begins with that plane.
+    end = released(*arguments, last=(0, -1, share * far), tolerance=0.3 * far)
+    assert not bool(end.is_over[0])
 
 
 @pytest.mark.parametrize("excursion", [0.0, 0.01])

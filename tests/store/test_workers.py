@@ -179,6 +179,22 @@ def test_only_the_lease_of_the_dead_is_removed(two):
     assert one.holder("7") == one.owner
 
 
+def test_who_comes_later_begins_with_another_shape(tmp_path, monkeypatch):
+    plan = make_plan(small(cell={"n": (6, 8, 20)}))
+    store = prepare(tmp_path / "run.zarr", plan, attributes(plan))
+    take, asked = Blocks.take, []
+
+    def asking(self, group):
+        asked.append(group)
+        return take(self, group)
+
+    monkeypatch.setattr(Blocks, "take", asking)
+    monkeypatch.setattr(work, "station_devices", lambda devices, _: devices[:1])
+    with Leases(store.work):
+        work.work(plan, store)
+    assert asked[0] == 1
+
+
 def test_a_process_of_this_machine_that_is_gone_is_dead_at_once(two, tmp_path):
     one, _ = two
     process = subprocess.Popen(["true"])

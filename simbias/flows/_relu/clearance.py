@@ -17,7 +17,7 @@ from jaxtyping import Array, Bool, Float
 from simbias.flows._relu.course import Course, Step, control_points
 from simbias.flows._relu.crossings import may_meet
 from simbias.flows._relu.norms import norm_of_rows, rounding, unit_rows
-from simbias.flows._relu.rows import holds, on_wanted_rows, rows_at_once
+from simbias.flows._relu.rows import holds, on_wanted_rows, rows_at_once, rows_of
 from simbias.numerics.precision import matmul
 
 
@@ -77,7 +77,8 @@ def _looked(course: Course, step: Step, tree: tuple) -> tuple:
         course = jax.tree.map(take, course)
         return place, may_meet(course, step), _clearance(course, step), place < 0
 
-    return on_wanted_rows(look, lambda some: some[3], arrays, tree, rows)
+    wanted = lambda some: some[3]
+    return on_wanted_rows(look, wanted, arrays, rows_of(tree), rows).tree
 
 
 def turned_by(

@@ -37,6 +37,7 @@ from simbias.flows._relu.rows import (
     least_and_place,
     on_some_rows,
     on_wanted_rows,
+    rows_of,
 )
 from simbias.flows._relu.single_neuron import Point, displacement, mix, point
 from simbias.numerics.conditionals import repeat_while, when
@@ -59,13 +60,14 @@ def follow_events(course: Course, step: Step, rows: int) -> Course:
 
     arrays, static = eqx.partition(step, eqx.is_array)
 
-    def turn(arrays, course):
+    def turn(arrays, every):
         step = eqx.combine(arrays, static)
-        course = on_wanted_rows(_next_event_of_free, free, step, course, rows)
+        every = on_wanted_rows(_next_event_of_free, free, step, every, rows)
         treat = lambda some: _next_event(step, some)
-        return on_some_rows(treat, course, course.is_pending, rows)
+        return on_some_rows(treat, every, every.tree.is_pending, rows)
 
-    return repeat_while(lambda c: jnp.any(c.is_pending), turn)(arrays, course)
+    more = lambda every: jnp.any(every.tree.is_pending)
+    return repeat_while(more, turn)(arrays, rows_of(course)).tree
 
 
 def _next_event_of_free(step: Step, course: Course) -> Course:

@@ -34,7 +34,12 @@ from simbias.flows._relu.pins import (
     project,
 )
 from simbias.flows._relu.position import Position
-from simbias.flows._relu.rows import on_some_rows, on_wanted_rows, rows_at_once
+from simbias.flows._relu.rows import (
+    on_some_rows,
+    on_wanted_rows,
+    rows_at_once,
+    rows_of,
+)
 from simbias.flows._relu.single_neuron import Point
 from simbias.flows._relu.straight import cross_planes, next_plane
 from simbias.numerics.conditionals import repeat_while
@@ -129,16 +134,17 @@ def follow_alone(
     rows = rows_at_once(m, n, _NUMBERS)
     arrays, static = eqx.partition(step, eqx.is_array)
 
-    def turn(arrays, carry):
+    def turn(arrays, every):
         step = eqx.combine(arrays, static)
         goes = lambda carry: carry[0].is_pending & ~carry[1]
-        carry = on_wanted_rows(cross_planes, goes, step, carry, rows)
-        course, is_held_up = carry
+        every = on_wanted_rows(cross_planes, goes, step, every, rows)
+        course, is_held_up = every.tree
         treat = lambda some: _decided(step, some)
-        return on_some_rows(treat, carry, course.is_pending & is_held_up, rows)
+        return on_some_rows(treat, every, course.is_pending & is_held_up, rows)
 
-    more = lambda carry: jnp.any(carry[0].is_pending)
-    course, _ = repeat_while(more, turn)(arrays, (course, jnp.zeros_like(moves)))
+    more = lambda every: jnp.any(every.tree[0].is_pending)
+    every = rows_of((course, jnp.zeros_like(moves)))
+    course, _ = repeat_while(more, turn)(arrays, every).tree
     course = _arrived(course, step, size)
     if clear is not None:
         clear = clearance_anew(course, step, clear, meets)

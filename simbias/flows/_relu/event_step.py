@@ -19,7 +19,7 @@ from simbias.flows._relu.norms import largest_of_rows, norm_of_rows, rounding
 from simbias.flows._relu.pins import pinned_normals, project
 from simbias.flows._relu.position import Position
 from simbias.flows._relu.releases import Held, release
-from simbias.flows._relu.rows import on_wanted_rows, rows_at_once
+from simbias.flows._relu.rows import on_wanted_rows, rows_at_once, rows_of
 from simbias.flows._relu.smooth_step import Stiffness
 from simbias.numerics.conditionals import when
 from simbias.numerics.precision import matmul
@@ -96,7 +96,8 @@ def attempt_step(
     is_above, is_undone = _standing(course, position, sample, w, limit, is_endless)
 
     none = jnp.zeros(w.shape[:1], jnp.int32)
-    held = Held(w, a, rates.moment, is_above, pins, released=none, choices=none)
+    no = jnp.zeros_like(is_undone)
+    held = Held(w, a, rates.moment, is_above, pins, none, none, no)
     pull, tolerance = sample.pulls(rates.residual), method.rtol * size
     are_own = None if led is None else led.are_own()
     held = release(held, sample, pull, length, slope, tolerance, method.rows, are_own)
@@ -122,6 +123,7 @@ def attempt_step(
         )
         felt = jnp.where(jnp.all(course.begin == 1), relative(felt), jnp.inf)
         scaled = jnp.where(is_alone, felt, scaled)
+    is_undone |= held.is_over
     scaled = jnp.where(jnp.any(is_undone), jnp.maximum(scaled, _HALVE**order), scaled)
     behind = jnp.int32(1) if led is None else led.count.astype(jnp.int32)
     count = lambda v: jnp.sum(v * behind).astype(jnp.int32)
@@ -203,9 +205,9 @@ def _standing(
     place, no = jnp.arange(m, dtype=jnp.int32), jnp.zeros(m, bool)
     tree = place, course.is_above, no, course.meetings > 0
     context = w, limit, is_endless, position.is_above, sample.normal, first
-    _, is_above, is_undone, _ = on_wanted_rows(
-        look, lambda v: v[3], context, tree, rows_at_once(m, n)
-    )
+    wanted, every = lambda v: v[3], rows_of(tree)
+    every = on_wanted_rows(look, wanted, context, every, rows_at_once(m, n))
+    _, is_above, is_undone, _ = every.tree
     return is_above, is_undone
 
 

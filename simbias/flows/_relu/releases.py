@@ -15,12 +15,20 @@ from simbias.flows._relu.pins import (
     pinned_normals,
     project,
 )
-from simbias.flows._relu.rows import on_wanted_rows, with_flips
+from simbias.flows._relu.rows import on_wanted_rows, rows_of, with_flips
 from simbias.flows._relu.subgradient import box_least_norm
+from simbias.numerics.precision import matmul
+
+
+# A neuron that is let go may come to lie behind planes by so many times the tolerance.
+_BEYOND = 2.0
 
 
 class Held(NamedTuple):
-    """Every neuron at the end of a step, with the moment of the field there."""
+    """Every neuron at the end of a step, with the moment of the field there.
+
+    `is_over` says that catching up with what it had left carried it across planes.
+    """
 
     w: Float[Array, "c e"]
     a: Float[Array, "c k"]
@@ -29,6 +37,7 @@ class Held(NamedTuple):
     pins: Pins
     released: Int[Array, " c"]
     choices: Int[Array, " c"]
+    is_over: Bool[Array, " c"]
 
 
 def release(
@@ -66,12 +75,14 @@ def release(
         is_due &= are_own
 
     def let_go(context, due):
-        held, is_due = due
+        held, is_due, tolerance = due
         sample, pull, length = context
-        return _let_go(held, sample, pull, length, slope), jnp.zeros_like(is_due)
+        held = _let_go(held, sample, pull, length, slope, tolerance)
+        return held, jnp.zeros_like(is_due), tolerance
 
     context = (sample, pull, length)
-    return on_wanted_rows(let_go, lambda v: v[1], context, (held, is_due), rows)[0]
+    every = rows_of((held, is_due, tolerance))
+    return on_wanted_rows(let_go, lambda v: v[1], context, every, rows).tree[0]
 
 
 def _excursions(
@@ -119,6 +130,7 @@ def _let_go(
     pull: Float[Array, "n k"],
     length: Float[Array, ""],
     slope: float,
+    tolerance: Float[Array, " c"],
 ) -> Held:
     pins = held.pins
     normals = pinned_normals(sample.normal, pins.plane)
@@ -156,7 +168,9 @@ def _let_go(
     count = lambda condition: jnp.sum(condition, axis=1).astype(jnp.int32)
     released = held.released + count(leaves)
     choices = held.choices + count(is_concave)
-    return Held(w, held.a, moment, is_above, pins, released, choices)
+    height = jnp.where(is_above, 1, -1).astype(w.dtype) * matmul(w, sample.normal.T)
+    is_over = jnp.any(height < -_BEYOND * tolerance[:, None], axis=1)
+    return Held(w, held.a, moment, is_above, pins, released, choices, is_over)
 
 
 def _jumps_of_pins(
