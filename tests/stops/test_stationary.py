@@ -177,12 +177,10 @@ def test_dead_neurons_ask_for_nothing():
 def test_leaky_networks_and_biases_and_frozen_outputs_have_limits():
     with simbias.exact_numerics():
         data = sample()
+        leaky, none = two_groups(activation=LeakyRelu(0.1)), lambda v: v is None
         for network in (
-            two_groups(activation=LeakyRelu(0.1)),
-            eqx.tree_at(
-                lambda n: n.b, two_groups(), jnp.zeros(6), is_leaf=lambda v: v is None
-            ),
-            dataclasses.replace(two_groups(), frozen=("a",)),
+            dataclasses.replace(leaky, frozen=("a",)),
+            eqx.tree_at(lambda n: n.b, two_groups(), jnp.zeros(6), is_leaf=none),
         ):
             end = flowed(network, data, stop=Stationary(tolerance=1e-2))
             assert end.status is Status.STATIONARY
