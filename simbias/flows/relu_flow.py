@@ -1,53 +1,42 @@
 """Exact gradient flow of two-layer ReLU and leaky ReLU networks."""
 
-import dataclasses
+import functools
 from typing import Any, ClassVar
 
 import diffrax
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
 from simbias.errors import BadInput
+from simbias.flows._relu.attempt import Chosen, attempted, first_stats
 from simbias.flows._relu.by_leaders import by_leaders
-from simbias.flows._relu.decoupled import decoupled_length, may_be_decoupled
-from simbias.flows._relu.event_step import Attempt, attempt_step
-from simbias.flows._relu.events import PLACES, Log, no_log
+from simbias.flows._relu.decoupled import may_be_decoupled
+from simbias.flows._relu.events import PLACES, no_log
 from simbias.flows._relu.frozen import Sample, extended_sample
-from simbias.flows._relu.leg import Method
+from simbias.flows._relu.memory import ReluMemory, next_length
 from simbias.flows._relu.planes import Planes
 from simbias.flows._relu.position import (
-    Position,
     choices_at_start,
     first_length,
     first_position,
 )
-from simbias.flows._relu.rows import rows_at_once
-from simbias.flows._relu.smooth_step import Stiffness, unknown_stiffness
-from simbias.flows._relu.step_control import controlled, first_controller
-from simbias.flows._relu.weights import weights, with_weights
+from simbias.flows._relu.smooth_step import unknown_stiffness
+from simbias.flows._relu.step_control import first_controller
+from simbias.flows._relu.weights import weights
 from simbias.flows._shared.objective import (
-    CLIP,
-    choose,
     clock,
     is_finite,
-    least_step,
     where_status,
 )
-from simbias.flows._shared.turn import counted, first_counts, turn_of
 from simbias.introspection.wrapped import unwrapped
 from simbias.losses import hinge, whole
 from simbias.numerics.conditionals import when
 
-# Steps of neurons that do not feel each other are taken if they are so much longer, and
-# are so much shorter after one that was not kept.
-_WORTH, _DISTRUST = 2, 0.25
 # Neurons × samples from which they are worth what they take to compile.
 _PAYS = 2**16
-# Events of a share of the neurons are followed at a time, or of so many.
-_PARTS, _FEWEST = 16, 16
 # A tolerance below this many roundings would take their noise for events.
 _LEAST_RTOL = 1000
 
@@ -184,7 +173,7 @@ class ReluFlow(AbstractFlow):
         status = where_status(~is_sane, Status.NONFINITE, jnp.int32(Status.RUNNING))
         length = first_length(position) if self.dt0 is None else self.dt0
         choices = choices_at_start(position, sample, slope)
-        stats = _first_stats(choices=choices)
+        stats = first_stats(choices=choices)
         if self.events:
             stats["events"] = jnp.int32(0)
         memory = ReluMemory(
@@ -206,110 +195,17 @@ class ReluFlow(AbstractFlow):
         sample = _sample(state.network, data, loss, state.memory.planes)
         rtol, until = self._rtol(state.network.w.dtype), until.astype(state.time.dtype)
         here = sample, until, rtol
-        if state.memory.position.classes is None or self.events:
-            return self._attempted(state, *here)[0]
+        slope, has_events = _slope(state.network), self.events > 0
+        chosen = Chosen(self.solver, slope, self.rows, self.max_steps, has_events)
+        attempt = functools.partial(attempted, chosen)
+        if state.memory.position.classes is None or has_events:
+            return attempt(state, *here)[0]
         goes = (state.status == Status.RUNNING) & (state.time < until)
-        is_alone = _alone(state.memory, sample, rtol)[1]
-        led = by_leaders(self._attempted, state, here, goes & ~is_alone)
-        by_all = lambda here, state: self._attempted(state, *here)[0]
+        is_alone = next_length(state.memory, sample, rtol)[1]
+        led = by_leaders(attempt, state, here, goes & ~is_alone)
+        by_all = lambda here, state: attempt(state, *here)[0]
         is_left = (led.status == Status.RUNNING) & (led.time == state.time)
         return when(by_all)(goes & is_left, here, led)
-
-    def _attempted(
-        self,
-        state: FlowState,
-        sample: Sample,
-        until: Float[Array, ""],
-        rtol: Float[Array, ""],
-    ) -> tuple[FlowState, Bool[Array, ""]]:
-        """After one attempt; whether it was given up since leaders do not do."""
-        memory, time, network = state.memory, state.time, state.network
-        dtype = network.w.dtype
-        rounding = jnp.finfo(until.dtype).eps * until
-        wish, is_alone = _alone(memory, sample, rtol)
-        is_clipped = time + wish > until - CLIP * rounding
-        tnext = jnp.where(is_clipped, until, time + wish)
-        length = (tnext - time).astype(dtype)
-        rows, (m, n) = self.rows, memory.position.is_above.shape
-        if rows is None:
-            rows = rows_at_once(max(m // _PARTS, _FEWEST), n)
-        method = Method(self.solver, rtol, _slope(network), rows, self.events > 0)
-        new = attempt_step(
-            memory.position,
-            sample,
-            length,
-            method,
-            memory.stiffness,
-            None if memory.trust is None else is_alone,
-        )
-        known = dataclasses.replace(new.position, clear=None, led=None)
-        overflows = ~is_finite((known, new.error))
-        error = jnp.where(overflows, jnp.inf, new.error)
-        is_kept, proposal, controller = controlled(
-            error, length, new.order, memory.controller
-        )
-        stiffness = new.stiffness
-        if stiffness is not None and memory.stiffness is not None:
-            # An attempt that overflowed says nothing of ρ.
-            is_known = is_finite(stiffness)
-            stiffness = choose(is_known, stiffness, memory.stiffness)
-            is_astray = memory.stiffness.is_stiff & ~is_kept
-            stiffness = choose(
-                is_astray, stiffness.rejected(memory.stiffness), stiffness
-            )
-            proposal = jnp.minimum(proposal, stiffness.longest())
-            # Errors of one method say nothing of the other's.
-            stays = stiffness.is_stiff == memory.stiffness.is_stiff
-            controller = choose(stays, controller, first_controller(error.dtype))
-        proposal = proposal.astype(time.dtype)
-        longer = jnp.maximum(proposal, memory.length)
-        proposal = jnp.where(is_clipped & is_kept, longer, proposal)
-        trust = memory.trust
-        if trust is not None:
-            # Such steps say nothing of how long one of the others may be.
-            controller = choose(is_alone, memory.controller, controller)
-            proposal = jnp.where(is_alone, memory.length, proposal)
-            trust = jnp.where(is_alone & ~is_kept, _DISTRUST * trust, trust)
-
-        attempts = state.stats["accepted"] + state.stats["rejected"]
-        turn = turn_of(state, until > time, attempts, self.max_steps)
-        is_too_small = wish < least_step(time, until)
-        tries = turn.goes & ~is_too_small
-        strays = jnp.array(False) if new.strays is None else tries & new.strays
-        moves = tries & is_kept & ~strays
-        small = where_status(
-            memory.has_overflowed, Status.NONFINITE, jnp.int32(Status.STEP_TOO_SMALL)
-        )
-        status = jnp.where(turn.goes & is_too_small, small, turn.status)
-        status = where_status(moves & new.is_full, Status.CAPACITY, status)
-        position = choose(moves, new.position, memory.position)
-        network = with_weights(network, position.w, position.a)
-        log = memory.log
-        if log is not None and new.events is not None:
-            step = (time, (tnext - time).astype(time.dtype))
-            log = choose(moves, log.extended(new.events, *step), log)
-        memory = choose(
-            tries & ~strays,
-            ReluMemory(
-                memory.planes,
-                proposal,
-                position,
-                controller,
-                overflows,
-                stiffness,
-                trust,
-                log,
-            ),
-            memory,
-        )
-        end = FlowState(
-            network,
-            jnp.where(moves, tnext, time),
-            status,
-            _counted(state.stats, new, tries, moves),
-            memory,
-        )
-        return end, strays
 
     def _rtol(self, dtype: jnp.dtype) -> Float[Array, ""]:
         least = _LEAST_RTOL * jnp.finfo(dtype).eps
@@ -323,31 +219,6 @@ class ReluFlow(AbstractFlow):
     def _capacity(self, sample: Sample) -> int:
         n, e = sample.x.shape
         return min(n, e, 32 if self.max_pins is None else self.max_pins)
-
-
-class ReluMemory(eqx.Module):
-    """What a step needs from those before it."""
-
-    planes: Planes
-    length: Float[Array, ""]
-    position: Position
-    controller: PyTree
-    has_overflowed: Bool[Array, ""]
-    stiffness: Stiffness | None
-    trust: Float[Array, ""] | None
-    log: Log | None
-
-
-def _alone(
-    memory: ReluMemory, sample: Sample, rtol: Float[Array, ""]
-) -> tuple[Float[Array, ""], Bool[Array, ""]]:
-    """Length of the next step, and whether it is one of every neuron by itself."""
-    if memory.trust is None:
-        return memory.length, jnp.array(False)
-    alone = decoupled_length(memory.position, sample, rtol) * memory.trust
-    alone = alone.astype(memory.length.dtype)
-    is_alone = alone > _WORTH * memory.length
-    return jnp.where(is_alone, alone, memory.length), is_alone
 
 
 def _sample(
@@ -375,31 +246,3 @@ def _slope(network: Any) -> float:
             "(GradientFlow); on the command line, --flow.name gradient_flow."
         )
     return slope
-
-
-def _first_stats(**known: Int[Array, ""]) -> dict[str, Int[Array, ""]]:
-    names = ("crossings", "pins", "releases")
-    zero = {name: jnp.int32(0) for name in names}
-    return first_counts(evaluations=1) | zero | known
-
-
-def _counted(
-    stats: dict[str, Int[Array, ""]],
-    new: Attempt,
-    tries: Bool[Array, ""],
-    moves: Bool[Array, ""],
-) -> dict[str, Int[Array, ""]]:
-    plus = lambda condition, count: jnp.where(condition, count, 0).astype(jnp.int32)
-    noted = {}
-    if new.events is not None:
-        noted = {"events": stats["events"] + plus(moves, jnp.sum(new.events.count))}
-    return (
-        noted
-        | counted(stats, tries, moves, new.evaluations)
-        | {
-            "crossings": stats["crossings"] + plus(moves, new.crossings),
-            "pins": stats["pins"] + plus(moves, new.pinned),
-            "releases": stats["releases"] + plus(moves, new.released),
-            "choices": stats["choices"] + plus(moves, new.choices),
-        }
-    )

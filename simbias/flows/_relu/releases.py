@@ -19,7 +19,6 @@ from simbias.flows._relu.rows import on_wanted_rows, rows_of, with_flips
 from simbias.flows._relu.subgradient import box_least_norm
 from simbias.numerics.precision import matmul
 
-
 # A neuron that is let go may come to lie behind planes by so many times the tolerance.
 _BEYOND = 2.0
 

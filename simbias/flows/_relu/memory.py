@@ -1,0 +1,44 @@
+"""What a step of the exact flow hands on to the next one."""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, PyTree
+
+from simbias.flows._relu.decoupled import decoupled_length
+from simbias.flows._relu.events import Log
+from simbias.flows._relu.frozen import Sample
+from simbias.flows._relu.planes import Planes
+from simbias.flows._relu.position import Position
+from simbias.flows._relu.smooth_step import Stiffness
+
+# Steps of neurons that do not feel each other are taken if they are so much longer.
+_WORTH = 2
+
+
+class ReluMemory(eqx.Module):
+    """What a step needs from those before it.
+
+    `trust` shortens steps of every neuron by itself after one that was not kept; None
+    where there are none.
+    """
+
+    planes: Planes
+    length: Float[Array, ""]
+    position: Position
+    controller: PyTree
+    has_overflowed: Bool[Array, ""]
+    stiffness: Stiffness | None
+    trust: Float[Array, ""] | None
+    log: Log | None
+
+
+def next_length(
+    memory: ReluMemory, sample: Sample, rtol: Float[Array, ""]
+) -> tuple[Float[Array, ""], Bool[Array, ""]]:
+    """Length of the next step, and whether it is one of every neuron by itself."""
+    if memory.trust is None:
+        return memory.length, jnp.array(False)
+    alone = decoupled_length(memory.position, sample, rtol) * memory.trust
+    alone = alone.astype(memory.length.dtype)
+    is_alone = alone > _WORTH * memory.length
+    return jnp.where(is_alone, alone, memory.length), is_alone
