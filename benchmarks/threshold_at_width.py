@@ -1,9 +1,9 @@
 """How did a run of `threshold` go, size by size, and what did it take?
 
-Of a finished run: its claims, and per n the median errors over σ², the directions on
-which the neurons of each seed ended, how members ended (a limit that is proven, or the
-final time), and the work: planes crossed, steps, evaluations, in medians.  Seconds are
-those of all processes of the run.
+Of the sizes that are finished: the claims, and per n the median errors over σ², the
+directions on which the neurons of each seed ended, how members ended (a limit that is
+proven, or the final time), and the work: planes crossed, steps, evaluations, in
+medians.  Seconds are those of all processes, sizes that are not finished included.
 
     simbias run threshold --preset paper --workers 2 --out RUN
     python benchmarks/threshold_at_width.py RUN [--json FILE|-]
@@ -23,6 +23,7 @@ import numpy as np
 import xarray as xr
 
 import simbias
+from simbias.cli._shown import claims_document
 from simbias.core import Status
 from simbias.ensemble.configuration import provenance
 from simbias.experiments import threshold
@@ -42,7 +43,7 @@ WORK = ("crossings", "accepted", "evaluations")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("run", nargs="?", help="a finished run of `threshold`")
+    parser.add_argument("run", nargs="?", help="a run of `threshold`")
     parser.add_argument("--json", default="-")
     parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()
@@ -57,19 +58,21 @@ def main() -> None:
 
 def of_run(folder: pathlib.Path) -> dict[str, Any]:
     """What there is to say of a folder that `simbias run` has left."""
-    claims = json.loads((folder / "claims.json").read_text())
-    store = open_store(place_at(str(folder)) / "run.zarr")
-    took = time_taken(store)
-    seconds = {} if took is None else dataclasses.asdict(took)
-    versions = json.loads((folder / "config.json").read_text())
-    about = {k: versions[k] for k in ("versions", "device") if k in versions}
-    rows = by_size(open_result(str(folder)))
+    ds = open_result(str(folder))
+    whole = [n for n in ds["n"].values if bool(is_finished(ds.sel(n=n)).all())]
+    if not whole:
+        raise SystemExit(f"{folder}: no size is finished. simbias resume {folder}")
+    part = ds.sel(n=whole)
+    took = time_taken(open_store(place_at(str(folder)) / "run.zarr"))
+    recipe = json.loads((folder / "config.json").read_text())
+    preset = recipe.get("preset", "")
     return {
-        **claims,
-        **about,
-        "seconds": seconds,
+        **claims_document("threshold", preset, part, threshold.claims(part)),
+        "not_finished": [int(n) for n in ds["n"].values if n not in whole],
+        **{k: recipe[k] for k in ("versions", "device") if k in recipe},
+        "seconds": {} if took is None else dataclasses.asdict(took),
         "cores": os.cpu_count(),
-        "by_n": rows,
+        "by_n": by_size(part),
     }
 
 
