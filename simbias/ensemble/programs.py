@@ -115,6 +115,9 @@ class Programs:
 
     def advance(self, attempts: int, lanes: Lane) -> Lane:
         """A round."""
+        if _key(self._advance, (jnp.int32(0), lanes)) not in self._ready:
+            # One of no attempts: what follows is computing, and not compiling.
+            lanes = self._once(self._advance, jnp.int32(0), lanes)
         return self._once(self._advance, jnp.int32(attempts), lanes)
 
     def take(self, places: Sequence[int], lanes: Lane) -> list[Finished]:
@@ -153,9 +156,7 @@ class Programs:
 
     def _once(self, program: Any, *arguments: Any) -> Any:
         """Call a program; of several threads that need it compiled, one compiles."""
-        leaves, structure = jax.tree.flatten(arguments)
-        shape = lambda v: (v.shape, v.dtype) if eqx.is_array(v) else v
-        key = (id(program), structure, tuple(map(shape, leaves)))
+        key = _key(program, arguments)
         if key in self._ready:
             return program(*arguments)
         with self._guard:
@@ -174,6 +175,13 @@ class Programs:
             yield
         finally:
             self.progress.compiling.discard(me)
+
+
+def _key(program: Any, arguments: tuple) -> tuple:
+    """What a program is compiled for: all but the numbers in arrays."""
+    leaves, structure = jax.tree.flatten(arguments)
+    shape = lambda v: (v.shape, v.dtype) if eqx.is_array(v) else v
+    return id(program), structure, tuple(map(shape, leaves))
 
 
 def drawer() -> Callable[[Experiment, Cell, Sequence[int], int], Drawn]:

@@ -124,6 +124,21 @@ def test_one_program_is_compiled_per_shape(traces):
     assert len(traces) == 2
 
 
+def test_computing_is_not_told_as_compiling(monkeypatch):
+    asked, once = [], Programs._once
+
+    def asking(self, program, *arguments):
+        if program is self._advance:
+            asked.append(int(arguments[0]))
+        return once(self, program, *arguments)
+
+    monkeypatch.setattr(Programs, "_once", asking)
+    outcomes(small(seeds=1, cell={"n": 6}))
+    assert asked[0] == 0
+    assert len(asked) > 1
+    assert 0 not in asked[1:]
+
+
 def test_programs_are_forgotten_before_the_process_has_no_room(monkeypatch):
     cleared = []
     monkeypatch.setattr(jax, "clear_caches", lambda: cleared.append(True))
