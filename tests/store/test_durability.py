@@ -272,7 +272,8 @@ def test_a_full_disk_stops_the_run_and_loses_nothing(
 ):
     store = tmp_path / "run.zarr"
     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    module, room = (layout, 20) if where == "chunk" else (checkpoint, 2)
+    # How often a state is saved is a matter of time: once at least.
+    module, room = (layout, 20) if where == "chunk" else (checkpoint, 0)
     sync, calls = module.sync, []
 
     def filling(path):
