@@ -16,6 +16,9 @@ from simbias.store.standing import Owner, Standing, standing
 from simbias.store.time_taken import Failure
 
 _MOST_WORKERS, _MOST_ERRORS = 20, 3
+_LONGEST_SECONDS = 86_400
+# Seconds since 1970 that are a date.
+_LATEST = 2**33
 _CLEAR = "\x1b[H\x1b[2J"
 
 
@@ -39,8 +42,11 @@ class StatusOptions:
 def status(arguments: list[str]) -> int:
     """Print where a run stands."""
     parsed = tyro.cli(StatusOptions, args=arguments, prog="simbias status")
-    if not parsed.every > 0:
-        raise BadInput(f"`--every` must be positive, got {parsed.every}. Example: 5.")
+    if not 0 < parsed.every <= _LONGEST_SECONDS:
+        raise BadInput(
+            f"`--every` must be positive and at most {_LONGEST_SECONDS}, got "
+            f"{parsed.every}. Example: 5."
+        )
     _, store = found_run(parsed.folder)
     is_drawn = parsed.watch and not parsed.json and sys.stdout.isatty()
     try:
@@ -99,9 +105,17 @@ def _worker(one: Owner) -> str:
 
 
 def _error(one: Failure) -> str:
-    when = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(one.at))
-    said = one.said.replace("\n", "\n    ")
-    return f"  error of {one.machine} {one.process}, {when} UTC: {said}"
+    when = "at some time"
+    if 0 <= one.at < _LATEST:
+        when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(one.at))
+    said = _printable(one.said).replace("\n", "\n    ")
+    who = _printable(f"{one.machine} {one.process}")[:100]
+    return f"  error of {who}, {when}: {said}"
+
+
+def _printable(text: str) -> str:
+    """Without what a terminal would obey."""
+    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
 
 
 def _often(rate: float) -> str:

@@ -231,7 +231,7 @@ def pending(beat: Mapping[str, Any]) -> dict[int, int]:
     return {
         int(block): done
         for block, done in (found.items() if isinstance(found, dict) else ())
-        if type(done) is int and _BLOCK.fullmatch(block)
+        if type(done) is int and 0 <= done < 2**53 and _BLOCK.fullmatch(block)
     }
 
 

@@ -19,6 +19,8 @@ from simbias.store.time_taken import Failure, failures
 
 # A worker that was not heard of for so long is not taken for one at work.
 SILENT_SECONDS = 45.0
+# No number in a heartbeat is as large.
+_MOST = 2**53
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,14 +155,15 @@ def _in_flight(beats: Iterable[Mapping[str, Any]], members: np.ndarray) -> np.nd
 
 def _owner(beat: Mapping[str, Any], now: float) -> Owner:
     """Anybody may have written the heartbeat: what is no number counts as none."""
-    number = lambda key: max(0, n) if type(n := beat.get(key)) is int else 0
+    number = lambda key: n if type(n := beat.get(key)) is int and 0 < n < _MOST else 0
     ago = now - number("at") if number("at") else None
     state = "at work" if ago is not None and ago < SILENT_SECONDS else "silent"
     machine = beat.get("machine")
+    name = machine.partition(" ")[0] if isinstance(machine, str) else ""
     computed, seconds = number("computed"), number("seconds")
     return Owner(
-        machine=machine.partition(" ")[0] if isinstance(machine, str) else "unknown",
-        process=beat["process"],
+        machine=name if name.isprintable() and name else "unknown",
+        process=number("process"),
         state="gone" if is_gone(dict(beat)) else state,
         seconds_ago=ago,
         computed=computed,

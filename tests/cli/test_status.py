@@ -128,12 +128,37 @@ def test_an_old_heartbeat_does_not_count_a_member_twice(begun, monkeypatch):
 
 @pytest.mark.parametrize(
     "beat",
-    ['{"process": 1, "seconds": "x", "computed": []}', "[]", '{"process": 1}'],
+    [
+        '{"process": 1, "seconds": "x", "computed": []}',
+        "[]",
+        '{"process": 1}',
+        *(f'{{"process": 1, "{k}": 1{"0" * 400}}}' for k in ("computed", "at")),
+        f'{{"process": 1, "pending": {{"0": 1{"0" * 400}}}, "seconds": 1}}',
+        f'{{"process": 1{"0" * 400}, "machine": "\\u001b[2J here"}}',
+    ],
 )
 def test_a_heartbeat_that_cannot_be_understood_is_no_error(begun, capsys, beat):
     store, _ = begun
     (store.work / "owners" / "strange").write(beat.encode())
-    of_status(store, capsys)
+    assert "\x1b" not in of_status(store, capsys)
+    of_status(store, capsys, "--json")
+
+
+def test_a_note_that_somebody_else_wrote_is_shown_without_harm(begun, capsys):
+    store, _ = begun
+    note = {"run": store.attributes["run"], "began": 0.0, "ended": 1e300, "cpu": 0.0}
+    note |= {"compiling": 0.0, "error": "\x1b[2Jgone", "machine": "m", "process": 1}
+    folder = store.place.parent / "time_taken"
+    (folder / "strange.json").write(json.dumps(note).encode())
+    assert "at some time: ?[2Jgone" in of_status(store, capsys)
+
+
+@pytest.mark.parametrize("every", ["0", "inf", "nan", "1e12"])
+def test_looks_are_a_day_apart_at_most(begun, every, capsys):
+    store, _ = begun
+    with pytest.raises(SystemExit):
+        cli.main(["status", str(store.place), "--watch", "--every", every])
+    assert "`--every` must be positive and at most 86400" in capsys.readouterr().err
 
 
 def test_a_worker_that_was_killed_on_this_machine_is_gone(begun):

@@ -26,6 +26,13 @@ def test_cores_that_are_taken_are_left_alone_and_come_back():
 
 
 @pytest.mark.usefixtures("four")
+def test_where_files_cannot_be_locked_all_cores_are_shared(monkeypatch, tmp_path):
+    monkeypatch.setattr(cores, "_folder", lambda: tmp_path / "nothing")
+    with free_cores(1) as first, free_cores(1) as second:
+        assert first == second == [4, 5, 6, 9]
+
+
+@pytest.mark.usefixtures("four")
 def test_shares_cover_every_core_once_and_none_is_empty():
     assert [share_of_cores(f"{i}/3") for i in (1, 2, 3)] == [[4, 9], [5], [6]]
     assert [share_of_cores(f"{i}/6") for i in (5, 6)] == [[4], [5]]
