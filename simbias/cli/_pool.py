@@ -8,16 +8,23 @@ from simbias.workers.command import Command
 
 
 def worker_command(
-    words: Sequence[str], lanes: int | None = None, *, completes: bool = True
+    words: Sequence[str],
+    lanes: int | None = None,
+    *,
+    data: str | None = None,
+    completes: bool = True,
 ) -> Command:
     """A worker of the run that `words` name: its place, and a file of yours.
 
-    One need not complete the run for who reads all of it afterwards.
+    `data` is where it finds the file of data, if not where the run says.  One need not
+    complete the run for who reads all of it afterwards.
     """
     command = ["simbias", "worker", *words, "--quiet"]
     command += [] if completes else ["--no-complete"]
     if lanes is not None:
         command += ["--lanes", str(lanes)]
+    if data is not None:
+        command += ["--data", data]
     if not keeps_programs():
         command.append(NO_CACHE)
     return Command(tuple(command))

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import shlex
 from fnmatch import fnmatch
 from typing import Any
 
@@ -59,7 +60,8 @@ from simbias.workers.wait import wait
 class _Request:
     """A run in a place, and what of it is asked for.
 
-    `redraws` lets a file of yours have another text once nothing is left to compute.
+    `redraws` lets a file of yours have another text once nothing is left to compute;
+    `data` is where the file of data lies now, if not where the run says.
     """
 
     source: Source
@@ -70,6 +72,7 @@ class _Request:
     formats: tuple[str, ...]
     is_live: bool
     redraws: bool = False
+    data: str | None = None
 
 
 def run(arguments: list[str]) -> int:
@@ -127,7 +130,7 @@ def resume(arguments: list[str]) -> int:
     source = source_of(store, "resume", parsed.file, parsed.trust_code)
     asked = (parsed.lanes, parsed.workers, parsed.format, parsed.live)
     recipe = recipe_of(store, source, parsed.data)
-    request = _Request(source, recipe, out, *asked, redraws=True)
+    request = _Request(source, recipe, out, *asked, redraws=True, data=parsed.data)
     return _complete(request)
 
 
@@ -164,6 +167,7 @@ def _complete(request: _Request) -> int:
         return 0
     command = source.command("resume", out)
     command += f" --workers {workers}" if workers else ""
+    command += f" --data {shlex.quote(request.data)}" if request.data else ""
     with resumable(out, command) as end, contextlib.ExitStack() as beside:
         table = complete(store)
         if request.is_live and table is None:
@@ -196,7 +200,8 @@ def _compute(request: _Request, plan: Plan, store: Store) -> None:
     else:
         with LocalWorkers(workers) as pool:
             words = (str(out), *request.source.words)
-            pool.submit(worker_command(words, lanes, completes=False))
+            asked = worker_command(words, lanes, data=request.data, completes=False)
+            pool.submit(asked)
             wait(pool, store, plan.experiment.name, report=teller)
     teller.learn(in_one=workers is None)
 

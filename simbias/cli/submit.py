@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import pathlib
+import shlex
 from typing import Literal
 
 import tyro
@@ -37,6 +38,10 @@ class SubmitOptions:
     """The file that the run is of, if it is one of yours; every node must see it."""
     trust_code: bool = False
     """Use the text of that file that lies in the folder; it may do anything."""
+    data: str | None = None
+    """Where the file of data lies that the run was given, for every worker."""
+    lanes: int | None = None
+    """Members in flight per core or accelerator; by default as many as memory holds."""
     cluster: Literal["slurm", "ray", "dask", "local"] = "slurm"
     """What places the workers; `local` starts processes on this machine."""
     address: str | None = None
@@ -70,18 +75,20 @@ def submit(arguments: list[str]) -> int:
         # Where a worker runs the working directory may be another one.
         parsed = dataclasses.replace(parsed, folder=os.path.abspath(parsed.folder))
     pool = _pool(parsed)
-    out, store = found_run(parsed.folder)
-    file = parsed.file and str(pathlib.Path(parsed.file).absolute())
-    one = source_of(store, "submit", file, parsed.trust_code)
-    check_text(store.attributes["recipe"], one.recipe)
     if not (parsed.wait or pool.outlives):
         raise BadInput(
             f"`--cluster {parsed.cluster}`: these workers end with the command that "
             "has started them. Add --wait."
         )
-    resume = one.command("resume", out)
+    out, store = found_run(parsed.folder)
+    file = parsed.file and str(pathlib.Path(parsed.file).absolute())
+    one = source_of(store, "submit", file, parsed.trust_code)
+    check_text(store.attributes["recipe"], one.recipe)
+    data = parsed.data and os.path.abspath(parsed.data)
+    words, resume = (str(out), *one.words), one.command("resume", out)
+    resume += f" --data {shlex.quote(data)}" if data else ""
     with resumable(out, resume) as ending, pool:
-        pool.submit(worker_command((str(out), *one.words)))
+        pool.submit(worker_command(words, parsed.lanes, data=data))
         names = ", ".join(worker.name for worker in pool.status())
         is_slurm = isinstance(pool, SlurmWorkers)
         logs = f"; what they print is in {pool.logs}" if is_slurm else ""

@@ -21,6 +21,7 @@ from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
 from simbias.drawn_from import DrawnFrom, OnSample
 from simbias.ensemble.configuration import configuration
 from simbias.ensemble.grid import make_grid
+from simbias.errors import BadInput
 from simbias.flows.descent import Descent
 from simbias.measures.risk._classes import exchanged
 from simbias.measures.risk.test_risk import TestRisk
@@ -30,6 +31,7 @@ from simbias.registry import experiment_module
 from simbias.results import open_result
 from simbias.verbs.redraw import redraw
 from simbias.verbs.simulate import planned, simulate
+from simbias.workers.local_workers import LocalWorkers
 
 pytestmark = pytest.mark.usefixtures("hastily_compiled")
 
@@ -227,6 +229,28 @@ def test_an_experiment_runs_on_a_sample_of_the_users_own(tmp_path, monkeypatch, 
     assert "is not the file that this run is of" in capsys.readouterr().err
     assert exit_code([*OWN, "--data", "../mine.npz", "--out", "../run"]) == 2
     assert "make.law.sha256" in capsys.readouterr().err
+
+
+def test_workers_are_told_where_the_data_lies_now(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    saved(tmp_path)
+    assert (
+        exit_code([*OWN, "--data", "mine.npz", "--workers", "0", "--out", "run"]) == 0
+    )
+    (tmp_path / "mine.npz").rename("other.npz")
+    asked = []
+
+    def submit(self, command):
+        asked.append(command.words)
+        raise BadInput("no workers here")
+
+    monkeypatch.setattr(LocalWorkers, "submit", submit)
+    data = ["--data", "other.npz"]
+    assert exit_code(["resume", "run", "--workers", "1", *data]) == 2
+    assert exit_code(["submit", "run", "--cluster", "local", "--wait", *data]) == 2
+    assert "no workers here" in capsys.readouterr().err
+    told = [words[words.index("--data") + 1] for words in asked]
+    assert [pathlib.Path(name).name for name in told] == ["other.npz"] * 2
 
 
 def test_a_sample_may_be_named_in_a_file_of_overrides(tmp_path, monkeypatch):
