@@ -55,16 +55,17 @@ def worker(arguments: list[str]) -> int:
     if parsed.share is not None and (cores := share_of_cores(parsed.share)):
         os.sched_setaffinity(0, cores)
     out, store = found_run(parsed.folder)
-    source = source_of(store, "worker", parsed.file, parsed.trust_code)
-    recipe = recipe_of(store, source, parsed.data)
-    plan = plan_of(source, recipe, parsed.lanes, holds_result=False)
-    store = prepare(store.place, plan, attributes(plan, recipe))
-    with resumable(out, source.command("worker", out)) as ending:
-        asked = {"lanes": parsed.lanes, "progress": not parsed.quiet, "over": over}
-        with Stopwatch(store) as clock:
+    # What keeps it from computing is an error that `status` shows, too.
+    with Stopwatch(store) as clock:
+        source = source_of(store, "worker", parsed.file, parsed.trust_code)
+        recipe = recipe_of(store, source, parsed.data)
+        plan = plan_of(source, recipe, parsed.lanes, holds_result=False)
+        store = prepare(store.place, plan, attributes(plan, recipe))
+        with resumable(out, source.command("worker", out)) as ending:
+            asked = {"lanes": parsed.lanes, "progress": not parsed.quiet, "over": over}
             work(plan, store, report=clock, **asked)
-        if parsed.complete and _fits(plan):
-            complete_by_one(store)
+            if parsed.complete and _fits(plan):
+                complete_by_one(store)
     return ending.code
 
 

@@ -238,6 +238,11 @@ def test_workers_are_told_where_the_data_lies_now(tmp_path, monkeypatch, capsys)
         exit_code([*OWN, "--data", "mine.npz", "--workers", "0", "--out", "run"]) == 0
     )
     (tmp_path / "mine.npz").rename("other.npz")
+    # A worker that cannot begin leaves its reason for who looks.
+    assert exit_code(["worker", "run", "--quiet"]) == 2
+    capsys.readouterr()
+    assert exit_code(["status", "run"]) == 0
+    assert "mine.npz" in capsys.readouterr().out.partition("error of")[2]
     asked = []
 
     def submit(self, command):
