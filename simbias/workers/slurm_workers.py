@@ -89,8 +89,15 @@ class SlurmWorkers(AbstractPool):
             **of_slurm,
         )
         job = Job(command, self.cpus)
-        with executor.batch():
-            self._jobs += [executor.submit(job) for _ in range(self.count)]
+        try:
+            with executor.batch():
+                self._jobs += [executor.submit(job) for _ in range(self.count)]
+        except Exception as error:
+            # Of submitit, which has no name for it that lasts.
+            if type(error).__name__ != "FailedJobError":
+                raise
+            said = str(error).strip().splitlines() or ["it did not say why"]
+            raise BadInput(f"`--cluster slurm`: sbatch failed: {said[-1]}") from error
 
     def status(self) -> Sequence[Worker]:
         """See AbstractPool; from one `squeue`, which needs no accounting."""

@@ -90,6 +90,27 @@ def test_slurm_is_told_how_often_a_job_may_reach_its_time_limit(
     assert told["slurm_max_num_timeout"] == most
 
 
+def test_what_sbatch_says_is_the_error(monkeypatch):
+    class FailedJobError(RuntimeError):
+        pass
+
+    class Unreachable:
+        def __init__(self, **_):
+            pass
+
+        def update_parameters(self, **_):
+            pass
+
+        def batch(self):
+            raise FailedJobError("sbatch: error: a\nsbatch: error: no controller")
+
+    slurm = SimpleNamespace(AutoExecutor=Unreachable)
+    monkeypatch.setitem(sys.modules, "submitit", slurm)
+    monkeypatch.setattr(slurm_workers.shutil, "which", lambda name: name)
+    with SlurmWorkers() as pool, pytest.raises(BadInput, match="no controller"):
+        pool.submit(JOB.command)
+
+
 def test_a_queue_says_who_waits_runs_and_failed(monkeypatch, tmp_path):
     there = {"7_0": "PENDING", "7_1": "RUNNING", "7_2": "NODE_FAIL", "7_3": "COMPLETED"}
     monkeypatch.setattr(slurm_workers, "_states", lambda _: there)
