@@ -115,10 +115,12 @@ class Programs:
 
     def advance(self, attempts: int, lanes: Lane) -> Lane:
         """A round."""
-        if _key(self._advance, (jnp.int32(0), lanes)) not in self._ready:
+        count = jnp.int32(attempts)
+        key = _key(self._advance, (count, lanes))
+        if key not in self._ready:
             # One of no attempts: what follows is computing, and not compiling.
-            lanes = self._once(self._advance, jnp.int32(0), lanes)
-        return self._once(self._advance, jnp.int32(attempts), lanes)
+            lanes = self._called(key, self._advance, jnp.int32(0), lanes)
+        return self._called(key, self._advance, count, lanes)
 
     def take(self, places: Sequence[int], lanes: Lane) -> list[Finished]:
         """What is kept of members that are finished, on the host."""
@@ -155,8 +157,11 @@ class Programs:
         return _numbers(cell), member_flow(self.plan.experiment, cell)
 
     def _once(self, program: Any, *arguments: Any) -> Any:
+        """Call a program that is compiled once."""
+        return self._called(_key(program, arguments), program, *arguments)
+
+    def _called(self, key: tuple, program: Any, *arguments: Any) -> Any:
         """Call a program; of several threads that need it compiled, one compiles."""
-        key = _key(program, arguments)
         if key in self._ready:
             return program(*arguments)
         with self._guard:

@@ -125,14 +125,14 @@ def test_one_program_is_compiled_per_shape(traces):
 
 
 def test_computing_is_not_told_as_compiling(monkeypatch):
-    asked, once = [], Programs._once
+    asked, called = [], Programs._called
 
-    def asking(self, program, *arguments):
+    def asking(self, key, program, *arguments):
         if program is self._advance:
             asked.append(int(arguments[0]))
-        return once(self, program, *arguments)
+        return called(self, key, program, *arguments)
 
-    monkeypatch.setattr(Programs, "_once", asking)
+    monkeypatch.setattr(Programs, "_called", asking)
     outcomes(small(seeds=1, cell={"n": 6}))
     assert asked[0] == 0
     assert len(asked) > 1

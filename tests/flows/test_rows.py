@@ -12,7 +12,14 @@ from simbias.flows._relu.event_step import _change, _rebalanced
 from simbias.flows._relu.frozen import extended_sample
 from simbias.flows._relu.norms import norm, norm_of_rows
 from simbias.flows._relu.position import first_position
-from simbias.flows._relu.rows import holds, least_and_place, with_flips
+from simbias.flows._relu.rows import (
+    holds,
+    least_and_place,
+    on_some_rows,
+    on_wanted_rows,
+    rows_of,
+    with_flips,
+)
 
 pytestmark = pytest.mark.usefixtures("hastily_compiled")
 
@@ -101,3 +108,38 @@ def test_a_neuron_without_pull_on_a_plane_starts_on_a_side_that_no_order_decides
     for one in (0, 1):
         start, _ = begun(x[[one, 2]], [[0.0, 1.0]], [[0.0]])
         assert start.is_above[0].tolist() == [False, True]
+
+
+def leaves(m=7):
+    whole = jnp.arange(m * 70, dtype=jnp.int32).reshape(m, 70)
+    real = jnp.linspace(0.0, 1.0, m * 6)
+    return {
+        "wide": whole % 3 == 0,
+        "sides": whole[:, :4] % 2 == 0,
+        "w": real.reshape(m, 2, 3),
+        "a": real[:m],
+        "count": whole[:, 0],
+    }
+
+
+def test_rows_side_by_side_are_the_tree_and_wide_ones_stay_alone():
+    rows = rows_of(leaves())
+    assert sorted(v.shape[1] for v in rows.blocks) == [1, 4, 7, 70]
+    for name, leaf in rows.tree.items():
+        assert leaf.dtype == leaves()[name].dtype
+        np.testing.assert_array_equal(leaf, leaves()[name])
+
+
+def test_only_wanted_rows_are_changed_some_at_a_time():
+    wanted = jnp.asarray([False, True, True, False, True, False, True])
+    change = lambda tree: {**tree, "a": tree["a"] + 10, "count": -tree["count"] - 1}
+    old = leaves()
+    first = on_some_rows(change, rows_of(old), wanted, 3).tree
+    is_first = np.arange(7) <= 4
+    new = np.where(wanted & is_first, old["a"] + 10, old["a"])
+    np.testing.assert_array_equal(first["a"], new)
+    np.testing.assert_array_equal(first["w"], old["w"])
+    is_left = lambda tree: wanted & (tree["count"] >= 0)
+    change_all = lambda _, tree: change(tree)
+    every = on_wanted_rows(change_all, is_left, (), rows_of(old), 3).tree
+    np.testing.assert_array_equal(every["a"], np.where(wanted, old["a"] + 10, old["a"]))
