@@ -67,9 +67,9 @@ def compared(case: str) -> list[dict]:
 def flowed(flow, network, data, until: float):
     """The state at a time, and the processor's seconds after compiling."""
     step = eqx.filter_jit(flow.step)
-    at = jnp.asarray(until)
+    at = jnp.float64(until)
     start = eqx.filter_jit(flow.init)(network, data, half_mse, KEY)
-    jax.block_until_ready(step(start, data, half_mse, jnp.asarray(1e-9)).time)
+    jax.block_until_ready(step(start, data, half_mse, jnp.float64(1e-9)).time)
     state, began = start, time.process_time()
     while int(state.status) == Status.RUNNING and float(state.time) < until:
         state = step(state, data, half_mse, at)

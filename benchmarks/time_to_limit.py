@@ -157,11 +157,11 @@ def reached(
     ask = None if stop is None else eqx.filter_jit(stop.status)
     if ask is not None:
         ask(state.network, data, half_mse)
-    jax.block_until_ready(advanced(flow, state, data, jnp.asarray(1e-9)).time)
+    jax.block_until_ready(advanced(flow, state, data, jnp.float64(1e-9)).time)
     stops = times if len(times) > 1 else pieces(max(times))
     for until in stops:
         began = time.process_time()
-        state = advanced(flow, state, data, jnp.asarray(until))
+        state = advanced(flow, state, data, jnp.float64(until))
         said = Status(int(state.status))
         if said == Status.RUNNING and ask is not None:
             said = Status(int(ask(state.network, data, half_mse)))
@@ -214,12 +214,12 @@ def by_diffrax(
         y = jax.tree.map(lambda v: v[0], found.ys)
         return y, found.stats["num_steps"], is_there
 
-    jax.block_until_ready(solve(arrays, jnp.asarray(0.0), jnp.asarray(1e-9)))
+    jax.block_until_ready(solve(arrays, jnp.float64(0), jnp.float64(1e-9)))
     y, t, seconds, steps = arrays, 0.0, 0.0, 0
     status = Status.MAX_STEPS
     for t1 in pieces(until):
         began = time.process_time()
-        new = jax.block_until_ready(solve(y, jnp.asarray(t), jnp.asarray(t1)))
+        new = jax.block_until_ready(solve(y, jnp.float64(t), jnp.float64(t1)))
         seconds, steps = seconds + time.process_time() - began, steps + int(new[1])
         if not new[2] or seconds > patience:
             break

@@ -58,9 +58,9 @@ def phases(n: int, m: int) -> list[dict]:
     data, network = make(KEY, n=n, m=m, sigma=0.3, scale=1e-8, n_test=1)
     flow, stop = ReluFlow(rtol=1e-4, decouple=True), Stationary()
     step, ask = eqx.filter_jit(flow.step), eqx.filter_jit(stop.status)
-    at = jnp.asarray(TIMES[-1])
+    at = jnp.float64(TIMES[-1])
     state = eqx.filter_jit(flow.init)(network, data, half_mse, KEY)
-    jax.block_until_ready(step(state, data, half_mse, jnp.asarray(1e-9)).time)
+    jax.block_until_ready(step(state, data, half_mse, jnp.float64(1e-9)).time)
     jax.block_until_ready(ask(network, data, half_mse))
     rows = {name: _row(n, m, name) for name in ("alone", "escape", "rest", "proof")}
     looks, is_alone, escaped = iter(TIMES), True, np.inf

@@ -171,7 +171,9 @@ def _nearest(
     side = jnp.where(is_above, 1, -1).astype(velocity.dtype)
     height = side * _along(moving.w, normal[:, None])
     closing = drift[:, None] - side * _along(velocity, normal[:, None])
-    comes = closing > slack_of(step)
+    # Rows that are no plane, as those that fill an array up, are at height 0 for ever.
+    is_plane = jnp.any(normal != 0, axis=0)[None, :]
+    comes = is_plane & (closing > slack_of(step))
     tau = jnp.maximum(height, 0) / jnp.where(comes, closing, 1)
     tau = jnp.where(comes, tau, jnp.inf).reshape(-1, _GROUP, groups)
     row = jax.lax.broadcasted_iota(jnp.int32, tau.shape, 1)
