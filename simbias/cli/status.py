@@ -17,6 +17,8 @@ from simbias.store.time_taken import Failure
 
 _MOST_WORKERS, _MOST_ERRORS = 20, 3
 _LONGEST_SECONDS = 86_400
+# Clocks of two machines may differ by so many seconds.
+_APART = 5
 # Seconds since 1970 that are a date.
 _LATEST = 2**33
 _CLEAR = "\x1b[H\x1b[2J"
@@ -95,13 +97,19 @@ def _text(now: Standing) -> str:
 
 
 def _worker(one: Owner) -> str:
-    ago = "" if one.seconds_ago is None else f", heard of {one.seconds_ago:.0f} s ago"
+    ago = "" if one.seconds_ago is None else _ago(one.seconds_ago)
     said = (
         f"    {one.machine} {one.process}: {one.state}{ago}, {one.computed:,} members"
     )
     if one.compiling:
         said += f", compiling {one.compiling} of {one.shapes}"
     return said
+
+
+def _ago(seconds: float) -> str:
+    if seconds < -_APART:
+        return f", its clock is {-seconds:.0f} s ahead of this one"
+    return f", heard of {max(seconds, 0):.0f} s ago"
 
 
 def _error(one: Failure) -> str:

@@ -4,7 +4,7 @@ import dataclasses
 import os
 import pathlib
 import shlex
-from typing import Literal
+from typing import Any, Literal
 
 import tyro
 
@@ -22,7 +22,15 @@ from simbias.workers.local_workers import LocalWorkers
 from simbias.workers.pool import AbstractPool
 from simbias.workers.ray_workers import RayWorkers
 from simbias.workers.slurm_workers import SlurmWorkers
-from simbias.workers.wait import wait
+from simbias.workers.wait import is_finished, wait
+
+# Which options mean something to what places the workers.
+_OPTIONS = {
+    "slurm": ("cpus", "gpus", "minutes", "requeues", "partition", "logs"),
+    "ray": ("address", "cpus", "gpus", "requeues"),
+    "dask": ("address", "cpus"),
+    "local": (),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,16 +57,17 @@ class SubmitOptions:
     (tcp://HOST:8786); without one they make one on this machine."""
     workers: int = 4
     """How many."""
-    cpus: int = 4
-    """Cores of a worker; on this machine `local` workers share what there is."""
-    gpus: int = 0
-    """Accelerators of a worker, for Slurm and Ray."""
-    minutes: int = 60
-    """For Slurm: time limit of a job; one that reaches it saves its work and is queued
-    again."""
-    requeues: int = 1000
+    cpus: int | None = None
+    """Cores of a worker, 4 if you do not say; `local` workers share what there is."""
+    gpus: int | None = None
+    """Accelerators of a worker, for Slurm and Ray; none if you do not say."""
+    minutes: int | None = None
+    """For Slurm: time limit of a job, 60 if you do not say; one that reaches it saves
+    its work and is queued again."""
+    requeues: int | None = None
     """How often a job that reached its time limit is queued again, and a task of Ray
-    whose node was lost. Jobs that were preempted always are."""
+    whose node was lost, 1000 times if you do not say. Jobs that were preempted always
+    are."""
     partition: str | None = None
     """For Slurm: partition of the cluster."""
     logs: pathlib.Path | None = None
@@ -87,6 +96,9 @@ def submit(arguments: list[str]) -> int:
     data = parsed.data and os.path.abspath(parsed.data)
     words, resume = (str(out), *one.words), one.command("resume", out)
     resume += f" --data {shlex.quote(data)}" if data else ""
+    if is_finished(store):
+        say(f"Nothing is left to do. For the figure: {resume}")
+        return 0
     with resumable(out, resume) as ending, pool:
         pool.submit(worker_command(words, parsed.lanes, data=data))
         names = ", ".join(worker.name for worker in pool.status())
@@ -94,7 +106,12 @@ def submit(arguments: list[str]) -> int:
         logs = f"; what they print is in {pool.logs}" if is_slurm else ""
         say(f"Submitted: {names}{logs}. When they are done: {resume}")
         if parsed.wait:
-            wait(pool, store, "submitted")
+            try:
+                wait(pool, store, "submitted")
+            except (KeyboardInterrupt, SystemExit):
+                if pool.outlives:
+                    say(f"The workers go on without this command: {names}.")
+                raise
     return ending.code
 
 
@@ -104,18 +121,22 @@ def _pool(parsed: SubmitOptions) -> AbstractPool:
     Raises:
         ValueError: naming an option that does not go with it.
     """
-    if parsed.address is not None and parsed.cluster in ("slurm", "local"):
-        raise BadInput(f"`--address`: {parsed.cluster} has none. Leave it out.")
-    if parsed.gpus and parsed.cluster in ("dask", "local"):
-        raise BadInput(f"`--gpus`: {parsed.cluster} counts none. Leave it out.")
+    given: dict[str, Any] = {
+        name: value
+        for name in sum(_OPTIONS.values(), ())
+        if (value := getattr(parsed, name)) is not None
+    }
+    for name in given:
+        if name not in _OPTIONS[parsed.cluster]:
+            raise BadInput(
+                f"`--{name}` means nothing to --cluster {parsed.cluster}. Leave it out."
+            )
     if parsed.cluster == "local":
         return LocalWorkers(parsed.workers)
-    asked = {"count": parsed.workers, "cpus": parsed.cpus}
     if parsed.cluster == "dask":
-        return DaskWorkers(**asked, address=parsed.address)
-    asked |= {"gpus": parsed.gpus, "requeues": parsed.requeues}
+        return DaskWorkers(parsed.workers, **given)
     if parsed.cluster == "ray":
-        return RayWorkers(**asked, address=parsed.address)
+        return RayWorkers(parsed.workers, **given)
     here = "jobs" if is_url(parsed.folder) else f"{parsed.folder}/jobs"
-    more = {"minutes": parsed.minutes, "partition": parsed.partition}
-    return SlurmWorkers(**asked, **more, logs=parsed.logs or here)
+    given.setdefault("logs", here)
+    return SlurmWorkers(parsed.workers, **given)

@@ -5,6 +5,8 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import time
+import warnings
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -17,7 +19,11 @@ from simbias.workers.pool import AbstractPool, State, Worker, check_count, requi
 # and a quarter of a short one.
 _WARNING_SECONDS = 90
 _WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT")
+# Slurm queues these again, or the job has asked for it: not at once.
+_BETWEEN = ("PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "TIMEOUT")
 _AT_WORK = ("RUNNING", "COMPLETING", "SUSPENDED", "STAGE_OUT", "SIGNALING", "RESIZING")
+# So long a job may be between two queues, and `squeue` not answer.
+_PATIENCE_SECONDS = 300
 
 
 @dataclasses.dataclass
@@ -50,6 +56,8 @@ class SlurmWorkers(AbstractPool):
             requeues=self.requeues,
         )
         self._jobs: list[Any] = []
+        self._heard: tuple[float, dict[str, str]] | None = None
+        self._between: dict[str, float] = {}
 
     @property
     def outlives(self) -> bool:
@@ -100,9 +108,25 @@ class SlurmWorkers(AbstractPool):
             raise BadInput(f"`--cluster slurm`: sbatch failed: {said[-1]}") from error
 
     def status(self) -> Sequence[Worker]:
-        """See AbstractPool; from one `squeue`, which needs no accounting."""
-        states = _queue(self._jobs) if self.engine == "slurm" else {}
+        """See AbstractPool; from one `squeue`, which needs no accounting.
+
+        While it does not answer all is as it was, for five minutes.
+
+        Raises:
+            OSError, subprocess.SubprocessError: after that.
+        """
+        states = self._queue() if self.engine == "slurm" else {}
         return [self._worker(job, states.get(job.job_id)) for job in self._jobs]
+
+    def _queue(self) -> dict[str, str]:
+        now = time.monotonic()
+        try:
+            self._heard = now, _queue(self._jobs)
+        except (OSError, subprocess.SubprocessError) as error:
+            if self._heard is None or now - self._heard[0] > _PATIENCE_SECONDS:
+                raise
+            warnings.warn(f"{error}. It is asked again.", stacklevel=2)
+        return self._heard[1]
 
     def cancel(self) -> None:
         """See AbstractPool."""
@@ -114,8 +138,8 @@ class SlurmWorkers(AbstractPool):
 
         The result of a job that is queued again is none.
         """
-        if state in _WAITING:
-            return Worker(job.job_id, State.WAITING, state.lower())
+        if state in _WAITING or self._is_between(job.job_id, state):
+            return Worker(job.job_id, State.WAITING, str(state).lower())
         if state in _AT_WORK or (state is None and self._is_at_work_here(job)):
             return Worker(job.job_id, State.RUNNING)
         if job.paths.result_pickle.exists():
@@ -125,6 +149,13 @@ class SlurmWorkers(AbstractPool):
             return Worker(job.job_id, State.FAILED, str(error).strip())
         said = "it is not in the queue" if state is None else state.lower()
         return Worker(job.job_id, State.FAILED, said)
+
+    def _is_between(self, name: str, state: str | None) -> bool:
+        if state not in _BETWEEN:
+            self._between.pop(name, None)
+            return False
+        now = time.monotonic()
+        return now - self._between.setdefault(name, now) < _PATIENCE_SECONDS
 
     def _is_at_work_here(self, job: Any) -> bool:
         return self.engine == "local" and not job.done()

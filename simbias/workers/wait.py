@@ -53,9 +53,9 @@ def wait(
             began = time.monotonic()
             workers = pool.status()
             bar.show(finished_so_far(store, members))
-            is_finished = _is_finished(store)
+            is_over = is_finished(store)
             states = {worker.state for worker in workers}
-            if is_finished and states <= {State.WAITING, State.DONE, State.FAILED}:
+            if is_over and states <= {State.WAITING, State.DONE, State.FAILED}:
                 break
             if all(state.is_over for state in states):
                 break
@@ -65,21 +65,22 @@ def wait(
                     break
                 pool.cancel()
             time.sleep(max(_POLL_SECONDS, _SHARE * (time.monotonic() - began)))
-        if is_finished:
+        if is_over:
             pool.cancel()
         interrupt.raise_noted()
-    _judge(workers, is_finished)
+    _judge(workers, is_over)
 
 
-def _is_finished(store: Store) -> bool:
+def is_finished(store: Store) -> bool:
+    """Whether every member of a run is."""
     return len(store.committed()) >= store.attributes["extents"][-1]["blocks"]
 
 
-def _judge(workers: Sequence[Worker], is_finished: bool) -> None:
+def _judge(workers: Sequence[Worker], is_over: bool) -> None:
     failed = [worker for worker in workers if worker.state is State.FAILED]
     said = f"{len(failed)} of {len(workers)} workers failed"
     said += f", the first, {failed[0].name}: {failed[0].said}" if failed else ""
-    if not is_finished:
+    if not is_over:
         raise ChildProcessError(
             said if failed else "all workers left before the run was finished"
         )

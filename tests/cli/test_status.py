@@ -184,3 +184,13 @@ def test_a_worker_that_was_killed_on_this_machine_is_gone(begun):
 def test_what_has_no_status_is_named(capsys, words, message):
     assert cli.exit_code(words) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_clock_that_is_ahead_is_told_of_and_one_that_is_a_little_is_not(
+    begun, capsys
+):
+    store, _ = begun
+    for ahead, said in ((7200, "its clock is 7"), (2, "heard of 0 s ago")):
+        beat = {"process": 1, "at": int(time.time()) + ahead}
+        (store.work / "owners" / "hasty").write(json.dumps(beat).encode())
+        assert said in of_status(store, capsys)

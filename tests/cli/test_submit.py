@@ -12,6 +12,8 @@ from simbias import cli
 from simbias.ensemble.plan import make_plan
 from simbias.results import attributes, open_result
 from simbias.store import work
+from simbias.workers.pool import State, Worker
+from simbias.workers.slurm_workers import SlurmWorkers
 
 RUN = ["three_points", "--preset", "smoke", "--flow.name", "descent"]
 RUN += ["--times", "0", "5", "--cell.m", "20", "--seeds", "12"]
@@ -30,8 +32,10 @@ def begun(tmp_path):
     [
         (["--cluster", "local"], "Add --wait"),
         (["--cluster", "ray"], "Add --wait"),
-        (["--cluster", "local", "--address", "x"], "`--address`: local has none"),
-        (["--cluster", "dask", "--gpus", "1"], "`--gpus`: dask counts none"),
+        (["--cluster", "local", "--address", "x"], "`--address` means nothing to"),
+        (["--cluster", "dask", "--gpus", "1"], "`--gpus` means nothing to --cluster d"),
+        (["--cluster", "ray", "--minutes", "5"], "`--minutes` means nothing to"),
+        (["--cluster", "local", "--cpus", "2"], "`--cpus` means nothing to"),
         (["--workers", "0"], "`workers` must be positive"),
         (["--cluster", "ray", "--wait"], "simbias[ray]"),
         (["--cluster", "dask", "--wait"], "simbias[dask]"),
@@ -50,7 +54,7 @@ def test_what_is_wrong_is_named_before_anything_is_started(
 
 @pytest.mark.slow
 def test_workers_of_this_machine_finish_a_run_that_was_only_prepared(
-    tmp_path, monkeypatch
+    tmp_path, monkeypatch, capsys
 ):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.chdir(tmp_path)
@@ -60,5 +64,28 @@ def test_workers_of_this_machine_finish_a_run_that_was_only_prepared(
     # The first worker that can has left the plain data, too.
     assert (tmp_path / "run" / "run.zarr" / "end_time").is_dir()
     assert not os.path.exists(tmp_path / "run" / "run.zarr" / "work")
+    capsys.readouterr()
+    assert cli.exit_code(["submit", "run", *words]) == 0
+    assert "Nothing is left to do" in capsys.readouterr().err
     assert cli.exit_code(["run", *RUN, "--out", "one"]) == 0
     xr.testing.assert_identical(open_result("run"), open_result("one"))
+
+
+def test_jobs_that_go_on_without_the_command_are_told_of(begun, monkeypatch, capsys):
+    class Jobs(SlurmWorkers):
+        def __enter__(self):
+            return self
+
+        def submit(self, command):
+            pass
+
+        def status(self):
+            return [Worker("7_0", State.RUNNING)]
+
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("simbias.cli.submit.SlurmWorkers", Jobs)
+    monkeypatch.setattr("simbias.cli.submit.wait", stopped)
+    assert cli.exit_code(["submit", begun, "--wait"]) == 130
+    assert "The workers go on without this command: 7_0." in capsys.readouterr().err

@@ -123,6 +123,30 @@ def test_a_queue_says_who_waits_runs_and_failed(monkeypatch, tmp_path):
             SimpleNamespace(job_id=f"7_{i}", paths=done, exception=lambda: None)
         )
     found = pool.status()
-    wanted = [State.WAITING, State.RUNNING, State.FAILED, State.DONE, State.FAILED]
+    wanted = [State.WAITING, State.RUNNING, State.WAITING, State.DONE, State.FAILED]
     assert [worker.state for worker in found] == wanted
     assert [found[i].said for i in (2, 4)] == ["node_fail", "it is not in the queue"]
+    # Slurm queues what a node has lost again, or it does not.
+    monkeypatch.setattr(slurm_workers, "_PATIENCE_SECONDS", 0)
+    assert pool.status()[2].state is State.FAILED
+    there["7_2"] = "PENDING"
+    assert pool.status()[2].state is State.WAITING
+
+
+def test_a_queue_that_does_not_answer_for_a_moment_ends_nothing(monkeypatch):
+    def silent(_):
+        raise ConnectionError("squeue: Socket timed out")
+
+    pool = SlurmWorkers()
+    pool._jobs.append(SimpleNamespace(job_id="7_0"))
+    monkeypatch.setattr(slurm_workers, "_states", silent)
+    with pytest.raises(ConnectionError):
+        pool.status()
+    monkeypatch.setattr(slurm_workers, "_states", lambda _: {"7_0": "RUNNING"})
+    before = pool.status()
+    monkeypatch.setattr(slurm_workers, "_states", silent)
+    with pytest.warns(UserWarning, match="Socket timed out. It is asked again"):
+        assert pool.status() == before
+    monkeypatch.setattr(slurm_workers, "_PATIENCE_SECONDS", -1)
+    with pytest.raises(ConnectionError):
+        pool.status()
