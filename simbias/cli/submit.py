@@ -22,7 +22,7 @@ from simbias.workers.local_workers import LocalWorkers
 from simbias.workers.pool import AbstractPool
 from simbias.workers.ray_workers import RayWorkers
 from simbias.workers.slurm_workers import SlurmWorkers
-from simbias.workers.wait import is_finished, wait
+from simbias.workers.wait import wait
 
 # Which options mean something to what places the workers.
 _OPTIONS = {
@@ -96,7 +96,7 @@ def submit(arguments: list[str]) -> int:
     data = parsed.data and os.path.abspath(parsed.data)
     words, resume = (str(out), *one.words), one.command("resume", out)
     resume += f" --data {shlex.quote(data)}" if data else ""
-    if is_finished(store):
+    if store.is_whole():
         say(f"Nothing is left to do. For the figure: {resume}")
         return 0
     with resumable(out, resume) as ending, pool:

@@ -77,6 +77,10 @@ class Store:
         blocks = range(self.attributes["extents"][-1]["blocks"])
         return {block for block in blocks if str(block) in names}
 
+    def is_whole(self) -> bool:
+        """True if all blocks are written."""
+        return len(self.committed()) >= self.attributes["extents"][-1]["blocks"]
+
     def is_committed(self, block: int) -> bool:
         """True if a block is written."""
         try:

@@ -147,7 +147,7 @@ def finish(store: Store) -> None:
     if not store.work.exists():
         return
     store = open_store(store.place)
-    if len(store.committed()) < store.attributes["extents"][-1]["blocks"]:
+    if not store.is_whole():
         return
     store.place.tidy()
     store.work.clear()

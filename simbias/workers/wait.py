@@ -53,9 +53,9 @@ def wait(
             began = time.monotonic()
             workers = pool.status()
             bar.show(finished_so_far(store, members))
-            is_over = is_finished(store)
+            is_whole = store.is_whole()
             states = {worker.state for worker in workers}
-            if is_over and states <= {State.WAITING, State.DONE, State.FAILED}:
+            if is_whole and states <= {State.WAITING, State.DONE, State.FAILED}:
                 break
             if all(state.is_over for state in states):
                 break
@@ -65,22 +65,17 @@ def wait(
                     break
                 pool.cancel()
             time.sleep(max(_POLL_SECONDS, _SHARE * (time.monotonic() - began)))
-        if is_over:
+        if is_whole:
             pool.cancel()
         interrupt.raise_noted()
-    _judge(workers, is_over)
+    _judge(workers, is_whole)
 
 
-def is_finished(store: Store) -> bool:
-    """Whether every member of a run is."""
-    return len(store.committed()) >= store.attributes["extents"][-1]["blocks"]
-
-
-def _judge(workers: Sequence[Worker], is_over: bool) -> None:
+def _judge(workers: Sequence[Worker], is_whole: bool) -> None:
     failed = [worker for worker in workers if worker.state is State.FAILED]
     said = f"{len(failed)} of {len(workers)} workers failed"
     said += f", the first, {failed[0].name}: {failed[0].said}" if failed else ""
-    if not is_over:
+    if not is_whole:
         raise ChildProcessError(
             said if failed else "all workers left before the run was finished"
         )
