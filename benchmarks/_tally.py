@@ -10,7 +10,7 @@ import time
 
 import jax
 
-from simbias.ensemble.programs import Programs
+from simbias.ensemble.calls import Calls
 
 
 class Tally:
@@ -29,17 +29,17 @@ class Tally:
         self._undo = contextlib.ExitStack()
 
     def __enter__(self) -> "Tally":
-        inner = Programs._compiling
+        inner = Calls._compiling
 
         @contextlib.contextmanager
-        def outer(programs):
+        def outer(calls):
             began = time.monotonic()
-            with inner(programs):
+            with inner(calls):
                 yield
             self.add("compile", time.monotonic() - began)
             self._mine.compiled = self._compiled() + time.monotonic() - began
 
-        self._replace(Programs, "_compiling", outer)
+        self._replace(Calls, "_compiling", outer)
         return self
 
     def __exit__(self, *_) -> None:

@@ -1,6 +1,6 @@
 """What does a member cost from a small start to a proven limit, phase by phase?
 
-Two layers of m neurons on n samples of a noisy linear teacher, d = 5, λ = 1e-8: CPU
+Two layers of m neurons on n samples of a noisy linear teacher in d = 5, λ = 1e-8: CPU
 seconds (without compiling), steps, evaluations and crossings of
 
     alone      while no neuron feels another,
@@ -8,7 +8,8 @@ seconds (without compiling), steps, evaluations and crossings of
     rest       up to the time at which `Stationary` has proven the limit,
     proof      looking for one.
 
-    python benchmarks/width.py [--n N ...] [--m M ...] [--json FILE|-] [--smallest]
+    python benchmarks/width.py [--n N ...] [--m M ...] [--d D] [--json FILE|-]
+        [--smallest]
 """
 
 import argparse
@@ -37,6 +38,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", nargs="+", type=int, default=[400])
     parser.add_argument("--m", nargs="+", type=int, default=[100, 1000, 10_000])
+    parser.add_argument("--d", type=int, default=5)
     parser.add_argument("--json", default="-")
     parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()
@@ -44,8 +46,8 @@ def main() -> None:
     sizes = [(n, m) for n in options.n for m in options.m]
     if options.smallest:
         sizes = [(12, 6)]
-    rows = [row for size in sizes for row in phases(*size)]
-    about = {"d": 5, "scale": 1e-8, "sigma": 0.3, "rtol": 1e-4, **provenance()}
+    rows = [row for size in sizes for row in phases(*size, options.d)]
+    about = {"d": options.d, "scale": 1e-8, "sigma": 0.3, "rtol": 1e-4, **provenance()}
     text = json.dumps({**about, "rows": rows}, indent=1)
     if options.json == "-":
         print(text)
@@ -53,9 +55,9 @@ def main() -> None:
         pathlib.Path(options.json).write_text(text + "\n")
 
 
-def phases(n: int, m: int) -> list[dict]:
+def phases(n: int, m: int, d: int) -> list[dict]:
     """One member, step by step."""
-    data, network = make(KEY, n=n, m=m, sigma=0.3, scale=1e-8, n_test=1)
+    data, network = make(KEY, n=n, m=m, d=d, sigma=0.3, scale=1e-8, n_test=1)
     flow, stop = ReluFlow(rtol=1e-4, decouple=True), Stationary()
     step, ask = eqx.filter_jit(flow.step), eqx.filter_jit(stop.status)
     at = jnp.float64(TIMES[-1])

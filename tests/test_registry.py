@@ -20,11 +20,20 @@ from simbias.registry import component, experiments, flows, modules, titles
 EXPERIMENTS = sorted(experiments())
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
 # The smallest one is planned and run below, the quick one for the stored checks.
-@pytest.mark.parametrize(
-    "preset", [pytest.param("quick", marks=pytest.mark.long), "paper"]
-)
+LONG_TO_PLAN = ("bias_matrix", "dominoes")
+PLANNED = [
+    pytest.param(
+        name,
+        preset,
+        marks=[pytest.mark.long] * (preset == "quick" or name in LONG_TO_PLAN),
+    )
+    for name in EXPERIMENTS
+    for preset in ("quick", "paper")
+]
+
+
+@pytest.mark.parametrize(("name", "preset"), PLANNED)
 def test_every_experiment_can_be_planned_at_every_preset(name, preset):
     experiment = experiments()[name].experiment(preset)
     assert isinstance(experiment, Experiment)

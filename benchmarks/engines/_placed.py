@@ -64,6 +64,15 @@ def a_worker_is_killed(found: Trials, engine: Engine, row: dict[str, Any]) -> No
         found.finished(row, out)
 
 
+def workers_end_with_an_error(
+    found: Trials, engine: Engine, row: dict[str, Any]
+) -> None:
+    """At their first member; the command and `simbias status` say with which."""
+    with found.failing(), submitted(found, engine, "error") as (out, command):
+        row["exit_code"] = command.wait(1200)
+    found.failed(row, out)
+
+
 def the_command_is_killed(found: Trials, engine: Engine, row: dict[str, Any]) -> None:
     """`kill -9` of `simbias submit`: its workers save what they are at and leave."""
     with placed(found, engine, "parent") as (out, command, _):
@@ -149,6 +158,7 @@ def submitted(
 COMMON = (
     a_process_above_a_worker_is_killed,
     a_worker_is_killed,
+    workers_end_with_an_error,
     the_command_is_killed,
     the_command_is_terminated,
     the_command_is_terminated_while_workers_compile,

@@ -7,14 +7,13 @@ import os
 import pathlib
 import random
 import shutil
-import socket
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from typing import Any
 
-from _trials import until
+from _trials import free_port, until
 
 MOTO = "moto[server]>=5.1"
 BUCKET = "bucket"
@@ -183,12 +182,6 @@ def served(folder: pathlib.Path) -> Iterator[tuple[Faulty, dict[str, str]]]:
             proxy.end()
         os.killpg(server.pid, 15)
         server.wait()
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def _answers(port: int) -> bool:

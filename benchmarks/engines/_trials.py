@@ -13,6 +13,7 @@ import platform
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -155,6 +156,27 @@ class Trials:
         one = str(self.folder / f"one-{seeds or self.seeds}")
         row["status_equal"] = self.status(out) == self.status(one)
 
+    def failed(self, row: dict[str, Any], out: str) -> None:
+        """The run of workers that could not work: `status` says why, no more is lost.
+
+        Raises:
+            RuntimeError: if it does not say so.
+        """
+        row["members_before"] = looked(out).done
+        self.finished(row, out)
+        if not any("no-number" in said for said in row["errors_in_status"]):
+            raise RuntimeError("`simbias status` does not show the error")
+
+    @contextlib.contextmanager
+    def failing(self) -> Iterator[None]:
+        """Workers that are started meanwhile fail at their first member."""
+        before = self.environment
+        self.environment = {**before, "SIMBIAS_PACE": "no-number"}
+        try:
+            yield
+        finally:
+            self.environment = before
+
     def status(self, out: str) -> dict[str, Any]:
         """What `simbias status --json` says of a finished run, but for its history."""
         said = json.loads(said_here("status", out, "--json"))
@@ -211,6 +233,7 @@ def trials(
             "machine": f"{what}, {os.cpu_count()} cores",
             "run": "benchmarks/engines/paced.py",
             "engine_versions": dict(versions),
+            "commit": commit(),
             **provenance(),
         }
         found.file = None if options.json == "-" else pathlib.Path(options.json)
@@ -255,8 +278,21 @@ def said_here(*words: str) -> str:
     return said.getvalue()
 
 
+def commit() -> str:
+    """Of the repository, with `-dirty` where files differ from it."""
+    words = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
 def version(package: str) -> str:
     return importlib.metadata.version(package)
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
 
 
 def contents(address: str) -> dict[str, bytes]:

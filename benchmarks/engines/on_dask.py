@@ -8,11 +8,19 @@ A cluster of `distributed` on this machine.  Exit code 77 says that it is not in
 import contextlib
 import importlib
 import importlib.util
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
-from _placed import COMMON, Engine, no_address, the_command_is_killed_with_its_cluster
-from _trials import skipped, trials, version
+from _placed import (
+    COMMON,
+    Engine,
+    no_address,
+    submitted,
+    the_command_is_killed_with_its_cluster,
+)
+from _trials import Trials, free_port, skipped, trials, version
 
 
 def main() -> None:
@@ -24,6 +32,27 @@ def main() -> None:
         found.all_of(TRIALS, only, dask)
 
 
+def a_cluster_that_was_there(
+    found: Trials, engine: Engine, row: dict[str, Any]
+) -> None:
+    """`dask scheduler` and two `dask worker`, as others would have set them up."""
+    port = free_port()
+    address, program = f"tcp://127.0.0.1:{port}", [sys.executable, "-m", "dask"]
+    at = [f"--port={port}", "--host=127.0.0.1", "--no-dashboard"]
+    one = ["worker", address, "--nthreads=1", "--no-dashboard"]
+    with contextlib.ExitStack() as there:
+        for words in (["scheduler", *at], one, one):
+            begun = subprocess.Popen([*program, *words], env=found.environment)
+            there.callback(begun.wait)
+            there.callback(begun.terminate)
+        name = ("cluster", "--address", address)
+        out, command = there.enter_context(submitted(found, engine, *name))
+        row["exit_code"] = command.wait(1200)
+        found.finished(row, out)
+        # The cluster is of others, and goes on.
+        row["cluster_goes_on"] = begun.poll() is None
+
+
 @contextlib.contextmanager
 def two_places() -> Iterator[Any]:
     """Two workers of Dask with a thread each."""
@@ -33,7 +62,12 @@ def two_places() -> Iterator[Any]:
         yield cluster
 
 
-TRIALS = (no_address, *COMMON, the_command_is_killed_with_its_cluster)
+TRIALS = (
+    no_address,
+    a_cluster_that_was_there,
+    *COMMON,
+    the_command_is_killed_with_its_cluster,
+)
 
 
 if __name__ == "__main__":

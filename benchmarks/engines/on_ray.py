@@ -10,6 +10,7 @@ import contextlib
 import importlib
 import importlib.util
 import os
+import pathlib
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from _placed import (
     Engine,
     no_address,
     placed,
+    submitted,
     the_command_is_killed_with_its_cluster,
 )
 from _trials import (
@@ -27,6 +29,7 @@ from _trials import (
     at_work,
     contents,
     descendants,
+    free_port,
     gone,
     kill,
     of_docs,
@@ -75,6 +78,27 @@ def script_of_the_docs(found: Trials, engine: Engine, row: dict[str, Any]) -> No
     )
     mine = contents(f"{found.folder}/mine/run.zarr")
     row["bytes_equal"] = mine == contents(f"{found.folder}/one.zarr")
+
+
+def a_cluster_that_was_there(
+    found: Trials, engine: Engine, row: dict[str, Any]
+) -> None:
+    """`ray start --head`, as others would have set it up, and `--address auto`."""
+    ray = f"{pathlib.Path(sys.executable).parent}/ray"
+    port = f"--port={free_port()}"
+    words = ["start", "--head", port, "--num-cpus=2", "--node-ip-address=127.0.0.1"]
+    words += ["--include-dashboard=false", "--disable-usage-stats"]
+    subprocess.run([ray, *words], env=found.environment, check=True)
+    try:
+        with submitted(found, engine, "auto", "--address", "auto") as (out, command):
+            row["exit_code"] = command.wait(1200)
+            found.finished(row, out)
+        # The cluster is of others, and goes on.
+        status = [ray, "status"]
+        done = subprocess.run(status, env=found.environment, check=False)
+        row["cluster_goes_on"] = done.returncode == 0
+    finally:
+        subprocess.run([ray, "stop", "--force"], env=found.environment, check=False)
 
 
 def a_node_is_removed(found: Trials, engine: Engine, row: dict[str, Any]) -> None:
@@ -139,6 +163,7 @@ def raylet(node: Any) -> int:
 TRIALS = (
     no_address,
     script_of_the_docs,
+    a_cluster_that_was_there,
     a_node_is_removed,
     a_node_loses_power,
     *COMMON,

@@ -152,6 +152,18 @@ def a_daemon_is_killed(found: Trials, slurm: Cluster, row: dict[str, Any]) -> No
     found.finished(row, out)
 
 
+def workers_end_with_an_error(
+    found: Trials, slurm: Cluster, row: dict[str, Any]
+) -> None:
+    """At their first member; the command and `simbias status` say with which."""
+    del slurm
+    out = found.prepared(str(found.folder / "error"))
+    with found.failing():
+        command = submit(found, out, "--workers", "2", "--cpus", "1", "--wait")
+        row["exit_code"] = command.wait(1200)
+    found.failed(row, out)
+
+
 def cancelled(found: Trials, slurm: Cluster, row: dict[str, Any]) -> None:
     """`scancel`: saved, ended in time, and not queued again."""
     out = found.prepared(str(found.folder / "cancelled"))
@@ -234,6 +246,7 @@ TRIALS: tuple[Callable[[Trials, Cluster, dict[str, Any]], None], ...] = (
     past_the_time_limit,
     a_node_is_lost,
     a_daemon_is_killed,
+    workers_end_with_an_error,
     cancelled,
     cancelled_while_it_compiles,
 )

@@ -2,7 +2,7 @@
 
 A process that loads this file sleeps after each member, so that a run lasts long enough
 for something to happen to it, on a machine that others use as well.  What a member is
-does not depend on it.
+does not depend on it.  Told to sleep for what is no number, it fails at the first one.
 """
 
 import os
@@ -16,12 +16,11 @@ from simbias.losses import half_mse
 from simbias.measures import TrainRisk
 
 AXES = ()
-_SECONDS = float(os.environ.get("SIMBIAS_PACE", "0"))
 _harvest = engine.harvest
 
 
 def _slowly(*arguments):
-    time.sleep(_SECONDS)
+    time.sleep(float(os.environ.get("SIMBIAS_PACE", "0")))
     return _harvest(*arguments)
 
 

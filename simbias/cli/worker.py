@@ -66,6 +66,8 @@ def worker(arguments: list[str]) -> int:
             work(plan, store, report=clock, **asked)
             if parsed.complete and _fits(plan):
                 complete_by_one(store)
+        if ending.code:
+            clock.left_early()
     return ending.code
 
 

@@ -1,9 +1,7 @@
 """The compiled programs of a plan, shared by its stations."""
 
-import contextlib
 import functools
 import itertools
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -21,6 +19,7 @@ from simbias.core import (
     Measure,
     Status,
 )
+from simbias.ensemble.calls import Calls
 from simbias.ensemble.events import Finished, Leaves, Progress, from_host
 from simbias.ensemble.grid import Cell
 from simbias.ensemble.keys import key_numbers, split_keys
@@ -30,7 +29,7 @@ from simbias.ensemble.memory import members_together
 from simbias.ensemble.plan import Plan
 from simbias.errors import BadInput
 from simbias.losses import Faults, faults, refuse
-from simbias.numerics.compiled import make_room, quick_to_compile
+from simbias.numerics.compiled import quick_to_compile
 
 # A member and the place of its lane.
 Seat = tuple[int, int]
@@ -62,9 +61,7 @@ class Programs:
         self.layout: Layout = "in turn" if platform == "cpu" else "side by side"
         self.progress = progress
         progress.shapes = len(plan.groups)
-        self._guard = threading.Lock()
-        self._locks: dict[Any, threading.Lock] = {}
-        self._ready: set[Any] = set()
+        self._call = Calls(progress)
         brief = quick_to_compile()
         jit: Any = eqx.filter_jit  # whose type leaves out the options of jax.jit
         donating = lambda f, options: jit(
@@ -102,7 +99,7 @@ class Programs:
 
     def place(self, place: int, lane: Lane, lanes: Lane) -> Lane:
         """`lanes` with one of them replaced."""
-        return self._once(self._place, (jnp.int32(place), lane), lanes)
+        return self._call(self._place, (jnp.int32(place), lane), lanes)
 
     def spread(self, places: Sequence[int | None], lanes: Lane) -> Lane:
         """`lanes` whose empty places hold a copy of another, in which nothing runs.
@@ -111,16 +108,15 @@ class Programs:
         """
         is_empty = np.asarray([member is None for member in places])
         place = jnp.int32(np.argmin(is_empty))
-        return self._once(self._spread, (place, jnp.asarray(is_empty)), lanes)
+        return self._call(self._spread, (place, jnp.asarray(is_empty)), lanes)
 
     def advance(self, attempts: int, lanes: Lane) -> Lane:
         """A round."""
         count = jnp.int32(attempts)
-        key = _key(self._advance, (count, lanes))
-        if key not in self._ready:
+        if not self._call.is_compiled(self._advance, count, lanes):
             # One of no attempts: what follows is computing, and not compiling.
-            lanes = self._called(key, self._advance, jnp.int32(0), lanes)
-        return self._called(key, self._advance, count, lanes)
+            lanes = self._call(self._advance, jnp.int32(0), lanes)
+        return self._call(self._advance, count, lanes)
 
     def take(self, places: Sequence[int], lanes: Lane) -> list[Finished]:
         """What is kept of members that are finished, on the host."""
@@ -128,7 +124,7 @@ class Programs:
         final, together = dict(self.plan.experiment.final), members_together(lanes)
         for some in _parts(places, together):
             count, padded = jnp.int32(len(some)), _padded(some, together)
-            stacked = self._once(self._take, final, padded, count, lanes)
+            stacked = self._call(self._take, final, padded, count, lanes)
             leaves, structure = jax.tree.flatten(jax.device_get(stacked))
             for i in range(len(some)):
                 out.append(jax.tree.unflatten(structure, [v[i] for v in leaves]))
@@ -141,7 +137,7 @@ class Programs:
         count, seeds = len(seats), [self.plan.seed(member) for member, _ in seats]
         numbers, flow = self._traced(index)
         fixed, keys = _asked(experiment, cell, seeds, together)
-        drawn = self._once(self._draw, fixed, numbers, keys, jnp.int32(count))
+        drawn = self._call(self._draw, fixed, numbers, keys, jnp.int32(count))
         found = jax.device_get(drawn.faults)
         for i, seed in enumerate(seeds):
             try:
@@ -149,44 +145,12 @@ class Programs:
             except ValueError as error:
                 raise BadInput(f"seed {seed} of {cell.arguments}: {error}") from None
         places = _padded([place for _, place in seats], together)
-        return self._once(self._start, (flow, drawn, places, jnp.int32(count)), lanes)
+        return self._call(self._start, (flow, drawn, places, jnp.int32(count)), lanes)
 
     def _traced_of(self, index: int) -> tuple[dict[str, jax.Array], AbstractFlow]:
         """Numbers and flow of a cell, traced: a sweep over them compiles once."""
         cell = self.plan.grid.cells[index]
         return _numbers(cell), member_flow(self.plan.experiment, cell)
-
-    def _once(self, program: Any, *arguments: Any) -> Any:
-        """Call a program that is compiled once."""
-        return self._called(_key(program, arguments), program, *arguments)
-
-    def _called(self, key: tuple, program: Any, *arguments: Any) -> Any:
-        """Call a program; of several threads that need it compiled, one compiles."""
-        if key in self._ready:
-            return program(*arguments)
-        with self._guard:
-            lock = self._locks.setdefault(key, threading.Lock())
-        with self._compiling(), lock:
-            make_room()
-            out = program(*arguments)
-            self._ready.add(key)
-        return out
-
-    @contextlib.contextmanager
-    def _compiling(self) -> Iterator[None]:
-        me = threading.current_thread()
-        self.progress.compiling.add(me)
-        try:
-            yield
-        finally:
-            self.progress.compiling.discard(me)
-
-
-def _key(program: Any, arguments: tuple) -> tuple:
-    """What a program is compiled for: all but the numbers in arrays."""
-    leaves, structure = jax.tree.flatten(arguments)
-    shape = lambda v: (v.shape, v.dtype) if eqx.is_array(v) else v
-    return id(program), structure, tuple(map(shape, leaves))
 
 
 def drawer() -> Callable[[Experiment, Cell, Sequence[int], int], Drawn]:

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
-from simbias.checks.values import not_negative, positive, positive_integer
+from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractFlow, Dataset, FlowState, Index, Loss, Real, Status
 from simbias.errors import BadInput
 from simbias.flows._descent.batches import (
@@ -19,6 +19,11 @@ from simbias.flows._descent.batches import (
     Sampling,
     draw_batch,
     first_batches,
+)
+from simbias.flows._descent.checks import (
+    check_batches,
+    check_constants,
+    check_left_out,
 )
 from simbias.flows._descent.family import (
     Coefficients,
@@ -146,82 +151,22 @@ class Descent(AbstractFlow):
             positive_integer("batch", self.batch)
         if self.clip is not None:
             positive("clip", self.clip)
-        self._check_batches()
+        check_batches(self.batch, self.sampling, self.fork, self.branch)
         if self.is_shared and not is_named(self.optimiser):
             raise BadInput(
                 "`is_shared` is for optimisers with a name, "
                 f"{tuple(CONSTANTS)}, got {self.optimiser!r}."
             )
         check_optimiser(self.optimiser, self.rate)
-        if not isinstance(self.optimiser, str):
-            self._check_left_out()
-            return
-        for name in CONSTANTS["adamw"]:
-            value = getattr(self, name)
-            if value is None:
-                continue
-            if name not in CONSTANTS[self.optimiser] and name != "weight_decay":
-                raise BadInput(
-                    f'`{name}` is no constant of "{self.optimiser}", got {value}. '
-                    "Leave it out or change `optimiser`."
-                )
-            not_negative(name, value)
-            if name in ("decay", "beta2") and isinstance(value, float) and value >= 1:
-                raise BadInput(
-                    f"`{name}` must be below 1, got {value}. Example: {name}=0.9."
-                )
+        if isinstance(self.optimiser, str):
+            check_constants(self.optimiser, self._constants())
+        else:
+            rates = {"rate": self.rate, "schedule": self.schedule}
+            check_left_out(self.optimiser, self._constants(), rates)
 
-    def _check_batches(self) -> None:
-        if self.sampling not in get_args(Sampling):
-            raise BadInput(
-                f"`sampling` must be one of {get_args(Sampling)}, got "
-                f"{self.sampling!r}."
-            )
-        if self.batch is None and self.sampling != "epochs":
-            raise BadInput(
-                f'`batch` must be given with sampling="{self.sampling}": it is the '
-                "number of rows of a step. Example: batch=128."
-            )
-        for name in ("fork", "branch"):
-            value = getattr(self, name)
-            if value is None or isinstance(value, jax.Array):
-                continue
-            is_integer = isinstance(value, int) and not isinstance(value, bool)
-            if not (is_integer and 0 <= value < 2**31):
-                raise BadInput(
-                    f"`{name}` must be an integer from 0 to 2³¹ − 1, got {value!r}. "
-                    f"Example: {name}=1."
-                )
-        if self.fork is not None and self.batch is None:
-            raise BadInput(
-                "`fork` is where the order of mini-batches changes, and there are none "
-                "without a `batch`. Example: batch=128."
-            )
-
-        is_branch = isinstance(self.branch, int) and self.branch > 0
-        if self.fork is None and is_branch:
-            raise BadInput(
-                f"`branch` is the order of batches from `fork` on, which is not given, "
-                f"got branch={self.branch}. Example: fork=0."
-            )
-
-    def _check_left_out(self) -> None:
-        for name in CONSTANTS["adamw"]:
-            if (value := getattr(self, name)) is not None:
-                raise BadInput(
-                    f"`{name}` is for an optimiser with a name, got {value} beside one "
-                    "of optax. Give it its constants: "
-                    "functools.partial(optax.adamw, weight_decay=0.1)."
-                )
-        if not has_own_rate(self.optimiser):
-            return
-        for name in ("rate", "schedule"):
-            if (value := getattr(self, name)) is not None:
-                raise BadInput(
-                    f"`{name}` must be left out beside a transformation, which has a "
-                    f"rate of its own, got {value}. Or give a function of the rate: "
-                    "optimiser=optax.lion, not optax.lion(0.1)."
-                )
+    def _constants(self) -> dict[str, Real | None]:
+        """Those of a named optimiser that were given, None for the others."""
+        return {name: getattr(self, name) for name in CONSTANTS["adamw"]}
 
     @property
     def clock(self) -> str:
@@ -232,7 +177,7 @@ class Descent(AbstractFlow):
         """With numbers in place of the optimiser's name, if it is shared."""
         if not (self.is_shared and isinstance(self.optimiser, str)):
             return self
-        constants = {name: getattr(self, name) for name in CONSTANTS["adamw"]}
+        constants = self._constants()
         return dataclasses.replace(
             self,
             **dict.fromkeys(constants),

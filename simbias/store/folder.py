@@ -9,12 +9,16 @@ import shutil
 import stat
 import uuid
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
 
 from simbias.store._disk import sync
 from simbias.store.place import ROOT, AbstractPlace, naming
 
+_T = TypeVar("_T")
 _PARTIAL = ".partial"
+# Clearing up takes a file for a leftover once, and its folder once.
+_TRIES = 3
 # Where an open folder is found by its number (Linux).
 _OPEN = pathlib.Path("/proc/self/fd")
 
@@ -63,26 +67,12 @@ class Folder(AbstractPlace):
     def write(self, content: bytes) -> None:
         """See AbstractPlace; after a power cut it is the old content or the new."""
         with naming(self):
-            self._here.parent.mkdir(parents=True, exist_ok=True)
-            for is_last in (False, True):
-                with self._aside() as partial:
-                    with partial.open("wb") as file:
-                        file.write(content)
-                        file.flush()
-                        os.fsync(file.fileno())
-                    try:
-                        return os.replace(partial, self._here)
-                    except FileNotFoundError:  # another process took it for a leftover
-                        if is_last:
-                            raise
-        return None
+            self._in_its_folder(lambda: self._put(content))
 
     def create(self, content: bytes) -> bool:
         """See AbstractPlace."""
-        with naming(self), self._aside() as partial:
-            partial.parent.mkdir(parents=True, exist_ok=True)
-            partial.write_bytes(content)
-            return _appeared(partial, self._here)
+        with naming(self):
+            return self._in_its_folder(lambda: self._put_if_none(content))
 
     def swap(self, old: bytes, new: bytes) -> bool:
         """See AbstractPlace."""
@@ -125,11 +115,15 @@ class Folder(AbstractPlace):
 
     def ready(self) -> None:
         """See AbstractPlace."""
-        with naming(self):
-            self._here.mkdir(parents=True, exist_ok=True)
-        if not os.access(self._here, os.W_OK):
-            code = errno.EROFS if _is_read_only(self._here) else errno.EACCES
-            raise OSError(code, os.strerror(code), str(self.path))
+        for _ in range(_TRIES):
+            with naming(self):
+                self._here.mkdir(parents=True, exist_ok=True)
+            if os.access(self._here, os.W_OK):
+                return
+            if self.exists():  # else another process has cleared up here meanwhile
+                break
+        code = errno.EROFS if _is_read_only(self._here) else errno.EACCES
+        raise OSError(code, os.strerror(code), str(self.path))
 
     def make(self, documents: Mapping[str, bytes]) -> None:
         """See AbstractPlace; the folder appears all at once."""
@@ -194,6 +188,30 @@ class Folder(AbstractPlace):
                 raise OSError(errno.ELOOP, "a link, which no run holds", str(self.path))
         return here / last
 
+    def _put(self, content: bytes) -> None:
+        with self._aside() as partial:
+            with partial.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(partial, self._here)
+
+    def _put_if_none(self, content: bytes) -> bool:
+        with self._aside() as partial:
+            partial.write_bytes(content)
+            return _appeared(partial, self._here)
+
+    def _in_its_folder(self, act: Callable[[], _T]) -> _T:
+        """What writes here, again if others clear up meanwhile and take the folder."""
+        for left in reversed(range(_TRIES)):
+            try:
+                self._here.parent.mkdir(parents=True, exist_ok=True)
+                return act()
+            except FileNotFoundError:
+                if not left:
+                    raise
+        raise AssertionError
+
     def _opened(self, path: str, flags: int) -> int:
         # A link would lead out of the run, and a pipe would never end.
         return os.open(path, flags | (self.handle is not None) * _PLAIN)
@@ -224,10 +242,13 @@ def _appeared(partial: pathlib.Path, path: pathlib.Path) -> bool:
         os.link(partial, path)
     except FileExistsError:
         return False
+    except FileNotFoundError:
+        raise
     except OSError:  # a file system without hard links
+        content = partial.read_bytes()
         try:
             with path.open("xb") as file:
-                file.write(partial.read_bytes())
+                file.write(content)
         except FileExistsError:
             return False
     return True

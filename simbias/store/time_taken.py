@@ -59,7 +59,8 @@ class Stopwatch:
         self._began, self._start = time.time(), time.monotonic()
         self._cpu, self._compiling = time.process_time(), 0.0
         self._written = self._start
-        self._is_told = False
+        self._last: Pulse | None = None
+        self._said: str | None = None
 
     def __enter__(self) -> "Stopwatch":
         return self
@@ -67,18 +68,32 @@ class Stopwatch:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, *_
     ) -> None:
-        has_failed = isinstance(error, Exception)
-        if (self._is_told or has_failed) and kind not in (Unreachable, Replaced):
-            self._write(f"{type(error).__name__}: {error}" if has_failed else None)
+        if isinstance(error, Exception):
+            self._said = f"{type(error).__name__}: {error}"
+        if (self._last or self._said) and kind not in (Unreachable, Replaced):
+            self._write(self._said)
 
     def __call__(self, pulse: Pulse) -> None:
         """Where the run is."""
         if self._report is not None:
             self._report(pulse)
-        self._is_told = True
+        self._last = pulse
         self._compiling = min(pulse.seconds_compiling, pulse.seconds)
         if time.monotonic() - self._written >= _SECONDS:
             self._write()
+
+    def left_early(self) -> None:
+        """Note it if this process is asked to leave before it has computed anything.
+
+        A job whose time limit is too short for its programs would be queued again and
+        again, and nobody would see why the run does not go on.
+        """
+        if self._last is not None and self._last.is_compiling and self._last.begun <= 1:
+            self._said = (
+                f"it was asked to leave after {time.monotonic() - self._start:.0f} s, "
+                "while its first program was being compiled: nothing was computed. If "
+                "this happens again and again, allow it more time"
+            )
 
     def _write(self, error: str | None = None) -> None:
         now = time.monotonic()

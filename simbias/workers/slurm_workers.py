@@ -106,6 +106,8 @@ class SlurmWorkers(AbstractPool):
                 raise
             said = str(error).strip().splitlines() or ["it did not say why"]
             raise BadInput(f"`--cluster slurm`: sbatch failed: {said[-1]}") from error
+        # What `squeue` would say, should it not answer at first.
+        self._heard = time.monotonic(), {job.job_id: "PENDING" for job in self._jobs}
 
     def status(self) -> Sequence[Worker]:
         """See AbstractPool; from one `squeue`, which needs no accounting.

@@ -55,7 +55,9 @@ def risk(network, data):
     return float(losses.half_mse(f, data.y, data.weight))
 
 
-@pytest.mark.parametrize("options", [{}, {"frozen": ("a",)}])
+@pytest.mark.parametrize(
+    "options", [{}, pytest.param({"frozen": ("a",)}, marks=pytest.mark.long)]
+)
 def test_the_landing_point_is_as_near_to_the_end_of_the_flow_as_it_says(options):
     rng = np.random.default_rng(0)
     x = rng.standard_normal((40, 2))
@@ -87,7 +89,7 @@ def test_the_landing_point_is_as_near_to_the_end_of_the_flow_as_it_says(options)
 
 
 @pytest.mark.parametrize("size", [0.8, 1.2])
-@pytest.mark.parametrize("copies", [1, 2])
+@pytest.mark.parametrize("copies", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_a_neuron_may_leave_a_hyperplane_off_which_nothing_is_left_to_fit(size, copies):
     """It fits (1, ½) alone, and is held from above by (0, 1), with a label below 0.
 
@@ -115,14 +117,16 @@ def test_a_neuron_may_leave_a_hyperplane_off_which_nothing_is_left_to_fit(size, 
 def test_duplicates_and_opposites_on_which_a_neuron_slides_are_one_hyperplane():
     """All that the neuron slides on hold it: f = 0 there, and 1 where it fits."""
     x, y = [[1.0, 0.5], [0.0, 1.0], [0.0, 1.0], [0.0, -3.0]], [1.0, -1.0, -1.0, -1.0]
+    data = sample(x, y)
     with simbias.exact_numerics():
         # Pushed up by its own sample, which it does not fit yet, and by the opposite.
         start = network([[0.9, 0.0]], [0.9])
-        end = ended(start, sample(x, y), 300.0)
-        found = known(end, sample(x, y))
+        end = ended(start, data, 300.0)
+        found = known(end, data)
         # One of each hyperplane with the labels that push as much: not the same limit
         # of the loss, but the same neurons.
-        other = ended(start, sample(x[:2], [1.0, -1.0]), 300.0)
+        few = dataclasses.replace(data, weight=jnp.asarray([1.0, 1.0, 0.0, 0.0]))
+        other = ended(start, few, 300.0)
     assert np.abs(np.asarray(end.w)[0, 1]) < 1e-12
     assert found.is_known
     assert float(found.least) == pytest.approx(3 / 8, rel=1e-12)

@@ -136,3 +136,40 @@ def test_without_obstore_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "obstore", None)
     with pytest.raises(ValueError, match=r"pip install 'simbias\[cloud\]'"):
         simulate(small(), store="s3://bucket/run.zarr")
+
+
+@pytest.mark.parametrize("call", ["fsync", "link"])
+def test_who_writes_while_others_clear_up_makes_the_folder_again(
+    tmp_path, monkeypatch, call
+):
+    one, cleared = place_at(tmp_path) / "work" / "owners" / "7", []
+    inner = getattr(os, call)
+
+    def cleared_once(*arguments):
+        if not cleared:
+            cleared.append(shutil.rmtree(tmp_path / "work"))
+        return inner(*arguments)
+
+    monkeypatch.setattr(os, call, cleared_once)
+    if call == "link":
+        assert one.create(b"mine")
+    else:
+        one.write(b"mine")
+    assert cleared
+    assert one.read() == b"mine"
+    assert [*one.parent.files()] == ["7"]
+
+
+def test_a_folder_that_goes_while_it_is_made_ready_is_made_again(tmp_path, monkeypatch):
+    one, asked = place_at(tmp_path / "work"), []
+
+    def gone_at_first(path, mode):
+        asked.append(mode)
+        if len(asked) == 1:
+            shutil.rmtree(tmp_path / "work")
+        return pathlib.Path(path).exists()
+
+    monkeypatch.setattr(os, "access", gone_at_first)
+    one.ready()
+    assert len(asked) == 2
+    assert one.exists()

@@ -14,7 +14,7 @@ from simbias.ensemble.plan import make_plan
 from simbias.results import attributes
 from simbias.store import time_taken as module
 from simbias.store.place import Replaced
-from simbias.store.time_taken import Stopwatch, time_taken
+from simbias.store.time_taken import Stopwatch, failures, time_taken
 from simbias.store.work import prepare
 
 PULSE = Pulse(
@@ -79,6 +79,21 @@ def test_a_process_notes_its_time_now_and_then_and_at_its_end(store, monkeypatch
     found = time_taken(store)
     assert (found.compiling, found.processes) == (5.0, 1)  # no more than it ran
     assert told[0] == PULSE
+
+
+@pytest.mark.parametrize(
+    ("begun", "is_compiling", "said"),
+    [(1, True, 1), (0, True, 1), (2, True, 0), (1, False, 0)],
+)
+def test_who_left_before_anything_was_computed_says_so(
+    store, begun, is_compiling, said
+):
+    with Stopwatch(store) as clock:
+        clock(dataclasses.replace(PULSE, begun=begun, is_compiling=is_compiling))
+        clock.left_early()
+    found = failures(store)
+    assert len(found) == said
+    assert all("nothing was computed" in one.said for one in found)
 
 
 def test_who_does_nothing_leaves_nothing(store):

@@ -8,10 +8,13 @@ import xarray as xr
 import simbias
 from simbias.errors import BadInput
 from simbias.experiments import threshold
+from simbias.flows.descent import Descent
 from simbias.verbs.simulate import simulate
 from simbias.workers import LocalWorkers, called
 
-EXPERIMENT = threshold.experiment("smoke", n=(8,), m=8)
+EXPERIMENT = threshold.experiment(
+    "smoke", n=(8,), m=8, flow=Descent(), times=(0.0, 5.0)
+)
 
 
 @pytest.mark.slow

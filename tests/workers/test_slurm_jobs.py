@@ -111,6 +111,34 @@ def test_what_sbatch_says_is_the_error(monkeypatch):
         pool.submit(JOB.command)
 
 
+def test_jobs_of_which_squeue_knows_nothing_yet_wait(monkeypatch):
+    class Accepting:
+        def __init__(self, **_):
+            pass
+
+        def update_parameters(self, **_):
+            pass
+
+        def batch(self):
+            return contextlib.nullcontext()
+
+        def submit(self, _):
+            return SimpleNamespace(job_id="7_0")
+
+    def silent(_):
+        raise ConnectionError("squeue: Socket timed out")
+
+    slurm = SimpleNamespace(AutoExecutor=Accepting)
+    monkeypatch.setitem(sys.modules, "submitit", slurm)
+    monkeypatch.setattr(slurm_workers.shutil, "which", lambda name: name)
+    monkeypatch.setattr(slurm_workers, "_states", silent)
+    with SlurmWorkers(count=1) as pool:
+        pool.submit(JOB.command)
+        with pytest.warns(UserWarning, match="It is asked again"):
+            (worker,) = pool.status()
+    assert (worker.name, worker.state) == ("7_0", State.WAITING)
+
+
 def test_a_queue_says_who_waits_runs_and_failed(monkeypatch, tmp_path):
     there = {"7_0": "PENDING", "7_1": "RUNNING", "7_2": "NODE_FAIL", "7_3": "COMPLETED"}
     monkeypatch.setattr(slurm_workers, "_states", lambda _: there)
