@@ -25,7 +25,6 @@ from importlib.util import find_spec
 from simbias import cli
 from simbias.registry import experiment_names
 
-KINDS = ("not run", "long", "planned", "elsewhere")
 _MARK = re.compile(
     r"<!-- (not run|long|planned|elsewhere|with \w+)(?:, but for ([^:]+))?: .+ -->$"
 )

@@ -312,6 +312,8 @@ def _page(name: str) -> str:
         found = re.search(rf"simbias run {name}\b", path.read_text())
         if found:
             first[path.relative_to(docs).as_posix()] = found.start()
+    if not first:
+        raise SystemExit(f"no page in docs/*/ has `simbias run {name}`")
     return min(first, key=lambda page: first[page])
 
 

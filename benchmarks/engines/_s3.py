@@ -17,7 +17,6 @@ from _trials import free_port, until
 
 MOTO = "moto[server]>=5.1"
 BUCKET = "bucket"
-_CONDITIONS = ("if-none-match", "if-match")
 _OF_ONE_HOP = ("connection", "transfer-encoding", "content-length", "keep-alive")
 
 

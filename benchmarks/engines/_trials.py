@@ -89,6 +89,7 @@ class Trials:
         """A row to fill; an error is noted in it, and the next trial begins."""
         now = datetime.datetime.now(datetime.UTC)
         row: dict[str, Any] = {"trial": name, "at": f"{now:%Y-%m-%d %H:%M} UTC"}
+        row["commit"] = commit()
         row["seconds_per_member"] = float(self.environment["SIMBIAS_PACE"])
         row["load_before"] = round(os.getloadavg()[0], 1)
         began = time.monotonic()
@@ -233,7 +234,6 @@ def trials(
             "machine": f"{what}, {os.cpu_count()} cores",
             "run": "benchmarks/engines/paced.py",
             "engine_versions": dict(versions),
-            "commit": commit(),
             **provenance(),
         }
         found.file = None if options.json == "-" else pathlib.Path(options.json)
@@ -293,6 +293,13 @@ def free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return one.getsockname()[1]
+
+
+def listens(port: int) -> bool:
+    """Whether somebody is at a port of this machine."""
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+        return True
+    return False
 
 
 def contents(address: str) -> dict[str, bytes]:

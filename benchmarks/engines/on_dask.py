@@ -20,7 +20,7 @@ from _placed import (
     submitted,
     the_command_is_killed_with_its_cluster,
 )
-from _trials import Trials, free_port, skipped, trials, version
+from _trials import Trials, free_port, listens, skipped, trials, version
 
 
 def main() -> None:
@@ -49,8 +49,7 @@ def a_cluster_that_was_there(
         out, command = there.enter_context(submitted(found, engine, *name))
         row["exit_code"] = command.wait(1200)
         found.finished(row, out)
-        # The cluster is of others, and goes on.
-        row["cluster_goes_on"] = begun.poll() is None
+        row["cluster_goes_on"] = listens(port)
 
 
 @contextlib.contextmanager

@@ -32,6 +32,7 @@ from _trials import (
     free_port,
     gone,
     kill,
+    listens,
     of_docs,
     skipped,
     trials,
@@ -85,18 +86,15 @@ def a_cluster_that_was_there(
 ) -> None:
     """`ray start --head`, as others would have set it up, and `--address auto`."""
     ray = f"{pathlib.Path(sys.executable).parent}/ray"
-    port = f"--port={free_port()}"
-    words = ["start", "--head", port, "--num-cpus=2", "--node-ip-address=127.0.0.1"]
+    port, here = free_port(), "--node-ip-address=127.0.0.1"
+    words = ["start", "--head", f"--port={port}", here, "--num-cpus=2"]
     words += ["--include-dashboard=false", "--disable-usage-stats"]
     subprocess.run([ray, *words], env=found.environment, check=True)
     try:
         with submitted(found, engine, "auto", "--address", "auto") as (out, command):
             row["exit_code"] = command.wait(1200)
             found.finished(row, out)
-        # The cluster is of others, and goes on.
-        status = [ray, "status"]
-        done = subprocess.run(status, env=found.environment, check=False)
-        row["cluster_goes_on"] = done.returncode == 0
+        row["cluster_goes_on"] = listens(port)
     finally:
         subprocess.run([ray, "stop", "--force"], env=found.environment, check=False)
 

@@ -25,7 +25,7 @@ def auc_interval(
         level: confidence.
 
     Raises:
-        ValueError: for an area that is none, or a class without samples.
+        ValueError: for an area or a level that is none, or a class without samples.
 
     Reference: Newcombe (2006), Stat. Med. 25, 559, method 5.
     """

@@ -28,6 +28,9 @@ def jackknife_interval(
         values: the first axis is the seeds; an interval needs four.
         level: confidence.
 
+    Raises:
+        ValueError: for a level that is not between 0 and 1.
+
     Reference: Tukey (1958), Ann. Math. Stat. 29, 614.
     """
     check_level(level)

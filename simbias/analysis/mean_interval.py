@@ -26,6 +26,9 @@ def mean_interval(values: ArrayLike, *, level: float = 0.95) -> Estimate:
         values: one per seed, NaN for none; an interval needs six.
         level: confidence.
 
+    Raises:
+        ValueError: for a level that is not between 0 and 1.
+
     Reference: Student (1908), Biometrika 6, 1; Hall (1988), Ann. Stat. 16, 927.
     """
     check_level(level)

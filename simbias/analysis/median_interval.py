@@ -19,6 +19,9 @@ def median_interval(values: ArrayLike, *, level: float = 0.95) -> Estimate:
         values: one per seed, NaN for none; an interval needs six.
         level: confidence.
 
+    Raises:
+        ValueError: for a level that is not between 0 and 1.
+
     Reference: Conover (1999), Practical nonparametric statistics, §3.2.
     """
     check_level(level)

@@ -22,7 +22,7 @@ def quantile_band(
         `count` of them, and `failed`: those without a value (failed or not finished).
 
     Raises:
-        ValueError: if there is no such axis.
+        ValueError: if there is no such axis, or for a level out of range.
     """
     check_level(level)
     if dim not in values.dims:

@@ -28,7 +28,7 @@ def share_difference(
         level: confidence.
 
     Raises:
-        ValueError: for other values.
+        ValueError: for other values, or a level that is none.
 
     Reference: Newcombe (1998), Stat. Med. 17, 873, method 11.
     """

@@ -43,7 +43,7 @@ def threshold(
     Bracketed: the rates at the smallest and the largest size lie on different sides
     of ½, and the fit crosses between them.  If not, the interval is that of sign tests
     at the sizes of the grid, as for `median_crossing`, with success that falls in n
-    unless it is seen to rise.
+    unless it is seen to rise; it has no ends where rates lie on both sides of ½.
 
     Args:
         is_success: over (`dim`, seed); true, false, or 1, 0, and NaN for members
@@ -76,8 +76,10 @@ def threshold(
         low, high = _side(sizes, values, level)
         method = (
             f"success in {rates[0]:.0%} at {dim} = {sizes[0]:g} and "
-            f"{rates[-1]:.0%} at {sizes[-1]:g}, sign tests"
+            f"{rates[-1]:.0%} at {sizes[-1]:g}, "
         )
+        is_known = low > 0 or high < np.inf
+        method += "sign tests" if is_known else "nothing can be said"
     else:
         low, high, method = _interval(sizes, values, value, slope, level)
     return Threshold(

@@ -5,12 +5,10 @@ import dataclasses
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simbias.analysis._interval import LEAST_SEEDS, few, present
+from simbias.analysis._interval import LEAST_SEEDS, check_level, few, present
 from simbias.analysis.mean_interval import mean_interval
 from simbias.core import Estimate
 from simbias.errors import BadInput
-
-VERDICTS = ("undefined", "absent", "open", "observed", "reversed")
 
 
 def verdict(seen: Estimate, least: float | int) -> str:
@@ -63,8 +61,10 @@ def effect_interval(
         level: confidence.
 
     Raises:
-        ValueError: for a share outside (0, 1], or a value out of range.
+        ValueError: for a share outside (0, 1], a value out of range, or a level that
+            is none.
     """
+    check_level(level)
     if not 0 < share <= 1:
         raise BadInput(f"`share` must lie in (0, 1], got {share}. Example: 0.5.")
     seen = present(values)

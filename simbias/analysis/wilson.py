@@ -20,7 +20,7 @@ def wilson(successes: int, trials: int, *, level: float = 0.95) -> Estimate:
         level: confidence.
 
     Raises:
-        ValueError: unless 0 ≤ k ≤ n and n ≥ 1.
+        ValueError: unless 0 ≤ k ≤ n, n ≥ 1 and 0 < level < 1.
 
     Reference: Wilson (1927), J. Am. Stat. Assoc. 22, 209; Newcombe (1998), Stat. Med.
     17, 857, method 4.

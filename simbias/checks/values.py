@@ -43,6 +43,20 @@ def positive(name: str, value: Any) -> None:
         )
 
 
+def at_most_one(name: str, value: Any) -> None:
+    """Raise ValueError unless `value` is from 0 to 1."""
+    not_negative(name, value)
+    if not isinstance(value, Tracer) and value > 1:
+        raise BadInput(f"`{name}` must be at most 1, got {value}. Example: {name}=0.1.")
+
+
+def below_one(name: str, value: Any) -> None:
+    """Raise ValueError unless `value` is from 0 to below 1."""
+    not_negative(name, value)
+    if not isinstance(value, Tracer) and value >= 1:
+        raise BadInput(f"`{name}` must be below 1, got {value}. Example: {name}=0.9.")
+
+
 def is_number(value: Any) -> bool:
     """True for a real number, or an array that holds one; not for a truth value."""
     is_scalar = isinstance(value, Real) or getattr(value, "shape", None) == ()

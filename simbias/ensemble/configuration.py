@@ -14,8 +14,6 @@ from simbias.core import Experiment
 from simbias.ensemble.parameters import parameters_of
 from simbias.introspection.identity import code_identity, has_name
 
-Plain = dict[str, "Plain"] | list["Plain"] | str | int | float | bool | None
-
 _LIBRARIES = ("simbias", "jax", "jaxlib", "equinox", "diffrax", "optax", "numpy")
 
 

@@ -15,7 +15,6 @@ from simbias.core import CellValue, Dataset, Experiment, Loss, Status
 from simbias.ensemble.engine import exact_numerics, run_members
 from simbias.ensemble.leaves import named_leaves, with_leaves
 from simbias.errors import BadInput
-from simbias.introspection.hidden_layer import has_hidden_layer
 from simbias.networks.two_layer import TwoLayer
 from simbias.verbs._kept import arrays_of, check_shapes, one_of_each
 from simbias.verbs._origin import origin, values_of
@@ -54,11 +53,6 @@ class Training:
     def arrays(self) -> Arrays:
         """Every array of the networks by name, time first."""
         return {k: np.asarray(v) for k, v in named_leaves(self.networks).items()}
-
-    @property
-    def has_neurons(self) -> bool:
-        """True for networks with a single hidden layer."""
-        return has_hidden_layer(named_leaves(self.networks))
 
     def along(self, function: Callable[[Any], jax.Array]) -> np.ndarray:
         """A function of the network at every time."""

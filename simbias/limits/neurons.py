@@ -37,9 +37,14 @@ def lacks(network: Any, data: Dataset, loss: Loss) -> str:
         return "two layers of ReLU or leaky ReLU"
     if data.y.shape[1] != 1:
         return "one output"
-    if getattr(network, "frozen", ()) not in ((), ("a",)):
+    if not has_known_frozen(network):
         return "no weights that are frozen but those of the output"
     return "" if whole(loss) in (half_mse, mse) else "`half_mse` or `mse`"
+
+
+def has_known_frozen(network: Any) -> bool:
+    """Whether all weights are trained, or all but those of the output."""
+    return getattr(network, "frozen", ()) in ((), ("a",))
 
 
 def read(network: Any, data: Dataset, loss: Loss) -> tuple[Neurons, Sample]:
@@ -50,7 +55,7 @@ def read(network: Any, data: Dataset, loss: Loss) -> tuple[Neurons, Sample]:
         w = jnp.concatenate([w, network.b[:, None]], axis=1)
         x = jnp.concatenate([x, jnp.ones_like(x[:, :1])], axis=1)
     x = jnp.where(data.weight[:, None] > 0, x, 0)
-    eps, is_frozen = float(jnp.finfo(w.dtype).eps), bool(network.frozen)
+    eps, is_frozen = float(jnp.finfo(w.dtype).eps), network.frozen == ("a",)
     slope = network.negative_slope
     neurons = Neurons(wide(w), wide(network.a[:, 0]), slope, is_frozen, eps)
     return neurons, Sample(wide(x), wide(data.y), wide(data.weight), loss)

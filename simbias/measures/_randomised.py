@@ -28,13 +28,7 @@ def three_logits(network: Any, data: Dataset, simple: int) -> Float[Array, "3 n"
         ValueError: without a test sample, for several outputs, or too few features.
     """
     test = second_sample(data)
-    if simple > data.features.shape[0]:
-        raise BadInput(
-            f"`simple` must be at most the number of features, got {simple} and "
-            f"`data.features` of shape {data.features.shape}."
-        )
-    there = test.x[exchange(test)]
-    basis = orthonormal(data.features[:simple])
+    there, basis = test.x[exchange(test)], simple_basis(data, simple)
     inside, inside_there = _part(test.x, basis), _part(there, basis)
     inputs = (
         test.x,
@@ -90,6 +84,20 @@ def dependence(network: Any, data: Dataset) -> Float[Array, "p 2"]:
         return jnp.stack([1 - auc, jnp.where(twice > 0, share, jnp.nan)])
 
     return jax.lax.map(of, data.features)
+
+
+def simple_basis(data: Dataset, simple: int) -> Float[Array, "s d"]:
+    """Orthonormal rows that span the first `simple` features.
+
+    Raises:
+        ValueError: if there are not so many.
+    """
+    if simple > data.features.shape[0]:
+        raise BadInput(
+            f"`simple` must be at most the number of features, got {simple} and "
+            f"`data.features` of shape {data.features.shape}."
+        )
+    return orthonormal(data.features[:simple])
 
 
 def orthonormal(directions: Float[Array, "s d"]) -> Float[Array, "s d"]:

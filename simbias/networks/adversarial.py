@@ -1,12 +1,13 @@
 """A network that is trained on the worst inputs near its samples."""
 
-from typing import Any
+from typing import Any, get_args
 
 import equinox as eqx
 import jax
 from jaxtyping import Array, Float
 
 from simbias.attacks import Norm, projected_ascent
+from simbias.checks.sample import one_of
 from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractNetwork, Loss
 
@@ -33,6 +34,7 @@ class Adversarial(AbstractNetwork):
     steps: int = eqx.field(static=True, default=10)
 
     def __check_init__(self):
+        one_of("norm", self.norm, get_args(Norm))
         positive("radius", self.radius)
         positive_integer("steps", self.steps)
 
@@ -40,6 +42,11 @@ class Adversarial(AbstractNetwork):
     def has_kinks(self) -> bool | None:
         """As the network that is trained says, None if it does not."""
         return getattr(self.inner, "has_kinks", None)
+
+    @property
+    def features(self) -> Any:
+        """Those of the network that is trained, None if it has none."""
+        return getattr(self.inner, "features", None)
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Output for one input."""

@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from simbias.checks.sample import one_of
 from simbias.checks.values import positive, positive_integer
 from simbias.core import Real
 from simbias.networks.activations import ACTIVATIONS
@@ -144,5 +145,6 @@ def _scaled(
     d: int,
     activation: str,
 ) -> TwoLayer:
+    one_of("activation", activation, tuple(ACTIVATIONS))
     w, b = factor * v[:, :d], factor * v[:, d] if v.shape[1] > d else None
     return TwoLayer(w=w, a=factor * a, b=b, activation=ACTIVATIONS[activation])

@@ -53,19 +53,19 @@ def degree_weights(values: Float[Array, " p"]) -> Float[Array, " degree"]:
     Raises:
         ValueError: for a number of points that is no power of two above 1.
     """
-    n = bits_of(values.shape[0])
+    n = bits_of(values.shape[0], "values")
     power = walsh_coefficients(values) ** 2
     degree = jax.lax.population_count(jnp.arange(2**n, dtype=jnp.uint32))
     return jax.ops.segment_sum(power, degree.astype(jnp.int32), n + 1)
 
 
-def bits_of(points: int) -> int:
-    """The n of 2ⁿ points.
+def bits_of(points: int, name: str = "is_one") -> int:
+    """The n of 2ⁿ points, at which `name` is given.
 
     Raises:
         ValueError: if there is none, or it is 0.
     """
     n = int(math.log2(points)) if points > 0 else 0
     if n < 1 or 2**n != points:
-        raise BadInput(f"`is_one` must be at 2ⁿ points, n ≥ 1, got {points} of them.")
+        raise BadInput(f"`{name}` must be at 2ⁿ points, n ≥ 1, got {points} of them.")
     return n

@@ -61,8 +61,8 @@ def early_limit(
         a: output weights at time 0.
 
     Raises:
-        ValueError: for inputs of another dimension, several outputs, or a start that
-            is not balanced.
+        ValueError: for inputs of another dimension, several outputs, a start that is
+            not balanced, or labels that pull at nothing.
 
     Reference: Tsoy & Konstantinov (2024), arXiv:2405.17299, theorem of the first
     phase; Maennel, Bousquet & Gelly (2018), arXiv:1803.08367.
@@ -82,6 +82,11 @@ def early_limit(
     pull = -jax.grad(loss)(jnp.zeros_like(data.y), data.y, data.weight)[:, 0]
     x, pull = np.asarray(data.x, float), np.asarray(pull, float)
     has_kink = (pull != 0) & (x != 0).any(axis=1)
+    if not has_kink.any():
+        raise BadInput(
+            "`data` must have an input that is not 0 with a label that pulls at f = 0, "
+            "and it has none: no neuron moves."
+        )
     kink, drive = arcs(x[has_kink], pull[has_kink])
     order = np.argsort(kink)
     kink, drive = kink[order], drive[order]

@@ -51,6 +51,9 @@ def max_margin(data: Dataset, label: float | None = None) -> MaxMargin:
     if not is_taken.any():
         raise BadInput(f"`label` must occur in the data, got {label}. Example: 1.0.")
     rows = (y[:, None] * x)[is_taken]
+    # In units in which the longest input has length 1.
+    unit = float(np.linalg.norm(rows, axis=1).max()) or 1.0
+    rows = rows / unit
     matrix = np.vstack([rows.T, np.ones(len(rows))])
     target = np.append(np.zeros(x.shape[1]), 1.0)
     multiplier, distance = scipy.optimize.nnls(matrix, target)
@@ -59,7 +62,7 @@ def max_margin(data: Dataset, label: float | None = None) -> MaxMargin:
         raise BadInput(
             "`data` must be linearly separable through the origin, and these are not."
         )
-    u = -residual[:-1] / residual[-1]
+    u = -residual[:-1] / residual[-1] / unit
     support = np.zeros(len(y))
     support[is_taken] = multiplier > 0
     return MaxMargin(u, float(1 / np.linalg.norm(u)), support)

@@ -38,4 +38,6 @@ def ridgeless_risk(
         not_negative(name, value)
     bias = norm**2 * max(0.0, 1 - n / d)
     gap = abs(d - n) - 1
+    if sigma == 0:
+        return bias, 0.0
     return bias, sigma**2 * min(n, d) / gap if gap > 0 else np.inf

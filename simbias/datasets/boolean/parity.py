@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from simbias.checks.values import not_negative, positive_integer
+from simbias.checks.values import at_most_one, positive_integer
 from simbias.core import Dataset, Index, Real
 from simbias.datasets.boolean._signs import fair_signs
 from simbias.errors import BadInput
@@ -74,9 +74,7 @@ def parity(
                 f"Example: k={d // 2}."
             )
     if flips is not None:
-        not_negative("flips", flips)
-        if isinstance(flips, float) and flips > 1:
-            raise BadInput(f"`flips` must be at most 1, got {flips}. Example: 0.05.")
+        at_most_one("flips", flips)
     key_subset, key_rows = jax.random.split(key)
     draw = jax.random.uniform(key_subset, (d,), jnp.float64)
     is_relevant = draw < 0.5 if k is None else jnp.argsort(jnp.argsort(draw)) < k

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from simbias.checks.sample import one_of
-from simbias.checks.values import not_negative, positive_integer
+from simbias.checks.values import at_most_one, positive_integer
 from simbias.core import Dataset, Real
 from simbias.errors import BadInput
 from simbias.numerics.walsh_hadamard import cube
@@ -64,9 +64,7 @@ def strings(
         )
     if k > n:
         raise BadInput(f"`k` must be at most n = {n}, got {k}. Example: k=1.")
-    not_negative("flips", flips)
-    if isinstance(flips, float | int) and flips > 1:
-        raise BadInput(f"`flips` must be at most 1, got {flips}. Example: flips=0.05.")
+    at_most_one("flips", flips)
     order, bits, labels, noise = jax.random.split(key, 4)
     if n_test is None:
         points = jax.random.permutation(order, jnp.asarray(x, jnp.float64))

@@ -4,7 +4,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.values import not_negative, positive_integer
+from simbias.checks.values import (
+    at_most_one,
+    below_one,
+    not_negative,
+    positive_integer,
+)
 from simbias.core import Dataset, Real
 from simbias.errors import BadInput
 
@@ -58,7 +63,9 @@ def moment_classes(
         positive_integer(name, count)
     numbers = {"shift": shift, "correlation": correlation, "peak": peak, "size": size}
     for name, value in numbers.items():
-        not_negative(name, value)
+        {"correlation": below_one, "peak": at_most_one}.get(name, not_negative)(
+            name, value
+        )
     if classes < 3:
         raise BadInput(
             f"`classes` must be 3 or more, got {classes}: of two both have the one "
@@ -69,12 +76,6 @@ def moment_classes(
             f"`d` must be 3·classes = {3 * classes} or more, got {d}: a block of "
             "inputs for means, covariances and fourth moments."
         )
-    if isinstance(correlation, float) and correlation >= 1:
-        raise BadInput(
-            f"`correlation` must be below 1, got {correlation}. Example: 0.9."
-        )
-    if isinstance(peak, float) and peak > 1:
-        raise BadInput(f"`peak` must be at most 1, got {peak}. Example: 0.2.")
     law = [jnp.asarray(v, jnp.float64) for v in numbers.values()]
     parts = [
         _rows(key_part, count, d, classes, *law)

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from simbias.checks.values import not_negative, positive, positive_integer
+from simbias.checks.values import at_most_one, not_negative, positive, positive_integer
 from simbias.core import Dataset, Real
 from simbias.errors import BadInput
 
@@ -56,9 +56,7 @@ def blobs(
         )
     positive("distance", distance)
     not_negative("radius", radius)
-    not_negative("noise", noise)
-    if isinstance(noise, float | int) and noise > 1:
-        raise BadInput(f"`noise` must be at most 1, got {noise}. Example: noise=0.1.")
+    at_most_one("noise", noise)
     key_way, key_length, key_noise, key_other = jax.random.split(key, 4)
     way = jax.random.normal(key_way, (n, d), jnp.float64)
     length = jax.random.uniform(key_length, (n, 1), jnp.float64) ** (1 / d)

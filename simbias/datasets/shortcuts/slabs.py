@@ -4,9 +4,10 @@ from typing import Literal
 
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from simbias.checks.values import not_negative, positive, positive_integer
+from simbias.checks.values import at_most_one, positive, positive_integer
 from simbias.core import Dataset, Real
 from simbias.errors import BadInput
 
@@ -82,14 +83,14 @@ def slabs(
             raise BadInput(
                 f"`{name}` must be 2, 3, 5 or 7, got {value!r}. Example: {name}=5."
             )
-    not_negative("noise", noise)
+    at_most_one("noise", noise)
     positive("margin", margin)
-    if isinstance(noise, float) and (noise > 1 or (noise > 0 and simple != 2)):
+    if simple != 2 and not isinstance(noise, Tracer) and noise > 0:
         raise BadInput(
-            "`noise` must be at most 1, and 0 unless simple=2, got "
-            f"{noise} with simple={simple}. Example: noise=0.1, simple=2."
+            f"`noise` must be 0 unless simple=2, got {noise} with simple={simple}. "
+            "Example: noise=0.1, simple=2."
         )
-    if isinstance(margin, float) and margin >= 1 / 6:
+    if not isinstance(margin, Tracer) and margin >= 1 / 6:
         raise BadInput(f"`margin` must be below 1/6, got {margin}. Example: 0.1.")
     key_train, key_test, key_q = jax.random.split(key, 3)
     q = _rotation(key_q, d) if is_rotated else jnp.eye(d, dtype=jnp.float64)

@@ -2,12 +2,10 @@
 
 import jax
 import jax.numpy as jnp
-from jax.core import Tracer
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.values import not_negative, positive_integer
+from simbias.checks.values import at_most_one, not_negative, positive_integer
 from simbias.core import Dataset, Real
-from simbias.errors import BadInput
 
 
 def sine_on_disc(
@@ -42,10 +40,8 @@ def sine_on_disc(
     """
     for name, value in (("n", n), ("n_test", n_test)):
         positive_integer(name, value)
-    for name, value in (("amplitude", amplitude), ("noise", noise)):
-        not_negative(name, value)
-    if not isinstance(noise, Tracer) and noise > 1:
-        raise BadInput(f"`noise` must be at most 1, got {noise}. Example: noise=0.1.")
+    not_negative("amplitude", amplitude)
+    at_most_one("noise", noise)
     key_train, key_test = jax.random.split(key)
     test = _sample(key_test, n_test, amplitude, noise, None)
     return _sample(key_train, n, amplitude, noise, test)

@@ -5,11 +5,10 @@ from typing import Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
 from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt8
 
 from simbias.checks.sample import one_of
-from simbias.checks.values import not_negative, positive_integer
+from simbias.checks.values import at_most_one, not_negative, positive_integer
 from simbias.core import Dataset, Real
 from simbias.datasets.vision._halves import (
     Half,
@@ -87,12 +86,7 @@ def dominoes(
         positive_integer(name, value)
     if not 2 <= classes <= _CLASSES:
         raise BadInput(f"`classes` must be from 2 to 10, got {classes}.")
-    not_negative("correlation", correlation)
-    if not isinstance(correlation, Tracer) and correlation > 1:
-        raise BadInput(
-            f"`correlation` must be at most 1, got {correlation}. "
-            "Example: correlation=0.95."
-        )
+    at_most_one("correlation", correlation)
     not_negative("noise", noise)
     one_of("source", source, tuple(IMAGES))
     if source == "digits" and data_dir:

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from simbias.checks.files import check_files_due, missing_files
 from simbias.checks.sample import one_of
-from simbias.checks.values import not_negative, positive_integer
+from simbias.checks.values import at_most_one, positive_integer
 from simbias.core import Dataset, Real
 from simbias.datasets.vision._cifar import cifar10
 from simbias.datasets.vision._dead_leaves import SHAPES, dead_leaves
@@ -95,9 +95,7 @@ def images(
     positive_integer("n_test", n_test)
     one_of("source", source, tuple(SHAPE))
     one_of("task", task, ("classes", "halves", "parity"))
-    not_negative("noise", noise)
-    if not isinstance(noise, Tracer) and noise > 1:
-        raise BadInput(f"`noise` must be at most 1, got {noise}. Example: noise=0.1.")
+    at_most_one("noise", noise)
     if data_dir and source in ("digits", "dead_leaves"):
         raise BadInput(
             f'`data_dir` is read for "mnist" and "cifar10", got {data_dir!r} with '

@@ -121,18 +121,14 @@ def outcomes(ds: xr.Dataset) -> xr.Dataset:
 def claims(ds: xr.Dataset) -> list[Claim]:
     """How often the prediction is right, of either kind, and both controls."""
     seen, out = outcomes(ds), []
-    until = float(ds["time"][-1])
     for where, part in _cells(seen):
         is_there, is_yes = part["interpolates"].values, part["is_predicted"].values
         scale = float(part["scale"])
         if scale >= LARGE:
             text = f"control: interpolated of those not predicted, {where}"
-            new = [share(text, is_there[~is_yes], OFTEN, 1.0, OURS)]
+            out.append(share(text, is_there[~is_yes], OFTEN, 1.0, OURS))
         elif scale <= SMALL:
-            new = _of_small_start(is_there, is_yes, where)
-        else:
-            new = []
-        out += [c.given(until >= LEAST_TIME, f"t ≥ {LEAST_TIME:g}") for c in new]
+            out += _of_small_start(is_there, is_yes, where)
     return out
 
 

@@ -13,7 +13,7 @@ from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from simbias.analysis.first_passage import first_passage
-from simbias.checks.values import not_negative, positive_integer
+from simbias.checks.values import at_most_one, not_negative, positive_integer
 from simbias.core import AbstractMeasure, AbstractNetwork, Dataset, Loss, Real
 from simbias.errors import BadInput
 from simbias.losses import half_mse
@@ -121,9 +121,7 @@ def student(delta: Real, size: Real, slope: Real) -> GaussianStudent:
     Raises:
         ValueError: as `start`, and unless 0 ≤ s ≤ 1.
     """
-    not_negative("slope", slope)
-    if not isinstance(slope, Tracer) and slope > 1:
-        raise BadInput(f"`slope` must be at most 1, the identity, got {slope}.")
+    at_most_one("slope", slope)
     exact = lambda v: jnp.asarray(v, jnp.float64)
     return GaussianStudent(start(delta, size), exact(np.eye(2)), exact(slope))
 

@@ -5,7 +5,6 @@ share a program.  What a measure of another bias finds in a task is recorded, to
 """
 
 import dataclasses
-from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -19,8 +18,6 @@ N, TEST = 128, 256
 PARTS = 8
 Inputs = Float[Array, "_ d"]
 Column = Float[Array, " n"]
-# (key, law of the inputs) -> sample.
-Task = Callable[[PRNGKeyArray, str], Dataset]
 
 
 @dataclasses.dataclass(frozen=True)

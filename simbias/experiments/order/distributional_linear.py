@@ -41,7 +41,7 @@ from simbias.losses import half_mse
 from simbias.presets import presets
 
 AXES = ()
-LEAST_TIME = 10.0
+LONG = 10.0
 # Rows of the real law whose outputs are compared.
 _SHOWN = 8
 
@@ -114,8 +114,8 @@ def figure(ds: xr.Dataset) -> Figure:
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The same path on the clone with the same moments, and on no other."""
     gap = differences(ds)
-    is_long = float(ds["time"][-1]) >= LEAST_TIME
-    needs = f"a time of {LEAST_TIME:g}"
+    is_long = float(ds["time"][-1]) >= LONG
+    needs = f"a time of {LONG:g}"
     same = gap.sel(trained_on="covariance")
     text = "|output, clone of covariance − real|, largest of all times"
     out = [largest(text, same, 0, 1e-10, "exact: Σ xxᵀ and Σ yxᵀ are the same")]

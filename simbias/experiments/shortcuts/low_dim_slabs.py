@@ -96,5 +96,4 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         five, line = last["rank"].sel(simple=5), last["rank"].sel(simple=2)
         text = "effective rank, five slabs less linear"
         found.append(difference(text, five, line, 1, 10, "ours"))
-    late = float(ds["time"][-1]) >= LEAST_TIME and int(ds["n"]) >= 1000
-    return [c.given(late, f"t ≥ {LEAST_TIME:g}, n ≥ 1000") for c in found]
+    return [c.given(int(ds["n"]) >= 1000, "n ≥ 1000") for c in found]

@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import jax
 
-from simbias.checks.values import not_negative
+from simbias.checks.values import below_one, not_negative
 from simbias.errors import BadInput
 from simbias.flows._descent.batches import Sampling
 from simbias.flows._descent.optimisers import CONSTANTS, has_own_rate
@@ -63,11 +63,8 @@ def check_constants(optimiser: str, constants: Mapping[str, Any]) -> None:
                 f'`{name}` is no constant of "{optimiser}", got {value}. Leave it out '
                 "or change `optimiser`."
             )
-        not_negative(name, value)
-        if name in ("decay", "beta2") and isinstance(value, float) and value >= 1:
-            raise BadInput(
-                f"`{name}` must be below 1, got {value}. Example: {name}=0.9."
-            )
+        check = below_one if name in ("decay", "beta2") else not_negative
+        check(name, value)
 
 
 def check_left_out(

@@ -1,11 +1,12 @@
 """How tightly the neurons gather around the features."""
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from simbias.checks.sample import one_of
 from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
 from simbias.measures._groups import (
@@ -38,6 +39,7 @@ class AngularDeviation(AbstractMeasure):
     units: ClassVar[str] = "radian"
 
     def __check_init__(self):
+        one_of("centre", self.centre, get_args(Centre))
         if not 0 < self.quantile <= 1:
             raise BadInput(
                 f"`quantile` must lie in (0, 1], got {self.quantile}. "

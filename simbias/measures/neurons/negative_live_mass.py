@@ -13,10 +13,10 @@ from simbias.measures._patterns import sides
 class NegativeLiveMass(AbstractMeasure):
     """Share of neurons with aⱼ < 0 in the mass |aⱼ|‖wⱼ‖ of the live neurons.
 
-    Live: vⱼ·xᵢ > 1e-9 ‖vⱼ‖‖xᵢ‖ on at least one training sample, vⱼ = (wⱼ, bⱼ); a neuron
-    that rests on a hyperplane to rounding is not live.  0 if only neurons with
-    aⱼ ≥ 0 are live, 1 if only neurons with aⱼ < 0 are, NaN if none is.
-    One output only.
+    Live: vⱼ·xᵢ > ε ‖vⱼ‖‖xᵢ‖ on at least one training sample, vⱼ = (wⱼ, bⱼ), ε = 1e-9 or
+    100 roundings; a neuron that rests on a hyperplane to rounding is not live.  0 if
+    only neurons with aⱼ ≥ 0 are live, 1 if only neurons with aⱼ < 0 are, NaN if none
+    is.  One output only.
     """
 
     dims: ClassVar[tuple[str, ...]] = ()
@@ -28,7 +28,8 @@ class NegativeLiveMass(AbstractMeasure):
             ValueError: if the network has several outputs.
         """
         is_negative = single_output(network) < 0
-        is_live = jnp.any(sides(network, data, 1e-9) > 0, axis=0)
+        least = max(1e-9, 100 * float(jnp.finfo(data.x.dtype).eps))
+        is_live = jnp.any(sides(network, data, least) > 0, axis=0)
         mass = jnp.where(is_live, mass_shares(network), 0)
         total = jnp.sum(mass)
         negative = jnp.sum(jnp.where(is_negative, mass, 0))

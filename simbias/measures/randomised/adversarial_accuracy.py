@@ -1,6 +1,6 @@
 """Accuracy under attack, and how much of the attack goes into the simple features."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -8,10 +8,11 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.attacks import Norm, projected_ascent
+from simbias.checks.sample import one_of
 from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.losses import logistic
-from simbias.measures._randomised import logit, orthonormal
+from simbias.measures._randomised import logit, simple_basis
 from simbias.measures._sample import second_sample
 
 
@@ -39,6 +40,7 @@ class AdversarialAccuracy(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("attack",)
 
     def __check_init__(self):
+        one_of("norm", self.norm, get_args(Norm))
         positive("radius", self.radius)
         for name in ("steps", "rows", "simple"):
             positive_integer(name, getattr(self, name))
@@ -47,7 +49,7 @@ class AdversarialAccuracy(AbstractMeasure):
         """Accuracy and share.
 
         Raises:
-            ValueError: without a test sample, or for several outputs.
+            ValueError: without a test sample, for several outputs, or too few features.
         """
         test = second_sample(data)
         x, weight = test.x[: self.rows], test.weight[: self.rows]
@@ -64,7 +66,7 @@ class AdversarialAccuracy(AbstractMeasure):
         )
         is_right = (logit(network, x + delta) > 0) == (y[:, 0] > 0)
         accuracy = jnp.sum(jnp.where(is_right, weight, 0)) / jnp.sum(weight)
-        basis = orthonormal(data.features[: self.simple])
+        basis = simple_basis(data, self.simple)
         inside = jnp.sum((delta @ basis.T) ** 2)
         total = jnp.sum(delta**2)
         share = jnp.where(total > 0, inside / jnp.where(total > 0, total, 1), jnp.nan)

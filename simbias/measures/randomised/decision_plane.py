@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 
 from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractMeasure, Dataset
+from simbias.errors import BadInput
 from simbias.measures._randomised import dependence, logit, orthonormal
 from simbias.measures._sample import second_sample
 
@@ -42,9 +43,15 @@ class DecisionPlane(AbstractMeasure):
         """Shares of the samples classified as positive.
 
         Raises:
-            ValueError: without a test sample, or for several outputs.
+            ValueError: without a test sample, for several outputs, or fewer than two
+                features.
         """
         test = second_sample(data)
+        if data.features.shape[0] < 2:
+            raise BadInput(
+                "`data.features` must be two or more, a simple and a complex one, got "
+                f"an array of shape {data.features.shape}."
+            )
         share = jnp.nan_to_num(dependence(network, data)[:, 1])
         is_complex = jnp.arange(share.shape[0], dtype=jnp.int32) > 0
         other = jnp.argmax(jnp.where(is_complex, share, -1))

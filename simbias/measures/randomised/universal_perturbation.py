@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractMeasure, Dataset
-from simbias.measures._randomised import logit, orthonormal
+from simbias.measures._randomised import logit, simple_basis
 from simbias.measures._sample import second_sample
 
 
@@ -48,7 +48,7 @@ class UniversalPerturbation(AbstractMeasure):
         """Accuracy and share.
 
         Raises:
-            ValueError: without a test sample, or for several outputs.
+            ValueError: without a test sample, for several outputs, or too few features.
         """
         test = second_sample(data)
         gradient = jax.vmap(jax.grad(lambda x: jnp.sum(network(x))))(
@@ -69,7 +69,7 @@ class UniversalPerturbation(AbstractMeasure):
             return right / jnp.sum(test.weight)
 
         both = jax.lax.map(accuracy, jnp.asarray([1.0, -1.0], v.dtype))
-        basis = orthonormal(data.features[: self.simple])
+        basis = simple_basis(data, self.simple)
         return jnp.stack([jnp.min(both), jnp.sum((basis @ v) ** 2)])
 
     def coords(self) -> dict[str, np.ndarray]:

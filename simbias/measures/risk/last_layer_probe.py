@@ -1,12 +1,13 @@
 """What a linear classifier finds in the last layer once the blocks are independent."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from simbias.checks.sample import one_of
 from simbias.checks.values import positive
 from simbias.core import AbstractMeasure, Dataset
 from simbias.measures._sample import classes, outputs, second_sample
@@ -43,6 +44,7 @@ class LastLayerProbe(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("probe",)
 
     def __check_init__(self):
+        one_of("target", self.target, get_args(Block))
         positive("penalty", self.penalty)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "2"]:

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
 from simbias.networks.activations import ACTIVATIONS
 from simbias.networks.dense.mlp import Mlp
@@ -25,8 +26,9 @@ def torch_default(
     The law of torch.nn.Linear, `inputs` being those of the layer.
 
     Raises:
-        ValueError: for a size that is no positive integer.
+        ValueError: for a size that is no positive integer, or an unknown activation.
     """
+    one_of("activation", activation, tuple(ACTIVATIONS))
     for name, value in (("d", d), ("m", m), ("depth", depth), ("k", k)):
         positive_integer(name, value)
     sizes = (d, *[m] * depth, k)

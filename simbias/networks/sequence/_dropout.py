@@ -4,12 +4,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.core import Tracer
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.values import is_number, not_negative
+from simbias.checks.values import below_one
 from simbias.core import Buffer, Real
-from simbias.errors import BadInput
 
 
 def dropout_rate(dropout: Real | None) -> Buffer | None:
@@ -20,13 +18,7 @@ def dropout_rate(dropout: Real | None) -> Buffer | None:
     """
     if dropout is None:
         return None
-    not_negative("dropout", dropout)
-    is_traced = isinstance(dropout, Tracer)
-    if not is_traced and is_number(dropout) and float(dropout) >= 1:
-        raise BadInput(
-            f"`dropout` must be below 1, the share of entries that are set to 0, got "
-            f"{dropout}. Example: dropout=0.1."
-        )
+    below_one("dropout", dropout)
     return Buffer(jnp.asarray(dropout, jnp.float64))
 
 

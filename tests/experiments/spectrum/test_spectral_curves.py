@@ -23,7 +23,6 @@ from simbias.verbs.simulate import simulate
 pytestmark = pytest.mark.usefixtures("hastily_compiled")
 
 KEY = jax.random.key(0)
-PUSHED = {"frequencies": (1,), "points": 8, "radii": (1.0,)}
 
 
 def test_petals_are_where_the_radius_says():
