@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractNetwork, Real
 from simbias.errors import BadInput
+from simbias.networks._cut import cut, numbers
 from simbias.networks.convolution._layers import (
     Kernel,
     average_pool,
@@ -113,14 +114,10 @@ def convolutional(
         inputs = size**2 * of
         arrays += [((into, of, size, size), inputs), ((into,), inputs)]
     arrays += [((p, q), q), ((p,), q), ((k, p), p), ((k,), p)]
-    # One draw for all: each would compile a program of its own.
-    draw = uniform(key, (sum(math.prod(shape) for shape, _ in arrays),), 1)
-    drawn, begin = [], 0
-    for shape, inputs in arrays:
-        end = begin + math.prod(shape)
-        values = draw[begin:end].reshape(shape)
-        drawn.append(jnp.asarray(scale, jnp.float64) / math.sqrt(inputs) * values)
-        begin = end
+    shapes = [shape for shape, _ in arrays]
+    pieces = zip(arrays, cut(uniform(key, (numbers(shapes),), 1), shapes), strict=True)
+    size = lambda inputs: jnp.asarray(scale, jnp.float64) / math.sqrt(inputs)
+    drawn = [size(inputs) * piece for (_, inputs), piece in pieces]
     *convolutions, w, b, a, c = drawn
     kernels, shifts = tuple(convolutions[::2]), tuple(convolutions[1::2])
     return Convolutional(kernels, shifts, w, b, a, c, image, stride)

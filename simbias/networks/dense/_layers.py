@@ -11,6 +11,7 @@ from jaxtyping import Array, Float, Key, PRNGKeyArray
 
 from simbias.checks.values import positive_integer
 from simbias.errors import BadInput
+from simbias.networks._cut import cut, numbers
 
 # Of any size: the matrices of a network do not share one.
 Matrix = Float[Array, "_ _"]
@@ -57,19 +58,15 @@ def layer_weights(
         return tuple(
             _frame(k, *shape) for k, shape in zip(keys[1:], shapes, strict=True)
         )
-    # One draw for all layers: a program compiles as many draws as there are.
-    size = sum(p * q for p, q in shapes)
+    size = numbers(shapes)
     if law == "torch":
         draws = jax.random.uniform(keys[0], (size,), jnp.float64, minval=-1, maxval=1)
         deviation = lambda p, q: q**-0.5  # noqa: ARG005
     else:
         draws = jax.random.normal(keys[0], (size,), jnp.float64)
         deviation = lambda p, q: math.sqrt(_VARIANCES[law](p, q))
-    out, start = [], 0
-    for p, q in shapes:
-        out.append(deviation(p, q) * draws[start : start + p * q].reshape(p, q))
-        start += p * q
-    return tuple(out)
+    pieces = zip(shapes, cut(draws, shapes), strict=True)
+    return tuple(deviation(*shape) * piece for shape, piece in pieces)
 
 
 def _balanced(keys: Key[Array, " l"], widths: tuple[int, ...]) -> tuple[Matrix, ...]:

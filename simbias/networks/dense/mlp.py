@@ -9,6 +9,7 @@ from simbias.checks.sample import one_of
 from simbias.checks.values import positive
 from simbias.core import AbstractNetwork, Real
 from simbias.errors import BadInput
+from simbias.networks._cut import cut, numbers
 from simbias.networks.activations import ACTIVATIONS, Activation, has_kink, identity
 from simbias.networks.dense._layers import LayerLaw, Matrix, layer_weights
 
@@ -138,16 +139,13 @@ def _torch_biases(
     key: PRNGKeyArray, weights: tuple[Matrix, ...]
 ) -> list[Float[Array, " _"]]:
     """U(±1/√q) for every neuron of q inputs."""
-    sizes = [w.shape[0] for w in weights]
+    shapes = [(w.shape[0],) for w in weights]
     # A key of its own: that of the weights is used up.
     draws = jax.random.uniform(
-        jax.random.fold_in(key, 1), (sum(sizes),), jnp.float64, minval=-1, maxval=1
+        jax.random.fold_in(key, 1), (numbers(shapes),), jnp.float64, minval=-1, maxval=1
     )
-    out, start = [], 0
-    for w in weights:
-        out.append(draws[start : start + w.shape[0]] * w.shape[1] ** -0.5)
-        start += w.shape[0]
-    return out
+    pieces = zip(weights, cut(draws, shapes), strict=True)
+    return [piece * w.shape[1] ** -0.5 for w, piece in pieces]
 
 
 def _affine(

@@ -8,6 +8,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
+from simbias.networks._cut import cut, numbers
 from simbias.networks.activations import ACTIVATIONS
 from simbias.networks.dense.mlp import Mlp
 
@@ -33,16 +34,11 @@ def torch_default(
         positive_integer(name, value)
     sizes = (d, *[m] * depth, k)
     shapes = [(b, a + 1) for a, b in zip(sizes, sizes[1:], strict=False)]
-    # One draw for all layers: a program compiles as many draws as there are.
-    u = jax.random.uniform(
-        key, (sum(b * e for b, e in shapes),), jnp.float64, minval=-1, maxval=1
-    )
-    layers, start = [], 0
-    for b, e in shapes:
-        layer = u[start : start + b * e].reshape(b, e) * (e - 1) ** -0.5
-        layers.append((layer[:, :-1], layer[:, -1]))
-        start += b * e
-    weights, biases = zip(*layers, strict=True)
+    u = jax.random.uniform(key, (numbers(shapes),), jnp.float64, minval=-1, maxval=1)
+    pieces = zip(shapes, cut(u, shapes), strict=True)
+    layers = [piece * (e - 1) ** -0.5 for (_, e), piece in pieces]
+    weights = tuple(layer[:, :-1] for layer in layers)
+    biases = tuple(layer[:, -1] for layer in layers)
     return Mlp(weights, biases, ACTIVATIONS[activation])
 
 

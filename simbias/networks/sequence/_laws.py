@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive
 from simbias.core import Real
+from simbias.networks._cut import cut, numbers
 
 Part = Literal["matrix", "bias", "token", "position", "read-out"]
 # What `scale` is if it is not given.
@@ -46,17 +47,12 @@ def drawn(
     if scale is not None:
         positive("scale", scale)
     s = jnp.asarray(SCALES[law] if scale is None else scale, jnp.float64)
-    size = sum(math.prod(entry.shape) for entry in entries)
-    # One draw for all arrays: a program compiles as many draws as there are.  Above −1,
-    # so that no normal number is infinite.
+    shapes = [entry.shape for entry in entries]
+    # Above −1, so that no normal number is infinite.
     low = math.nextafter(-1.0, 0.0)
-    u = jax.random.uniform(key, (size,), jnp.float64, minval=low, maxval=1)
-    out, begin = [], 0
-    for entry in entries:
-        end = begin + math.prod(entry.shape)
-        out.append(_shaped(u[begin:end].reshape(entry.shape), entry, law, s))
-        begin = end
-    return out
+    u = jax.random.uniform(key, (numbers(shapes),), jnp.float64, minval=low, maxval=1)
+    pieces = zip(entries, cut(u, shapes), strict=True)
+    return [_shaped(piece, entry, law, s) for entry, piece in pieces]
 
 
 def _shaped(
