@@ -10,6 +10,7 @@ import tyro
 from simbias.cli._options import Folder
 from simbias.cli._place import found_run
 from simbias.cli._terminal import say
+from simbias.ensemble.durations import about, often
 from simbias.errors import BadInput
 from simbias.store.layout import open_store
 from simbias.store.standing import Owner, Standing, standing
@@ -83,7 +84,8 @@ def _text(now: Standing) -> str:
         f"  stored: {counts}; the whole result is {size:.3g} MiB",
     ]
     if now.rate:
-        lines.append(f"  {_often(now.rate)}{_left(now.seconds_left)}")
+        left = f", {about(now.seconds_left)} left" if now.seconds_left else ""
+        lines.append(f"  {often(now.rate, 'members')}{left}")
     states = [worker.state for worker in now.workers]
     known = [f"{states.count(s)} {s}" for s in ("at work", "silent", "gone")]
     if states:
@@ -124,19 +126,3 @@ def _error(one: Failure) -> str:
 def _printable(text: str) -> str:
     """Without what a terminal would obey."""
     return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
-
-
-def _often(rate: float) -> str:
-    for seconds, unit in ((1, "second"), (60, "minute"), (3600, "hour")):
-        if rate * seconds >= 1:
-            return f"{rate * seconds:.3g} members per {unit}"
-    return f"{rate * 86400:.2g} members per day"
-
-
-def _left(seconds: float | None) -> str:
-    if not seconds:
-        return ""
-    for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
-        if seconds >= 2 * size:
-            return f", about {seconds / size:.0f} {unit} left"
-    return f", about {max(seconds, 1):.0f} seconds left"

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from simbias.core import Status
+from simbias.ensemble.durations import about, often
 
 # The rate is that of the last minutes.
 _SECONDS = 600.0
@@ -42,7 +43,7 @@ class Pace:
         said += f", {failed:,} of them failed" if failed else ""
         rate = self._rate(now)
         if rate and done < status.size:
-            said += f"; {_often(rate)}, {_long((status.size - done) / rate)} left"
+            said += f"; {often(rate)}, {about((status.size - done) / rate)} left"
         at_work = self._at_work(beats, now)
         if at_work is not None and done < status.size:
             said += f"; {at_work} process{'' if at_work == 1 else 'es'} at work"
@@ -75,17 +76,3 @@ def _compiling(beats: Sequence[dict]) -> str:
     numbers = [pair for pair in known if all(type(one) is int for one in pair)]
     begun, shapes = max(numbers, default=(0, 0))
     return f", compiling {begun} of {shapes}" if begun else ""
-
-
-def _often(rate: float) -> str:
-    for seconds, unit in ((1, "second"), (60, "minute"), (3600, "hour")):
-        if rate * seconds >= 1:
-            return f"{rate * seconds:.3g} per {unit}"
-    return f"{rate * 86400:.2g} per day"
-
-
-def _long(seconds: float) -> str:
-    for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
-        if seconds >= 2 * size:
-            return f"about {seconds / size:.0f} {unit}"
-    return f"about {max(seconds, 1):.0f} seconds"
