@@ -17,7 +17,6 @@ from simbias.flows._relu.decoupled import may_be_decoupled
 from simbias.flows._relu.events import PLACES, no_log
 from simbias.flows._relu.frozen import Sample, extended_sample
 from simbias.flows._relu.memory import ReluMemory, next_length
-from simbias.flows._relu.planes import Planes
 from simbias.flows._relu.position import (
     choices_at_start,
     first_length,
@@ -34,6 +33,7 @@ from simbias.flows._shared.objective import (
 from simbias.introspection.wrapped import unwrapped
 from simbias.losses import hinge, whole
 from simbias.numerics.conditionals import when
+from simbias.numerics.planes import Planes
 
 # Neurons × samples from which they are worth what they take to compile.
 _PAYS = 2**16

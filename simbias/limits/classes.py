@@ -13,8 +13,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from simbias.limits.neurons import Neurons, Sample
-from simbias.limits.planes import Planes, planes
 from simbias.numerics.alike import alike
+from simbias.numerics.planes import Planes, find_planes
 from simbias.numerics.precision import matmul
 
 # Roundings of a product; normals whose Gram determinant is below the share are one.
@@ -81,8 +81,10 @@ def classes(
             classes.
     """
     w, a, slope, eps = neurons.w, neurons.a, neurons.slope, neurons.eps
-    x, flat = sample.x, planes(sample.x, neurons.eps)
-    h, length = matmul(w, x.T), jnp.linalg.norm(x, axis=1)
+    x, h = sample.x, matmul(w, sample.x.T)
+    length = jnp.linalg.norm(x, axis=1)
+    unit = x / jnp.where(length > 0, length, 1)[:, None]
+    flat = find_planes(unit, eps)
     is_seen = ((sample.weight > 0) & (length > 0))[None, :]
     slack = _ROUNDINGS * eps * jnp.linalg.norm(w, axis=1)
     is_on = (jnp.abs(h) <= slack[:, None] * length[None, :])[:, flat.first] & is_seen
@@ -96,7 +98,7 @@ def classes(
     only = is_class[:, None]
     active, on = is_active[first] & only, is_on[first] & only
     factor = jnp.where(active, 1, jnp.where(on, 0, slope))
-    found, is_sound = _pins(on & flat.is_first[None, :], flat.unit, pins)
+    found, is_sound = _pins(on & flat.is_first()[None, :], unit, pins)
     return Classes(
         *(kind, is_moved, first, is_class, active, on),
         *(jnp.where(only, factor, 0), found, is_sound, is_enough, slack, flat),

@@ -16,7 +16,6 @@ from simbias.flows.relu_flow import ReluFlow
 from simbias.limits.basin import basin
 from simbias.limits.landing_point import landing_point
 from simbias.limits.neurons import read
-from simbias.limits.planes import planes
 from simbias.networks.two_layer import TwoLayer
 
 pytestmark = pytest.mark.usefixtures("hastily_compiled")
@@ -131,15 +130,6 @@ def test_duplicates_and_opposites_on_which_a_neuron_slides_are_one_hyperplane():
     assert found.is_known
     assert float(found.least) == pytest.approx(3 / 8, rel=1e-12)
     np.testing.assert_allclose(rows(end), rows(other), atol=1e-9)
-
-
-def test_planes_group_multiples_and_opposites():
-    x = jnp.asarray([[1.0, 1.0], [0.0, 0.0], [2.0, 2.0], [-3.0, -3.0], [1.0, 0.0]])
-    with simbias.exact_numerics():
-        found = planes(x, 2e-16)
-    assert found.first.tolist() == [0, 1, 0, 0, 4]
-    assert found.is_reversed.tolist() == [False, False, False, True, False]
-    assert found.is_first.tolist() == [True, True, False, False, True]
 
 
 @pytest.mark.parametrize("ratio", [1.0, 1.5])

@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float, Int
 from simbias.core import Dataset, Loss
 from simbias.flows._relu.norms import norm_of_rows
 from simbias.flows._relu.pins import pinned_normals
-from simbias.flows._relu.planes import Planes, find_planes
+from simbias.numerics.planes import Planes, find_planes
 from simbias.numerics.precision import matmul
 from simbias.numerics.tiling import columns_cut, columns_joined, tiles
 

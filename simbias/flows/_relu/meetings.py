@@ -7,10 +7,10 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._relu.course import Course, Step
 from simbias.flows._relu.pins import dual_basis, jumps, pinned_normals, project
-from simbias.flows._relu.planes import Planes
 from simbias.flows._relu.rows import holds, least_and_place, with_flips
 from simbias.flows._relu.single_neuron import Point, mix
 from simbias.flows._relu.subgradient import box_least_norm
+from simbias.numerics.planes import Planes
 from simbias.numerics.precision import matmul
 
 # Inputs of so few entries: all pairs of them are fewer than entries of all normals.

@@ -7,9 +7,9 @@ from jaxtyping import Array, Bool, Float, PyTree
 from simbias.flows._relu.decoupled import decoupled_length
 from simbias.flows._relu.events import Log
 from simbias.flows._relu.frozen import Sample
-from simbias.flows._relu.planes import Planes
 from simbias.flows._relu.position import Position
 from simbias.flows._relu.smooth_step import Stiffness
+from simbias.numerics.planes import Planes
 
 # Steps of neurons that do not feel each other are taken if they are so much longer.
 _WORTH = 2

@@ -10,7 +10,7 @@ from simbias.flows._relu.frozen import Rates, Sample, frozen_field, neurons_firs
 from simbias.flows._relu.led import Led
 from simbias.flows._relu.norms import norm_of_rows, rounding_of
 from simbias.flows._relu.pins import jumps
-from simbias.flows._relu.planes import Planes, orientation
+from simbias.numerics.planes import Planes, orientation
 from simbias.numerics.precision import matmul
 
 # A speed below this many roundings of what it is the sum of is none.

@@ -51,7 +51,7 @@ class Planes(eqx.Module):
         return jax.lax.while_loop(more, add, (total, start))[0]
 
 
-def find_planes(unit: Float[Array, "n e"]) -> Planes:
+def find_planes(unit: Float[Array, "n e"], eps: float | None = None) -> Planes:
     """Group unit inputs that are equal or opposite; zero rows stay alone.
 
     Row after row, in the order of their directions, each joins the first leader that
@@ -59,10 +59,15 @@ def find_planes(unit: Float[Array, "n e"]) -> Planes:
     of neighbours must not become one plane, nor depend on the order of the samples.
     The distance of two units is taken coordinate by coordinate: their cosine tells
     angles below the root of a rounding from nothing.
+
+    Args:
+        unit: inputs of length 1, or 0.
+        eps: rounding of the precision that they were drawn in; that of their type if
+            not given.
     """
     n = unit.shape[0]
     place = jnp.arange(n, dtype=jnp.int32)
-    limit = _COINCIDENT * jnp.finfo(unit.dtype).eps
+    limit = _COINCIDENT * (jnp.finfo(unit.dtype).eps if eps is None else eps)
     is_plane = jnp.any(unit != 0, axis=1)
     order = jnp.lexsort((unit * orientation(unit)[:, None]).T[::-1]).astype(jnp.int32)
     rank = jnp.zeros(n, jnp.int32).at[order].set(place)

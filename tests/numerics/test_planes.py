@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from simbias.flows._relu.planes import find_planes
+from simbias.numerics.planes import find_planes
 
 
 def units(x):
