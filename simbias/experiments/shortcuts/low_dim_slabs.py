@@ -3,7 +3,7 @@
 The control of `low_dim_inputs`: the same networks on coordinates that all have five
 slabs, none of which a line tells apart, beside the law with one linear coordinate.
 Both are learned from a small start.  With the linear coordinate two directions of the
-first layer carry every label; without it W keeps a rank near d, and with all but its
+first layer carry every label; without it W keeps most of its rank, and with all but its
 two main directions exchanged a third of what was gained is lost.
 
 Reference: the control of Morwani, Batra, Jain & Netrapalli (2023), arXiv:2302.00457, is
