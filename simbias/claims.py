@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simbias.analysis._interval import present, unknown
+from simbias.analysis.interval import present, unknown
 from simbias.analysis.mean_interval import mean_interval
 from simbias.analysis.median_interval import median_interval
 from simbias.analysis.slope_interval import slope_interval

@@ -66,6 +66,25 @@ def imported(path: pathlib.Path) -> set[str]:
     return names
 
 
+# Of a room or a folder, and looked at from outside it.
+SEEN = {
+    "simbias.flows._descent",
+    "simbias.measures.clusters._clusters",
+    "simbias.networks.sequence._laws",
+}
+
+
+def test_what_begins_with_a_line_is_of_its_folder():
+    for path in FILES:
+        here = ("simbias", *path.relative_to(SOURCE).parts[:-1])
+        for name in imported(path):
+            parts = tuple(name.split("."))
+            for i, part in enumerate(parts):
+                is_private = part.startswith("_") and not part.startswith("__")
+                if parts[0] == "simbias" and is_private and here[:i] != parts[:i]:
+                    assert ".".join(parts[: i + 1]) in SEEN, (path, name)
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_imports_go_down_only(path):
     here = unit(path)

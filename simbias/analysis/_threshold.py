@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Bool, Float
 
-from simbias.analysis._interval import check_level
+from simbias.analysis.interval import check_level
 from simbias.core import Estimate
 from simbias.errors import BadInput
 

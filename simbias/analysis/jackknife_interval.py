@@ -6,7 +6,7 @@ import numpy as np
 import scipy
 from jaxtyping import Float
 
-from simbias.analysis._interval import check_level, few
+from simbias.analysis.interval import check_level, few
 from simbias.core import Estimate
 
 _LEAST = 4

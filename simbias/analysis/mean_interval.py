@@ -5,7 +5,7 @@ import scipy
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from simbias.analysis._interval import LEAST_SEEDS, check_level, few, present, unknown
+from simbias.analysis.interval import LEAST_SEEDS, check_level, few, present, unknown
 from simbias.core import Estimate
 
 _RESAMPLES = 1999

@@ -5,9 +5,9 @@ import xarray as xr
 from jaxtyping import Float
 
 from simbias.analysis._crossing import first_crossings
-from simbias.analysis._interval import check_level
 from simbias.analysis._sign_test import sign_interval
 from simbias.analysis._threshold import Threshold, curve, medians, split_failed
+from simbias.analysis.interval import check_level
 
 
 def median_crossing(

@@ -4,7 +4,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from simbias.analysis._interval import LEAST_SEEDS, check_level, few, present, unknown
+from simbias.analysis.interval import LEAST_SEEDS, check_level, few, present, unknown
 from simbias.core import Estimate
 
 

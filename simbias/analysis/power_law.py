@@ -5,8 +5,8 @@ import xarray as xr
 from jaxtyping import Float
 
 from simbias.analysis._crossing import first_crossings
-from simbias.analysis._interval import LEAST_SEEDS, approximate, check_level, few
 from simbias.analysis._threshold import curve, medians, over_seeds, split_failed
+from simbias.analysis.interval import LEAST_SEEDS, approximate, check_level, few
 from simbias.core import Estimate
 from simbias.errors import BadInput
 

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from simbias.analysis._interval import check_level
+from simbias.analysis.interval import check_level
 from simbias.errors import BadInput
 
 

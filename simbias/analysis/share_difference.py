@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simbias.analysis._interval import check_level, present, unknown
+from simbias.analysis.interval import check_level, present, unknown
 from simbias.analysis.wilson import wilson
 from simbias.core import Estimate
 from simbias.errors import BadInput

@@ -6,7 +6,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from simbias.analysis._interval import check_level, unknown
+from simbias.analysis.interval import check_level, unknown
 from simbias.core import Estimate
 from simbias.errors import BadInput
 

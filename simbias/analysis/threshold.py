@@ -3,7 +3,6 @@
 import numpy as np
 import xarray as xr
 
-from simbias.analysis._interval import approximate, check_level
 from simbias.analysis._logistic import (
     Counts,
     Fits,
@@ -20,6 +19,7 @@ from simbias.analysis._threshold import (
     curve,
     split_failed,
 )
+from simbias.analysis.interval import approximate, check_level
 from simbias.errors import BadInput
 
 

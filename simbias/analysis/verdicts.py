@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simbias.analysis._interval import LEAST_SEEDS, check_level, few, present
+from simbias.analysis.interval import LEAST_SEEDS, check_level, few, present
 from simbias.analysis.mean_interval import mean_interval
 from simbias.core import Estimate
 from simbias.errors import BadInput

@@ -2,7 +2,7 @@
 
 import scipy
 
-from simbias.analysis._interval import check_level
+from simbias.analysis.interval import check_level
 from simbias.core import Estimate
 from simbias.errors import BadInput
 

@@ -22,8 +22,8 @@ from simbias.films.panel import Panel
 from simbias.films.spectrum import amplitudes_of, spectrum
 from simbias.films.training import Training, training
 from simbias.introspection.hidden_layer import has_hidden_layer
-from simbias.verbs._kept import one_of_each
-from simbias.verbs._origin import origin, values_of
+from simbias.verbs.kept import one_of_each
+from simbias.verbs.origin import origin, values_of
 from simbias.verbs.redraw import one_cell, one_of, redraw
 
 Kind = Literal["neurons", "function", "boundary", "spectrum"]

@@ -16,9 +16,9 @@ from simbias.ensemble.engine import exact_numerics, run_members
 from simbias.ensemble.leaves import named_leaves, with_leaves
 from simbias.errors import BadInput
 from simbias.networks.two_layer import TwoLayer
-from simbias.verbs._kept import arrays_of, check_shapes, one_of_each
-from simbias.verbs._origin import origin, values_of
+from simbias.verbs.kept import arrays_of, check_shapes, one_of_each
 from simbias.verbs.neuron_history import neuron_history
+from simbias.verbs.origin import origin, values_of
 from simbias.verbs.redraw import one_cell, one_of, redraw
 from simbias.verbs.simulate import planned
 

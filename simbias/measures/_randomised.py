@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, Int
 
 from simbias.core import Dataset
 from simbias.errors import BadInput
-from simbias.measures._sample import outputs, second_sample
+from simbias.introspection.outputs import outputs, second_sample
 
 # What is exchanged, in the order of the rows of `three_logits`.
 RANDOMISED = np.array(["nothing", "simple", "complex"])

@@ -12,6 +12,7 @@ from .convolution.resnet import ResNet as ResNet
 from .convolution.resnet import resnet as resnet
 from .dense.deep_linear import DeepLinear as DeepLinear
 from .dense.deep_linear import deep_linear as deep_linear
+from .dense.layer_weights import layer_weights as layer_weights
 from .dense.mlp import Mlp as Mlp
 from .dense.mlp import mlp as mlp
 from .dense.mlp_init import softmax_pair as softmax_pair

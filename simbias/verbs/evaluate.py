@@ -24,9 +24,9 @@ from simbias.ensemble.programs import drawer
 from simbias.errors import BadInput
 from simbias.introspection.wrapped import unwrapped
 from simbias.results import open_result
-from simbias.verbs._kept import arrays_of, check_shapes, is_whole
-from simbias.verbs._origin import drawn_cell, origin, values_of
 from simbias.verbs._saved import check_axes, writable, write
+from simbias.verbs.kept import arrays_of, check_shapes, is_whole
+from simbias.verbs.origin import drawn_cell, origin, values_of
 from simbias.verbs.redraw import one_of
 
 # Networks that are looked at in one program: so many bytes of them, and so many.

@@ -19,8 +19,8 @@ from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.grid import FLOW_PREFIX
 from simbias.ensemble.leaves import named_leaves, with_leaves
 from simbias.errors import BadInput
-from simbias.verbs._kept import arrays_of, check_shapes, is_whole, one_of_each
-from simbias.verbs._origin import origin, values_of
+from simbias.verbs.kept import arrays_of, check_shapes, is_whole, one_of_each
+from simbias.verbs.origin import origin, values_of
 from simbias.verbs.redraw import one_cell, one_of, redraw
 
 

@@ -16,8 +16,8 @@ from simbias.ensemble.members import draw, maker
 from simbias.errors import BadInput
 from simbias.introspection.hidden_layer import Neurons, hidden_layer
 from simbias.measures.neurons.neuron_weights import NeuronWeights
-from simbias.verbs._kept import arrays_of, check_shapes, one_of_each
-from simbias.verbs._origin import drawn_cell, origin, values_of
+from simbias.verbs.kept import arrays_of, check_shapes, one_of_each
+from simbias.verbs.origin import drawn_cell, origin, values_of
 from simbias.verbs.redraw import one_cell, one_of
 
 

@@ -13,7 +13,7 @@ from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.grid import FLOW_PREFIX
 from simbias.ensemble.keys import member_keys
 from simbias.errors import BadInput
-from simbias.verbs._origin import drawn_cell, origin, root_and_dtype, values_of
+from simbias.verbs.origin import drawn_cell, origin, root_and_dtype, values_of
 
 
 def redraw(

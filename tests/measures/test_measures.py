@@ -14,9 +14,9 @@ from sklearn.linear_model import LinearRegression
 import simbias.measures
 from simbias.core import AbstractMeasure, Dataset
 from simbias.ensemble.padding import padded
+from simbias.introspection.outputs import classes
 from simbias.losses import half_mse, logistic
 from simbias.measures._ols import ols
-from simbias.measures._sample import classes
 from simbias.measures.clusters._clusters import single_linkage
 from simbias.measures.clusters.cluster_masses import ClusterMasses
 from simbias.measures.clusters.effective_width import EffectiveWidth

@@ -20,7 +20,7 @@ from simbias.ensemble.configuration import configuration
 from simbias.flows._relu.events import no_events, no_log
 from simbias.results import open_result
 from simbias.store.layout import open_store
-from simbias.verbs._origin import _flow
+from simbias.verbs.origin import _flow
 from simbias.verbs.simulate import simulate
 
 KEPT = (0.0, 5.0)

@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
 from simbias.datasets.vision.images import SHAPE, Source
-from simbias.measures._sample import outputs, second_sample
+from simbias.introspection.outputs import outputs, second_sample
 
 CLASSES = 10
 # Clock of one epoch: with n = 1000 and a batch of 50 the clock counts epochs.

@@ -18,8 +18,8 @@ from simbias.experiments.layers._matching import (
     permuted,
 )
 from simbias.figures.style import COLOURS
+from simbias.introspection.outputs import outputs, second_sample
 from simbias.losses import cross_entropy
-from simbias.measures._sample import outputs, second_sample
 from simbias.networks.dense.mlp import Mlp
 
 POINTS = np.linspace(0.0, 1.0, 25)

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.core import AbstractMeasure, Dataset
 from simbias.experiments.layers._remembering import EPOCHS
-from simbias.measures._sample import second_sample
+from simbias.introspection.outputs import second_sample
 from simbias.numerics.similarity import cka, matched_correlation, svcca
 
 HIDDEN = 3

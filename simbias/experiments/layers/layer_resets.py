@@ -48,8 +48,8 @@ from simbias.figures.band import band
 from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
+from simbias.introspection.outputs import second_sample
 from simbias.losses import cross_entropy
-from simbias.measures._sample import second_sample
 from simbias.networks.dense.mlp import Mlp, mlp
 from simbias.presets import presets
 

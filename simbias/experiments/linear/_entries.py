@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, AbstractNetwork, Dataset, Loss
-from simbias.measures._sample import outputs, second_sample
+from simbias.introspection.outputs import outputs, second_sample
 
 
 def half_sum(

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from simbias.core import AbstractMeasure, Dataset
-from simbias.measures._sample import second_sample
+from simbias.introspection.outputs import second_sample
 
 
 class CorrectRows(AbstractMeasure):

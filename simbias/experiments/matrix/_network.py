@@ -8,7 +8,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.core import AbstractNetwork, Buffer
 from simbias.experiments.matrix._settings import GAIN, HIDDEN, D, Setting
 from simbias.networks.activations import Activation, has_kink, identity
-from simbias.networks.dense._layers import Matrix, layer_weights
+from simbias.networks.dense.layer_weights import Matrix, layer_weights
 
 _FUNCTIONS = {"relu": jax.nn.relu, "tanh": jnp.tanh, "linear": identity}
 

@@ -42,7 +42,7 @@ from simbias.measures.risk.train_loss import TrainLoss
 from simbias.networks.two_layer_init import standard
 from simbias.presets import presets
 from simbias.theory.extremal_vectors import extremal_vectors
-from simbias.verbs._origin import origin
+from simbias.verbs.origin import origin
 
 PAPER = "Tsoy & Konstantinov (2024), arXiv:2405.17299"
 # What the claims are about: the final time of the smallest preset at least.

@@ -14,7 +14,7 @@ from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, AbstractNetwork, Dataset
 from simbias.errors import BadInput
-from simbias.measures._sample import outputs, second_sample
+from simbias.introspection.outputs import outputs, second_sample
 from simbias.networks.dense.mlp import LayerLaw, Mlp, mlp
 
 Target = Literal["majority", "parity"]

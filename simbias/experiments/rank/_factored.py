@@ -12,7 +12,7 @@ from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, AbstractNetwork, Buffer, Dataset, Index
 from simbias.errors import BadInput
 from simbias.networks.convolution.convolutional import Convolutional
-from simbias.networks.dense._layers import layer_weights
+from simbias.networks.dense.layer_weights import layer_weights
 from simbias.numerics.matrix_rank import spectral_entropy
 
 Start = Literal["gaussian", "orthogonal"]

@@ -13,9 +13,9 @@ from simbias.core import AbstractMeasure, Dataset, Index, Real
 from simbias.errors import BadInput
 from simbias.experiments.rank._matrices import too_few_samples
 from simbias.experiments.rank._stack import Stack
-from simbias.measures._sample import outputs, second_sample
+from simbias.introspection.outputs import outputs, second_sample
 from simbias.networks.activations import identity
-from simbias.networks.dense._layers import layer_weights
+from simbias.networks.dense.layer_weights import layer_weights
 from simbias.numerics.matrix_rank import spectral_entropy
 
 

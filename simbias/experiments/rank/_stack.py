@@ -12,7 +12,7 @@ from simbias.checks.values import positive_integer
 from simbias.core import AbstractNetwork, Index
 from simbias.errors import BadInput
 from simbias.networks.activations import ACTIVATIONS, Activation
-from simbias.networks.dense._layers import LayerLaw, layer_weights
+from simbias.networks.dense.layer_weights import LayerLaw, layer_weights
 
 Kind = Literal["linear", "relu", "tanh", "orthogonal"]
 # Law of the start and activation.

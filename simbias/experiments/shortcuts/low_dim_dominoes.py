@@ -49,8 +49,8 @@ from simbias.experiments.shortcuts.low_dim_pair import (
 from simbias.figures.legends import legend_below
 from simbias.figures.style import blank, style
 from simbias.flows.descent import Descent
+from simbias.introspection.outputs import second_sample
 from simbias.losses import logistic
-from simbias.measures._sample import second_sample
 from simbias.measures.randomised.projected_scores import ProjectedScores
 from simbias.measures.rank.weight_rank import WeightRank
 from simbias.presets import presets

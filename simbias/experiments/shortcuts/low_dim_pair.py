@@ -41,8 +41,8 @@ from simbias.experiments.shortcuts.low_dim_inputs import RANK, RATE, Paired, pai
 from simbias.figures.band import band
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
+from simbias.introspection.outputs import second_sample
 from simbias.losses import logistic
-from simbias.measures._sample import second_sample
 from simbias.presets import presets
 
 AXES: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
-from simbias.measures._sample import outputs, second_sample
+from simbias.introspection.outputs import outputs, second_sample
 
 # Waves of the target, k = 1, …: what is above is noise.
 COUNT = 3

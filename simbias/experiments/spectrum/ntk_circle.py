@@ -37,8 +37,8 @@ from simbias.figures.laws import law_line
 from simbias.figures.legends import legend_below
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
+from simbias.introspection.outputs import outputs
 from simbias.losses import half_mse
-from simbias.measures._sample import outputs
 from simbias.measures.kernel.kernel_rates import KernelRates
 from simbias.presets import presets
 from simbias.theory.circle_kernel import circle_eigenvalues

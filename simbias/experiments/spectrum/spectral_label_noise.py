@@ -32,8 +32,8 @@ from simbias.experiments.spectrum._paths import (
 from simbias.figures.band import band
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
+from simbias.introspection.outputs import outputs
 from simbias.losses import cross_entropy
-from simbias.measures._sample import outputs
 from simbias.measures.spectrum.path_spectrum import PathSpectrum
 from simbias.networks.dense.mlp_init import torch_default
 from simbias.presets import presets

@@ -34,8 +34,8 @@ from simbias.figures.laws import law_line
 from simbias.figures.legends import legend_beside
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
+from simbias.introspection.outputs import outputs
 from simbias.losses import mse
-from simbias.measures._sample import outputs
 from simbias.measures.risk.train_risk import TrainRisk
 from simbias.networks.dense.mlp_init import torch_default
 from simbias.presets import presets

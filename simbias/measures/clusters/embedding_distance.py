@@ -8,9 +8,9 @@ from jaxtyping import Array, Float
 
 from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, Dataset
+from simbias.introspection.outputs import outputs
 from simbias.measures._groups import group_signs, group_vectors, memberships
 from simbias.measures._ols import inputs
-from simbias.measures._sample import outputs
 
 
 class EmbeddingDistance(AbstractMeasure):

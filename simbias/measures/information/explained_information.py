@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
-from simbias.measures._sample import outputs, second_sample
+from simbias.introspection.outputs import outputs, second_sample
 from simbias.measures.information._counts import (
     counts,
     explainer_information,

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
 from simbias.introspection import tangents
-from simbias.measures._sample import outputs
+from simbias.introspection.outputs import outputs
 
 
 class KernelRates(AbstractMeasure):

@@ -11,9 +11,9 @@ from jaxtyping import Array, Float
 from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
+from simbias.introspection.outputs import second_sample
 from simbias.measures._layer import layer_matrix
 from simbias.measures._randomised import exchange, logit
-from simbias.measures._sample import second_sample
 
 
 class ProjectedScores(AbstractMeasure):

@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
+from simbias.introspection.outputs import classes, outputs, second_sample
 from simbias.measures._randomised import RANDOMISED
-from simbias.measures._sample import classes, outputs, second_sample
 from simbias.measures.risk._classes import accuracy, exchanged
 
 

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
+from simbias.introspection.outputs import outputs
 from simbias.losses import mse
 from simbias.measures._ols import inputs, ols
-from simbias.measures._sample import outputs
 
 
 class DistanceToOls(AbstractMeasure):

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive
 from simbias.core import AbstractMeasure, Dataset
-from simbias.measures._sample import classes, outputs, second_sample
+from simbias.introspection.outputs import classes, outputs, second_sample
 from simbias.measures.risk._classes import (
     Block,
     accuracy,

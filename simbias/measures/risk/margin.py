@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
-from simbias.measures._sample import outputs
+from simbias.introspection.outputs import outputs
 
 
 class Margin(AbstractMeasure):

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
-from simbias.measures._sample import second_sample
+from simbias.introspection.outputs import second_sample
 from simbias.measures.risk.train_accuracy import TrainAccuracy
 
 

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
+from simbias.introspection.outputs import outputs, second_sample
 from simbias.losses import mse
-from simbias.measures._sample import outputs, second_sample
 
 
 class TestRisk(AbstractMeasure):

@@ -6,8 +6,8 @@ import equinox as eqx
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset, Loss
+from simbias.introspection.outputs import outputs
 from simbias.losses import half_mse
-from simbias.measures._sample import outputs
 
 
 class TrainLoss(AbstractMeasure):

@@ -6,8 +6,8 @@ import equinox as eqx
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
+from simbias.introspection.outputs import outputs, second_sample
 from simbias.losses import mse
-from simbias.measures._sample import outputs, second_sample
 from simbias.measures.risk._two_groups import predicted, two_groups
 
 

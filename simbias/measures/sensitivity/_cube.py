@@ -7,7 +7,7 @@ from jaxtyping import Array, Bool, Float
 
 from simbias.core import Dataset
 from simbias.errors import BadInput
-from simbias.measures._sample import outputs
+from simbias.introspection.outputs import outputs
 from simbias.numerics.walsh_hadamard import cube
 
 # Above this a sample of strings stands for all of them, as in the published code.

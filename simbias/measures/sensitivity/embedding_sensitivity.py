@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
-from simbias.measures._sample import classes, outputs
+from simbias.introspection.outputs import classes, outputs
 
 
 class EmbeddingSensitivity(AbstractMeasure):

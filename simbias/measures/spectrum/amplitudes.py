@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
-from simbias.measures._sample import outputs
+from simbias.introspection.outputs import outputs
 from simbias.numerics import spectrum
 
 

@@ -11,7 +11,7 @@ from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
-from simbias.measures._sample import outputs, second_sample
+from simbias.introspection.outputs import outputs, second_sample
 from simbias.numerics import spectrum
 
 Kind = Literal["all", "within", "between"]

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.checks.values import positive
 from simbias.core import AbstractNetwork, Real
 from simbias.errors import BadInput
-from simbias.networks.dense._layers import LayerLaw, Matrix, layer_weights
+from simbias.networks.dense.layer_weights import LayerLaw, Matrix, layer_weights
 
 
 class DeepLinear(AbstractNetwork):

@@ -11,7 +11,7 @@ from simbias.core import AbstractNetwork, Real
 from simbias.errors import BadInput
 from simbias.networks._cut import cut, numbers
 from simbias.networks.activations import ACTIVATIONS, Activation, has_kink, identity
-from simbias.networks.dense._layers import LayerLaw, Matrix, layer_weights
+from simbias.networks.dense.layer_weights import LayerLaw, Matrix, layer_weights
 
 
 class Mlp(AbstractNetwork):
