@@ -58,6 +58,8 @@ def law(rng, n, d, k, noise=0.3):
     mean = x @ np.arange(1.0, d * k + 1).reshape(d, k) / d
     y = mean + noise * rng.normal(size=(n, k))
     features = np.arange(1.0, d * k + 1).reshape(d, k).T / d
+    # A direction that tells nothing, for measures that look at two.
+    features = np.concatenate([features, np.eye(1, d)])
     return Dataset(*map(jnp.asarray, (x, y, np.ones(n), mean, features)))
 
 
@@ -605,10 +607,10 @@ def test_a_measure_of_signs_refuses_several_outputs(measure):
         (lambda: ClusterMasses(count=0), "count"),
         (lambda: CosineHistogram(bins=0), "bins"),
         (lambda: Alignment(threshold=1.0), "threshold"),
-        (lambda: value(NeuronCosine(feature=1), network(), sample()), "feature"),
+        (lambda: value(NeuronCosine(feature=2), network(), sample()), "feature"),
         (lambda: value(NeuronCosine(output=1), network(), sample()), "output"),
-        (lambda: value(TwoGroupGap(feature=1), network(), sample()), "feature"),
-        (lambda: value(TwoGroupExcess(feature=1), network(), sample()), "feature"),
+        (lambda: value(TwoGroupGap(feature=2), network(), sample()), "feature"),
+        (lambda: value(TwoGroupExcess(feature=2), network(), sample()), "feature"),
     ],
 )
 def test_a_field_that_cannot_be_meant_is_refused_by_name(make, field):
