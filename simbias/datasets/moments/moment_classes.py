@@ -62,10 +62,9 @@ def moment_classes(
     for name, count in sizes.items():
         positive_integer(name, count)
     numbers = {"shift": shift, "correlation": correlation, "peak": peak, "size": size}
+    checks = {"correlation": below_one, "peak": at_most_one}
     for name, value in numbers.items():
-        {"correlation": below_one, "peak": at_most_one}.get(name, not_negative)(
-            name, value
-        )
+        checks.get(name, not_negative)(name, value)
     if classes < 3:
         raise BadInput(
             f"`classes` must be 3 or more, got {classes}: of two both have the one "

@@ -116,8 +116,8 @@ def convolutional(
     arrays += [((p, q), q), ((p,), q), ((k, p), p), ((k,), p)]
     shapes = [shape for shape, _ in arrays]
     pieces = zip(arrays, cut(uniform(key, (numbers(shapes),), 1), shapes), strict=True)
-    size = lambda inputs: jnp.asarray(scale, jnp.float64) / math.sqrt(inputs)
-    drawn = [size(inputs) * piece for (_, inputs), piece in pieces]
+    spread = lambda inputs: jnp.asarray(scale, jnp.float64) / math.sqrt(inputs)
+    drawn = [spread(inputs) * piece for (_, inputs), piece in pieces]
     *convolutions, w, b, a, c = drawn
     kernels, shifts = tuple(convolutions[::2]), tuple(convolutions[1::2])
     return Convolutional(kernels, shifts, w, b, a, c, image, stride)
