@@ -21,6 +21,13 @@ def test_duplicates_multiples_and_mirror_images_are_one_plane():
     assert planes.following.tolist() == [3, -1, 6, 5, -1, -1, -1, -1]
 
 
+def test_inputs_of_single_precision_are_grouped_by_its_rounding():
+    x = units([[1, 2], [1, 2.00001], [1, 2.01]])
+    assert find_planes(x).first.tolist() == [0, 1, 2]
+    eps = float(np.finfo(np.float32).eps)
+    assert find_planes(x, eps).first.tolist() == [0, 0, 2]
+
+
 @pytest.mark.parametrize("order", [[0, 1, 2], [1, 0, 2], [2, 1, 0], [2, 0, 1]])
 def test_a_chain_of_neighbours_is_cut_the_same_way_in_every_order(order):
     # The first is near to the second and that to the third, but not the first to it.
