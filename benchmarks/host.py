@@ -20,6 +20,7 @@ from _tally import Tally, compile_cache
 from simbias.core import Experiment
 from simbias.ensemble import engine
 from simbias.ensemble.bar import Bar
+from simbias.ensemble.calls import Calls
 from simbias.ensemble.configuration import provenance
 from simbias.ensemble.events import Members
 from simbias.ensemble.programs import Programs
@@ -80,7 +81,7 @@ def one_host(experiment: Experiment) -> dict[str, float]:
     with Tally() as tally:
         tally.watch(engine.Stations, "_drive", "station")
         tally.watch(Programs, "advance", "advance", waits=True)
-        tally.watch(Programs, "_once", "programs", waits=True)
+        tally.watch(Calls, "__call__", "programs", waits=True)
         for name in ("begin", "take"):
             tally.watch(Programs, name, name)
         tally.watch(engine, "harvest", "harvest")
