@@ -24,7 +24,6 @@ lanes lie side by side, as they do on an accelerator.
 
 import argparse
 import json
-import os
 import pathlib
 import sys
 import time
@@ -36,9 +35,8 @@ from _device_figure import drawn
 from _device_kernels import kernels
 from _device_scaling import paper, scaling, throughput_on
 from _on_device import Clock, Place
+from _results import load, machine
 from _tally import compile_cache
-
-from simbias.ensemble.configuration import provenance
 
 # What makes the cases of a part, and its share of the time.
 PARTS = {
@@ -65,12 +63,11 @@ def main() -> None:
     jax.config.update("jax_default_matmul_precision", "highest")
     place = Place(jax.local_devices(), clock, options.smallest)
     document: dict[str, Any] = {
-        **provenance(),
+        **machine(),
         "devices": len(place.devices),
         "bytes_of_a_device": place.bytes_limit,
         "platform_version": place.device.client.platform_version,
-        "cores": os.cpu_count(),
-        "load_before": [round(v, 2) for v in os.getloadavg()],
+        "load_before": load(),
         "rows": [],
         "left_out": [],
     }

@@ -7,17 +7,15 @@ processor (without compiling), evaluations, crossings, and how far apart the end
 """
 
 import argparse
-import json
-import pathlib
 import time
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from _results import machine, written
 
 from simbias.core import Status
-from simbias.ensemble.configuration import provenance
 from simbias.experiments.interpolation.threshold import make
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
@@ -41,11 +39,7 @@ def main() -> None:
     jax.config.update("jax_enable_x64", True)
     cases = ["smallest"] if options.smallest else options.case
     rows = [row for case in cases for row in compared(case)]
-    text = json.dumps({"scale": 1e-8, "d": 5, **provenance(), "rows": rows}, indent=1)
-    if options.json == "-":
-        print(text)
-    else:
-        pathlib.Path(options.json).write_text(text + "\n")
+    written(options.json, {"scale": 1e-8, "d": 5, **machine(), "rows": rows})
 
 
 def compared(case: str) -> list[dict]:

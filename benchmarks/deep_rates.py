@@ -9,18 +9,16 @@ known, and a network of tanh, where the error is of first order.
 """
 
 import argparse
-import json
-import pathlib
 from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
+from _results import machine, written
 
 import simbias
 from simbias.analysis.rate_difference import rate_difference
-from simbias.ensemble.configuration import provenance
 from simbias.flows import Descent, ReluFlow
 from simbias.losses import half_mse
 from simbias.networks import mlp, standard
@@ -107,12 +105,8 @@ def main() -> None:
         options.seeds = 2
     jax.config.update("jax_enable_x64", True)
     kinds = [compare(kind, options) for kind in KINDS]
-    document = {"options": vars(options), **provenance(), "networks": kinds}
-    text = json.dumps(document, indent=1, ensure_ascii=False)
-    if options.json == "-":
-        print(text)
-    else:
-        pathlib.Path(options.json).write_text(text + "\n")
+    document = {"options": vars(options), **machine(), "networks": kinds}
+    written(options.json, document)
 
 
 if __name__ == "__main__":

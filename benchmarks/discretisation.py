@@ -10,16 +10,14 @@ n* with its interval per method and, per n, the share of members whose verdict
 
 import argparse
 import dataclasses
-import json
-import pathlib
 import time
 
 import jax
 import numpy as np
+from _results import machine, written
 
 from simbias.analysis.threshold import threshold
 from simbias.core import AbstractFlow
-from simbias.ensemble.configuration import provenance
 from simbias.experiments import threshold as paper
 from simbias.experiments._times import log_times
 from simbias.flows.descent import Descent
@@ -57,12 +55,8 @@ def main() -> None:
         methods = {name: METHODS[name] for name in SMALLEST}
     jax.config.update("jax_enable_x64", True)
     rows = compare(options, methods)
-    document = {"options": vars(options), **provenance(), "methods": rows}
-    text = json.dumps(document, indent=1, ensure_ascii=False)
-    if options.json == "-":
-        print(text)
-    else:
-        pathlib.Path(options.json).write_text(text + "\n")
+    document = {"options": vars(options), **machine(), "methods": rows}
+    written(options.json, document)
 
 
 def compare(

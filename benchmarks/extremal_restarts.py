@@ -9,17 +9,15 @@ draws some are missed.
 """
 
 import argparse
-import json
 import math
-import pathlib
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from _exact_sphere import maxima_on_sphere
+from _results import machine, written
 
 from simbias.core import Dataset
-from simbias.ensemble.configuration import provenance
 from simbias.theory.extremal_count import extremal_count, extremal_count_at
 from simbias.theory.extremal_vectors import extremal_vectors
 
@@ -35,11 +33,7 @@ def main() -> None:
         n, draws, searched, starts = 30, 4, 2, (20, 40)
     rows = [row(n, sigma, draws, searched, starts) for sigma in (0.3, 1.0, 3.0)]
     about = {"n": n, "d": 3, "draws": draws, "searched": searched}
-    text = json.dumps({**about, **provenance(), "rows": rows}, indent=1)
-    if options.json == "-":
-        print(text)
-    else:
-        pathlib.Path(options.json).write_text(text + "\n")
+    written(options.json, {**about, **machine(), "rows": rows})
 
 
 def row(n, sigma, draws, searched, starts) -> dict:

@@ -20,6 +20,8 @@ import sys
 import tempfile
 import time
 
+from _results import load, machine, written
+
 STEPS = {
     "/jax/core/compile/jaxpr_trace_duration": "tracing",
     "/jax/core/compile/jaxpr_to_mlir_module_duration": "lowering",
@@ -37,23 +39,17 @@ def main() -> None:
     options = parser.parse_args()
     if options.one:
         return counted(*options.one)
-    from simbias.ensemble.configuration import provenance  # noqa: PLC0415
 
     preset = "smoke" if options.smallest else "quick"
     document = {
         "preset": preset,
-        "cores": len(os.sched_getaffinity(0)),
-        "load_before": [round(v, 2) for v in os.getloadavg()],
-        **provenance(),
+        "load_before": load(),
+        **machine(),
     }
     with tempfile.TemporaryDirectory() as folder:
         for which in ("first", "second"):
             document[which] = run(preset, pathlib.Path(folder), which)
-    text = json.dumps(document, indent=1)
-    if options.json == "-":
-        print(text)
-    else:
-        pathlib.Path(options.json).write_text(text + "\n")
+    written(options.json, document)
     return None
 
 

@@ -8,12 +8,10 @@ take members, which compute as well, and the rest, which is the host's.
 
 import argparse
 import dataclasses
-import json
-import os
-import pathlib
 
 import jax
 import numpy as np
+from _results import load, machine, written
 from _stores import tiny
 from _tally import Tally, compile_cache
 
@@ -21,7 +19,6 @@ from simbias.core import Experiment
 from simbias.ensemble import engine
 from simbias.ensemble.bar import Bar
 from simbias.ensemble.calls import Calls
-from simbias.ensemble.configuration import provenance
 from simbias.ensemble.events import Members
 from simbias.ensemble.programs import Programs
 from simbias.ensemble.table import Table
@@ -38,17 +35,12 @@ def main() -> None:
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
     document = {
-        "cores": os.cpu_count(),
-        "load_before": [round(v, 2) for v in os.getloadavg()],
-        **provenance(),
+        "load_before": load(),
+        **machine(),
     }
     with compile_cache():
         document["cases"] = host(options.smallest, options.repeats)
-    text = json.dumps(document, indent=1)
-    if options.json == "-":
-        print(text)
-    else:
-        pathlib.Path(options.json).write_text(text + "\n")
+    written(options.json, document)
 
 
 def host(is_smallest: bool, repeats: int) -> list[dict]:

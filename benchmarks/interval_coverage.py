@@ -13,14 +13,13 @@ are points, and samples of a class.
 """
 
 import argparse
-import json
-import pathlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from _laws import SIZES, UNSEEN, VALUES, rising, scaled, successes
+from _results import machine, written
 from scipy import stats
 
 from simbias.analysis.auc_interval import auc_interval
@@ -33,7 +32,6 @@ from simbias.analysis.power_law import power_law
 from simbias.analysis.slope_interval import slope_interval
 from simbias.analysis.threshold import threshold
 from simbias.analysis.wilson import wilson
-from simbias.ensemble.configuration import provenance
 
 SEEDS = (4, 6, 8, 16, 20)
 # Where an interval is replaced, or its use refused.
@@ -50,11 +48,7 @@ def main() -> None:
     options = parser.parse_args()
     trials = 10 if options.smallest else options.trials
     rows = [*every_row(trials)]
-    text = json.dumps({**provenance(), "rows": rows}, indent=1, ensure_ascii=False)
-    if options.json == "-":
-        print(text)
-    else:
-        pathlib.Path(options.json).write_text(text + "\n")
+    written(options.json, {**machine(), "rows": rows})
 
 
 def every_row(trials: int) -> Iterator[dict[str, Any]]:

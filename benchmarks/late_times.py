@@ -9,12 +9,10 @@ perturbation of the size of a step decides when.
 
 import argparse
 import dataclasses
-import json
-import pathlib
 
 import jax
+from _results import machine, written
 
-from simbias.ensemble.configuration import provenance
 from simbias.experiments import threshold as paper
 from simbias.flows.descent import Descent
 from simbias.flows.relu_flow import ReluFlow
@@ -49,11 +47,7 @@ def main() -> None:
                 "evaluations_by_seed": ds["evaluations"].values.tolist(),
             }
         )
-    text = json.dumps({"cell": cell, **provenance(), "rows": rows}, indent=1)
-    if options.json == "-":
-        print(text)
-    else:
-        pathlib.Path(options.json).write_text(text + "\n")
+    written(options.json, {"cell": cell, **machine(), "rows": rows})
 
 
 if __name__ == "__main__":

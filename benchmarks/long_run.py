@@ -10,7 +10,6 @@ t = 800 at rtol 1e-4 … 1e-6, and by Euler's method at steps of 5e-4, kinks ign
 """
 
 import argparse
-import json
 import pathlib
 import time
 
@@ -19,10 +18,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from _results import machine, written
 from work_precision import load
 
 from simbias.core import Dataset, Status
-from simbias.ensemble.configuration import provenance
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
@@ -64,12 +63,8 @@ def main() -> None:
                 found = run(flow, network, data, half_mse, times)
                 rows += [{"seed": seed, **row} for row in found]
     name = options.problem and options.problem.name
-    text = json.dumps({"problem": name, **provenance(), "rows": rows})
-    text = text.replace("}, {", "},\n {")
-    if options.json == "-":
-        print(text)
-    else:
-        pathlib.Path(options.json).write_text(text + "\n")
+    document = {"problem": name, **machine(), "rows": rows}
+    written(options.json, document, a_row_a_line=True)
 
 
 def noisy_linear(seed: int, n: int, d: int, m: int) -> tuple[Dataset, TwoLayer]:

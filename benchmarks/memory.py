@@ -27,11 +27,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from _results import machine, written
 from _tally import compile_cache
 
 from simbias.core import Experiment
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
-from simbias.ensemble.configuration import provenance
 from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.events import Progress
 from simbias.ensemble.members import maker
@@ -135,17 +135,16 @@ def main() -> None:
     if options.one:
         print(json.dumps(row({**CASES, **SMALLEST}[options.one])))
         return
-    document = {"unit": "MiB", **provenance(), "cases": {}}
+    document = {"unit": "MiB", **machine(), "cases": {}}
     with compile_cache():
         for name in SMALLEST if options.smallest else options.cases:
             command = [sys.executable, __file__, "--one", name]
             out = subprocess.check_output(command, text=True)
             document["cases"][name] = json.loads(out.splitlines()[-1])
-            text = json.dumps(document, indent=1)
             if options.json != "-":
-                pathlib.Path(options.json).write_text(text + "\n")
+                written(options.json, document)
     if options.json == "-":
-        print(text)
+        written("-", document)
 
 
 def row(experiment: Experiment) -> dict[str, float | str]:

@@ -9,15 +9,14 @@ again, and a round that was stopped goes on where it was.
 
 import argparse
 import itertools
-import json
 import pathlib
 import tempfile
 
 import numpy as np
 import xarray as xr
+from _results import machine, written
 
 import simbias
-from simbias.ensemble.configuration import provenance
 from simbias.experiments import phase_diagram as paper
 from simbias.experiments.interpolation.phase_diagram import VERDICTS, refined, verdict
 
@@ -59,8 +58,7 @@ def main() -> None:
     ]
     if options.figure:
         paper.figure(ds).savefig(options.figure, dpi=120)
-    text = json.dumps({**provenance(), "rounds": rounds, "rows": rows}, indent=1)
-    print(text) if options.json == "-" else pathlib.Path(options.json).write_text(text)
+    written(options.json, {**machine(), "rounds": rounds, "rows": rows})
 
 
 def computed(

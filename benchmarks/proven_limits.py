@@ -12,15 +12,13 @@ that did not end will leave the saddle that they are at, by `EscapeTime`.
 
 import argparse
 import dataclasses
-import json
-import pathlib
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from _results import machine, written
 
 from simbias.core import AT_REST, Status
-from simbias.ensemble.configuration import provenance
 from simbias.experiments import threshold as paper
 from simbias.flows.relu_flow import ReluFlow
 from simbias.limits.landing_point import landing_point
@@ -69,11 +67,7 @@ def main() -> None:
     on = simulate(dataclasses.replace(experiment, stop=None))
     rows = [row(ended.sel(n=n), on.sel(n=n)) | {"n": n} for n in sizes]
     about = {"m": m, "seeds": seeds, "final_time": last, "tolerance": TOLERANCE}
-    text = json.dumps({**about, **provenance(), "rows": rows}, indent=1)
-    if options.json == "-":
-        print(text)
-    else:
-        pathlib.Path(options.json).write_text(text + "\n")
+    written(options.json, {**about, **machine(), "rows": rows})
 
 
 def row(ended, on) -> dict:

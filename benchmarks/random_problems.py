@@ -13,15 +13,14 @@ at several tolerances, with and without stabilised steps.
 
 import argparse
 import json
-import pathlib
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from _results import machine, written
 
 from simbias.core import Dataset, Status
-from simbias.ensemble.configuration import provenance
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse, logistic
 from simbias.networks.activations import LeakyRelu
@@ -56,12 +55,9 @@ def main() -> None:
             for is_stabilised in ((True,) if options.smallest else (True, False))
         ],
     }
-    document = {**summary, **provenance(), "rows": rows}
-    text = json.dumps(document).replace("}, {", "},\n {")
-    if options.json == "-":
-        print(text)
-    else:
-        pathlib.Path(options.json).write_text(text + "\n")
+    document = {**summary, **machine(), "rows": rows}
+    written(options.json, document, a_row_a_line=True)
+    if options.json != "-":
         print(json.dumps(summary))
 
 

@@ -11,14 +11,12 @@ fell fastest per ln t, which is known to a record, 7 %.
 
 import argparse
 import dataclasses
-import json
-import pathlib
 
 import jax
 import numpy as np
+from _results import machine, written
 
 from simbias.core import Status
-from simbias.ensemble.configuration import provenance
 from simbias.experiments import threshold as paper
 from simbias.flows.relu_flow import ReluFlow
 from simbias.measures.rest.escape_time import EscapeTime
@@ -52,11 +50,7 @@ def main() -> None:
     )
     rows = [row(ds.sel(n=n)) | {"n": n} for n in sizes]
     about = {"d": 2, "m": m, "seeds": seeds, "final_time": last}
-    text = json.dumps({**about, **provenance(), "rows": rows}, indent=1)
-    if options.json == "-":
-        print(text)
-    else:
-        pathlib.Path(options.json).write_text(text + "\n")
+    written(options.json, {**about, **machine(), "rows": rows})
 
 
 def row(ds) -> dict:

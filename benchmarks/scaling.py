@@ -15,18 +15,15 @@ model     from these numbers to a thousand workers and ten million members; what
 
 import argparse
 import json
-import os
-import pathlib
 import sys
 
 import jax
 from _at_scale import model
 from _records import records
 from _requests import requests, sharing
+from _results import load, machine, written
 from _tally import compile_cache
 from _workers import as_worker, scaling
-
-from simbias.ensemble.configuration import provenance
 
 
 def main() -> None:
@@ -43,9 +40,8 @@ def main() -> None:
         as_worker(*options.worker)
         return
     document = {
-        "cores": os.cpu_count(),
-        "load_before": [round(v, 2) for v in os.getloadavg()],
-        **provenance(),
+        "load_before": load(),
+        **machine(),
     }
     made = {
         "workers": lambda: scaling(options.smallest, options.repeats),
@@ -59,11 +55,7 @@ def main() -> None:
             print(json.dumps({part: document[part]}), flush=True, file=sys.stderr)
     if set(options.part) == set(parts):
         document["model"] = model(document)
-    text = json.dumps(document, indent=1)
-    if options.json == "-":
-        print(text)
-    else:
-        pathlib.Path(options.json).write_text(text + "\n")
+    written(options.json, document)
 
 
 if __name__ == "__main__":

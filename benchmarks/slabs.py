@@ -12,17 +12,15 @@ the three AUC.
 
 import argparse
 import dataclasses
-import json
-import pathlib
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import xarray as xr
+from _results import machine, written
 
 from simbias.core import Experiment, Status
-from simbias.ensemble.configuration import provenance
 from simbias.experiments import slabs, slabs_adversarial, slabs_noisy
 from simbias.flows.descent import Descent
 from simbias.verbs.shown import judge
@@ -42,16 +40,12 @@ def main() -> None:
     parser.add_argument("--json", default="-")
     parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()
-    document: dict[str, Any] = dict(provenance())
+    document: dict[str, Any] = machine()
     if options.smallest:
         document["published"] = [experiment_row(slabs, "smoke")]
     else:
         document |= {part: list(PARTS[part]()) for part in options.parts}
-    text = json.dumps(document, indent=1, ensure_ascii=False)
-    if options.json == "-":
-        print(text)
-    else:
-        pathlib.Path(options.json).write_text(text + "\n")
+    written(options.json, document)
 
 
 def published() -> Iterator[dict[str, Any]]:

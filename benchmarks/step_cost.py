@@ -7,8 +7,6 @@ and one of Tsit5 with the kinks ignored, from the same weights, timed in turn.
 """
 
 import argparse
-import json
-import pathlib
 import time
 
 import diffrax
@@ -16,8 +14,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from _results import machine, written
 
-from simbias.ensemble.configuration import provenance
 from simbias.experiments.interpolation.threshold import make
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.flows.relu_flow import ReluFlow
@@ -64,12 +62,8 @@ def main() -> None:
                 "crossings_so_far": np.asarray(state.stats["crossings"]).tolist(),
             }
         )
-    document = {"n": n, "m": m, "d": 5, "lanes": 2, **provenance(), "rows": rows}
-    text = json.dumps(document, indent=1)
-    if options.json == "-":
-        print(text)
-    else:
-        pathlib.Path(options.json).write_text(text + "\n")
+    document = {"n": n, "m": m, "d": 5, "lanes": 2, **machine(), "rows": rows}
+    written(options.json, document)
 
 
 @eqx.filter_jit

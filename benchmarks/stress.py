@@ -35,9 +35,8 @@ import numpy as np
 from _cases import Case, random_case
 from _euler import SOURCE, Reference, reference
 from _named_cases import named_cases
+from _results import machine, written
 from _verdicts import VERDICTS, flow_ends, judged
-
-from simbias.ensemble.configuration import provenance
 
 # Times as many steps of the oracle, before it is believed against the flow.
 _CLOSER = 8
@@ -76,12 +75,9 @@ def main() -> None:
     order = [case.name for case in cases]
     rows.sort(key=lambda row: order.index(row["case"]))
     summary = summarised(rows)
-    document = {"summary": summary, **provenance(), "rows": rows}
-    text = json.dumps(document).replace("}, {", "},\n {")
-    if options.json == "-":
-        print(text)
-    elif options.json:
-        pathlib.Path(options.json).write_text(text + "\n")
+    document = {"summary": summary, **machine(), "rows": rows}
+    if options.json:
+        written(options.json, document, a_row_a_line=True)
     print(json.dumps(summary, indent=1), file=sys.stderr)
 
 

@@ -21,11 +21,11 @@ from typing import Any
 import jax
 import numpy as np
 import xarray as xr
+from _results import machine, written
 
 import simbias
 from simbias.cli._shown import claims_document
 from simbias.core import Status
-from simbias.ensemble.configuration import provenance
 from simbias.experiments import threshold
 from simbias.flows.descent import Descent
 from simbias.results import is_finished, open_result
@@ -49,11 +49,7 @@ def main() -> None:
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
     document = of_run(pathlib.Path(options.run)) if options.run else of_smallest()
-    text = json.dumps(document, indent=1, ensure_ascii=False)
-    if options.json == "-":
-        print(text)
-    else:
-        pathlib.Path(options.json).write_text(text + "\n")
+    written(options.json, document)
 
 
 def of_run(folder: pathlib.Path) -> dict[str, Any]:
@@ -87,7 +83,7 @@ def of_smallest() -> dict[str, Any]:
     )
     with tempfile.TemporaryDirectory() as folder:
         ds = simbias.simulate(small, store=f"{folder}/run.zarr")
-    return {**provenance(), "by_n": by_size(ds)}
+    return {**machine(), "by_n": by_size(ds)}
 
 
 def by_size(ds: xr.Dataset) -> list[dict[str, Any]]:

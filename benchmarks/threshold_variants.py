@@ -21,6 +21,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from _results import machine, written
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -29,7 +30,6 @@ from simbias.analysis.largest_interpolated import largest_interpolated
 from simbias.analysis.median_crossing import median_crossing
 from simbias.analysis.threshold import threshold
 from simbias.core import AbstractFlow
-from simbias.ensemble.configuration import provenance
 from simbias.experiments import threshold_scaling as paper
 from simbias.experiments._times import log_times
 from simbias.figures.style import COLOURS, blank, style
@@ -100,9 +100,9 @@ def main() -> None:
     for name in options.only or VARIANTS:
         rows.append(known.get(name) or measured(name, options))
         if options.json != "-":  # what there is so far
-            pathlib.Path(options.json).write_text(document(options, rows) + "\n")
+            written(options.json, document(options, rows))
     if options.json == "-":
-        print(document(options, rows))
+        written("-", document(options, rows))
     if options.figure is not None:
         figure(rows).savefig(options.figure, dpi=110)
 
@@ -120,9 +120,8 @@ def there(options: argparse.Namespace) -> list[dict]:
     return before["variants"] if before["options"] == asked(options) else []
 
 
-def document(options: argparse.Namespace, rows: list[dict]) -> str:
-    content = {"options": asked(options), **provenance(), "variants": rows}
-    return json.dumps(content, indent=1, ensure_ascii=False)
+def document(options: argparse.Namespace, rows: list[dict]) -> dict:
+    return {"options": asked(options), **machine(), "variants": rows}
 
 
 def measured(name: str, options: argparse.Namespace) -> dict:

@@ -21,7 +21,6 @@ import dataclasses
 import importlib.util
 import json
 import os
-import pathlib
 import time
 from collections.abc import Callable
 from typing import Any
@@ -31,10 +30,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from _machine import peaks
+from _results import load, machine, written
 
 from simbias.core import Dataset, Experiment, Status
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
-from simbias.ensemble.configuration import provenance
 from simbias.ensemble.lane import Recorder, advance_all, start
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
@@ -76,19 +76,18 @@ def main() -> None:
         cases, work, repeats = {"tiny": (5, 8, 2, 3)}, 1e3, 1
         dtypes = dtypes[1:]
     chosen = options.case or [*cases, "end_to_end"]
+    document: dict[str, Any] = {"load_before": load(), **machine()}
+    document["peaks"] = {dtype: peaks(dtype) for dtype in dtypes}
     rows = []
     for name in chosen:
         if name == "end_to_end":
             rows += end_to_end(12 if options.smallest else 300, repeats)
             continue
         for dtype in dtypes:
-            rows += one_case(name, cases[name], dtype, work, repeats)
-    document = {"cores": os.cpu_count(), "load_before": _load(), **provenance()}
-    text = json.dumps({**document, "rows": rows}).replace("}, {", "},\n {")
-    if options.json == "-":
-        print(text)
-    else:
-        pathlib.Path(options.json).write_text(text + "\n")
+            peak = document["peaks"][dtype]["gflops"]
+            of_case = one_case(name, cases[name], dtype, work, repeats)
+            rows += [{**row, **share_of(peak, row)} for row in of_case]
+    written(options.json, {**document, "rows": rows}, a_row_a_line=True)
 
 
 def one_case(name, sizes, dtype, work, repeats) -> list[dict]:
@@ -111,6 +110,19 @@ def one_case(name, sizes, dtype, work, repeats) -> list[dict]:
     }
     few = max(steps // 6, 2)
     return rows + race(name, sizes, dtype, "tsit5", flows, arrays, few, repeats)
+
+
+def share_of(peak: float, row: dict) -> dict[str, float]:
+    """Of the machine's products, the share that a contender makes use of.
+
+    A gradient needs n m (4 d + 2) operations at least: w·x, f, and Σᵢ Gᵢⱼ xᵢ, of two
+    operations a term; what is computed twice counts once.  A step of Tsit5 has six.
+    """
+    n, m, d, _ = row["n_m_d_members"]
+    gradients = {"gd": 1, "tsit5": 6}[row["method"]]
+    operations = gradients * n * m * (4 * d + 2)
+    gflops = 1e-3 * operations / row["microseconds_per_member_step"]
+    return {"gflops": gflops, "share_of_peak": gflops / peak}
 
 
 def race(name, sizes, dtype, method, contenders, arrays, steps, repeats) -> list[dict]:
@@ -427,10 +439,6 @@ def lockstep(experiment):
         return np.asarray(statuses), int(longest) * plan.size
 
     return call
-
-
-def _load():
-    return [round(v, 2) for v in os.getloadavg()]
 
 
 def _stderr():

@@ -14,15 +14,14 @@ takes 25 tolerances from 2e-3 to 2e-5.
 """
 
 import argparse
-import json
 import pathlib
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from _results import machine, written
 from work_precision import REFERENCE, Problem, by_flow, load
 
-from simbias.ensemble.configuration import provenance
 from simbias.flows.relu_flow import ReluFlow
 
 RTOLS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
@@ -103,13 +102,9 @@ def main() -> None:
             print(error)
     document = {
         "problems": [study(problem, rtols, tight) for problem in problems],
-        **provenance(),
+        **machine(),
     }
-    text = json.dumps(document, indent=1)
-    if options.json == "-":
-        print(text)
-    else:
-        pathlib.Path(options.json).write_text(text + "\n")
+    written(options.json, document)
 
 
 if __name__ == "__main__":

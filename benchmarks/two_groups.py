@@ -10,14 +10,12 @@ of each sign or more.
 
 import argparse
 import dataclasses
-import json
-import pathlib
 
 import numpy as np
+from _results import machine, written
 
 import simbias
 from simbias.core import Dataset
-from simbias.ensemble.configuration import provenance
 from simbias.experiments import threshold as paper
 from simbias.flows.descent import Descent
 from simbias.results import is_finished, open_result
@@ -59,11 +57,7 @@ def main() -> None:
                 "most_of_a_sign_by_seed": counts,
             }
         )
-    text = json.dumps({**provenance(), "rows": rows}, indent=1)
-    if options.json == "-":
-        print(text)
-    else:
-        pathlib.Path(options.json).write_text(text + "\n")
+    written(options.json, {**machine(), "rows": rows})
 
 
 def most_of_a_sign(data: Dataset) -> int:

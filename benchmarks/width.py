@@ -13,17 +13,15 @@ seconds (without compiling), steps, evaluations and crossings of
 """
 
 import argparse
-import json
-import pathlib
 import time
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from _results import machine, written
 
 from simbias.core import Status
-from simbias.ensemble.configuration import provenance
 from simbias.experiments.interpolation.threshold import make
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
@@ -47,12 +45,8 @@ def main() -> None:
     if options.smallest:
         sizes = [(12, 6)]
     rows = [row for size in sizes for row in phases(*size, options.d)]
-    about = {"d": options.d, "scale": 1e-8, "sigma": 0.3, "rtol": 1e-4, **provenance()}
-    text = json.dumps({**about, "rows": rows}, indent=1)
-    if options.json == "-":
-        print(text)
-    else:
-        pathlib.Path(options.json).write_text(text + "\n")
+    about = {"d": options.d, "scale": 1e-8, "sigma": 0.3, "rtol": 1e-4, **machine()}
+    written(options.json, {**about, "rows": rows})
 
 
 def phases(n: int, m: int, d: int) -> list[dict]:

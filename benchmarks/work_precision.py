@@ -31,10 +31,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from _results import machine
 
 from simbias import losses
 from simbias.core import AbstractFlow, Dataset, Loss, Status
-from simbias.ensemble.configuration import provenance
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.flows.relu_flow import ReluFlow
 from simbias.networks.activations import LeakyRelu
@@ -260,7 +260,7 @@ def draw(folder: pathlib.Path) -> None:
         rows, columns, figsize=(4 * columns, 3.2 * rows), squeeze=False
     )
     with open(RESULTS / "work_precision.jsonl", "w") as file:
-        file.write(json.dumps(provenance()) + "\n")
+        file.write(json.dumps(machine()) + "\n")
         for axis, path in zip(axes.flat, paths, strict=False):
             problem = load(path)
             for method, values in SWEEPS.items():

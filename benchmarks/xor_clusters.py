@@ -23,7 +23,6 @@ published code took 143 s per run on two cores.
 
 import argparse
 import dataclasses
-import json
 import pathlib
 import time
 from typing import get_args
@@ -31,11 +30,11 @@ from typing import get_args
 import jax
 import jax.numpy as jnp
 import numpy as np
+from _results import machine, written
 from jaxtyping import Array, Float
 from matplotlib.figure import Figure
 
 from simbias.core import AbstractFlow, Dataset
-from simbias.ensemble.configuration import provenance
 from simbias.experiments import xor_clusters as paper
 from simbias.experiments import xor_four_neurons as neurons
 from simbias.figures.style import COLOURS, blank, style
@@ -73,17 +72,13 @@ def main() -> None:
     if options.figure is not None:
         beside().savefig(options.figure, dpi=150)
         return
-    document = dict(provenance())
+    document = machine()
     if options.smallest:
         times = (0.0, 1.0, 60.0, 70.0)
         document["wide"] = compare("smallest", drawn(m=32, n=32), times)
     else:
         document |= {part: PARTS[part](options.folder) for part in options.parts}
-    text = json.dumps(document, indent=1, ensure_ascii=False)
-    if options.json == "-":
-        print(text)
-    else:
-        pathlib.Path(options.json).write_text(text + "\n")
+    written(options.json, document)
 
 
 def wide(folder: pathlib.Path | None) -> list[dict]:
