@@ -13,7 +13,7 @@ from simbias.ensemble.plan import Group, Plan
 from simbias.errors import BadInput
 from simbias.introspection.kinks import kink
 from simbias.introspection.trained import size
-from simbias.numerics.tiling import keeps_products, tiles
+from simbias.numerics.tiling import tiles
 
 _MAX_LANES = 4096
 # Per member, whatever it records: which row is whose, and what of it is done.
@@ -161,9 +161,7 @@ def _computed(group: Group, device: jax.Device, lanes: int | None) -> tuple[int,
 def _held_twice(network: Any, x: Any, n: int, width: int) -> int:
     """Activations of one input of which a gradient holds two copies."""
     if getattr(network, "value_and_gradient", None) is not None:
-        tile = tiles(n, width, x.dtype.itemsize)[1]
-        keeps = keeps_products(n, width, x.size, x.dtype.itemsize)
-        return tile + (width // 2 if keeps else 0)
+        return tiles(n, width, x.dtype.itemsize, x.size)[1]
     # Autodiff keeps all layers; without kinks their derivatives follow from the values.
     return width if kink(network, x) is not None else 3 * width // 4
 

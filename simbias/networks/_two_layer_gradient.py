@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 from simbias.core import Loss
 from simbias.networks.activations import Activation
 from simbias.numerics.precision import matmul
-from simbias.numerics.tiling import columns_cut, columns_joined, keeps_products, tiles
+from simbias.numerics.tiling import columns_cut, columns_joined, tiles
 
 # L, ∂L/∂w and ∂L/∂a.
 Gradient = tuple[Float[Array, ""], Float[Array, "m e"], Float[Array, "m k"]]
@@ -59,22 +59,24 @@ def two_layer_gradient(problem: Problem) -> Gradient:
     With one output and φ(h) = h φ'(h) the second sum is wⱼ·Σᵢ φ'(wⱼ·xᵢ) rᵢ xᵢ, of which
     the first is aⱼ times.  Neurons are the last axis, so that every sum runs along the
     processor's vectors; large n × m are cut into tiles that stay in its cache, at the
-    price of computing w·x twice, or of keeping it where that is cheaper.
+    price of computing w·x twice.
     """
     w, a, x, activation = problem.w, problem.a, problem.x, problem.activation
     m, k, (n, e) = w.shape[0], a.shape[1], x.shape
-    count, width = tiles(n, m, w.dtype.itemsize)
-    keeps = keeps_products(n, m, e, w.dtype.itemsize)
+    count, width = tiles(n, m, w.dtype.itemsize, e)
     wt, at = (columns_cut(v.T, count, width) for v in (w, a))
 
-    def forward(total, tile):
+    def outputs(tile):
         v, b = tile
-        h = matmul(x, v)
-        return total + matmul(activation(h), b.T), h if keeps else None
+        return activation(matmul(x, v)), b
+
+    def forward(total, tile):
+        z, b = outputs(tile)
+        return total + matmul(z, b.T), None
 
     def backward(tile, residual):
-        v, b, h = tile
-        z, pull = jax.vjp(activation, matmul(x, v) if h is None else h)
+        v, b = tile
+        z, pull = jax.vjp(activation, matmul(x, v))
         if problem.is_shared:
             (gate,) = pull(jnp.broadcast_to(residual, z.shape))
             moment = matmul(x.T, gate)
@@ -84,14 +86,15 @@ def two_layer_gradient(problem: Problem) -> Gradient:
 
     zero = jnp.zeros((n, k), w.dtype)
     if count == 1:
-        prediction, h = forward(zero, (wt[0], at[0]))
+        tile = (wt[0], at[0])
+        prediction, _ = forward(zero, tile)
     else:
-        prediction, h = jax.lax.scan(forward, zero, (wt, at))
+        prediction, _ = jax.lax.scan(forward, zero, (wt, at))
     value, residual = problem.value_and_residual(prediction)
     if count == 1:
-        dw, da = backward((wt[0], at[0], h), residual)
+        dw, da = backward((wt[0], at[0]), residual)
         return value, dw.T, da.T
     _, (dw, da) = jax.lax.scan(
-        lambda _, tile: (None, backward(tile, residual)), None, (wt, at, h)
+        lambda _, tile: (None, backward(tile, residual)), None, (wt, at)
     )
     return value, columns_joined(dw, m).T, columns_joined(da, m).T

@@ -6,40 +6,29 @@ from jaxtyping import Array, Float
 # An n × m array up to this size is handled whole, a larger one in tiles of this size:
 # they and what is computed from them stay in the cache.
 _TILE_BYTES = 4 * 2**20
-# What a tile's products take to write and read again is what products of about this
-# many terms take to compute twice (`benchmarks/throughput.py`).
-_LEAST_TERMS = 16
-# More than this is not kept, that a member at the paper's size stays small.
-_KEPT_BYTES = 64 * 2**20
+# Tiles are computed twice.  Where each of their numbers is a long product, leaving the
+# cache is cheaper than that: up to so many bytes for each term (measured on AMD EPYC).
+_BYTES_PER_TERM = 2**19
+_MOST_TERMS = 128
 # Measures look at this many rows of a sample at a time.
 ROWS = 1024
 
 
-def tiles(n: int, m: int, itemsize: int) -> tuple[int, int]:
+def tiles(n: int, m: int, itemsize: int, terms: int = 0) -> tuple[int, int]:
     """Number of tiles of neurons, and neurons per tile; together at least m.
 
     Args:
         n: samples.
         m: neurons.
         itemsize: bytes of a number.
+        terms: of the product that each number of a tile is.
     """
-    if n * m * itemsize <= _TILE_BYTES:
+    whole = max(_TILE_BYTES, _BYTES_PER_TERM * min(terms, _MOST_TERMS))
+    if n * m * itemsize <= whole:
         return 1, m
     width = max(_TILE_BYTES // (n * itemsize), 16)
     count = -(-m // width)
     return count, -(-m // count)
-
-
-def keeps_products(n: int, m: int, e: int, itemsize: int) -> bool:
-    """Whether products of two passes over n × m are kept, not computed twice.
-
-    Args:
-        n: samples.
-        m: neurons.
-        e: terms of each product.
-        itemsize: bytes of a number.
-    """
-    return e >= _LEAST_TERMS and n * m * itemsize <= _KEPT_BYTES
 
 
 def columns_cut(

@@ -20,6 +20,12 @@ def test_tiles_hold_all_neurons_and_stay_small():
         assert count == 1 or width <= 16 or n * width * 8 <= tiling._TILE_BYTES
 
 
+def test_long_products_are_not_computed_twice():
+    assert tiles(1000, 1000, 8, 5)[0] > 1
+    assert tiles(1000, 1000, 8, 20) == (1, 1000)
+    assert tiles(10_000, 10_000, 8, 1000)[0] > 1
+
+
 def test_columns_are_cut_and_joined():
     rows = jnp.arange(14.0).reshape(2, 7)
     pieces = columns_cut(rows, 3, 3)
