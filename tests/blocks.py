@@ -15,6 +15,7 @@ without one is run: Python in order, with one namespace per page, and lines of
 
 import dataclasses
 import importlib
+import itertools
 import linecache
 import pathlib
 import re
@@ -113,8 +114,22 @@ def shortened(words: list[str], *, is_planned: bool) -> list[str]:
     if "--preset" not in words:
         words = [*words, "--preset", "smoke"]
     if is_planned:
-        return [*words, "--workers", "0", "--out", f"planned/{abs(hash(tuple(words)))}"]
+        where = ["--workers", "0", "--out", f"planned/{abs(hash(tuple(words)))}"]
+        return [*ends(words), *where]
     return words if "--out" in words else [*words, "--out", f"runs/{words[1]}-quick"]
+
+
+def ends(words: list[str]) -> list[str]:
+    """The same with two numbers of each option: all that lie between cost as much."""
+    out: list[str] = []
+    for is_number, some in itertools.groupby(words, _is_number):
+        part = list(some)
+        out += [part[0], part[-1]] if is_number and len(part) > 2 else part
+    return out
+
+
+def _is_number(word: str) -> bool:
+    return re.fullmatch(r"[-+\d.]+(e[-+]?\d+)?", word) is not None
 
 
 def _counted(found: re.Match[str]) -> str:

@@ -67,6 +67,7 @@ def test_of_nearly_equal_values_the_ends_are_what_all_values_leave_out():
     assert effect_interval(values).low == -np.inf
 
 
+@pytest.mark.long
 def test_a_mean_of_bounded_values_is_covered_where_the_bootstrap_has_no_end():
     rng, missed, tried = np.random.default_rng(3), 0, 0
     for _ in range(1500):

@@ -358,12 +358,11 @@ def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path, capsys):
 
 
 def test_check_prints_claims_as_json(capsys):
-    run("check", "three_points", "--preset", "smoke", "--json", "-")
+    run("check", "random_design", "--preset", "smoke", "--json", "-")
     out, err = capsys.readouterr()
     (document,) = json.loads(out)
-    assert document["experiment"] == "three_points"
-    # How who is left alive depends on λ, one value does not tell.
-    assert {c["verdict"] for c in document["claims"]} == {"holds", "not applicable"}
+    assert document["experiment"] == "random_design"
+    assert "holds" in {c["verdict"] for c in document["claims"]}
     assert f"claims {len(document['claims'])}: holds" in err
 
 

@@ -33,8 +33,6 @@ from simbias.verbs.redraw import redraw
 from simbias.verbs.simulate import planned, simulate
 from simbias.workers.local_workers import LocalWorkers
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 RNG = np.random.default_rng(0)
 ARRAYS = {"x": RNG.normal(size=(12, 3)), "y": np.arange(12)}

@@ -262,6 +262,7 @@ def test_gaussian_inputs_are_those_that_are_made_orthogonal_one_after_another():
     np.testing.assert_allclose(second, np.eye(12), atol=5 * np.sqrt(2 / 20_000))
 
 
+@pytest.mark.long
 def test_each_orthogonal_input_is_uniform_on_the_sphere():
     keys = jax.random.split(KEY, 4000)
     inputs = lambda key: orthogonal(key, n=3, d=4, n_test=1).x

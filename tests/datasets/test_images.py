@@ -67,6 +67,7 @@ def test_permuted_pixels_are_the_same_ones_elsewhere():
         np.testing.assert_array_equal(np.sort(a, axis=0), np.sort(b, axis=0))
 
 
+@pytest.mark.long
 def test_dead_leaves_have_one_hue_law_and_shapes_of_equal_area():
     data = images(KEY, n=600, source="dead_leaves")
     assert data.x.shape == (600, 3 * 16 * 16)

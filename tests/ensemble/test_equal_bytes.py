@@ -79,6 +79,7 @@ def digest(ds: xr.Dataset) -> str:
     return hashlib.sha256(b"".join(ds[n].values.tobytes() for n in names)).hexdigest()
 
 
+@pytest.mark.long
 def test_another_process_with_two_devices_and_one_core_gives_the_same_bytes():
     code = (
         "import os, sys; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"

@@ -56,6 +56,7 @@ def assert_same(one, other):
         np.testing.assert_allclose(a, b, atol=1e-9 * float(jnp.abs(b).max()))
 
 
+@pytest.mark.long
 def test_the_flow_is_the_same_whoever_is_looked_at(monkeypatch):
     """All neurons, or those that have turned."""
     data = problem()

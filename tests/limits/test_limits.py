@@ -87,7 +87,7 @@ def test_the_landing_point_is_as_near_to_the_end_of_the_flow_as_it_says(options)
     assert seen >= 2
 
 
-@pytest.mark.parametrize("size", [0.8, 1.2])
+@pytest.mark.parametrize("size", [0.8, pytest.param(1.2, marks=pytest.mark.long)])
 @pytest.mark.parametrize("copies", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_a_neuron_may_leave_a_hyperplane_off_which_nothing_is_left_to_fit(size, copies):
     """It fits (1, ½) alone, and is held from above by (0, 1), with a label below 0.
@@ -132,7 +132,7 @@ def test_duplicates_and_opposites_on_which_a_neuron_slides_are_one_hyperplane():
     np.testing.assert_allclose(rows(end), rows(other), atol=1e-9)
 
 
-@pytest.mark.parametrize("ratio", [1.0, 1.5])
+@pytest.mark.parametrize("ratio", [1.0, pytest.param(1.5, marks=pytest.mark.long)])
 def test_a_balanced_neuron_on_a_ray_may_fade_for_ever(ratio):
     """a > 0 where labels are −1: shrinks on the hyperplane of (0, 1), which holds it.
 

@@ -178,7 +178,9 @@ def test_measures_of_rest_are_about_two_layers_and_one_output():
         EscapeTime()(frozen, data)
 
 
-@pytest.mark.parametrize("has_bias", [False, True])
+@pytest.mark.parametrize(
+    "has_bias", [pytest.param(False, marks=pytest.mark.long), True]
+)
 def test_neither_padding_nor_the_order_of_neurons_matters(has_bias):
     data, rng = drawn(9, 3, seed=3), np.random.default_rng(4)
     w, a = rng.standard_normal((4, 3)), 0.1 * rng.standard_normal(4)

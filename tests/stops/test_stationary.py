@@ -82,7 +82,9 @@ def test_the_least_loss_is_that_of_a_regression_on_each_side():
     assert float(found.least) < risk(network, data)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(i, marks=pytest.mark.long) for i in range(1, 4))]
+)
 def test_no_neuron_moves_further_than_the_bound(seed):
     with simbias.exact_numerics():
         data = sample(seed=seed)
@@ -188,6 +190,7 @@ def test_dead_neurons_ask_for_nothing():
         assert found.is_known
 
 
+@pytest.mark.long
 def test_leaky_networks_and_biases_and_frozen_outputs_have_limits():
     with simbias.exact_numerics():
         data = sample()

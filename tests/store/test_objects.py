@@ -213,6 +213,7 @@ def test_damage_is_named_and_an_outage_is_not_taken_for_it(url, whole, monkeypat
     assert contents(url) == before
 
 
+@pytest.mark.long
 def test_a_run_in_an_object_store_grows(url, whole):
     simulate(dataclasses.replace(LONG, seeds=3, cell={"n": 6, "scale": 0.5}), store=url)
     is_of_block = lambda k: "/c/" in k and k.startswith(GROUPS)

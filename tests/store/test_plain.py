@@ -137,6 +137,7 @@ def test_a_run_that_is_not_finished_has_its_axes_and_says_running(tmp_path):
     assert ds["risk"].isnull().all()
 
 
+@pytest.mark.long
 def test_a_run_that_grows_is_written_anew(tmp_path):
     path = tmp_path / "run.zarr"
     simulate(small(cell={"n": (6, 20)}, seeds=2), store=path)
