@@ -115,7 +115,10 @@ def _loop(equation: Any, inputs: list[_How]) -> list[_How]:
     params = equation.params
     if equation.primitive.name == "scan":
         body, ends = params["jaxpr"].jaxpr, None
-        first, carried = params["num_consts"], params["num_carry"]
+        # What is scanned has one axis more outside; names of the parameters change.
+        is_whole = lambda outer, inner: outer.aval.shape == inner.aval.shape
+        carried = sum(map(is_whole, equation.outvars, body.outvars))
+        first = sum(map(is_whole, equation.invars, body.invars)) - carried
         test: list[_How] = []
     else:
         body, ends = params["body_jaxpr"].jaxpr, params["cond_jaxpr"].jaxpr
