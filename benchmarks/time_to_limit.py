@@ -8,13 +8,17 @@ field as it is.  Seconds are of the processor, without
 compiling.  The error is the root mean square of f − f* over the samples, relative to
 that of f*, with f* from the exact flow at a tolerance of 1e-7, at the same time.
 
-    python benchmarks/time_to_limit.py [--case NAME ...] [--json FILE|-] [--smallest]
+    python benchmarks/time_to_limit.py [--case NAME ...] [--only WORD] [--json FILE|-]
+        [--smallest]
 
-A contender that is not done after `--patience` seconds is told as such.
+A contender that is not done after `--patience` seconds is told as such.  `--only` takes
+those whose name begins with a word.
 """
 
 import argparse
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import diffrax
@@ -59,42 +63,29 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--case", nargs="+", choices=CASES, default=["median"])
     parser.add_argument("--json", default="-")
+    parser.add_argument("--only", default="")
     parser.add_argument("--patience", type=float, default=600.0)
     parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
     cases = ["smallest"] if options.smallest else options.case
-    rows = [row for case in cases for row in compared(case, options.patience)]
+    rows = [row for case in cases for row in compared(case, options)]
     about = {"d": D, "scale": SCALE, "sigma": SIGMA, **machine()}
     written(options.json, {**about, "rows": rows})
 
 
-def compared(case: str, patience: float) -> list[dict]:
+def compared(case: str, options: argparse.Namespace) -> list[dict]:
     """Every contender, on one member."""
-    n, m = CASES[case]
+    (n, m), patience = CASES[case], options.patience
     data, network = make(KEY, n=n, d=D, m=m, sigma=SIGMA, scale=SCALE, n_test=1)
     start = Start(network, data)
-    times = SHORT if case == "smallest" else TIMES
-    clock = (times[-1],)
-    truth = reached(start, ReluFlow(rtol=1e-7), times, Stationary(), np.inf)
-    until = (truth.time,)
-    exact, together = ReluFlow(rtol=1e-4), ReluFlow(rtol=1e-4, decouple=False)
-    runs = {
-        "exact": reached(start, exact, times, Stationary(), patience),
-        "exact, together": reached(start, together, times, Stationary(), patience),
-        "exact, by the clock": reached(start, together, clock, None, patience),
-    }
     is_small = case == "smallest"
-    if not is_small:
-        runs[f"exact, {BEFORE}"] = before(start, pieces(until[0]), patience)
-    for step in STEPS[:1] if is_small else STEPS:
-        runs[f"euler, {step:g}"] = reached(start, euler(step), until, None, patience)
-    for name, (solver, stages) in SOLVERS.items():
-        if name == "kvaerno5" and (is_small or m * (D + 1) > UNKNOWNS):
-            continue  # it factorises a matrix of so many rows in every step
-        for rtol in TOLERANCES[:1] if is_small else TOLERANCES:
-            run = by_diffrax(start, solver, stages, rtol, until[0], patience)
-            runs[f"{name}, {rtol:g}"] = run
+    times = SHORT if is_small else TIMES
+    truth = reached(start, ReluFlow(rtol=1e-7), times, Stationary(), np.inf)
+    runs = {}
+    for name, run in contenders(start, times, truth.time, is_small=is_small).items():
+        if name.startswith(options.only):
+            runs[name] = run(patience)
     size = root_mean_square(truth.f)
     return [
         {
@@ -114,6 +105,32 @@ def compared(case: str, patience: float) -> list[dict]:
         }
         for name, run in runs.items()
     ]
+
+
+def contenders(
+    start: "Start", times: tuple[float, ...], until: float, *, is_small: bool
+) -> dict[str, Callable[[float], "Run"]]:
+    """By name: what runs with so much patience."""
+    exact, together = ReluFlow(rtol=1e-4), ReluFlow(rtol=1e-4, decouple=False)
+    clock, stop = (times[-1],), Stationary()
+    out: dict[str, Callable[[float], Run]] = {
+        "exact": lambda p: reached(start, exact, times, stop, p),
+        "exact, together": lambda p: reached(start, together, times, stop, p),
+        "exact, by the clock": lambda p: reached(start, exact, clock, None, p),
+    }
+    if not is_small:
+        out[f"exact, {BEFORE}"] = lambda p: before(start, pieces(until), p)
+    for step in STEPS[:1] if is_small else STEPS:
+        flow = euler(step)
+        out[f"euler, {step:g}"] = partial(reached, start, flow, (until,), None)
+    unknowns = sum(v.size for v in jax.tree.leaves(start.network) if eqx.is_array(v))
+    for name, (solver, stages) in SOLVERS.items():
+        if name == "kvaerno5" and (is_small or unknowns > UNKNOWNS):
+            continue  # it factorises a matrix of so many rows in every step
+        for rtol in TOLERANCES[:1] if is_small else TOLERANCES:
+            run = partial(by_diffrax, start, solver, stages, rtol, until)
+            out[f"{name}, {rtol:g}"] = run
+    return out
 
 
 class Start(NamedTuple):
