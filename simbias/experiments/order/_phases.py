@@ -54,7 +54,7 @@ def phases(cell: xr.Dataset) -> Phases:
     known = quantity(cell, "linear", "network").values
     explained = quantity(cell, "linear", "explained").values
     line = quantity(cell, "linear", "explainer").values[:, :1]
-    is_early = np.cumulative_prod(known <= line / 2, axis=1).astype(bool)
+    is_early = np.cumprod(known <= line / 2, axis=1).astype(bool)
     early = np.stack([explained, known])
     early = np.sum(np.where(is_early, early, 0), axis=2).T
     has_reached = known >= line
