@@ -51,6 +51,12 @@ print(json.dumps({**found, "evaluations": int(state.stats["evaluations"])}))
 """
 
 
+def is_held(commit: str) -> bool:
+    """Whether this clone has the commit: one that is shallow has not."""
+    git = ["git", "-C", str(_ROOT), "cat-file", "-e", f"{commit}^{{commit}}"]
+    return subprocess.run(git, capture_output=True, check=False).returncode == 0
+
+
 def of_commit(
     commit: str,
     arrays: dict[str, np.ndarray],

@@ -28,7 +28,7 @@ def peaks(dtype: str) -> dict[str, float]:
     """The best of five: a product's 10⁹ operations, a triad's 10⁹ bytes a second.
 
     Both on all cores: a product of two matrices (two operations for each of its
-    terms), and a + b · 0.5 (two arrays read, one written).
+    terms), and a + b · 0.5 in two passes (three arrays read, two written).
     """
     one = np.ones((_SIDE, _SIDE), dtype)
     cores = os.cpu_count() or 1
@@ -43,7 +43,6 @@ def peaks(dtype: str) -> dict[str, float]:
 
     with concurrent.futures.ThreadPoolExecutor(cores) as pool:
         product = _least(lambda: one @ one)
-        # The sum reads what the product wrote: five arrays pass, not three.
         passed = _least(lambda: list(pool.map(triad, parts)))
     moved = 5 * _LENGTH * one.itemsize
     return {

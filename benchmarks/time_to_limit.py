@@ -26,7 +26,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from _before import of_commit
+from _before import is_held, of_commit
 from _results import machine, written
 
 from simbias.core import AbstractFlow, AbstractStop, Dataset, Status
@@ -118,7 +118,7 @@ def contenders(
         "exact, together": lambda p: reached(start, together, times, stop, p),
         "exact, by the clock": lambda p: reached(start, exact, clock, None, p),
     }
-    if not is_small:
+    if not is_small and is_held(BEFORE):
         out[f"exact, {BEFORE}"] = lambda p: before(start, pieces(until), p)
     for step in STEPS[:1] if is_small else STEPS:
         flow = euler(step)
