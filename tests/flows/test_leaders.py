@@ -51,7 +51,8 @@ def position_of(w, a, data):
 
 def led_by(position, length=0.0):
     known, rtol = position.classes, jnp.asarray(RTOL)
-    return leaders(position, known, position.clear, rtol, jnp.asarray(length))
+    data = extended_sample(sample(), half_mse, has_bias=False)
+    return leaders(position, known, position.clear, data, rtol, jnp.asarray(length))
 
 
 @pytest.mark.parametrize("spread", [0.0, 1e-8])

@@ -11,6 +11,7 @@ from simbias.flows._relu.by_class import field_at
 from simbias.flows._relu.classes import classes
 from simbias.flows._relu.course import no_pins
 from simbias.flows._relu.frozen import extended_sample
+from simbias.flows._relu.norms import norm_of_rows
 from simbias.flows._relu.position import rates_at
 from simbias.flows._relu.representatives import representatives
 from simbias.losses import half_mse
@@ -44,7 +45,8 @@ def above(w, data):
 @pytest.mark.parametrize("scale", [1.0, 1e-200])
 def test_every_neuron_is_made_of_its_representatives(scale):
     w, a = neurons(scale=scale)
-    few = representatives(w, a, classes(above(w, sample()), no_pins(w, D)))
+    data, pins = sample(), no_pins(w, D)
+    few = representatives(w, a, classes(above(w, data), pins), pins, data)
     assert few.is_enough
     back = few.up(*few.weights(D))
     size = np.maximum(np.linalg.norm(np.concatenate([w, a], axis=1) / scale, axis=1), 1)
@@ -70,10 +72,35 @@ def test_a_direction_of_all_neurons_has_its_length_in_those_that_stand_for_them(
     a = jnp.asarray(rng.standard_normal((M, K)))
     w = w / jnp.maximum(jnp.linalg.norm(w, axis=1, keepdims=True), 1e-3)
     w = w + 1e-3 * rng.standard_normal((M, D))  # no direction is missing
-    known = classes(above(*neurons()[:1], sample()), no_pins(w, D))
-    few = representatives(w, a, known)
+    data, pins = sample(), no_pins(w, D)
+    known = classes(above(*neurons()[:1], data), pins)
+    few = representatives(w, a, known, pins, data)
     norm = lambda w, a: float(jnp.sqrt(jnp.sum(w**2) + jnp.sum(a**2)))
     assert norm(*few.down(w.T, a.T)) == pytest.approx(norm(w, a), rel=1e-9)
+
+
+def test_those_of_neurons_on_a_plane_are_on_it_however_small_their_axis():
+    data, rng = sample(), np.random.default_rng(4)
+    plane = 7
+    normal = data.normal[plane][None]
+    w, a = neurons(kinds=1)
+    w = w + 1e-9 * rng.standard_normal(w.shape)
+    w = w - (w @ normal.T) * normal
+    pins = no_pins(w, D)
+    pins = eqx.tree_at(
+        lambda p: (p.plane, p.dual),
+        pins,
+        (pins.plane.at[:, 0].set(plane), pins.dual.at[:, 0].set(normal)),
+    )
+    few = representatives(w, a, classes(above(w, data), pins), pins, data)
+    root = few.weights(D)[0]
+    largest = jnp.max(jnp.linalg.norm(root, axis=0))
+    off = jnp.abs(normal[0] @ root)
+    assert few.is_enough
+    assert jnp.all(off <= 4 * jnp.finfo(root.dtype).eps * largest)
+    back, _ = few.up(*few.weights(D))
+    apart = jnp.linalg.norm(back.T - w, axis=1)
+    assert jnp.all(apart <= 1e-13 * jnp.hypot(*(norm_of_rows(v) for v in (w, a))))
 
 
 def test_more_classes_than_there_is_room_for_are_seen():
@@ -100,6 +127,6 @@ def test_neurons_on_other_pins_are_of_other_classes():
     pins = no_pins(w, D)
     held = pins.plane.at[:100, 0].set(3)
     pins = eqx.tree_at(lambda p: p.plane, pins, held)
-    few = representatives(w, a, classes(above(w, data), pins))
+    few = representatives(w, a, classes(above(w, data), pins), pins, data)
     assert len(np.unique(few.kind[:100])) == 1
     assert few.kind[0] not in np.asarray(few.kind[100:])

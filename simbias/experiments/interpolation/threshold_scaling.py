@@ -54,6 +54,8 @@ LEVELS = {0.01: "0.01 σ²", 0.5: "σ²/2"}
 _AGAINST = ("d", "m", "scale", "sigma")
 # What the figure and the claims read.
 AXES = (*_AGAINST, "n", "draw")
+# By how much of the axis the second level is drawn to the right of the first.
+_BESIDE = 0.03
 _NAMES = {"d": "d", "m": "m", "scale": "λ", "sigma": "σ"}
 # A ratio of thresholds this far from 1 counts as no change.
 UNCHANGED = 1.25
@@ -210,7 +212,13 @@ def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
     q = np.sort(errors[axis].values.astype(float))
     fits = exponents(errors)
     for i, (label, part) in enumerate(_points(errors["train_risk"], others)):
-        for level, mark in zip(LEVELS, ("o", "s"), strict=True):
+        for j, (level, mark) in enumerate(zip(LEVELS, ("o", "s"), strict=True)):
+            kind = {
+                "color": COLOURS[i % len(COLOURS)],
+                "fillstyle": "full" if level < 0.1 else "none",
+            }
+            # Beside each other, not on top.
+            beside = q * (q[-1] / q[0]) ** (_BESIDE * j)
             found = [median_crossing(part.sel({axis: v}), level) for v in q]
             n = np.array([f.value for f in found])
             # An end beyond the grid is drawn at the end of the grid.
@@ -220,21 +228,20 @@ def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
                 f.low if f.high == np.inf and not f.is_bracketed else np.nan
                 for f in found
             ]
-            panel.plot(q, beyond, "^", ms=6, color=COLOURS[i % len(COLOURS)])
+            panel.plot(beside, beyond, "^", ms=6, **kind)
             p = fits[axis, level, label]
             text = f"n* at {LEVELS[level]}"
             seen = p.estimate
             if np.isfinite([seen.value, seen.low, seen.high]).all():
                 text += f": p = {seen.value:.2f} [{seen.low:.2f}, {seen.high:.2f}]"
             panel.errorbar(
-                q,
+                beside,
                 n,
                 np.where(np.isfinite(reach), reach, 0),
                 fmt=f"{mark}-",
                 ms=4,
                 lw=1,
-                color=COLOURS[i % len(COLOURS)],
-                fillstyle="full" if level < 0.1 else "none",
+                **kind,
                 label=f"{label}, {text}" if label else text,
             )
     panel.set_xscale("log")
@@ -242,7 +249,7 @@ def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
     panel.set_xticks(q, [f"{v:g}" for v in q])
     panel.xaxis.set_minor_locator(NullLocator())
     panel.set_xlabel({"scale": "initial scale λ", "sigma": "noise σ"}.get(axis, axis))
-    panel.set_title(f"n* against {_NAMES[axis]}; ▲: above the grid")
+    panel.set_title(f"n* against {_NAMES[axis]}; ▲: beyond the grid, n* ≥ ▲")
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:

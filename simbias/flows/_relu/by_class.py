@@ -61,7 +61,7 @@ def frozen_step(
         )
 
     here = position, sample, length, stiffness
-    few = _few(position.w, position.a, position.classes)
+    few = _few(position.w, position.a, position.classes, position.pins, sample)
     return _chosen(of_all, of_few, few, here)
 
 
@@ -87,13 +87,17 @@ def field_at(
         return neurons_first(few.up_rates(rates))
 
     here = w, a, is_above, pins, sample, led
-    return _chosen(of_all, of_few, _few(w, a, classes), here)
+    return _chosen(of_all, of_few, _few(w, a, classes, pins, sample), here)
 
 
 def _few(
-    w: Float[Array, "m e"], a: Float[Array, "m k"], classes: Classes | None
+    w: Float[Array, "m e"],
+    a: Float[Array, "m k"],
+    classes: Classes | None,
+    pins: Pins,
+    sample: Sample,
 ) -> Representatives | None:
-    return None if classes is None else representatives(w, a, classes)
+    return None if classes is None else representatives(w, a, classes, pins, sample)
 
 
 def _chosen(

@@ -36,7 +36,7 @@ def by_leaders(
     known, clear = position.classes, position.clear
     if known is None or clear is None:
         return state
-    led = leaders(position, known, clear, here[2], length)
+    led = leaders(position, known, clear, here[0], here[2], length)
 
     def goes(carry):
         (state, until), strays, count = carry

@@ -17,7 +17,12 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._relu.classes import ROOM, Classes
 from simbias.flows._relu.course import Pins
-from simbias.flows._relu.frozen import Rates, neurons_first, neurons_last
+from simbias.flows._relu.frozen import (
+    Rates,
+    Sample,
+    neurons_first,
+    neurons_last,
+)
 from simbias.flows._relu.led import Led
 from simbias.flows._relu.norms import norm_of_rows, unit_rows
 from simbias.flows._relu.position import Position
@@ -115,6 +120,7 @@ def leaders(
     position: Position,
     known: Classes,
     clear: Float[Array, " m"],
+    sample: Sample,
     rtol: Float[Array, ""],
     length: Float[Array, ""],
 ) -> Leaders:
@@ -124,6 +130,7 @@ def leaders(
         position: of all neurons.
         known: their classes.
         clear: how far each may turn.
+        sample: the data.
         rtol: the tolerance.
         length: of the next step.
     """
@@ -133,7 +140,9 @@ def leaders(
     most = lambda v: jnp.maximum(jax.ops.segment_max(v, kind, ROOM), 0)
     count = jax.ops.segment_sum(jnp.ones_like(size), kind, ROOM)
     is_ray = (most(apart) <= _PARALLEL * rtol) & (count > 0) & (size[first] > 0)
-    few = _with_rays(_upright(representatives(w, a, known)), is_ray, w, a)
+    few = _with_rays(
+        _upright(representatives(w, a, known, position.pins, sample)), is_ray, w, a
+    )
 
     q = few.root.shape[1]
     rows = lambda v: most(jnp.where(few.part != 0, jnp.abs(few.part) / v, 0)).ravel()

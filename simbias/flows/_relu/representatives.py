@@ -16,6 +16,7 @@ from simbias.flows._relu.classes import ROOM, Classes
 from simbias.flows._relu.course import Pins
 from simbias.flows._relu.frozen import FrozenField, Rates, Sample, frozen_field
 from simbias.flows._relu.norms import norm_of_rows
+from simbias.flows._relu.pins import pinned_normals
 
 # Share of the largest eigenvalue of Z, in roundings, below which others are not known.
 _UNKNOWN = 16
@@ -87,7 +88,11 @@ class Representatives(eqx.Module):
 
 
 def representatives(
-    w: Float[Array, "m e"], a: Float[Array, "m k"], classes: Classes
+    w: Float[Array, "m e"],
+    a: Float[Array, "m k"],
+    classes: Classes,
+    pins: Pins,
+    sample: Sample,
 ) -> Representatives:
     """Those of a network whose neurons are of these classes."""
     first, kind = classes.first, classes.kind
@@ -106,4 +111,21 @@ def representatives(
     root = unit[:, None, None] * vector * length[:, None, :]
     # An empty class, or one of neurons that are 0, moves nothing.
     root = jnp.where(value[:, -1:, None] > 0, root, 0)
+    root = _on_their_planes(root, first, pins, sample)
     return Representatives(first, kind, part, root, classes.is_enough)
+
+
+def _on_their_planes(
+    root: Float[Array, "r q q"], first: Int[Array, " r"], pins: Pins, sample: Sample
+) -> Float[Array, "r q q"]:
+    """The roots of classes that are held on planes, all of whose neurons are on them.
+
+    Up to rounding this changes none of these.  But the axes of a small eigenvalue are
+    off the planes by a share of themselves, and what is nearly linear only, as putting
+    |a|² − |w|² back, would carry the neurons off.
+    """
+    e = sample.normal.shape[1]
+    w, normals = root[:, :e], pinned_normals(sample.normal, pins.plane[first])
+    part = jnp.sum(pins.dual[first][:, :, :, None] * w[:, None], axis=2)
+    off = jnp.sum(normals[:, :, :, None] * part[:, :, None], axis=1)
+    return root.at[:, :e].set(w - off)
