@@ -22,6 +22,7 @@ from simbias.flows._relu.position import (
     first_length,
     first_position,
 )
+from simbias.flows._relu.rows import PAYS
 from simbias.flows._relu.smooth_step import unknown_stiffness
 from simbias.flows._relu.step_control import first_controller
 from simbias.flows._relu.weights import weights
@@ -35,8 +36,6 @@ from simbias.losses import hinge, whole
 from simbias.numerics.conditionals import when
 from simbias.numerics.planes import Planes
 
-# Neurons × samples from which they are worth what they take to compile.
-_PAYS = 2**16
 # A tolerance below this many roundings would take their noise for events.
 _LEAST_RTOL = 1000
 
@@ -212,7 +211,7 @@ class ReluFlow(AbstractFlow):
         return jnp.maximum(jnp.asarray(self.rtol, dtype), least)
 
     def _may_be_alone(self, m: int, sample: Sample) -> bool:
-        pays = m * sample.x.shape[0] >= _PAYS
+        pays = m * sample.x.shape[0] >= PAYS
         wanted = pays if self.decouple is None else self.decouple
         return wanted and may_be_decoupled(sample) and not self.events
 

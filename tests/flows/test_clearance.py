@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from simbias.core import Dataset, Status
-from simbias.flows._relu import position
+from simbias.flows._relu import crossings, position
 from simbias.flows._relu.clearance import prospect
 from simbias.flows._relu.course import Course, Step
 from simbias.flows._relu.crossings import may_meet
@@ -62,7 +62,7 @@ def test_the_flow_is_the_same_whoever_is_looked_at(monkeypatch):
     data = problem()
     plain = end(data)
     assert plain.memory.position.clear is None
-    monkeypatch.setattr(position, "_PAYS", 1)
+    monkeypatch.setattr(position, "PAYS", 1)
     looked = end(data)
     assert looked.memory.position.clear is not None
     assert_same(looked, plain)
@@ -89,6 +89,18 @@ def course_of(data, turn, seed=0):
     )  # fmt: skip
     pull = sample.pulls(here.rates.residual)
     return course, Step(sample, pull, pull, jnp.asarray(1.0), 0.0, jnp.asarray(1e-5))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_neurons_without_pins_need_one_slot(seed):
+    course, step = course_of(problem(), 1.0, seed)
+    is_pending = may_meet(course, step)
+    course = eqx.tree_at(lambda c: c.is_pending, course, is_pending)
+    one = eqx.filter_jit(crossings._next_event_of_free)(step, course)
+    other = eqx.filter_jit(crossings._next_event)(step, course)
+    assert int(jnp.sum(one.meetings)) > M // 2
+    for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-10)
 
 
 @pytest.mark.parametrize("turn", [1e-3, 0.05, 1.0])

@@ -33,6 +33,7 @@ from simbias.flows._relu.pins import (
     project,
 )
 from simbias.flows._relu.rows import (
+    PAYS,
     holds,
     least_and_place,
     on_some_rows,
@@ -51,8 +52,10 @@ def follow_events(course: Course, step: Step, rows: int) -> Course:
 
     Expects a `course` that is the whole step, on which those may that are pending.
     """
-    # Neurons without pins need one slot at most; a few of them are not worth a turn.
+    # Neurons without pins need one slot at most; a few of them are not worth a turn,
+    # nor are those of a small network worth the program.
     few = min(rows, course.begin.shape[0]) // 2
+    has_own_turn = course.is_above.size >= PAYS
 
     def free(course):
         is_free = course.is_pending & jnp.all(course.pins.plane < 0, axis=1)
@@ -62,7 +65,8 @@ def follow_events(course: Course, step: Step, rows: int) -> Course:
 
     def turn(arrays, every):
         step = eqx.combine(arrays, static)
-        every = on_wanted_rows(_next_event_of_free, free, step, every, rows)
+        if has_own_turn:
+            every = on_wanted_rows(_next_event_of_free, free, step, every, rows)
         treat = lambda some: _next_event(step, some)
         return on_some_rows(treat, every, every.tree.is_pending, rows)
 

@@ -94,10 +94,13 @@ def first_root(p: Cubic) -> Float[Array, " c"]:
         low, high = jnp.where(value > 0, u, low), jnp.where(value > 0, high, u)
         falls = slope < 0
         newton = u - value / jnp.where(falls, slope, -1)
-        inside = falls & (newton >= low) & (newton <= high)
+        # At the zero the sign of p is that of a rounding, and not the same wherever a
+        # compiler computes it: beside the bounds by that is not outside.
+        inside = falls & (newton >= low - slack) & (newton <= high + slack)
+        newton = jnp.clip(newton, low, high)
         return low, high, jnp.where(inside, newton, (low + high) / 2)
 
-    zero = jnp.zeros_like(p.h0)
+    zero, slack = jnp.zeros_like(p.h0), 8 * jnp.finfo(p.h0.dtype).eps
     _, _, u = jax.lax.fori_loop(0, 12, body, (zero, high, high / 2))
     return jnp.where(p.h0 <= 0, 0, u)
 

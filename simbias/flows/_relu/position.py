@@ -10,6 +10,7 @@ from simbias.flows._relu.frozen import Rates, Sample, frozen_field, neurons_firs
 from simbias.flows._relu.led import Led
 from simbias.flows._relu.norms import norm_of_rows, rounding_of
 from simbias.flows._relu.pins import jumps
+from simbias.flows._relu.rows import PAYS
 from simbias.numerics.planes import Planes, orientation
 from simbias.numerics.precision import matmul
 
@@ -17,8 +18,6 @@ from simbias.numerics.precision import matmul
 _NOTHING = 100
 # Share of its size by which the fastest neurons move in the first step.
 _FIRST = 1e-2
-# Neurons × samples from which looking at some of them costs less than at all.
-_PAYS = 2**16
 
 
 class Position(eqx.Module):
@@ -66,7 +65,7 @@ def first_position(
     is_worth_it = may_be_worth_it(len(w), w.shape[1] + a.shape[1])
     few = classes(is_above, pins) if is_worth_it else None
     # Classes can be led only where it is known how far their neurons may turn.
-    is_worth_it |= len(w) * len(sample.x) >= _PAYS
+    is_worth_it |= len(w) * len(sample.x) >= PAYS
     clear = jnp.zeros(w.shape[:1], w.dtype) if is_worth_it else None
     return Position(w, a, is_above, pins, rates(is_above), few, clear)
 

@@ -14,6 +14,9 @@ from simbias.numerics.conditionals import repeat_while
 # Numbers of one array of some neurons and all planes: a few of them fit the cache.
 _NUMBERS = 2**18
 _LEAST_ROWS = 16
+# Neurons × samples from which programs that treat some neurons by themselves, or look
+# at some only, are worth what they take to compile.
+PAYS = 2**16
 # Leaves of more numbers a row than that are not put beside others.
 _NARROW = 64
 
