@@ -171,7 +171,9 @@ def figure(ds: xr.Dataset) -> Figure:
             text = label or "median, 10–90 % of seeds"
             if n_star is not None and n_star.is_bracketed:
                 colour = COLOURS[i % len(COLOURS)]
-                train.axvspan(n_star.low, n_star.high, color=colour, alpha=0.1, lw=0)
+                # An open end is that of the grid.
+                ends = np.clip([n_star.low, n_star.high], sizes.min(), sizes.max())
+                train.axvspan(*ends, color=colour, alpha=0.1, lw=0)
                 train.axvline(n_star.value, color=colour, linewidth=0.8)
                 text += f"; n* = {n_star.value:.3g} (line)"
             _errors(train, part, "train_risk", text, i, "train error (MSE)")
