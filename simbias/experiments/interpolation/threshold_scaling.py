@@ -16,7 +16,7 @@ d = 5 and 10; the theorem asks for more than d³), and depends neither on m nor 
 """
 
 import dataclasses
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -213,7 +213,7 @@ def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
     fits = exponents(errors)
     for i, (label, part) in enumerate(_points(errors["train_risk"], others)):
         for j, (level, mark) in enumerate(zip(LEVELS, ("o", "s"), strict=True)):
-            kind = {
+            kind: dict[str, Any] = {
                 "color": COLOURS[i % len(COLOURS)],
                 "fillstyle": "full" if level < 0.1 else "none",
             }
