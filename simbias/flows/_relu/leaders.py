@@ -17,12 +17,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._relu.classes import ROOM, Classes
 from simbias.flows._relu.course import Pins
-from simbias.flows._relu.frozen import (
-    Rates,
-    Sample,
-    neurons_first,
-    neurons_last,
-)
+from simbias.flows._relu.frozen import Rates, Sample, neurons_first, neurons_last
 from simbias.flows._relu.led import Led
 from simbias.flows._relu.norms import norm_of_rows, unit_rows
 from simbias.flows._relu.position import Position

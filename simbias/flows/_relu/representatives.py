@@ -16,7 +16,7 @@ from simbias.flows._relu.classes import ROOM, Classes
 from simbias.flows._relu.course import Pins
 from simbias.flows._relu.frozen import FrozenField, Rates, Sample, frozen_field
 from simbias.flows._relu.norms import norm_of_rows
-from simbias.flows._relu.pins import pinned_normals
+from simbias.flows._relu.pins import pinned_normals, project
 
 # Share of the largest eigenvalue of Z, in roundings, below which others are not known.
 _UNKNOWN = 16
@@ -125,7 +125,6 @@ def _on_their_planes(
     |a|² − |w|² back, would carry the neurons off.
     """
     e = sample.normal.shape[1]
-    w, normals = root[:, :e], pinned_normals(sample.normal, pins.plane[first])
-    part = jnp.sum(pins.dual[first][:, :, :, None] * w[:, None], axis=2)
-    off = jnp.sum(normals[:, :, :, None] * part[:, :, None], axis=1)
-    return root.at[:, :e].set(w - off)
+    normals, dual = pinned_normals(sample.normal, pins.plane[first]), pins.dual[first]
+    of_axis = lambda w: project(w, normals, dual)
+    return root.at[:, :e].set(jax.vmap(of_axis, 2, 2)(root[:, :e]))
