@@ -30,7 +30,7 @@ _COMMANDS = {
     "resume": ("run.resume", True),
     "worker": ("worker.worker", True),
     "submit": ("submit.submit", True),
-    "figure": ("check.figure", True),
+    "figure": ("figure.figure", True),
     "animate": ("animate.animate", True),
     "check": ("check.check", True),
     "report": ("report.report", True),
@@ -183,7 +183,7 @@ usage: simbias COMMAND …
   animate DIR                  one member as a film: neurons, function, boundary, …
   report DIR [DIR]             one page about a run, or two of them side by side
   watch DIR                    the same page in a browser while the run goes on
-  check [NAME …]               run experiments and print the table of their claims
+  check [NAME|THEME …]         run experiments and print the table of their claims
   export DIR FILE              a run as NetCDF, Zarr, CSV or Parquet
   doctor                       what this machine has and lacks, and a test of a flow
   completion SHELL             what makes Tab work, for bash, zsh or fish

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 import simbias
-from simbias.registry import experiment_file, experiment_names, flow_names
+from simbias.registry import experiment_file, experiment_names, flow_names, themes
 
 COMPLETE = "_complete"
 _HERE = pathlib.Path(__file__).parent
@@ -59,7 +59,9 @@ def _operands(
     is_first = not [one for one in rest if not one.startswith("-")]
     if command == "completion":
         return [*_SHELLS] if is_first else []
-    if command in ("run", "check") and (is_first or command == "check"):
+    if command == "check":
+        return [*experiment_names(), *filter(None, themes()), *_paths(word, ".py")]
+    if command == "run" and is_first:
         return [*experiment_names(), *_paths(word, ".py")]
     if command == "ledger":
         return [path.stem for path in (_HERE.parent / "ledger").glob("papers/*.toml")]

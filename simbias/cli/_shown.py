@@ -67,21 +67,27 @@ def claims_document(
     }
 
 
-def tally_of(documents: list[dict[str, Any]]) -> str:
-    """How the claims of several experiments came out, and what chance alone would do.
+def verdicts_of(documents: Sequence[dict[str, Any]]) -> str:
+    """How the claims of several experiments came out, counted."""
+    claims = [c for document in documents for c in document["claims"]]
+    count = collections.Counter(c["verdict"] for c in claims)
+    words = ("holds", "fails", "undecided", "not applicable")
+    verdicts = ", ".join(f"{word} {count[word]}" for word in words)
+    return f"claims {len(claims)}: {verdicts}"
+
+
+def tally_of(documents: Sequence[dict[str, Any]]) -> str:
+    """`verdicts_of`, and what chance alone would do.
 
     A claim that is true fails if its interval lies beyond one end of the band, for
     which it must miss the truth on that side: with probability (1 − level)/2 at most.
     """
     claims = [c for document in documents for c in document["claims"]]
-    count = collections.Counter(c["verdict"] for c in claims)
-    words = ("holds", "fails", "undecided", "not applicable")
-    verdicts = ", ".join(f"{word} {count[word]}" for word in words)
     judged = [c for c in claims if c["verdict"] in ("holds", "fails", "undecided")]
     # Without an interval there is no chance in it.
     chances = [(1 - c["level"]) / 2 for c in judged if c["low"] != c["high"]]
     return (
-        f"claims {len(claims)}: {verdicts}\n"
+        f"{verdicts_of(documents)}\n"
         f"Of {len(chances)} with an interval at most {sum(chances):.2g} would fail by "
         "chance, were all of them true, and as many hold, were all of them false."
     )

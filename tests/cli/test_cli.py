@@ -16,9 +16,10 @@ from simbias.cli import list_experiments as _list
 from simbias.cli._options import experiment_of, options_class, overrides
 from simbias.cli._overrides import overridden
 from simbias.cli._shown import tally_of
+from simbias.cli.check import _by_theme, _tally
 from simbias.ensemble.parameters import parameters_of
 from simbias.errors import BadInput
-from simbias.registry import experiments
+from simbias.registry import experiments, themes
 from simbias.results import is_finished, open_result
 
 SMALL = ["--cell.n", "8", "30", "--cell.m", "10", "--cell.n-test", "20", "--seeds", "2"]
@@ -364,6 +365,32 @@ def test_check_prints_claims_as_json(capsys):
     assert document["experiment"] == "random_design"
     assert "holds" in {c["verdict"] for c in document["claims"]}
     assert f"claims {len(document['claims'])}: holds" in err
+
+
+def test_check_knows_themes():
+    names = lambda words: [(theme, one.name) for theme, one in _by_theme(words)]
+    every = names([])
+    known = [theme for theme in themes() if theme]
+    assert [*dict.fromkeys(theme for theme, _ in every)] == sorted(known)
+    assert len(every) == len(experiments())
+    of_theme = names(["margins"])
+    assert of_theme == [("margins", name) for name in themes()["margins"][1]]
+    assert names(["max_margin", "margins"]) == sorted(
+        of_theme, key=lambda one: one[1] != "max_margin"
+    )
+
+
+def test_check_says_how_long_each_theme_took():
+    claim = {"verdict": "holds", "low": 0.1, "high": 0.2, "level": 0.95}
+    document = {"theme": "order", "seconds": 90.0, "claims": [claim]}
+    assert "order" not in _tally([document])
+    lines = _tally([document, document, document | {"theme": ""}]).splitlines()
+    assert lines[0] == (
+        "order: 2 experiments, 3.0 min; claims 2: holds 2, fails 0, undecided 0, "
+        "not applicable 0"
+    )
+    assert lines[1].startswith("others: 1 experiment, 1.5 min; ")
+    assert lines[2] == "3 experiments, 4.5 min in all"
 
 
 def test_chance_is_counted_for_claims_that_have_an_interval():

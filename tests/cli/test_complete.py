@@ -37,6 +37,7 @@ def found(*line):
         ),
         (["run", "threshold", "--flow.name", "re"], ["relu_flow"]),
         (["check", "three_points", "--json", "x", "--preset", "q"], ["quick"]),
+        (["check", "parity", "marg"], ["margins"]),
         (["submit", "--cluster", ""], ["dask", "local", "ray", "slurm"]),
         (["figure", "--format", "p"], ["pdf", "png"]),
         (["animate", "x", "--kind", "b"], ["boundary"]),

@@ -138,6 +138,8 @@ def test_a_file_is_run_shared_resumed_drawn_and_checked(mine, tmp_path, capsys):
     assert command("check", mine, "--json", tmp_path / "claims.json") == 0
     (document,) = json.loads((tmp_path / "claims.json").read_text())
     assert (document["experiment"], document["finished"]) == ("mine", 6)
+    assert document["theme"] == ""
+    assert document["seconds"] > 0
     # A script that imports the file goes on with the same run.
     experiment = sys.modules["mine"].experiment()
     data, _ = simbias.redraw(open_result(out), experiment, slope=2.0, n=7, seed=1)
@@ -228,6 +230,9 @@ def test_a_finished_run_is_drawn_and_judged_by_a_changed_file(finished, mine, ca
 
 def test_runs_kept_by_check_are_of_one_text_too(mine, capsys):
     assert command("check", "mine.py", "--out", "checks") == 0
+    # Once more takes none of the time again, and still tells it.
+    assert command("check", "mine.py", "--out", "checks", "--json", "all.json") == 0
+    assert json.loads(pathlib.Path("all.json").read_text())[0]["seconds"] > 0
     assert command("resume", "checks/mine", "mine.py") == 0
     mine.write_text(OTHER)
     capsys.readouterr()

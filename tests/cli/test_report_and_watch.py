@@ -116,7 +116,7 @@ def test_a_figure_of_a_part_of_a_run_says_so(folder, capsys, monkeypatch):
         ds["status"][{"seed": 0}] = Status.RUNNING
         return ds
 
-    monkeypatch.setattr("simbias.cli.check.open_result", partly)
+    monkeypatch.setattr("simbias.cli.figure.open_result", partly)
     assert command("figure", "run", "mine.py") == 0
     assert "members have not finished" in capsys.readouterr().err
 

@@ -55,7 +55,7 @@ def test_what_cannot_be_created_is_named(tmp_path, monkeypatch, capsys, code):
 
 
 def test_an_error_without_a_file_names_none(monkeypatch, capsys):
-    monkeypatch.setattr("simbias.cli.check.figure", raising(errno.EFBIG))
+    monkeypatch.setattr("simbias.cli.figure.figure", raising(errno.EFBIG))
     assert cli.exit_code(["figure", "somewhere"]) == 2
     err = capsys.readouterr().err
     assert "File too large" in err

@@ -1,0 +1,54 @@
+"""`simbias figure`."""
+
+import dataclasses
+
+import tyro
+
+from simbias.cli._drawing import drawing
+from simbias.cli._options import Folder, Format
+from simbias.cli._place import found_run
+from simbias.cli._shown import write_figures
+from simbias.cli._source import File
+from simbias.cli._terminal import say
+from simbias.core import Status
+from simbias.errors import BadInput
+from simbias.results import is_finished, open_result
+
+
+@dataclasses.dataclass(frozen=True)
+class FigureOptions:
+    """Draw the figure of a run again, from what is stored: DIR/figure.png."""
+
+    folder: Folder
+    """The folder of the run, or its URL."""
+    file: File = None
+    """A file of yours with `figure(ds)`: that of the run, changed or not, or another
+    one."""
+    trust_code: bool = False
+    """Use the text of your file that lies in the folder; it may do anything."""
+    format: tuple[Format, ...] = ("png",)
+    """Of the figure; several at once."""
+
+
+def figure(arguments: list[str]) -> int:
+    """Draw the figure of a run again, from what is stored."""
+    parsed = tyro.cli(FigureOptions, args=arguments, prog="simbias figure")
+    out, store = found_run(parsed.folder)
+    ds = open_result(str(store.place))
+    if not is_finished(ds).any():
+        raise BadInput(
+            f"{out}: no member has finished yet, so that there is nothing to draw. "
+            f"Try: simbias resume {out}"
+        )
+    if left := int((ds["status"] == Status.RUNNING).sum()):
+        say(
+            f"{out}: {left} of {ds['status'].size} members have not finished, and are "
+            f"not in the figure. Try: simbias resume {out}"
+        )
+    name, own = ds.attrs["experiment"], (parsed.file, parsed.trust_code)
+    module = drawing("figure", store, name, *own).module
+    if not hasattr(module, "figure"):
+        raise BadInput(f"{module.__file__} has no `figure(ds)`.")
+    for file in write_figures(module, ds, out, parsed.format):
+        print(out / file)
+    return 0
