@@ -7,14 +7,15 @@ import jax
 
 
 @contextlib.contextmanager
-def compiling_hastily() -> Iterator[None]:
+def compiling_hastily(hastily: bool = True) -> Iterator[None]:
     """XLA leaves its optimisations out: exact flows then compile in half the time.
 
-    Not for tests that compare bits: code that is not optimised may round otherwise for
-    another number of lanes.
+    Not for tests that compare bits, of two processes least of all: code that is not
+    optimised rounds otherwise, and may do so for another number of lanes.
     """
-    jax.config.update("jax_disable_most_optimizations", True)
+    before = jax.config.jax_disable_most_optimizations
+    jax.config.update("jax_disable_most_optimizations", hastily)
     try:
         yield
     finally:
-        jax.config.update("jax_disable_most_optimizations", False)
+        jax.config.update("jax_disable_most_optimizations", before)
