@@ -13,7 +13,7 @@ def compiling_hastily(hastily: bool = True) -> Iterator[None]:
     Not for tests that compare bits, of two processes least of all: code that is not
     optimised rounds otherwise, and may do so for another number of lanes.
     """
-    before = jax.config.jax_disable_most_optimizations
+    before = jax.config.values["jax_disable_most_optimizations"]
     jax.config.update("jax_disable_most_optimizations", hastily)
     try:
         yield
