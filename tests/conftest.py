@@ -17,6 +17,10 @@ if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_I
 # Tests read what a person does; those of JSON lines ask for them.
 os.environ["SIMBIAS_PLAIN"] = "1"
 
+# The tests compile more than they compute: XLA leaves its optimisations out, here and
+# in processes that they start; what needs them has the fixture `optimised`.
+os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
+
 # One cache of compiled programs for this run and all processes that it starts, unless
 # there is one.
 if "PYTEST_XDIST_WORKER" not in os.environ:
@@ -24,16 +28,15 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
         _CACHE = tempfile.TemporaryDirectory(prefix="simbias-tests-")
         os.environ["JAX_COMPILATION_CACHE_DIR"] = _CACHE.name
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.3"
-    # The tests compile more than they compute: XLA's older code for fused loops takes a
-    # third less to make, and a third more to run.  Notebooks and benchmarks have the
-    # default.  (A flag that a version does not know would end the process.)
+    # XLA's older code for fused loops takes a third less to make, and a third more to
+    # run.  (A flag that a version does not know would end the process.)
     if importlib.metadata.version("jaxlib").startswith("0.10."):
         flags = os.environ.get("XLA_FLAGS", "")
         os.environ["XLA_FLAGS"] = f"{flags} --xla_cpu_use_fusion_emitters=false"
 
 import jax  # noqa: E402
 import pytest  # noqa: E402
-from hasty import compiling_hastily  # noqa: E402
+from full import fully_optimised  # noqa: E402
 
 # Its first import closes the streams of log handlers that it finds: done here, it finds
 # none that hold what pytest captures.
@@ -55,6 +58,7 @@ def room_for_compiled_code():
 
 
 @pytest.fixture(scope="module")
-def hastily_compiled():
-    with compiling_hastily():
+def optimised():
+    """For whole files: a test by itself says `with fully_optimised()`."""
+    with fully_optimised():
         yield

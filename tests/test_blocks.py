@@ -15,7 +15,6 @@ PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
 BLOCKS = {page: blocks_of(page) for page in PAGES}
 NAME = lambda page: page.relative_to(ROOT).as_posix()
 

@@ -6,8 +6,6 @@ from sklearn.metrics import hinge_loss, log_loss, mean_squared_error
 
 from simbias import losses
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 RNG = np.random.default_rng(0)
 F = jnp.asarray(RNG.normal(size=(7, 1)))
 Y = jnp.asarray(RNG.normal(size=(7, 1)))

@@ -6,7 +6,7 @@ import dataclasses
 import jax
 import pytest
 import xarray as xr
-from hasty import compiling_hastily
+from full import fully_optimised
 from matplotlib.figure import Figure
 
 import simbias
@@ -200,7 +200,7 @@ def test_every_experiment_runs_small_and_draws_its_figure(name, monkeypatch):
 
     module = experiments()[name]
     experiment = module.experiment("smoke")
-    with contextlib.nullcontext() if name in OPTIMISED else compiling_hastily():
+    with fully_optimised() if name in OPTIMISED else contextlib.nullcontext():
         ds = simulate(experiment)
     figures = simbias.draw(module, ds)
     assert [*figures] == [""]

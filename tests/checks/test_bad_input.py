@@ -22,8 +22,6 @@ from simbias.losses import MARGIN_LOSSES, half_mse, hinge, logistic
 from simbias.networks.two_layer import TwoLayer
 from simbias.verbs.simulate import simulate, solve
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 NAN, INF = float("nan"), float("inf")
 
 

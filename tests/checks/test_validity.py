@@ -20,8 +20,6 @@ from simbias.ensemble.configuration import configuration
 from simbias.ensemble.grid import make_grid
 from simbias.verbs.simulate import planned, simulate
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 
 class Named(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("row",)

@@ -19,8 +19,6 @@ from simbias.datasets.teachers.stewart_1d import KNOTS, VALUES, stewart_1d
 from simbias.datasets.teachers.three_points import three_points
 from simbias.registry import component, modules
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 COMPONENTS = {name: component(m) for name, m in modules(simbias.datasets).items()}
 # `Npz` is made with a file first.

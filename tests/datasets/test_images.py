@@ -8,8 +8,6 @@ from published import digit_images, labels, photographs, write_cifar, write_mnis
 from simbias.datasets.vision._digits import digits
 from simbias.datasets.vision.images import images
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 
 

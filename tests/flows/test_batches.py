@@ -13,8 +13,6 @@ from simbias.networks.activations import identity
 from simbias.networks.two_layer import TwoLayer
 from simbias.verbs.simulate import simulate
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 
 class _Line(eqx.Module):
     """Rows of the law y = slope · x."""

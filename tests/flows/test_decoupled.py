@@ -15,7 +15,6 @@ from simbias.networks import balanced
 from simbias.networks.activations import LeakyRelu
 from simbias.networks.two_layer import TwoLayer
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
 N, D, M = 24, 3, 20
 COUNTS = ("crossings", "pins", "releases")
 FLOW = ReluFlow(decouple=True)

@@ -25,8 +25,6 @@ from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 OPTIMISERS = {
     "gd": (Descent(rate=0.05), optax.sgd(0.05)),
     "momentum": (

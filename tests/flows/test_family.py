@@ -17,8 +17,6 @@ from simbias.ensemble.plan import make_plan
 from simbias.flows.descent import Descent
 from simbias.losses import half_mse
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 STEPS = 30
 FLOWS: dict[str, tuple[dict[str, Any], Any]] = {
     "gd": ({"rate": 0.05}, optax.sgd(0.05)),

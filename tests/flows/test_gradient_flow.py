@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from full import fully_optimised
 from scipy.integrate import solve_ivp
 from toy import (
     KEY,
@@ -207,7 +208,8 @@ def test_stepping_is_bit_equal_to_diffeqsolve(solver):
     theirs = lambda net: diffrax_solution(solver, net, data, time, dt0)
     nets = stack([network(seed=i) for i in range(4)])
     in_turn = lambda one: jax.jit(lambda nets: jax.lax.map(one, nets))(nets)
-    assert_same_bits(in_turn(ours), in_turn(theirs))
+    with fully_optimised():
+        assert_same_bits(in_turn(ours), in_turn(theirs))
 
 
 def test_records_are_reached_exactly_and_cost_one_step_each():

@@ -17,7 +17,6 @@ from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
 from simbias.networks import balanced
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
 N, D, PER = 25, 3, 40
 RTOL = 1e-6
 

@@ -21,8 +21,6 @@ from simbias.flows._relu.meetings import (
 from simbias.flows._relu.pins import dual_basis, pinned_normals
 from simbias.flows._relu.single_neuron import Point, displacement
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 
 def sample(x):
     x = jnp.asarray(x, float)

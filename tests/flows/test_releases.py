@@ -12,8 +12,6 @@ from simbias.flows._relu.frozen import extended_sample
 from simbias.flows._relu.pins import dual_basis, pinned_normals
 from simbias.flows._relu.releases import Held, release
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 LENGTH = 0.5
 let_go = jax.jit(release, static_argnames=("slope", "rows"))
 

@@ -17,7 +17,6 @@ from simbias.networks.activations import LeakyRelu, gelu
 from simbias.networks.two_layer import TwoLayer
 
 # Weights of this size change no residual: r = −y/n to 12 digits, every neuron is alone.
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
 TINY = 1e-6
 
 

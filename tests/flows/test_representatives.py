@@ -16,7 +16,6 @@ from simbias.flows._relu.position import rates_at
 from simbias.flows._relu.representatives import representatives
 from simbias.losses import half_mse
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
 M, N, D, K, KINDS = 700, 30, 3, 2, 6
 
 

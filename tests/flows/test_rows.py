@@ -21,8 +21,6 @@ from simbias.flows._relu.rows import (
     with_flips,
 )
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 placed = jax.jit(first_position, static_argnames=("slope", "capacity"))
 
 

@@ -24,8 +24,6 @@ from simbias.losses import half_mse
 from simbias.networks.two_layer import TwoLayer
 from simbias.verbs.simulate import solve
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 # Compiled once for all tests.
 FLOW = ReluFlow(rtol=1e-6)
 start = jax.jit(lambda net, data: FLOW.init(net, data, half_mse, jax.random.key(0)))

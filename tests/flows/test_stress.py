@@ -14,8 +14,6 @@ from _verdicts import flow_ends, judged
 
 from simbias.core import Status
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 # Two of the twelve programs of the benchmark, and times at which Euler is quick.
 USED = (("half_mse", 0.0, 1, False), ("logistic", 0.1, 3, False))
 SEEDS = [

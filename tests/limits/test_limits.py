@@ -18,8 +18,6 @@ from simbias.limits.landing_point import landing_point
 from simbias.limits.neurons import read
 from simbias.networks.two_layer import TwoLayer
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 
 def sample(x, y):
     x, y = jnp.asarray(x, float), jnp.asarray(y, float)[:, None]

@@ -46,8 +46,6 @@ from simbias.networks.two_layer import TwoLayer
 from simbias.registry import component, modules
 from simbias.theory.two_group import two_group_fit
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 MODULES = modules(simbias.measures)
 # A sum of this many float64 numbers of order one, in another order.
 ROUNDING = {"rtol": 1e-10, "atol": 1e-12}

@@ -19,8 +19,6 @@ from simbias.numerics.matrix_rank import (
     stable_rank,
 )
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 
 

@@ -23,8 +23,6 @@ from simbias.measures.rest.pattern_margin import PatternMargin
 from simbias.networks.two_layer import TwoLayer
 from simbias.theory.extremal_vectors import extremal_vectors
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 
 def sample(x, y):
     x, y = jnp.asarray(x, float), jnp.asarray(y, float)[:, None]

@@ -13,8 +13,6 @@ from simbias.measures import DegreeWeights, Sensitivity
 from simbias.numerics.boolean_sensitivity import degree_weights, sensitivity
 from simbias.numerics.walsh_hadamard import cube
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 N = 7
 
 

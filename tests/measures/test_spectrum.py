@@ -14,8 +14,6 @@ from simbias.ensemble.padding import padded
 from simbias.measures import Amplitudes, PathSpectrum
 from simbias.numerics.spectrum import amplitudes
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 
 class Function(AbstractNetwork):
     """Any function of the first coordinate, once for each output."""

@@ -13,8 +13,6 @@ from simbias.introspection import tangents
 from simbias.measures import KernelEigenvalues, KernelRates, TangentKernel
 from simbias.networks import balanced, mlp
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 
 

@@ -20,8 +20,6 @@ from simbias.networks.convolution._layers import BatchNorm, batch_norm, convolut
 from simbias.networks.convolution.convolutional import convolutional
 from simbias.networks.convolution.resnet import resnet
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 IMAGE = (2, 8, 4)
 

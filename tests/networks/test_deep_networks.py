@@ -18,8 +18,6 @@ from simbias.networks.dense.deep_linear import DeepLinear
 from simbias.networks.dense.mlp import Mlp
 from simbias.verbs.simulate import simulate
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 
 

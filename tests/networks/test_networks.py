@@ -19,8 +19,6 @@ from simbias.networks.two_layer_init import (
 )
 from simbias.numerics import tiling
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 
 

@@ -8,8 +8,6 @@ import pytest
 from simbias.networks import patch_transformer, transformer
 from simbias.numerics.patches import patch_numbers
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 IMAGE, PATCH = (2, 4, 6), (2, 3)
 

@@ -14,8 +14,6 @@ from simbias.introspection.trained import size, split_trained
 from simbias.networks import mlp, noisy, recurrent, transformer
 from simbias.networks.sequence._dropout import dropped
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 N, WIDTH = 5, 6
 LAWS = ("uniform", "normal", "xavier", "default")

@@ -19,7 +19,6 @@ from simbias.networks.activations import LeakyRelu
 from simbias.networks.two_layer import TwoLayer
 from simbias.stops.stationary import Stationary
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
 D = 2
 TIMES = tuple(np.arange(1.0, 200.0))
 WEIGHTS = {

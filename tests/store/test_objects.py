@@ -110,7 +110,7 @@ def test_a_run_in_an_object_store_has_the_bytes_of_one_in_a_folder(url, whole):
 
 
 def test_two_workers_share_a_run_in_an_object_store(url, whole, monkeypatch):
-    monkeypatch.setattr(pace, "_ROUND_SECONDS", 0.005)
+    monkeypatch.setattr(pace, "_ROUND_SECONDS", 0.05)
     harvest, seen = engine.harvest, []
     monkeypatch.setattr(engine, "harvest", lambda *a: seen.append(a[0]) or harvest(*a))
     threads = [threading.Thread(target=run, args=(url,)) for _ in range(2)]

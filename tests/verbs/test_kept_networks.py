@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import xarray as xr
-from hasty import compiling_hastily
 from small import Norms, Risk, small
 from toy import assert_same_bits
 
@@ -22,6 +21,9 @@ from simbias.results import open_result
 from simbias.store.layout import open_store
 from simbias.verbs.origin import _flow
 from simbias.verbs.simulate import simulate
+
+# Of bits, as programs are shipped.
+pytestmark = pytest.mark.usefixtures("optimised")
 
 KEPT = (0.0, 5.0)
 
@@ -219,10 +221,9 @@ def test_events_lead_from_the_first_pattern_to_the_last_and_change_no_bit():
     measures = {"train_risk": small.measures["train_risk"]}
     plain = dataclasses.replace(small, keep=times, measures=measures, final={})
     flow = dataclasses.replace(small.flow, events=200)
-    with compiling_hastily():
-        ds, without = (
-            simulate(dataclasses.replace(plain, flow=f)) for f in (flow, small.flow)
-        )
+    ds, without = (
+        simulate(dataclasses.replace(plain, flow=f)) for f in (flow, small.flow)
+    )
     for name, array in without.data_vars.items():
         np.testing.assert_array_equal(array, ds[name], str(name))
     assert ds["event_kind"].dims == ("seed", "event")

@@ -14,8 +14,6 @@ from simbias.theory.extremal_vectors import extremal_vectors
 from simbias.verbs.redraw import redraw
 from simbias.verbs.simulate import simulate
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 
 

@@ -17,8 +17,6 @@ from simbias.theory.alignment_law import aligned_share, alignment_time
 from simbias.theory.early_limit import early_limit
 from simbias.theory.early_phase import early_phase
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 SIZES = np.geomspace(10, 1000, 9)
 

@@ -31,8 +31,6 @@ from simbias.theory.approximation_curve import approximation_curve
 from simbias.theory.full_binary_rank import full_binary_rank
 from simbias.verbs.simulate import simulate
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 # Nearly all the time of this file is compiling.
 jit = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})

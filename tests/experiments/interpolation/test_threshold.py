@@ -8,8 +8,6 @@ from simbias.core import Estimate, Status
 from simbias.experiments import threshold, threshold_scaling
 from simbias.experiments.interpolation.threshold_scaling import Exponent
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 SEEDS = 20
 SIGMA = 0.3
 # Ends of a curve; gap and excess are in units of σ²d/n, by which the laws of one

@@ -21,8 +21,6 @@ from simbias.networks.convolution._layers import convolution
 from simbias.networks.convolution.convolutional import convolutional
 from simbias.networks.dense.mlp import mlp
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 ONES = jnp.ones((1, 1))
 DATA = Dataset(ONES, ONES, jnp.ones(1), ONES, jnp.zeros((0, 1)))

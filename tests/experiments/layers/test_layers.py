@@ -15,8 +15,6 @@ from simbias.flows.descent import Descent
 from simbias.losses import cross_entropy
 from simbias.networks.dense.mlp import mlp
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 TIMES = tuple(float(k) for k in EPOCHS)
 

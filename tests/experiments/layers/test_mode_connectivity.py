@@ -27,7 +27,6 @@ from simbias.losses import cross_entropy
 from simbias.networks.dense.mlp import mlp
 
 KEY = jax.random.key(0)
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
 # One program for each shape, however often it is called.
 by_weights, by_activations = map(jax.jit, (matched_by_weights, matched_by_activations))
 

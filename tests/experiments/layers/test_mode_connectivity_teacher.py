@@ -19,7 +19,6 @@ from simbias.experiments.layers._students import (
 )
 
 KEY = jax.random.key(0)
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
 
 
 def normal(seed, *shape):

@@ -23,7 +23,6 @@ from simbias.networks.dense.mlp import mlp
 from simbias.numerics import similarity
 from simbias.numerics.linear_assignment import linear_assignment
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
 # One program for each, however often it is called.
 alone = jax.jit(linear_assignment)
 together = jax.jit(jax.vmap(linear_assignment))

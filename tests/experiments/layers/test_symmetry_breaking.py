@@ -31,8 +31,6 @@ from simbias.theory.arc_cosine import arc_cosine, arc_cosine_gradient
 from simbias.theory.two_neurons import gap, plateau
 from simbias.verbs.simulate import simulate, solve
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 FLOW = GradientFlow(rtol=1e-10, atol=1e-14)
 PAIRS = [
     ((1.0, 0.3), (-0.2, 0.7)),

@@ -33,8 +33,6 @@ from simbias.networks.dense.deep_linear import DeepLinear
 from simbias.numerics.end_to_end import end_to_end, metric
 from simbias.theory.mode_strength import mode_strength, mode_time
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 DATA = linear_modes(KEY, n=8, d=4, k=3)
 

@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import xarray as xr
-from hasty import compiling_hastily
 from scipy import integrate, stats
 
 import simbias
@@ -31,8 +30,6 @@ from simbias.theory.least_eigenvalue import least_eigenvalue
 from simbias.theory.marchenko_pastur import marchenko_pastur
 from simbias.theory.ridgeless_risk import ridgeless_risk
 from simbias.verbs.simulate import solve
-
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
 
 KEY = jax.random.key(0)
 RNG = np.random.default_rng(0)
@@ -150,8 +147,7 @@ def result():
     cell = {"n": 8, "d": 40, "exponent": 0.0, "flow.way": ("gd_2.1", "adam")}
     experiment = min_norm.experiment("smoke")
     cell = {**cell, "start": (0.0, 1.0)}
-    with compiling_hastily():
-        return simbias.simulate(dataclasses.replace(experiment, cell=cell))
+    return simbias.simulate(dataclasses.replace(experiment, cell=cell))
 
 
 def test_controls_leave_and_claims_without_members_do_not_apply(result):
@@ -378,8 +374,7 @@ def test_the_kolmogorov_distance_is_that_of_scipy_and_counts_the_zeros():
 @pytest.fixture(scope="module")
 def designs():
     cell = {"n": (8, 10), "d": (5.0, 10.0, 20.0), "width": 20}
-    with compiling_hastily():
-        return simbias.simulate(random_design.experiment("smoke", **cell))
+    return simbias.simulate(random_design.experiment("smoke", **cell))
 
 
 def test_every_size_of_a_run_has_its_own_spectrum(designs):

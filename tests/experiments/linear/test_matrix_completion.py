@@ -26,8 +26,6 @@ from simbias.experiments.linear.unseen_entry import make as unseen
 from simbias.measures.linear.layer_balance import LayerBalance
 from simbias.numerics.end_to_end import end_to_end
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 SIGNS = {"positive": 1, "negative": -1}
 SMALL = {"size": 8, "rank": 2, "seen": 20}

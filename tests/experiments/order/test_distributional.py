@@ -16,8 +16,6 @@ from simbias.networks.activations import erf
 from simbias.theory.erf_neuron_force import erf_neuron_force
 from simbias.theory.erf_neuron_path import optimum, path
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 MEANS, DEVIATIONS = np.array([1.5, 2.0, 1.0]), np.array([1.0, 2.0, 1.0])
 WEIGHTS = np.array([0.8, 0.3, -0.4])
 

@@ -16,8 +16,6 @@ from simbias.experiments.order import distributional_clones, distributional_line
 from simbias.experiments.order._clones import EDITS, TRAINED_ON, TargetAccuracy, make
 from simbias.losses import half_mse
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 SMALL = {"rows": 40, "rows_test": 30, "m": 5}
 

@@ -21,8 +21,6 @@ from simbias.experiments.order._strings import (
 )
 from simbias.verbs.simulate import simulate
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 
 

@@ -21,8 +21,6 @@ from simbias.experiments.order._phases import left_at, phases
 from simbias.measures.information._counts import counts, unexplained_information
 from simbias.measures.information.explained_information import ExplainedInformation
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 jit = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
 
 

@@ -14,8 +14,6 @@ from simbias.introspection.trained import split_trained
 from simbias.networks.convolution._layers import average_pool, convolution
 from simbias.numerics.matrix_rank import singular_values
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 
 

@@ -19,8 +19,6 @@ from simbias.experiments.rank._matrices import too_few_samples
 from simbias.losses import half_mse
 from simbias.networks.dense.deep_linear import DeepLinear
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 
 

@@ -40,8 +40,6 @@ from simbias.measures.rank.layer_alignment import LayerAlignment
 from simbias.networks.dense.deep_linear import DeepLinear, deep_linear
 from simbias.theory.max_margin import max_margin
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 
 

@@ -11,8 +11,6 @@ from simbias.experiments.sensitivity import grokking
 from simbias.measures import EmbeddingSensitivity
 from simbias.networks import mlp, patch_transformer
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 SMALL = {"p": 5, "n": 15, "width": 4, "feed_forward": 4}
 

@@ -15,8 +15,6 @@ from simbias.measures.risk.block_accuracy import BlockAccuracy
 from simbias.measures.risk.last_layer_probe import LastLayerProbe
 from simbias.numerics.softmax_regression import softmax_regression
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 # Nearly all the time is compiling: not optimising saves a third of it.
 fast = {"xla_backend_optimization_level": 0}
 solve = jax.jit(softmax_regression, static_argnums=(3,), compiler_options=fast)

@@ -30,8 +30,6 @@ from simbias.datasets.vision.dominoes import dominoes
 from simbias.experiments import dominoes as paper
 from simbias.verbs.simulate import simulate
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 # Nearly all the time is compiling: not optimising saves a third of it.
 FAST = {"xla_backend_optimization_level": 0}

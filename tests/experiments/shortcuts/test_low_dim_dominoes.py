@@ -12,8 +12,6 @@ from simbias.errors import BadInput
 from simbias.experiments.shortcuts.low_dim_dominoes import GRATINGS, SameScores, make
 from simbias.measures.randomised.projected_scores import ProjectedScores
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 
 

@@ -30,8 +30,6 @@ from simbias.networks.dense.mlp import Mlp
 from simbias.networks.dense.mlp_init import softmax_pair, torch_default
 from simbias.stops.train_accuracy_above import TrainAccuracyAbove
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 N = 20_000
 

@@ -16,8 +16,6 @@ from simbias.experiments.spectrum import ntk_circle as circle
 from simbias.experiments.spectrum._circle import kernel_network
 from simbias.theory.circle_kernel import circle_eigenvalues, circle_kernel
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 
 

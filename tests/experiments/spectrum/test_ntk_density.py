@@ -11,8 +11,6 @@ from simbias.ensemble.padding import padded
 from simbias.experiments.spectrum import ntk_density as density
 from simbias.theory.circle_kernel import circle_kernel
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 
 

@@ -8,8 +8,6 @@ import xarray as xr
 
 from simbias.experiments.spectrum import path_spectrum as path
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 
 

@@ -20,8 +20,6 @@ from simbias.measures.spectrum.amplitudes import Amplitudes
 from simbias.measures.spectrum.perturbed_amplitudes import PerturbedAmplitudes
 from simbias.verbs.simulate import simulate
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 
 

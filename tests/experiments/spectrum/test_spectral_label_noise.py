@@ -14,8 +14,6 @@ from simbias.experiments.spectrum import spectral_label_noise as wrong
 from simbias.experiments.spectrum._paths import TrainingPaths
 from simbias.measures.spectrum.path_spectrum import PathSpectrum
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 EPOCHS = np.array([0, 1, 10, 50, 100, 300])
 

@@ -13,8 +13,6 @@ from simbias.ensemble.padding import padded
 from simbias.experiments.spectrum import spectral_white_noise as noisy
 from simbias.experiments.spectrum._octaves import Bands, high_share, octaves
 
-pytestmark = pytest.mark.usefixtures("hastily_compiled")
-
 KEY = jax.random.key(0)
 
 
