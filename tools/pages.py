@@ -25,6 +25,7 @@ from typing import Any
 
 from faults import faults
 from formulas import is_formula, unindented
+from speeds import speeds
 
 from simbias.ledger.paper import Paper, Statement, papers
 
@@ -76,7 +77,10 @@ def _filled(found: re.Match[str], checked: dict[str, Any]) -> str:
         "ledger": _ledger,
         "faults": faults,
     }
-    table = tables[kind](checked) if kind in tables else _claims(checked[name])
+    if kind == "speeds":
+        table = speeds(name)
+    else:
+        table = tables[kind](checked) if kind in tables else _claims(checked[name])
     return f"{found[1]}{table}{found[3]}"
 
 
