@@ -24,7 +24,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 from simbias import cli
-from simbias.registry import experiment_names
+from simbias.registry import experiment_names, themes
 
 _MARK = re.compile(
     r"<!-- (not run|long|planned|elsewhere|with \w+)(?:, but for ([^:]+))?: .+ -->$"
@@ -108,7 +108,7 @@ def run(block: Block, namespace: dict[str, object], put: Put) -> None:
 def shortened(words: list[str], *, is_planned: bool) -> list[str]:
     """The same command, of the smallest size, or without what it would compute."""
     if words[0] == "check" and not {*words} & {*experiment_names()}:
-        return ["check", "three_points", *words[1:]]
+        return ["check", "three_points", *(w for w in words[1:] if w not in themes())]
     if words[0] != "run" or words[1] not in experiment_names():
         return words
     if "--preset" not in words:

@@ -28,9 +28,6 @@ from simbias.losses import half_mse
 from simbias.numerics import compiled
 from simbias.verbs.simulate import simulate, solve
 
-# Of bits, as programs are shipped.
-pytestmark = pytest.mark.usefixtures("optimised")
-
 
 def drawn_from(experiment, cell, key):
     return draw(maker(experiment), cell.sizes, cell.numbers, key)

@@ -23,8 +23,6 @@ from simbias.flows.gradient_flow import GradientFlow
 from simbias.networks.two_layer_init import balanced
 from simbias.verbs.simulate import simulate
 
-# Of bits, as programs are shipped.
-pytestmark = pytest.mark.usefixtures("optimised")
 SANE, WRONG = (0, 1), (2, 3, 4, 5)
 
 

@@ -23,9 +23,6 @@ from simbias.store._root import sealed
 from simbias.store.blocks import Blocks
 from simbias.verbs.simulate import simulate
 
-# Of bits, as programs are shipped.
-pytestmark = pytest.mark.usefixtures("optimised")
-
 
 @pytest.fixture(scope="module")
 def whole():

@@ -22,9 +22,6 @@ from simbias.store.layout import open_store
 from simbias.verbs.origin import _flow
 from simbias.verbs.simulate import simulate
 
-# Of bits, as programs are shipped.
-pytestmark = pytest.mark.usefixtures("optimised")
-
 KEPT = (0.0, 5.0)
 
 
