@@ -83,7 +83,7 @@ def check(arguments: list[str]) -> int:
             judgements.append(beside.submit(judged, theme, one, ds, seconds))
             jax.clear_caches()  # no experiment needs the programs of another
             # Which raises now, and not after the last run, if claims cannot be judged.
-            known = [one.result() for one in judgements if one.done()]
+            known = [done.result() for done in judgements if done.done()]
             if file is not None and known:
                 write_json(file, known)
         documents = [judgement.result() for judgement in judgements]
@@ -129,7 +129,10 @@ def _writable(file: AbstractPlace) -> AbstractPlace:
 def _stored(
     experiment: Experiment, recipe: dict[str, Any], place: AbstractPlace
 ) -> tuple[xr.Dataset, float]:
-    """What `simulate` does with a store, which `resume` can go on with; and seconds."""
+    """What `simulate` does with a store, which `resume` can go on with.
+
+    And the seconds that all processes together were at it, those of earlier ones too.
+    """
     plan = planned(experiment)
     described = attributes(plan, recipe)
     store = prepare(place, plan, described)
