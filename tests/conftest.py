@@ -18,7 +18,8 @@ if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_I
 os.environ["SIMBIAS_PLAIN"] = "1"
 
 # The tests compile more than they compute: XLA leaves its optimisations out, here and
-# in processes that they start; what needs them has the fixture `optimised`.
+# in processes that they start, but for folders whose tests compare bits.
+OPTIMISED = ("ensemble", "store", "verbs", "workers")
 os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
 
 # One cache of compiled programs for this run and all processes that it starts, unless
@@ -57,8 +58,9 @@ def room_for_compiled_code():
     jax.clear_caches()
 
 
-@pytest.fixture(scope="module")
-def optimised():
-    """For whole files: a test by itself says `with fully_optimised()`."""
-    with fully_optimised():
+@pytest.fixture(autouse=True, scope="module")
+def optimised(request):
+    """For whole folders; a test by itself has `@fully_optimised()`."""
+    is_wanted = request.path.parent.name in OPTIMISED
+    with fully_optimised() if is_wanted else contextlib.nullcontext():
         yield

@@ -76,11 +76,9 @@ def _filled(found: re.Match[str], checked: dict[str, Any]) -> str:
         "nine": _nine,
         "ledger": _ledger,
         "faults": faults,
+        "speeds": lambda _: speeds(name),
     }
-    if kind == "speeds":
-        table = speeds(name)
-    else:
-        table = tables[kind](checked) if kind in tables else _claims(checked[name])
+    table = tables[kind](checked) if kind in tables else _claims(checked[name])
     return f"{found[1]}{table}{found[3]}"
 
 

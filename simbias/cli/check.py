@@ -60,18 +60,21 @@ def check(arguments: list[str]) -> int:
     runs = None if parsed.out is None else place_at(parsed.out)
     file = None if parsed.json in (None, "-") else _writable(place_at(parsed.json))
 
-    def judged(
-        theme: str, one: Source, ds: xr.Dataset, seconds: float
-    ) -> dict[str, Any]:
+    documents: list[dict[str, Any]] = []
+
+    def judged(theme: str, one: Source, ds: xr.Dataset, seconds: float) -> None:
         claims = judge(one.module, ds)
         if parsed.json != "-":
             print_claims(one.name, ds, claims)
         document = claims_document(one.name, parsed.preset, ds, claims)
-        return {"theme": theme, "seconds": round(seconds, 1), **document}
+        about = {"theme": theme, "seconds": round(seconds, 1)}
+        documents.append({**about, **document})
+        if file is not None:
+            write_json(file, documents)
 
     # Claims take one core for a while, and the next experiment begins beside them.
     with ThreadPoolExecutor(1) as beside:
-        judgements: list[Future[dict[str, Any]]] = []
+        judgements: list[Future[None]] = []
         for (theme, one), experiment in zip(sources, asked, strict=True):
             begins = time.monotonic()
             if runs is None:
@@ -82,18 +85,16 @@ def check(arguments: list[str]) -> int:
                 ds, seconds = _stored(experiment, recipe, runs / one.name / "run.zarr")
             judgements.append(beside.submit(judged, theme, one, ds, seconds))
             jax.clear_caches()  # no experiment needs the programs of another
-            # Which raises now, and not after the last run, if claims cannot be judged.
-            known = [done.result() for done in judgements if done.done()]
-            if file is not None and known:
-                write_json(file, known)
-        documents = [judgement.result() for judgement in judgements]
+            for judgement in judgements:
+                if judgement.done():
+                    judgement.result()  # which raises now and not after the last run
+        for judgement in judgements:
+            judgement.result()
     if parsed.json == "-":
         print(json.dumps(documents, indent=1, allow_nan=False))
         say(_tally(documents))
     else:
         print(f"\n{_tally(documents)}")
-        if file is not None:
-            write_json(file, documents)
     failed = [c for d in documents for c in d["claims"] if c["verdict"] == "fails"]
     return 1 if failed else 0
 

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from full import fully_optimised
 from own import TEXT
 from tree import ROOT
 
@@ -229,15 +230,29 @@ def test_a_finished_run_is_drawn_and_judged_by_a_changed_file(finished, mine, ca
 
 
 def test_runs_kept_by_check_are_of_one_text_too(mine, capsys):
-    assert command("check", "mine.py", "--out", "checks") == 0
-    # Once more takes none of the time again, and still tells it.
-    assert command("check", "mine.py", "--out", "checks", "--json", "all.json") == 0
-    assert json.loads(pathlib.Path("all.json").read_text())[0]["seconds"] > 0
+    for file in ("once.json", "again.json"):
+        assert command("check", "mine.py", "--out", "checks", "--json", file) == 0
+    # Once more takes no time, and tells what it had taken.
+    once, again = (
+        pathlib.Path(f"{name}.json").read_text() for name in ("once", "again")
+    )
+    assert once == again
     assert command("resume", "checks/mine", "mine.py") == 0
     mine.write_text(OTHER)
     capsys.readouterr()
     assert command("check", "mine.py", "--out", "checks") == 2
     assert DIFFERENCE[1] in capsys.readouterr().err
+
+
+def test_check_has_written_what_is_known_when_a_later_experiment_fails(mine, capsys):
+    draw = "    x = jax.random.normal"
+    assert draw in TEXT
+    broken = TEXT.replace(draw, f"    raise ArithmeticError\n{draw}")
+    pathlib.Path("broken.py").write_text(broken)
+    assert command("check", "mine.py", "broken.py", "--json", "all.json") != 0
+    assert "ArithmeticError" in capsys.readouterr().err
+    (document,) = json.loads(pathlib.Path("all.json").read_text())
+    assert document["experiment"] == "mine"
 
 
 VERBS = {
@@ -468,6 +483,7 @@ def test_a_package_brings_experiments_of_its_own(zoo, tmp_path, capsys):
 
 
 @pytest.mark.long
+@fully_optimised()
 def test_a_file_that_is_killed_and_resumed_gives_the_same_bytes(mine, tmp_path):
     words = ["--seeds", "40", "--times", "0", "3000", "--lanes", "2"]
     command_line = [sys.executable, "-m", "simbias", "run", "mine.py", *words]
