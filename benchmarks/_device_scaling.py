@@ -13,7 +13,6 @@ from _agreement import is_equal
 from _on_device import Cases, Place, small
 
 from simbias.core import Status
-from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.events import Progress
 from simbias.ensemble.memory import bytes_in_flight, lanes_that_fit
 from simbias.ensemble.pace import Pace
@@ -21,6 +20,7 @@ from simbias.ensemble.plan import make_plan
 from simbias.ensemble.programs import Programs, idle
 from simbias.experiments import threshold
 from simbias.flows.descent import Descent
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.verbs.simulate import simulate
 
 # n, m, d, members: of benchmarks/throughput.py, with as many members as are worth it.

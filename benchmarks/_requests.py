@@ -12,12 +12,12 @@ import obstore
 from _stores import sized, tiny
 from _tally import Tally
 
-from simbias.ensemble import engine
 from simbias.ensemble.events import Outcome
 from simbias.ensemble.plan import make_plan
 from simbias.ensemble.table import Table, empty_table
 from simbias.experiments import threshold
 from simbias.flows.descent import Descent
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.results import attributes
 from simbias.store import address, blocks, layout, work
 from simbias.store.lease import Leases
@@ -87,7 +87,7 @@ def requests() -> dict:
             times=(0.0, 1.0),
             seeds=8 * size,
         )
-        with engine.exact_numerics():
+        with exact_numerics():
             plan = make_plan(experiment)
         with Requests("prepare") as asked:
             where = address.place_at(f"memory://requests/{size}/run.zarr")

@@ -32,7 +32,6 @@ from _tally import compile_cache
 
 from simbias.core import Experiment
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
-from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.events import Progress
 from simbias.ensemble.members import maker
 from simbias.ensemble.memory import bytes_in_flight
@@ -45,6 +44,7 @@ from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures.risk.train_risk import TrainRisk
 from simbias.networks.dense.mlp_init import torch_default
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.verbs.simulate import simulate
 
 MIB = 2**20

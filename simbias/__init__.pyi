@@ -20,7 +20,6 @@ from .core import Estimate as Estimate
 from .core import Experiment as Experiment
 from .core import FlowState as FlowState
 from .core import Status as Status
-from .ensemble.engine import exact_numerics as exact_numerics
 from .errors import BadInput as BadInput
 from .films.animate import animate as animate
 from .films.film import Film as Film
@@ -28,6 +27,7 @@ from .flows import Descent as Descent
 from .flows import GradientFlow as GradientFlow
 from .flows import ReluFlow as ReluFlow
 from .numerics.compiled import cache_programs as cache_programs
+from .numerics.exact_numerics import exact_numerics as exact_numerics
 from .results import open_result as open_result
 from .verbs.compare import compare as compare
 from .verbs.evaluate import evaluate as evaluate

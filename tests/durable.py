@@ -16,8 +16,8 @@ import traceback
 from small import small
 
 from simbias.ensemble import engine, pace
-from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.plan import make_plan
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.results import attributes
 from simbias.store import checkpoint, work
 from simbias.store.blocks import Blocks

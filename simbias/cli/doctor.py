@@ -20,11 +20,11 @@ import tyro
 import simbias
 from simbias.checks.factorised import may_hang
 from simbias.core import Dataset
-from simbias.ensemble.engine import exact_numerics
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse
 from simbias.networks.dense.deep_linear import DeepLinear
 from simbias.numerics.compiled import keeps_programs
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.verbs.simulate import solve
 
 Verdict = Literal["ok", "hint", "wrong"]

@@ -7,7 +7,6 @@ computes depends on which station or lane it was in, on its companions, or on wh
 its lane was saved and restored in between.
 """
 
-import contextlib
 import dataclasses
 import queue
 import threading
@@ -36,6 +35,7 @@ from simbias.ensemble.pace import Pace
 from simbias.ensemble.plan import Plan
 from simbias.ensemble.programs import Programs, Seat, idle
 from simbias.errors import BadInput
+from simbias.numerics.exact_numerics import exact_numerics
 
 _TICK_SECONDS = 0.2
 _REFUSED = f"{BadInput.__name__}: "
@@ -275,21 +275,6 @@ def run_members(
         for event in stations.events():
             if isinstance(event, Outcome):
                 yield event
-
-
-@contextlib.contextmanager
-def exact_numerics() -> Iterator[None]:
-    """64-bit types, full-precision products and one generator of random numbers.
-
-    For the calling thread only, whatever the process has chosen.
-    """
-    with (
-        jax.enable_x64(True),
-        jax.default_matmul_precision("highest"),
-        jax.default_prng_impl("threefry2x32"),
-        jax.threefry_partitionable(True),
-    ):
-        yield
 
 
 def _taken(places: list[int | None]) -> dict[int, int]:

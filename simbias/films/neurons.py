@@ -12,7 +12,6 @@ from matplotlib.lines import Line2D
 from matplotlib.projections.polar import PolarAxes
 
 from simbias.core import Dataset
-from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.leaves import named_leaves
 from simbias.figures.laws import LAW
 from simbias.figures.style import COLOURS
@@ -20,6 +19,7 @@ from simbias.films.inputs import varying
 from simbias.films.panel import Panel, Show, legend_under
 from simbias.films.training import Training
 from simbias.introspection.hidden_layer import hidden_layer
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.theory.extremal_vectors import extremal_vectors
 
 # More neurons than these are shown by some of them.

@@ -10,11 +10,11 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 
 from simbias.core import Dataset
-from simbias.ensemble.engine import exact_numerics
 from simbias.figures.heat_map import heat_map
 from simbias.figures.style import COLOURS
 from simbias.films.panel import Panel, Show
 from simbias.measures.spectrum.amplitudes import Amplitudes
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.numerics.spectrum import amplitudes
 
 # Less than this share of the largest is rounding: a target does not have it.

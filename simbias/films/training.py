@@ -12,10 +12,11 @@ import xarray as xr
 from jaxtyping import Float
 
 from simbias.core import CellValue, Dataset, Experiment, Loss, Status
-from simbias.ensemble.engine import exact_numerics, run_members
+from simbias.ensemble.engine import run_members
 from simbias.ensemble.leaves import named_leaves, with_leaves
 from simbias.errors import BadInput
 from simbias.networks.two_layer import TwoLayer
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.verbs.kept import arrays_of, check_shapes, one_of_each
 from simbias.verbs.neuron_history import neuron_history
 from simbias.verbs.origin import origin, values_of

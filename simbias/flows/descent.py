@@ -25,6 +25,7 @@ from simbias.flows._descent.checks import (
     check_constants,
     check_left_out,
 )
+from simbias.flows._descent.clipping import clipped
 from simbias.flows._descent.family import (
     Coefficients,
     coefficients_of,
@@ -62,6 +63,12 @@ Schedule = Callable[[Int[Array, ""]], Float[Array, ""]]
 
 # A time counts as reached within rounding, as it does for the engine.
 _REACHED = 1 - 1e-12
+
+
+class _Memory(NamedTuple):
+    optimiser: PyTree
+    batches: Batches | None
+    noise: PRNGKeyArray | None
 
 
 class Descent(AbstractFlow):
@@ -232,7 +239,7 @@ class Descent(AbstractFlow):
         value, gradient, rest = value_gradient_and_rest(
             params, static, loss, sample, noise
         )
-        gradient = _clipped(gradient, self.clip)
+        gradient = clipped(gradient, self.clip)
         if self.weight_decay is not None and self.optimiser != "adamw":
             decay = jnp.asarray(self.weight_decay, precision(params))
             gradient = jax.tree.map(lambda g, p: g + decay * p, gradient, params)
@@ -292,19 +299,3 @@ class Descent(AbstractFlow):
             for name, default in CONSTANTS[self.optimiser].items()
         }
         return named(self.optimiser, cast(rate), constants)
-
-
-class _Memory(NamedTuple):
-    optimiser: PyTree
-    batches: Batches | None
-    noise: PRNGKeyArray | None
-
-
-def _clipped(gradient: PyTree, clip: Real | None) -> PyTree:
-    """The gradient, times min(1, clip/‖g‖)."""
-    if clip is None:
-        return gradient
-    norm = optax.tree.norm(gradient)
-    limit = jnp.asarray(clip, norm.dtype)
-    factor = jnp.where(norm > limit, limit / jnp.where(norm > 0, norm, 1), 1)
-    return jax.tree.map(lambda g: factor * g, gradient)

@@ -13,7 +13,6 @@ import numpy as np
 import xarray as xr
 
 from simbias.core import Dataset, Experiment
-from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.footprint import footprint
 from simbias.ensemble.grid import Cell
 from simbias.ensemble.lane import record_dtype
@@ -23,6 +22,7 @@ from simbias.ensemble.members import draw, maker
 from simbias.ensemble.programs import drawer
 from simbias.errors import BadInput
 from simbias.introspection.wrapped import unwrapped
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.results import open_result
 from simbias.verbs._saved import check_axes, writable, write
 from simbias.verbs.kept import arrays_of, check_shapes, is_whole

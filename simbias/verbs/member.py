@@ -15,10 +15,10 @@ from simbias.core import (
     Loss,
     Status,
 )
-from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.grid import FLOW_PREFIX
 from simbias.ensemble.leaves import named_leaves, with_leaves
 from simbias.errors import BadInput
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.verbs.kept import arrays_of, check_shapes, is_whole, one_of_each
 from simbias.verbs.origin import origin, values_of
 from simbias.verbs.redraw import one_cell, one_of, redraw

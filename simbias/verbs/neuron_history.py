@@ -10,12 +10,12 @@ import numpy as np
 import xarray as xr
 
 from simbias.core import CellValue, Experiment
-from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.leaves import named_leaves
 from simbias.ensemble.members import draw, maker
 from simbias.errors import BadInput
 from simbias.introspection.hidden_layer import Neurons, hidden_layer
 from simbias.measures.neurons.neuron_weights import NeuronWeights
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.verbs.kept import arrays_of, check_shapes, one_of_each
 from simbias.verbs.origin import drawn_cell, origin, values_of
 from simbias.verbs.redraw import one_cell, one_of

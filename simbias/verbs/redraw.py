@@ -9,10 +9,10 @@ import numpy as np
 import xarray as xr
 
 from simbias.core import CellValue, Dataset, Experiment
-from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.grid import FLOW_PREFIX
 from simbias.ensemble.keys import member_keys
 from simbias.errors import BadInput
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.verbs.origin import drawn_cell, origin, root_and_dtype, values_of
 
 

@@ -19,8 +19,8 @@ from matplotlib.figure import Figure
 from simbias.analysis.parts import parts
 from simbias.core import Claim
 from simbias.drawn_from import OnSample
-from simbias.ensemble.engine import exact_numerics
 from simbias.errors import BadInput
+from simbias.numerics.exact_numerics import exact_numerics
 
 
 def judge(phenomenon: Any, ds: xr.Dataset) -> list[Claim]:

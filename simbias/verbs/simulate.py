@@ -32,7 +32,7 @@ from simbias.ensemble.arguments import (
     checked_times,
 )
 from simbias.ensemble.bar import Bar
-from simbias.ensemble.engine import exact_numerics, run_members
+from simbias.ensemble.engine import run_members
 from simbias.ensemble.lane import Recorder, advance, start
 from simbias.ensemble.measured import check_stop, measured
 from simbias.ensemble.members import traced
@@ -43,6 +43,7 @@ from simbias.errors import BadInput
 from simbias.introspection.wrapped import unwrapped, wrapped
 from simbias.losses import check_sample
 from simbias.numerics.compiled import make_room
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.results import attributes, to_xarray
 from simbias.workers.pool import AbstractPool
 

@@ -12,7 +12,6 @@ from small import PlainDescent, small
 
 from simbias.core import Dataset, Status
 from simbias.ensemble.arguments import check_arguments, checked_times
-from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.events import Progress
 from simbias.ensemble.keys import member_keys
 from simbias.ensemble.plan import make_plan
@@ -20,6 +19,7 @@ from simbias.ensemble.programs import Programs, idle
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import MARGIN_LOSSES, half_mse, hinge, logistic
 from simbias.networks.two_layer import TwoLayer
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.verbs.simulate import simulate, solve
 
 NAN, INF = float("nan"), float("inf")

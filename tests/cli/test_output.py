@@ -11,8 +11,8 @@ from simbias.cli import _output, _telling
 from simbias.cli._telling import Teller, estimate
 from simbias.ensemble import bar
 from simbias.ensemble.bar import Bar, Pulse
-from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.plan import make_plan
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.store.address import place_at
 
 SMALL = ["three_points", "--preset", "smoke", "--flow.name", "descent"]

@@ -11,8 +11,9 @@ from small import small
 from simbias import cli
 from simbias.core import Status
 from simbias.ensemble.bar import Pulse
-from simbias.ensemble.engine import exact_numerics, run_members
+from simbias.ensemble.engine import run_members
 from simbias.ensemble.plan import make_plan
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.results import attributes
 from simbias.store import time_taken, work
 from simbias.store.blocks import Blocks

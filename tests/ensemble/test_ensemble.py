@@ -13,7 +13,7 @@ from simbias.checks.factorised import may_hang
 from simbias.core import AbstractMeasure, Index, Status
 from simbias.ensemble import programs as programs_
 from simbias.ensemble.calls import Calls
-from simbias.ensemble.engine import exact_numerics, run_members
+from simbias.ensemble.engine import run_members
 from simbias.ensemble.events import Progress
 from simbias.ensemble.grid import make_grid
 from simbias.ensemble.keys import member_key, member_keys
@@ -26,6 +26,7 @@ from simbias.flows.descent import Descent
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
 from simbias.numerics import compiled
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.verbs.simulate import simulate, solve
 
 

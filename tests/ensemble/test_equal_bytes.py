@@ -14,13 +14,13 @@ from small import make, small
 from two_devices import printed_by
 
 from simbias.core import Status
-from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.events import Progress, fits, from_host, to_host
 from simbias.ensemble.plan import make_plan
 from simbias.ensemble.programs import Programs, idle
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.networks.two_layer_init import balanced
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.verbs.simulate import simulate
 
 SANE, WRONG = (0, 1), (2, 3, 4, 5)

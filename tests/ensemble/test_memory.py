@@ -8,7 +8,6 @@ import pytest
 from small import PlainDescent, small
 
 from simbias.ensemble import memory
-from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.events import Progress
 from simbias.ensemble.footprint import footprint
 from simbias.ensemble.members import maker
@@ -19,6 +18,7 @@ from simbias.flows.gradient_flow import GradientFlow
 from simbias.measures.neurons.dead_neurons import DeadNeurons
 from simbias.measures.risk.train_risk import TrainRisk
 from simbias.networks.two_layer_init import balanced
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.verbs.simulate import simulate
 
 

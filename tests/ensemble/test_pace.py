@@ -5,11 +5,11 @@ from small import small
 
 from simbias.core import Status
 from simbias.ensemble import engine
-from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.events import Members, Progress
 from simbias.ensemble.pace import Pace
 from simbias.ensemble.plan import make_plan
 from simbias.ensemble.programs import Programs, idle
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.verbs.simulate import simulate
 
 

@@ -9,9 +9,9 @@ from small import small
 
 from simbias.core import Status
 from simbias.ensemble import engine
-from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.plan import make_plan
 from simbias.ensemble.table import GROUPS
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.results import attributes, open_result
 from simbias.store._root import sealed
 from simbias.store.extents import extent, member_rows

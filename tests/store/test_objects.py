@@ -21,9 +21,9 @@ from tree import ROOT
 
 from simbias import cli
 from simbias.ensemble import engine, pace
-from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.plan import make_plan
 from simbias.ensemble.table import GROUPS, empty_table
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.results import attributes, is_finished, open_result
 from simbias.store import work
 from simbias.store.address import place_at

@@ -17,9 +17,9 @@ from small import make, small
 
 from simbias.core import Status
 from simbias.ensemble.described import described
-from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.plan import make_plan
 from simbias.flows import ReluFlow
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.results import attributes, open_result
 from simbias.store import plain
 from simbias.store._root import sealed

@@ -9,8 +9,8 @@ import pytest
 from small import small
 
 from simbias.ensemble.bar import Pulse
-from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.plan import make_plan
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.results import attributes
 from simbias.store import time_taken as module
 from simbias.store.place import Replaced

@@ -19,7 +19,6 @@ from small import Norms, Risk, RiskBelow, small
 from simbias.core import AbstractNetwork, Dataset, Real
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
 from simbias.ensemble.configuration import configuration
-from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.tuples import with_tuples
 from simbias.flows._descent.optimisers import check_optimiser
 from simbias.flows.descent import Descent
@@ -31,6 +30,7 @@ from simbias.introspection.wrapped import wrapped
 from simbias.losses import half_mse
 from simbias.networks.dense.mlp import Mlp
 from simbias.networks.two_layer import TwoLayer
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.verbs.redraw import redraw
 from simbias.verbs.simulate import planned, simulate, solve
 

@@ -7,8 +7,8 @@ import sys
 import pytest
 from small import small
 
-from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.plan import make_plan
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.results import attributes
 from simbias.store.layout import Store
 from simbias.store.work import prepare

@@ -10,9 +10,9 @@ from simbias.analysis.kinks import kinks
 from simbias.analysis.parts import with_axes
 from simbias.core import Dataset, Index
 from simbias.datasets.teachers.stewart_1d import stewart_1d
-from simbias.ensemble.engine import exact_numerics
 from simbias.experiments.alignment._exit import exit_time
 from simbias.losses import half_mse
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.theory.early_limit import early_limit
 
 # A kink is a change of slope by this much; kinks closer than SAME are one.

@@ -27,7 +27,6 @@ from simbias.analysis.parts import parts, with_axes
 from simbias.claims import exact, largest, near, share, slope
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.teachers.three_points import INPUTS, TARGETS, three_points
-from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._times import log_times
 from simbias.figures.curves import curves
 from simbias.figures.laws import law_level, law_line
@@ -40,6 +39,7 @@ from simbias.measures.neurons.group_sums import GroupSums
 from simbias.measures.neurons.negative_live_mass import NegativeLiveMass
 from simbias.measures.risk.train_risk import TrainRisk
 from simbias.networks.two_layer_init import balanced
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.presets import presets
 from simbias.theory.ols import ols
 

@@ -31,7 +31,6 @@ from simbias.claims import largest, smallest
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.separable.hinted import hinted
 from simbias.datasets.separable.symmetric_separable import symmetric_separable
-from simbias.ensemble.engine import exact_numerics
 from simbias.experiments.margins._until_end import until_end
 from simbias.figures.laws import law_level
 from simbias.figures.legends import legend_below
@@ -46,6 +45,7 @@ from simbias.measures.risk.margin import Margin
 from simbias.measures.risk.train_loss import TrainLoss
 from simbias.networks.activations import LeakyRelu
 from simbias.networks.two_layer_init import balanced
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.presets import presets
 from simbias.stops.margin_above import MarginAbove
 from simbias.theory.max_margin import MaxMargin, max_margin

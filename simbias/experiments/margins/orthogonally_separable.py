@@ -25,7 +25,6 @@ from simbias.analysis.parts import with_axes
 from simbias.claims import largest, near
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.separable.orthogonally_separable import orthogonally_separable
-from simbias.ensemble.engine import exact_numerics
 from simbias.experiments.margins._until_end import until_end
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.relu_flow import ReluFlow
@@ -35,6 +34,7 @@ from simbias.measures.neurons.angular_deviation import AngularDeviation
 from simbias.measures.neurons.group_sums import GroupSums
 from simbias.measures.risk.margin import Margin
 from simbias.networks.two_layer_init import balanced
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.presets import presets
 from simbias.stops.margin_above import MarginAbove
 from simbias.theory.max_margin import MaxMargin, max_margin

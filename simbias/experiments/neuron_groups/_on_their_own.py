@@ -5,10 +5,10 @@ import numpy as np
 from jaxtyping import Float
 
 from simbias.core import AbstractFlow, Dataset
-from simbias.ensemble.engine import exact_numerics
 from simbias.losses import logistic
 from simbias.measures.neurons.neuron_weights import NeuronWeights
 from simbias.networks.two_layer import TwoLayer
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.verbs.simulate import solve
 
 _COUNT = 4

@@ -9,7 +9,7 @@ import numpy as np
 
 from simbias.core import Dataset
 from simbias.datasets.separable.xor_clusters import xor_clusters
-from simbias.ensemble.engine import exact_numerics
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.theory.extremal_vectors import extremal_vectors
 
 # The scale at which the second phase is looked at.

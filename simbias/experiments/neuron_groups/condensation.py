@@ -41,7 +41,6 @@ from matplotlib.lines import Line2D
 from simbias.analysis.parts import with_axes
 from simbias.claims import near, slope
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
-from simbias.ensemble.engine import exact_numerics
 from simbias.experiments.neuron_groups._early_errors import ERRORS, distances
 from simbias.experiments.neuron_groups._phases import (
     DIRECTIONS,
@@ -59,6 +58,7 @@ from simbias.losses import logistic
 from simbias.measures.clusters.effective_width import EffectiveWidth
 from simbias.measures.neurons.neuron_weights import NeuronWeights
 from simbias.networks.two_layer_init import balanced
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.presets import presets
 from simbias.theory.early_limit import EarlyLimit, early_limit
 

@@ -23,7 +23,6 @@ from matplotlib.figure import Figure
 from simbias.claims import largest, near
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.separable.xor_clusters import SIGMA, xor_clusters
-from simbias.ensemble.engine import exact_numerics
 from simbias.ensemble.grid import FLOW_PREFIX
 from simbias.experiments._draws import samples
 from simbias.experiments._times import log_times
@@ -40,6 +39,7 @@ from simbias.measures.neurons.angular_deviation import AngularDeviation
 from simbias.measures.neurons.neuron_weights import NeuronWeights
 from simbias.measures.risk.train_loss import TrainLoss
 from simbias.networks.two_layer_init import standard
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.presets import presets
 from simbias.theory.extremal_vectors import extremal_vectors
 from simbias.verbs.origin import origin

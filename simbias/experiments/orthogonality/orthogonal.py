@@ -27,7 +27,6 @@ from simbias.analysis.parts import parts, with_axes
 from simbias.claims import largest
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.orthogonality.orthogonal import Inputs, Labels, orthogonal
-from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._draws import starts
 from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
@@ -38,6 +37,7 @@ from simbias.measures.clusters.effective_width_entropy import EffectiveWidthEntr
 from simbias.measures.neurons.parameter_norm import ParameterNorm
 from simbias.measures.risk.train_risk import TrainRisk
 from simbias.networks.two_layer_init import balanced
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.presets import presets
 from simbias.theory.minimum_norm import minimum_norm
 from simbias.theory.sequential_fit import sequential_fit

@@ -22,7 +22,6 @@ from simbias.core import (
     Status,
 )
 from simbias.datasets.shortcuts.slabs import slabs
-from simbias.ensemble.engine import exact_numerics
 from simbias.experiments._farthest import farthest
 from simbias.figures.heat_map import heat_map
 from simbias.figures.style import COLOURS
@@ -31,6 +30,7 @@ from simbias.measures.randomised.randomised_scores import RandomisedScores
 from simbias.measures.risk.train_accuracy import TrainAccuracy
 from simbias.measures.risk.train_loss import TrainLoss
 from simbias.networks.dense.mlp_init import softmax_pair
+from simbias.numerics.exact_numerics import exact_numerics
 
 # Attacks are larger than the margin of one coordinate, 0.1, and smaller than that of
 # all fifty together, 0.7.

@@ -1,0 +1,97 @@
+"""What is claimed of dominoes: over training, by weight decay, at the end."""
+
+import numpy as np
+import xarray as xr
+
+from simbias.analysis.jackknife_interval import jackknife_interval
+from simbias.claims import difference, mean
+from simbias.core import Claim
+
+PAPER = "Tsoy & Konstantinov (2024), arXiv:2405.17299, figure 3"
+REVERSED = "Tsoy & Konstantinov (2024), arXiv:2405.17299, figures 8, 9"
+SHAH = "Shah et al. (2020), arXiv:2006.07710, section 4"
+DECAY = "flow.weight_decay"
+# A fall of the accuracy of a probe by less than this says nothing.
+RELEVANT = 0.02
+
+_PROBES = {
+    "complex_probe": "the probe's OOD accuracy",
+    "free_probe": "the OOD accuracy of a probe without penalty",
+}
+
+
+def _quarter_and_end(part: xr.Dataset, probe: str) -> tuple[np.ndarray, np.ndarray]:
+    """OOD accuracy of a probe at a quarter of training and at its end, per seed."""
+    seen = part[probe].sel(probe="accuracy").transpose("seed", "time").values
+    return seen[:, len(part["time"]) // 4], seen[:, -1]
+
+
+def over_training(part: xr.Dataset, where: str) -> list[Claim]:
+    """From a quarter of training to its end, as the paper's test does.
+
+    The paper's networks decay.  Without decay the bands are ours, and it is asked that
+    nothing of relevance is lost; with exceptions (ρ < 1) nothing is known to us.
+    """
+    scale = part["complex_probe"].sel(probe="scale").transpose("seed", "time").values
+    growth = jackknife_interval(lambda v: np.divide(*v.mean(axis=0)), scale[:, [-1, 0]])
+    is_pure = float(part["correlation"]) == 1
+    decays = DECAY not in part.coords or bool(part[DECAY] > 0)
+    low, high = (RELEVANT, 1.0) if decays else (-RELEVANT, RELEVANT)
+    source = PAPER if decays else "ours: without decay nothing falls late"
+    out = []
+    for probe, name in _PROBES.items():
+        text = f"fall of {name} from ¼ of training to the end, mean, {where}"
+        quarter, end = _quarter_and_end(part, probe)
+        claim = difference(text, quarter, end, low, high, source)
+        out.append(claim.given(is_pure, "ρ = 1, of which it is stated"))
+    text = f"growth of the probe's scale, {where}"
+    asked = PAPER if is_pure and decays else f"{PAPER}, asked where the paper does not"
+    return [*out, Claim(text, growth, 1.0, np.inf, asked)]
+
+
+def by_decay(part: xr.Dataset, where: str) -> list[Claim]:
+    """What the largest decay adds to the fall, pair by pair, over none."""
+    ends = [part.isel({DECAY: i}) for i in (-1, 0)]
+    more, none = (np.subtract(*_quarter_and_end(p, "complex_probe")) for p in ends)
+    text = f"fall with decay − fall without, pair by pair, mean, ρ = 1{where}"
+    claim = difference(
+        text, more, none, RELEVANT, 1.0, "ours, of what the paper states"
+    )
+    return [claim.given(float(part[DECAY][0]) == 0, "members without decay")]
+
+
+def at_the_end(last: xr.Dataset, chance: float, where: str) -> list[Claim]:
+    """The digit decides, the lower block does not."""
+    accuracy = last["accuracy"]
+    digit = last["simple_probe"].sel(probe="accuracy")
+    test, simple, lower = (
+        accuracy.sel(randomised=k) for k in ("nothing", "simple", "complex")
+    )
+    lost = "accuracy lost with the lower block exchanged"
+    probe = "accuracy of a probe for the digit (reversed labels)"
+    rows = [
+        ("test accuracy", test, 0.9, 1.0, SHAH),
+        (
+            "accuracy with the digit exchanged − chance",
+            simple - chance,
+            -0.05,
+            0.05,
+            SHAH,
+        ),
+        (lost, test - lower, -0.05, 0.05, SHAH),
+        (probe, digit, 0.95, 1.0, REVERSED),
+    ]
+    return [
+        mean(f"{text}, ρ = 1{where}", seen, low, high, source)
+        for text, seen, low, high, source in rows
+    ]
+
+
+def against_control(last: xr.Dataset, chance: float, where: str) -> Claim:
+    """What the probe finds where the digit suffices, and where it does not help."""
+    probe = last["complex_probe"].sel(probe="accuracy")
+    free, same = (probe.isel(correlation=i).values for i in (0, -1))
+    is_pair = abs(float(last["correlation"][0]) - chance) < 1e-9
+    text = f"OOD accuracy of the probe, blocks independent − the same class{where}"
+    claim = difference(text, free, same, 0.1, 1.0, f"{PAPER}: bad accuracy")
+    return claim.given(is_pair, "ρ = 1/classes, where blocks are independent")
