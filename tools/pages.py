@@ -7,8 +7,9 @@ Every theme has a page, docs/THEME/README.md, of what its experiments say of
 themselves.  On other pages what stands between `<!-- table: NAME -->` and
 `<!-- end -->` is replaced: `themes` has a line for every theme, `contents` one with its
 pages, `phenomena` one for every experiment, `gallery` a picture, and `nine` small ones
-of a few, `faults` what was done to runs on engines; `claims NAME` is what the last
-check of an experiment has seen, and `ledger` the same by papers and their statements.
+of a few, `faults` what was done to runs on engines, `times` what the whole check took
+and found; `claims NAME` is what the last check of an experiment has seen, and `ledger`
+the same by papers and their statements.
 Files that are named are such checks, or the `claims.json` of a run; they are kept
 first, an experiment a file, under benchmarks/results/check_PRESET.  The tables are of
 the size "quick".  A test keeps the pages current.
@@ -26,6 +27,7 @@ from typing import Any
 from faults import faults
 from formulas import is_formula, unindented
 from speeds import speeds
+from times import times
 
 from simbias.ledger.paper import Paper, Statement, papers
 
@@ -66,6 +68,11 @@ def _themes_of_experiments() -> list[pathlib.Path]:
     return [f for f in sorted(EXPERIMENTS.glob("*/")) if [*f.glob("[!_]*.py")]]
 
 
+def _files() -> dict[str, list[pathlib.Path]]:
+    """Every theme and the files of its experiments."""
+    return {f.name: sorted(f.glob("[!_]*.py")) for f in _themes_of_experiments()}
+
+
 def _filled(found: re.Match[str], checked: dict[str, Any]) -> str:
     kind, _, name = found[2].partition(" ")
     tables = {
@@ -77,6 +84,7 @@ def _filled(found: re.Match[str], checked: dict[str, Any]) -> str:
         "ledger": _ledger,
         "faults": faults,
         "speeds": lambda _: speeds(name),
+        "times": lambda checked: times(_files(), checked),
     }
     table = tables[kind](checked) if kind in tables else _claims(checked[name])
     return f"{found[1]}{table}{found[3]}"

@@ -1,0 +1,30 @@
+"""What the whole check takes and finds, by theme, as a table."""
+
+import collections
+import pathlib
+from typing import Any
+
+_VERDICTS = ("holds", "fails", "undecided", "not applicable")
+
+
+def times(
+    themes: dict[str, list[pathlib.Path]], checked: dict[str, dict[str, Any]]
+) -> str:
+    """A line for every theme and one for all of them.
+
+    Args:
+        themes: name of the folder -> files of its experiments.
+        checked: the stored check of every experiment.
+    """
+    lines = [
+        f"| theme | experiments | {' | '.join(_VERDICTS)} | minutes |",
+        "|---" * (3 + len(_VERDICTS)) + "|",
+    ]
+    every = [path for paths in themes.values() for path in paths]
+    for theme, paths in [*themes.items(), ("**all**", every)]:
+        ones = [checked[path.stem] for path in paths if path.stem in checked]
+        found = collections.Counter(c["verdict"] for one in ones for c in one["claims"])
+        counts = " | ".join(str(found[verdict]) for verdict in _VERDICTS)
+        minutes = sum(one["seconds"] for one in ones) / 60
+        lines.append(f"| {theme} | {len(ones)} | {counts} | {minutes:.1f} |")
+    return "".join(f"{line}\n" for line in lines)
