@@ -166,7 +166,7 @@ _MESSAGES = {
     Status.NONFINITE: "A weight, the loss or the field became NaN or infinite.",
     Status.STEP_TOO_SMALL: "The step fell below the spacing of floating point times.",
     Status.CAPACITY: "More events at once than the flow has room for.",
-    Status.STATIONARY: "Is where it stays for ever, with a loss above 0.",
+    Status.STATIONARY: "Is at a limit that is proven, with a loss above 0.",
 }
 
 

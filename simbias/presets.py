@@ -29,7 +29,7 @@ def presets(
         smoke: fields in which the smallest size differs, under a minute, most of it
             compiling.  Values of its `cell` replace those of the cell of `quick`; None
             takes one away.
-        paper: the same for what was published, on an accelerator.
+        paper: the same for what was published, most of it for an accelerator.
 
     Returns:
         A function of the name of the preset and of what is to be replaced: arguments

@@ -32,6 +32,8 @@ _COUNTS = {
     "crossings": "neurons that crossed the hyperplane of a sample",
     "pins": "neurons that began to slide along the hyperplane of a sample",
     "releases": "neurons that left the hyperplane along which they slid",
+    "alone": "steps in which every neuron was followed by itself",
+    "led": "steps in which leaders moved the network",
     "choices": "how often the flow had more than one way to go on",
 }
 _AXES = {

@@ -60,7 +60,10 @@ class ReluFlow(AbstractFlow):
 
     `stats`: `evaluations` of the field (Tsit5: 7 per attempt), `accepted`, `rejected`,
     `crossings`, `pins`, `releases`, and `choices`: how often the flow had more than one
-    way to go on (see docs/exact_flow.md, *Where the flow is not unique*).
+    way to go on (see docs/exact_flow.md, *Where the flow is not unique*).  Of the steps
+    `accepted`, `alone` are of every neuron by itself (`decouple`) and `led` of a few
+    that stand for a whole wide network; where neither is known to do, a step is of all
+    neurons at once.
 
     Args:
         rtol: relative tolerance.
@@ -75,9 +78,9 @@ class ReluFlow(AbstractFlow):
         decouple: while f is so small that the residuals stand still, each neuron is
             followed by itself, exactly, over all planes that it meets, in few steps
             however long that takes: time and cost do not depend on how small the start
-            is.  For one output that is trained, |a| ≥ |w| and no `events`.  None takes
-            such steps where m × n ≥ 65,536; a program with them takes about a third
-            longer to compile.
+            is.  For one output that is trained and no `events`, while |a| ≥ |w|.  None
+            takes such steps where m × n ≥ 65,536, n as it is padded; a program with
+            them takes about a third longer to compile.
         events: room for so many events, written down with their times: the result has
             `event_time`, `event_neuron`, `event_sample` (the first one on the
             hyperplane) and `event_kind` (1 the neuron becomes active there, 2 inactive,
@@ -155,8 +158,9 @@ class ReluFlow(AbstractFlow):
         """State at time 0; NONFINITE unless the weights and the field are finite.
 
         Raises:
-            ValueError: if the network is not a two-layer ReLU or leaky ReLU network, or
-            the loss has kinks of its own.
+            ValueError: if the network is not a two-layer ReLU or leaky ReLU network,
+            the loss has kinks of its own, or `decouple` is True of a network of several
+            outputs, or whose output weights are frozen.
         """
         del key
         if whole(loss) is hinge:
@@ -167,6 +171,12 @@ class ReluFlow(AbstractFlow):
         slope = _slope(network)
         w, a = weights(network)
         sample = _sample(network, data, loss)
+        if self.decouple and not may_be_decoupled(sample):
+            raise BadInput(
+                "`decouple`: neurons are followed by themselves for one output that is "
+                f"trained, got {sample.y.shape[1]} outputs and frozen = "
+                f"{getattr(network, 'frozen', ())}. Leave it out."
+            )
         position = first_position(w, a, sample, slope, self._capacity(sample))
         is_sane = is_finite((w, a, position.rates, data.weight))
         status = where_status(~is_sane, Status.NONFINITE, jnp.int32(Status.RUNNING))
@@ -190,7 +200,7 @@ class ReluFlow(AbstractFlow):
     def step(
         self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
     ) -> FlowState:
-        """One attempt, or some of the leaders of all; `until` must be finite."""
+        """One attempt, or up to 32 of leaders in its place; `until` must be finite."""
         sample = _sample(state.network, data, loss, state.memory.planes)
         rtol, until = self._rtol(state.network.w.dtype), until.astype(state.time.dtype)
         here = sample, until, rtol

@@ -28,7 +28,9 @@ half of what it is.  *Fading* ones are held on so many hyperplanes that a ray is
 the space.  If they are balanced they shrink along it to 0, but never beyond: the limit
 is that without them, and twice what they are in f is added to every |αₖ| and to |δ|.
 
-Nothing of this is approximate but for rounding.
+Nothing of this is approximate but for rounding, and for what is taken for rounding: an
+eigenvalue of H below 1e-11 of the largest, if no force lies along it, and a vector that
+is in a span but for 1e-8 of its length.  Where there is a force nothing is known.
 """
 
 from typing import NamedTuple

@@ -11,6 +11,8 @@ from simbias.numerics.precision import matmul
 _NONE = 1e-11
 # A rate is known to this share of the sum of all; a vector lies in a span.
 _NOISE, _SPANNED = 1e-13, 1e-8
+# Roundings that a force along such an eigenvector may have.
+_FORCE = 1e3
 
 
 class Bending(NamedTuple):
@@ -21,12 +23,15 @@ class Bending(NamedTuple):
         force: u with q = root·u.
         left: ½ |u|², the loss above the least.
         is_some: which eigenvalues are not 0.
+        is_all: no eigenvector that is left out has a force but of rounding.  One that
+            has is a mode all the same, which falls for longer than can be told here.
     """
 
     root: Float[Array, "c c"]
     force: Float[Array, " c"]
     left: Float[Array, ""]
     is_some: Bool[Array, " c"]
+    is_all: Bool[Array, ""]
 
 
 class Modes(NamedTuple):
@@ -36,7 +41,8 @@ class Modes(NamedTuple):
         alpha: u in modes.
         slowness: 1/μ of each; 0 of a mode that is none.
         part: E, the share of each block of q in each mode.
-        slowest: the largest 1/μ, infinite where a rate is nothing but rounding.
+        slowest: the largest 1/μ, infinite where a rate is nothing but rounding, or a
+            mode is left out.
     """
 
     alpha: Float[Array, " c"]
@@ -54,9 +60,14 @@ def bending(
     value, vector = jnp.linalg.eigh(curved)
     is_some = value > _NONE * value[-1]
     root = jnp.sqrt(jnp.where(is_some, value, 1))
-    u = jnp.where(is_some, matmul(vector.T, force)[:, 0] / root, 0)
+    along = matmul(vector.T, force)[:, 0]
+    # No force is larger: |√κ X v| |r/√κ|.
+    scale = jnp.sqrt(value[-1] * jnp.sum(r**2 / jnp.where(curvature > 0, curvature, 1)))
+    none = _FORCE * jnp.finfo(r.dtype).eps * scale
+    is_all = jnp.all(is_some | (jnp.abs(along) <= none))
+    u = jnp.where(is_some, along / root, 0)
     root = jnp.where(is_some, root, 0)[None, :] * vector
-    return Bending(root, u, jnp.sum(u**2) / 2, is_some)
+    return Bending(root, u, jnp.sum(u**2) / 2, is_some, is_all)
 
 
 def is_spanned(
@@ -91,6 +102,6 @@ def modes(of: Bending, metric: Float[Array, "r e e"]) -> Modes:
     is_mode, is_fast = jnp.any(part != 0, axis=0), rate > 0
     slowness = jnp.where(is_fast, 1 / jnp.where(is_fast, rate, 1), 0)
     slowness = jnp.where(is_mode, slowness, 0)
-    is_known = jnp.all(is_fast | ~is_mode)
+    is_known = of.is_all & jnp.all(is_fast | ~is_mode)
     slowest = jnp.where(is_known, jnp.max(slowness), jnp.inf)
     return Modes(alpha, slowness, part.reshape(r, e, r * e), slowest)

@@ -91,6 +91,31 @@ def test_neurons_alone_go_where_they_go_together_at_a_tenth_of_the_cost(inputs, 
     assert_same(alone, together, 1e-9)
     cost = lambda state: int(state.stats["evaluations"])
     assert cost(alone) < cost(together) / 10
+    assert int(alone.stats["alone"]) == int(alone.stats["accepted"]) > 0
+    assert int(together.stats["alone"]) == 0
+
+
+def silent(data):
+    """Nothing to learn: f falls to 0, and nobody turns."""
+    return eqx.tree_at(lambda d: d.y, data, jnp.zeros_like(data.y))
+
+
+def gathered(network):
+    """All neurons have one pattern and one sign."""
+    first = network.w[:1] / jnp.linalg.norm(network.w[0])
+    size = jnp.linalg.norm(network.w, axis=1, keepdims=True)
+    return eqx.tree_at(lambda n: (n.w, n.a), network, (size * first, size))
+
+
+@pytest.mark.parametrize("case", ["never aligns", "one class"])
+def test_what_aligns_at_no_time_or_has_is_followed_as_if_there_were_no_such_steps(case):
+    network, data = problem(generic)
+    if case == "never aligns":
+        alone, together = both(network, silent(data))
+    else:
+        alone, together = both(gathered(network), data)
+        assert int(alone.stats["alone"]) > 0
+    assert_same(alone, together, 1e-9)
 
 
 @pytest.mark.long
@@ -191,6 +216,7 @@ def test_neurons_with_larger_input_than_output_weights_are_followed_together():
     network = eqx.tree_at(lambda net: net.a, network, network.a / 2)
     state = flowed(network, data, jnp.asarray(1.0), losses.half_mse, FLOW)
     assert int(state.stats["accepted"]) > 5
+    assert int(state.stats["alone"]) == 0
 
 
 def test_what_roundings_took_from_an_output_weight_keeps_no_neuron_from_it():
@@ -218,6 +244,17 @@ def test_one_in_a_lane_does_not_see_that_others_are_followed_together():
         jax.tree.map(lambda v: jnp.stack([v, v]), arrays)
     )
     np.testing.assert_array_equal(both[0], alone[0])
+
+
+def test_what_neurons_alone_are_not_known_to_do_is_refused_where_it_is_asked_for():
+    network, data = problem(generic)
+    held = TwoLayer(network.w, network.a, None, network.activation, frozen=("a",))
+    both = eqx.tree_at(lambda n: n.a, network, jnp.repeat(network.a, 2, axis=1))
+    twice = eqx.tree_at(lambda d: d.y, data, jnp.repeat(data.y, 2, axis=1))
+    for net, of in ((held, data), (both, twice)):
+        with pytest.raises(BadInput, match="`decouple`.*output"):
+            FLOW.init(net, of, losses.half_mse, jax.random.key(0))
+        ReluFlow().init(net, of, losses.half_mse, jax.random.key(0))
 
 
 def test_events_are_not_written_down_by_neurons_alone():

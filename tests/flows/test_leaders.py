@@ -194,9 +194,11 @@ def test_the_flow_by_leaders_is_the_flow(monkeypatch, case):
     first = led.memory.position.classes.first
     is_ray = jnp.linalg.norm(unit - unit[first][kind], axis=1) < 1e-14
     assert jnp.mean(is_ray) > 0.3
+    assert 0 < int(led.stats["led"]) < int(led.stats["accepted"])
     monkeypatch.setattr(chooser, "may_be_worth_it", lambda m, q: False)
     plain = end(net, data, 30.0)
     assert plain.memory.position.classes is None
+    assert int(plain.stats["led"]) == 0
     for name in ("crossings", "pins", "releases"):
         assert int(led.stats[name]) == int(plain.stats[name])
     assert int(led.stats["evaluations"]) < 1.2 * int(plain.stats["evaluations"])

@@ -85,6 +85,22 @@ def test_the_landing_point_is_as_near_to_the_end_of_the_flow_as_it_says(options)
     assert seen >= 2
 
 
+def test_what_is_left_to_fit_along_a_tiny_input_is_not_taken_for_the_end():
+    """Residuals (1, −1)/10 have no force along (1, 1), and one of 1e-6 along the other.
+
+    That mode is below what can be told from none at all, and takes all of the loss away
+    in the end.
+    """
+    data = sample([[1.0, 1e-6], [1.0, -1e-6]], [1.1, 0.9])
+    start = network([[1.0, 0.0]], [1.0])
+    with simbias.exact_numerics():
+        found = known(start, data)
+        fitted = known(start, sample(data.x, [1.0, 1.0]))
+    assert fitted.is_known
+    assert not found.is_known
+    assert found.distance == np.inf
+
+
 @pytest.mark.parametrize("size", [0.8, pytest.param(1.2, marks=pytest.mark.long)])
 @pytest.mark.parametrize("copies", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_a_neuron_may_leave_a_hyperplane_off_which_nothing_is_left_to_fit(size, copies):

@@ -105,6 +105,7 @@ def attempted(
     )
     status = jnp.where(turn.goes & is_too_small, small, turn.status)
     status = where_status(moves & new.is_full, Status.CAPACITY, status)
+    is_led = memory.position.led is not None
     position = choose(moves, new.position, memory.position)
     network = with_weights(network, position.w, position.a)
     log = memory.log
@@ -129,7 +130,9 @@ def attempted(
         network,
         jnp.where(moves, tnext, time),
         status,
-        _counted(state.stats, new, tries, moves),
+        _counted(state.stats, new, tries, moves)
+        | {"alone": state.stats["alone"] + (moves & is_alone).astype(jnp.int32)}
+        | {"led": state.stats["led"] + (moves & is_led).astype(jnp.int32)},
         memory,
     )
     return end, strays
@@ -137,7 +140,7 @@ def attempted(
 
 def first_stats(**known: Int[Array, ""]) -> dict[str, Int[Array, ""]]:
     """Counts at time 0, those that are known included."""
-    names = ("crossings", "pins", "releases")
+    names = ("crossings", "pins", "releases", "alone", "led")
     zero = {name: jnp.int32(0) for name in names}
     return first_counts(evaluations=1) | zero | known
 
