@@ -13,10 +13,13 @@ error, and a verdict:
     not well posed  perturbed starts of Euler (1e-9) end further apart than that
     not judged      the oracle's own error is beyond 1e-2
 
-    python benchmarks/stress.py [--cases N] [--seed FIRST] [--only WORD ...]
+    python benchmarks/stress.py [--cases N] [--seed FIRST] [--only WORD ...] [--wide]
         [--oracle FOLDER] [--json FILE|-] [--smallest]
 
 A case is called silent only if an oracle of eight times the steps says so too.
+
+These cases are small.  With --wide the flow takes the forms that it keeps for wide
+networks and large samples: neurons alone, leaders, clearances, few candidates.
 
 The oracle takes most of the time; with --oracle its ends are kept in a folder, and read
 from there the next time.
@@ -32,6 +35,7 @@ import sys
 
 import jax
 import numpy as np
+from _as_if_wide import as_if_wide
 from _cases import Case, random_case
 from _euler import SOURCE, Reference, reference
 from _named_cases import named_cases
@@ -54,10 +58,13 @@ def main() -> None:
     )
     parser.add_argument("--steps", type=int, default=2_000_000, help="of the oracle")
     parser.add_argument("--oracle", type=pathlib.Path, help="where its ends are kept")
+    parser.add_argument("--wide", action="store_true", help="the forms of wide ones")
     parser.add_argument("--json")
     parser.add_argument("--smallest", action="store_true", help="a run for CI")
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
+    if options.wide:
+        as_if_wide()
     if options.smallest:
         options.only, options.steps, options.cases = ("coincident",), 200_000, 0
     cases = [*named_cases(), *map(random_case, _seeds(options))]
@@ -113,6 +120,10 @@ def summarised(rows: list[dict]) -> dict:
             [row["error"] for row in rows if row["verdict"] == "right"]
         ),
         "evaluations": sum(row["evaluations"] for row in rows),
+        "steps": {
+            name: sum(row[name] for row in rows)
+            for name in ("accepted", "alone", "led")
+        },
         "kinds": {
             kind: _counts([row for row in rows if kind in row["kinds"]])
             for kind in kinds

@@ -31,20 +31,26 @@ FINE = tuple(np.geomspace(2e-3, 2e-5, 25).tolist())
 ERROR = 2e-5
 
 
-def trajectory(problem: Problem, rtol: float) -> tuple[np.ndarray, int, list[str]]:
-    """Weights at every time, t m (d + k), the evaluations, and the statuses."""
+# Of the flow, told beside the errors.
+COUNTS = ("evaluations", "crossings", "pins", "releases")
+
+
+def trajectory(
+    problem: Problem, rtol: float
+) -> tuple[np.ndarray, dict[str, int], list[str]]:
+    """Weights at every time, t m (d + k), what was counted, and the statuses."""
     reached = list(by_flow(problem, ReluFlow(rtol=jnp.asarray(rtol))))
     weights = [np.concatenate([r.network.w, r.network.a], axis=1) for r in reached]
     names = [r.status.name for r in reached]
-    return np.stack(weights), reached[-1].stats["evaluations"], names
+    return np.stack(weights), {k: reached[-1].stats[k] for k in COUNTS}, names
 
 
 def study(problem: Problem, rtols: tuple[float, ...], tight: float) -> dict:
-    reference, evaluations, statuses = trajectory(problem, tight)
+    reference, counts, statuses = trajectory(problem, tight)
     size = np.linalg.norm(reference, axis=2)
     rows = []
     for rtol in rtols:
-        found, count, names = trajectory(problem, rtol)
+        found, seen, names = trajectory(problem, rtol)
         apart = np.linalg.norm(found - reference, axis=2)
         error = apart / np.where(size > 0, size, 1)
         rows.append(
@@ -53,7 +59,7 @@ def study(problem: Problem, rtols: tuple[float, ...], tight: float) -> dict:
                 "error_rms": float(np.sqrt(np.mean(error**2, axis=1)).max()),
                 "error_median": float(np.median(error, axis=1).max()),
                 "error_max": float(error.max()),
-                "evaluations": count,
+                **seen,
                 "statuses": sorted(set(names)),
             }
         )
@@ -70,7 +76,7 @@ def study(problem: Problem, rtols: tuple[float, ...], tight: float) -> dict:
         "evaluations_at_2e-5": float(np.exp(np.polyval(line, np.log(ERROR)))),
         "scatter_of_evaluations": float(np.std(count - np.polyval(line, error))),
         "reference_rtol": tight,
-        "reference_evaluations": evaluations,
+        **{f"reference_{name}": count for name, count in counts.items()},
         "reference_statuses": sorted(set(statuses)),
         "slope_rms": slope("error_rms"),
         "slope_median": slope("error_median"),

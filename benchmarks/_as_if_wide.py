@@ -1,0 +1,16 @@
+"""What the exact flow keeps for wide networks and large samples, for small ones too."""
+
+from simbias.flows import relu_flow
+from simbias.flows._relu import crossings, position, straight
+
+
+def as_if_wide() -> None:
+    """Neurons alone, leaders, clearances and few candidates, whatever the size.
+
+    For the whole process, before the first network is compiled.  These forms are slower
+    than the plain one where a network is small.
+    """
+    for module in (crossings, position, relu_flow):
+        module.PAYS = 1
+    position.may_be_worth_it = lambda m, q: True
+    straight._MANY, straight._GROUP = 1, 5
