@@ -60,6 +60,8 @@ def flow_ends(cases: Sequence[Case], lanes: int = 16) -> Iterator[tuple[Case, En
         for i in range(0, len(group), lanes):
             some = group[i : i + lanes]
             yield from zip(some, _ends(some, lanes), strict=True)
+        # No other group has these programs, and a process holds only so many.
+        jax.clear_caches()
 
 
 def _ends(cases: Sequence[Case], lanes: int) -> list[End]:
