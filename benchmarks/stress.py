@@ -14,7 +14,7 @@ error, and a verdict:
     not judged      the oracle's own error is beyond 1e-2
 
     python benchmarks/stress.py [--cases N] [--seed FIRST] [--only WORD ...] [--wide]
-        [--oracle FOLDER] [--json FILE|-] [--smallest]
+        [--rtol RTOL] [--oracle FOLDER] [--json FILE|-] [--smallest]
 
 A case is called silent only if an oracle of eight times the steps says so too.
 
@@ -59,6 +59,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=2_000_000, help="of the oracle")
     parser.add_argument("--oracle", type=pathlib.Path, help="where its ends are kept")
     parser.add_argument("--wide", action="store_true", help="the forms of wide ones")
+    parser.add_argument("--rtol", type=float, help="in place of 1e-7")
     parser.add_argument("--json")
     parser.add_argument("--smallest", action="store_true", help="a run for CI")
     options = parser.parse_args()
@@ -69,6 +70,8 @@ def main() -> None:
         options.only, options.steps, options.cases = ("coincident",), 200_000, 0
     cases = [*named_cases(), *map(random_case, _seeds(options))]
     cases = [case for case in cases if _is_wanted(case, options.only)]
+    if options.rtol:
+        cases = [dataclasses.replace(case, rtol=options.rtol) for case in cases]
     rows = []
     for case, end in flow_ends(cases):
         known = _known(case, options.steps, options.oracle)

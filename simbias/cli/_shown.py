@@ -84,8 +84,9 @@ def tally_of(documents: Sequence[dict[str, Any]]) -> str:
     """
     claims = [c for document in documents for c in document["claims"]]
     judged = [c for c in claims if c["verdict"] in ("holds", "fails", "undecided")]
-    # Without an interval there is no chance in it.
+    # Without an interval, or with one that is a tolerance, there is no chance in it.
     chances = [(1 - c["level"]) / 2 for c in judged if c["low"] != c["high"]]
+    chances = [chance for chance in chances if chance > 0]
     return (
         f"{verdicts_of(documents)}\n"
         f"Of {len(chances)} with an interval at most {sum(chances):.2g} would fail by "

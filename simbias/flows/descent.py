@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -14,7 +14,6 @@ from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractFlow, Dataset, FlowState, Index, Loss, Real, Status
 from simbias.errors import BadInput
 from simbias.flows._descent.batches import (
-    Batches,
     Drawing,
     Sampling,
     draw_batch,
@@ -32,6 +31,7 @@ from simbias.flows._descent.family import (
     family,
     is_named,
 )
+from simbias.flows._descent.memory import Memory
 from simbias.flows._descent.noise import first_noise, noise_of
 from simbias.flows._descent.optimisers import (
     CONSTANTS,
@@ -63,12 +63,6 @@ Schedule = Callable[[Int[Array, ""]], Float[Array, ""]]
 
 # A time counts as reached within rounding, as it does for the engine.
 _REACHED = 1 - 1e-12
-
-
-class _Memory(NamedTuple):
-    optimiser: PyTree
-    batches: Batches | None
-    noise: PRNGKeyArray | None
 
 
 class Descent(AbstractFlow):
@@ -213,13 +207,13 @@ class Descent(AbstractFlow):
         # The first rate of all; no memory of optax depends on it.
         transform = self._transform(params, 1.0 if self.rate is None else self.rate)
         if is_named(self.optimiser):
-            memory = _Memory(transform.init(params), batches, noise)
+            memory = Memory(transform.init(params), batches, noise)
         else:
             sample = (data.x, data.y, data.weight)
             value_of = lambda params: loss_of(params, rest, loss, sample)
             value = jnp.zeros((), precision(params))
             first = first_memory(transform, params, value=value, value_fn=value_of)
-            memory = _Memory(first, batches, noise)
+            memory = Memory(first, batches, noise)
         stats = first_counts(evaluations=0)
         status = jnp.int32(Status.RUNNING)
         return FlowState(network, jnp.zeros((), clock()), status, stats, memory)

@@ -60,8 +60,9 @@ def complete_store(store: Store, table: Table) -> None:
     """
     if store.attributes["columns"] != _described(table):
         raise BadInput(
-            f"{store.place / ROOT} is damaged: its columns are not those of its "
-            "configuration. Choose another folder."
+            f"{store.place / ROOT}: its columns are not those of its configuration; it "
+            "is damaged, or of another version of simbias. simbias.open_result reads "
+            "what it has; to go on, choose another folder."
         )
     for name, document in behind(store.place).items():
         store.check()

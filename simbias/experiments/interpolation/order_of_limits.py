@@ -23,7 +23,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import parts
-from simbias.claims import largest, share, within
+from simbias.claims import share, within
 from simbias.core import Claim, Experiment
 from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
@@ -44,8 +44,8 @@ PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
 OURS = "ours, docs/interpolation/order_of_limits.md"
 # λ that counts as small; that of the control; a time before small starts leave 0.
 SMALL, LARGE, EARLY = 1e-6, 0.1, 5.0
-# Train errors over σ² that are the same, and the share of it that says 0 is left.
-SAME, MOVED = 0.01, 0.01
+# Train errors over σ² that are the same.
+SAME = 0.01
 # Draws that had not been run when the claims were written.
 FRESH = 3000
 
@@ -144,7 +144,7 @@ def _draw_ends(axes: Axes, part: xr.Dataset, colour: str) -> None:
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """n*, proof of rest, limits that a small λ does not change, and the other order."""
+    """n*, proof of rest, and limits that a small λ does not change."""
     return [
         dataclasses.replace(c, statement=c.statement + (label and f", {label}"))
         for label, part in parts(ds, AXES)
@@ -172,13 +172,7 @@ def _of_run(ds: xr.Dataset) -> list[Claim]:
             out.append(share(text, is_known, 0.8, 1, OURS))
         if first < scale:
             out += _same(here["loss"] - limit, start)
-    lost = 1 - ds["train_risk"].sel(time=EARLY) / ds["train_risk"].isel(time=0)
-    text = f"other order: share of the loss lost at t = {EARLY:g}, largest, {start}"
-    derived = "derived: zero is left at (1/G) ln(1/λ), see early_alignment"
-    return [
-        *(c.given(first <= SMALL, f"λ ≤ {SMALL:g}") for c in out),
-        largest(text, lost.sel(scale=first), -MOVED, MOVED, derived),
-    ]
+    return [c.given(first <= SMALL, f"λ ≤ {SMALL:g}") for c in out]
 
 
 def _same(apart: xr.DataArray, start: str) -> list[Claim]:

@@ -249,7 +249,7 @@ def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
     panel.set_xticks(q, [f"{v:g}" for v in q])
     panel.xaxis.set_minor_locator(NullLocator())
     panel.set_xlabel({"scale": "initial scale λ", "sigma": "noise σ"}.get(axis, axis))
-    panel.set_title(f"n* against {_NAMES[axis]}; ▲: beyond the grid, n* ≥ ▲")
+    panel.set_title(f"n* against {_NAMES[axis]}; ▲: not reached, at least ▲")
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:

@@ -26,7 +26,6 @@ from matplotlib.figure import Figure
 from simbias.analysis.parts import with_axes
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive
-from simbias.claims import largest, near, smallest
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.errors import BadInput
 from simbias.experiments._times import log_times
@@ -39,6 +38,13 @@ from simbias.experiments.linear._entries import (
     half_sum,
     rotation,
 )
+from simbias.experiments.linear._unseen_entry_claims import (
+    both_forms,
+    bound,
+    grows,
+    lost,
+    rests,
+)
 from simbias.figures.band import band
 from simbias.figures.laws import law_line
 from simbias.figures.style import COLOURS, blank, style
@@ -48,9 +54,6 @@ from simbias.measures.risk.train_loss import TrainLoss
 from simbias.presets import presets
 from simbias.stops.train_risk_below import TrainRiskBelow
 
-PAPER = "Razin & Cohen (2020), arXiv:2005.06398 (?)"
-OURS = "ours"
-DERIVED = "derived"
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 1e4
 AXES = ("det", "depth", "form", "draw")
@@ -141,15 +144,6 @@ experiment = presets(
 )
 
 
-def bound(loss: xr.DataArray) -> xr.DataArray:
-    """(1 − e)²/e, e = √(2·loss) < 1: below it |w₁₁| cannot lie if det > 0.
-
-    det > 0 is w₁₁w₂₂ > w₁₂w₂₁ ≥ (1 − e)², and |w₂₂| ≤ e.
-    """
-    e = (2 * loss) ** 0.5
-    return ((1 - e) ** 2 / e).where(e < 1)
-
-
 def figure(ds: xr.Dataset) -> Figure:
     """|w₁₁| against the loss with its bound, and by time, and the effective rank."""
     whole_form = "singular values"
@@ -201,14 +195,14 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     ds = with_axes(ds, AXES)
     out = []
     for depth in ds["depth"].values.tolist():
-        for det, kind in (("positive", _grows), ("negative", _rests)):
+        for det, kind in (("positive", grows), ("negative", rests)):
             if det in ds["det"].values and "singular values" in ds["form"].values:
                 part = _members(ds, det, depth)
                 out += kind(part.sel(form="singular values"), f"N = {depth}")
                 sign = ">" if det == "positive" else "<"
-                out += _both_forms(part, f"N = {depth}, det {sign} 0")
+                out += both_forms(part, f"N = {depth}, det {sign} 0")
                 if (depth, det) == (2, "positive"):
-                    out += _lost(part, f"N = {depth}, det > 0")
+                    out += lost(part, f"N = {depth}, det > 0")
     return [claim.given(ds.sizes["seed"] == 1, ONE_SEED) for claim in out]
 
 
@@ -217,90 +211,3 @@ def _members(ds: xr.Dataset, det: str, depth: int) -> xr.Dataset:
     return (
         ds.sel(det=det, depth=depth).isel(seed=0).drop_vars("seed").rename(draw="seed")
     )
-
-
-def _grows(part: xr.Dataset, name: str) -> list[Claim]:
-    size, name = abs(part["entry"]), f"{name}, det > 0"
-    # Without a bound where e ≥ 1; of a member that failed it is not known.
-    ratio = (size / bound(part["loss"])).values[~(2 * part["loss"].values >= 1)]
-    last = part["time"].values >= 0.1 * part["time"].values[-1]
-    logs = np.log(part[["loss", "entry"]].assign(entry=size).isel(time=last))
-    slopes = [
-        _slope(loss, entry)
-        for loss, entry in zip(
-            *(logs[k].transpose("seed", "time").values for k in ("loss", "entry")),
-            strict=True,
-        )
-    ]
-    rank = part["effective_rank"].isel(time=-1)
-    return [
-        smallest(
-            f"{name}: |w₁₁| over (1 − e)²/e at all times with e < 1, smallest",
-            ratio,
-            1,
-            np.inf,
-            PAPER,
-        ),
-        near(
-            f"{name}: exponent of |w₁₁| in the loss, last tenth, farthest from −½",
-            slopes,
-            -0.5,
-            -0.55,
-            -0.45,
-            f"{PAPER}; the band is ours",
-        ),
-        largest(f"{name}: effective rank at the end, largest", rank, 1, 1.05, PAPER),
-    ]
-
-
-def _rests(part: xr.Dataset, name: str) -> list[Claim]:
-    size, name = abs(part["entry"]), f"{name}, det < 0 (control)"
-    time = part["time"].values
-    late = part["entry"].isel(time=time >= min(1e3, time[-1]))
-    moved = late.max("time") - late.min("time")
-    rank = part["effective_rank"].isel(time=-1)
-    return [
-        largest(f"{name}: |w₁₁| at any time, largest", size, 0, 2, OURS),
-        largest(f"{name}: how far w₁₁ moves after t = 1000", moved, 0, 1e-6, OURS),
-        smallest(f"{name}: effective rank at the end, smallest", rank, 1.5, 2, OURS),
-    ]
-
-
-def _both_forms(part: xr.Dataset, name: str) -> list[Claim]:
-    """Factors agree for as long as they have the sign of their determinant."""
-    if "factors" not in part["form"].values:
-        return []
-    exact, factors = (part.sel(form=form) for form in ("singular values", "factors"))
-    is_told = (factors["orientation"] == exact["orientation"]).cumprod("time") > 0
-    gap = abs(factors["entry"] - exact["entry"])
-    # NaN of a member that failed is kept.
-    gap = gap.values[(is_told | gap.isnull()).values]
-    text = f"{name}: |Δw₁₁| of factors and singular values while det has its sign"
-    return [largest(f"{text}, largest", gap, 0, 1e-4, DERIVED)]
-
-
-def _lost(part: xr.Dataset, name: str) -> list[Claim]:
-    """Two factors lose the sign, and what is said of det > 0 with it."""
-    if "factors" not in part["form"].values:
-        return []
-    end = part.isel(time=-1)
-    exact, factors = (end.sel(form=form) for form in ("singular values", "factors"))
-    sign = factors["orientation"]
-    ratio = abs(factors["entry"] / exact["entry"]).values
-    # Of a member that failed the sign is NaN, which differs as well.
-    changed = ratio[(sign != exact["orientation"]).values]
-    text = (
-        f"{name}: |w₁₁| of factors, whose det has changed sign, over that of the flow"
-    )
-    return [
-        largest(
-            f"{name}: sign of det of factors at the end, largest", sign, -1, -1, OURS
-        ),
-        largest(f"{text}, at the end, largest", changed, 0, 0.5, OURS),
-    ]
-
-
-def _slope(x: np.ndarray, y: np.ndarray) -> float:
-    """Of a line by least squares; NaN if a point is not finite."""
-    is_known = np.isfinite(x).all() and np.isfinite(y).all()
-    return float(np.polyfit(x, y, 1)[0]) if is_known else np.nan

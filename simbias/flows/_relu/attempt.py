@@ -130,9 +130,7 @@ def attempted(
         network,
         jnp.where(moves, tnext, time),
         status,
-        _counted(state.stats, new, tries, moves)
-        | {"alone": state.stats["alone"] + (moves & is_alone).astype(jnp.int32)}
-        | {"led": state.stats["led"] + (moves & is_led).astype(jnp.int32)},
+        _counted(state.stats, new, tries, moves, is_alone, is_led),
         memory,
     )
     return end, strays
@@ -150,6 +148,8 @@ def _counted(
     new: Attempt,
     tries: Bool[Array, ""],
     moves: Bool[Array, ""],
+    is_alone: Bool[Array, ""],
+    is_led: bool,
 ) -> dict[str, Int[Array, ""]]:
     plus = lambda condition, count: jnp.where(condition, count, 0).astype(jnp.int32)
     noted = {}
@@ -163,5 +163,7 @@ def _counted(
             "pins": stats["pins"] + plus(moves, new.pinned),
             "releases": stats["releases"] + plus(moves, new.released),
             "choices": stats["choices"] + plus(moves, new.choices),
+            "alone": stats["alone"] + plus(moves & is_alone, 1),
+            "led": stats["led"] + plus(moves & is_led, 1),
         }
     )

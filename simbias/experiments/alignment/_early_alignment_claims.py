@@ -1,0 +1,97 @@
+"""What is claimed of early alignment: against its law, against λ, m and n."""
+
+import numpy as np
+import xarray as xr
+
+from simbias.analysis.jackknife_interval import jackknife_interval
+from simbias.analysis.median_interval import median_interval
+from simbias.claims import predicted
+from simbias.core import Claim, Estimate
+from simbias.experiments.alignment._alignment import COSINES, aligned_before_exit
+from simbias.theory.alignment_law import aligned_share, alignment_time
+
+PAPER = "Boursier & Flammarion (2024), arXiv:2401.10791, early alignment"
+REPLY = "authors of arXiv:2410.02348 on OpenReview: n matters through G_n only"
+DERIVED = "derived: balanced neurons under a constant drive, see the file"
+# |D| of the population.
+RATE = 0.5
+
+
+def ratio(times: xr.DataArray, axis: str) -> Estimate:
+    """Median of the first over that of the second, of the part farthest from 1."""
+    values = times.transpose("draw", axis, "part", "neuron").values
+    ratio = lambda v: np.divide(*np.nanmedian(v, axis=(0, 2)))
+    seen = [jackknife_interval(ratio, values[:, :, i]) for i in range(values.shape[2])]
+    return max(seen, key=lambda e: np.nan_to_num(abs(e.value - 1), nan=np.inf))
+
+
+def against_law(last: xr.Dataset, where: str) -> list[Claim]:
+    """Bands: three standard errors of the mean drive and of the median start."""
+    neurons = int(np.isfinite(last["rate"].values).sum())
+    drive = _drive_error(last, int(last["n"]) * last.sizes["draw"])
+    median = last["time"].isel(scale=0).median(["draw", "neuron"])
+    out = []
+    for cosine in COSINES:
+        law = float(alignment_time(np.array([np.pi / 2]), cosine, RATE)[0])
+        start = np.pi / np.sqrt(neurons) / law
+        wide = 3 * float(np.hypot(drive, start))
+        ratio = float(median.sel(cosine=cosine)) / law
+        text = f"median time to cos {cosine} over its law, {where}"
+        out.append(predicted(text, ratio, 1 - wide, 1 + wide, DERIVED))
+    return out
+
+
+def _drive_error(part: xr.Dataset, samples: int) -> float:
+    """Standard error of |D| over so many samples, relative, both signs together."""
+    return 2 * np.sqrt(((3 + part.attrs["sigma"] ** 2) / 2 - 0.25) / samples / 2)
+
+
+def against_scale(last: xr.Dataset, small: np.ndarray, where: str) -> list[Claim]:
+    """Slopes in ln(1/λ), and the share aligned at the exit, at the largest n."""
+    part = last.sel(scale=small, cosine=max(COSINES))
+    x = np.log(1 / small)
+    x = (x - x.mean()) / (((x - x.mean()) ** 2).sum() or np.nan)
+    time, left = (
+        part[k].transpose("draw", ..., "scale").values for k in ("time", "exit")
+    )
+    is_aligned = aligned_before_exit(last).sel(scale=small)
+    share = is_aligned.transpose("draw", "neuron", "scale").values
+    speed = part["rate"].max("neuron").values
+    middle = lambda v: x @ np.nanmedian(v, axis=(0, 1))
+    least = lambda v: np.nanmean(v[..., 0])
+    before = f"share aligned before the exit, λ = {small[0]:g}"
+    first, *rest = (
+        Claim(f"{text}, {where}", seen, low, high, source)
+        for text, seen, low, high, source in [
+            (before, jackknife_interval(least, share), 0.98, 1.0, PAPER),
+            (
+                "time to cos 0.99 (median), slope in ln(1/λ)",
+                jackknife_interval(middle, time),
+                -0.02,
+                0.02,
+                PAPER,
+            ),
+            (
+                "exit time, slope in ln(1/λ) times the largest |G|, median of draws",
+                median_interval((left @ x) * speed),
+                0.95,
+                1.05,
+                DERIVED,
+            ),
+        ]
+    )
+    law = _against_share(part.isel(scale=-1), share[..., -1], where)
+    return [first, *(c.given(len(small) > 1, "two values of λ") for c in rest), law]
+
+
+def _against_share(part: xr.Dataset, share: np.ndarray, where: str) -> Claim:
+    """The largest λ; band: three standard errors of the drive and of the neurons."""
+    n, d, left = int(part["n"]), int(part["d"]), part["exit"].values
+    law = lambda rate: aligned_share(left, max(COSINES), rate, d).mean()
+    neurons = int(np.isfinite(share).sum())
+    chance = np.sqrt(law(RATE) * (1 - law(RATE)) / neurons)
+    drive = _drive_error(part, n * part.sizes["draw"])
+    wide = 3 * np.hypot(chance, law(RATE * (1 + drive)) - law(RATE))
+    text = f"share aligned before the exit less its law, λ = {float(part['scale']):g}"
+    apart = float(np.nanmean(share) - law(RATE))
+    return predicted(f"{text}, {where}", apart, -wide, wide, DERIVED)

@@ -1,0 +1,107 @@
+"""What is claimed of the entry that is not seen, by the sign of the determinant."""
+
+import numpy as np
+import xarray as xr
+
+from simbias.claims import largest, near, smallest
+from simbias.core import Claim
+
+PAPER = "Razin & Cohen (2020), arXiv:2005.06398 (?)"
+OURS = "ours"
+DERIVED = "derived"
+
+
+def bound(loss: xr.DataArray) -> xr.DataArray:
+    """(1 − e)²/e, e = √(2·loss) < 1: below it |w₁₁| cannot lie if det > 0.
+
+    det > 0 is w₁₁w₂₂ > w₁₂w₂₁ ≥ (1 − e)², and |w₂₂| ≤ e.
+    """
+    e = (2 * loss) ** 0.5
+    return ((1 - e) ** 2 / e).where(e < 1)
+
+
+def grows(part: xr.Dataset, name: str) -> list[Claim]:
+    size, name = abs(part["entry"]), f"{name}, det > 0"
+    # Without a bound where e ≥ 1; of a member that failed it is not known.
+    ratio = (size / bound(part["loss"])).values[~(2 * part["loss"].values >= 1)]
+    last = part["time"].values >= 0.1 * part["time"].values[-1]
+    logs = np.log(part[["loss", "entry"]].assign(entry=size).isel(time=last))
+    slopes = [
+        _slope(loss, entry)
+        for loss, entry in zip(
+            *(logs[k].transpose("seed", "time").values for k in ("loss", "entry")),
+            strict=True,
+        )
+    ]
+    rank = part["effective_rank"].isel(time=-1)
+    return [
+        smallest(
+            f"{name}: |w₁₁| over (1 − e)²/e at all times with e < 1, smallest",
+            ratio,
+            1,
+            np.inf,
+            PAPER,
+        ),
+        near(
+            f"{name}: exponent of |w₁₁| in the loss, last tenth, farthest from −½",
+            slopes,
+            -0.5,
+            -0.55,
+            -0.45,
+            f"{PAPER}; the band is ours",
+        ),
+        largest(f"{name}: effective rank at the end, largest", rank, 1, 1.05, PAPER),
+    ]
+
+
+def rests(part: xr.Dataset, name: str) -> list[Claim]:
+    size, name = abs(part["entry"]), f"{name}, det < 0 (control)"
+    time = part["time"].values
+    late = part["entry"].isel(time=time >= min(1e3, time[-1]))
+    moved = late.max("time") - late.min("time")
+    rank = part["effective_rank"].isel(time=-1)
+    return [
+        largest(f"{name}: |w₁₁| at any time, largest", size, 0, 2, OURS),
+        largest(f"{name}: how far w₁₁ moves after t = 1000", moved, 0, 1e-6, OURS),
+        smallest(f"{name}: effective rank at the end, smallest", rank, 1.5, 2, OURS),
+    ]
+
+
+def both_forms(part: xr.Dataset, name: str) -> list[Claim]:
+    """Factors agree for as long as they have the sign of their determinant."""
+    if "factors" not in part["form"].values:
+        return []
+    exact, factors = (part.sel(form=form) for form in ("singular values", "factors"))
+    is_told = (factors["orientation"] == exact["orientation"]).cumprod("time") > 0
+    gap = abs(factors["entry"] - exact["entry"])
+    # NaN of a member that failed is kept.
+    gap = gap.values[(is_told | gap.isnull()).values]
+    text = f"{name}: |Δw₁₁| of factors and singular values while det has its sign"
+    return [largest(f"{text}, largest", gap, 0, 1e-4, DERIVED)]
+
+
+def lost(part: xr.Dataset, name: str) -> list[Claim]:
+    """Two factors lose the sign, and what is said of det > 0 with it."""
+    if "factors" not in part["form"].values:
+        return []
+    end = part.isel(time=-1)
+    exact, factors = (end.sel(form=form) for form in ("singular values", "factors"))
+    sign = factors["orientation"]
+    ratio = abs(factors["entry"] / exact["entry"]).values
+    # Of a member that failed the sign is NaN, which differs as well.
+    changed = ratio[(sign != exact["orientation"]).values]
+    text = (
+        f"{name}: |w₁₁| of factors, whose det has changed sign, over that of the flow"
+    )
+    return [
+        largest(
+            f"{name}: sign of det of factors at the end, largest", sign, -1, -1, OURS
+        ),
+        largest(f"{text}, at the end, largest", changed, 0, 0.5, OURS),
+    ]
+
+
+def _slope(x: np.ndarray, y: np.ndarray) -> float:
+    """Of a line by least squares; NaN if a point is not finite."""
+    is_known = np.isfinite(x).all() and np.isfinite(y).all()
+    return float(np.polyfit(x, y, 1)[0]) if is_known else np.nan
