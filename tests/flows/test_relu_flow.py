@@ -414,8 +414,20 @@ def test_w_that_arrives_at_0_where_all_planes_meet_stays_while_all_push_back():
     state = flowed(network(w, [1.0, 0.8]), sample(x, -np.ones(8)), 20.0)
     assert int(state.status) == Status.RUNNING
     assert np.max(np.abs(np.asarray(state.memory.position.rates.w))) < 1e-9
+    # All kinks are convex: there is one solution.
+    assert int(state.stats["choices"]) == 0
     reference = euler(x, -np.ones(8), w, [1.0, 0.8], 20.0, 1e-3)
     assert np.max(distance(weights(state), reference)) < 2e-3  # of Euler's step
+
+
+def test_w_that_arrives_at_0_beside_a_concave_kink_is_counted():
+    # It slides on the plane of the first sample, and shrinks; the fourth one pulls,
+    # and is outweighed by the last.
+    x = np.array([[0.0, 1.0], [1.0, 0.2], [1.0, -0.2], [-1.0, 0.1], [-1.0, -0.1]])
+    y = np.array([-1.0, -1.0, -1.0, 0.3, -1.0])
+    state = flowed(network([[0.1, 0.0]], [1.0]), sample(x, y), 5.0)
+    assert np.max(np.abs(weights(state)[0, :2])) < 1e-12
+    assert int(state.stats["choices"]) == 1
 
 
 def test_a_start_at_w_0_rests_and_is_counted():

@@ -17,7 +17,7 @@ from simbias.flows._relu.led import Led, sizes
 from simbias.flows._relu.leg import Method, first_leg, whole_step
 from simbias.flows._relu.norms import largest_of_rows, norm_of_rows, rounding
 from simbias.flows._relu.pins import pinned_normals, project
-from simbias.flows._relu.position import Position
+from simbias.flows._relu.position import Position, choices_at_apex
 from simbias.flows._relu.releases import Held, release
 from simbias.flows._relu.rows import on_wanted_rows, rows_at_once, rows_of
 from simbias.flows._relu.smooth_step import Stiffness
@@ -125,6 +125,7 @@ def attempt_step(
         scaled = jnp.where(is_alone, felt, scaled)
     is_undone |= held.is_over
     scaled = jnp.where(jnp.any(is_undone), jnp.maximum(scaled, _HALVE**order), scaled)
+    choices = choices_at_apex(position, held.w, held.a, pull, sample, slope)
     behind = jnp.int32(1) if led is None else led.count.astype(jnp.int32)
     count = lambda v: jnp.sum(v * behind).astype(jnp.int32)
     events = course.events
@@ -153,7 +154,7 @@ def attempt_step(
         crossings=count(course.crossings),
         pinned=count(course.pinned),
         released=count(course.released) + count(held.released),
-        choices=count(held.choices),
+        choices=count(held.choices + choices),
         is_full=jnp.any(course.is_full),
         events=events,
         strays=strays,

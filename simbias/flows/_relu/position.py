@@ -8,9 +8,10 @@ from simbias.flows._relu.classes import Classes, classes, may_be_worth_it
 from simbias.flows._relu.course import Pins, no_pins
 from simbias.flows._relu.frozen import Rates, Sample, frozen_field, neurons_first
 from simbias.flows._relu.led import Led
-from simbias.flows._relu.norms import norm_of_rows, rounding_of
+from simbias.flows._relu.norms import norm_of_rows, rounding, rounding_of
 from simbias.flows._relu.pins import jumps
 from simbias.flows._relu.rows import PAYS
+from simbias.numerics.conditionals import when
 from simbias.numerics.planes import Planes, orientation
 from simbias.numerics.precision import matmul
 
@@ -128,6 +129,35 @@ def choices_at_start(
     leaves = jnp.any(w != 0, axis=1, keepdims=True) & (above > 0) & (above < jump)
     is_pulled = ~jnp.any(w != 0, axis=1) & jnp.any(is_plane & (jump != 0), axis=1)
     return (jnp.sum(is_on & leaves) + jnp.sum(is_pulled)).astype(jnp.int32)
+
+
+def choices_at_apex(
+    position: Position,
+    w: Float[Array, "m e"],
+    a: Float[Array, "m k"],
+    pull: Float[Array, "n k"],
+    sample: Sample,
+    slope: float,
+) -> Int[Array, " m"]:
+    """1 for neurons that a step takes to w = 0, a ≠ 0, where a plane is concave.
+
+    All planes meet there, and pins hold the neuron until one of these lets go.  Where
+    all are convex that is the one solution; else it may leave by the others as well,
+    once their sides are changed together.
+    """
+    at_apex = lambda w, a: norm_of_rows(w) <= rounding(w) * norm_of_rows(a)
+    arrives = at_apex(w, a) & ~at_apex(position.w, position.a)
+
+    def look(context, _):
+        a, pull = context
+        concave = jumps(a, jnp.broadcast_to(pull, (len(a), *pull.shape)), slope) > 0
+        return jnp.any(concave, axis=1)
+
+    none = jnp.zeros_like(arrives)
+    is_open = when(look)(jnp.any(arrives), (a, pull), none)
+    # On a single plane the speeds on both sides say it all.
+    is_plane = sample.planes.is_first() & jnp.any(sample.normal != 0, axis=1)
+    return (arrives & is_open & (jnp.sum(is_plane) > 1)).astype(jnp.int32)
 
 
 def first_length(position: Position) -> Float[Array, ""]:
