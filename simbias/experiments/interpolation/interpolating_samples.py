@@ -10,6 +10,7 @@ so that neurons with aⱼ > 0, and those with aⱼ < 0, gather in two places at 
 was chosen after looking at 24 samples, and holds no constant.  The draws of this file,
 from 1000 on, are others: prediction, draws and bands were written down before any of
 them had been run.  It came out as better than chance, and not as a law: see the page.
+That as a law it fails is a claim that was added after 32 of the 100 draws.
 
 Controls: the prediction made from the sample of another draw; and a start of λ = 1
 (`--cell.scale 1`), which fits every sample, whatever its extremal vectors.
@@ -54,6 +55,8 @@ ENOUGH = 2
 LARGE, SMALL = 0.1, 1e-6
 # Right in two of three of either kind, and half of the way from chance to certainty.
 OFTEN, CLEARLY = 2 / 3, 0.5
+# "If and only if" allows for no others, the final time and the search for a few.
+FEW = 0.05
 # Extremal vectors of a sign from which on they are not told apart in the figure.
 DRAWN = 6
 # Draws that had not been run, in any experiment, when the claims were written.
@@ -68,7 +71,7 @@ experiment = presets(
             "n": 140,
             "m": 200,
             "scale": (1e-9, 1e-6),
-            "draw": tuple(range(FRESH, FRESH + 32)),
+            "draw": tuple(range(FRESH, FRESH + 100)),
             "n_test": 10,
         },
         seeds=1,
@@ -96,7 +99,6 @@ experiment = presets(
             "d": (5, 10, 20),
             "sigma": (0.1, 0.3, 1.0),
             "scale": (1e-20, 1e-12, 1e-9, 1e-6, 1.0),
-            "draw": tuple(range(FRESH, FRESH + 100)),
         },
         "times": log_times(10.0, 20_000.0, 24),
     },
@@ -135,11 +137,13 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 def _of_small_start(
     is_there: np.ndarray, is_yes: np.ndarray, where: str
 ) -> list[Claim]:
-    """Sensitivity, specificity, and their sum less 1, also of shifted predictions."""
+    """Errors, sensitivity, specificity, the last two's sum less 1, and by shifted ones."""
     won, lost = is_there == 1, is_there == 0
     other = np.roll(is_yes, 1)
+    text = f"samples that do the other thing, {where}"
+    out = [share(text, (is_there != is_yes)[won | lost], 0.0, FEW, OURS)]
     text = f"predicted of those interpolated, {where}"
-    out = [share(text, is_yes[won], OFTEN, 1.0, OURS)]
+    out.append(share(text, is_yes[won], OFTEN, 1.0, OURS))
     text = f"not predicted of those not interpolated, {where}"
     out.append(share(text, ~is_yes[lost], OFTEN, 1.0, OURS))
     both = "the two shares' sum less 1"
@@ -147,7 +151,7 @@ def _of_small_start(
     out.append(within(f"{both}, {where}", better, CLEARLY, 1.0, OURS))
     chance = share_difference(other[won], other[lost])
     text = f"control, predicted from another draw: {both}, {where}"
-    out.append(within(text, chance, -1.0, CLEARLY, OURS))
+    out.append(within(text, chance, -CLEARLY, CLEARLY, OURS))
     return [c.given(won.any() and lost.any(), "samples of both kinds") for c in out]
 
 
