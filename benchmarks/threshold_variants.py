@@ -36,6 +36,7 @@ from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.flows.relu_flow import ReluFlow
 from simbias.results import is_failed
+from simbias.stops.train_risk_below import TrainRiskBelow
 from simbias.verbs.simulate import simulate
 
 EXACT = ReluFlow(rtol=1e-4)
@@ -131,6 +132,7 @@ def measured(name: str, options: argparse.Namespace) -> dict:
         "n": tuple(options.n),
         "d": 5,
         "m": options.m,
+        "scale": 1e-3,
         "draw": tuple(range(options.draws)),
         "rows": max(options.n),
         "n_test": 2000,
@@ -141,7 +143,10 @@ def measured(name: str, options: argparse.Namespace) -> dict:
         final = variant.final * options.time / 1000.0
     ds = simulate(
         dataclasses.replace(
-            base, flow=variant.flow, times=log_times(final / 1000, final, 12)
+            base,
+            flow=variant.flow,
+            times=log_times(final / 1000, final, 12),
+            stop=TrainRiskBelow(1e-8),
         ),
         progress=True,
     )

@@ -137,7 +137,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 def _of_small_start(
     is_there: np.ndarray, is_yes: np.ndarray, where: str
 ) -> list[Claim]:
-    """Errors, sensitivity, specificity, the last two's sum less 1, and by shifted ones."""
+    """Errors, sensitivity, specificity, and the sum of these less 1, also shifted."""
     won, lost = is_there == 1, is_there == 0
     other = np.roll(is_yes, 1)
     text = f"samples that do the other thing, {where}"

@@ -7,8 +7,9 @@ where a median over draws rises to a level, linear in ln n between sizes:
     0.01 σ²   the train error of the median network: it no longer interpolates
     σ²/2      half of the noise is left: the middle of the passage
 
-Every axis with at least two values (d, m, scale, sigma) gets the exponent p of
-n* ∝ qᵖ.  Like n* itself they belong to the final time.
+Every axis with at least two values (d, m, scale, sigma) is looked at: n* at its ends,
+and from three values on the exponent p of n* ∝ qᵖ.  What is said of d is said where λ
+and λ/100 end alike: there n* belongs to the flow, and not to the start.
 
 Reference: Boursier & Flammarion (2024), arXiv:2410.02348: n* grows with d (figures for
 d = 5 and 10; the theorem asks for more than d³), and depends neither on m nor on λ once
@@ -16,7 +17,7 @@ d = 5 and 10; the theorem asks for more than d³), and depends neither on m nor 
 """
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -26,11 +27,17 @@ from matplotlib.ticker import NullLocator
 
 from simbias.analysis.median_crossing import median_crossing
 from simbias.analysis.parts import with_axes
-from simbias.analysis.power_law import power_law
 from simbias.claims import share
 from simbias.core import Claim, Estimate, Experiment
 from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
+from simbias.experiments.interpolation._exponents import (
+    AGAINST,
+    LEVELS,
+    Exponent,
+    exponents,
+    points,
+)
 from simbias.figures.band import band
 from simbias.figures.laws import law_level
 from simbias.figures.legends import legend_below
@@ -43,22 +50,19 @@ from simbias.measures.risk.test_risk import TestRisk
 from simbias.measures.risk.train_risk import TrainRisk
 from simbias.presets import presets
 from simbias.results import is_finished
-from simbias.stops.train_risk_below import TrainRiskBelow
+from simbias.stops.stationary import Stationary
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 300.0
-# Train error over σ² at which n* is read.
-LEVELS = {0.01: "0.01 σ²", 0.5: "σ²/2"}
-# Against which n* is looked at.
-_AGAINST = ("d", "m", "scale", "sigma")
 # What the figure and the claims read.
-AXES = (*_AGAINST, "n", "draw")
+AXES = (*AGAINST, "n", "draw")
 # By how much of the axis the second level is drawn to the right of the first.
 _BESIDE = 0.03
-_NAMES = {"d": "d", "m": "m", "scale": "λ", "sigma": "σ"}
 # A ratio of thresholds this far from 1 counts as no change.
 UNCHANGED = 1.25
+# Share of the members that end alike from two starts that both are small.
+ALIKE, SMALL = 0.9, 1e-6
 
 experiment = presets(
     Experiment(
@@ -68,6 +72,7 @@ experiment = presets(
             "d": (5, 10, 20),
             "n": (8, 16, 27, 40, 60, 90, 140, 220),
             "m": 100,
+            "scale": (1e-12, 1e-14),
             "draw": tuple(range(8)),
             # Up to there one program per d serves all sizes, at hardly more work.
             "rows": 60,
@@ -75,13 +80,14 @@ experiment = presets(
         seeds=1,
         flow=ReluFlow(rtol=1e-4),
         loss=half_mse,
-        times=log_times(1.0, 1000.0, 12),
+        times=log_times(10.0, 10_000.0, 16),
         measures={
             "train_risk": TrainRisk(),
             "test_risk": TestRisk(),
             "excess_risk": ExcessRisk(),
         },
-        stop=TrainRiskBelow(1e-8),
+        # As in `interpolating_samples`: below this a member interpolates.
+        stop=Stationary(interpolated=5e-5),
     ),
     smoke={
         "cell": {
@@ -112,66 +118,19 @@ experiment = presets(
 )
 
 
-class Exponent(NamedTuple):
-    """p of n* ∝ qᵖ with its 95 % interval, fitted over the values `over` of q."""
-
-    estimate: Estimate
-    over: tuple[float, ...]
-
-
 def final_errors(ds: xr.Dataset) -> xr.Dataset:
     """Train and test error at the end over σ², NaN where failed; the draw is `seed`."""
     ds = with_axes(ds, AXES)
-    single = [k for k in _AGAINST if ds.sizes[k] == 1]
+    single = [k for k in AGAINST if ds.sizes[k] == 1]
     ds = ds.isel(seed=0, time=-1, drop=True).squeeze(single)
     kept = ds[["train_risk", "test_risk"]].where(is_finished(ds)) / ds["sigma"] ** 2
     return kept.rename(draw="seed").assign_attrs(ds.attrs)
 
 
-def exponents(errors: xr.Dataset) -> dict[tuple[str, float, str], Exponent]:
-    """By axis of several values, level, and point of the other axes.
-
-    Fitted over the values whose n* lies inside the grid; NaN for fewer than two.
-    """
-    found = {}
-    for axis in _AGAINST:
-        if errors.sizes.get(axis, 1) < 2:
-            continue
-        others = [k for k in _AGAINST if k in errors.dims and k != axis]
-        for label, part in _points(errors["train_risk"], others):
-            for level in LEVELS:
-                found[axis, level, label] = _exponent(part, level, axis)
-    return found
-
-
-def _exponent(part: xr.DataArray, level: float, axis: str) -> Exponent:
-    q = [
-        float(v)
-        for v in np.sort(part[axis].values)
-        if median_crossing(part.sel({axis: v}), level).is_bracketed
-    ]
-    if len(q) < 2:
-        nothing = Estimate(np.nan, -np.inf, np.inf, "fewer than two n* on the grid")
-        return Exponent(nothing, tuple(q))
-    return Exponent(power_law(part.sel({axis: q}), level, along=axis), tuple(q))
-
-
-def _points(values: xr.DataArray, axes: list[str]) -> list[tuple[str, xr.DataArray]]:
-    if not axes:
-        return [("", values)]
-    stacked = values.stack(point=axes)
-    out = []
-    for i in range(stacked.sizes["point"]):
-        part = stacked.isel(point=i)
-        at = [f"{_NAMES[k]} = {part[k].item():g}" for k in axes]
-        out.append((", ".join(at), part.drop_vars(["point", *axes])))
-    return out
-
-
 def figure(ds: xr.Dataset) -> Figure:
     """Train and test error over σ² against n, and n* against every axis."""
     errors = final_errors(ds)
-    axes = [k for k in _AGAINST if errors.sizes.get(k, 1) > 1]
+    axes = [k for k in AGAINST if errors.sizes.get(k, 1) > 1]
     parts = _points_of(errors)
     with style():
         whole = blank(4.3 * (2 + len(axes)), 3.8)
@@ -197,9 +156,9 @@ def figure(ds: xr.Dataset) -> Figure:
 
 
 def _points_of(errors: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
-    others = [k for k in _AGAINST if k in errors.dims]
-    train = _points(errors["train_risk"], others)
-    test = _points(errors["test_risk"], others)
+    others = [k for k in AGAINST if k in errors.dims]
+    train = points(errors["train_risk"], others)
+    test = points(errors["test_risk"], others)
     return [
         (label, xr.Dataset({"train_risk": a, "test_risk": b}).sortby("n"))
         for (label, a), (_, b) in zip(train, test, strict=True)
@@ -208,10 +167,10 @@ def _points_of(errors: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
 
 def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
     """n* with its interval against one axis, one line per level and other point."""
-    others = [k for k in _AGAINST if k in errors.dims and k != axis]
+    others = [k for k in AGAINST if k in errors.dims and k != axis]
     q = np.sort(errors[axis].values.astype(float))
     fits = exponents(errors)
-    for i, (label, part) in enumerate(_points(errors["train_risk"], others)):
+    for i, (label, part) in enumerate(points(errors["train_risk"], others)):
         for j, (level, mark) in enumerate(zip(LEVELS, ("o", "s"), strict=True)):
             kind: dict[str, Any] = {
                 "color": COLOURS[i % len(COLOURS)],
@@ -232,7 +191,8 @@ def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
             p = fits[axis, level, label]
             text = f"n* at {LEVELS[level]}"
             seen = p.estimate
-            if np.isfinite([seen.value, seen.low, seen.high]).all():
+            is_law = len(p.over) > 2  # of two points there is always one
+            if is_law and np.isfinite([seen.value, seen.low, seen.high]).all():
                 text += f": p = {seen.value:.2f} [{seen.low:.2f}, {seen.high:.2f}]"
             panel.errorbar(
                 beside,
@@ -249,19 +209,14 @@ def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
     panel.set_xticks(q, [f"{v:g}" for v in q])
     panel.xaxis.set_minor_locator(NullLocator())
     panel.set_xlabel({"scale": "initial scale λ", "sigma": "noise σ"}.get(axis, axis))
-    panel.set_title(f"n* against {_NAMES[axis]}; ▲: not reached, at least ▲")
+    panel.set_title(f"n* against {AGAINST[axis]}; ▲: not reached, at least ▲")
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Interpolation below n*; n* grows with d, slower than d³; not with m or λ."""
+    """What λ/100 leaves as it is; n* grows with d, slower than d³; not with m or λ."""
     errors = final_errors(ds)
     when = f"t = {float(ds['time'][-1]):g}"
-    first = errors["train_risk"].isel(n=int(np.argmin(errors["n"].values)))
-    rows = (first < min(LEVELS)).transpose(..., "seed").values
-    rows = rows.reshape(-1, rows.shape[-1])
-    least = rows[np.argmin(rows.mean(axis=1))]
-    text = f"interpolate at n = {errors['n'].values.min()}, least share, {when}"
-    out = [share(text, least, 0.9, 1.0, PAPER)]
+    out = _alike(errors, when)
     for (axis, level, label), p in exponents(errors).items():
         where = f"n* at {LEVELS[level]}{', ' + label if label else ''}, {when}"
         if axis in _CLAIMED:
@@ -270,22 +225,44 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     return out
 
 
+def _alike(errors: xr.Dataset, when: str) -> list[Claim]:
+    """By point of the other axes, members that end alike from both ends of λ."""
+    others = [k for k in AGAINST if k in errors.dims and k != "scale"]
+    if "scale" not in errors.dims:
+        return []
+    low, high = errors["scale"].values.min(), errors["scale"].values.max()
+    out = []
+    for label, part in points(errors["train_risk"], others):
+        one, other = (part.sel(scale=v) for v in (low, high))
+        is_known = (one.notnull() & other.notnull()).values
+        is_alike = ((one < min(LEVELS)) == (other < min(LEVELS))).values[is_known]
+        text = f"members that end alike from λ = {high:g} and {low:g}"
+        text = f"{text}{', ' + label if label else ''}, {when}"
+        claim = share(text, is_alike, ALIKE, 1.0, f"{PAPER}; band ours")
+        out.append(claim.given(high <= SMALL, f"λ ≤ {SMALL:g}"))
+    return out
+
+
 def _grows(axis: str, p: Exponent, where: str) -> Claim:
-    over = ", ".join(f"{v:g}" for v in p.over)
-    text = f"exponent of n* in {axis} over {axis} = {over}, {where}"
+    low_q, high_q, estimate = _ratio(p)
+    text = f"n* at {AGAINST[axis]} = {high_q:g} over {low_q:g}, {where}"
     source = f"{PAPER}: grows (figures), no faster than d³ (theorem 2)"
-    return Claim(text, p.estimate, 1e-9, 3.0, source)
+    return Claim(text, estimate, 1.0, float((high_q / low_q) ** 3), source)
 
 
 def _unchanged(axis: str, p: Exponent, where: str) -> Claim:
-    """n* at the largest q over that at the smallest, by the power law."""
+    low_q, high_q, estimate = _ratio(p)
+    text = f"n* at {AGAINST[axis]} = {high_q:g} over {low_q:g}, {where}"
+    source = f"{PAPER}; band ours: within ×{UNCHANGED:g}"
+    return Claim(text, estimate, 1 / UNCHANGED, UNCHANGED, source)
+
+
+def _ratio(p: Exponent) -> tuple[float, float, Estimate]:
+    """The smallest and largest q, and n* at the second over the first (power law)."""
     low_q, high_q = (p.over[0], p.over[-1]) if len(p.over) > 1 else (np.nan, np.nan)
     span, seen = high_q / low_q, p.estimate
     ratio, low, high = (float(span**v) for v in (seen.value, seen.low, seen.high))
-    estimate = dataclasses.replace(seen, value=ratio, low=low, high=high)
-    text = f"n* at {_NAMES[axis]} = {high_q:g} over {low_q:g} (power law), {where}"
-    source = f"{PAPER}; band ours: within ×{UNCHANGED:g}"
-    return Claim(text, estimate, 1 / UNCHANGED, UNCHANGED, source)
+    return low_q, high_q, dataclasses.replace(seen, value=ratio, low=low, high=high)
 
 
 _CLAIMED = {"d": _grows, "m": _unchanged, "scale": _unchanged}

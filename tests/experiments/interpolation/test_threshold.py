@@ -6,7 +6,7 @@ import xarray as xr
 
 from simbias.core import Estimate, Status
 from simbias.experiments import threshold, threshold_scaling
-from simbias.experiments.interpolation.threshold_scaling import Exponent
+from simbias.experiments.interpolation._exponents import Exponent
 
 SEEDS = 20
 SIGMA = 0.3
@@ -104,3 +104,29 @@ def test_the_width_does_not_matter_only_if_its_interval_says_so(
         exponents = np.log([ratio, low, high]) / np.log(16)
     p = Exponent(Estimate(*map(float, exponents), "by hand"), over=(50.0, 800.0))
     assert threshold_scaling._unchanged("m", p, "t = 1").verdict == verdict
+
+
+def scaled(alike, seeds=8):
+    """Train errors over σ² at two sizes from two λ, of which so many pairs agree."""
+    first = np.zeros((2, seeds))
+    second = first.copy()
+    second.ravel()[alike:] = 1
+    values = xr.DataArray(
+        [first, second], {"scale": [1e-14, 1e-12], "n": [8, 40]}, ("scale", "n", "seed")
+    )
+    return xr.Dataset({"train_risk": values})
+
+
+@pytest.mark.parametrize(
+    ("alike", "scale", "verdict"),
+    [
+        (64, 1e-12, "holds"),
+        (4, 1e-12, "fails"),
+        (62, 1e-12, "undecided"),
+        (64, 0.1, "not applicable"),
+    ],
+)
+def test_starts_that_are_both_small_end_alike_or_not(alike, scale, verdict):
+    errors = scaled(alike, seeds=32).assign_coords(scale=[1e-14, scale])
+    (claim,) = threshold_scaling._alike(errors, "t = 1")
+    assert claim.verdict == verdict
