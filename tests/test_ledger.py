@@ -26,6 +26,29 @@ def test_every_claim_of_the_ledger_is_in_a_stored_check():
                 assert [c for c in claims if c.startswith(start)], (key, start)
 
 
+def test_every_claim_after_a_paper_is_listed_there_whatever_came_out():
+    seen = stored()
+    every = [(*at, claim) for at, check in seen.items() for claim in check["claims"]]
+    for key, rows in ROWS.items():
+        listed = {
+            (tried.experiment, tried.preset, claim["statement"])
+            for row in rows
+            for tried in row.tried
+            for claim in tried.seen(seen) or ()
+        }
+        for experiment, preset, claim in every:
+            if _is_after(claim["source"], PAPERS[key]):
+                assert (experiment, preset, claim["statement"]) in listed, key
+
+
+def _is_after(source, paper):
+    """Whether a claim names a paper, by its id or by author and year."""
+    if _ID.search(paper.source):
+        return paper.source in source
+    author, year = re.match(r"(\w+).*?(\(\d{4}\)|$)", paper.authors).groups()
+    return bool(year) and author in source and year in source
+
+
 def test_every_stored_check_is_in_the_ledger():
     tried = [one for rows in ROWS.values() for row in rows for one in row.tried]
     assert {*stored()} == {(one.experiment, one.preset) for one in tried}

@@ -292,7 +292,8 @@ def _of_statement(statement: Statement, checks: Stored) -> list[str]:
         return [f"{first} **missing** | {_as_text(statement.missing)} |"]
     lines = []
     for one in statement.tried:
-        claims = _seen(one, checks)
+        order = ("fails", "undecided", "holds", "not applicable")
+        claims = sorted(_seen(one, checks), key=lambda c: order.index(c["verdict"]))
         shown = [_one_claim(claim) for claim in claims[:MOST]]
         rest = collections.Counter(claim["verdict"] for claim in claims[MOST:])
         shown += [f"and {count} more: {verdict}" for verdict, count in rest.items()]
