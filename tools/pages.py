@@ -8,11 +8,11 @@ themselves.  On other pages what stands between `<!-- table: NAME -->` and
 `<!-- end -->` is replaced: `themes` has a line for every theme, `contents` one with its
 pages, `phenomena` one for every experiment, `gallery` a picture, and `nine` small ones
 of a few, `faults` what was done to runs on engines, `times` what the whole check took
-and found; `claims NAME` is what the last check of an experiment has seen, and `ledger`
-the same by papers and their statements.
+and found; `claims NAME` is what the last check of an experiment has seen, `claims NAME
+PRESET` that of another size, and `ledger` the same by papers and their statements.
 Files that are named are such checks, or the `claims.json` of a run; they are kept
-first, an experiment a file, under benchmarks/results/check_PRESET.  The tables are of
-the size "quick".  A test keeps the pages current.
+first, an experiment a file, under benchmarks/results/check_PRESET.  Where nothing else
+is said, tables are of the size "quick".  A test keeps the pages current.
 """
 
 import ast
@@ -29,7 +29,8 @@ from formulas import is_formula, unindented
 from speeds import speeds
 from times import times
 
-from simbias.ledger.paper import Paper, Statement, papers
+from simbias.ledger.paper import Paper, Statement, Tried, papers
+from simbias.ledger.stored import Stored, stored
 
 ROOT = pathlib.Path(__file__).parent.parent
 CHECKED = ROOT / "benchmarks" / "results" / "check_quick"
@@ -86,7 +87,10 @@ def _filled(found: re.Match[str], checked: dict[str, Any]) -> str:
         "speeds": lambda _: speeds(name),
         "times": lambda checked: times(_files(), checked),
     }
-    table = tables[kind](checked) if kind in tables else _claims(checked[name])
+    if kind in tables:
+        return f"{found[1]}{tables[kind](checked)}{found[3]}"
+    name, _, preset = name.partition(" ")
+    table = _claims(stored()[name, preset] if preset else checked[name])
     return f"{found[1]}{table}{found[3]}"
 
 
@@ -232,64 +236,78 @@ def _nine(_: dict[str, Any]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _ledger(checked: dict[str, Any]) -> str:
+def _ledger(_: dict[str, Any]) -> str:
     """Paper by paper, statement by statement."""
-    known = papers().values()
+    known, checks = papers().values(), stored()
     every = [statement for paper in known for statement in paper.statements]
     left = sum(bool(statement.missing) for statement in every)
+    beside = sum(len(paper.beside) for paper in known)
     lines = [
         f"{len(known)} papers, {len(every)} statements: {len(every) - left} are looked "
-        f"at, {left} are missing.",
+        f"at, {left} are missing. {beside} things beside them, which no paper says, "
+        "are listed and not counted.",
         "",
         "| paper | statements | missing | claims about them that hold |",
         "|---|---|---|---|",
     ]
     for paper in sorted(known, key=lambda paper: paper.authors):
         seen = {
-            (one.experiment, claim["statement"]): claim
+            (one.experiment, one.preset, claim["statement"]): claim
             for statement in paper.statements
             for one in statement.tried
-            for claim in one.of(checked[one.experiment]["claims"])
+            for claim in _seen(one, checks)
         }
         tally = _tally([paper.key], {paper.key: {"claims": [*seen.values()]}})
         gone = sum(bool(statement.missing) for statement in paper.statements)
         name = f"[{_as_text(paper.authors)}](#{paper.key.replace('_', '-')})"
         lines.append(f"| {name} | {len(paper.statements)} | {gone or ''} | {tally} |")
     for paper in sorted(known, key=lambda paper: paper.authors):
-        lines += ["", *_of_paper(paper, checked)]
+        lines += ["", *_of_paper(paper, checks)]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _of_paper(paper: Paper, checked: dict[str, Any]) -> list[str]:
+def _seen(one: Tried, checks: Stored) -> list[dict[str, Any]]:
+    """The claims about a statement, of which some must be stored."""
+    claims = one.seen(checks)
+    if not claims:
+        raise SystemExit(f"nothing is stored of {one}")
+    return claims
+
+
+def _of_paper(paper: Paper, checks: Stored) -> list[str]:
     """A section; its title is the key, so that a link to it is short."""
     lines = [f"## {paper.key.replace('_', ' ')}", ""]
     lines += [f"{_as_text(paper.paper)}, {paper.source}. From: {paper.read}.", ""]
     lines += ["| statement | it says | looked at by | seen |", "|---|---|---|---|"]
     return lines + [
         row
-        for statement in paper.statements
-        for row in _of_statement(statement, checked)
+        for statement in (*paper.statements, *paper.beside)
+        for row in _of_statement(statement, checks)
     ]
 
 
-def _of_statement(statement: Statement, checked: dict[str, Any]) -> list[str]:
+def _of_statement(statement: Statement, checks: Stored) -> list[str]:
     first = f"| {_as_text(statement.number)} | {_as_text(statement.says)} |"
     if statement.missing:
         return [f"{first} **missing** | {_as_text(statement.missing)} |"]
     lines = []
     for one in statement.tried:
-        claims = one.of(checked[one.experiment]["claims"])
+        order = ("fails", "undecided", "holds", "not applicable")
+        claims = sorted(_seen(one, checks), key=lambda c: order.index(c["verdict"]))
         shown = [_one_claim(claim) for claim in claims[:MOST]]
         rest = collections.Counter(claim["verdict"] for claim in claims[MOST:])
         shown += [f"and {count} more: {verdict}" for verdict, count in rest.items()]
-        command = f"[`simbias check {one.experiment}`]({_page(one.experiment)})"
-        lines.append(f"{first} {command}, {one.setting} | {'<br>'.join(shown)} |")
+        command = f"[`{one.command(checks)}`]({_page(one.experiment)})"
+        size = f"{one.preset}, {one.setting}"
+        lines.append(f"{first} {command}, {size} | {'<br>'.join(shown)} |")
         first = "| | |"
     return lines
 
 
 def _one_claim(claim: dict[str, Any]) -> str:
-    return f"{_as_text(claim['statement'])}: {_value(claim)}, **{claim['verdict']}**"
+    needs = f" (needs {_as_text(claim['needs'])})" if claim["needs"] else ""
+    seen = f"{_value(claim)}, **{claim['verdict']}**{needs}"
+    return f"{_as_text(claim['statement'])}: {seen}"
 
 
 def _title(theme: str, name: str) -> str:

@@ -10,7 +10,7 @@ import tyro
 
 from simbias.errors import BadInput
 from simbias.ledger.paper import Paper, Statement, papers
-from simbias.ledger.stored import stored
+from simbias.ledger.stored import Stored, stored
 from simbias.suggestion import suggestion
 
 
@@ -37,19 +37,23 @@ def ledger(arguments: list[str]) -> int:
     if parsed.missing:
         left = [(one, [s for s in one.statements if s.missing]) for one in chosen]
         chosen = [
-            dataclasses.replace(one, statements=tuple(kept))
+            dataclasses.replace(one, statements=tuple(kept), beside=())
             for one, kept in left
             if kept
         ]
+    rows_of = {
+        one.key: [_row(one, s, seen) for s in (*one.statements, *one.beside)]
+        for one in chosen
+    }
     if parsed.json:
-        rows = [_row(one, s, seen) for one in chosen for s in one.statements]
+        rows = [row for of_one in rows_of.values() for row in of_one]
         print(_json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False))
         return 0
     for i, one in enumerate(chosen):
         print("\n" * (i > 0) + f"{one.key}: {one.paper}, {one.source}")
         print(f"  (from: {one.read})")
-        for statement in one.statements:
-            _print(_row(one, statement, seen), with_claims=bool(parsed.papers))
+        for row in rows_of[one.key]:
+            _print(row, with_claims=bool(parsed.papers))
     return 0
 
 
@@ -70,16 +74,15 @@ def _is_meant(word: str, paper: Paper) -> bool:
     return word == paper.key or is_source or word in paper.authors.lower()
 
 
-def _row(paper: Paper, statement: Statement, seen: dict[str, Any]) -> dict[str, Any]:
+def _row(paper: Paper, statement: Statement, seen: Stored) -> dict[str, Any]:
     """A statement with what was seen; `claims` is None where no check is stored."""
     tried = [
         {
             "experiment": one.experiment,
+            "preset": one.preset,
             "setting": one.setting,
-            "command": f"simbias check {one.experiment}",
-            "claims": one.of(seen[one.experiment]["claims"])
-            if one.experiment in seen
-            else None,
+            "command": one.command(seen),
+            "claims": one.seen(seen),
         }
         for one in statement.tried
     ]
@@ -92,12 +95,14 @@ def _print(row: dict[str, Any], *, with_claims: bool) -> None:
     if row["missing"]:
         print(f"    MISSING: {row['missing']}")
     for one in row["tried"]:
-        print(f"    {one['command']}  ({one['setting']}): {_tally(one['claims'])}")
+        size = f"{one['preset']}, {one['setting']}"
+        print(f"    {one['command']}  ({size}): {_tally(one['claims'])}")
         for claim in (one["claims"] or ()) if with_claims else ():
             value = "open" if claim["value"] is None else f"{claim['value']:.4g}"
             ends = [claim["low"], claim["high"]]
             if None not in ends and ends != [claim["value"]] * 2:
                 value += f" [{ends[0]:.4g}, {ends[1]:.4g}]"
+            value += f"; needs {claim['needs']}" if claim["needs"] else ""
             print(f"      {claim['verdict']:14s} {claim['statement']}: {value}")
 
 

@@ -4,12 +4,14 @@ import dataclasses
 import pathlib
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any, Literal, get_args
 
 from simbias.errors import BadInput
+from simbias.ledger.stored import Stored
 
 Setting = Literal["published", "ours"]
+Preset = Literal["quick", "paper"]
 FOLDER = pathlib.Path(__file__).parent / "papers"
 
 
@@ -19,18 +21,30 @@ class Tried:
 
     Attributes:
         experiment: its name.
-        setting: "published" where law, sizes and optimiser of its preset `quick` are
-            those of the paper, "ours" elsewhere.
+        setting: "published" where law, sizes and optimiser are those of a run of the
+            paper, "ours" elsewhere.
         claims: how the claims begin that are about the statement.
+        preset: size of the run that is meant.
     """
 
     experiment: str
     setting: Setting
     claims: tuple[str, ...]
+    preset: Preset = "quick"
 
-    def of(self, claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Those of the stored claims that begin so, each once."""
-        return [c for c in claims if c["statement"].startswith(self.claims)]
+    def seen(self, checks: Stored) -> list[dict[str, Any]] | None:
+        """Those of the stored claims that begin so; None if nothing is stored."""
+        check = checks.get((self.experiment, self.preset))
+        claims = None if check is None else check["claims"]
+        return claims and [c for c in claims if c["statement"].startswith(self.claims)]
+
+    def command(self, checks: Stored) -> str:
+        """What computes them: as it is stored with them, or else of all of a preset."""
+        check = checks.get((self.experiment, self.preset), {})
+        if self.preset == "quick":
+            return check.get("command", f"simbias check {self.experiment}")
+        whole = f"simbias run {self.experiment} --preset {self.preset}"
+        return check.get("command", whole)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +52,8 @@ class Statement:
     """One statement of a paper; either `tried` or `missing` is empty.
 
     Attributes:
-        number: as the paper numbers it, or "unnumbered"; (?) where that is in doubt.
+        number: as the paper numbers it, or "unnumbered"; (?) where that is in doubt;
+            "beside it" of what the paper does not say.
         says: what it says, in a line.
         tried: where it is looked at.
         missing: why it is not.
@@ -60,6 +75,7 @@ class Paper:
         source: where it is.
         read: what of it the list is made from.
         statements: in the order of the paper.
+        beside: what experiments look at that is close to it, and that it does not say.
     """
 
     key: str
@@ -67,6 +83,7 @@ class Paper:
     source: str
     read: str
     statements: tuple[Statement, ...]
+    beside: tuple[Statement, ...] = ()
 
     @property
     def authors(self) -> str:
@@ -88,9 +105,14 @@ def _paper(file: pathlib.Path) -> Paper:
         found = tomllib.loads(file.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{file}: {error}") from None
-    given = _fields(file, found, {"paper", "source", "read", "statement"})
+    needed = {"paper", "source", "read", "statement"}
+    given = _fields(file, found, needed, {"beside"})
     statements = tuple(_statement(file, one) for one in given.pop("statement"))
-    return Paper(key=file.stem, statements=statements, **given)
+    beside = tuple(
+        _statement(file, {"number": "beside it", **one})
+        for one in given.pop("beside", ())
+    )
+    return Paper(key=file.stem, statements=statements, beside=beside, **given)
 
 
 def _statement(file: pathlib.Path, found: dict[str, Any]) -> Statement:
@@ -106,18 +128,24 @@ def _statement(file: pathlib.Path, found: dict[str, Any]) -> Statement:
 
 
 def _tried(file: pathlib.Path, found: dict[str, Any]) -> Tried:
-    given = _fields(file, found, {"experiment", "setting", "claims"})
-    if given["setting"] not in get_args(Setting) or not given["claims"]:
+    given = _fields(file, found, {"experiment", "setting", "claims"}, {"preset"})
+    preset = given.get("preset", "quick")
+    is_known = given["setting"] in get_args(Setting) and preset in get_args(Preset)
+    if not (is_known and given["claims"]):
         raise BadInput(
             f"{file}: {given['experiment']} must have a `setting`, one of "
-            f"{', '.join(get_args(Setting))}, and `claims`, got {found}."
+            f"{', '.join(get_args(Setting))}, and `claims`, and may have a `preset`, "
+            f"one of {', '.join(get_args(Preset))}, got {found}."
         )
-    return Tried(given["experiment"], given["setting"], tuple(given["claims"]))
+    return Tried(given["experiment"], given["setting"], tuple(given["claims"]), preset)
 
 
 def _fields(
-    file: pathlib.Path, found: Mapping[str, Any], names: set[str]
+    file: pathlib.Path,
+    found: Mapping[str, Any],
+    needed: set[str],
+    optional: Set[str] = frozenset(),
 ) -> dict[str, Any]:
-    if not isinstance(found, dict) or {*found} != names:
-        raise BadInput(f"{file}: expected {', '.join(sorted(names))}, got {found}.")
+    if not isinstance(found, dict) or {*found} - optional != needed:
+        raise BadInput(f"{file}: expected {', '.join(sorted(needed))}, got {found}.")
     return dict(found)

@@ -1,4 +1,4 @@
-"""Checks that have been stored, by experiment."""
+"""Checks that have been stored, by experiment and preset."""
 
 import json
 import pathlib
@@ -6,30 +6,31 @@ from typing import Any
 
 from simbias.errors import BadInput
 
-# Beside the package in a clone; what is installed has none.
-STORED = pathlib.Path(__file__).parents[2] / "benchmarks" / "results" / "check_quick"
+# Experiment and preset -> claims and numbers.
+Stored = dict[tuple[str, str], dict[str, Any]]
+# Beside the package in a clone, a folder per preset; what is installed has none.
+RESULTS = pathlib.Path(__file__).parents[2] / "benchmarks" / "results"
 
 
-def stored(place: pathlib.Path | None = None) -> dict[str, dict[str, Any]]:
-    """What `simbias check` has written, experiment -> its claims and numbers.
+def stored(place: pathlib.Path | None = None) -> Stored:
+    """What `simbias check` has written, by experiment and preset.
 
     Args:
         place: a file of `simbias check --json`, the `claims.json` of a run, or a folder
-            of such files; those of this repository if it is None, and none where there
-            is no repository.
+            of such files; those of this repository if it is None, of all presets, and
+            none where there is no repository.
 
     Raises:
         ValueError: for a place that has no check.
     """
-    files = [STORED if place is None else place]
-    if files[0].is_dir():
-        files = sorted(files[0].glob("*.json"))
-    elif place is None:
-        return {}
+    if place is None:
+        files = sorted(RESULTS.glob("check_*/*.json"))
+    else:
+        files = sorted(place.glob("*.json")) if place.is_dir() else [place]
     found = [one for file in files for one in _documents(file)]
-    if not found:
+    if not found and place is not None:
         raise BadInput(f"{place} has no check. Example: simbias check --json FILE.")
-    return {one["experiment"]: one for one in found}
+    return {(one["experiment"], one["preset"]): one for one in found}
 
 
 def _documents(file: pathlib.Path) -> list[dict[str, Any]]:

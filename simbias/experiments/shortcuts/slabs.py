@@ -5,7 +5,9 @@ first has five slabs and the others seven.  Every coordinate classifies alone, a
 of them together do so with a far larger margin.  Yet SGD finds a network that depends
 on the first alone: with it randomised the area under the ROC curve is ½, with all the
 others randomised it stays 1.  An ensemble of such networks is no better, and one
-universal perturbation along the first coordinate breaks them all.
+universal perturbation along the first coordinate breaks them all.  One that moves every
+input by the sign of its label leaves more right than was published: on the network that
+this is about, which `quick` does not have, the claim fails.
 
 Reference: Shah et al. (2020), The pitfalls of simplicity bias in neural networks,
 arXiv:2006.07710, sections 3 and 4, and notebooks 01, 04 and 06 of
