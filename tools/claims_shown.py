@@ -1,0 +1,54 @@
+"""How claims are written on pages, and where an experiment has its page."""
+
+import html
+import pathlib
+import re
+from typing import Any
+
+DOCS = pathlib.Path(__file__).parent.parent / "docs"
+
+
+def table(one: dict[str, Any]) -> str:
+    """A line for every claim of a stored check."""
+    lines = ["| claim | seen | band | |", "|---|---|---|---|"]
+    for claim in one["claims"]:
+        low, high = (_number(end) for end in claim["band"])
+        statement, seen = claim["statement"].replace("|", "\\|"), value(claim)
+        lines.append(f"| {statement} | {seen} | {low} … {high} | {claim['verdict']} |")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def value(claim: dict[str, Any]) -> str:
+    """As seen, with its interval if it has one."""
+    seen = _number(claim["value"])
+    if (claim["low"], claim["high"]) != (claim["value"], claim["value"]):
+        seen += f" [{_number(claim['low'])}, {_number(claim['high'])}]"
+    return seen
+
+
+def _number(value: float | None) -> str:
+    return "open" if value is None else f"{value:.4g}"
+
+
+def tally(names: list[str], checked: dict[str, Any]) -> str:
+    """Of the claims that apply."""
+    claims = [c for name in names for c in checked.get(name, {"claims": []})["claims"]]
+    verdicts = [c["verdict"] for c in claims if c["verdict"] != "not applicable"]
+    return f"{verdicts.count('holds')} of {len(verdicts)}"
+
+
+def page_of(name: str) -> str:
+    """The page that runs an experiment first of all, among those of themes."""
+    first = {}
+    for path in DOCS.glob("*/[!R]*.md"):
+        found = re.search(rf"simbias run {name}\b", path.read_text())
+        if found:
+            first[path.relative_to(DOCS).as_posix()] = found.start()
+    if not first:
+        raise SystemExit(f"no page in docs/*/ has `simbias run {name}`")
+    return min(first, key=lambda page: first[page])
+
+
+def as_text(said: str) -> str:
+    """With the signs that would be mark-up shown as they are."""
+    return re.sub(r"([*_|\[\]])", r"\\\1", html.escape(said, quote=False))

@@ -1,0 +1,86 @@
+"""What is said of papers, statement by statement, as tables."""
+
+import collections
+from typing import Any
+
+from claims_shown import as_text, page_of, tally, value
+
+from simbias.ledger.paper import Paper, Statement, Tried, papers
+from simbias.ledger.stored import Stored, stored
+
+# Claims that are shown of a statement, before the rest is counted.
+MOST = 6
+
+
+def literature() -> str:
+    """Paper by paper, statement by statement."""
+    known, checks = papers().values(), stored()
+    every = [statement for paper in known for statement in paper.statements]
+    left = sum(bool(statement.missing) for statement in every)
+    beside = sum(len(paper.beside) for paper in known)
+    lines = [
+        f"{len(known)} papers, {len(every)} statements: {len(every) - left} are looked "
+        f"at, {left} are missing. {beside} things beside them, which no paper says, "
+        "are listed and not counted.",
+        "",
+        "| paper | statements | missing | claims about them that hold |",
+        "|---|---|---|---|",
+    ]
+    for paper in sorted(known, key=lambda paper: paper.authors):
+        seen = {
+            (one.experiment, one.preset, claim["statement"]): claim
+            for statement in paper.statements
+            for one in statement.tried
+            for claim in _seen(one, checks)
+        }
+        held = tally([paper.key], {paper.key: {"claims": [*seen.values()]}})
+        gone = sum(bool(statement.missing) for statement in paper.statements)
+        name = f"[{as_text(paper.authors)}](#{paper.key.replace('_', '-')})"
+        lines.append(f"| {name} | {len(paper.statements)} | {gone or ''} | {held} |")
+    for paper in sorted(known, key=lambda paper: paper.authors):
+        lines += ["", *_of_paper(paper, checks)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _seen(one: Tried, checks: Stored) -> list[dict[str, Any]]:
+    """The claims about a statement, of which some must be stored."""
+    claims = one.seen(checks)
+    if not claims:
+        raise SystemExit(f"nothing is stored of {one}")
+    return claims
+
+
+def _of_paper(paper: Paper, checks: Stored) -> list[str]:
+    """A section; its title is the key, so that a link to it is short."""
+    lines = [f"## {paper.key.replace('_', ' ')}", ""]
+    lines += [f"{as_text(paper.paper)}, {paper.source}. From: {paper.read}.", ""]
+    lines += ["| statement | it says | looked at by | seen |", "|---|---|---|---|"]
+    return lines + [
+        row
+        for statement in (*paper.statements, *paper.beside)
+        for row in _of_statement(statement, checks)
+    ]
+
+
+def _of_statement(statement: Statement, checks: Stored) -> list[str]:
+    first = f"| {as_text(statement.number)} | {as_text(statement.says)} |"
+    if statement.missing:
+        return [f"{first} **missing** | {as_text(statement.missing)} |"]
+    lines = []
+    for one in statement.tried:
+        order = ("fails", "undecided", "holds", "not applicable")
+        claims = sorted(_seen(one, checks), key=lambda c: order.index(c["verdict"]))
+        shown = [_one_claim(claim) for claim in claims[:MOST]]
+        rest = collections.Counter(claim["verdict"] for claim in claims[MOST:])
+        shown += [f"and {count} more: {verdict}" for verdict, count in rest.items()]
+        command = f"[`{one.command(checks)}`]({page_of(one.experiment)})"
+        size = f"{one.preset}, {one.setting}"
+        lines.append(f"{first} {command}, {size} | {'<br>'.join(shown)} |")
+        first = "| | |"
+    return lines
+
+
+def _one_claim(claim: dict[str, Any]) -> str:
+    needs = f" (needs {as_text(claim['needs'])})" if claim["needs"] else ""
+    seen = f"{value(claim)}, **{claim['verdict']}**{needs}"
+    return f"{as_text(claim['statement'])}: {seen}"
