@@ -69,13 +69,13 @@ experiment = presets(
         name="threshold_scaling",
         make=shared_sample,
         cell={
-            "d": (5, 10, 20),
-            "n": (8, 16, 27, 40, 60, 90, 140, 220),
+            "d": (5, 10),
+            "n": (8, 16, 27, 40, 60, 90, 140),
             "m": 100,
             "scale": (1e-12, 1e-14),
             "draw": tuple(range(8)),
-            # Up to there one program per d serves all sizes, at hardly more work.
-            "rows": 60,
+            # One program per d serves all sizes, at hardly more work.
+            "rows": 140,
         },
         seeds=1,
         flow=ReluFlow(rtol=1e-4),
