@@ -63,6 +63,7 @@ _BESIDE = 0.03
 UNCHANGED = 1.25
 # Share of the members that end alike from two starts that both are small.
 ALIKE, SMALL = 0.9, 1e-6
+_NEEDS = f"λ ≤ {SMALL:g}"
 
 experiment = presets(
     Experiment(
@@ -102,6 +103,7 @@ experiment = presets(
         "times": log_times(1.0, 300.0, 8),
         # Compiles in a fraction of the time.
         "flow": Descent(rate=0.1),
+        "stop": None,
     },
     paper={
         "cell": {
@@ -221,7 +223,9 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         where = f"n* at {LEVELS[level]}{', ' + label if label else ''}, {when}"
         if axis in _CLAIMED:
             claim = _CLAIMED[axis](axis, p, where)
-            out.append(claim.given(len(p.over) > 1, "n* on the grid for two values"))
+            claim = claim.given(len(p.over) > 1, "n* on the grid for two values")
+            is_small = axis != "scale" or max(p.over, default=0) <= SMALL
+            out.append(claim.given(is_small, _NEEDS))
     return out
 
 
@@ -239,7 +243,7 @@ def _alike(errors: xr.Dataset, when: str) -> list[Claim]:
         text = f"members that end alike from λ = {high:g} and {low:g}"
         text = f"{text}{', ' + label if label else ''}, {when}"
         claim = share(text, is_alike, ALIKE, 1.0, f"{PAPER}; band ours")
-        out.append(claim.given(high <= SMALL, f"λ ≤ {SMALL:g}"))
+        out.append(claim.given(high <= SMALL, _NEEDS))
     return out
 
 
