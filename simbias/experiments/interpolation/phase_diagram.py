@@ -112,15 +112,18 @@ def verdict(seen: Estimate) -> int:
 def refined(ds: xr.Dataset, most: int) -> dict[tuple[int, float], int]:
     """By (n, λ) how many draws decide more: those that there are in what is decided.
 
-    An undecided cell gets twice as many, up to `most`; between two sizes that are
+    An undecided cell gets twice as many, up to `most`, unless the limits of most of its
+    members are unknown, which takes time and not draws; between two sizes that are
     decided, and not alike, there is a new one, half way in ln n, with the draws of the
     first.
     """
     found, wanted = shares(ds), dict[tuple[int, float], int]()
     ds = with_axes(ds, AXES).isel(seed=0, drop=True)
+    is_known = known_limits(ds)["interpolates"].notnull()
     for (n, scale), seen in found.items():
         draws = int(ds["status"].sel(n=n, scale=scale).notnull().sum())
-        is_open = draws and not verdict(seen)
+        known = int(is_known.sel(n=n, scale=scale).sum())
+        is_open = 2 * known >= draws > 0 and not verdict(seen)
         wanted[n, scale] = max(draws, min(2 * draws, most)) if is_open else draws
     for scale in map(float, ds["scale"].values):
         sizes = [n for n, here in found if here == scale and wanted[n, scale]]

@@ -57,6 +57,12 @@ def test_draws_are_added_where_it_is_open_and_sizes_between_what_is_not():
     assert refined(ds, most=20) == expected
 
 
+def test_no_draws_are_added_where_time_is_what_is_missing():
+    status = [[REST] * 4 + [CLOCK] * 8, [REST] * 8 + [CLOCK] * 4]
+    ds = result([3, 12], status, [[0.4] * 12] * 2)
+    assert refined(ds, most=64) == {(3, 1e-3): 12, (12, 1e-3): 24}
+
+
 @pytest.mark.parametrize("preset", ["smoke", "quick", "paper"])
 def test_a_map_holds_a_size_beyond_the_one_of_theory(preset):
     cell = phase_diagram.experiment(preset).cell
