@@ -174,6 +174,7 @@ FEW_SEEDS = (
     "distributional_images",
     "distributional_linear",
     "dominoes",
+    "extremal_count_space",
     "grokking",
     "interpolating_samples",
     "low_dim_dominoes",

@@ -45,6 +45,8 @@ from simbias.theory.straggler_share import straggler_share
 # What the figure and the claims read.
 AXES = ("sigma", "d", "n", "m", "scale", "draw")
 _CELL = AXES[:-1]
+# Marks of the largest size and of the smallest; others have dots.
+_LAST, _FIRST, _OTHER = "o", "x", "."
 DERIVED = "derived in docs/alignment/stragglers.md; band ours"
 # 1 − V when stragglers are counted is e^−REST, and for how long they are followed then,
 # in units of √n/σ.
@@ -247,7 +249,7 @@ def figure(ds: xr.Dataset) -> Figure:
 
 def _draw_numbers(axes: Axes, part: xr.Dataset, look: dict[str, Any]) -> None:
     """Means over draws and σ, of every n, m and λ."""
-    for n, mark in ((part["n"].values[-1], "o"), (part["n"].values[0], "x")):
+    for n, mark in ((part["n"].values[-1], _LAST), (part["n"].values[0], _FIRST)):
         here = part.sel(n=n).stack(cell=["m", "scale"])
         number = here["number"].mean("sigma").transpose("draw", "cell")
         law = here["law"].isel(draw=0, sigma=0)
@@ -275,12 +277,11 @@ def _draw_growth(axes: Axes, part: xr.Dataset, look: dict[str, Any]) -> None:
     x = part["sigma"] / part["n"] ** 0.5
     seen = part["growth"].transpose("draw", "sigma", "n", "m", "neuron")
     rate = seen.mean(["draw", "m", "neuron"]).values
-    reach = [
-        [_reach(seen.isel(sigma=i, n=j).values) for j in range(seen.sizes["n"])]
-        for i in range(seen.sizes["sigma"])
-    ]
-    dots = {"fmt": "o", "lw": 1, **look}
-    axes.errorbar(x.values.ravel(), rate.ravel(), np.ravel(reach), **dots)
+    marks = [_FIRST, *[_OTHER] * (seen.sizes["n"] - 2), _LAST][-seen.sizes["n"] :]
+    for j, mark in enumerate(marks):
+        reach = [_reach(one.values) for one in seen.isel(n=j).transpose("sigma", ...)]
+        dots = {"fmt": mark, "lw": 1, **look}
+        axes.errorbar(x.isel(n=j), rate[:, j], reach, **dots)
     along = np.array([0.0, float(x.max())])
     law = along * rate[-1, -1] / float(x[-1, -1])
     law_line(axes, along, law, line="--", colour=look["color"])

@@ -169,7 +169,7 @@ def _draw(axes: Axes, ds: xr.Dataset) -> None:
             edgecolor="white",
         )
         for n in sizes:
-            text = f"{here[n].value:.2f}\nof {here[n].method.split()[-1]}"
+            text = f"{_label(ds, n, scale)}\nof {here[n].method.split()[-1]}"
             place = (n / int(ds["d"]), i)
             shade = "white" if verdict(here[n]) else "black"
             looks: dict[str, Any] = {"color": shade, "ha": "center", "va": "center"}
@@ -183,6 +183,16 @@ def _draw(axes: Axes, ds: xr.Dataset) -> None:
     axes.set_xlabel("n/d")
     axes.set_ylabel("initial scale λ")
     axes.set_title(f"share that interpolates, d = {int(ds['d'])}, m = {int(ds['m'])}")
+
+
+def _label(ds: xr.Dataset, n: int, scale: float) -> str:
+    """The share of a cell: from … to if some members are unknown, "?" if all are."""
+    ds = with_axes(ds, AXES).isel(seed=0, drop=True).sel(n=n, scale=scale)
+    values = known_limits(ds)["interpolates"].values[np.isfinite(ds["status"].values)]
+    if np.isnan(values).all():
+        return "?"
+    low, high = np.nan_to_num(values, nan=0).mean(), np.nan_to_num(values, nan=1).mean()
+    return f"{low:.2f}" if low == high else f"{low:.2f}…{high:.2f}"
 
 
 def _edges(middles: np.ndarray) -> np.ndarray:

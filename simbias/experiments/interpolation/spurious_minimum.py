@@ -5,8 +5,8 @@ minimum?  The same network is trained on the same sample from many large starts,
 least train error found is an upper bound of the global minimum: the gap to it is a
 lower bound of what the small start misses.  With few samples both interpolate.  At
 n = m·d a large start still fits nearly all of the noise and the small one does not: its
-end is a spurious stationary point and not a lack of expressivity.  For n → ∞ at fixed m
-and d the best parameters are those of the population, the regression line again.  If a
+error where it is at t = 1000 is no lack of expressivity.  For n → ∞ at fixed m and d
+the best parameters are those of the population, the regression line again.  If a
 hidden weight takes σ²/n of the train error, as in a regression, two groups leave
 (m − 2)d of them, and the gap to the best found closes like (m − 2)d/n: never at a
 finite n, and whether there are better networks than those found it does not say.
@@ -26,6 +26,7 @@ from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
 from simbias.figures.band import band
 from simbias.figures.laws import law_level, law_line, law_moment
+from simbias.figures.legends import legend_below
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.flows.relu_flow import ReluFlow
@@ -124,11 +125,12 @@ def figure(ds: xr.Dataset) -> Figure:
             part = found.sel(m=m, d=d).rename(draw="seed")
             n, colour = part["n"].values, COLOURS[i % len(COLOURS)]
             label = f"m = {m}, d = {d}"
+            gap_label = f"difference, median, 10–90 % of draws, {label}"
             names = {"small": "small start", "best": "best of all starts"}
             for (name, text), mark in zip(names.items(), ("o-", "s--"), strict=True):
                 middle = part[name].median("seed")
                 both.plot(n, middle, mark, ms=4, color=colour, label=f"{text}, {label}")
-            band(gap, n, part["gap"], "o-", colour=colour, label=label, ms=4)
+            band(gap, n, part["gap"], "o-", colour=colour, label=gap_label, ms=4)
             law_moment(gap, m * d, color=colour)
             law = _free(m, d) / n
             law_line(gap, n, np.where(law < 0.5, law, np.nan), colour=colour)
@@ -138,7 +140,7 @@ def figure(ds: xr.Dataset) -> Figure:
         for axes in (both, gap):
             axes.set_xscale("log")
             axes.set_xlabel("samples n")
-            axes.legend()
+        legend_below(whole, columns=3)
         time = float(ds["time"][-1])
         whole.suptitle(
             f"at t = {time:g}, {ds.sizes.get('start', 1)} starts per sample and scale",

@@ -27,6 +27,7 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
+from simbias.analysis.interval import ENOUGH_SEEDS
 from simbias.analysis.parts import parts
 from simbias.analysis.threshold import Threshold, threshold
 from simbias.core import AbstractNetwork, Claim, Dataset, Estimate, Experiment, Real
@@ -171,16 +172,20 @@ def figure(ds: xr.Dataset) -> Figure:
             text = label or "median, 10–90 % of seeds"
             if n_star is not None and n_star.is_bracketed:
                 colour = COLOURS[i % len(COLOURS)]
-                # An open end is that of the grid.
-                ends = np.clip([n_star.low, n_star.high], sizes.min(), sizes.max())
-                train.axvspan(*ends, color=colour, alpha=0.1, lw=0)
                 train.axvline(n_star.value, color=colour, linewidth=0.8)
-                text += f"; n* = {n_star.value:.3g} (line)"
+                text += f"; n* = {n_star.value:.3g} (line"
+                if part.sizes["seed"] >= ENOUGH_SEEDS:
+                    # An open end is that of the grid.
+                    ends = np.clip([n_star.low, n_star.high], sizes.min(), sizes.max())
+                    train.axvspan(*ends, color=colour, alpha=0.1, lw=0)
+                    text += ", 95 % interval)"
+                else:
+                    text += f", few seeds: {part.sizes['seed']})"
             _errors(train, part, "train_risk", text, i, "train error (MSE)")
             _errors(test, part, "test_risk", text, i, "test error (MSE)")
             _pairs(pairs, part, i)
         test.set_yscale("log")
-        test.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        test.yaxis.set_major_locator(LogLocator(subs=(1, 1.2, 1.5, 2, 3, 5, 7)))
         test.yaxis.set_major_formatter("{x:g}")
         test.yaxis.set_minor_locator(NullLocator())
         legend_below(top, train, columns=2)

@@ -133,7 +133,7 @@ def figure(ds: xr.Dataset) -> Figure:
     """Train and test error over σ² against n, and n* against every axis."""
     errors = final_errors(ds)
     axes = [k for k in AGAINST if errors.sizes.get(k, 1) > 1]
-    parts = _points_of(errors)
+    parts, sizes = _points_of(errors), errors["n"].values
     with style():
         whole = blank(4.3 * (2 + len(axes)), 3.8)
         train, test, *laws = whole.subplots(1, 2 + len(axes))
@@ -145,6 +145,8 @@ def figure(ds: xr.Dataset) -> Figure:
                 band(panel, n, part[name], "o-", **kind)
         for panel, name in ((train, "train"), (test, "test")):
             panel.set_xscale("log")
+            panel.set_xticks(sizes, [f"{v:g}" for v in sizes])
+            panel.xaxis.set_minor_locator(NullLocator())
             panel.set_xlabel("samples n")
             panel.set_title(f"{name} error over σ²; band: 10–90 % of draws")
             law_level(panel, 1)

@@ -153,10 +153,9 @@ def figure(ds: xr.Dataset) -> Figure:
                 label = f"{points}, h = {_HINTS[points]:g}" if k == 0 else None
                 _curve(right, normalised_margin(part), part, COLOURS[i], label)
         law_level(right, _one_neuron(), "one neuron along the hint, γ/2")
-        right.set_title("hinted data: min yᵢ f(xᵢ)/‖θ‖²; dot: end of a member")
+        right.set_title("hinted data: min yᵢ f(xᵢ)/‖θ‖², cut below −0.02")
         right.set_ylim(-0.02, 0.18)
         legend_below(whole)
-        left.set_ylim(-0.5, 1.05)
         for axes in (left, right):
             axes.set_xlabel("time, of θ' = −∇ ln L")
     return whole

@@ -174,6 +174,7 @@ def figure(ds: xr.Dataset) -> Figure:
         panels = whole.subplots(len(each), 3, squeeze=False, sharex=True)
         for row, (label, part) in zip(panels, each, strict=True):
             _probes(row[0], part, "accuracy")
+            law_level(row[0], 1 / int(part["classes"]), "chance")
             _probes(row[1], part, "scale")
             _reliance(row[2], part.isel(correlation=-1))
             row[0].set_ylabel(label.replace("flow.weight_decay", "weight decay"))

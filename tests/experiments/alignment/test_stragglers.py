@@ -6,6 +6,7 @@ import xarray as xr
 
 from simbias.experiments import stragglers
 from simbias.experiments.alignment.stragglers import REST, WINDOW
+from simbias.figures.style import blank
 
 D, SCALE, NOISE, N = 3, 0.2, 0.5, 100
 FITTED = SCALE**2 * (D + 1) / 8
@@ -44,3 +45,15 @@ def test_a_neuron_of_the_law_has_its_place_its_size_and_its_growth(sign):
 def test_a_neuron_that_is_past_a_right_angle_is_none():
     found, _ = measured([[neuron(1.2, 1.0)]] * 3)
     assert np.isnan(found).all()
+
+
+def test_every_size_has_the_mark_that_the_legend_names():
+    values = np.random.default_rng(0).random((6, 2, 2, 1, 3))
+    dims = ("draw", "sigma", "n", "m", "neuron")
+    coords = {"sigma": [0.0, 0.5], "n": [50, 200], "d": 2, "scale": 0.4}
+    part = xr.Dataset({"growth": (dims, values)}, coords)
+    axes = blank().subplots()
+    stragglers._draw_growth(axes, part, {"color": "C0", "ms": 4})
+    marks = {line.get_marker(): line.get_xdata(orig=False) for line in axes.lines}
+    for mark, n in (("x", 50), ("o", 200)):
+        np.testing.assert_allclose(marks[mark], [0, 0.5 / n**0.5])

@@ -49,6 +49,17 @@ def test_a_cell_is_decided_by_the_interval_of_its_share():
     assert [verdict(found[n, 1e-3]) for n in (3, 6, 12)] == [1, -1, 0]
 
 
+def test_a_cell_says_what_is_unknown_of_it():
+    status = [[REST] * 4, [REST, REST, REST, CLOCK], [CLOCK] * 4]
+    loss = [[0.0, 0.0, 0.0, 0.4], [0.0, 0.4, 0.4, 0.4], [0.4] * 4]
+    axes = phase_diagram.figure(result([3, 6, 12], status, loss)).axes[0]
+    assert [text.get_text() for text in axes.texts] == [
+        "0.75\nof 4",
+        "0.25…0.50\nof 4",
+        "?\nof 4",
+    ]
+
+
 def test_draws_are_added_where_it_is_open_and_sizes_between_what_is_not():
     status = [[REST] * 12] * 3
     loss = [[0.0] * 12, [0.4] * 12, [0.0, 0.4] * 6]

@@ -88,6 +88,18 @@ def test_a_failed_member_is_left_out_and_not_counted_as_zero():
     assert verdicts(ds) == ["holds"] * 10
 
 
+@pytest.mark.parametrize(("seeds", "bands"), [(SEEDS, 1), (2, 0)])
+def test_a_band_of_n_star_is_drawn_only_of_enough_seeds(seeds, bands):
+    ds = result("two groups").isel(seed=slice(seeds))
+    shares = np.full((4, seeds, 2), 0.5)
+    ds["test_risk"] = ds["train_risk"] + SIGMA**2
+    ds["cosine_histogram"] = (("n", "seed", "cosine"), shares)
+    train = threshold.figure(ds.assign_coords(cosine=[-0.5, 0.5])).subfigs[0].axes[0]
+    assert len(train.patches) == bands
+    (label,) = [line.get_label() for line in train.lines if "n*" in line.get_label()]
+    assert ("few seeds: 2" in label) == (not bands)
+
+
 @pytest.mark.parametrize(
     ("ratio", "low", "high", "verdict"),
     [
