@@ -6,8 +6,10 @@ be.  Two networks that learn the same classes from different starts, on other ba
 have neurons in common, which a matching of one's to the other's finds; with a network
 that learned another task, odd or even, there are fewer.
 
-Reference: Raghu, Gilmer, Yosinski & Sohl-Dickstein (2017), arXiv:1706.05806; Kornblith,
-Norouzi, Lee & Hinton (2019), arXiv:1905.00414; Li et al. (2016), arXiv:1511.07543.
+CKA is that of Kornblith, Norouzi, Lee & Hinton (2019), arXiv:1905.00414.
+
+Reference: Raghu, Gilmer, Yosinski & Sohl-Dickstein (2017), arXiv:1706.05806; Li et al.
+(2016), arXiv:1511.07543.
 """
 
 import jax
