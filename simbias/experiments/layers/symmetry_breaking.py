@@ -4,9 +4,9 @@ Two ReLU neurons with output weights 1 learn e₁ and e₂ over x ~ N(0, I), by 
 in closed form.  They start at ½ ± δ; the lecture's picture is δ = 0.01, 0.49 of one
 feature and 0.51 of the other, and 0.01 and 0.99 in the end.  In between both rest at
 0.5342 (1, 1), a saddle, which they leave at the rate 0.596: the time is
-ln(1/δ)/0.596 and a constant.  From δ = 0 they never leave.  The average of the solution
-with itself, its neurons exchanged, is no solution, and worse than the saddle: the
-lecture's "junk".
+ln(1/δ)/0.596 and a constant.  From δ = 0 they cannot leave.  The average of the
+solution with itself, its neurons exchanged, is no solution, and worse than the saddle:
+the lecture's "junk".
 
 With `slope` 1 the activation is the identity, and there is nothing to break: the
 average of two solutions is one.

@@ -3,7 +3,7 @@
 Under the squared error a linear network sees a sample by Σ xxᵀ and Σ yxᵀ alone.  The
 clone with the means and covariances of the classes has both to the last digit, and so
 the network moves on it as on the sample, at every step.  The clone of the means and one
-variance has not, nor the one of the marginals.
+variance has not, nor the one of the marginals: there it moves otherwise.
 
 It reads nothing but means: rows that were edited to have the mean of another class stay
 there, whatever else they have.

@@ -7,8 +7,7 @@ lie far below LSTMs, the more so the larger their weights; a multilayer perceptr
 large weights lies between.
 
 On the whole cube one evaluation tells everything: neighbours are found by their
-number, and S = Σ_k (k/n) W_k, W_k the weight of degree k in the parities, is a second
-way to the same number.
+number.
 
 Reference: Bhattamishra, Patel, Kanade & Blunsom (2023), arXiv:2211.12316, section 4,
 where n = 5 … 20; its numbers are not used here.
@@ -37,8 +36,6 @@ from simbias.presets import presets
 
 AXES = ("network", "law", "n")
 PAPER = "Bhattamishra et al. (2023), arXiv:2211.12316, figure 2 (?)"
-# Bits of the functions whose sensitivity is known.
-EXACT = 9
 
 
 def make(
