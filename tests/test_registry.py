@@ -169,11 +169,13 @@ SMALL = [
 
 # What a small run has is not enough for any of their claims.
 FEW_SEEDS = (
+    "cantor",
     "distributional",
     "distributional_clones",
     "distributional_images",
     "distributional_linear",
     "dominoes",
+    "frequency_robustness",
     "grokking",
     "interpolating_samples",
     "low_dim_dominoes",
@@ -182,9 +184,14 @@ FEW_SEEDS = (
     "low_rank_squared",
     "low_rank_targets",
     "low_rank_weights",
+    "matrix_completion",
+    "ntk_circle",
+    "ntk_density",
     "phase_diagram",
+    "principal_components_controls",
     "principal_components_images",
     "sensitivity_patches",
+    "simple_first",
     "spectral_label_noise",
     "spurious_minimum",
     "threshold",
