@@ -11,7 +11,7 @@ from simbias.core import AbstractMeasure, Dataset
 from simbias.theory.plane_extrema import plane_extrema
 
 # Slope of the activation for negative inputs, by name; `signs` has the second target.
-SLOPES = {"relu": 0.0, "leaky": 0.5, "linear": 1.0, "signs": 0.0}
+SLOPES = {"relu": 0.0, "leaky": 0.5, "signs": 0.0}
 KINDS = ("inside", "on_kinks", "between", "spread")
 
 
@@ -23,7 +23,7 @@ class PlaneCounts(AbstractMeasure):
 
     dims: ClassVar[tuple[str, ...]] = ("case", "kind", "sign")
 
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "4 4 2"]:
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "3 4 2"]:
         """Of the sample; the network is not looked at."""
         del network
         column = [int(name == "signs") for name in SLOPES]

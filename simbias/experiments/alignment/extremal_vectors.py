@@ -4,7 +4,7 @@ Small neurons do not feel each other: wⱼ' = aⱼD(wⱼ).  They end at the
 critical directions of G(w) = (1/n) Σ yᵢ (w·xᵢ)₊ on the sphere, the extremal vectors.
 Here a network of scale 1e-60 is followed until every neuron has arrived and f is still
 1e-60: each neuron is one start of the search, and a direction found is certified by
-its KKT residual.  In the plane the complete list is known and compared.
+its KKT residual.
 
 For a linear teacher on Gaussian inputs D(w) → Σβ*/2 for every w, so all extremal
 vectors gather at ±Σβ*.  To leading order the angle has independent normal coordinates:
@@ -38,7 +38,6 @@ from simbias.measures.neurons.neuron_weights import NeuronWeights
 from simbias.networks.two_layer_init import balanced
 from simbias.presets import presets
 from simbias.theory.extremal_residual import extremal_residual
-from simbias.theory.extremal_vectors import extremal_vectors
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
 # What the claims are about: the final time of the smallest preset at least.
@@ -92,7 +91,7 @@ experiment = presets(
 AXES = ("sigma", "d", "n")
 _MEMBER = (*AXES, "seed")
 _SIGNS = (1, -1)
-_FOUND = ("angle", "rate", "count", "share", "stray", "residual", "unlisted")
+_FOUND = ("angle", "rate", "count", "share", "stray", "residual")
 
 
 def extremes(ds: xr.Dataset) -> xr.Dataset:
@@ -101,7 +100,7 @@ def extremes(ds: xr.Dataset) -> xr.Dataset:
     `angle` with sign(aⱼ)β* (rad) and `rate` |G|: of the direction that most neurons
     of the sign turned to; `count` of directions; `share` of the neurons in the largest
     basin; `stray`, the share that ended on the other side; `residual`, the largest KKT
-    residual; `unlisted`, the largest distance from the complete list, d = 2 only.
+    residual.
     """
     ds = with_axes(ds, AXES)
     weights = ds["neuron_weights"].transpose(*_MEMBER, "neuron", "weight")
@@ -175,14 +174,11 @@ def _one_basin(axes: Axes, n: np.ndarray, counts: np.ndarray, colour: str) -> No
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Certified, on the list, near ±Σβ*, and at the predicted distance."""
+    """Certified, near ±Σβ*, and at the predicted distance."""
     found = extremes(ds)
     definition = f"definition of extremal vectors, {PAPER}"
     text = "KKT residual of a direction, largest"
     out = [largest(text, found["residual"], 0.0, SAME, definition)]
-    if 2 in found["d"]:
-        text = "distance to the complete list of extremal vectors, d = 2, largest"
-        out.append(largest(text, found["unlisted"].sel(d=2), 0.0, SAME, definition))
     for sigma, d in _cells(found):
         part = found.sel(sigma=sigma, d=d)
         out += _claims_of_law(part.sortby("n"), sigma, d)
@@ -234,11 +230,6 @@ def _basins(data: Dataset, w: np.ndarray, sign: int) -> np.ndarray:
     u = w / size / np.linalg.norm(w / size, axis=1, keepdims=True)
     distinct, counts = _distinct(u)
     residual = max(extremal_residual(data, v) for v in distinct)
-    unlisted = np.nan
-    if u.shape[1] == 2:
-        listed = extremal_vectors(data).direction
-        gaps = np.linalg.norm(distinct[:, None] - listed[None], axis=2)
-        unlisted = float(gaps.min(axis=1).max())
     top, beta = distinct[np.argmax(counts)], np.asarray(data.features)[0]
     cosines = sign * u @ beta
     angle = 2 * np.arctan2(
@@ -247,7 +238,7 @@ def _basins(data: Dataset, w: np.ndarray, sign: int) -> np.ndarray:
     heights = np.maximum(np.asarray(data.x) @ top, 0)
     rate = abs(np.mean(heights * np.asarray(data.y)[:, 0]))
     share, stray = counts.max() / counts.sum(), np.mean(cosines < 0)
-    return np.array([angle, rate, len(counts), share, stray, residual, unlisted])
+    return np.array([angle, rate, len(counts), share, stray, residual])
 
 
 def _distinct(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

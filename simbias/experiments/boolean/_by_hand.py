@@ -1,39 +1,14 @@
-"""Networks that are right everywhere, with weights written down by hand."""
+"""A network that is right everywhere, with weights written down by hand."""
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from simbias.checks.values import positive_integer
 from simbias.networks.dense.mlp import Mlp
 
 # An affine function of the layer before: its weights, then its constant.
 Affine = Float[np.ndarray, " _"]
-
-
-def parity_by_hand(is_relevant: Float[Array, " d"]) -> Mlp:
-    """χ_I by |I| + 1 ReLUs without a bias at the output; the other neurons are 0.
-
-    With s the number of −1 among the bits of I, s = (|I| − Σ_{i ∈ I} xᵢ)/2,
-
-        χ_I(x) = (−1)ˢ = 1 − 2 (s)₊ + 4 Σ_{0<j<|I|} (−1)^{j+1} (s − j)₊
-
-    and the 1 is the ReLU of a constant.
-
-    Args:
-        is_relevant: 1 for the bits of I, 0 for the others.
-    """
-    d = is_relevant.shape[0]
-    size = jnp.sum(is_relevant)
-    j = jnp.arange(d, dtype=is_relevant.dtype)
-    slopes = jnp.where(j == 0, -2, -4 * jnp.cos(jnp.pi * j))
-    slopes = jnp.where(j < size, jnp.round(slopes), 0)
-    in_use = (slopes != 0)[:, None]
-    rows = jnp.where(in_use, -is_relevant[None, :] / 2, 0)
-    w = jnp.concatenate([rows, jnp.zeros_like(rows[:1])])
-    b = jnp.append(jnp.where(in_use[:, 0], size / 2 - j, 0), 1.0)
-    a = jnp.append(slopes, 1.0)[None, :]
-    return Mlp((w, a), (b, None))
 
 
 def cantor_by_hand(d: int, levels: int) -> Mlp:

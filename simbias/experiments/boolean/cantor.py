@@ -25,7 +25,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import difference, largest, mean, smallest
+from simbias.claims import difference, mean
 from simbias.core import (
     AbstractMeasure,
     AbstractNetwork,
@@ -163,23 +163,12 @@ def figure(ds: xr.Dataset) -> Figure:
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Coarse learned, fine not, by hand all; between them the accuracy follows P."""
+    """Coarse learned, fine not; between them the accuracy follows P."""
     ds = with_axes(ds, AXES)
     curves = {float(p): approximation_curve(LEVELS, float(p)) for p in ds["degree"]}
-    off = [_off(ds, degree, law) for degree, law in curves.items()]
-    hand = ds["by_hand"].sel(level=LEVELS)
     is_trained = float(ds["time"][-1]) >= TRAINED
-    return [
-        *(c.given(is_trained, f"t ≥ {TRAINED:g}") for c in _of_training(ds, curves)),
-        smallest("by hand, five levels: accuracy, smallest", hand, 1, 1, "exact"),
-        largest(
-            "by hand, j levels: |accuracy − P(j)|, largest",
-            off,
-            0,
-            4 * 0.5 / float(ds["n"]) ** 0.5,
-            "exact; 4 standard errors",
-        ),
-    ]
+    out = _of_training(ds, curves)
+    return [claim.given(is_trained, f"t ≥ {TRAINED:g}") for claim in out]
 
 
 def _of_training(
@@ -212,11 +201,6 @@ def _of_training(
             f"{follows} − the same of the next level", own, others, -np.inf, 0, seen
         ).given(has_more, "two degrees"),
     ]
-
-
-def _off(ds: xr.Dataset, degree: float, law: Float[np.ndarray, " j"]) -> float:
-    seen = ds["by_hand"].sel(degree=degree).transpose(..., "level").values
-    return float(np.abs(seen - law[1:]).max())
 
 
 def _named(degree: float) -> str:

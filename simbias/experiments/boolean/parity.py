@@ -15,29 +15,21 @@ parity.py of its repository.
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
-from simbias.claims import largest, mean, smallest
-from simbias.core import (
-    AbstractMeasure,
-    AbstractNetwork,
-    Claim,
-    Dataset,
-    Experiment,
-)
+from simbias.claims import mean, smallest
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.datasets.boolean.parity import parity
 from simbias.experiments._times import log_times
-from simbias.experiments.boolean._by_hand import parity_by_hand
 from simbias.experiments.boolean._learning_times import (
     LEARNED,
     learning_times,
@@ -62,27 +54,6 @@ LEAST_TIME = 100.0
 # What the figure and the claims read.
 AXES = ("relevant", "d")
 Relevant = Literal["half", "one"]
-# Of the network written down by hand.
-PARTS = ("accuracy", "spare_neurons")
-
-
-class ByHand(AbstractMeasure):
-    """Accuracy of the network written down by hand, and its neurons beyond |I| + 1."""
-
-    dims: ClassVar[tuple[str, ...]] = ("by_hand_part",)
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, " 2"]:
-        """Of the sample's own subset; the trained network is not looked at."""
-        del network
-        subset = data.features[0]
-        known = parity_by_hand(subset)
-        accuracy = TrainAccuracy()(known, data)
-        neurons = jnp.sum(known.weights[1] != 0).astype(accuracy.dtype)
-        return jnp.stack([accuracy, neurons - jnp.sum(subset) - 1])
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Names of the entries."""
-        return {"by_hand_part": np.array(PARTS)}
 
 
 def make(
@@ -118,7 +89,6 @@ experiment = presets(
         loss=hinge,
         times=_times(100.0),
         measures={"accuracy": TrainAccuracy()},
-        final={"by_hand": ByHand()},
         stop=TrainAccuracyAbove(1.0),
         dtype="float32",
     ),
@@ -156,7 +126,7 @@ def figure(ds: xr.Dataset) -> Figure:
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Few bits are learned, thirty are not, and by hand it is always right."""
+    """Few bits are learned, thirty are not."""
     ds = with_axes(ds, AXES)
     half, one = (_where(ds, kind) for kind in ("half", "one"))
     out = []
@@ -166,12 +136,6 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     text = "half of 30 bits: accuracy at the end, mean"
     out.append(_at_end(mean, text, half, 30, 0.48, 0.52, FAILS))
     out.append(_rise(half))
-    hand = ds["by_hand"]
-    accuracy, spare = (hand.sel(by_hand_part=v) for v in PARTS)
-    out += [
-        smallest("by hand: accuracy, smallest", accuracy, 1, 1, "exact"),
-        largest("by hand: ReLUs beyond |I| + 1, largest", spare, -np.inf, 0, "exact"),
-    ]
     text = "control, one bit of 30: accuracy at the end, smallest"
     out.append(_at_end(smallest, text, one, 30, 0.98, 1.0, "ours"))
     return out

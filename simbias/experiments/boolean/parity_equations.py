@@ -22,7 +22,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import largest, near, predicted
+from simbias.claims import predicted
 from simbias.core import (
     AbstractMeasure,
     AbstractNetwork,
@@ -44,20 +44,19 @@ from simbias.theory.full_binary_rank import full_binary_rank
 LECTURE = "the lecture; Π(1 − 2^{i−2d}), ± 4 standard errors"
 # What the figure and the claims read.
 AXES = ("flips", "d")
-SHARES = ("unique", "found", "found_by_half", "no_flip", "found_though_flipped")
+SHARES = ("found", "found_by_half")
 
 
 class Systems(AbstractMeasure):
     """Shares of the systems, of 2d rows each, that the sample is cut into.
 
-    By name: `unique`, one solution and no contradiction; `found`, it is I;
-    `found_by_half`, the same of the first d rows; `no_flip`, no label of the system is
-    flipped; `found_though_flipped`, `found` where one is.
+    By name: `found`, the one solution, without a contradiction, is I; `found_by_half`,
+    the same of the first d rows.
     """
 
     dims: ClassVar[tuple[str, ...]] = ("share",)
 
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, " 5"]:
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, " 2"]:
         """Shares; the network is not looked at."""
         del network
         d = data.x.shape[1]
@@ -66,18 +65,16 @@ class Systems(AbstractMeasure):
         rows = data.x.shape[0] // (2 * d) * (2 * d)
         cut = lambda v: v[:rows].reshape(-1, 2 * d, *v.shape[1:])
         lhs, rhs = cut(data.x < 0), cut(data.y[:, 0] < 0)
-        is_flipped = cut(data.y[:, 0] * data.mean[:, 0] < 0)
         weight = jnp.min(cut(data.weight), axis=1)
 
-        def one(lhs: Array, rhs: Array, is_flipped: Array) -> tuple[Array, ...]:
+        def one(lhs: Array, rhs: Array) -> tuple[Array, Array]:
             whole, half = binary_equations(lhs, rhs), binary_equations(lhs[:d], rhs[:d])
             found, by_half = (
                 v.is_unique & jnp.all(v.unknowns == subset) for v in (whole, half)
             )
-            flipped = jnp.any(is_flipped)
-            return whole.is_unique, found, by_half, ~flipped, found & flipped
+            return found, by_half
 
-        found = jnp.stack(jax.vmap(one)(lhs, rhs, is_flipped))
+        found = jnp.stack(jax.vmap(one)(lhs, rhs))
         return jnp.sum(jnp.where(found, weight[None, :], 0), axis=1) / jnp.sum(weight)
 
     def coords(self) -> dict[str, np.ndarray]:
@@ -121,8 +118,7 @@ def _law(share: str, d: int, flips: float) -> float:
     """Probability that such a system is one of these."""
     clean, rank = (1 - flips) ** (2 * d), full_binary_rank(2 * d, d)
     half = (1 - flips) ** d * full_binary_rank(d, d)
-    laws = {"found": clean * rank, "found_by_half": half, "no_flip": clean}
-    return laws[share]
+    return {"found": clean * rank, "found_by_half": half}[share]
 
 
 def figure(ds: xr.Dataset) -> Figure:
@@ -156,7 +152,7 @@ def figure(ds: xr.Dataset) -> Figure:
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Shares by their laws; with noise never where a label fell."""
+    """Shares by their laws."""
     ds = with_axes(ds, AXES)
     shares = ds["systems_solved"].isel(time=0)
     count = int(ds["systems"]) * ds.sizes["seed"]
@@ -179,16 +175,4 @@ def claims(ds: xr.Dataset) -> list[Claim]:
                 text = f"d = {d}{noise}: I found from {rows} samples (law {law:.5f})"
                 low, high = max(law - half, 0), min(law + half, 1)
                 out.append(predicted(text, seen, low, high, source))
-    unique, found = (shares.sel(share=name) for name in ("unique", "found"))
-    is_clean = ds["flips"].values == 0
-    clean, noisy = (np.flatnonzero(v) for v in (is_clean, ~is_clean))
-    lost = (unique - found).isel(flips=clean)
-    fell = shares.sel(share="found_though_flipped").isel(flips=noisy)
-    exists = shares.sel(share="no_flip").isel(flips=clean)
-    return [
-        *out,
-        # Of the solver: by algebra there is nothing else.
-        largest("solver, no noise: one solution that is not I", lost, 0, 0, "exact"),
-        largest("solver: share that gives I though a label fell", fell, 0, 0, "exact"),
-        near("solver, no noise: systems without a flip", exists, 1, 1, 1, "exact"),
-    ]
+    return out

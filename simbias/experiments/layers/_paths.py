@@ -90,36 +90,6 @@ class Path(AbstractMeasure):
         }
 
 
-class Excess(AbstractMeasure):
-    """What must not be there: that an order changes outputs, and a convex barrier.
-
-    By how much, at most: outputs of the second network with the neurons of every layer
-    in reverse, over its largest output; and the training loss of the averaged *outputs*
-    above the average of the losses, over all α.  In double precision where it is on.
-    """
-
-    dims: ClassVar[tuple[str, ...]] = ("identity",)
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, " identity"]:
-        """0 but for rounding; the second is not above 0."""
-        one, two = (_double(f) for f in network.networks[:2])
-        dtype = one.weights[0].dtype
-        x, weight = data.x.astype(dtype), data.weight.astype(dtype)
-        y = data.y[:, :CLASSES].astype(dtype)
-        mine, theirs = outputs(one, x), outputs(two, x)
-        reverse = in_place(two)[:, ::-1]
-        moved = jnp.max(jnp.abs(outputs(permuted(two, reverse), x) - theirs))
-        alpha = jnp.asarray(POINTS, dtype)
-        at = lambda a: cross_entropy((1 - a) * mine + a * theirs, y, weight)
-        loss = jax.lax.map(at, alpha)
-        above = jnp.max(loss - (1 - alpha) * loss[0] - alpha * loss[-1])
-        return jnp.stack([moved / jnp.max(jnp.abs(theirs)), above])
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """What each is."""
-        return {"identity": np.array(["reversed", "averaged outputs"])}
-
-
 def _orders(
     one: Mlp, two: Mlp, data: Dataset, matchings: tuple[str, ...]
 ) -> dict[str, Orders]:

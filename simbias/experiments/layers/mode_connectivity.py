@@ -7,9 +7,6 @@ order that brings its weights, or its activations, closest to those of the first
 barrier falls; in wide networks little is left.  Each member is such a pair, on batches
 of their own.
 
-Averaged *outputs*, as a slide of the lecture has it, can have no barrier: the loss is
-convex in them.
-
 Reference: Ainsworth, Hayase & Srinivasa (2023), arXiv:2209.04836; Entezari, Sedghi,
 Saukh & Neyshabur (2022), arXiv:2110.06296.
 """
@@ -22,7 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.checks.values import positive_integer
-from simbias.claims import difference, largest, mean, smallest
+from simbias.claims import difference, mean, smallest
 from simbias.core import Claim, Dataset, Experiment
 from simbias.datasets.vision.images import Source, images
 from simbias.experiments.layers._digits import CLASSES, ClassAccuracy, N, input_size
@@ -30,7 +27,6 @@ from simbias.experiments.layers._paths import (
     MATCHINGS,
     NAMES,
     TINTS,
-    Excess,
     Path,
     barrier,
 )
@@ -52,7 +48,6 @@ FRANKLE = "above 2 % is unstable: Frankle et al. (2020), arXiv:1912.05671 (?)"
 REBASIN = "Ainsworth, Hayase & Srinivasa (2023), arXiv:2209.04836"
 STABLE = f"{REBASIN}; 2 % is the band of Frankle et al. (2020), arXiv:1912.05671 (?)"
 ENTEZARI = "Entezari et al. (2022), arXiv:2110.06296"
-CONVEX = "convexity of the loss in the outputs"
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 20.0
 # What the figure and the claims read.
@@ -97,7 +92,7 @@ experiment = presets(
         loss=shared_cross_entropy,
         times=(0.0, 20.0),
         measures={"accuracy": ClassAccuracy()},
-        final={"path": Path(), "excess": Excess()},
+        final={"path": Path()},
         dtype="float32",
     ),
     smoke={"cell": {"n": 200, "n_test": 200, "m": (32, 64)}, "seeds": 2},
@@ -180,15 +175,4 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         out.append(
             mean(text, wide, 0.0, 0.02, STABLE).given(widths[-1] >= 512, "m = 512")
         )
-    ends = ds["path"].isel(alpha=-1).sel(quantity="loss")
-    moved = np.abs(ends - ends.sel(matching="none")) / (1 + ends)
-    excess = ds["excess"]
-    reverse, outputs = (excess.sel(identity=k) for k in excess["identity"].values)
-    return [
-        *out,
-        largest(
-            "outputs changed by the order of neurons", reverse, 0.0, 1e-10, "exact"
-        ),
-        largest("loss of a matched network, changed", moved, 0.0, 1e-5, "float32"),
-        largest("barrier of averaged outputs", outputs, -np.inf, 1e-12, CONVEX),
-    ]
+    return out

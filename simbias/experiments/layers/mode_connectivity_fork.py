@@ -23,7 +23,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.checks.values import positive_integer
-from simbias.claims import difference, largest, mean, smallest
+from simbias.claims import difference, mean, smallest
 from simbias.core import Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import Source, images
 from simbias.experiments.layers._digits import CLASSES, ClassAccuracy, N, input_size
@@ -45,7 +45,6 @@ OURS = "ours"
 FRANKLE = "LeNet on MNIST: Frankle et al. (2020), arXiv:1912.05671 (?)"
 LATER = "Frankle et al. (2020), arXiv:1912.05671 (?)"
 REBASIN = "Ainsworth, Hayase & Srinivasa (2023), arXiv:2209.04836, of MNIST"
-IDENTICAL = "the two are one network"
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 20.0
 # What the figure and the claims read.
@@ -230,11 +229,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         text = "barrier of the training loss: earliest fork − latest"
         early, late = (forked.isel(fork=k) for k in (0, -1))
         out.append(difference(text, early, late, 0.0, np.inf, LATER))
-    # The last step is taken before the fork.
-    path = ds["path"].isel(time=-1).sel(matching="none")
-    path = path.where(ds["fork"] >= ds["accepted"], drop=True)
-    text = "control: change along the path, fork at the end, largest"
-    return [*out, largest(text, abs(path - path.isel(alpha=0)), 0.0, 1e-5, IDENTICAL)]
+    return out
 
 
 def _of_two_starts(apart: xr.Dataset, high: xr.DataArray) -> list[Claim]:

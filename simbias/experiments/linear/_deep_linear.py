@@ -5,15 +5,12 @@ from typing import Any, ClassVar, Literal, get_args
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractMeasure, Dataset, Real
 from simbias.errors import BadInput
-from simbias.losses import half_mse
-from simbias.measures.linear.layer_balance import imbalances
 from simbias.measures.linear.mode_strengths import target_directions
 from simbias.networks.dense.deep_linear import DeepLinear
 
@@ -24,7 +21,6 @@ SIZES = {1: 1e-8, 2: 1e-8, 3: 1e-4, 4: 1e-3}
 # small that the rounding of what cancels would be seen in it.
 MODERATE = {"balanced": 0.1, "unbalanced": 1.0}
 STRENGTHS = (4.0, 2.0, 1.0)
-RATES = (1e-1, 1e-2, 1e-3)
 
 
 def started(
@@ -89,31 +85,3 @@ class EarlyStrengths(AbstractMeasure):
             return jnp.sum(u * (v @ network.product.T), axis=1)
         first, second = network.weights
         return jnp.sum((v @ first.T + u @ second) ** 2, axis=1) / 4
-
-
-class StepImbalance(AbstractMeasure):
-    """Balance that one step of gradient descent would lose here, for each of `RATES`.
-
-    Largest of |D_j(θ − η∇) − D_j(θ)|, D_j = W_{j+1}ᵀ W_{j+1} − W_j W_jᵀ; what is of
-    first order in η cancels, which is why gradient flow keeps D_j.
-    """
-
-    dims: ClassVar[tuple[str, ...]] = ("rate",)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """The rates."""
-        return {"rate": np.array(RATES)}
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, " rate"]:
-        """In units of weight squared."""
-        risk = lambda net: half_mse(jax.vmap(net)(data.x), data.y, data.weight)
-        gradient = jax.grad(risk)(network)
-        before = imbalances(network.weights)
-
-        def lost(rate: float) -> Array:
-            moved = jax.tree.map(lambda w, g: w - rate * g, network, gradient)
-            after = imbalances(moved.weights)
-            gaps = [jnp.linalg.norm(b - a) for a, b in zip(before, after, strict=True)]
-            return jnp.max(jnp.stack(gaps))
-
-        return jnp.stack([lost(rate) for rate in RATES])

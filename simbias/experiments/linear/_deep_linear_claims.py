@@ -9,7 +9,6 @@ from simbias.analysis.first_passage import first_passage
 from simbias.claims import largest, near, smallest
 from simbias.core import Claim
 from simbias.experiments.linear._deep_linear import STRENGTHS
-from simbias.experiments.linear._mode_gaps import BELOW, mode_gaps
 from simbias.theory.mode_strength import mode_time
 
 # The texts of the papers could not be read but for their abstracts; the laws are
@@ -36,18 +35,6 @@ def levels() -> list[float]:
         p = np.array(STRENGTHS[:count]) / sum(STRENGTHS[:count])
         out.append(float(np.exp(-np.sum(p * np.log(p)))))
     return out
-
-
-def aligned_law(ds: xr.Dataset, depth: int) -> list[Claim]:
-    """The whole course of every mode, from an aligned start."""
-    part = chosen(ds, "aligned", depth)
-    if part is None:
-        return []
-    u = part["strengths"].transpose("mode", "seed", "time").values
-    text = f"N = {depth}, aligned start: |u(t) − closed form|/s, largest"
-    gaps = mode_gaps(u, part["time"].values, STRENGTHS, depth)
-    claim = largest(text, [np.nan] if gaps is None else gaps, 0, 1e-6, SAXE)
-    return [claim.given(gaps is not None, BELOW)]
 
 
 def modes(ds: xr.Dataset, depth: int) -> list[Claim]:
@@ -112,33 +99,14 @@ def steps(ds: xr.Dataset, depth: int) -> list[Claim]:
     return [largest(text, gaps, 0, 0.05, STEPS)]
 
 
-def product_law(ds: xr.Dataset, depth: int) -> list[Claim]:
-    """The product moves by a law of its own if, and only if, layers are balanced."""
-    out, part = [], chosen(ds, "balanced", depth)
-    if depth == 1:
-        return []
-    name = f"N = {depth}, balanced start"
-    if part is not None:
-        texts = {
-            "velocity": "|Ẇ + Σⱼ (WWᵀ)^{(j−1)/N} ∇ (WᵀW)^{(N−j)/N}|/|Ẇ|",
-            "descent": "|dL/dt + ⟨∇, ψ(∇)⟩| over |dL/dt|",
-        }
-        for law, text in texts.items():
-            seen = part["end_to_end"].sel(law=law)
-            out.append(largest(f"{name}: {text}, largest", seen, 0, 1e-8, ARORA))
-        text = f"{name}: |W_{{j+1}}ᵀW_{{j+1}} − W_jW_jᵀ|, largest"
-        out.append(largest(text, part["balance"], 0, 1e-10, ARORA))
-        lost = part["step_imbalance"].isel(time=0).transpose("rate", "seed")
-        rates = np.log(lost["rate"].values)
-        slope = np.diff(np.log(lost.values), axis=0) / np.diff(rates)[:, None]
-        text = f"{name}: balance lost by one step of descent, exponent of η, farthest"
-        out.append(near(text, slope, 2, 1.99, 2.01, ARORA))
+def without_balance(ds: xr.Dataset, depth: int) -> list[Claim]:
+    """The law of the product of balanced layers is not that of others."""
     part = chosen(ds, "unbalanced", depth)
-    if part is not None:
-        worst = part["end_to_end"].sel(law="velocity").max("time")
-        text = f"N = {depth}, unbalanced start (control): |Ẇ + ψ(∇)|/|Ẇ| at its most"
-        out.append(smallest(f"{text}, least member", worst, 0.05, np.inf, OURS))
-    return out
+    if part is None or depth == 1:
+        return []
+    worst = part["end_to_end"].sel(law="velocity").max("time")
+    text = f"N = {depth}, unbalanced start (control): |Ẇ + ψ(∇)|/|Ẇ| at its most"
+    return [smallest(f"{text}, least member", worst, 0.05, np.inf, OURS)]
 
 
 def same_minimum(ds: xr.Dataset) -> Claim:

@@ -174,14 +174,3 @@ class UnseenError(AbstractMeasure):
         test = second_sample(data)
         of = lambda values: jnp.sum(test.weight[:, None] * values**2)
         return jnp.sqrt(of(outputs(network, test.x) - test.y) / of(test.y))
-
-
-class UnseenShift(AbstractMeasure):
-    """max |Wᵢⱼ − Wᵢⱼ(0)| over `data.others["start"]`, entries that are not seen."""
-
-    dims: ClassVar[tuple[str, ...]] = ()
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Of the entries as they were at the start."""
-        start = data.others["start"]
-        return jnp.max(jnp.abs(outputs(network, start.x) - start.y))

@@ -43,18 +43,6 @@ def steps(ds: xr.Dataset, way: Way) -> tuple[xr.DataArray, xr.DataArray, xr.Data
     return seen, law.where(seen.notnull()).transpose(*seen.dims), count
 
 
-def step_gap(ds: xr.Dataset, way: Way) -> xr.DataArray:
-    """Largest |seen − law| of a member's `steps`; NaN for one that failed.
-
-    NaN also for a run of a single record, which has no step.
-    """
-    failed = ds["eigenvalues"].sel({"flow.way": way}).isnull().any("mode")
-    if ds.sizes["time"] < 2:
-        return xr.full_like(failed, np.nan, float)
-    seen, law, _ = steps(ds, way)
-    return abs(seen - law).max(["time", "mode"]).where(~failed)
-
-
 def decay(ds: xr.Dataset) -> float:
     """t·λₙ at the end, the least of all members that finished; NaN if none did.
 
@@ -63,14 +51,6 @@ def decay(ds: xr.Dataset) -> float:
     """
     slowest = ds["eigenvalues"].isel(mode=int(ds["n"]) - 1)
     return float(slowest.min() * ds["time"].max())
-
-
-def slopes(ds: xr.Dataset) -> xr.DataArray:
-    """Slope of ln‖w − w_λ‖ on ln λ, of every end of gradient descent from 0."""
-    away = ds["ridge_distance"].sel({"flow.way": "gd", "start": 0.0})
-    log = np.log(ds["penalty"] / ds["penalty"].mean())
-    log = log - log.mean()
-    return (log * np.log(away)).sum("penalty", skipna=False) / (log**2).sum()
 
 
 def _moved(ds: xr.Dataset) -> xr.DataArray:

@@ -83,28 +83,6 @@ class TiedVelocity(AbstractMeasure):
         return jnp.stack(gaps)
 
 
-class SlideFactor(AbstractMeasure):
-    """The c for which −c √B∇√B is nearest to Ḃ; NaN if A is not symmetric."""
-
-    dims: ClassVar[tuple[str, ...]] = ()
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Of least squares."""
-        _, velocity, _, slide = _parts(network, data)
-        return _factor(velocity, slide)
-
-
-class Asymmetry(AbstractMeasure):
-    """|A − Aᵀ|, largest entry."""
-
-    dims: ClassVar[tuple[str, ...]] = ()
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """0 for a symmetric A."""
-        del data
-        return jnp.max(jnp.abs(network.root - network.root.T))
-
-
 def _parts(network: Any, data: Dataset) -> tuple[Array, Array, Array, Array]:
     """A, Ḃ, ∇ as a function of B, and √B∇√B; NaN if A is not symmetric."""
     a = network.root

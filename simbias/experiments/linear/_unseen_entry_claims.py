@@ -8,7 +8,6 @@ from simbias.core import Claim
 
 PAPER = "Razin & Cohen (2020), arXiv:2005.06398 (?)"
 OURS = "ours"
-DERIVED = "derived"
 
 
 def bound(loss: xr.DataArray) -> xr.DataArray:
@@ -22,8 +21,6 @@ def bound(loss: xr.DataArray) -> xr.DataArray:
 
 def grows(part: xr.Dataset, name: str) -> list[Claim]:
     size, name = abs(part["entry"]), f"{name}, det > 0"
-    # Without a bound where e ≥ 1; of a member that failed it is not known.
-    ratio = (size / bound(part["loss"])).values[~(2 * part["loss"].values >= 1)]
     last = part["time"].values >= 0.1 * part["time"].values[-1]
     logs = np.log(part[["loss", "entry"]].assign(entry=size).isel(time=last))
     slopes = [
@@ -35,13 +32,6 @@ def grows(part: xr.Dataset, name: str) -> list[Claim]:
     ]
     rank = part["effective_rank"].isel(time=-1)
     return [
-        smallest(
-            f"{name}: |w₁₁| over (1 − e)²/e at all times with e < 1, smallest",
-            ratio,
-            1,
-            np.inf,
-            PAPER,
-        ),
         near(
             f"{name}: exponent of |w₁₁| in the loss, last tenth, farthest from −½",
             slopes,
@@ -65,19 +55,6 @@ def rests(part: xr.Dataset, name: str) -> list[Claim]:
         largest(f"{name}: how far w₁₁ moves after t = 1000", moved, 0, 1e-6, OURS),
         smallest(f"{name}: effective rank at the end, smallest", rank, 1.5, 2, OURS),
     ]
-
-
-def both_forms(part: xr.Dataset, name: str) -> list[Claim]:
-    """Factors agree for as long as they have the sign of their determinant."""
-    if "factors" not in part["form"].values:
-        return []
-    exact, factors = (part.sel(form=form) for form in ("singular values", "factors"))
-    is_told = (factors["orientation"] == exact["orientation"]).cumprod("time") > 0
-    gap = abs(factors["entry"] - exact["entry"])
-    # NaN of a member that failed is kept.
-    gap = gap.values[(is_told | gap.isnull()).values]
-    text = f"{name}: |Δw₁₁| of factors and singular values while det has its sign"
-    return [largest(f"{text}, largest", gap, 0, 1e-4, DERIVED)]
 
 
 def lost(part: xr.Dataset, name: str) -> list[Claim]:

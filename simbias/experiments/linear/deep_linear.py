@@ -24,17 +24,15 @@ from simbias.experiments.linear._deep_linear import (
     STRENGTHS,
     EarlyStrengths,
     Start,
-    StepImbalance,
     started,
 )
 from simbias.experiments.linear._deep_linear_claims import (
-    aligned_law,
     chosen,
     levels,
     modes,
-    product_law,
     same_minimum,
     steps,
+    without_balance,
 )
 from simbias.figures.band import band
 from simbias.figures.laws import law_level, law_line
@@ -43,7 +41,6 @@ from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import half_mse
 from simbias.measures.linear.effective_rank import EffectiveRank
 from simbias.measures.linear.end_to_end_error import EndToEndError
-from simbias.measures.linear.layer_balance import LayerBalance
 from simbias.measures.linear.mode_strengths import ModeStrengths
 from simbias.measures.risk.train_loss import TrainLoss
 from simbias.presets import presets
@@ -110,8 +107,6 @@ experiment = presets(
             "strengths": ModeStrengths(),
             "early_strengths": EarlyStrengths(),
             "effective_rank": EffectiveRank(),
-            "balance": LayerBalance(),
-            "step_imbalance": StepImbalance(),
             "end_to_end": EndToEndError(),
             "train_loss": TrainLoss(),
         },
@@ -177,9 +172,9 @@ def _draw_modes(axes: Axes, ds: xr.Dataset, start: str, depth: int) -> None:
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Closed form, escape, order, steps; law of the product; the same minimum."""
+    """Escape, order, steps; no law of the product without balance; one minimum."""
     out = []
     for depth in (int(v) for v in ds["depth"].values):
-        for kind in (aligned_law, modes, steps, product_law):
+        for kind in (modes, steps, without_balance):
             out += kind(ds, depth)
     return [*out, same_minimum(ds)]

@@ -22,7 +22,7 @@ from simbias.analysis.first_passage import first_passage
 from simbias.analysis.rank_correlation import rank_correlation
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
-from simbias.claims import largest, mean
+from simbias.claims import mean
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.linear.principal_classes import principal_classes
 from simbias.experiments.linear._principal import (
@@ -195,12 +195,11 @@ def _times_of_columns(axes: Axes, part: xr.Dataset) -> None:
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Rotation, whitening, shuffled labels, ReLU; means over samples."""
+    """Whitening, shuffled labels, ReLU; means over samples."""
     ds = _of_starts(ds)
     out, frames = [], [str(v) for v in ds["inputs"].values]
     for kind in ds["network"].values:
         part = ds.sel(network=kind)
-        out += [_rotation(part, kind)] if {"raw", "rotated"} <= {*frames} else []
         if "true" in part["labels"]:
             true = part.sel(labels="true")
             for inputs in [k for k in frames if k != "rotated"]:
@@ -208,13 +207,6 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         if ds.sizes["labels"] == 2 and kind == "linear":
             out += [_shuffled(part, k) for k in frames if k != "rotated"]
     return out
-
-
-def _rotation(part: xr.Dataset, kind: str) -> Claim:
-    """That nothing depends on the frame."""
-    raw, rotated = (part["columns"].sel(inputs=k) for k in ("raw", "rotated"))
-    text = f"{_NAMES[kind]}: |wⱼ, rotated − raw|, largest of all times"
-    return largest(text, abs(raw - rotated), 0, 1e-10, f"{PAPER}: exact")
 
 
 def _component_order(part: xr.Dataset, kind: str, inputs: str) -> Claim:

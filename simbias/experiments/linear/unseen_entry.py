@@ -39,7 +39,6 @@ from simbias.experiments.linear._entries import (
     rotation,
 )
 from simbias.experiments.linear._unseen_entry_claims import (
-    both_forms,
     bound,
     grows,
     lost,
@@ -199,8 +198,6 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             if det in ds["det"].values and "singular values" in ds["form"].values:
                 part = _members(ds, det, depth)
                 out += kind(part.sel(form="singular values"), f"N = {depth}")
-                sign = ">" if det == "positive" else "<"
-                out += both_forms(part, f"N = {depth}, det {sign} 0")
                 if (depth, det) == (2, "positive"):
                     out += lost(part, f"N = {depth}, det > 0")
     return [claim.given(ds.sizes["seed"] == 1, ONE_SEED) for claim in out]

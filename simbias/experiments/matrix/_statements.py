@@ -1,14 +1,13 @@
-"""What is claimed of the matrix: what theory says of single cells, and controls."""
+"""What is claimed of the matrix: what theory says of single cells."""
 
 import numpy as np
 import xarray as xr
 
 from simbias.analysis.verdicts import effect_interval
-from simbias.claims import difference, largest, within
+from simbias.claims import difference, within
 from simbias.core import Claim
 from simbias.experiments.matrix._rows import ROWS
 from simbias.experiments.matrix._settings import parsed
-from simbias.experiments.matrix._tasks import FREQUENCIES
 from simbias.experiments.matrix._together import foretold
 
 RICH, LINEAR = "uniform relu wide rich", "clusters linear equal lazy"
@@ -22,7 +21,7 @@ _KALIMERIS = "arXiv:1905.11604; band ours"
 
 def statements(ds: xr.Dataset, found: xr.Dataset) -> list[Claim]:
     """Those whose cells the result has; `found` are its scalars."""
-    out = [*_controls(ds)]
+    out = []
     for bias, setting, optimiser, low, high, source in (
         ("spectral", RICH, "gd", 0.5, 1.0, _RAHAMAN),
         ("spectral", RICH, "adam", 0.5, 1.0, _RAHAMAN),
@@ -45,31 +44,6 @@ def statements(ds: xr.Dataset, found: xr.Dataset) -> list[Claim]:
         source = "ours: a step of Adam is of one size in all coordinates"
         out.append(difference(text, gd, adam, 0.25, np.inf, source))
     return [*out, *_kernels(ds)]
-
-
-def _controls(ds: xr.Dataset) -> list[Claim]:
-    """What a network cannot show, it does not."""
-    start = abs(ds["learned"].isel(time=0))
-    start = start.where(start.notnull(), drop=True).values
-    start = start[np.isfinite(start)]
-    text = "at the start: what is learned of a part, largest"
-    out = [largest(text, start, 0, 0, "f = 0 by construction")]
-    lines = [v for v in ds["setting"].values if parsed(str(v)).activation == "linear"]
-    if not lines:
-        return out
-    part = ds.sel(setting=lines)
-    if "spectral" in part["bias"].values:
-        high = part["learned"].sel(bias="spectral")
-        high = abs(high.isel(part=slice(1, len(FREQUENCIES))))
-        text = "control, linear networks: amplitudes of the second frequency and above"
-        out.append(largest(text, high.values, 0, 1e-3, "a line has none; float32"))
-    if "distributional" in part["bias"].values:
-        seen = part["separation"].sel(bias="distributional")
-        gap = abs(seen.sel(rows="real") - seen.sel(rows="covariances"))
-        text = "control, linear networks: separation of the sample less its clone of"
-        text += " means and covariances"
-        out.append(largest(text, gap.values, 0, 1e-3, "equal moments; float32"))
-    return out
 
 
 def _kernels(ds: xr.Dataset) -> list[Claim]:

@@ -136,6 +136,6 @@ def figure(ds: xr.Dataset) -> Figure:
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """What theory says of single cells, and what cannot be seen where it cannot be."""
+    """What theory says of single cells."""
     ds = with_axes(ds, AXES)
     return statements(ds, scalars(ds))

@@ -21,8 +21,6 @@ Target = Literal["majority", "parity"]
 GUESSERS = ("uniform", "network")
 # All strings are held at once.
 _MOST_BITS = 14
-# Functions of more bits than this are too many to count: 2¹⁶ of four.
-_MOST_COUNTED = 4
 # Networks that are drawn at a time.
 _CHUNK = 100
 
@@ -66,29 +64,6 @@ def every_string(d: int) -> Float[np.ndarray, "c d"]:
             f"strings are held at once. Got {d}."
         )
     return np.array(list(itertools.product((-1.0, 1.0), repeat=d)))
-
-
-def accuracy_of_all(d: int, n: int) -> float:
-    """Mean on the rest of all those of 2^(2ᵈ) functions that are right on n strings.
-
-    By counting them all; the strings are the first n, the labels those of a majority.
-
-    Raises:
-        ValueError: for more than four bits, and unless 0 < n < 2ᵈ.
-    """
-    if d > _MOST_COUNTED:
-        raise BadInput(
-            f"`d` must be at most {_MOST_COUNTED}: the functions of {d} bits are "
-            f"2^{2**d}, too many to count."
-        )
-    x = every_string(d)
-    if not 0 < n < len(x):
-        raise BadInput(f"`n` must be from 1 to {len(x) - 1}, got {n}.")
-    number = np.arange(2 ** len(x), dtype=np.uint32)
-    values = (number[:, None] >> np.arange(len(x), dtype=np.uint32)) & 1
-    is_right = values == (x[:, :3].sum(1) > 0)
-    fits = is_right[:, :n].all(axis=1)
-    return float(is_right[fits, n:].mean())
 
 
 class Drawn(AbstractNetwork):

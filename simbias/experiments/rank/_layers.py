@@ -1,6 +1,5 @@
 """Norms and ranks of every layer, and the clock on which ranks can be seen to fall."""
 
-import itertools
 from typing import Any, ClassVar
 
 import jax
@@ -73,32 +72,6 @@ class SquaredNorms(AbstractMeasure):
         """From the first layer to the last."""
         del data
         return squared_norms(network.weights)
-
-
-class RankOneBound(AbstractMeasure):
-    """What ‖W_k‖²_F − ‖W_k‖²_op cannot exceed, of a linear network of one output.
-
-        ‖W_k‖²_F − ‖W_N‖²_F + Σ_{j≥k} ‖W_jW_jᵀ − W_{j+1}ᵀW_{j+1}‖_op
-
-    Every term is constant under the exact flow of any loss, so that the bound of the
-    start is one for all times: ‖W_k‖²_op is at least ‖W_{k+1}‖²_op less the gap of the
-    two layers, and the last layer has rank 1.
-
-    Reference: Ji & Telgarsky (2019), arXiv:1810.02032, lemma 2.6 (the number "?").
-    """
-
-    dims: ClassVar[tuple[str, ...]] = ("layer",)
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, " layer"]:
-        """From the first layer to the last, for which it is 0."""
-        del data
-        norms = squared_norms(network.weights)
-        gaps = [
-            jnp.linalg.norm(a @ a.T - b.T @ b, ord=2)
-            for a, b in itertools.pairwise(network.weights)
-        ]
-        gaps = jnp.stack([*gaps, jnp.zeros((), norms.dtype)])
-        return norms - norms[-1] + jnp.cumsum(gaps[::-1])[::-1]
 
 
 class Product(AbstractMeasure):

@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.checks.values import positive, positive_integer
@@ -98,9 +97,3 @@ def start_and_map(
     """A key of the start and a sample, both of a number: the same at every depth."""
     key_data, key_start = jax.random.split(jax.random.key(draw))
     return key_start, too_few_samples(key_data, n=n, m=m, rank=rank)
-
-
-def cross_term(errors: xr.DataArray) -> xr.DataArray:
-    """Test error less its three parts: −2⟨Ŵ − ŴP, W − WP⟩ over ‖W‖²_F."""
-    part = lambda name: errors.sel(part=name, drop=True)
-    return part("test") - part("on span") - part("off span") - part("unseen")

@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
 from simbias.checks.values import positive_integer
-from simbias.claims import difference, largest, mean, smallest
+from simbias.claims import difference, mean, smallest
 from simbias.core import Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import SHAPE, Source, images
 from simbias.experiments._accuracies import Accuracies
@@ -185,14 +185,14 @@ def _row(row: np.ndarray, part: xr.Dataset, start: str, colour: str) -> None:
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Slopes in ln F of the ranks; what orthogonal factors keep; the test error."""
+    """Slopes in ln F of the ranks; the test error."""
     ds = of_draws(with_axes(ds, AXES))
     out = []
     for kind in ds["source"].values:
         for start in ds["start"].values:
             part = ds.sel(source=kind, start=start)
-            is_control = str(start) == "orthogonal"
-            out += [_kept(part)] if is_control else _falls(part, 0)
+            # Orthogonal factors keep the singular values of the start.
+            out += [] if str(start) == "orthogonal" else _falls(part, 0)
             out += _falls(part, -1)
             out += _tested(part)
     several = ds.sizes["factors"] > 1 and int(ds["factors"][0]) == 1
@@ -214,13 +214,6 @@ def _falls(part: xr.Dataset, i: int) -> list[Claim]:
         claim = mean(text, slopes, -np.inf, 0, f"{HUH}; of such networks: ours")
         out.append(claim.given(i == 0 or _is_long(part), f"{STEPS} steps"))
     return out
-
-
-def _kept(part: xr.Dataset) -> Claim:
-    ranks = part["ranks"].isel(time=0)
-    gap = abs(ranks - ranks.isel(factors=0))
-    text = f"control, {_name(part)}, start: |−Σ p ln p less that of F = 1|, largest"
-    return largest(text, gap, 0, 1e-4, "derived; single precision")
 
 
 def _tested(part: xr.Dataset) -> list[Claim]:

@@ -30,10 +30,8 @@ from simbias.experiments._draws import samples
 from simbias.experiments.rank._layers import (
     JI,
     Product,
-    RankOneBound,
     SquaredNorms,
     StableRanks,
-    drift,
     slow_logistic,
 )
 from simbias.figures.band import band
@@ -54,7 +52,6 @@ AXES = ("points", "scale")
 POINTS = ("separable", "flipped")
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 400.0
-DERIVED = "derived"
 _TOLERANCE = 1e-6
 
 
@@ -106,7 +103,6 @@ experiment = presets(
             "stable_rank": StableRanks(),
             "alignment": LayerAlignment(),
             "norm": SquaredNorms(),
-            "bound": RankOneBound(),
             "product": Product(),
             "margin": Margin(),
             "log_loss": TrainLoss(log_logistic),
@@ -157,7 +153,7 @@ def _draw(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Rank one, alignment, largest margin, and what the flow conserves."""
+    """Rank one, alignment, largest margin."""
     ds = with_axes(ds, AXES)
     out = []
     for scale in ds["scale"].values:
@@ -165,7 +161,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             part = ds.sel(points=points, scale=scale)
             kind = _separable if points == "separable" else _flipped
             text = f"{points}, start of scale {scale:g}"
-            out += [*kind(part, text), *_conserved(part, text)]
+            out += kind(part, text)
     return out
 
 
@@ -176,19 +172,7 @@ def _separable(part: xr.Dataset, text: str) -> list[Claim]:
     early = ((part["margin"] > 100).cumsum("time") == 1).argmax("time")
     turned = away.isel(time=-1) / away.isel(time=early)
     rank = last["stable_rank"].max("layer")
-    # The bound of the start over ‖W‖²_op: how far the rank is from 1 at most.
-    excess = part["norm"] * (1 - 1 / part["stable_rank"])
-    hidden = slice(0, part.sizes["layer"] - 1)
-    bound = (excess / part["bound"].isel(time=0)).isel(layer=hidden)
     out = [
-        largest(
-            f"{text}: (‖W‖²_F − ‖W‖²_op) over its bound, largest of layers and times",
-            bound,
-            0,
-            1,
-            f"{JI}; derived",
-            tolerance=_TOLERANCE,
-        ),
         smallest(
             f"{text}: |v·u| of neighbours, smallest",
             last["alignment"],
@@ -223,13 +207,6 @@ def _flipped(part: xr.Dataset, text: str) -> list[Claim]:
     hidden = last["stable_rank"].isel(layer=slice(0, last.sizes["layer"] - 1))
     text = f"{text} (control): stable rank of hidden layers, smallest"
     return [smallest(text, hidden, 1.05, np.inf, "derived; band ours")]
-
-
-def _conserved(part: xr.Dataset, text: str) -> list[Claim]:
-    """Differences of the norms, and the norm on the clock of the flow."""
-    gap = drift(part["norm"])
-    text_gap = f"{text}: change of ‖W_{{l+1}}‖²_F − ‖W_l‖²_F, largest"
-    return [largest(text_gap, gap, 0, _TOLERANCE, DERIVED)]
 
 
 def largest_margin(part: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:

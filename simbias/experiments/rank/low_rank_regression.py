@@ -23,7 +23,6 @@ from simbias.experiments.rank._maps import (
     MapErrors,
     MapRank,
     chain,
-    cross_term,
     start_and_map,
 )
 from simbias.experiments.rank.low_rank_embeddings import HUH, slope_in_log
@@ -188,6 +187,4 @@ def of_depth(where: str, ds: xr.Dataset) -> list[Claim]:
     text = f"{where}: that of {name} less that of full rank (control), mean"
     text = text.replace("that of", "test error, slope of", 1)
     out.append(mean(text, test(low) - test(full), -np.inf, 0, HUH))
-    cross = cross_term(ds["errors"]).mean(["rank", "depth"], skipna=False)
-    text = f"{where}: 2⟨Ŵ − ŴP, W − WP⟩/‖W‖², mean"
-    return [*out, mean(text, cross, -0.1, 0.1, "derived: 0; band ours")]
+    return out

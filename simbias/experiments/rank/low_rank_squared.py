@@ -17,10 +17,10 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import largest, smallest
+from simbias.claims import smallest
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.experiments.rank import low_rank_linear
-from simbias.experiments.rank._layers import SquaredNorms, StableRanks, drift
+from simbias.experiments.rank._layers import StableRanks
 from simbias.figures.band import band
 from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
@@ -66,7 +66,6 @@ experiment = presets(
         measures={
             "stable_rank": StableRanks(),
             "alignment": LayerAlignment(),
-            "norm": SquaredNorms(),
             "train_loss": TrainLoss(),
         },
     ),
@@ -105,16 +104,6 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         part = ds.sel(scale=scale)
         last, text = part.isel(time=-1), f"squared loss, start of scale {scale:g}"
         rank = last["stable_rank"].isel(layer=hidden)
-        loss = part["train_loss"]
-        still = abs(loss.isel(time=-1) / loss.isel(time=-3) - 1)
-        gap, change = (
-            drift(part["norm"]),
-            f"{text}: change of ‖W_{{l+1}}‖²_F − ‖W_l‖²_F",
-        )
-        out += [
-            largest(f"{change}, largest", gap, 0, 1e-6, "derived"),
-            largest(f"{text}: change of the loss at the end", still, 0, 1e-3, "ours"),
-        ]
         if scale >= 0.5:
             text = f"{text} (control): stable rank of hidden layers, smallest"
             out.append(smallest(text, rank, 1.5, np.inf, "ours"))

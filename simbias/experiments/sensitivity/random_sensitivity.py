@@ -7,24 +7,20 @@ lie far below LSTMs, the more so the larger their weights; a multilayer perceptr
 large weights lies between.
 
 On the whole cube one evaluation tells everything: neighbours are found by their
-number, and S = Σ_k (k/n) W_k, W_k the weight of degree k in the parities, is a second
-way to the same number.
+number.
 
 Reference: Bhattamishra, Patel, Kanade & Blunsom (2023), arXiv:2211.12316, section 4,
 where n = 5 … 20; its numbers are not used here.
 """
 
-import math
 from typing import get_args
 
 import jax
-import jax.numpy as jnp
-import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
-from simbias.claims import difference, exact, largest, mean
+from simbias.claims import difference
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.datasets.boolean.parity import parity
 from simbias.experiments.sensitivity._networks import NAMES, Kind, Law, network_of
@@ -36,14 +32,10 @@ from simbias.flows.descent import Descent
 from simbias.losses import logistic
 from simbias.measures.sensitivity.degree_weights import DegreeWeights
 from simbias.measures.sensitivity.sensitivity import Sensitivity
-from simbias.numerics.boolean_sensitivity import sensitivity
-from simbias.numerics.walsh_hadamard import cube
 from simbias.presets import presets
 
 AXES = ("network", "law", "n")
 PAPER = "Bhattamishra et al. (2023), arXiv:2211.12316, figure 2 (?)"
-# Bits of the functions whose sensitivity is known.
-EXACT = 9
 
 
 def make(
@@ -119,31 +111,9 @@ def figure(ds: xr.Dataset) -> Figure:
     return whole
 
 
-def references() -> dict[str, tuple[float, float]]:
-    """Sensitivity as computed, and as known, of functions of `EXACT` bits."""
-    x, n = cube(EXACT), EXACT
-    value = lambda is_one: float(sensitivity(jnp.asarray(is_one)))
-    middle = math.comb(n - 1, (n - 1) // 2) / 2 ** (n - 1)
-    return {
-        "a constant": (value(x[:, 0] < 2), 0.0),
-        "one bit": (value(x[:, 3] > 0), 1 / n),
-        "the parity of 4 bits": (value(np.prod(x[:, :4], axis=1) > 0), 4 / n),
-        "the parity of all": (value(np.prod(x, axis=1) > 0), 1.0),
-        "the majority": (value(np.sum(x, axis=1) > 0), middle),
-    }
-
-
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Known functions, both ways to S, and who lies below whom in every law."""
-    gaps = [abs(seen - law) for seen, law in references().values()]
-    random = np.random.default_rng(0).random((64, 2**EXACT)) < 0.5
-    chance = [float(sensitivity(jnp.asarray(row))) for row in random]
-    text = f"{', '.join(references())}, n = {EXACT}: S less its law, largest"
-    found = [
-        exact(text, max(gaps), 0, 1e-10, "closed forms"),
-        mean(f"random functions, n = {EXACT}: S", chance, 0.49, 0.51, "closed form ½"),
-        _both_ways(ds),
-    ]
+    """Who lies below whom in every law."""
+    found = []
     seen, top = ds["sensitivity"].isel(time=0), int(ds["n"][-1])
     seen = seen.sel(n=top)
     kinds = {*ds["network"].values.tolist()}
@@ -163,11 +133,3 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         both = apart.sel(law="uniform"), apart.sel(law="xavier")
         found.append(difference(text, *both, 0, 1, PAPER))
     return found
-
-
-def _both_ways(ds: xr.Dataset) -> Claim:
-    """That neighbours and parities tell the same."""
-    share = ds["degree"] / ds["n"]
-    gap = (share * ds["weights"]).sum("degree") - ds["sensitivity"].isel(time=0)
-    text = "S by neighbours less Σ (k/n) W_k, largest"
-    return largest(text, abs(gap), 0, 1e-10, "closed form")

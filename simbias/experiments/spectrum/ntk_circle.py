@@ -21,7 +21,7 @@ from matplotlib.ticker import LogLocator
 
 from simbias.analysis.first_passage import first_passage
 from simbias.checks.values import positive, positive_integer
-from simbias.claims import largest, mean, near
+from simbias.claims import mean, near
 from simbias.core import (
     AbstractMeasure,
     AbstractNetwork,
@@ -225,7 +225,7 @@ def _by_width(axes: Axes, ds: xr.Dataset) -> None:
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Rates, times, what is never learned; with bias everything is, after k²."""
+    """Rates and times; with bias everything is learned, after k²."""
     out, wide = [], ds.isel(m=-1)
     at = f"m = {int(wide['m'])}"
     for kind in ds["has_bias"].values:
@@ -234,8 +234,6 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         out.append(_exponent_in_m(ds.sel(has_bias=kind), name))
         if kind:
             out.append(_exponent(part, f"{name}, {at}"))
-        else:
-            out += _never(part, f"control, {name}")
     return out
 
 
@@ -275,16 +273,3 @@ def _exponent(part: xr.Dataset, where: str) -> Claim:
     slope = (x * times).sum("frequency", skipna=False) / float((x**2).sum())
     text = f"{where}: time to half, exponent in k from 3 on"
     return mean(text, slope, 1.8, 2.2, f"{BASRI}; band ours")
-
-
-def _never(part: xr.Dataset, where: str) -> list[Claim]:
-    odd = part["shares"].sel(part="learned", frequency=slice(3, None, 2))
-    rates = part["rates"].isel(function=slice(3, None, 2))
-    source = f"{BASRI}: exact"
-    text = f"{where}: odd k ≥ 3, amplitude in f over that in y, largest of all times"
-    return [
-        largest(
-            f"{where}: odd k ≥ 3, rate, largest of all times", rates, 0, 1e-10, source
-        ),
-        largest(text, odd, 0, 1e-10, source),
-    ]

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.first_passage import first_passage
 from simbias.checks.values import positive, positive_integer
-from simbias.claims import mean, near
+from simbias.claims import mean
 from simbias.core import (
     AbstractMeasure,
     AbstractNetwork,
@@ -202,9 +202,6 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     for ratio in ds["ratio"].values:
         part = ds.sel(ratio=ratio)
         times, where = half_times(part), f"densities 1 : {ratio} : {ratio**2}"
-        start, source = part["left"].isel(time=0), "f = 0 by pairs of neurons: exact"
-        text = f"{where}: share left at the start"
-        out.append(near(text, start, 1, 1 - 1e-9, 1 + 1e-9, source))
         along_k, along_p = exponents(times, int(ratio))
         text = f"{where}: time to half, exponent in k"
         found = [mean(text, along_k, 1.8, 2.2, f"{BASRI}; band ours")]

@@ -207,9 +207,26 @@ def test_every_network_has_an_accuracy_of_its_own(three_networks):
     np.testing.assert_array_equal(np.argmax(data.y[:, 20:], 1), label % 2)
 
 
-def test_identities_hold_at_the_start(three_networks):
-    data, three = three_networks
-    found = jax.jit(layer_similarity.Identities())(three, data)
-    assert float(jnp.max(found[:-1])) < 1e-12
+def test_no_index_sees_a_rotation_and_all_are_one_of_the_same():
+    then, now = normal(3, 60, 12), normal(4, 60, 12)
+    turn, _ = jnp.linalg.qr(normal(5, 12, 12))
+    for index in (svcca, cka):
+        assert float(index(now, now, ONE)) == pytest.approx(1, abs=1e-12)
+        plain, turned = index(then, now, ONE), index(3 * then @ turn, now, ONE)
+        assert float(turned) == pytest.approx(float(plain), abs=1e-12)
+    # Any invertible map, for the canonical correlation.
+    mapped = now + now @ turn / 2
+    assert float(svcca(mapped, now, ONE, share=1.0)) == pytest.approx(1, abs=1e-12)
+    permuted = matched_correlation(now[:, ::-1], now, ONE)
+    assert float(permuted) == pytest.approx(1, abs=1e-12)
+
+
+def test_independent_columns_have_the_correlation_of_chance():
+    # E tr(PQ) = pq/(n − 1) of projections on p and on q dimensions.
+    n, p, q = 400, 50, 100
+    squared = lambda one, two: similarity.svcca(
+        one, two, jnp.ones(n), share=1.0, is_squared=True
+    )
+    seen = jax.jit(jax.vmap(squared))(normal(6, 8, n, p), normal(7, 8, n, q))
     # Eight draws: six standard errors of 0.006.
-    assert abs(float(found[-1]) - 1) < 0.04
+    assert float(jnp.mean(seen)) * (n - 1) / q == pytest.approx(1, abs=0.04)

@@ -9,6 +9,7 @@ import simbias
 from simbias.experiments.linear import principal_components as plain
 from simbias.experiments.linear import principal_components_controls as controls
 from simbias.experiments.linear._principal import half_times, isotropic_layers
+from simbias.losses import half_mse
 
 
 @pytest.mark.parametrize("depth", [2, 3])
@@ -76,6 +77,17 @@ def test_a_frame_or_a_scale_changes_what_it_says():
     shuffled, _ = controls.make(key, labels="shuffled", n=8, d=4, m=5)
     np.testing.assert_allclose(
         jax.vmap(network)(raw.x), jax.vmap(turned)(rotated.x), atol=1e-12
+    )
+    # Training does not know the axes: they are the same after a step, too.
+    step = lambda net, data: jax.tree.map(
+        lambda w, g: w - 0.1 * g,
+        net,
+        jax.grad(lambda f: half_mse(jax.vmap(f)(data.x), data.y, data.weight))(net),
+    )
+    np.testing.assert_allclose(
+        jax.vmap(step(network, raw))(raw.x),
+        jax.vmap(step(turned, rotated))(rotated.x),
+        atol=1e-12,
     )
     np.testing.assert_allclose(white.x.T @ white.x / 8, np.eye(4), atol=1e-12)
     np.testing.assert_allclose(

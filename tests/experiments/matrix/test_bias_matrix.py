@@ -13,6 +13,7 @@ from simbias.ensemble.plan import make_plan
 from simbias.experiments.matrix import _scalars, bias_matrix
 from simbias.experiments.matrix._inputs import inputs, positions
 from simbias.experiments.matrix._loss import by_target
+from simbias.experiments.matrix._measures import Learned
 from simbias.experiments.matrix._network import scaled
 from simbias.experiments.matrix._rows import BIASES, ROWS
 from simbias.experiments.matrix._seed import SAID, SPACES
@@ -27,6 +28,7 @@ from simbias.experiments.matrix._settings import (
     D,
     parsed,
 )
+from simbias.experiments.matrix._tasks import FREQUENCIES
 from simbias.introspection.tangents import tangent_kernel
 from simbias.losses import half_mse, logistic
 
@@ -118,6 +120,12 @@ def test_a_linear_function_cannot_tell_rows_from_their_clone_of_two_moments():
         assert np.abs(np.asarray(gap)).max() < 1e-8
     gap = data.others["means"].x.T @ y - data.test.x.T @ y
     assert np.abs(np.asarray(gap)).max() < 1e-8
+
+
+def test_a_linear_function_has_no_wave_but_the_first():
+    data = bias_matrix.TASKS["spectral"](KEY, "uniform")
+    seen = Learned()(lambda x: jnp.sum(x * jnp.arange(1.0, D + 1), keepdims=True), data)
+    np.testing.assert_allclose(seen[1 : len(FREQUENCIES)], 0, atol=1e-10)
 
 
 def test_shapes_have_about_as_many_weights():

@@ -89,7 +89,7 @@ def test_orthogonal_factors_keep_singular_values_and_gaussian_ones_do_not():
         assert bool(jnp.all(abs(values) < 1e-12)) == is_kept
 
 
-def test_claims_are_on_slopes_and_on_what_is_kept():
+def test_claims_are_on_slopes_fits_and_tests():
     shape = ("source", "start", "factors", "draw", "seed", "time", "layer")
     factors, time = [1, 2, 4], [0.0, products.RATE * products.STEPS]
     rng = np.random.default_rng(0)
@@ -114,8 +114,8 @@ def test_claims_are_on_slopes_and_on_what_is_kept():
         },
     )
     verdicts = [c.verdict for c in products.claims(ds)]
-    # Four slopes, the fit and the test; then what is kept, two slopes, fit and test.
-    assert verdicts == [*["holds"] * 5, "fails", *["holds"] * 4, "fails"]
+    # Four slopes, the fit and the test; then two slopes, fit and test.
+    assert verdicts == [*["holds"] * 5, "fails", *["holds"] * 3, "fails"]
     short = ds.assign_coords(time=[0.0, 0.1])
     assert {c.verdict for c in products.claims(short)} == {"holds", "not applicable"}
 

@@ -23,8 +23,8 @@ from simbias.experiments.rank import (
     low_rank_weights,
 )
 from simbias.experiments.rank._layers import (
-    RankOneBound,
     SingularShares,
+    drift,
     slow_cross_entropy,
     slow_logistic,
 )
@@ -131,7 +131,7 @@ def test_layers_of_rank_one_that_share_directions_are_aligned():
     net = DeepLinear(tuple(map(jnp.asarray, chain)))
     data = blobs(KEY, n=4, d=3)
     np.testing.assert_allclose(LayerAlignment()(net, data), 1, rtol=1e-12)
-    np.testing.assert_allclose(RankOneBound()(net, data), 0, atol=1e-12)
+    np.testing.assert_allclose(rank_one_bound(net.weights), 0, atol=1e-12)
     shares = SingularShares()(net, data)
     np.testing.assert_allclose(shares, np.eye(6)[[0, 0, 0]], atol=1e-12)
     c, s = np.cos(0.3), np.sin(0.3)
@@ -142,13 +142,23 @@ def test_layers_of_rank_one_that_share_directions_are_aligned():
     assert np.isnan(LayerAlignment()(zeros, data)).all()
 
 
+def rank_one_bound(weights):
+    """Of ‖W_k‖²_F − ‖W_k‖²_op, the last layer having rank 1 (Ji & Telgarsky, 2019).
+
+    ‖W_k‖²_F − ‖W_N‖²_F + Σ_{j≥k} ‖W_jW_jᵀ − W_{j+1}ᵀW_{j+1}‖_op, which no exact flow
+    changes.
+    """
+    norms = np.array([np.sum(w**2) for w in weights])
+    pairs = itertools.pairwise(weights)
+    gaps = [np.linalg.norm(a @ a.T - b.T @ b, ord=2) for a, b in pairs]
+    return norms - norms[-1] + np.cumsum([*gaps, 0.0][::-1])[::-1]
+
+
 def test_no_layer_of_a_random_network_exceeds_its_bound():
-    data = blobs(KEY, n=4, d=5)
     for i in range(20):
         net = deep_linear(jax.random.key(i), (5, 7, 6, 8, 1), law="lecun")
         excess = [jnp.sum(w**2) - jnp.linalg.norm(w, ord=2) ** 2 for w in net.weights]
-        gap = RankOneBound()(net, data) - jnp.stack(excess)
-        assert float(jnp.min(gap)) > -1e-12
+        assert np.min(rank_one_bound(net.weights) - np.array(excess)) > -1e-12
 
 
 @pytest.mark.parametrize(
@@ -293,8 +303,8 @@ def test_the_flow_of_a_linear_network_conserves_what_bounds_its_ranks():
     flow = GradientFlow(rtol=1e-8)
     changes = {"scale": 1.0, "m": 4, "depth": 3, "n": 12, "seeds": 1, "flow": flow}
     ds = simbias.simulate(low_rank_linear.experiment("smoke", times=times, **changes))
-    bound = ds["bound"].isel(seed=0).transpose("time", "layer").values
-    np.testing.assert_allclose(bound, np.broadcast_to(bound[0], bound.shape), atol=1e-7)
+    # Differences of the norms, and with them the bound of the start.
+    assert float(drift(ds["norm"]).max()) < 1e-7
     norm = ds["norm"].isel(seed=0).sum("layer").values
     # ‖θ‖² grows like 2Nt once margins are large.
     assert (norm[-1] - norm[-2]) / 20.0 == pytest.approx(2 * 3, rel=0.05)

@@ -1,4 +1,4 @@
-"""Known functions, and networks of every kind and law."""
+"""Networks of every kind and law."""
 
 import jax
 import jax.numpy as jnp
@@ -6,11 +6,6 @@ import pytest
 
 from simbias.experiments.sensitivity import random_sensitivity
 from simbias.experiments.sensitivity._networks import network_of
-
-
-def test_functions_whose_sensitivity_is_known_have_it():
-    for name, (seen, law) in random_sensitivity.references().items():
-        assert seen == pytest.approx(law, abs=1e-12), name
 
 
 @pytest.mark.parametrize("law", ["uniform", "normal", "xavier", "default"])

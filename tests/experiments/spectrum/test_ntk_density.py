@@ -45,6 +45,9 @@ def test_the_measure_tells_arcs_and_frequencies_apart():
     expected = np.ones((3, 3))
     expected[1, 1], expected[0, 2] = 0, 0.5
     np.testing.assert_allclose(density.ArcShares()(learned, data), expected, atol=1e-10)
+    # At the start f = 0, and all is left.
+    nothing = density.ArcShares()(lambda x: jnp.zeros(1), data)
+    np.testing.assert_allclose(nothing, 1, rtol=1e-12)
 
 
 def test_exponents_are_those_of_a_power_law():

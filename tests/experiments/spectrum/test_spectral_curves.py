@@ -70,6 +70,9 @@ def test_a_push_of_what_is_linear_adds_to_every_amplitude_alike():
     assert float(seen[1, 0]) == pytest.approx(np.abs(1 + 0.7 * turn).mean(), abs=0.03)
     assert float(seen[1, 0]) >= 1
     np.testing.assert_allclose(seen[:, 1], 0, atol=1e-12)
+    # By the triangle inequality no pair of pushes lowers an amplitude.
+    pair = PerturbedAmplitudes((1, 0), 8, (0.0, 0.7), pairs=1)
+    assert float(pair(net, data)[1, 0]) >= 1
 
 
 @pytest.mark.parametrize("module", [bias, flowers, optimisers, robust])
@@ -127,8 +130,8 @@ def test_claims_are_on_what_is_kept():
     np.testing.assert_allclose(values(ds), [-1, 0.3])
     turned = ds.isel(frequency=[0, 3, 2, 1])
     np.testing.assert_allclose(values(turned), [1, 1 / 0.3])
-    (control,) = robust.claims(turned.assign_coords(network=["fourier"]))
-    assert control.verdict == "fails"
+    # The control is drawn and not judged: it can do nothing else.
+    assert not robust.claims(turned.assign_coords(network=["fourier"]))
 
 
 @pytest.mark.parametrize(
