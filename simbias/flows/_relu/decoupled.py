@@ -53,7 +53,7 @@ _LOST = 32
 # Growth of a neuron in one step, as an exponent: squares must not overflow.
 _LONGEST = 300.0
 # Numbers of one array of some neurons and all planes: many of them fit the cache.
-_NUMBERS = 2**16
+_NUMBERS = 2**14
 
 
 def may_be_decoupled(sample: Sample) -> bool:
