@@ -1,12 +1,13 @@
 """How did a run of `threshold` go, size by size, and what did it take?
 
-Of the sizes that are finished: the claims, and per n the median errors over σ², the
+Of the sizes that are finished, in several runs if sizes were added later: the claims,
+and per n the median errors over σ², the
 directions on which the neurons of each seed ended, how members ended (a limit that is
 proven, or the final time), and the work: planes crossed, steps, evaluations, in
 medians.  Seconds are those of all processes, sizes that are not finished included.
 
     simbias run threshold --preset paper --workers 2 --out RUN
-    python benchmarks/threshold_at_width.py RUN [--json FILE|-]
+    python benchmarks/threshold_at_width.py RUN [RUN ...] [--figure FILE] [--json FILE]
     python benchmarks/threshold_at_width.py --smallest
 """
 
@@ -43,32 +44,42 @@ WORK = ("crossings", "accepted", "evaluations")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("run", nargs="?", help="a run of `threshold`")
+    parser.add_argument("runs", nargs="*", help="of `threshold`, of other sizes each")
+    parser.add_argument("--figure", help="of all their sizes")
     parser.add_argument("--json", default="-")
     parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
-    document = of_run(pathlib.Path(options.run)) if options.run else of_smallest()
-    written(options.json, document)
+    if not options.runs:
+        return written(options.json, of_smallest())
+    folders = [pathlib.Path(run) for run in options.runs]
+    sizes = xr.concat([finished(folder) for folder in folders], "n", join="exact")
+    sizes = sizes.sortby("n")
+    if options.figure:
+        threshold.figure(sizes).savefig(options.figure, dpi=120)
+    return written(options.json, of_runs(folders, sizes))
 
 
-def of_run(folder: pathlib.Path) -> dict[str, Any]:
-    """What there is to say of a folder that `simbias run` has left."""
+def finished(folder: pathlib.Path) -> xr.Dataset:
+    """The sizes that are finished in a folder that `simbias run` has left."""
     ds = open_result(str(folder))
     whole = [n for n in ds["n"].values if bool(is_finished(ds.sel(n=n)).all())]
     if not whole:
         raise SystemExit(f"{folder}: no size is finished. simbias resume {folder}")
-    part = ds.sel(n=whole)
-    took = time_taken(open_store(place_at(str(folder)) / "run.zarr"))
-    recipe = json.loads((folder / "config.json").read_text())
-    preset = recipe.get("preset", "")
+    return ds.sel(n=whole)
+
+
+def of_runs(folders: list[pathlib.Path], sizes: xr.Dataset) -> dict[str, Any]:
+    """What there is to say of all sizes, and what each run took."""
+    recipes = [json.loads((f / "config.json").read_text()) for f in folders]
+    took = [time_taken(open_store(place_at(str(f)) / "run.zarr")) for f in folders]
+    preset = recipes[0].get("preset", "")
     return {
-        **claims_document("threshold", preset, part, threshold.claims(part)),
-        "not_finished": [int(n) for n in ds["n"].values if n not in whole],
-        **{k: recipe[k] for k in ("versions", "device") if k in recipe},
-        "seconds": {} if took is None else dataclasses.asdict(took),
+        **claims_document("threshold", preset, sizes, threshold.claims(sizes)),
+        **{k: recipes[0][k] for k in ("versions", "device") if k in recipes[0]},
+        "runs": [{} if one is None else dataclasses.asdict(one) for one in took],
         "cores": os.cpu_count(),
-        "by_n": by_size(part),
+        "by_n": by_size(sizes),
     }
 
 
