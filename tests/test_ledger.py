@@ -127,7 +127,8 @@ def test_a_run_of_another_size_is_told_from_the_quick_one(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main([*arguments, "--json"])
     tried = [one for row in json.loads(capsys.readouterr().out) for one in row["tried"]]
-    paper = [one for one in tried if one["preset"] == "paper"]
+    is_asked = lambda one: (one["experiment"], one["preset"]) == ("threshold", "paper")
+    paper = [one for one in tried if is_asked(one)]
     assert {one["command"] for one in paper} == {command}
     assert [claim] in [one["claims"] for one in paper]
 
