@@ -64,11 +64,13 @@ def main() -> None:
 def computed(
     folder: pathlib.Path, preset: str, n: int, scale: float, draws: int
 ) -> xr.Dataset:
-    """One cell, with at least so many draws."""
+    """One cell, with at least so many draws: all that it has had in any round."""
     first = paper.FRESH if preset == "quick" else 0
+    place = folder / f"n{n}_scale{scale:g}.zarr"
+    if place.exists():
+        draws = max(draws, simbias.open_result(str(place)).sizes.get("draw", 1))
     values = {"n": n, "scale": scale, "draw": tuple(range(first, first + draws))}
     experiment = paper.experiment(preset, **values)
-    place = folder / f"n{n}_scale{scale:g}.zarr"
     return simbias.simulate(experiment, store=place).expand_dims(["n", "scale"])
 
 
