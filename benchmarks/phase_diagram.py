@@ -44,7 +44,8 @@ def main() -> None:
         found = paper.shares(ds)
         kinds = [VERDICTS[verdict(found[at])] for at in wanted]
         counts = {k: kinds.count(k) for k in VERDICTS.values()}
-        rounds.append({**counts, "cells": len(wanted), "members": sum(wanted.values())})
+        members = int(ds["status"].notnull().sum())
+        rounds.append({**counts, "cells": len(wanted), "members": members})
         print(rounds[-1], flush=True)
         if (after := refined(ds, options.most)) == wanted:
             break

@@ -49,7 +49,7 @@ def has_known_frozen(network: Any) -> bool:
 
 def read(network: Any, data: Dataset, loss: Loss) -> tuple[Neurons, Sample]:
     """Both of a network that lacks nothing, in float64."""
-    wide = lambda v: v.astype(jnp.promote_types(v.dtype, jnp.result_type(float)))
+    wide = lambda v: v.astype(jnp.result_type(float))
     w, x = network.w, data.x
     if network.b is not None:
         w = jnp.concatenate([w, network.b[:, None]], axis=1)

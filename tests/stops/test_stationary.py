@@ -141,6 +141,17 @@ def test_a_member_that_interpolates_has_converged():
         assert risk(way.network, data) < 1e-12
 
 
+def test_a_network_in_single_precision_has_a_limit_too():
+    # As the engine has it: no type is promoted to another unasked.
+    narrow = lambda tree: jax.tree.map(
+        lambda v: v.astype(jnp.float32) if eqx.is_inexact_array(v) else v, tree
+    )
+    network, data = two_groups(), sample()
+    with jax.numpy_dtype_promotion("strict"):
+        status = Stationary().status(narrow(network), narrow(data), losses.half_mse)
+    assert int(status) == int(Stationary().status(network, data, losses.half_mse))
+
+
 def test_without_noise_two_groups_converge():
     with simbias.exact_numerics():
         data = sample(noise=0.0)
