@@ -134,10 +134,9 @@ def measured(name: str, options: argparse.Namespace) -> dict:
         "m": options.m,
         "scale": 1e-3,
         "draw": tuple(range(options.draws)),
-        "rows": max(options.n),
         "n_test": 2000,
     }
-    base = paper.experiment("quick", **(cell | variant.cell))
+    base = paper.experiment("quick", least_rows=max(options.n), **(cell | variant.cell))
     final = options.time
     if variant.final is not None:
         final = variant.final * options.time / 1000.0

@@ -295,6 +295,8 @@ class Experiment:
             the last.
         dtype: "float64" or "float32"; draws are made in float64 and then cast.
         root: seed of the root key.
+        least_rows: smaller samples are padded to so many rows, of weight 0: they share
+            a program, and to compile another often costs more than the padding.
     """
 
     name: str
@@ -310,6 +312,7 @@ class Experiment:
     stop: AbstractStop | None = None
     dtype: str = "float64"
     root: int = 0
+    least_rows: int = 0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -156,6 +156,9 @@ def check_experiment(experiment: Any) -> None:
     root = experiment.root
     if isinstance(root, bool) or not isinstance(root, int) or not 0 <= root < 2**32:
         raise BadInput(f"`root` must be from 0 to 2³² − 1, got {experiment.root}.")
+    least = experiment.least_rows
+    if isinstance(least, bool) or not isinstance(least, int) or least < 0:
+        raise BadInput(f"`least_rows` must be an integer from 0 on, got {least!r}.")
     if not isinstance(experiment.cell, Mapping) or not all(
         isinstance(k, str) for k in experiment.cell
     ):

@@ -20,7 +20,7 @@ _LINES = ("--json-lines", "--plain")
 _SHELLS = ("bash", "zsh", "fish")
 _OF_RUN = (
     *("preset", "config", "data", "seeds", "times", "final-time", "keep", "dtype"),
-    *("root", "lanes", "workers", "format", "out", "live"),
+    *("root", "least-rows", "lanes", "workers", "format", "out", "live"),
 )
 # Fields of a flow that can be written.
 _PLAIN = re.compile(r"\b(Real|Index|int|float|bool|str|Sampling|Optimiser)\b")

@@ -116,7 +116,7 @@ def taken(arguments: list[str], option: str) -> tuple[str | None, list[str]]:
 _SAID = {
     "preset": "How large a run; decides all other defaults.",
     "config": "A TOML file of cell, flow, seeds, times, final_time, keep, dtype, root, "
-    "data; what is written here counts more.",
+    "least_rows, data; what is written here counts more.",
     "data": "Your sample in place of the experiment's own: x, y, x_test, y_test of a "
     "numpy.savez file.",
     "cell": "Several values make an axis of the grid.",
@@ -127,6 +127,7 @@ _SAID = {
     "keep": "Those of --times at which whole networks are kept.",
     "dtype": "Of weights and data.",
     "root": "Seed of all seeds: another one draws everything anew.",
+    "least_rows": "Smaller samples are padded to so many rows, and share a program.",
     "lanes": "Members in flight at a time; as many as fit into memory if not given.",
     "workers": "Processes on this machine; 0 makes the folder ready for others.",
     "format": "Of the figure; several at once.",
@@ -184,6 +185,7 @@ def options_class(
         ("keep", tuple[float, ...], dataclasses.field(default=experiment.keep)),
         ("dtype", Literal["float32", "float64"], experiment.dtype),
         ("root", int, dataclasses.field(default=experiment.root)),
+        ("least_rows", int, dataclasses.field(default=experiment.least_rows)),
         ("lanes", int | None, dataclasses.field(default=None)),
         ("workers", int | None, dataclasses.field(default=None)),
         ("format", tuple[Format, ...], dataclasses.field(default=("png",))),
@@ -199,11 +201,13 @@ def options_class(
 def general_options() -> type:
     """What every experiment has, for `run --help`; `run NAME --help` has the rest."""
     names = ("preset", "config", "data", "seeds", "times", "final_time", "keep")
-    more = ("dtype", "root", "lanes", "workers", "format", "out", "live")
+    more = ("dtype", "root", "least_rows", "lanes", "workers", "format", "out", "live")
     kinds: dict[str, Any] = {"preset": Preset, "dtype": Literal["float32", "float64"]}
     kinds["live"] = bool
     kinds |= dict.fromkeys(("times", "keep"), tuple[float, ...] | None)
-    kinds |= dict.fromkeys(("seeds", "root", "lanes", "workers"), int | None)
+    kinds |= dict.fromkeys(
+        ("seeds", "root", "least_rows", "lanes", "workers"), int | None
+    )
     kinds |= {"final_time": float | None, "format": tuple[Format, ...]}
     usual = {"preset": "quick", "dtype": "float64", "format": ("png",)}
     usual["live"] = False
@@ -258,6 +262,7 @@ def overrides(parsed: Any, experiment: Experiment) -> dict[str, Any]:
         "keep": parsed.keep,
         "dtype": parsed.dtype,
         "root": parsed.root,
+        "least_rows": parsed.least_rows,
     }
     if parsed.final_time is not None:
         overrides["final_time"] = parsed.final_time

@@ -32,7 +32,7 @@ from simbias.registry import flows
 from simbias.suggestion import suggestion
 
 TOP_KEYS = (
-    *("seeds", "dtype", "root", "times", "final_time", "keep"),
+    *("seeds", "dtype", "root", "least_rows", "times", "final_time", "keep"),
     *("cell", "flow", "data"),
 )
 
@@ -68,7 +68,7 @@ def overridden(experiment: Experiment, overrides: Mapping[str, Any]) -> Experime
     if "data" in overrides:
         experiment = _on_sample(experiment, _file(overrides["data"]))
     changes: dict[str, Any] = {}
-    for key, kind in (("seeds", int), ("root", int)):
+    for key, kind in (("seeds", int), ("root", int), ("least_rows", int)):
         if key in overrides:
             changes[key] = checked_value(key, overrides[key], kind)
     if "dtype" in overrides:

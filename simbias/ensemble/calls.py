@@ -34,6 +34,14 @@ class Calls:
             self._ready.add(key)
         return out
 
+    def ahead(self, program: Any, *arguments: Any) -> None:
+        """Call a program for what compiling it leaves, unless another thread does."""
+        key = _key(program, arguments)
+        with self._guard:
+            lock = self._locks.setdefault(key, threading.Lock())
+        if key not in self._ready and not lock.locked():
+            self(program, *arguments)
+
     def is_compiled(self, program: Any, *arguments: Any) -> bool:
         """Whether such a call computes at once."""
         return _key(program, arguments) in self._ready

@@ -27,7 +27,8 @@ class Maker:
 
 def maker(experiment: Experiment) -> Maker:
     """That of an experiment."""
-    return Maker(experiment.make, experiment.dtype, experiment.flow.least_rows)
+    least = bucket(experiment.least_rows, experiment.flow.least_rows)
+    return Maker(experiment.make, experiment.dtype, least)
 
 
 def draw(

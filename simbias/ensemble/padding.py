@@ -10,9 +10,9 @@ from simbias.core import Dataset
 def bucket(n: int, least: int) -> int:
     """Padded sample size: n rounded up to a quarter of its power of two.
 
-    A fixed function of n and the flow, so that what a member computes does not depend
-    on the other sizes of the grid; at most a quarter is padding, or what is missing to
-    the `least_rows` of the flow.
+    A fixed function of n and what is least, which flow and experiment decide, so that
+    what a member computes does not depend on the other sizes of the grid; at most a
+    quarter is padding, or what is missing to the least.
     """
     unit = 2 ** max(n - 1, 8).bit_length() // 8
     return max(least, -(-n // unit) * unit)

@@ -110,6 +110,14 @@ class Programs:
         place = jnp.int32(np.argmin(is_empty))
         return self._call(self._spread, (place, jnp.asarray(is_empty)), lanes)
 
+    def prepare(self, group: int, width: int) -> None:
+        """Compile what advances `width` lanes, unless another station is about it.
+
+        The other one draws its members meanwhile.
+        """
+        lanes = idle(self.plan.groups[group].lane, width)
+        self._call.ahead(self._advance, jnp.int32(0), lanes)
+
     def advance(self, attempts: int, lanes: Lane) -> Lane:
         """A round."""
         count = jnp.int32(attempts)

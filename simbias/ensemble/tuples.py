@@ -27,6 +27,7 @@ def with_tuples(experiment: Experiment) -> Experiment:
         times=_times(experiment.times),
         keep=_times(experiment.keep),
         root=_plain(experiment.root),
+        least_rows=_plain(experiment.least_rows),
     )
 
 

@@ -5,7 +5,6 @@ from jaxtyping import PRNGKeyArray
 
 from simbias.core import AbstractNetwork, Dataset, Index, Real
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
-from simbias.ensemble.padding import padded
 from simbias.networks.activations import ActivationName
 from simbias.networks.two_layer_init import INITIAL_LAWS, InitialLaw
 
@@ -24,14 +23,11 @@ def shared_sample(
     initial: InitialLaw = "balanced",
     has_bias: bool = False,
     n_test: int = 2000,
-    rows: int = 0,
 ) -> tuple[Dataset, AbstractNetwork]:
     """Sample number `draw`, of which a larger `n` sees more, and start number `start`.
 
     The same `draw` is the same sample for every network and every n, σ and λ, so that
-    what is compared differs in nothing else.  Samples of fewer than `rows` are padded
-    to it: all such n then share one compiled program, which on a CPU costs more than
-    the padding.
+    what is compared differs in nothing else.
     """
     del key
     key_data, key_network = jax.random.split(jax.random.key(draw))
@@ -44,4 +40,4 @@ def shared_sample(
         activation=activation,
         has_bias=has_bias,
     )
-    return padded(data, max(n, rows)), network
+    return data, network

@@ -59,7 +59,10 @@ def origin(
                 f"`experiment.{field}` is not that of the result, which was made with "
                 f"{stored[field]}, and `experiment` has {ours[field]}."
             )
-    return dataclasses.replace(experiment, dtype=stored["dtype"], root=stored["root"])
+    same = {name: stored[name] for name in ("dtype", "root")}
+    # Results of earlier versions know nothing of it.
+    least = stored.get("least_rows", 0)
+    return dataclasses.replace(experiment, **same, least_rows=least)
 
 
 def values_of(ds: xr.Dataset) -> dict[str, list[CellValue]]:

@@ -1,4 +1,5 @@
 import dataclasses
+import threading
 from typing import ClassVar, Literal
 
 import equinox as eqx
@@ -124,6 +125,37 @@ def test_one_program_is_compiled_per_shape(traces):
     # n = 6 and 7 share a bucket, and floats never need a program of their own.
     outcomes(small(cell={"n": (6, 7, 20), "scale": (0.1, 0.2, 0.5)}))
     assert len(traces) == 2
+
+
+def test_samples_of_all_sizes_share_a_program_if_asked(traces):
+    alone = outcomes(small(cell={"n": (6, 7, 20)}))
+    assert len(traces) == 2
+    padded = outcomes(small(cell={"n": (6, 7, 20)}, least_rows=20))
+    assert len(traces) == 3
+    for member, ours in padded.items():
+        np.testing.assert_allclose(
+            ours.records["risk"], alone[member].records["risk"], rtol=1e-12
+        )
+
+
+def test_who_waits_for_a_program_draws_meanwhile(monkeypatch):
+    compiling, drawn = threading.Event(), threading.Event()
+    ahead, begin = Calls.ahead, Programs.begin
+
+    def slow(self, program, *arguments):
+        is_first = not compiling.is_set()
+        compiling.set()
+        assert not is_first or drawn.wait(60)
+        ahead(self, program, *arguments)
+
+    def begun(*arguments):
+        drawn.set()
+        return begin(*arguments)
+
+    monkeypatch.setattr(Calls, "ahead", slow)
+    monkeypatch.setattr(Programs, "begin", begun)
+    found = outcomes(small(cell={"n": 6}), devices=2 * jax.local_devices()[:1])
+    assert len(found) == 3
 
 
 def test_computing_is_not_told_as_compiling(monkeypatch):
@@ -370,6 +402,8 @@ def test_padding_changes_no_risk():
         ({"seeds": True}, r"`seeds` must be a positive integer, got True"),
         ({"cell": {"n": 10**12}}, r"`cell.n` must be at most"),
         ({"cell": {"n": 2**31 - 1}}, r"too large: .* members need about"),
+        ({"least_rows": -1}, r"`least_rows` must be an integer from 0 on, got -1"),
+        ({"least_rows": 2**31 - 1}, r"too large: .* members need about"),
         ({"root": -1}, r"`root` must be from 0 to"),
         ({"root": 2**70}, r"`root` must be from 0 to"),
         ({"measures": {"status": Risk()}}, r"cannot be called `status`"),

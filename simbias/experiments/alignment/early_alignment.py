@@ -63,7 +63,6 @@ experiment = presets(
         make=shared_sample,
         cell={
             "n": (30, 100, 400),
-            "rows": 400,
             "d": (2, 5),
             "m": (30, 120),
             "scale": (1e-2, 1e-3, 1e-4, 1e-8, REFERENCE),
@@ -71,6 +70,7 @@ experiment = presets(
             "n_test": 1,
         },
         seeds=1,
+        least_rows=400,
         flow=ReluFlow(rtol=1e-5),
         loss=half_mse,
         times=_TIMES,
@@ -79,23 +79,23 @@ experiment = presets(
     smoke={
         "cell": {
             "n": 200,
-            "rows": 0,
             "d": 2,
             "m": 30,
             "scale": (1e-3, 1e-6, REFERENCE),
             "draw": (0, 1, 2),
-        }
+        },
+        "least_rows": 0,
     },
     paper={
         "cell": {
             "n": (40, 200, 1000, 5000),
-            "rows": 0,
             # With these every neuron at every time is 8.6 GB.
             "d": (2, 5, 10),
             "m": (100, 400),
             "scale": (1e-2, 1e-3, 1e-4, 1e-8, 1e-16, REFERENCE),
             "draw": tuple(range(30)),
-        }
+        },
+        "least_rows": 0,
     },
 )
 

@@ -60,8 +60,6 @@ experiment = presets(
             "scale": (1e-12, 1e-9, 1e-6, 1e-1),
             "draw": tuple(range(FRESH, FRESH + 12)),
             "n_test": 1,
-            # One program serves all sizes.
-            "rows": 16,
         },
         seeds=1,
         flow=ReluFlow(rtol=1e-4),
@@ -82,7 +80,6 @@ experiment = presets(
             "m": (50, 200),
             "scale": (1e-20, 1e-16, 1e-12, 1e-9, 1e-6, 1e-3, 1e-1),
             "draw": tuple(range(FRESH, FRESH + 100)),
-            "rows": 0,
         },
         "times": log_times(EARLY, 1e9, 60),
     },

@@ -63,8 +63,6 @@ experiment = presets(
             "scale": (1e-9, 1e-6, 1e-2, 1.0),
             "draw": tuple(range(FRESH, FRESH + 8)),
             "n_test": 1,
-            # One program serves all sizes.
-            "rows": 14,
         },
         seeds=1,
         flow=ReluFlow(rtol=1e-4),
@@ -85,7 +83,6 @@ experiment = presets(
             "m": 200,
             "scale": (1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),
             "draw": tuple(range(FRESH, FRESH + 64)),
-            "rows": 0,
         },
         "times": log_times(10.0, 1e6, 40),
     },

@@ -69,8 +69,8 @@ experiment = presets(
             "start": (0, 1),
             "draw": (0, 1),
             "n_test": 200,
-            "rows": 40,
         },
+        "least_rows": 40,
         "times": log_times(1.0, 300.0, 8),
         # Compiles in a fraction of the time.
         "flow": Descent(rate=0.1),
