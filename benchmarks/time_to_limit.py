@@ -52,12 +52,14 @@ SHORT = (1.0, 5.0)
 KEY = jax.random.key(0)
 STEPS = (0.3, 0.1, 0.03, 0.01)
 TOLERANCES = (1e-3, 1e-4, 1e-5)
-# Solvers of diffrax, and the stages of a step, at each of which an implicit one
-# evaluates the field several times more.
-SOLVERS = {"tsit5": (diffrax.Tsit5(), 6), "kvaerno5": (diffrax.Kvaerno5(), 7)}
+# Solvers of diffrax, the stages of a step, at each of which an implicit one evaluates
+# the field several times more, and the steps in a twentieth of the way beyond which
+# there is no patience either: an implicit one solves a linear system in each.
+SOLVERS = {
+    "tsit5": (diffrax.Tsit5(), 6, 100_000),
+    "kvaerno5": (diffrax.Kvaerno5(), 7, 300),
+}
 UNKNOWNS = 1500
-# Steps of diffrax in a twentieth of the way, beyond which it has no patience either.
-MOST = 100_000
 
 
 def main() -> None:
@@ -131,11 +133,11 @@ def contenders(
         flow = euler(step)
         out[f"euler, {step:g}"] = partial(reached, start, flow, (until,), None)
     unknowns = sum(v.size for v in jax.tree.leaves(start.network) if eqx.is_array(v))
-    for name, (solver, stages) in SOLVERS.items():
+    for name, (solver, stages, most) in SOLVERS.items():
         if name == "kvaerno5" and (is_small or unknowns > UNKNOWNS):
             continue  # it factorises a matrix of so many rows in every step
         for rtol in TOLERANCES[:1] if is_small else TOLERANCES:
-            run = partial(by_diffrax, start, solver, stages, rtol, until)
+            run = partial(by_diffrax, start, solver, stages, most, rtol, until)
             out[f"{name}, {rtol:g}"] = run
     return out
 
@@ -215,6 +217,7 @@ def by_diffrax(
     start: Start,
     solver: diffrax.AbstractSolver,
     stages: int,
+    most: int,
     rtol: float,
     until: float,
     patience: float,
@@ -242,7 +245,7 @@ def by_diffrax(
             y0=y,
             stepsize_controller=controller,
             saveat=diffrax.SaveAt(t1=True),
-            max_steps=MOST,
+            max_steps=most,
             throw=False,
         )
         is_there = found.result == diffrax.RESULTS.successful

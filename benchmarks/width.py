@@ -1,15 +1,15 @@
 """What does a member cost from a small start to a proven limit, phase by phase?
 
-Two layers of m neurons on n samples of a noisy linear teacher in d = 5, λ = 1e-8: CPU
-seconds (without compiling), steps, evaluations and crossings of
+Two layers of m neurons on n samples of a noisy linear teacher in d = 5, from λ = 1e-8
+or any other: CPU seconds (without compiling), steps, evaluations and crossings of
 
     alone      while no neuron feels another,
     escape     from there to twice that time, in which those that grew turn together,
     rest       up to the time at which `Stationary` has proven the limit,
     proof      looking for one.
 
-    python benchmarks/width.py [--n N ...] [--m M ...] [--d D] [--json FILE|-]
-        [--smallest]
+    python benchmarks/width.py [--n N ...] [--m M ...] [--d D] [--scale S ...]
+        [--json FILE|-] [--smallest]
 """
 
 import argparse
@@ -37,6 +37,7 @@ def main() -> None:
     parser.add_argument("--n", nargs="+", type=int, default=[400])
     parser.add_argument("--m", nargs="+", type=int, default=[100, 1000, 10_000])
     parser.add_argument("--d", type=int, default=5)
+    parser.add_argument("--scale", nargs="+", type=float, default=[1e-8])
     parser.add_argument("--json", default="-")
     parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()
@@ -44,14 +45,19 @@ def main() -> None:
     sizes = [(n, m) for n in options.n for m in options.m]
     if options.smallest:
         sizes = [(12, 6)]
-    rows = [row for size in sizes for row in phases(*size, options.d)]
-    about = {"d": options.d, "scale": 1e-8, "sigma": 0.3, "rtol": 1e-4, **machine()}
+    rows = [
+        {"scale": scale, **row}
+        for scale in options.scale
+        for size in sizes
+        for row in phases(*size, options.d, scale)
+    ]
+    about = {"d": options.d, "sigma": 0.3, "rtol": 1e-4, **machine()}
     written(options.json, {**about, "rows": rows})
 
 
-def phases(n: int, m: int, d: int) -> list[dict]:
+def phases(n: int, m: int, d: int, scale: float) -> list[dict]:
     """One member, step by step."""
-    data, network = make(KEY, n=n, m=m, d=d, sigma=0.3, scale=1e-8, n_test=1)
+    data, network = make(KEY, n=n, m=m, d=d, sigma=0.3, scale=scale, n_test=1)
     flow, stop = ReluFlow(rtol=1e-4, decouple=True), Stationary()
     step, ask = eqx.filter_jit(flow.step), eqx.filter_jit(stop.status)
     at = jnp.float64(TIMES[-1])

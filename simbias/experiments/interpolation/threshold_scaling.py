@@ -172,7 +172,7 @@ def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
     """n* with its interval against one axis, one line per level and other point."""
     others = [k for k in AGAINST if k in errors.dims and k != axis]
     q = np.sort(errors[axis].values.astype(float))
-    fits = exponents(errors)
+    fits, sizes = exponents(errors), errors["n"].values[[0, -1]]
     for i, (label, part) in enumerate(points(errors["train_risk"], others)):
         for j, (level, mark) in enumerate(zip(LEVELS, ("o", "s"), strict=True)):
             kind: dict[str, Any] = {
@@ -184,13 +184,13 @@ def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
             found = [median_crossing(part.sel({axis: v}), level) for v in q]
             n = np.array([f.value for f in found])
             # An end beyond the grid is drawn at the end of the grid.
-            ends = np.clip([[f.low, f.high] for f in found], *part["n"].values[[0, -1]])
+            ends = np.clip([[f.low, f.high] for f in found], *sizes)
             reach = np.abs(ends.T - n)
-            beyond = [
-                f.low if f.high == np.inf and not f.is_bracketed else np.nan
-                for f in found
-            ]
-            panel.plot(beside, beyond, "^", ms=6, **kind)
+            open_ended = lambda f: not f.is_bracketed
+            beyond = [f.high == np.inf and open_ended(f) for f in found]
+            below = [0 == f.low < f.high < np.inf and open_ended(f) for f in found]
+            panel.plot(beside, np.where(beyond, ends[:, 0], np.nan), "^", ms=6, **kind)
+            panel.plot(beside, np.where(below, ends[:, 1], np.nan), "v", ms=6, **kind)
             p = fits[axis, level, label]
             text = f"n* at {LEVELS[level]}"
             seen = p.estimate
@@ -209,10 +209,11 @@ def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
             )
     panel.set_xscale("log")
     panel.set_yscale("log")
+    panel.set_ylim(0.9 * sizes[0], 1.1 * sizes[1])
     panel.set_xticks(q, [f"{v:g}" for v in q])
     panel.xaxis.set_minor_locator(NullLocator())
     panel.set_xlabel({"scale": "initial scale λ", "sigma": "noise σ"}.get(axis, axis))
-    panel.set_title(f"n* against {AGAINST[axis]}; ▲: not reached, at least ▲")
+    panel.set_title(f"n* against {AGAINST[axis]}; ▲ at least, ▼ at most")
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
