@@ -8,8 +8,9 @@ where a median over draws rises to a level, linear in ln n between sizes:
     σ²/2      half of the noise is left: the middle of the passage
 
 Every axis with at least two values (d, m, scale, sigma) is looked at: n* at its ends,
-and from three values on the exponent p of n* ∝ qᵖ.  What is said of d is said where λ
-and λ/100 end alike: there n* belongs to the flow, and not to the start.
+and from three values on the exponent p of n* ∝ qᵖ.  What is said of d is said where
+members end alike from λ = 1e-12 and from 1e-100, for which neurons align eight times
+as long: there n* belongs to the flow, and not to the start.
 
 Reference: Boursier & Flammarion (2024), arXiv:2410.02348: n* grows with d (figures for
 d = 5 and 10; the theorem asks for more than d³), and depends neither on m nor on λ once
@@ -73,7 +74,7 @@ experiment = presets(
             "d": (5, 10),
             "n": (8, 16, 27, 40, 60, 90, 140),
             "m": 100,
-            "scale": (1e-12, 1e-14),
+            "scale": (1e-12, 1e-100),
             "draw": tuple(range(8)),
         },
         seeds=1,
@@ -217,7 +218,7 @@ def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Interpolation below n*; what λ/100 leaves as it is; n* with d, m and λ."""
+    """Interpolation below n*; what a smaller λ leaves as it is; n* with d, m and λ."""
     errors = final_errors(ds)
     when = f"t = {float(ds['time'][-1]):g}"
     first = errors["train_risk"].isel(n=int(np.argmin(errors["n"].values)))
