@@ -1,6 +1,6 @@
 """Of how many samples does training leave nothing, size by size, and how did they end?
 
-Of runs of `threshold_scaling`, or of one with its axes: per d, m, λ and n how many
+Of runs of `threshold_scaling`, or of others with its axes: per d, m, λ and n how many
 draws interpolate (a train error below 0.01 σ²), how many are at a limit that is proven
 (interpolation among them), the median train error over σ², and of how many the verdict
 is the same from the next smaller λ.
@@ -13,7 +13,6 @@ is the same from the next smaller λ.
 import argparse
 import dataclasses
 import json
-import pathlib
 import tempfile
 from typing import Any
 
@@ -41,12 +40,18 @@ def main() -> None:
     jax.config.update("jax_enable_x64", True)
     if not options.runs:
         return written(options.json, {**machine(), "rows": of_smallest()})
-    about, rows = [], []
-    for run in map(pathlib.Path, options.runs):
-        recipe = json.loads((run / "config.json").read_text())
-        about.append({k: recipe[k] for k in ("versions", "device") if k in recipe})
-        rows += shares(open_result(str(run)))
-    return written(options.json, {"runs": about, "rows": rows})
+    results = map(open_result, options.runs)
+    runs = [{**about(ds), "rows": shares(ds)} for ds in results]
+    return written(options.json, {"runs": runs})
+
+
+def about(ds: xr.Dataset) -> dict[str, Any]:
+    """What was run, and where."""
+    recipe = json.loads(ds.attrs["configuration"])
+    cell = {k: v for k, v in recipe["cell"].items() if k not in ("draw", "n_test")}
+    kept = {k: json.loads(ds.attrs[k]) for k in ("versions",) if k in ds.attrs}
+    final = recipe["times"][-1]
+    return {"experiment": recipe["name"], "cell": cell, "final_time": final, **kept}
 
 
 def shares(ds: xr.Dataset) -> list[dict[str, Any]]:
