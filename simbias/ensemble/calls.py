@@ -34,13 +34,12 @@ class Calls:
             self._ready.add(key)
         return out
 
-    def ahead(self, program: Any, *arguments: Any) -> None:
-        """Call a program for what compiling it leaves, unless another thread does."""
+    def is_wanted(self, program: Any, *arguments: Any) -> bool:
+        """Whether such a program is not compiled, and nobody is about it."""
         key = _key(program, arguments)
         with self._guard:
             lock = self._locks.setdefault(key, threading.Lock())
-        if key not in self._ready and not lock.locked():
-            self(program, *arguments)
+        return key not in self._ready and not lock.locked()
 
     def is_compiled(self, program: Any, *arguments: Any) -> bool:
         """Whether such a call computes at once."""

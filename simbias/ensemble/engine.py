@@ -237,7 +237,7 @@ class Stations:
             programs.progress.begun.add(group)
             if lanes is None:
                 lanes = idle(programs.plan.groups[group].lane, len(places))
-                programs.prepare(group, len(places))
+                lanes = programs.prepare(lanes)
             if task.leaves is None:
                 fresh.append((task.member, i))
             else:

@@ -110,13 +110,16 @@ class Programs:
         place = jnp.int32(np.argmin(is_empty))
         return self._call(self._spread, (place, jnp.asarray(is_empty)), lanes)
 
-    def prepare(self, group: int, width: int) -> None:
-        """Compile what advances `width` lanes, unless another station is about it.
+    def prepare(self, lanes: Lane) -> Lane:
+        """The same lanes, in which nothing runs, and what will advance them.
 
-        The other one draws its members meanwhile.
+        That is compiled unless another station is about it: who does not compile draws
+        its members meanwhile.
         """
-        lanes = idle(self.plan.groups[group].lane, width)
-        self._call.ahead(self._advance, jnp.int32(0), lanes)
+        none = jnp.int32(0)
+        if self._call.is_wanted(self._advance, none, lanes):
+            lanes = self._call(self._advance, none, lanes)
+        return lanes
 
     def advance(self, attempts: int, lanes: Lane) -> Lane:
         """A round."""

@@ -140,19 +140,19 @@ def test_samples_of_all_sizes_share_a_program_if_asked(traces):
 
 def test_who_waits_for_a_program_draws_meanwhile(monkeypatch):
     compiling, drawn = threading.Event(), threading.Event()
-    ahead, begin = Calls.ahead, Programs.begin
+    prepare, begin = Programs.prepare, Programs.begin
 
-    def slow(self, program, *arguments):
+    def slow(self, lanes):
         is_first = not compiling.is_set()
         compiling.set()
         assert not is_first or drawn.wait(60)
-        ahead(self, program, *arguments)
+        return prepare(self, lanes)
 
     def begun(*arguments):
         drawn.set()
         return begin(*arguments)
 
-    monkeypatch.setattr(Calls, "ahead", slow)
+    monkeypatch.setattr(Programs, "prepare", slow)
     monkeypatch.setattr(Programs, "begin", begun)
     found = outcomes(small(cell={"n": 6}), devices=2 * jax.local_devices()[:1])
     assert len(found) == 3
