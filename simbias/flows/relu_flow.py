@@ -22,7 +22,6 @@ from simbias.flows._relu.position import (
     first_length,
     first_position,
 )
-from simbias.flows._relu.rows import PAYS
 from simbias.flows._relu.smooth_step import unknown_stiffness
 from simbias.flows._relu.step_control import first_controller
 from simbias.flows._relu.weights import weights
@@ -38,6 +37,9 @@ from simbias.numerics.planes import Planes
 
 # A tolerance below this many roundings would take their noise for events.
 _LEAST_RTOL = 1000
+# Neurons × samples from which steps of neurons by themselves are worth what they take
+# to compile: members take a half to two thirds of the time.
+_ALONE_PAYS = 15_000
 
 
 class ReluFlow(AbstractFlow):
@@ -79,7 +81,7 @@ class ReluFlow(AbstractFlow):
             followed by itself, exactly, over all planes that it meets, in few steps
             however long that takes: time and cost do not depend on how small the start
             is.  For one output that is trained and no `events`, while |a| ≥ |w|.  None
-            takes such steps where m × n ≥ 65,536, n as it is padded; a program with
+            takes such steps where m × n ≥ 15,000, n as it is padded; a program with
             them takes about a third longer to compile.
         events: room for so many events, written down with their times: the result has
             `event_time`, `event_neuron`, `event_sample` (the first one on the
@@ -221,7 +223,7 @@ class ReluFlow(AbstractFlow):
         return jnp.maximum(jnp.asarray(self.rtol, dtype), least)
 
     def _may_be_alone(self, m: int, sample: Sample) -> bool:
-        pays = m * sample.x.shape[0] >= PAYS
+        pays = m * sample.x.shape[0] >= _ALONE_PAYS
         wanted = pays if self.decouple is None else self.decouple
         return wanted and may_be_decoupled(sample) and not self.events
 

@@ -76,7 +76,8 @@ experiment = presets(
             "n_test": 10,
         },
         seeds=1,
-        flow=ReluFlow(rtol=1e-4),
+        # At 1e-4 about one member in forty takes the other side of a saddle.
+        flow=ReluFlow(rtol=1e-6),
         loss=half_mse,
         times=log_times(10.0, 6000.0, 28),
         measures={"train_risk": TrainRisk()},
