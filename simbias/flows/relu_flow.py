@@ -39,7 +39,7 @@ from simbias.numerics.planes import Planes
 _LEAST_RTOL = 1000
 # Neurons × samples from which steps of neurons by themselves are worth what they take
 # to compile: members take a half to two thirds of the time.
-_ALONE_PAYS = 15_000
+ALONE_PAYS = 15_000
 
 
 class ReluFlow(AbstractFlow):
@@ -223,7 +223,7 @@ class ReluFlow(AbstractFlow):
         return jnp.maximum(jnp.asarray(self.rtol, dtype), least)
 
     def _may_be_alone(self, m: int, sample: Sample) -> bool:
-        pays = m * sample.x.shape[0] >= _ALONE_PAYS
+        pays = m * sample.x.shape[0] >= ALONE_PAYS
         wanted = pays if self.decouple is None else self.decouple
         return wanted and may_be_decoupled(sample) and not self.events
 
