@@ -76,7 +76,7 @@ experiment = presets(
             "n_test": 10,
         },
         seeds=1,
-        # At 1e-4 about one member in forty takes the other side of a saddle.
+        # At 1e-4 some two members in a hundred take the wrong side of a saddle.
         flow=ReluFlow(rtol=1e-6),
         loss=half_mse,
         times=log_times(10.0, 6000.0, 28),
