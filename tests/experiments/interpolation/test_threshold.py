@@ -7,6 +7,7 @@ import xarray as xr
 from simbias.core import Estimate, Status
 from simbias.experiments import threshold, threshold_scaling
 from simbias.experiments.interpolation._exponents import Exponent
+from simbias.figures.style import blank
 
 SEEDS = 20
 SIGMA = 0.3
@@ -142,3 +143,15 @@ def test_starts_that_are_both_small_end_alike_or_not(alike, scale, verdict):
     errors = scaled(alike, seeds=32).assign_coords(scale=[1e-14, scale])
     (claim,) = threshold_scaling._alike(errors, "t = 1")
     assert claim.verdict == verdict
+
+
+@pytest.mark.parametrize(("left", "mark"), [(0.9, "v"), (0.0, "^")])
+def test_a_threshold_outside_of_the_grid_is_drawn_at_its_end(left, mark):
+    errors = xr.full_like(scaled(0), left)
+    panel = blank().subplots()
+    threshold_scaling._thresholds(panel, errors, "scale")
+    panel.figure.canvas.draw()
+    ends = [line for line in panel.lines if line.get_marker() == mark]
+    assert any(np.isfinite(line.get_ydata()).all() for line in ends)
+    other = [line for line in panel.lines if line.get_marker() in {"v", "^"} - {mark}]
+    assert not any(np.isfinite(line.get_ydata()).any() for line in other)
