@@ -79,7 +79,8 @@ experiment = presets(
         },
         seeds=1,
         least_rows=140,
-        flow=ReluFlow(rtol=1e-4),
+        # As in `interpolating_samples`: at 1e-4 some members end otherwise.
+        flow=ReluFlow(rtol=1e-6),
         loss=half_mse,
         times=log_times(10.0, 10_000.0, 16),
         measures={
@@ -115,7 +116,6 @@ experiment = presets(
         },
         "least_rows": 0,
         "times": log_times(1.0, 10_000.0, 30),
-        "dtype": "float32",
     },
 )
 
