@@ -8,6 +8,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from simbias.checks.cell_value import checked_value
 from simbias.core import CellValue, Experiment, Index, Make
 from simbias.ensemble.fields import flow_fields, value_type
@@ -52,8 +54,9 @@ def make_grid(experiment: Experiment) -> Grid:
     """Every cell of an experiment, checked.
 
     Raises:
-        ValueError: for an unknown key, a value of the wrong type or not finite, an
-            empty or duplicated axis.  The message names the key as `cell.KEY`.
+        ValueError: for an unknown key, a value of the wrong type, not finite, or beyond
+            the range of the experiment's dtype, an empty or duplicated axis.  The
+            message names the key as `cell.KEY`.
     """
     parameters = parameters_of(experiment.make)
     known = {name: p.annotation for name, p in parameters.items()}
@@ -67,6 +70,8 @@ def make_grid(experiment: Experiment) -> Grid:
         else:
             fixed[key] = checked_value(f"cell.{key}", value, annotation)
     points = itertools.product(*axes.values())
+    for key, value in (fixed | axes).items():
+        _check_range(key, value, experiment.dtype)
     every = (fixed | dict(zip(axes, point, strict=True)) for point in points)
     return Grid(axes, tuple(_cell(parameters, values) for values in every))
 
@@ -133,6 +138,20 @@ def _annotation(key: str, known: Mapping[str, Any]) -> Any:
             "Example: def make(key, *, n: int = 50)."
         )
     raise BadInput(f"`cell.{key}` is not known here." + suggestion(key, known))
+
+
+def _check_range(key: str, values: Any, dtype: str) -> None:
+    """Refuse what the dtype would make 0 or infinite."""
+    limits = np.finfo(dtype)
+    for value in values if isinstance(values, tuple) else (values,):
+        if not isinstance(value, float) or value == 0:
+            continue
+        if not float(limits.tiny) <= abs(value) <= float(limits.max):
+            raise BadInput(
+                f"`cell.{key}` = {value:g} is beyond the range of {dtype}, "
+                f"{float(limits.tiny):.2g} to {float(limits.max):.2g}. "
+                "Example: dtype='float64'."
+            )
 
 
 def _axis(key: str, values: tuple, annotation: Any) -> tuple[CellValue, ...]:

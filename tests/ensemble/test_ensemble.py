@@ -384,6 +384,11 @@ def test_padding_changes_no_risk():
         ({"cell": {"sigma": float("nan")}}, r"`cell.sigma` must be finite"),
         ({"cell": {"m": 0}}, r"`m` must be a positive integer, got 0"),
         (
+            {"dtype": "float32", "cell": {"scale": (1e-3, 1e-100)}},
+            r"`cell.scale` = 1e-100 is beyond the range of float32, 1.2e-38 to 3.4e",
+        ),
+        ({"cell": {"sigma": 1e-310}}, r"`cell.sigma` = 1e-310 .* range of float64"),
+        (
             {"cell": {"flow.rat": 1.0}},
             r"`cell.flow.rat` is not .*mean `flow.rate`",
         ),
