@@ -19,12 +19,13 @@ import equinox as eqx, jax, jax.numpy as jnp, numpy as np
 jax.config.update("jax_enable_x64", True)
 from simbias.core import Dataset, Status
 from simbias.flows.relu_flow import ReluFlow
-from simbias.losses import half_mse
+from simbias import losses
 from simbias.networks.two_layer import TwoLayer
 
 told = np.load("start.npz")
 w, a, x, y = (jnp.asarray(told[k]) for k in "waxy")
 patience, rtol = float(told["patience"]), float(told["rtol"])
+loss = getattr(losses, str(told["loss"]))
 none = jnp.zeros((0, x.shape[1]), x.dtype)
 data = Dataset(x, y, jnp.ones(x.shape[0], x.dtype), y, none)
 flow, network = ReluFlow(rtol=rtol), TwoLayer(w, a)
@@ -32,10 +33,10 @@ flow, network = ReluFlow(rtol=rtol), TwoLayer(w, a)
 @eqx.filter_jit
 def advanced(state, until):
     goes = lambda s: (s.status == Status.RUNNING) & (s.time < until)
-    step = lambda s: flow.step(s, data, half_mse, until)
+    step = lambda s: flow.step(s, data, loss, until)
     return jax.lax.while_loop(goes, step, state)
 
-state = eqx.filter_jit(flow.init)(network, data, half_mse, jax.random.key(0))
+state = eqx.filter_jit(flow.init)(network, data, loss, jax.random.key(0))
 jax.block_until_ready(advanced(state, jnp.float64(1e-9)).time)
 seconds = 0.0
 for until in told["pieces"]:
@@ -60,6 +61,7 @@ def is_held(commit: str) -> bool:
 def of_commit(
     commit: str,
     arrays: dict[str, np.ndarray],
+    loss: str,
     rtol: float,
     pieces: tuple[float, ...],
     patience: float,
@@ -69,6 +71,7 @@ def of_commit(
     Args:
         commit: one that this clone of the repository holds.
         arrays: `w`, `a`, `x` and `y` of a member.
+        loss: its name.
         rtol: of the flow.
         pieces: times; after each of them it may be told to end.
         patience: seconds after which it ends.
@@ -84,7 +87,9 @@ def of_commit(
         folder = pathlib.Path(name)
         with tarfile.open(fileobj=io.BytesIO(taken.stdout)) as packed:
             packed.extractall(folder, filter="data")
-        told = {"pieces": pieces, "patience": patience, "rtol": rtol}
+        told = {
+            "pieces": pieces, "patience": patience, "rtol": rtol, "loss": loss
+        }  # fmt: skip
         np.savez(folder / "start.npz", **arrays, **told)
         done = subprocess.run(
             [sys.executable, "-c", _CHILD],

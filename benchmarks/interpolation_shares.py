@@ -50,8 +50,13 @@ def about(ds: xr.Dataset) -> dict[str, Any]:
     recipe = json.loads(ds.attrs["configuration"])
     cell = {k: v for k, v in recipe["cell"].items() if k not in ("draw", "n_test")}
     kept = {k: json.loads(ds.attrs[k]) for k in ("versions",) if k in ds.attrs}
-    final = recipe["times"][-1]
-    return {"experiment": recipe["name"], "cell": cell, "final_time": final, **kept}
+    return {
+        "experiment": recipe["name"],
+        "cell": cell,
+        "rtol": recipe["flow"].get("rtol"),
+        "final_time": recipe["times"][-1],
+        **kept,
+    }
 
 
 def shares(ds: xr.Dataset) -> list[dict[str, Any]]:

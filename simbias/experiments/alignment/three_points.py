@@ -107,7 +107,11 @@ def figure(ds: xr.Dataset) -> Figure:
         whole = blank(13.5, 3.6)
         loss, line, left = whole.subplots(1, 3)
         flat = small.stack(member=[d for d in small["status"].dims])
-        curves(loss, flat["train_risk"], colour=COLOURS[0])
+        for i, scale in enumerate(small["scale"].values):
+            part = small["train_risk"].sel(scale=scale)
+            colour = COLOURS[i % len(COLOURS)]
+            curves(loss, part, colour=colour, label=f"λ = {scale:g}")
+        loss.legend()
         loss.set_yscale("linear")
         risk, _, _ = least_squares()
         law_level(loss, risk)

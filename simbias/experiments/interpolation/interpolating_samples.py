@@ -210,7 +210,7 @@ def _draw(axes: Axes, part: xr.Dataset) -> None:
     axes.set_ylim(0.5, most)
     axes.set_aspect("equal")
     numbers = range(1, DRAWN + 1)
-    names = [*map(str, numbers[:-1]), f"≥ {DRAWN}"]
+    names = [*map(str, numbers[:-1]), f"{DRAWN}+"]
     axes.set_xticks(numbers, names)
     axes.set_yticks(numbers, names)
     axes.grid(visible=False)

@@ -152,8 +152,10 @@ def figure(ds: xr.Dataset) -> Figure:
             law_level(panel, 1)
         test.set_yscale("log")
         for panel, axis in zip(laws, axes, strict=True):
-            _thresholds(panel, errors, axis)
-        legend_below(whole, columns=5)
+            _thresholds(panel, errors, axis, COLOURS[len(parts) :] or COLOURS)
+            below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18)}
+            panel.legend(**below, ncols=2 if len(panel.lines) > 6 else 1)
+        legend_below(whole, train, test)
         time = float(ds["time"][-1])
         whole.suptitle(f"at t = {time:g}", fontsize="medium")
     return whole
@@ -169,19 +171,22 @@ def _points_of(errors: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
     ]
 
 
-def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
+def _thresholds(
+    panel: Axes, errors: xr.Dataset, axis: str, colours: tuple[str, ...]
+) -> None:
     """n* with its interval against one axis, one line per level and other point."""
     others = [k for k in AGAINST if k in errors.dims and k != axis]
     q = np.sort(errors[axis].values.astype(float))
     fits, sizes = exponents(errors), errors["n"].values[[0, -1]]
+    notes = set()
     for i, (label, part) in enumerate(points(errors["train_risk"], others)):
         for j, (level, mark) in enumerate(zip(LEVELS, ("o", "s"), strict=True)):
             kind: dict[str, Any] = {
-                "color": COLOURS[i % len(COLOURS)],
+                "color": colours[i % len(colours)],
                 "fillstyle": "full" if level < 0.1 else "none",
             }
             # Beside each other, not on top.
-            beside = q * (q[-1] / q[0]) ** (_BESIDE * j)
+            beside = q * (q[-1] / q[0]) ** (_BESIDE * (len(LEVELS) * i + j))
             found = [median_crossing(part.sel({axis: v}), level) for v in q]
             n = np.array([f.value for f in found])
             # An end beyond the grid is drawn at the end of the grid.
@@ -192,6 +197,8 @@ def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
             below = [0 == f.low < f.high < np.inf and open_ended(f) for f in found]
             panel.plot(beside, np.where(beyond, ends[:, 0], np.nan), "^", ms=6, **kind)
             panel.plot(beside, np.where(below, ends[:, 1], np.nan), "v", ms=6, **kind)
+            notes |= {"; ▲ at least"} if any(beyond) else set()
+            notes |= {"; ▼ at most"} if any(below) else set()
             p = fits[axis, level, label]
             text = f"n* at {LEVELS[level]}"
             seen = p.estimate
@@ -214,7 +221,7 @@ def _thresholds(panel: Axes, errors: xr.Dataset, axis: str) -> None:
     panel.set_xticks(q, [f"{v:g}" for v in q])
     panel.xaxis.set_minor_locator(NullLocator())
     panel.set_xlabel({"scale": "initial scale λ", "sigma": "noise σ"}.get(axis, axis))
-    panel.set_title(f"n* against {AGAINST[axis]}; ▲ at least, ▼ at most")
+    panel.set_title(f"n* against {AGAINST[axis]}{''.join(sorted(notes))}")
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:

@@ -146,13 +146,13 @@ def figure(ds: xr.Dataset) -> Figure:
         for k, part in enumerate(_members(ds, "symmetric")):
             margin = normalised_margin(part) / largest_margin(*_which(part))
             _curve(left, margin, part, COLOURS[2], None if k else "symmetric")
-        law_level(left, 1)
+        law_level(left, 1, "left: the largest possible", ls="--")
         left.set_title("symmetric data: margin over the largest possible")
         for i, points in enumerate(_HINTS):
             for k, part in enumerate(_members(ds, points)):
                 label = f"{points}, h = {_HINTS[points]:g}" if k == 0 else None
                 _curve(right, normalised_margin(part), part, COLOURS[i], label)
-        law_level(right, _one_neuron(), "one neuron along the hint, γ/2")
+        law_level(right, _one_neuron(), "right: one neuron along the hint, γ/2")
         right.set_title("hinted data: min yᵢ f(xᵢ)/‖θ‖², cut below −0.02")
         right.set_ylim(-0.02, 0.18)
         legend_below(whole)

@@ -217,7 +217,7 @@ def _neurons(axes: Any, cell: xr.Dataset) -> None:
         kept = (sign * a > 0) & (share > 1e-12)
         axes.plot(angle[kept], share[kept], ".", ms=3, label=name)
     for i, at in enumerate(turned(law_directions(cell))):
-        label = None if i else "extrema of G"
+        label = None if i else "above: extrema of G"
         law_moment(axes, at, label)
     axes.set_yscale("log")
     axes.set_xlim(begin, begin + 2)
@@ -237,7 +237,7 @@ def _way(axes: Any, cell: xr.Dataset) -> None:
             cell["time"], cell[name].transpose("time", "seed"), lw=0.8, color=COLOURS[i]
         )
         lines[0].set_label(label)
-    law_moment(axes, CONDENSED)
+    law_moment(axes, CONDENSED, f"below: t = {CONDENSED:g}", ls="-.")
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_ylim(1e-9, 10)
