@@ -2,11 +2,13 @@
 
 import functools
 
+import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
 from simbias.core import Dataset, Experiment
 from simbias.experiments._draws import samples
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.theory.extremal_vectors import extremal_vectors
 
 SIGNS = (1, -1)
@@ -40,8 +42,9 @@ def extremal_counts(
 def _counted(x: bytes, y: bytes, d: int) -> tuple[int, int]:
     """Of one sample: figure and claims both ask, and a search takes a second."""
     inputs, targets = (np.frombuffer(v).reshape(-1, k) for v, k in ((x, d), (y, 1)))
-    ones = np.ones(len(inputs))
-    data = Dataset(inputs, targets, ones, mean=targets, features=inputs[:0])  # pyright: ignore
-    listed = extremal_vectors(data, samples=STARTS)
+    with exact_numerics():
+        rows, target = jnp.asarray(inputs), jnp.asarray(targets)
+        data = Dataset(rows, target, jnp.ones(len(rows)), target, rows[:0])
+        listed = extremal_vectors(data, samples=STARTS)
     up, down = ((listed.kind == s) & (s * listed.value > 0) for s in SIGNS)
     return int(up.sum()), int(down.sum())
