@@ -6,10 +6,10 @@ nothing goes to the clock that stood for a limit before: the exact flow, that of
 earlier commit, where this clone holds it, explicit Euler at its best step, diffrax on
 the field as it is.  Seconds are of the processor, without compiling.  The error is the
 root mean square of f − f* over the samples, relative to that of f*, with f* from the
-exact flow at a tolerance of 1e-7, at the same time.
+exact flow at a tolerance of 1e-7, or of `--truth`, at the same time.
 
     python benchmarks/time_to_limit.py [--case NAME ...] [--only WORD] [--loss NAME]
-        [--json FILE|-] [--smallest]
+        [--truth RTOL] [--json FILE|-] [--smallest]
 
 A contender that is not done after `--patience` seconds is told as such.  `--only` takes
 those whose name begins with a word.  `--loss mse` is the mean of squares without the
@@ -71,13 +71,15 @@ def main() -> None:
     parser.add_argument("--json", default="-")
     parser.add_argument("--only", default="")
     parser.add_argument("--loss", choices=LOSSES, default="half_mse")
+    parser.add_argument("--truth", type=float, default=1e-7, metavar="RTOL")
     parser.add_argument("--patience", type=float, default=600.0)
     parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
     cases = ["smallest"] if options.smallest else options.case
     rows = [row for case in cases for row in compared(case, options)]
-    fixed = {"d": D, "scale": SCALE, "sigma": SIGMA, "loss": options.loss}
+    fixed = {"d": D, "scale": SCALE, "sigma": SIGMA}
+    fixed |= {"loss": options.loss, "truth": options.truth}
     about = {**fixed, **machine()}
     written(options.json, {**about, "rows": rows})
 
@@ -89,7 +91,7 @@ def compared(case: str, options: argparse.Namespace) -> list[dict]:
     start = Start(network, data, *LOSSES[options.loss])
     is_small = case == "smallest"
     times = tuple(t / start.speed for t in (SHORT if is_small else TIMES))
-    true = ReluFlow(rtol=1e-7)
+    true = ReluFlow(rtol=options.truth)
     proven = reached(start, true, times, Stationary(), np.inf)
     at_the_clock = reached(start, true, times[-1:], None, np.inf)
     runs = {}
