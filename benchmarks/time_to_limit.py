@@ -77,11 +77,17 @@ def main() -> None:
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
     cases = ["smallest"] if options.smallest else options.case
-    rows = [row for case in cases for row in compared(case, options)]
     fixed = {"d": D, "scale": SCALE, "sigma": SIGMA}
     fixed |= {"loss": options.loss, "truth": options.truth}
-    about = {**fixed, **machine()}
-    written(options.json, {**about, "rows": rows})
+    about, rows = {**fixed, **machine()}, []
+    for case in cases:
+        rows += compared(case, options)
+        # What has run is kept if the next fails, and its programs are not.
+        if options.json != "-":
+            written(options.json, {**about, "rows": rows})
+        jax.clear_caches()
+    if options.json == "-":
+        written(options.json, {**about, "rows": rows})
 
 
 def compared(case: str, options: argparse.Namespace) -> list[dict]:

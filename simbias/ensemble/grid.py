@@ -147,10 +147,11 @@ def _check_range(key: str, values: Any, dtype: str) -> None:
         if not isinstance(value, float) or value == 0:
             continue
         if not float(limits.tiny) <= abs(value) <= float(limits.max):
+            example = f"cell.{key}=1e-3" if dtype == "float64" else "dtype='float64'"
             raise BadInput(
                 f"`cell.{key}` = {value:g} is beyond the range of {dtype}, "
                 f"{float(limits.tiny):.2g} to {float(limits.max):.2g}. "
-                "Example: dtype='float64'."
+                f"Example: {example}."
             )
 
 
