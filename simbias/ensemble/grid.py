@@ -54,9 +54,9 @@ def make_grid(experiment: Experiment) -> Grid:
     """Every cell of an experiment, checked.
 
     Raises:
-        ValueError: for an unknown key, a value of the wrong type, not finite, or beyond
-            the range of the experiment's dtype, an empty or duplicated axis.  The
-            message names the key as `cell.KEY`.
+        ValueError: for an unknown key, a value of the wrong type, not finite, or so
+            small that the experiment's dtype makes it 0, an empty or duplicated axis.
+            The message names the key as `cell.KEY`.
     """
     parameters = parameters_of(experiment.make)
     known = {name: p.annotation for name, p in parameters.items()}
@@ -71,7 +71,7 @@ def make_grid(experiment: Experiment) -> Grid:
             fixed[key] = checked_value(f"cell.{key}", value, annotation)
     points = itertools.product(*axes.values())
     for key, value in (fixed | axes).items():
-        _check_range(key, value, experiment.dtype)
+        _check_not_lost(key, value, experiment.dtype)
     every = (fixed | dict(zip(axes, point, strict=True)) for point in points)
     return Grid(axes, tuple(_cell(parameters, values) for values in every))
 
@@ -140,18 +140,15 @@ def _annotation(key: str, known: Mapping[str, Any]) -> Any:
     raise BadInput(f"`cell.{key}` is not known here." + suggestion(key, known))
 
 
-def _check_range(key: str, values: Any, dtype: str) -> None:
-    """Refuse what the dtype would make 0 or infinite."""
-    limits = np.finfo(dtype)
+def _check_not_lost(key: str, values: Any, dtype: str) -> None:
+    """Refuse what the dtype would make 0; what it makes infinite fails by itself."""
+    least = float(np.finfo(dtype).tiny)
     for value in values if isinstance(values, tuple) else (values,):
-        if not isinstance(value, float) or value == 0:
-            continue
-        if not float(limits.tiny) <= abs(value) <= float(limits.max):
+        if isinstance(value, float) and 0 < abs(value) < least:
             example = f"cell.{key}=1e-3" if dtype == "float64" else "dtype='float64'"
             raise BadInput(
-                f"`cell.{key}` = {value:g} is beyond the range of {dtype}, "
-                f"{float(limits.tiny):.2g} to {float(limits.max):.2g}. "
-                f"Example: {example}."
+                f"`cell.{key}` = {value:g} is below {least:.2g}, the least number of "
+                f"full precision in {dtype}. Example: {example}."
             )
 
 

@@ -385,9 +385,9 @@ def test_padding_changes_no_risk():
         ({"cell": {"m": 0}}, r"`m` must be a positive integer, got 0"),
         (
             {"dtype": "float32", "cell": {"scale": (1e-3, 1e-100)}},
-            r"`cell.scale` = 1e-100 is beyond the range of float32, 1.2e-38 to 3.4e",
+            r"`cell.scale` = 1e-100 is below 1.2e-38, .* float32",
         ),
-        ({"cell": {"sigma": 1e-310}}, r"`cell.sigma` = 1e-310 .* range of float64"),
+        ({"cell": {"sigma": 1e-310}}, r"`cell.sigma` = 1e-310 is below .* float64"),
         (
             {"cell": {"flow.rat": 1.0}},
             r"`cell.flow.rat` is not .*mean `flow.rate`",

@@ -172,7 +172,7 @@ def _points_of(errors: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
 
 
 def _thresholds(
-    panel: Axes, errors: xr.Dataset, axis: str, colours: tuple[str, ...]
+    panel: Axes, errors: xr.Dataset, axis: str, colours: tuple[str, ...] = COLOURS
 ) -> None:
     """n* with its interval against one axis, one line per level and other point."""
     others = [k for k in AGAINST if k in errors.dims and k != axis]
