@@ -87,9 +87,7 @@ def of_commit(
         folder = pathlib.Path(name)
         with tarfile.open(fileobj=io.BytesIO(taken.stdout)) as packed:
             packed.extractall(folder, filter="data")
-        told = {
-            "pieces": pieces, "patience": patience, "rtol": rtol, "loss": loss
-        }  # fmt: skip
+        told = {"pieces": pieces, "patience": patience, "rtol": rtol, "loss": loss}
         np.savez(folder / "start.npz", **arrays, **told)
         done = subprocess.run(
             [sys.executable, "-c", _CHILD],

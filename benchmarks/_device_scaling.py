@@ -14,10 +14,11 @@ from _on_device import Cases, Place, small
 
 from simbias.core import Status
 from simbias.ensemble.events import Progress
+from simbias.ensemble.lanes import idle
 from simbias.ensemble.memory import bytes_in_flight, lanes_that_fit
 from simbias.ensemble.pace import Pace
 from simbias.ensemble.plan import make_plan
-from simbias.ensemble.programs import Programs, idle
+from simbias.ensemble.programs import Programs
 from simbias.experiments import threshold
 from simbias.flows.descent import Descent
 from simbias.numerics.exact_numerics import exact_numerics

@@ -33,10 +33,11 @@ from _tally import compile_cache
 from simbias.core import Experiment
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
 from simbias.ensemble.events import Progress
+from simbias.ensemble.lanes import idle
 from simbias.ensemble.members import maker
 from simbias.ensemble.memory import bytes_in_flight
 from simbias.ensemble.plan import Plan, make_plan
-from simbias.ensemble.programs import Programs, idle
+from simbias.ensemble.programs import Programs
 from simbias.experiments import dominoes, threshold
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow

@@ -29,11 +29,12 @@ from simbias.ensemble.events import (
     to_host,
 )
 from simbias.ensemble.lane import Lane
+from simbias.ensemble.lanes import idle
 from simbias.ensemble.left import leave
 from simbias.ensemble.memory import lanes_that_fit, station_devices
 from simbias.ensemble.pace import Pace
 from simbias.ensemble.plan import Plan
-from simbias.ensemble.programs import Programs, Seat, idle
+from simbias.ensemble.programs import Programs, Seat
 from simbias.errors import BadInput
 from simbias.numerics.exact_numerics import exact_numerics
 

@@ -9,39 +9,34 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int, PRNGKeyArray, PyTree, UInt
+from jaxtyping import Array, Int, UInt
 
 from simbias.core import (
     AbstractFlow,
-    AbstractNetwork,
-    Dataset,
     Experiment,
-    Measure,
-    Status,
 )
 from simbias.ensemble.calls import Calls
 from simbias.ensemble.events import Finished, Leaves, Progress, from_host
 from simbias.ensemble.grid import Cell
-from simbias.ensemble.keys import key_numbers, split_keys
-from simbias.ensemble.lane import Lane, Layout, Recorder, advance_all, start, taken
-from simbias.ensemble.members import Maker, draw, maker, member_flow
+from simbias.ensemble.keys import key_numbers
+from simbias.ensemble.lane import Lane, Layout, advance_all
+from simbias.ensemble.lanes import (
+    Drawn,
+    draw_members,
+    finish_members,
+    place_lane,
+    spread_lane,
+    start_members,
+)
+from simbias.ensemble.members import Maker, maker, member_flow
 from simbias.ensemble.memory import members_together
 from simbias.ensemble.plan import Plan
 from simbias.errors import BadInput
-from simbias.losses import Faults, faults, refuse
+from simbias.losses import Faults, refuse
 from simbias.numerics.compiled import quick_to_compile
 
 # A member and the place of its lane.
 Seat = tuple[int, int]
-
-
-class Drawn(eqx.Module):
-    """Members before they start, stacked: as many as `numbers` of keys were given."""
-
-    data: Dataset
-    network: AbstractNetwork
-    key_flow: PRNGKeyArray
-    faults: Faults
 
 
 class Programs:
@@ -69,9 +64,10 @@ class Programs:
             donate="all-except-first",
             compiler_options=options,
         )
-        self._draw, self._take = _brief(_drawn), _brief(_finished)
-        self._start = donating(functools.partial(_started, plan.recorder), brief)
-        self._place, self._spread = donating(_placed, brief), donating(_spread, brief)
+        self._draw, self._take = _brief(draw_members), _brief(finish_members)
+        self._start = donating(functools.partial(start_members, plan.recorder), brief)
+        self._place = donating(place_lane, brief)
+        self._spread = donating(spread_lane, brief)
         self._advance = donating(
             lambda attempts, lanes: advance_all(
                 plan.recorder, lanes, attempts, self.layout
@@ -170,7 +166,7 @@ def drawer() -> Callable[[Experiment, Cell, Sequence[int], int], Drawn]:
     The function takes the experiment, the cell, the seeds, and how many places there
     are, at least one for each of them; those that are left hold zeros.
     """
-    program = _brief(_drawn)
+    program = _brief(draw_members)
 
     def drawn(experiment: Experiment, cell: Cell, seeds: Sequence[int], places: int):
         fixed, keys = _asked(experiment, cell, seeds, places)
@@ -197,99 +193,6 @@ def _asked(
     keys = np.zeros((places, 3), np.uint32)
     keys[: len(seeds)] = [key_numbers(experiment.root, cell, seed) for seed in seeds]
     return (maker(experiment), cell.sizes), jnp.asarray(keys)
-
-
-def idle(like: Lane, width: int) -> Lane:
-    """`width` lanes of one shape, given with or without values; nothing runs there."""
-    lanes = jax.tree.map(lambda v: _zeros(width, v), like)
-    status = jnp.full(width, Status.REACHED_TIME, jnp.int32)
-    return eqx.tree_at(lambda lanes: lanes.state.status, lanes, status)
-
-
-def _drawn(
-    fixed: tuple[Maker, Any],
-    numbers: dict[str, jax.Array],
-    keys: UInt[Array, "members 3"],
-    count: Int[Array, ""],
-) -> Drawn:
-    by, sizes = fixed
-
-    def one(numbers, key):
-        key_draw, key_flow = split_keys(key)
-        data, network = draw(by, sizes, numbers, key_draw)
-        return Drawn(data, network, key_flow, faults(data.y, data.weight))
-
-    return _each(one, numbers, keys, count)
-
-
-def _started(
-    recorder: Recorder,
-    first: tuple[AbstractFlow, Drawn, Int[Array, " members"], Int[Array, ""]],
-    lanes: Lane,
-) -> Lane:
-    flow, drawn, places, count = first
-
-    def put(i, lanes):
-        one = jax.tree.map(lambda v: v[i], drawn)
-        lane = start(recorder, flow, one.network, one.data, one.key_flow)
-        return _placed((places[i], lane), lanes)
-
-    return jax.lax.fori_loop(0, count, put, lanes)
-
-
-def _placed(new: tuple[Int[Array, ""], Lane], lanes: Lane) -> Lane:
-    place, lane = new
-    return jax.tree.map(lambda all_, one: all_.at[place].set(one), lanes, lane)
-
-
-def _spread(first: tuple[Int[Array, ""], Array], lanes: Lane) -> Lane:
-    place, is_empty = first
-    wide = lambda v: is_empty.reshape(-1, *(1,) * (v.ndim - 1))
-    out = jax.tree.map(lambda v: jnp.where(wide(v), v[place], v), lanes)
-    status = jnp.where(is_empty, jnp.int32(Status.REACHED_TIME), out.state.status)
-    return eqx.tree_at(lambda lanes: lanes.state.status, out, status)
-
-
-def _finished(
-    final: dict[str, Measure],
-    places: Int[Array, " members"],
-    count: Int[Array, ""],
-    lanes: Lane,
-) -> Finished:
-    def one(shared, place):
-        final, lanes = shared
-        lane = jax.tree.map(lambda v: v[place], lanes)
-        state = lane.state
-        of = lambda measure: taken(measure)(state.network, lane.data)
-        values = {name: of(measure) for name, measure in final.items()}
-        values |= lane.flow.history(state)
-        records, status = lane.records, state.status
-        return Finished(
-            records, lane.cursor, status, state.time, state.stats, values, lane.kept
-        )
-
-    return _each(one, (final, lanes), places, count)
-
-
-def _each(
-    one: Callable[[PyTree, Array], PyTree],
-    shared: PyTree,
-    inputs: Array,
-    count: Int[Array, ""],
-) -> PyTree:
-    """`one` of the first `count` inputs, one after another, and zeros for the rest."""
-    # Under jit it is traced once, for its shapes and for the loop.
-    one = eqx.filter_jit(one)
-    like = eqx.filter_eval_shape(one, shared, inputs[0])
-    put = lambda i, out: jax.tree.map(
-        lambda all_, value: all_.at[i].set(value), out, one(shared, inputs[i])
-    )
-    blank = jax.tree.map(lambda v: _zeros(inputs.shape[0], v), like)
-    return jax.lax.fori_loop(0, count, put, blank)
-
-
-def _zeros(width: int, like: Any) -> jax.Array:
-    return jax.lax.full((width, *like.shape), 0, like.dtype)
 
 
 def _parts(values: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:

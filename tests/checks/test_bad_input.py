@@ -14,8 +14,9 @@ from simbias.core import Dataset, Status
 from simbias.ensemble.arguments import check_arguments, checked_times
 from simbias.ensemble.events import Progress
 from simbias.ensemble.keys import member_keys
+from simbias.ensemble.lanes import idle
 from simbias.ensemble.plan import make_plan
-from simbias.ensemble.programs import Programs, idle
+from simbias.ensemble.programs import Programs
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import MARGIN_LOSSES, half_mse, hinge, logistic
 from simbias.networks.two_layer import TwoLayer

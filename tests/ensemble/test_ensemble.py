@@ -19,10 +19,11 @@ from simbias.ensemble.events import Progress
 from simbias.ensemble.grid import make_grid
 from simbias.ensemble.keys import member_key, member_keys
 from simbias.ensemble.lane import advance_all, start
+from simbias.ensemble.lanes import idle
 from simbias.ensemble.members import draw, maker, member_flow
 from simbias.ensemble.padding import bucket, padded
 from simbias.ensemble.plan import make_plan
-from simbias.ensemble.programs import Programs, idle
+from simbias.ensemble.programs import Programs
 from simbias.flows.descent import Descent
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse

@@ -15,8 +15,9 @@ from two_devices import printed_by
 
 from simbias.core import Status
 from simbias.ensemble.events import Progress, fits, from_host, to_host
+from simbias.ensemble.lanes import idle
 from simbias.ensemble.plan import make_plan
-from simbias.ensemble.programs import Programs, idle
+from simbias.ensemble.programs import Programs
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.networks.two_layer_init import balanced

@@ -10,9 +10,10 @@ from small import PlainDescent, small
 from simbias.ensemble import memory
 from simbias.ensemble.events import Progress
 from simbias.ensemble.footprint import footprint
+from simbias.ensemble.lanes import idle
 from simbias.ensemble.members import maker
 from simbias.ensemble.plan import make_plan
-from simbias.ensemble.programs import Programs, idle
+from simbias.ensemble.programs import Programs
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.measures.neurons.dead_neurons import DeadNeurons

@@ -6,9 +6,10 @@ from small import small
 from simbias.core import Status
 from simbias.ensemble import engine
 from simbias.ensemble.events import Members, Progress
+from simbias.ensemble.lanes import idle
 from simbias.ensemble.pace import Pace
 from simbias.ensemble.plan import make_plan
-from simbias.ensemble.programs import Programs, idle
+from simbias.ensemble.programs import Programs
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.verbs.simulate import simulate
 

@@ -154,7 +154,8 @@ def figure(ds: xr.Dataset) -> Figure:
         for panel, axis in zip(laws, axes, strict=True):
             _thresholds(panel, errors, axis, COLOURS[len(parts) :] or COLOURS)
             below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18)}
-            panel.legend(**below, ncols=2 if len(panel.lines) > 6 else 1)
+            several = len(panel.get_legend_handles_labels()[1]) > len(LEVELS)
+            panel.legend(**below, ncols=1 + several)
         legend_below(whole, train, test)
         time = float(ds["time"][-1])
         whole.suptitle(f"at t = {time:g}", fontsize="medium")
