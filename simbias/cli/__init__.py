@@ -57,6 +57,9 @@ def main(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # in a locale that has no ℓ
+    if arguments is None:
+        # No process that this one starts imports from the working directory.
+        os.environ["PYTHONSAFEPATH"] = "1"
     try:
         sys.exit(exit_code(list(sys.argv[1:] if arguments is None else arguments)))
     except SystemExit as leaving:

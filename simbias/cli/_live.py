@@ -7,13 +7,13 @@ nothing from the run but some time of a core.
 import contextlib
 import contextvars
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Sequence
 
 from simbias.cli import _output as output
 from simbias.cli._terminal import NO_CACHE, say
 from simbias.numerics.compiled import keeps_programs
+from simbias.workers.command import program
 
 
 @contextlib.contextmanager
@@ -23,7 +23,7 @@ def live(words: Sequence[str]) -> Iterator[None]:
     `words` name the run: its place, and a file of yours.  However this process ends,
     the other one sees the end of its input.
     """
-    command = [sys.executable, "-m", "simbias", "watch", *words, "--attached"]
+    command = program("simbias", "watch", *words, "--attached")
     command += [] if keeps_programs() else [NO_CACHE]
     # In a session of its own, so that Ctrl-C reaches the run alone.
     child = subprocess.Popen(

@@ -9,12 +9,11 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from simbias.workers.command import Command
+from simbias.workers.command import Command, program
 from simbias.workers.cores import free_cores
 
 # The exit code of a worker that was asked to leave and has saved its work.
@@ -33,7 +32,7 @@ def started(
     """
     with _deaf():
         child = subprocess.Popen(
-            [sys.executable, "-m", *command.words, "--attached"],
+            program(*command.words, "--attached"),
             stdin=subprocess.PIPE,
             start_new_session=True,
             **options,

@@ -7,7 +7,10 @@ one, and in no other way.
 """
 
 import importlib
+import io
+import os
 import pickle
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +26,8 @@ def called(function: Callable[..., Any]) -> Command:
     """A worker that calls a function, whose argument `over` asks it to leave.
 
     What a notebook or a script defines travels with it if cloudpickle is there, which
-    comes with submitit, Ray and Dask; the rest must be importable where it arrives.
+    comes with submitit, Ray and Dask; the rest must be importable where it arrives:
+    the folders of this process's `sys.path` come last there, behind Python's own.
 
     Raises:
         ValueError: if the function, or what it holds, cannot be sent.
@@ -39,13 +43,16 @@ def called(function: Callable[..., Any]) -> Command:
             f"`workers`: the experiment cannot be sent to them: {error}. Define what "
             "it holds in a module that they can import, or pip install cloudpickle."
         ) from error
-    return Command(("simbias.workers.called",), given)
+    folders = pickle.dumps([os.path.abspath(folder) for folder in sys.path])
+    return Command(("simbias.workers.called",), folders + given)
 
 
 def main() -> None:
     """Call what was given, until it has done or its input ends."""
     cache_programs()
-    function = pickle.loads(given_to_this())
+    given = io.BytesIO(given_to_this())
+    sys.path += [folder for folder in pickle.load(given) if folder not in sys.path]
+    function = pickle.load(given)
     try:
         function(over=end_of_input())
     except SystemExit as leaving:

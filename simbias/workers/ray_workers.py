@@ -3,7 +3,9 @@
 import contextlib
 import dataclasses
 import os
+import pathlib
 import signal
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -99,7 +101,8 @@ class RayWorkers(AbstractPool):
             here = {"address": "local", "include_dashboard": False}
             here["_node_ip_address"] = "127.0.0.1"
         try:
-            with _signals_kept():
+            # Ray lets its workers import from the folder in which it is entered.
+            with _signals_kept(), contextlib.chdir(pathlib.Path(sys.executable).parent):
                 self._ray.init(**here, logging_level="warning")
         except ConnectionError as error:
             raise BadInput(f"`--address`: {self.address}: {error}") from None

@@ -86,6 +86,7 @@ class SlurmWorkers(AbstractPool):
         of_slurm: dict[str, Any] = {
             "slurm_signal_delay_s": min(_WARNING_SECONDS, 15 * self.minutes),
             "slurm_additional_parameters": {"requeue": True},
+            "slurm_setup": ["export PYTHONSAFEPATH=1"],
         }
         if self.partition:
             of_slurm["slurm_partition"] = self.partition
