@@ -27,6 +27,7 @@ EARLIER_FLAGS = (_flags(s for s in Status if s < Status.STATIONARY),)
 _COUNTS = {
     "accepted": "steps that were taken",
     "rejected": "steps that were tried and not taken",
+    "rejected_again": "steps that were shortened after a rejection and rejected again",
     "evaluations": "evaluations of the field, or gradients",
     "events": "neurons that met the hyperplane of a sample",
     "crossings": "neurons that crossed the hyperplane of a sample",

@@ -54,7 +54,9 @@ class GradientFlow(AbstractFlow):
     `evaluations` counts ∇L: one to begin, two more if `dt0` is chosen, and in every
     attempt one per stage, less the stage that the method keeps from the step before
     (Tsit5: 6, Dopri8: 13).  An implicit stage counts once, whatever its Newton
-    iterations and Jacobian cost.
+    iterations and Jacobian cost.  `rejected_again` counts attempts that were rejected
+    although the error estimate of a rejected attempt had just shortened them: many of
+    them are the mark of a kink, and a warning says so after the run.
 
     Args:
         solver: an explicit Runge–Kutta method of diffrax (`Tsit5()`, `Dopri8()`, …),
@@ -133,6 +135,7 @@ class GradientFlow(AbstractFlow):
         status = where_status(~is_sane, Status.NONFINITE, jnp.int32(Status.RUNNING))
         is_chosen = self.is_adaptive and self.dt0 is None
         stats = first_counts(evaluations=3 if is_chosen else 1)
+        stats["rejected_again"] = jnp.int32(0)
         memory = self._begin(make_problem(static, loss, sample), params, gradient)
         return FlowState(network, jnp.zeros((), clock()), status, stats, memory)
 
@@ -162,11 +165,13 @@ class GradientFlow(AbstractFlow):
             status = where_status(is_at_rest, Status.CONVERGED, status)
         cost = stages_taken(self.solver, state.stats["accepted"] == 0)
         stats = counted(state.stats, tries, moves, cost)
+        again = tries & ~moves & new.is_again
+        count = state.stats["rejected_again"] + again.astype(jnp.int32)
         return FlowState(
             eqx.combine(choose(moves, new.params, params), static),
             jnp.where(moves, new.time, state.time),
             status,
-            stats,
+            {**stats, "rejected_again": count},
             choose(tries, new.memory, state.memory),
         )
 

@@ -16,6 +16,7 @@ import xarray as xr
 from simbias.checks.agreement import check_fit, check_loss
 from simbias.checks.experiment import check_resources
 from simbias.checks.files import files_due
+from simbias.checks.steps import warn_of_steps
 from simbias.core import (
     AbstractFlow,
     AbstractStop,
@@ -94,23 +95,14 @@ def simulate(
             "give `store`, and leave out `devices`."
         )
     plan = planned(experiment, lanes, devices)
-    if store is not None and workers is not None:
-        return _by_workers(plan, store, lanes, workers, progress)
-    if store is not None:
-        return _in_store(plan, store, lanes, devices, progress)
-    table = empty_table(plan)
-    with Bar(experiment.name, plan.size, is_drawn=progress) as bar:
-        every = run_members(
-            plan,
-            set(range(plan.size)),
-            lanes=lanes,
-            devices=devices,
-            progress=bar.progress,
-        )
-        for count, outcome in enumerate(every, start=1):
-            table.put(outcome, outcome.member)
-            bar.show(count, outcome)
-    return to_xarray(table, attributes(plan))
+    if store is None:
+        ds = _in_memory(plan, lanes, devices, progress)
+    elif workers is not None:
+        ds = _by_workers(plan, store, lanes, workers, progress)
+    else:
+        ds = _in_store(plan, store, lanes, devices, progress)
+    warn_of_steps(experiment.flow, ds, ds["end_time"])
+    return ds
 
 
 def planned(
@@ -132,6 +124,24 @@ def planned(
         plan = make_plan(experiment)
     check_memory(plan, holds_result, lanes, devices)
     return plan
+
+
+def _in_memory(
+    plan: Plan, lanes: int | None, devices: list[jax.Device] | None, progress: bool
+) -> xr.Dataset:
+    table = empty_table(plan)
+    with Bar(plan.experiment.name, plan.size, is_drawn=progress) as bar:
+        every = run_members(
+            plan,
+            set(range(plan.size)),
+            lanes=lanes,
+            devices=devices,
+            progress=bar.progress,
+        )
+        for count, outcome in enumerate(every, start=1):
+            table.put(outcome, outcome.member)
+            bar.show(count, outcome)
+    return to_xarray(table, attributes(plan))
 
 
 def _in_store(
@@ -250,13 +260,15 @@ def solve(
         lane = _solve(recorder, traced(flow), wrapped(network), data, key)
         records = {k: np.asarray(v) for k, v in lane.records.items()}
         state = lane.state
+        stats = {k: int(v) for k, v in state.stats.items()}
+        warn_of_steps(flow, stats, float(state.time))
         return Trajectory(
             np.asarray(times),
             records,
             unwrapped(state.network),
             float(state.time),
             Status(int(state.status)),
-            {k: int(v) for k, v in state.stats.items()},
+            stats,
             {k: np.asarray(v) for k, v in flow.history(state).items()},
             dtype,
         )

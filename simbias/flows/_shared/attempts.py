@@ -73,7 +73,10 @@ class Memory(eqx.Module):
 
 
 class Attempt(NamedTuple):
-    """What would be, and whether it was tried at all and is to be kept."""
+    """What would be, and whether it was tried at all and is to be kept.
+
+    `is_again` says that the attempt before was rejected too, and neither overflowed.
+    """
 
     params: PyTree
     time: Float[Array, ""]
@@ -81,6 +84,7 @@ class Attempt(NamedTuple):
     is_tried: Bool[Array, ""]
     is_kept: Bool[Array, ""]
     status: Int[Array, ""]
+    is_again: Bool[Array, ""]
 
 
 def adaptive_attempt(
@@ -127,6 +131,7 @@ def adaptive_attempt(
     status = where_status(
         is_too_small & memory.has_overflowed, Status.NONFINITE, status
     )
+    is_again = ~memory.was_kept & ~memory.has_overflowed & ~overflows
     memory = Memory(
         tnext=proposal,
         was_kept=is_kept,
@@ -135,7 +140,7 @@ def adaptive_attempt(
         solver=choose(is_kept, solver_state, memory.solver),
         controller=jax.tree.map(jnp.asarray, controller),
     )
-    return Attempt(new, end, memory, ~is_too_small, is_kept, status)
+    return Attempt(new, end, memory, ~is_too_small, is_kept, status, is_again)
 
 
 def constant_attempt(
@@ -162,4 +167,5 @@ def constant_attempt(
     status = where_status(is_too_small, Status.STEP_TOO_SMALL, status)
     solver_state = choose(is_kept, solver_state, memory.solver)
     memory = dataclasses.replace(memory, solver=solver_state)
-    return Attempt(new, tnext, memory, ~is_too_small, is_kept, status)
+    never = jnp.array(False)
+    return Attempt(new, tnext, memory, ~is_too_small, is_kept, status, never)

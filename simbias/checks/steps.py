@@ -1,0 +1,83 @@
+"""What the counts of steps say about a run, once it is over."""
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool
+
+# Of a smooth field the first rejection of a step finds a length that is accepted: in
+# runs that are stiff, or stop at the limit of stability, at most two in 3,000 attempts
+# are rejected again.  At a kink it is every second one.
+_LEAST_AGAIN, _LEAST_SHARE = 20, 0.05
+_LEAST_REJECTED, _MOST_RATIO = 100, 10
+
+
+def meets_kinks(stats: Mapping[Any, Any]) -> Bool[np.ndarray, "..."]:
+    """Where steps were rejected again after the error estimate had shortened them.
+
+    That estimate is of a high order in the step; at a kink the error falls with the
+    step itself.
+    """
+    accepted, rejected, again = (
+        np.asarray(stats[name]) for name in ("accepted", "rejected", "rejected_again")
+    )
+    is_often = again > _LEAST_SHARE * (accepted + rejected)
+    return np.asarray((again >= _LEAST_AGAIN) & is_often)
+
+
+def rejects_most(stats: Mapping[Any, Any]) -> Bool[np.ndarray, "..."]:
+    """Where more than ten attempts were rejected for each one that was accepted."""
+    accepted, rejected = (np.asarray(stats[name]) for name in ("accepted", "rejected"))
+    is_most = rejected > _MOST_RATIO * accepted
+    return np.asarray((rejected >= _LEAST_REJECTED) & is_most)
+
+
+def said_of_steps(stats: Mapping[Any, Any], end_time: Any) -> list[str]:
+    """A sentence for each thing that the counts of a run's steps point to.
+
+    Args:
+        stats: counts by name, as `FlowState` has them; one member's, or arrays of many.
+            An `xr.Dataset` of a run will do.
+        end_time: of the same members.
+    """
+    out = []
+    if "rejected" not in stats:
+        return out
+    if "rejected_again" in stats and (found := meets_kinks(stats)).any():
+        again = np.asarray(stats["rejected_again"])
+        worst = np.unravel_index(np.argmax(np.where(found, again, -1)), again.shape)
+        out.append(
+            f"{_members(found)} met what looks like a kink: up to "
+            f"{again[worst]:,} steps were rejected again after their error estimate "
+            f"had shortened them, by t = {np.asarray(end_time)[worst]:.6g}. The "
+            "gradient of the network or of the loss jumps there, or `rtol` is below "
+            'the rounding of the dtype. Use the flow "descent" or "relu_flow", or a '
+            "smooth activation, pooling and loss."
+        )
+    if (found := rejects_most(stats)).any():
+        total = lambda name: int(np.asarray(stats[name])[found].sum())
+        out.append(
+            f"{_members(found)} rejected more than {_MOST_RATIO} steps for each one "
+            f"accepted ({total('rejected'):,} and {total('accepted'):,}): the error "
+            "estimate does not fit the flow there. Compare with another `rtol` before "
+            "you rely on the result."
+        )
+    return out
+
+
+def warn_of_steps(
+    flow: Any, stats: Mapping[Any, Any], end_time: Any, stacklevel: int = 3
+) -> None:
+    """Warn of what `said_of_steps` says; kinks that `allow_kinks` allows are none."""
+    if getattr(flow, "allow_kinks", False):
+        stats = {k: stats[k] for k in stats if k != "rejected_again"}
+    for said in said_of_steps(stats, end_time):
+        warnings.warn(said, stacklevel=stacklevel)
+
+
+def _members(found: Bool[np.ndarray, "..."]) -> str:
+    if found.size == 1:
+        return "the network"
+    return f"{int(found.sum()):,} of {found.size:,} networks"
