@@ -18,7 +18,7 @@ import numpy as np
 import xarray as xr
 
 from simbias.core import AT_REST, Status
-from simbias.ensemble.configuration import configuration, provenance
+from simbias.ensemble.configuration import configuration, provenance, source
 from simbias.ensemble.described import FLAGS, described
 from simbias.ensemble.plan import Plan
 from simbias.ensemble.table import Table
@@ -32,20 +32,22 @@ def attributes(plan: Plan, recipe: dict[str, Any] | None = None) -> dict[str, An
     fields = {**plan.trajectories, **plan.final}
     coords = {k: v for f in fields.values() for k, v in f.coords.items()}
     stored, origin = configuration(plan.experiment), provenance()
+    own = source(plan.experiment)
     return {
         "configuration": stored,
+        **({} if own is None else {"source": own}),
         "axes": {k: list(v) for k, v in plan.grid.axes.items()},
         "coords": {k: np.asarray(v).tolist() for k, v in coords.items()},
         "recipe": recipe,
         "described": described(plan),
-        "citation": _citation(stored, origin["versions"]["simbias"]),
+        "citation": _citation(stored, own, origin["versions"]["simbias"]),
         **origin,
     }
 
 
 def to_xarray(table: Table, attributes: dict[str, Any]) -> xr.Dataset:
     """Columns with a member axis -> variables over the grid."""
-    stored = attributes["configuration"]
+    stored, own = attributes["configuration"], attributes.get("source")
     axes = {k: np.asarray(v) for k, v in attributes["axes"].items()}
     lead = {k: len(v) for k, v in axes.items()} | {"seed": stored["seeds"]}
     variables = {}
@@ -76,14 +78,17 @@ def to_xarray(table: Table, attributes: dict[str, Any]) -> xr.Dataset:
         "configuration": json.dumps(stored),
         "versions": json.dumps(attributes["versions"]),
         "device": attributes["device"],
-        "citation": _citation(stored, attributes["versions"]["simbias"]),
+        "citation": _citation(stored, own, attributes["versions"]["simbias"]),
     }
+    if own is not None:
+        ds.attrs["source"] = json.dumps(own)
     return ds
 
 
-def _citation(stored: dict[str, Any], version: str) -> str:
+def _citation(stored: dict[str, Any], own: dict[str, Any] | None, version: str) -> str:
     """How a paper names a run: with what, and what was asked for, by its digest."""
-    text = json.dumps(stored, sort_keys=True).encode()
+    whole = stored if own is None else {**stored, "source": own}
+    text = json.dumps(whole, sort_keys=True).encode()
     return (
         f"The simbias developers, simbias {version}; run {stored['name']}, "
         f"configuration sha256:{hashlib.sha256(text).hexdigest()[:16]}"

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import importlib.metadata
 import platform
+import re
 from typing import Any
 
 import equinox as eqx
@@ -13,8 +14,11 @@ import numpy as np
 from simbias.core import Experiment
 from simbias.ensemble.parameters import parameters_of
 from simbias.introspection.identity import code_identity, has_name
+from simbias.introspection.reached import reached
 
 _LIBRARIES = ("simbias", "jax", "jaxlib", "equinox", "diffrax", "optax", "numpy")
+# As `introspection.identity.code_identity` writes it.
+_DIGEST = re.compile(r"(?<=\S) [0-9a-f]{16}$")
 
 
 def configuration(experiment: Experiment) -> dict[str, Any]:
@@ -40,6 +44,17 @@ def configuration(experiment: Experiment) -> dict[str, Any]:
             if not isinstance(measure, eqx.Module):
                 plain[field][name] = code_identity(measure)
     return plain
+
+
+def source(experiment: Experiment) -> dict[str, Any] | None:
+    """What decides the bits in modules of the user's, see `introspection.reached`.
+
+    None if nothing does: simbias and its experiments are told by their version.
+    """
+    names = ("make", "loss", "flow", "stop")
+    things = {name: getattr(experiment, name) for name in names}
+    measures = {**experiment.measures, **experiment.final}
+    return reached({**things, **{f"measure {k}": v for k, v in measures.items()}})
 
 
 def provenance() -> dict[str, Any]:
@@ -70,6 +85,15 @@ def differences(ours: Any, theirs: Any, path: str = "") -> list[str]:
             )
         ]
     return [] if ours == theirs else [f"{path}: {theirs} -> {ours}"]
+
+
+def without_digests(value: Any) -> Any:
+    """A configuration with the names of functions, without digests of their code."""
+    if isinstance(value, dict):
+        return {key: without_digests(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [without_digests(inner) for inner in value]
+    return _DIGEST.sub("", value) if isinstance(value, str) else value
 
 
 def _plain(value: Any) -> Any:

@@ -9,6 +9,7 @@ from simbias.core import Experiment
 from simbias.ensemble.footprint import footprint
 from simbias.ensemble.grid import Cell, Grid, make_grid
 from simbias.ensemble.lane import Lane, Recorder, taken
+from simbias.ensemble.repeats import check_repeats
 from simbias.ensemble.shapes import Field, Shapes, cost, widest
 from simbias.ensemble.tuples import with_tuples
 from simbias.errors import BadInput
@@ -101,6 +102,7 @@ def make_plan(experiment: Experiment) -> Plan:
         )
     trajectories, final = widest(shapes.trajectories), widest(shapes.final)
     check_names(names, trajectories | final)
+    check_repeats(experiment, grid.cells[0])
     return Plan(
         experiment,
         grid,

@@ -9,7 +9,7 @@ import enum
 import functools
 import hashlib
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -34,16 +34,22 @@ def identity(value: Any) -> str:
 
 def code_identity(function: Any) -> str:
     """Name of a function, and a digest of its code and of what it holds."""
-    function = _unjitted(function)
+    function = unjitted(function)
     if not isinstance(function, types.FunctionType):
         return identity(function)
     digest = hashlib.sha256(_Description().held(function).encode()).hexdigest()
     return f"{_named(function)} {digest[:16]}"
 
 
+def code_digest(codes: Sequence[types.CodeType]) -> str:
+    """Digest of what functions do, without what they hold."""
+    text = _Description().of(tuple(codes))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
 def has_name(function: Any) -> bool:
     """False for a lambda, and for what was made inside another function."""
-    return "<" not in getattr(_unjitted(function), "__qualname__", "")
+    return "<" not in getattr(unjitted(function), "__qualname__", "")
 
 
 class _Description:
@@ -75,14 +81,14 @@ class _Description:
         if isinstance(value, enum.Enum | type | types.ModuleType):
             return _named(value)
         if isinstance(value, np.ndarray | jax.Array | np.generic):
-            return _array(value)
+            return array_identity(value)
         if isinstance(value, types.CodeType):
             return self._code(value)
         if isinstance(value, functools.partial):
             return f"partial({self.of((value.func, value.args, value.keywords))})"
         if isinstance(value, types.MethodType):
             return f"{self.of(value.__func__)} of {self.of(value.__self__)}"
-        if isinstance(function := _unjitted(value), types.FunctionType):
+        if isinstance(function := unjitted(value), types.FunctionType):
             holds = "" if has_name(function) else f"({self.held(function)})"
             return _named(function) + holds
         return self._collection(value)
@@ -122,7 +128,8 @@ def _content(cell: types.CellType) -> Any:
         return None
 
 
-def _array(value: Any) -> str:
+def array_identity(value: Any) -> str:
+    """Type, shape and digest of an array, or of a key."""
     if jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
         value = jax.random.key_data(value)
     array = np.asarray(value)
@@ -130,7 +137,7 @@ def _array(value: Any) -> str:
     return f"{array.dtype}{list(array.shape)} {digest}"
 
 
-def _unjitted(function: Any) -> Any:
+def unjitted(function: Any) -> Any:
     """The function that `jax.jit` and its like were given."""
     while not isinstance(function, types.FunctionType | type):
         inner = getattr(function, "__wrapped__", None)

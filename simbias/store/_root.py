@@ -13,6 +13,7 @@ from typing import Any
 from simbias.errors import BadInput
 from simbias.store.extents import extent, holds, is_same
 from simbias.store.place import ROOT, AbstractPlace, Unreachable
+from simbias.store.source import source_fault
 from simbias.store.text import text_fault
 
 FORMAT = "simbias-3"
@@ -140,6 +141,8 @@ def _fault(attributes: Mapping[str, Any]) -> str | None:
         return wrong
     if not _is_described(attributes.get("described", {})):
         return f"described is {attributes['described']!r:.200}"
+    if "source" in attributes and (wrong := source_fault(attributes["source"])):
+        return f"source {wrong}"
     if "recipe" not in attributes:
         return "recipe is missing"
     recipe = attributes["recipe"]

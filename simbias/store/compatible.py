@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from simbias.ensemble.configuration import differences
+from simbias.ensemble.configuration import differences, without_digests
 from simbias.errors import BadInput
 from simbias.store.extents import extent, holds, is_same
 from simbias.store.layout import Store
+from simbias.store.source import source_differences, warn_of_unknown_source
 from simbias.store.text import check_text
 
 # The grid may grow; everything else decides the bits.
@@ -18,12 +19,19 @@ def check_compatible(store: Store, attributes: Mapping[str, Any]) -> bool:
 
     Raises:
         ValueError: with one line per difference, if the configuration differs in more
-            than a larger grid, or if something is left to compute and the versions, the
-            kind of device or the text of a file of yours are others.
+            than a larger grid, or the source of what it names; or if something is left
+            to compute and the versions, the kind of device or the text of a file of
+            yours are others.
     """
     stored = store.attributes
     theirs, ours = stored["configuration"], attributes["configuration"]
-    lines = differences(_fixed(ours), _fixed(theirs))
+    ours_text, theirs_text = attributes.get("source"), stored.get("source")
+    changed = source_differences(ours_text, theirs_text)
+    fixed = _fixed(ours), _fixed(theirs)
+    if ours_text and theirs_text:
+        # Digests of code are of a version of Python, and hold docstrings.
+        fixed = without_digests(fixed[0]), without_digests(fixed[1])
+    lines = differences(fixed[0], fixed[1])
     new = extent(ours)
     old = extent(theirs)
     if not holds(new, old):
@@ -34,13 +42,24 @@ def check_compatible(store: Store, attributes: Mapping[str, Any]) -> bool:
             "the run that is already there has another configuration; nothing was "
             "written. A store may grow (more seeds, more values in `cell`), not shrink "
             "or change. Choose another folder, or delete that one. Differences "
-            "(stored -> asked for):\n  " + "\n  ".join(lines)
+            "(stored -> asked for):\n  " + "\n  ".join([*lines, *changed])
         )
     grows = not is_same(new, old)
     blocks = stored["extents"][-1]["blocks"]
-    if not grows and len(store.committed()) == blocks:
+    is_whole = not grows and len(store.committed()) == blocks
+    if not is_whole:
+        check_text(stored["recipe"], attributes.get("recipe"))
+    if changed:
+        raise BadInput(
+            "the run that is already there was computed by other code; nothing was "
+            "written. Networks of two laws would be mixed. Put the code back, or "
+            "choose another folder. Differences (stored -> here):\n  "
+            + "\n  ".join(changed)
+        )
+    if is_whole:
         return False
-    check_text(stored["recipe"], attributes.get("recipe"))
+    if theirs_text is None:
+        warn_of_unknown_source(attributes)
     lines = differences(_bits(attributes), _bits(stored))
     if _package(attributes):  # a script of yours does not say
         lines += differences(_package(attributes), _package(stored), "package")

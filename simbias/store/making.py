@@ -86,6 +86,8 @@ def grow_store(store: Store, table: Table, attributes: Mapping[str, Any]) -> Non
     store.check()
     clear_plain(store)  # which is of the smaller grid
     grown = {**store.attributes, **attributes, "extents": extents}
+    if "source" not in store.attributes:
+        grown.pop("source", None)  # it is not that of the members that are there
     root = store.place / ROOT
     root.write(sealed(grown, listed(grown)))
     for path in root.unsynced():

@@ -15,9 +15,15 @@ import xarray as xr
 from simbias.core import CellValue, Experiment
 from simbias.datasets.npz import Npz
 from simbias.drawn_from import OnSample
-from simbias.ensemble.configuration import configuration, differences
+from simbias.ensemble.configuration import (
+    configuration,
+    differences,
+    without_digests,
+)
 from simbias.ensemble.grid import FLOW_PREFIX, Cell, make_cell
 from simbias.errors import BadInput
+from simbias.introspection.reached import reached
+from simbias.store.source import source_differences
 
 # Where a result may name functions by itself.
 _MAKERS, _LOSSES, _OPTIMISERS = "simbias.experiments.", "simbias.losses.", "optax."
@@ -53,12 +59,22 @@ def origin(
             root=stored["root"],
         )
     ours = configuration(experiment)
+    theirs = json.loads(ds.attrs.get("source", "null"))
+    # In the order of `configuration.source`, which tells lambdas of one name apart.
+    named = [name for name in ("make", "loss", "flow") if name in fields]
+    own = reached({name: getattr(experiment, name) for name in named})
     for field in fields:
-        if not _is_same(ours[field], stored[field], ds):
+        if not _is_same(ours[field], stored[field], ds, bool(own and theirs)):
             raise BadInput(
                 f"`experiment.{field}` is not that of the result, which was made with "
                 f"{stored[field]}, and `experiment` has {ours[field]}."
             )
+    if changed := source_differences(own, theirs, is_part=True):
+        raise BadInput(
+            f"the code of `experiment` ({', '.join(named)}) is not that of the result. "
+            "Put it back, or run the experiment again. Differences (result -> here):"
+            "\n  " + "\n  ".join(changed)
+        )
     same = {name: stored[name] for name in ("dtype", "root")}
     # Results of earlier versions know nothing of it.
     least = stored.get("least_rows", 0)
@@ -115,13 +131,15 @@ def _stored(ds: xr.Dataset) -> dict[str, Any]:
     return json.loads(ds.attrs["configuration"])
 
 
-def _is_same(ours: Any, stored: Any, ds: xr.Dataset) -> bool:
-    """Whether two descriptions agree; of code another Python compares the name only."""
+def _is_same(ours: Any, stored: Any, ds: xr.Dataset, is_known: bool) -> bool:
+    """Whether two descriptions agree.
+
+    Of code the name only, where its source is known, or where Python is another one.
+    """
     theirs = json.loads(ds.attrs["versions"])["python"].split(".")[:2]
-    if platform.python_version().split(".")[:2] == theirs:
+    if not is_known and platform.python_version().split(".")[:2] == theirs:
         return not differences(ours, stored)
-    name = lambda one: one.partition(" ")[0] if isinstance(one, str) else one
-    return name(ours) == name(stored)
+    return not differences(without_digests(ours), without_digests(stored))
 
 
 def _function(text: Any, within: str) -> Any:
