@@ -5,8 +5,8 @@ when it is called.
 """
 
 import importlib
-import io
 import os
+import signal
 import sys
 import traceback
 import warnings
@@ -16,9 +16,19 @@ import simbias
 from simbias.cli import _output as output
 from simbias.cli._complete import COMPLETE, words
 from simbias.cli._help import helped, is_kept
-from simbias.cli._terminal import BAD_INPUT, FAILED, INTERRUPTED, NO_CACHE, UNREAD, say
+from simbias.cli._streams import drop, flush_errors, open_streams
+from simbias.cli._terminal import (
+    BAD_INPUT,
+    FAILED,
+    INTERRUPTED,
+    NO_CACHE,
+    STOPPED,
+    UNREAD,
+    say,
+)
 from simbias.ensemble.left import exit_at_once, is_left
 from simbias.errors import BadInput
+from simbias.store.interrupt import ignore_interrupts
 from simbias.suggestion import suggestion
 
 # Command -> where it is, and whether it computes or draws.
@@ -54,18 +64,35 @@ def main(arguments: list[str] | None = None) -> None:
     Raises:
         SystemExit: with the exit code.
     """
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # in a locale that has no ℓ
-    if arguments is None:
-        # No process that this one starts imports from the working directory.
-        os.environ["PYTHONSAFEPATH"] = "1"
+    open_streams()
+    if arguments is not None:
+        sys.exit(exit_code(list(arguments)))
+    # No process that this one starts imports from the working directory.
+    os.environ["PYTHONSAFEPATH"] = "1"
+    code = _code_of_process()
+    flush_errors()
+    if isinstance(code, int) and (code in STOPPED or is_left()):
+        exit_at_once(code)
+    sys.exit(code)
+
+
+def _code_of_process() -> Any:
+    """What the process ends with; afterwards Ctrl-C is ignored.
+
+    All is saved by then; an interrupt would only print a traceback.
+    """
+    code: Any = INTERRUPTED
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _leave_at_once)
     try:
-        sys.exit(exit_code(list(sys.argv[1:] if arguments is None else arguments)))
+        code = exit_code(sys.argv[1:])
     except SystemExit as leaving:
-        if arguments is None and is_left() and isinstance(leaving.code, int):
-            exit_at_once(leaving.code)
-        raise
+        code = leaving.code
+    except KeyboardInterrupt:
+        pass
+    finally:
+        ignore_interrupts()
+    return code
 
 
 def exit_code(arguments: list[str]) -> int:
@@ -80,8 +107,12 @@ def exit_code(arguments: list[str]) -> int:
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        output.drop()
+        drop(sys.stdout)
         return UNREAD
+    except OSError as error:
+        drop(sys.stdout)
+        say(f"simbias: error: standard output: {error.strerror}")
+        return BAD_INPUT
 
 
 def _answered(arguments: list[str]) -> int:
@@ -116,6 +147,8 @@ def _answered(arguments: list[str]) -> int:
             output.emit("error", message=message, exit_code=code)
         raise
     except Exception as error:
+        if _is_of_interrupt(error):
+            return _stopped()
         own = sys.modules.get(f"{__name__}._own")  # if a file of yours was loaded
         trace = own.own_traceback(error) if own else None
         if not (trace or isinstance(error, (BadInput, OSError))):
@@ -128,14 +161,25 @@ def _answered(arguments: list[str]) -> int:
         output.emit("error", message=str(error), exit_code=BAD_INPUT)
         return BAD_INPUT
     except KeyboardInterrupt:
-        output.emit("stopped", exit_code=INTERRUPTED)
-        say("\nStopped.")
-        return INTERRUPTED
+        return _stopped()
+
+
+def _leave_at_once(*_: Any) -> None:
+    """What Ctrl-C does while modules are imported: half of one is no use to anybody."""
+    exit_at_once(_stopped())
+
+
+def _stopped() -> int:
+    output.emit("stopped", exit_code=INTERRUPTED)
+    say("\nStopped.")
+    return INTERRUPTED
 
 
 def _called(name: str, arguments: list[str]) -> int:
     """What a command returns; it is imported here."""
     command, arguments = _command(name, arguments)
+    if signal.getsignal(signal.SIGINT) is _leave_at_once:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: say(f"simbias: {message}")
         return command(arguments)
@@ -157,6 +201,13 @@ def _command(name: str, arguments: list[str]) -> tuple[Any, list[str]]:
         cache_programs() if is_cached else cache_no_programs()
     module, _, function = place.partition(".")
     return getattr(importlib.import_module(f"{__name__}.{module}"), function), arguments
+
+
+def _is_of_interrupt(error: BaseException | None) -> bool:
+    """True if a Ctrl-C is what an error comes from: compiled modules make one of it."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _say_what_is_wrong(error: Exception, trace: str | None) -> None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from simbias.cli import _output as output
 from simbias.cli._terminal import INTERRUPTED, say
 from simbias.ensemble.left import is_left
+from simbias.store.interrupt import uninterrupted
 from simbias.store.place import AbstractPlace, Replaced
 
 _LEAVING = {
@@ -36,8 +37,9 @@ def resumable(out: AbstractPlace, command: str) -> Iterator[Ending]:
         if code not in _LEAVING:
             raise
         unwaited = ", without waiting for what was being compiled" if is_left() else ""
-        output.emit("stopped", exit_code=code, resume=command)
-        say(f"\n{_LEAVING[code]}{unwaited}. {how}")
+        with uninterrupted():
+            output.emit("stopped", exit_code=code, resume=command)
+            say(f"\n{_LEAVING[code]}{unwaited}. {how}")
         ending.code = code
     except (FileNotFoundError, Replaced):
         raise  # the run itself is gone

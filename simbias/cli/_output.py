@@ -15,7 +15,6 @@ More keys and events may come.  What is for a person, such as the bar, notes and
 goes to standard error, whatever standard output is.
 """
 
-import contextlib
 import contextvars
 import json
 import os
@@ -23,6 +22,7 @@ import sys
 import time
 from typing import Any
 
+from simbias.cli._streams import drop
 from simbias.cli._terminal import say
 
 JSON_LINES, PLAIN = "--json-lines", "--plain"
@@ -63,7 +63,7 @@ def is_lines() -> bool:
 
 
 def emit(event: str, **what: Any) -> None:
-    """Write an event, where lines are written; lost if nobody reads them any more."""
+    """Write an event, where lines are written; lost where they cannot be written."""
     began = _BEGAN.get()
     if began is None:
         return
@@ -73,12 +73,9 @@ def emit(event: str, **what: Any) -> None:
         sys.stdout.write(json.dumps(line, allow_nan=False) + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
-        drop()
-
-
-def drop() -> None:
-    """Let go of standard output, which nobody reads any more."""
-    with contextlib.suppress(OSError, ValueError):
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, sys.stdout.fileno())
-        os.close(nothing)
+        drop(sys.stdout)
+    except OSError as error:
+        drop(sys.stdout)
+        say(
+            f"simbias: standard output: {error.strerror}. Events are no longer written."
+        )

@@ -6,6 +6,8 @@ import sys
 from tqdm import tqdm
 
 FAILED, BAD_INPUT, INTERRUPTED, UNREAD = 1, 2, 130, 141
+# After Ctrl-C, SIGTERM and SIGHUP.
+STOPPED = (INTERRUPTED, 143, 129)
 NO_CACHE = "--no-compile-cache"
 
 

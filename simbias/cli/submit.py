@@ -58,7 +58,8 @@ class SubmitOptions:
     workers: int = 4
     """How many."""
     cpus: int | None = None
-    """Cores of a worker, 4 if you do not say; `local` workers share what there is."""
+    """Cores of a worker, 4 if you do not say.  On this machine alone, workers get an
+    equal part of what there is."""
     gpus: int | None = None
     """Accelerators of a worker, for Slurm and Ray; none if you do not say."""
     minutes: int | None = None

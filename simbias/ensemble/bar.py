@@ -1,5 +1,6 @@
 """The progress bar: members done and failed, compiling, stopping."""
 
+import contextlib
 import dataclasses
 import sys
 import time
@@ -59,6 +60,8 @@ class Bar:
         self._failed, self._total = 0, total
         self._note, self._drawn = "", time.monotonic()
         options: dict[str, Any] = {"total": total, "unit": "member", "desc": title}
+        has_errors: bool = sys.stderr is not None  # none in a program without console
+        is_drawn = is_drawn and (_IS_IN_NOTEBOOK or has_errors)
         self._is_lines = is_drawn and not (_IS_IN_NOTEBOOK or sys.stderr.isatty())
         if self._is_lines:
             # Drawn when we say so, and never in between.
@@ -134,10 +137,12 @@ class _Lines:
         return sys.stderr.encoding
 
     def write(self, text: str) -> None:
-        """A line, of what would be drawn over the last one."""
+        """A line, of what would be drawn over the last one; lost where it fails."""
         if line := text.strip():
-            sys.stderr.write(line + "\n")
+            with contextlib.suppress(OSError):
+                sys.stderr.write(line + "\n")
 
     def flush(self) -> None:
         """What is written appears."""
-        sys.stderr.flush()
+        with contextlib.suppress(OSError):
+            sys.stderr.flush()

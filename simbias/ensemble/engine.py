@@ -91,9 +91,11 @@ class Stations:
         return self
 
     def __exit__(self, *_) -> None:
-        for _event in self.drain():
-            pass
-        leave(self._at_work)
+        try:
+            for _event in self.drain():
+                pass
+        finally:  # a second Ctrl-C does not wait for anybody
+            leave(self._at_work)
         for thread in set(self._threads) - self._at_work:
             thread.join()
 

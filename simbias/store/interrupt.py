@@ -1,8 +1,10 @@
 """SIGINT, SIGTERM and SIGHUP as a request, so that what is in flight is saved first."""
 
+import contextlib
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 # A terminal that is closed; there is none on Windows.
@@ -79,3 +81,25 @@ class Interrupt:
         elif number == signal.SIGTERM and now - self._since >= _ECHO_SECONDS:
             signal.signal(number, self._before[number])
             signal.raise_signal(number)
+
+
+def ignore_interrupts() -> Any:
+    """Ignore Ctrl-C from now on.
+
+    Returns:
+        What handled it before, None outside the main thread.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return None
+    return signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ignore Ctrl-C while this lasts."""
+    before = ignore_interrupts()
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)

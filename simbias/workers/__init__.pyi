@@ -9,6 +9,7 @@ from .pool import AbstractPool as AbstractPool
 from .pool import State as State
 from .pool import Worker as Worker
 from .pool import check_count as check_count
+from .pool import cores_of_each as cores_of_each
 from .pool import required as required
 from .ray_workers import RayWorkers as RayWorkers
 from .slurm_workers import SlurmWorkers as SlurmWorkers

@@ -9,7 +9,15 @@ from typing import Any
 from simbias.errors import BadInput
 from simbias.workers import _attached as attached
 from simbias.workers.command import Command
-from simbias.workers.pool import AbstractPool, State, Worker, check_count, required
+from simbias.workers.cores import share_of_cores
+from simbias.workers.pool import (
+    AbstractPool,
+    State,
+    Worker,
+    check_count,
+    cores_of_each,
+    required,
+)
 
 _LOOK_SECONDS = 1.0
 
@@ -24,13 +32,17 @@ class DaskWorkers(AbstractPool):
     """
 
     count: int = 4
-    cpus: int = 4
-    """Cores that each one keeps to; Dask itself counts threads."""
+    cpus: int | None = None
+    """Cores that each one keeps to; Dask itself counts threads.  4 if you do not say;
+    without a cluster, an equal part of what there is."""
     address: str | None = None
     """Of a scheduler; a cluster on this machine if not given."""
 
     def __post_init__(self):
-        check_count(workers=self.count, cpus=self.cpus)
+        check_count(workers=self.count, cpus=1 if self.cpus is None else self.cpus)
+        if self.cpus is None:
+            here = len(share_of_cores("1/1")) if self.address is None else 0
+            self.cpus = cores_of_each(self.count, here or None)
         self._tasks: list[Any] = []
 
     @property

@@ -13,6 +13,9 @@ from typing import Any
 from simbias.errors import BadInput
 from simbias.workers.command import Command
 
+# Of a worker on a cluster.
+_CORES = 4
+
 
 class State(enum.Enum):
     """What a worker is at, as far as its pool knows."""
@@ -101,3 +104,10 @@ def check_count(**counts: int) -> None:
         if count < least:
             kind = "not be negative" if least == 0 else "be positive"
             raise BadInput(f"`{name}` must {kind}, got {count}. Example: 4.")
+
+
+def cores_of_each(count: int, there: int | None = None) -> int:
+    """Cores of a worker unless you say: 4, or its part of those that there are."""
+    if there is None:
+        return _CORES
+    return max(1, min(_CORES, there // count))

@@ -13,7 +13,14 @@ from typing import Any
 from simbias.errors import BadInput
 from simbias.workers import _attached as attached
 from simbias.workers.command import Command
-from simbias.workers.pool import AbstractPool, State, Worker, check_count, required
+from simbias.workers.pool import (
+    AbstractPool,
+    State,
+    Worker,
+    check_count,
+    cores_of_each,
+    required,
+)
 
 # Else Ray kills a worker when the process above it ends, before it has saved its work.
 _SPARED = {"env_vars": {"RAY_kill_child_processes_on_worker_exit": "0"}}
@@ -28,7 +35,8 @@ class RayWorkers(AbstractPool):
     """
 
     count: int = 4
-    cpus: int = 4
+    cpus: int | None = None
+    """4 if you do not say; without a cluster, an equal part of what there is."""
     gpus: int = 0
     requeues: int = 1000
     address: str | None = None
@@ -36,8 +44,9 @@ class RayWorkers(AbstractPool):
     process that is connected to one already uses that."""
 
     def __post_init__(self):
+        cpus = 1 if self.cpus is None else self.cpus
         check_count(
-            workers=self.count, cpus=self.cpus, gpus=self.gpus, requeues=self.requeues
+            workers=self.count, cpus=cpus, gpus=self.gpus, requeues=self.requeues
         )
         self._tasks: list[Any] = []
         self._is_ours = False
@@ -57,6 +66,8 @@ class RayWorkers(AbstractPool):
             self._is_ours = True
         if self.address is None:
             self._check_room()
+        elif self.cpus is None:
+            self.cpus = cores_of_each(self.count)
         return self
 
     def __exit__(self, *_) -> None:
@@ -108,11 +119,13 @@ class RayWorkers(AbstractPool):
             raise BadInput(f"`--address`: {self.address}: {error}") from None
 
     def _check_room(self) -> None:
-        """Refuse workers for which this machine has no room.
+        """Refuse workers for which this machine has no room, and divide what it has.
 
         A cluster may grow, so that there they wait.
         """
         there = self._ray.cluster_resources()
+        if self.cpus is None:
+            self.cpus = cores_of_each(self.count, int(there.get("CPU", 0)))
         for name, wanted in (("CPU", self.cpus), ("GPU", self.gpus)):
             if wanted > there.get(name, 0):
                 raise BadInput(

@@ -190,6 +190,35 @@ def test_a_number_that_is_none_is_named(make, name):
         make()
 
 
+class TwoCores:
+    """Ray as far as it is asked what a machine of two cores has."""
+
+    def is_initialized(self):
+        return True
+
+    def cluster_resources(self):
+        return {"CPU": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("count", "cpus", "got"), [(2, None, 1), (1, None, 2), (4, None, 1), (2, 2, 2)]
+)
+def test_workers_on_this_machine_divide_its_cores(monkeypatch, count, cpus, got):
+    monkeypatch.setattr("simbias.workers.ray_workers.required", lambda *_: TwoCores())
+    monkeypatch.setattr("simbias.workers.cores._allowed", lambda: [0, 1])
+    pool = RayWorkers(count, cpus=cpus).__enter__()
+    assert pool.cpus == got
+    assert DaskWorkers(count, cpus=cpus).cpus == got
+
+
+def test_more_cores_than_there_are_are_refused_and_a_cluster_gives_four(monkeypatch):
+    monkeypatch.setattr("simbias.workers.ray_workers.required", lambda *_: TwoCores())
+    with pytest.raises(BadInput, match="`cpus` must not be more than there are here"):
+        RayWorkers(2, cpus=3).__enter__()
+    assert RayWorkers(2, address="auto").__enter__().cpus == 4
+    assert DaskWorkers(2, address="tcp://there:8786").cpus == 4
+
+
 @pytest.mark.parametrize(
     ("pool", "package", "extra"),
     [
