@@ -5,7 +5,7 @@ as under `half_mse`, and without the 1/n it would happen n times as fast.
 """
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -17,6 +17,16 @@ from simbias.errors import BadInput
 Prediction = Float[Array, "n k"]
 Weight = Float[Array, " n"]
 Value = Float[Array, ""]
+_Loss = TypeVar("_Loss")
+
+
+def smooth(loss: _Loss) -> _Loss:
+    """The loss, marked as one whose gradient does not jump though the loss branches.
+
+    `GradientFlow` refuses a loss that branches and is not marked.
+    """
+    vars(loss)["has_kinks"] = False
+    return loss
 
 
 def half_mse(prediction: Prediction, target: Prediction, weight: Weight) -> Value:
@@ -44,6 +54,7 @@ def logistic(prediction: Prediction, target: Prediction, weight: Weight) -> Valu
     return _mean(jnp.sum(jax.nn.softplus(-margin), axis=1), weight)
 
 
+@smooth
 def log_logistic(prediction: Prediction, target: Prediction, weight: Weight) -> Value:
     """Logarithm of `logistic`: the same path of the flow, on a clock that keeps going.
 
@@ -74,6 +85,7 @@ def cross_entropy(prediction: Prediction, target: Prediction, weight: Weight) ->
     return _mean(-jnp.sum(target * log_share, axis=1), weight)
 
 
+@smooth
 def log_cross_entropy(
     prediction: Prediction, target: Prediction, weight: Weight
 ) -> Value:

@@ -32,9 +32,10 @@ from simbias.flows._shared.objective import (
 )
 from simbias.flows._shared.solvers import check_solver, stages_at_once, stages_taken
 from simbias.flows._shared.turn import counted, first_counts, turn_of
-from simbias.introspection.kinks import kink
+from simbias.introspection.kinks import kink, kink_of_loss
 from simbias.introspection.trained import size, split_trained
 from simbias.introspection.wrapped import unwrapped
+from simbias.losses import whole
 
 # Methods for who may not know of diffrax: for many digits, and for stiff problems.
 PRECISE = diffrax.Dopri8()
@@ -110,8 +111,9 @@ class GradientFlow(AbstractFlow):
         """State at time 0; NONFINITE unless the weights, the loss and ∇L are finite.
 
         Raises:
-            ValueError: if the network has kinks, or may have some, and `allow_kinks` is
-                False, or if its rows see each other or it draws in training.
+            ValueError: if the network or the loss has kinks, or may have some, and
+                `allow_kinks` is False, or if the rows of the network see each other or
+                it draws in training.
         """
         del key
         if couples_rows(network):
@@ -128,6 +130,7 @@ class GradientFlow(AbstractFlow):
             )
         if not self.allow_kinks:
             _refuse_kinks(network, data)
+            _refuse_kinks_of_loss(loss, data)
         params, static = split_trained(network)
         sample = (data.x, data.y, data.weight)
         value, gradient = value_and_gradient(params, static, loss, sample)
@@ -230,6 +233,18 @@ def _refuse_kinks(network: Any, data: Dataset) -> None:
         "not jump, as with elu, give the class of the network `has_kinks = False`, or "
         "the flow `allow_kinks=True`."
     )
+
+
+def _refuse_kinks_of_loss(loss: Loss, data: Dataset) -> None:
+    found = kink_of_loss(loss, data.y, data.weight)
+    if found is not None:
+        raise BadInput(
+            "`loss`: GradientFlow needs a loss with a continuous gradient, and that of "
+            f"{getattr(whole(loss), '__name__', loss)} may jump: {found}. Use the flow "
+            '"descent" with a small rate, or logistic in the place of hinge. If you '
+            "know that it does not jump, mark it with `simbias.losses.smooth`, or give "
+            "the flow `allow_kinks=True`."
+        )
 
 
 def _median_size(params: PyTree) -> Float[Array, ""]:

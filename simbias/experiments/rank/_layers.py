@@ -8,13 +8,21 @@ import xarray as xr
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
-from simbias.losses import Prediction, Value, Weight, log_cross_entropy, log_logistic
+from simbias.losses import (
+    Prediction,
+    Value,
+    Weight,
+    log_cross_entropy,
+    log_logistic,
+    smooth,
+)
 from simbias.numerics import matrix_rank
 
 JI = "Ji & Telgarsky (2019), arXiv:1810.02032"
 LE = "Le & Jegelka (2022), arXiv:2201.11968"
 
 
+@smooth
 def slow_logistic(prediction: Prediction, target: Prediction, weight: Weight) -> Value:
     """−ln ln(1 + 1/L), L the logistic loss: the path of the flow, on a third clock.
 
@@ -24,6 +32,7 @@ def slow_logistic(prediction: Prediction, target: Prediction, weight: Weight) ->
     return _slow(log_logistic(prediction, target, weight))
 
 
+@smooth
 def slow_cross_entropy(
     prediction: Prediction, target: Prediction, weight: Weight
 ) -> Value:
