@@ -31,6 +31,7 @@ from simbias.flows._descent.family import (
     family,
     is_named,
 )
+from simbias.flows._descent.keys import of_member
 from simbias.flows._descent.memory import Memory
 from simbias.flows._descent.noise import first_noise, noise_of
 from simbias.flows._descent.optimisers import (
@@ -78,7 +79,9 @@ class Descent(AbstractFlow):
     Any optimiser of optax will do: `optax.lion`, or `functools.partial(optax.adamw,
     weight_decay=0.1)`, a function that is given the rate; or a transformation such as
     `optax.chain(optax.clip(1.0), optax.sgd(0.1))`, which has a rate of its own.  Then
-    `rate` is left out, and the clock counts steps.
+    `rate` is left out, and the clock counts steps.  A key in the memory of an
+    optimiser, such as that of `optax.noisy_sgd(…, key=0)`, is made the member's own:
+    every seed has its own noise.
 
     With a `schedule` step k has the rate rate · schedule(k), and the clock is the sum
     of the rates taken so far.
@@ -213,7 +216,7 @@ class Descent(AbstractFlow):
             value_of = lambda params: loss_of(params, rest, loss, sample)
             value = jnp.zeros((), precision(params))
             first = first_memory(transform, params, value=value, value_fn=value_of)
-            memory = Memory(first, batches, noise)
+            memory = Memory(of_member(first, key), batches, noise)
         stats = first_counts(evaluations=0)
         status = jnp.int32(Status.RUNNING)
         return FlowState(network, jnp.zeros((), clock()), status, stats, memory)

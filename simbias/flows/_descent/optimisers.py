@@ -10,6 +10,7 @@ from jaxtyping import Array, Bool, Float, PyTree
 
 from simbias.core import Real
 from simbias.errors import BadInput
+from simbias.flows._descent.keys import check_draws
 
 OptimiserName = Literal["gd", "momentum", "nesterov", "adam", "adamw"]
 
@@ -93,7 +94,8 @@ def first_memory(transform: Any, params: PyTree, **extra: Any) -> PyTree:
     """Memory at time 0 of a transformation of any kind; `extra` as in `updated`.
 
     Raises:
-        ValueError: if it cannot take a step, or remembers something else after one.
+        ValueError: if it cannot take a step, remembers something else after one, or
+            draws from a key that it does not remember.
     """
     step = lambda params, memory: updated(transform, params, memory, params, **extra)
     try:
@@ -107,6 +109,13 @@ def first_memory(transform: Any, params: PyTree, **extra: Any) -> PyTree:
         raise BadInput(
             "`optimiser` remembers something else after a step than before, "
             f"{jax.tree.structure(after)} and {jax.tree.structure(memory)}."
+        )
+    # Of the optimiser alone: a network may draw from what key it likes.
+    squares = lambda params: sum(jnp.sum(leaf**2) for leaf in jax.tree.leaves(params))
+    alone = {**extra, "value_fn": squares}
+    with jax.numpy_dtype_promotion("standard"):
+        check_draws(
+            lambda held: updated(transform, params, held, params, **alone), memory
         )
     return memory
 
