@@ -10,9 +10,10 @@ paper may name the run.
 
 import hashlib
 import json
+import math
 import os
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -22,6 +23,13 @@ from simbias.ensemble.configuration import configuration, provenance, source
 from simbias.ensemble.described import FLAGS, described
 from simbias.ensemble.plan import Plan
 from simbias.ensemble.table import Table
+from simbias.errors import BadInput
+
+if TYPE_CHECKING:
+    from simbias.store.evaluations import Evaluation
+
+# An evaluation of so many bytes, or of so many times its own, is spread over a run.
+_SMALL, _GROWTH = 2**27, 2**15
 
 
 def attributes(plan: Plan, recipe: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -115,22 +123,40 @@ def open_result(path: str | os.PathLike) -> xr.Dataset:
     if (place / "run.zarr").exists():
         place = place / "run.zarr"
     store = open_store(place)
-    ds = to_xarray(read_so_far(store), store.attributes)
+    table = read_so_far(store)
+    try:
+        ds = to_xarray(table, store.attributes)
+    except Exception as error:  # of any kind: anybody can write attributes
+        why = f"{type(error).__name__}: {str(error)[:200]}"
+        raise BadInput(f"{place} is damaged: its parts do not fit ({why}).") from error
     for name, found in read_evaluations(store).items():
         if name in ds.variables or name in ds.dims:
             continue  # which no evaluation can be called
-        array = xr.DataArray(found.values, found.coords, found.dims)
-        # A run that has grown since has members that were not looked at.
-        grown = {k: [v] for k, v in found.cell.items() if k in ds.dims}
-        array = array.expand_dims(grown)
-        shared = {dim: ds[dim] for dim in array.dims if dim in ds.dims}
         try:
-            ds[name] = array.reindex(shared)
-        except ValueError as error:
-            why = str(error).splitlines()[0]
+            ds[name] = _over(ds, found)
+        except Exception as error:  # of any kind, as above
+            why = next(iter(str(error).splitlines()), type(error).__name__)
             warnings.warn(f"evaluation {name!r} is left out: {why}", stacklevel=2)
     ds.encoding |= {"source": str(store.place), "run": store.attributes["run"]}
     return ds
+
+
+def _over(ds: xr.Dataset, found: "Evaluation") -> xr.DataArray:
+    """An evaluation over the axes of a run, which may have grown since.
+
+    Raises:
+        ValueError: for one that would become much larger than it is.
+    """
+    array = xr.DataArray(found.values, found.coords, found.dims)
+    # A run that has grown since has members that were not looked at.
+    grown = {k: [v] for k, v in found.cell.items() if k in ds.dims}
+    array = array.expand_dims(grown)
+    shared = {dim: ds[dim] for dim in array.dims if dim in ds.dims}
+    sizes = {**array.sizes, **{dim: one.size for dim, one in shared.items()}}
+    most = max(_SMALL, _GROWTH * found.values.nbytes)
+    if math.prod(sizes.values()) * found.values.itemsize > most:
+        raise BadInput("the run is much larger than what was evaluated.")
+    return array.reindex(shared)
 
 
 def is_finished(ds: xr.Dataset) -> xr.DataArray:

@@ -6,6 +6,7 @@ when it is called.
 
 import importlib
 import os
+import shutil
 import signal
 import sys
 import traceback
@@ -24,6 +25,7 @@ from simbias.cli._terminal import (
     NO_CACHE,
     STOPPED,
     UNREAD,
+    put,
     say,
 )
 from simbias.ensemble.left import exit_at_once, is_left
@@ -64,6 +66,8 @@ def main(arguments: list[str] | None = None) -> None:
     Raises:
         SystemExit: with the exit code.
     """
+    if shutil.get_terminal_size().columns < _NARROWEST:
+        os.environ["COLUMNS"] = str(_NARROWEST)  # help in one column never ends
     open_streams()
     if arguments is not None:
         sys.exit(exit_code(list(arguments)))
@@ -123,13 +127,13 @@ def _answered(arguments: list[str]) -> int:
     try:
         name = arguments[0] if arguments else "--help"
         if name in ("-h", "--help"):
-            print(_USAGE)
+            put(_USAGE)
             return 0
         if name == "--version":
-            print(simbias.__version__)
+            put(simbias.__version__)
             return 0
         if name == COMPLETE:
-            print("\n".join(words(arguments[1:], _COMMANDS)))
+            put("\n".join(words(arguments[1:], _COMMANDS)))
             return 0
         if name not in _COMMANDS:
             raise BadInput(f"`{name}` is not a command.{suggestion(name, _COMMANDS)}")
@@ -220,7 +224,7 @@ def _say_what_is_wrong(error: Exception, trace: str | None) -> None:
     say(f"simbias: error: {what}")
 
 
-_DEBUG = "--debug"
+_DEBUG, _NARROWEST = "--debug", 20
 _OPTIONS = "the options cannot be parsed; standard error says which"
 _USAGE = """\
 usage: simbias COMMAND …

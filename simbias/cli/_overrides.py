@@ -28,9 +28,12 @@ from simbias.ensemble.fields import flow_fields, value_type
 from simbias.ensemble.grid import FLOW_PREFIX
 from simbias.ensemble.parameters import parameters_of
 from simbias.errors import BadInput
+from simbias.numerics.regular_file import read_regular
 from simbias.registry import flows
 from simbias.suggestion import suggestion
 
+# Of a file of overrides, and of its times.
+_MOST_BYTES, _MOST_TIMES = 1 << 22, 100_000
 TOP_KEYS = (
     *("seeds", "dtype", "root", "least_rows", "times", "final_time", "keep"),
     *("cell", "flow", "data"),
@@ -44,11 +47,10 @@ def read_toml(path: pathlib.Path) -> dict[str, Any]:
         ValueError: if it cannot be read or parsed.
     """
     try:
-        with path.open("rb") as file:
-            return tomllib.load(file)
+        return tomllib.loads(read_regular(path, _MOST_BYTES).decode())
     except OSError as error:
         raise BadInput(f"`--config`: cannot read {path}: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # also of a number of thousands of digits
         raise BadInput(f"`--config`: {path} is not TOML: {error}.") from error
     except RecursionError:
         raise BadInput(
@@ -209,6 +211,10 @@ def _cell(table: Mapping[str, Any]) -> dict[str, Any]:
 def _times(name: str, value: Any) -> tuple[float, ...]:
     if not isinstance(value, (list, tuple)):
         raise BadInput(f"`{name}` must be a list of numbers, got {value!r}.")
+    if len(value) > _MOST_TIMES:
+        raise BadInput(
+            f"`{name}` must have at most {_MOST_TIMES} values, got {len(value)}."
+        )
     return tuple(float(checked_value(name, v, float)) for v in value)
 
 

@@ -8,6 +8,7 @@ import traceback
 import types
 
 from simbias.errors import BadInput
+from simbias.numerics.regular_file import read_regular
 from simbias.store.text import MOST_BYTES
 
 # The file as tracebacks name it -> its text and its module.
@@ -21,14 +22,12 @@ def read(path: str) -> str:
         ValueError: if there is none, or it is too long or no text.
     """
     try:
-        raw = pathlib.Path(path).read_bytes()
+        raw = read_regular(path, MOST_BYTES)
         text = raw.decode("utf-8-sig")
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}.") from None
     except UnicodeDecodeError as error:
         raise BadInput(f"{path} is not UTF-8: {error}.") from None
-    if len(raw) > MOST_BYTES:
-        raise BadInput(f"{path} has {len(raw)} bytes, more than {MOST_BYTES}.")
     return text.replace("\r\n", "\n")
 
 

@@ -11,7 +11,7 @@ from simbias.report.kind_of_film import kind_of_film
 from simbias.report.report import report
 from simbias.report.shown import shown
 from simbias.store.layout import Store
-from simbias.store.place import AbstractPlace, Replaced
+from simbias.store.place import AbstractPlace, Replaced, Unreachable
 from simbias.store.time_taken import time_taken
 
 REPORT = "report.html"
@@ -69,9 +69,16 @@ def film_of(out: AbstractPlace) -> bytes:
     Of two, film.mp4: it is smaller, and a reader can stop it.
     """
     for name in ("film.mp4", "film.gif"):
-        place = out / name
-        film = place.read() if place.exists() else b""
-        if kind_of_film(film) and len(film) <= _MOST_OF_A_FILM:
+        try:
+            film = (out / name).read(_MOST_OF_A_FILM)
+        except FileNotFoundError:
+            continue
+        except Unreachable:
+            raise
+        except OSError as error:
+            say(f"{out / name} is left out: {error.strerror}.")
+            continue
+        if kind_of_film(film):
             return film
     return b""
 

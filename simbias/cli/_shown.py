@@ -10,8 +10,8 @@ from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import xarray as xr
-from tqdm import tqdm
 
+from simbias.cli._terminal import put
 from simbias.core import Claim, Status
 from simbias.results import is_failed, is_finished
 from simbias.store.place import AbstractPlace
@@ -131,14 +131,14 @@ def print_claims(name: str, ds: xr.Dataset, claims: list[Claim]) -> None:
         for s in Status
         if s.is_failure and bool((ds["status"] == s).any())
     )
-    tqdm.write(
+    put(
         f"\n{name}: {counts['finished']} of {counts['members']} members finished"
         + (f" (failed: {failures})" if failures else "")
     )
     for claim in claims:
         seen = claim.estimate
         needs = f"; needs {claim.needs}" if claim.needs else ""
-        tqdm.write(
+        put(
             f"  {claim.verdict:14s} {claim.statement}: {seen.value:.6g} "
             f"[{seen.low:.6g}, {seen.high:.6g}] {seen.method}{needs} "
             f"(expected {claim.low:.6g} … {claim.high:.6g}; {claim.source})"

@@ -11,7 +11,7 @@ from simbias.cli._options import Folder, experiment_of
 from simbias.cli._place import found_run, writable
 from simbias.cli._recipe import recipe_of
 from simbias.cli._source import File, source_of
-from simbias.cli._terminal import say
+from simbias.cli._terminal import put, say
 from simbias.core import CellValue, Experiment
 from simbias.errors import BadInput
 from simbias.films.animate import Kind
@@ -82,7 +82,7 @@ def animate(arguments: list[str]) -> int:
     )
     file.write(film.encoded(suffix))
     say(f"{', '.join(film.kinds)}: {len(film)} frames of {film.label}")
-    print(file)
+    put(file)
     return 0
 
 

@@ -21,7 +21,7 @@ from simbias.cli._shown import (
     write_json,
 )
 from simbias.cli._source import Source, source
-from simbias.cli._terminal import say
+from simbias.cli._terminal import put, say
 from simbias.core import Experiment
 from simbias.errors import BadInput
 from simbias.registry import experiments, is_experiment, themes
@@ -91,10 +91,10 @@ def check(arguments: list[str]) -> int:
         for judgement in judgements:
             judgement.result()
     if parsed.json == "-":
-        print(json.dumps(documents, indent=1, allow_nan=False))
+        put(json.dumps(documents, indent=1, allow_nan=False))
         say(_tally(documents))
     else:
-        print(f"\n{_tally(documents)}")
+        put(f"\n{_tally(documents)}")
     failed = [c for d in documents for c in d["claims"] if c["verdict"] == "fails"]
     return 1 if failed else 0
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import tyro
 
 from simbias.cli._complete import COMPLETE
+from simbias.cli._terminal import put
 
 Shell = Literal["bash", "zsh", "fish"]
 
@@ -28,7 +29,7 @@ class CompletionOptions:
 def completion(arguments: list[str]) -> int:
     """Print the script of a shell."""
     parsed = tyro.cli(CompletionOptions, args=arguments, prog="simbias completion")
-    print(_SCRIPTS[parsed.shell].replace("COMPLETE", COMPLETE))
+    put(_SCRIPTS[parsed.shell].replace("COMPLETE", COMPLETE))
     return 0
 
 

@@ -19,6 +19,7 @@ import tyro
 
 import simbias
 from simbias.checks.factorised import may_hang
+from simbias.cli._terminal import put
 from simbias.core import Dataset
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse
@@ -82,11 +83,11 @@ def doctor(arguments: list[str]) -> int:
             one = Finding(look.__name__.replace("_", " "), "wrong", said)
         found.append(one)
         if not parsed.json:
-            print(f"{one.verdict:6s} {one.what}: {one.seen}", flush=True)
+            put(f"{one.verdict:6s} {one.what}: {one.seen}")
             if one.advice:
-                print(f"       {one.advice}")
+                put(f"       {one.advice}")
     if parsed.json:
-        print(json.dumps([dataclasses.asdict(one) for one in found], indent=1))
+        put(json.dumps([dataclasses.asdict(one) for one in found], indent=1))
     return int(any(one.verdict == "wrong" for one in found))
 
 

@@ -7,6 +7,7 @@ import tyro
 
 from simbias.cli._options import Folder
 from simbias.cli._place import found_run
+from simbias.cli._terminal import put
 from simbias.results import open_result
 from simbias.verbs.export import export as exported
 
@@ -27,5 +28,5 @@ def export(arguments: list[str]) -> int:
     parsed = tyro.cli(ExportOptions, args=arguments, prog="simbias export")
     _, store = found_run(parsed.folder)
     for file in exported(open_result(str(store.place)), parsed.file):
-        print(file)
+        put(file)
     return 0

@@ -9,7 +9,7 @@ from simbias.cli._options import Folder, Format
 from simbias.cli._place import found_run
 from simbias.cli._shown import write_figures
 from simbias.cli._source import File
-from simbias.cli._terminal import say
+from simbias.cli._terminal import put, say
 from simbias.core import Status
 from simbias.errors import BadInput
 from simbias.results import is_finished, open_result
@@ -50,5 +50,5 @@ def figure(arguments: list[str]) -> int:
     if not hasattr(module, "figure"):
         raise BadInput(f"{module.__file__} has no `figure(ds)`.")
     for file in write_figures(module, ds, out, parsed.format):
-        print(out / file)
+        put(out / file)
     return 0

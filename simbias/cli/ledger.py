@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
+from simbias.cli._terminal import put
 from simbias.errors import BadInput
 from simbias.ledger.paper import Paper, Statement, papers
 from simbias.ledger.stored import Stored, stored
@@ -47,11 +48,11 @@ def ledger(arguments: list[str]) -> int:
     }
     if parsed.json:
         rows = [row for of_one in rows_of.values() for row in of_one]
-        print(_json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False))
+        put(_json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False))
         return 0
     for i, one in enumerate(chosen):
-        print("\n" * (i > 0) + f"{one.key}: {one.paper}, {one.source}")
-        print(f"  (from: {one.read})")
+        put("\n" * (i > 0) + f"{one.key}: {one.paper}, {one.source}")
+        put(f"  (from: {one.read})")
         for row in rows_of[one.key]:
             _print(row, with_claims=bool(parsed.papers))
     return 0
@@ -91,19 +92,19 @@ def _row(paper: Paper, statement: Statement, seen: Stored) -> dict[str, Any]:
 
 
 def _print(row: dict[str, Any], *, with_claims: bool) -> None:
-    print(f"  {row['number']}: {row['says']}")
+    put(f"  {row['number']}: {row['says']}")
     if row["missing"]:
-        print(f"    MISSING: {row['missing']}")
+        put(f"    MISSING: {row['missing']}")
     for one in row["tried"]:
         size = f"{one['preset']}, {one['setting']}"
-        print(f"    {one['command']}  ({size}): {_tally(one['claims'])}")
+        put(f"    {one['command']}  ({size}): {_tally(one['claims'])}")
         for claim in (one["claims"] or ()) if with_claims else ():
             value = "open" if claim["value"] is None else f"{claim['value']:.4g}"
             ends = [claim["low"], claim["high"]]
             if None not in ends and ends != [claim["value"]] * 2:
                 value += f" [{ends[0]:.4g}, {ends[1]:.4g}]"
             value += f"; needs {claim['needs']}" if claim["needs"] else ""
-            print(f"      {claim['verdict']:14s} {claim['statement']}: {value}")
+            put(f"      {claim['verdict']:14s} {claim['statement']}: {value}")
 
 
 def _tally(claims: list[dict[str, Any]] | None) -> str:

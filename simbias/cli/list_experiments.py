@@ -5,6 +5,7 @@ import json as _json
 
 import tyro
 
+from simbias.cli._terminal import put
 from simbias.registry import themes, titles
 
 
@@ -26,11 +27,11 @@ def list_experiments(arguments: list[str]) -> int:
             for theme, (about, names) in groups.items()
             for name in names
         ]
-        print(_json.dumps(rows, indent=1))
+        put(_json.dumps(rows, indent=1))
         return 0
     width = max(map(len, known))
     for i, (theme, (about, names)) in enumerate(groups.items()):
-        print("\n" * (i > 0) + f"{theme or 'others'}: {about}".rstrip(": "))
+        put("\n" * (i > 0) + f"{theme or 'others'}: {about}".rstrip(": "))
         for name in names:
-            print(f"  {name:{width}s} {known[name]}")
+            put(f"  {name:{width}s} {known[name]}")
     return 0

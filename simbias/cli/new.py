@@ -6,6 +6,7 @@ from typing import Annotated
 
 import tyro
 
+from simbias.cli._terminal import put
 from simbias.errors import BadInput
 
 # A module like any other, read and not imported.
@@ -40,5 +41,5 @@ def new(arguments: list[str]) -> int:
             opened.write(text)
     except FileExistsError:
         raise BadInput(f"{file} is there already; nothing was written.") from None
-    print(f"{file}\n\nNext:\n\n  simbias run {file}")
+    put(f"{file}\n\nNext:\n\n  simbias run {file}")
     return 0

@@ -10,6 +10,7 @@ from simbias.cli._drawing import drawing, files_of
 from simbias.cli._options import Folder, experiment_of
 from simbias.cli._place import found_run, writable
 from simbias.cli._report import REPORT, film_of, origin_of, time_taken_by
+from simbias.cli._terminal import put
 from simbias.errors import BadInput
 from simbias.registry import is_experiment
 from simbias.report.compared import compared
@@ -64,7 +65,7 @@ def report(arguments: list[str]) -> int:
     else:
         text = compared(*pages, names=(str(runs[0].out), str(runs[1].out)))
     page.write(text.encode(errors="replace"))
-    print(page)
+    put(page)
     return 0
 
 

@@ -37,7 +37,7 @@ from simbias.cli._shown import (
 )
 from simbias.cli._source import File, Source, named, source_of
 from simbias.cli._telling import Teller
-from simbias.cli._terminal import say
+from simbias.cli._terminal import put, say
 from simbias.core import Claim, Experiment
 from simbias.ensemble.configuration import provenance
 from simbias.ensemble.grid import make_grid
@@ -245,7 +245,7 @@ def _show(
         paths = [str(out / file) for file in files]
         output.emit("done", run=str(out), files=paths, exit_code=0)
     else:
-        print("".join(f"\n{out / file}" for file in files))
+        put("".join(f"\n{out / file}" for file in files))
 
 
 def _tell(

@@ -9,7 +9,7 @@ import tyro
 
 from simbias.cli._options import Folder
 from simbias.cli._place import found_run
-from simbias.cli._terminal import say
+from simbias.cli._terminal import put, say
 from simbias.ensemble.durations import about, often
 from simbias.errors import BadInput
 from simbias.store.layout import open_store
@@ -56,7 +56,7 @@ def status(arguments: list[str]) -> int:
         while True:
             now = standing(store)
             text = _line(now) if parsed.json else _text(now)
-            print(f"{_CLEAR if is_drawn else ''}{text}", flush=True)
+            put(text, begin=_CLEAR if is_drawn else "")
             if now.is_finished or not parsed.watch:
                 return 0
             time.sleep(parsed.every)
@@ -118,11 +118,6 @@ def _error(one: Failure) -> str:
     when = "at some time"
     if 0 <= one.at < _LATEST:
         when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(one.at))
-    said = _printable(one.said).replace("\n", "\n    ")
-    who = _printable(f"{one.machine} {one.process}")[:100]
+    said = one.said.replace("\n", "\n    ")
+    who = f"{one.machine} {one.process}"[:100]
     return f"  error of {who}, {when}: {said}"
-
-
-def _printable(text: str) -> str:
-    """Without what a terminal would obey."""
-    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)

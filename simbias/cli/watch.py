@@ -11,7 +11,7 @@ import tyro
 from simbias.cli._options import Folder
 from simbias.cli._place import found_run
 from simbias.cli._source import File
-from simbias.cli._terminal import say
+from simbias.cli._terminal import put, say
 from simbias.cli.report import shown_run
 from simbias.errors import BadInput
 from simbias.report.numbers import numbers
@@ -63,7 +63,7 @@ def watch(arguments: list[str]) -> int:
     except OSError as error:
         raise BadInput(f"`--port`: {parsed.port}: {error.strerror}.") from None
     with server:
-        print(server.url, flush=True)
+        put(server.url)
         if parsed.attached:
             ends = (server, watched, end_of_input())
             threading.Thread(target=_end, args=ends, daemon=True).start()

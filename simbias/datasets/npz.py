@@ -3,10 +3,7 @@
 import dataclasses
 import hashlib
 import inspect
-import io
 import pathlib
-import zipfile
-import zlib
 from collections.abc import Mapping
 
 import jax
@@ -16,11 +13,13 @@ from jaxtyping import PRNGKeyArray
 
 from simbias.core import Dataset
 from simbias.errors import BadInput
+from simbias.numerics.packed_arrays import arrays_of
+from simbias.numerics.regular_file import read_regular
 
 _NEEDED = ("x", "y")
 _KNOWN = (*_NEEDED, "weight", "mean", "features", "x_test", "y_test")
-# A text, a pickle, a part of a file, a file of a single array.
-_NOT_OURS = (ValueError, EOFError, zipfile.BadZipFile, zlib.error, TypeError, OSError)
+# Bytes of a file, and of what it unpacks to: an array of more is not compiled.
+_MOST_BYTES = 1 << 30
 _EXAMPLE = "Example: numpy.savez('mine.npz', x=x, y=y, x_test=x_test, y_test=y_test)."
 
 
@@ -92,13 +91,13 @@ class Npz:
 
 def _read(path: str, expected: str) -> tuple[bytes, str]:
     try:
-        raw = pathlib.Path(path).expanduser().read_bytes()
+        raw = read_regular(pathlib.Path(path).expanduser(), _MOST_BYTES)
     except OSError as error:
         raise BadInput(f"`path`: cannot read {path}: {error.strerror}.") from error
     digest = hashlib.sha256(raw).hexdigest()
     if expected not in ("", digest):
         raise BadInput(
-            f"`path`: {path} is another file: its SHA-256 is {digest}, expected "
+            f"`path`: {path} is another file: its SHA-256 is not the expected "
             f"{expected}."
         )
     return raw, digest
@@ -107,9 +106,8 @@ def _read(path: str, expected: str) -> tuple[bytes, str]:
 def _arrays(path: str, raw: bytes) -> dict[str, np.ndarray]:
     """What is in the file; nothing of it is executed."""
     try:
-        with np.load(io.BytesIO(raw), allow_pickle=False) as file:
-            found = {name: np.asarray(file[name]) for name in file.files}
-    except _NOT_OURS as error:
+        found = arrays_of(raw, _MOST_BYTES)
+    except BadInput as error:
         raise BadInput(
             f"`path`: {path} is no npz file of numbers: {error}. {_EXAMPLE}"
         ) from error

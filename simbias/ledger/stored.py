@@ -5,9 +5,11 @@ import pathlib
 from typing import Any
 
 from simbias.errors import BadInput
+from simbias.numerics.regular_file import read_regular
 
 # Experiment and preset -> claims and numbers.
 Stored = dict[tuple[str, str], dict[str, Any]]
+_MOST_BYTES = 1 << 27
 # Beside the package in a clone, a folder per preset; what is installed has none.
 RESULTS = pathlib.Path(__file__).parents[2] / "benchmarks" / "results"
 
@@ -35,16 +37,31 @@ def stored(place: pathlib.Path | None = None) -> Stored:
 
 def _documents(file: pathlib.Path) -> list[dict[str, Any]]:
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError, FileNotFoundError):
+        found = json.loads(read_regular(file, _MOST_BYTES).decode())
+    except (OSError, ValueError, RecursionError):
         found = None
     found = [found] if isinstance(found, dict) else found
-    needs = {"experiment", "preset", "claims"}
-    if not isinstance(found, list) or not all(
-        isinstance(one, dict) and needs <= {*one} for one in found
-    ):
+    if not isinstance(found, list) or not all(map(_is_check, found)):
         raise BadInput(
             f"{file} is no check. It must be a file that `simbias check --json FILE` "
             "has written, or the claims.json of a run."
         )
     return found
+
+
+def _is_check(one: Any) -> bool:
+    """Whether it is what is read here: an experiment, a preset, and claims."""
+    is_told = isinstance(one, dict) and all(
+        isinstance(one.get(key, ""), str) for key in ("experiment", "preset", "command")
+    )
+    needs = {"experiment", "preset", "claims"}
+    if not (is_told and needs <= {*one} and isinstance(one["claims"], list)):
+        return False
+    return all(isinstance(claim, dict) and _is_claim(claim) for claim in one["claims"])
+
+
+def _is_claim(one: dict[str, Any]) -> bool:
+    texts = all(isinstance(one.get(key), str) for key in ("statement", "verdict"))
+    numbers = (one.get(key, "") for key in ("value", "low", "high"))
+    is_number = lambda value: value is None or type(value) in (int, float)
+    return texts and "needs" in one and all(map(is_number, numbers))

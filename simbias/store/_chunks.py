@@ -65,6 +65,12 @@ def _declared(raw: bytes) -> int | None:
     return (content + 256 if width == 2 else content) if width else None
 
 
+def most_bytes(chunk: Sequence[int], dtype: np.dtype) -> int:
+    """Bytes that the file of a chunk has at most, whatever is in it."""
+    size = math.prod(chunk) * dtype.itemsize
+    return size + size // 128 + (1 << 20)
+
+
 def decoded(raw: bytes, chunk: Sequence[int], dtype: np.dtype) -> np.ndarray:
     """What a chunk holds.
 

@@ -8,7 +8,7 @@ def sync(path: pathlib.Path) -> None:
     """A file or a folder to the disk, where the system knows how."""
     if os.name == "nt":
         return
-    handle = os.open(path, os.O_RDONLY)
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         os.fsync(handle)
     finally:

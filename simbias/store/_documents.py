@@ -14,7 +14,7 @@ from simbias.ensemble.described import EARLIER_FLAGS, FLAGS
 from simbias.errors import BadInput
 from simbias.store._chunks import LEVEL
 from simbias.store._columns import STATUS, fill_value
-from simbias.store._root import canonical, parsed, read_root, written
+from simbias.store._root import MOST_BYTES, canonical, parsed, read_root, written
 from simbias.store.place import ROOT, AbstractPlace
 
 
@@ -52,7 +52,7 @@ def behind(place: AbstractPlace) -> dict[str, bytes]:
     found = {}
     for name in documents(read_root(place)):
         with contextlib.suppress(FileNotFoundError):
-            found[name] = (place / name).read()
+            found[name] = (place / name).read(MOST_BYTES)
     # Read now: who lets a run grow writes the root first.
     root = read_root(place)
     extents = root["extents"]

@@ -173,7 +173,8 @@ class Blocks:
         """Take over what an earlier owner of the block has saved."""
         place = self._state(block)
         try:
-            state = load_state(place, run_hash(self._store.attributes, block))
+            run = run_hash(self._store.attributes, block)
+            state = load_state(place, run, self._store.block)
             put_rows(opened.table, state.done, state.columns)
         except FileNotFoundError:
             return

@@ -19,6 +19,7 @@ import numpy as np
 from simbias.ensemble.events import Leaves
 from simbias.ensemble.table import Table
 from simbias.errors import BadInput
+from simbias.numerics.packed_arrays import arrays_of
 from simbias.store._disk import sync
 from simbias.store.address import place_at
 from simbias.store.place import AbstractPlace, naming
@@ -84,8 +85,15 @@ def save_state(
             sync(path)
 
 
-def load_state(place: os.PathLike | AbstractPlace, run: str) -> State:
+def load_state(
+    place: os.PathLike | AbstractPlace, run: str, rows: int | None = None
+) -> State:
     """The state of a block.
+
+    Args:
+        place: of the file.
+        run: hash of the run and of what decides the bits of the block.
+        rows: of the block, among which those of the state must be.
 
     Raises:
         ValueError: if the file is damaged, or belongs to another run or block.
@@ -98,20 +106,23 @@ def load_state(place: os.PathLike | AbstractPlace, run: str) -> State:
     header = _header(run, place.name)
     if not body.startswith(header):
         raise BadInput(f"{place} belongs to another run, or to other versions")
+    packed = body[len(header) :]
     try:
-        with np.load(io.BytesIO(body[len(header) :]), allow_pickle=False) as file:
-            return _state(dict(file))
+        return _state(arrays_of(packed, len(packed)), rows)
     except Exception as error:  # of any kind: anybody can make a checksum
         raise BadInput(f"{place} is damaged: {error!r}") from error
 
 
-def _state(arrays: dict[str, np.ndarray]) -> State:
+def _state(arrays: dict[str, np.ndarray], count: int | None) -> State:
+    done = arrays["done"]
+    _check_rows(done, count)
     lanes: dict[int, Leaves] = {}
     i = 0
     while f"lanes/{i}" in arrays:
         rows = arrays[f"lanes/{i}"]
-        count = sum(key.startswith(f"lanes/{i}/") for key in arrays)
-        leaves = [arrays[f"lanes/{i}/{k}"] for k in range(count)]
+        _check_rows(rows, count)
+        keys = sum(key.startswith(f"lanes/{i}/") for key in arrays)
+        leaves = [arrays[f"lanes/{i}/{k}"] for k in range(keys)]
         lanes |= {
             int(r): [np.asarray(v[at]) for v in leaves] for at, r in enumerate(rows)
         }
@@ -119,7 +130,18 @@ def _state(arrays: dict[str, np.ndarray]) -> State:
     columns = {
         k: v for k, v in arrays.items() if k != "done" and not k.startswith("lanes/")
     }
-    return State(arrays["done"], columns, lanes)
+    if any(v.ndim == 0 or len(v) != len(done) for v in columns.values()):
+        raise BadInput("its columns have other rows than are done")
+    return State(done, columns, lanes)
+
+
+def _check_rows(rows: np.ndarray, count: int | None) -> None:
+    """Refuse what are no rows of a block of so many."""
+    is_one = rows.ndim == 1 and (rows.dtype.kind == "i" or not rows.size)
+    if not is_one or len(np.unique(rows)) < len(rows):
+        raise BadInput("its rows are no rows")
+    if rows.size and (rows.min() < 0 or count is not None and rows.max() >= count):
+        raise BadInput(f"it has rows that a block of {count} has not")
 
 
 def _header(run: str, block: str) -> bytes:

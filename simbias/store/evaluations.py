@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 
 from simbias.errors import BadInput
+from simbias.numerics.packed_arrays import array_of
+from simbias.store._faults import is_place
 from simbias.store._root import parsed
 from simbias.store.layout import Store
-from simbias.store.place import AbstractPlace
+from simbias.store.place import AbstractPlace, Unreachable
 
 _FOLDER = "evaluations"
 
@@ -61,7 +63,9 @@ def read_evaluations(store: Store) -> dict[str, Evaluation]:
         place = store.place / _FOLDER / name
         try:
             found[name] = _read(place, store.attributes["run"], name)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except Unreachable:
+            raise
+        except (ValueError, TypeError, KeyError, AttributeError, OSError) as error:
             warnings.warn(f"{place} is left out: {error}.", stacklevel=2)
     return found
 
@@ -74,12 +78,14 @@ def _read(place: AbstractPlace, run: str, name: str) -> Evaluation:
     head = parsed(line)
     if not isinstance(head, dict) or (head["run"], head["name"]) != (run, name):
         raise BadInput("it belongs to another run")
-    values = np.load(io.BytesIO(rest), allow_pickle=False)
+    values = array_of(rest)
     dims, coords, cell = tuple(head["dims"]), head["coords"], dict(head.get("cell", {}))
     sizes = dict(zip(dims, values.shape, strict=True))
-    if not name.isidentifier() or len(sizes) < len(dims) or values.dtype.kind != "f":
+    is_named = name.isidentifier() and all(isinstance(dim, str) for dim in dims)
+    if not is_named or len(sizes) < len(dims) or values.dtype.kind != "f":
         raise BadInput("it holds no array over axes")
     for dim, places in coords.items():
-        if len(places) != sizes[dim] or len(set(places)) < len(places):
+        is_list = isinstance(places, list) and all(map(is_place, places))
+        if not is_list or len(places) != sizes[dim] or len(set(places)) < len(places):
             raise BadInput("its coordinates are not those of its axes")
     return Evaluation(dims, coords, values, cell)

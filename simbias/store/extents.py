@@ -5,8 +5,9 @@ before.  The members that an extent adds follow those that are there, from the s
 a new block, so no block is ever written again and no member moves.
 """
 
+import collections
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,20 @@ def extent(configuration: Mapping[str, Any]) -> dict[str, Any]:
     return {"cell": cell, "seeds": configuration["seeds"]}
 
 
+def members_of(extent: Mapping[str, Any]) -> int:
+    """Members of an extent."""
+    return math.prod([*map(len, extent["cell"].values()), extent["seeds"]])
+
+
+def blocks_of(counts: Sequence[int], block: int) -> list[int]:
+    """Blocks up to each extent, by the members of each; what is new begins a block."""
+    out, before = [0], 0
+    for count in counts:
+        out.append(out[-1] + math.ceil((count - before) / block))
+        before = count
+    return out[1:]
+
+
 def is_same(left: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
     """True if two extents hold the same members."""
     return holds(left, right) and holds(right, left)
@@ -31,15 +46,14 @@ def holds(larger: Mapping[str, Any], smaller: Mapping[str, Any]) -> bool:
     if set(larger["cell"]) != set(smaller["cell"]):
         return False
     return larger["seeds"] >= smaller["seeds"] and all(
-        value in larger["cell"][key]
+        _places(values).keys() <= _places(larger["cell"][key]).keys()
         for key, values in smaller["cell"].items()
-        for value in values
     )
 
 
 def member_rows(
     extents: Sequence[Mapping[str, Any]], block: int, axes: Sequence[str]
-) -> list[np.ndarray]:
+) -> Iterator[np.ndarray]:
     """For each extent, the row of every one of its members.
 
     With blocks of 4, a run of n = 10 and 2 seeds has rows 0 and 1.  Asked for n = 10
@@ -53,18 +67,41 @@ def member_rows(
     """
     # Rows are dealt out in the order of the sorted keys, whatever `axes` says.
     keys = sorted(extents[0]["cell"])
-    out, last, end = [], None, 0
+    order = [keys.index(k) for k in axes if k in keys]
+    order += [i for i in range(len(keys)) if i not in order]
+    rows, last, end = np.zeros(0, np.int32), None, 0
     for one in extents:
-        rows = np.full([*(len(one["cell"][k]) for k in keys), one["seeds"]], -1)
+        shape = [*(len(one["cell"][k]) for k in keys), one["seeds"]]
+        before, rows = rows, np.full(shape, -1, np.int32)
         if last is not None:
-            where = [[one["cell"][k].index(v) for v in last["cell"][k]] for k in keys]
-            rows[np.ix_(*where, range(last["seeds"]))] = out[-1]
+            places = {k: _places(one["cell"][k]) for k in keys}
+            where = [[places[k][_key(v)] for v in last["cell"][k]] for k in keys]
+            rows[np.ix_(*where, range(last["seeds"]))] = before
         is_new = rows < 0
         first = math.ceil(end / block) * block
         rows[is_new] = first + np.arange(is_new.sum())
         end = first + int(is_new.sum())
-        out.append(rows)
         last = one
-    order = [keys.index(k) for k in axes if k in keys]
-    order += [i for i in range(len(keys)) if i not in order]
-    return [rows.transpose(*order, len(keys)).reshape(-1) for rows in out]
+        yield rows.transpose(*order, len(keys)).reshape(-1)
+
+
+def last_rows(
+    extents: Sequence[Mapping[str, Any]], block: int, axes: Sequence[str]
+) -> np.ndarray:
+    """The row of every member of the last extent."""
+    return collections.deque(member_rows(extents, block, axes), maxlen=1)[0]
+
+
+def is_distinct(values: Sequence[Any]) -> bool:
+    """Whether no value comes twice."""
+    return len(_places(values)) == len(values)
+
+
+def _places(values: Sequence[Any]) -> dict[Any, int]:
+    """Where each value is, the first time."""
+    return {_key(value): i for i, value in reversed([*enumerate(values)])}
+
+
+def _key(value: Any) -> Any:
+    """Equal for equal values; a table has none of its own."""
+    return repr(value) if isinstance(value, (dict, list)) else value

@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
+from simbias.numerics.regular_file import read_regular
 from simbias.store._disk import sync
 from simbias.store.place import ROOT, AbstractPlace, naming
 
@@ -26,9 +27,10 @@ _OPEN = pathlib.Path("/proc/self/fd")
 class _Handle:
     """An open folder, which is the same one whatever its name leads to by now."""
 
-    def __init__(self, path: pathlib.Path):
-        number = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        self.name = path
+    def __init__(self, name: pathlib.Path, path: pathlib.Path, follows: bool):
+        flags = os.O_RDONLY | os.O_DIRECTORY | (0 if follows else os.O_NOFOLLOW)
+        number = os.open(path, flags)
+        self.name = name
         self.path = _OPEN / str(number)
         weakref.finalize(self, os.close, number).atexit = False
 
@@ -40,10 +42,12 @@ class Folder(AbstractPlace):
     path: pathlib.Path
     """By name, as the person knows it."""
     handle: _Handle | None = None
-    """Of a folder above, or of this one: below it no link is followed."""
+    """Of a folder above, or of this one."""
+    given: pathlib.Path | None = dataclasses.field(default=None, compare=False)
+    """What the person named, this place if None: below it no link is followed."""
 
     def __truediv__(self, below: str) -> "Folder":
-        return Folder(self.path / below, self.handle)
+        return Folder(self.path / below, self.handle, self._given)
 
     def __str__(self) -> str:
         return str(self.path)
@@ -56,13 +60,14 @@ class Folder(AbstractPlace):
     @property
     def parent(self) -> "Folder":
         """See AbstractPlace; that of what is held is found by its name."""
-        is_top = self.handle is not None and self.handle.name == self.path
-        return Folder(self.path.parent, None if is_top else self.handle)
+        is_held = self.handle is not None and self.handle.name != self.path
+        given = None if self._is_given else self._given
+        return Folder(self.path.parent, self.handle if is_held else None, given)
 
-    def read(self) -> bytes:
+    def read(self, most: int | None = None) -> bytes:
         """See AbstractPlace."""
-        with naming(self), open(self._here, "rb", opener=self._opened) as file:
-            return file.read()
+        with naming(self):
+            return read_regular(self._here, most, follows=self._is_given)
 
     def write(self, content: bytes) -> None:
         """See AbstractPlace; after a power cut it is the old content or the new."""
@@ -81,7 +86,7 @@ class Folder(AbstractPlace):
                 if self.read() != old:
                     return False
                 os.rename(self._here, grave)
-                if grave.read_bytes() == old:
+                if read_regular(grave, follows=False) == old:
                     return self.create(new)
                 # Another one was faster, and this is what it put there.
                 _appeared(grave, self._here)
@@ -95,7 +100,7 @@ class Folder(AbstractPlace):
 
     def exists(self) -> bool:
         """See AbstractPlace."""
-        return self._here.exists()
+        return self._here.exists() if self._is_given else os.path.lexists(self._here)
 
     def is_free(self) -> bool:
         """See AbstractPlace."""
@@ -107,6 +112,15 @@ class Folder(AbstractPlace):
         for folder, _, names in os.walk(here):
             steps = pathlib.Path(folder).relative_to(here).parts
             out += ["/".join((*steps, n)) for n in names if not n.endswith(_PARTIAL)]
+        return out
+
+    def sizes(self) -> dict[str, int]:
+        """See AbstractPlace."""
+        out, here = {}, (self / "any")._here.parent
+        for name in self.files():
+            with contextlib.suppress(FileNotFoundError):
+                found = os.lstat(here / name)
+                out |= {name: found.st_size} if stat.S_ISREG(found.st_mode) else {}
         return out
 
     def clear(self) -> None:
@@ -159,12 +173,12 @@ class Folder(AbstractPlace):
     def unsynced(self) -> Iterator[pathlib.Path]:
         """Everything here and below, and the entry in the folder."""
         here = self._here
-        yield from (here, *here.rglob("*"), here.parent)
+        yield from (here, *filter(_is_plain, here.rglob("*")), here.parent)
 
     def tag(self) -> object:
         """See AbstractPlace."""
         with naming(self):
-            found = os.stat(self._here)
+            found = os.stat(self._here, follow_symlinks=self._is_given)
         if not stat.S_ISREG(found.st_mode):
             raise FileNotFoundError(errno.ENOENT, "not a file", str(self.path))
         return found.st_dev, found.st_ino, found.st_ctime_ns, found.st_size
@@ -173,15 +187,31 @@ class Folder(AbstractPlace):
         """See AbstractPlace; a folder can be where /proc is."""
         if self.handle is not None or not _OPEN.is_dir():
             return self
-        return Folder(self.path, _Handle(self.path))
+        if not self._is_given and self._here.is_symlink():
+            raise OSError(errno.ELOOP, "a link, which no run holds", str(self.path))
+        handle = _Handle(self.path, self._here, self._is_given)
+        return Folder(self.path, handle, self._given)
+
+    @property
+    def _given(self) -> pathlib.Path:
+        return self.path if self.given is None else self.given
+
+    @property
+    def _is_given(self) -> bool:
+        return self._given == self.path
 
     @property
     def _here(self) -> pathlib.Path:
-        """Where it is for the operating system."""
+        """Where it is for the operating system.
+
+        Raises:
+            OSError: if a step below what the person named is a link.
+        """
         if self.handle is None:
-            return self.path
-        here = self.handle.path
-        *above, last = self.path.relative_to(self.handle.name).parts or [""]
+            name = here = self._given
+        else:
+            name, here = self.handle.name, self.handle.path
+        *above, last = self.path.relative_to(name).parts or [""]
         for step in above:
             here /= step
             if here.is_symlink():
@@ -212,10 +242,6 @@ class Folder(AbstractPlace):
                     raise
         raise AssertionError
 
-    def _opened(self, path: str, flags: int) -> int:
-        # A link would lead out of the run, and a pipe would never end.
-        return os.open(path, flags | (self.handle is not None) * _PLAIN)
-
     @contextlib.contextmanager
     def _aside(self) -> Iterator[pathlib.Path]:
         """A name for what is not there yet, or not any more."""
@@ -226,7 +252,12 @@ class Folder(AbstractPlace):
             aside.unlink(missing_ok=True)
 
 
-_PLAIN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+def _is_plain(path: pathlib.Path) -> bool:
+    """Whether it is a file or a folder, and no link, pipe or device."""
+    with contextlib.suppress(FileNotFoundError):
+        mode = os.lstat(path).st_mode
+        return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+    return False
 
 
 def _is_read_only(path: pathlib.Path) -> bool:

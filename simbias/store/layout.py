@@ -25,14 +25,21 @@ import numpy as np
 from simbias.core import Status
 from simbias.ensemble.table import GROUPS, Column, Table
 from simbias.errors import BadInput
-from simbias.store._chunks import chunk_names, decoded, encoded
+from simbias.store._chunks import chunk_names, decoded, encoded, most_bytes
 from simbias.store._columns import STATUS, columns_of, fill_value
 from simbias.store._disk import sync
 from simbias.store._documents import behind, chunk_shape, row_shape
+from simbias.store._room import check_room
 from simbias.store._root import read_root
 from simbias.store.address import place_at
-from simbias.store.extents import member_rows
-from simbias.store.place import AbstractPlace, Address, Replaced, Unreachable, naming
+from simbias.store.extents import last_rows
+from simbias.store.place import (
+    AbstractPlace,
+    Address,
+    Replaced,
+    Unreachable,
+    naming,
+)
 from simbias.store.watch import Watch
 
 # A request to an object store takes long, and costs nothing but waiting.
@@ -69,7 +76,7 @@ class Store:
     def rows(self) -> np.ndarray:
         """Row of every member, in the order of the grid."""
         extents, axes = self.attributes["extents"], self.attributes["axes"]
-        return member_rows(extents, self.block, list(axes))[-1]
+        return last_rows(extents, self.block, list(axes))
 
     def committed(self) -> set[int]:
         """Blocks that are written."""
@@ -153,6 +160,7 @@ class Store:
             ValueError: if a document is missing, or is not as it should be.
             Replaced: if the run is not there any more.
         """
+        check_room(self.place, self.attributes)
         for name in behind(self.place):
             if not (self.place / name).exists():
                 raise BadInput(
@@ -166,6 +174,7 @@ class Store:
             columns = {n: self._column(n, here, wrong, pool) for n in self._names()}
         blocks = rows // self.block
         is_running = columns[STATUS].values[rows] == Status.RUNNING
+        is_running |= ~np.isin(columns[STATUS].values[rows], [*Status])
         for block in here & set(np.unique(blocks[is_running]).tolist()):
             what = f"{STATUS}/c/{block} holds members that are not done"
             wrong.setdefault(block, what)
@@ -202,11 +211,15 @@ class Store:
         shape = (size, *row_shape(self.attributes, name))
         values = np.full(shape, fill_value(name, dtype), dtype)
 
+        most = most_bytes(chunk, dtype)
+
         def read(block: int, file: str, part: tuple[slice, ...]) -> None:
+            if block in wrong:
+                return
             first = block * self.block
             room = values[(slice(first, first + self.block), *part)]
             try:
-                raw = (self.place / name / file).read()
+                raw = (self.place / name / file).read(most)
                 room[:] = decoded(raw, chunk, dtype)[tuple(map(slice, room.shape))]
             except Unreachable:
                 raise

@@ -24,6 +24,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from simbias.store._root import parsed
 from simbias.store.address import place_at
 from simbias.store.place import AbstractPlace, Address, Replaced, Unreachable
 
@@ -32,6 +33,8 @@ _BLOCK = re.compile(r"[0-9]{1,9}")
 BEAT_SECONDS = 10.0
 STALE_SECONDS = 60.0
 _POLL_SECONDS = 1.0
+# Of a heartbeat.
+_MOST_BYTES = 1 << 24
 
 
 class Leases:
@@ -216,8 +219,8 @@ def _owner(content: bytes | None) -> str | None:
 def _read_beat(place: AbstractPlace) -> dict[str, Any]:
     """What an owner last said, nothing if it cannot be understood."""
     try:
-        beat = json.loads(place.read())
-    except (OSError, ValueError, RecursionError):
+        beat = parsed(place.read(_MOST_BYTES))
+    except (OSError, ValueError):
         return {}
     is_one = isinstance(beat, dict) and all(
         type(beat.get(key, 0)) is int for key in ("count", "process")

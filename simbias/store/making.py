@@ -10,8 +10,9 @@ from simbias.errors import BadInput
 from simbias.store._columns import columns_of
 from simbias.store._disk import sync
 from simbias.store._documents import behind, documents
+from simbias.store._faults import MOST_MEMBERS
 from simbias.store._root import FORMAT, sealed, written
-from simbias.store.extents import extent, member_rows
+from simbias.store.extents import blocks_of, extent, members_of
 from simbias.store.layout import Store
 from simbias.store.place import ROOT, AbstractPlace
 from simbias.store.plain import axis_files, clear_plain, listed
@@ -38,7 +39,7 @@ def create_store(
         "format": FORMAT,
         "run": uuid.uuid4().hex,
         "block": block,
-        "extents": _with_extent([], first, block, attributes, table),
+        "extents": _with_extent([], first, block, table),
         "columns": _described(table),
         **attributes,
     }
@@ -82,7 +83,7 @@ def grow_store(store: Store, table: Table, attributes: Mapping[str, Any]) -> Non
     """
     new = extent(attributes["configuration"])
     old, block = store.attributes["extents"], store.block
-    extents = _with_extent(old, new, block, attributes, table)
+    extents = _with_extent(old, new, block, table)
     store.check()
     clear_plain(store)  # which is of the smaller grid
     grown = {**store.attributes, **attributes, "extents": extents}
@@ -104,11 +105,16 @@ def _described(table: Table) -> dict[str, Any]:
 
 
 def _with_extent(
-    extents: list, new: dict, block: int, attributes: Mapping[str, Any], table: Table
+    extents: list, new: dict, block: int, table: Table
 ) -> list[dict[str, Any]]:
     """The extents with one more."""
-    rows = member_rows([*extents, new], block, list(attributes["axes"]))[-1]
-    blocks = int(rows.max()) // block + 1
+    counts = [members_of(one) for one in (*extents, new)]
+    if counts[-1] > MOST_MEMBERS:
+        raise BadInput(
+            f"`cell` × `seeds` is too large: {counts[-1]} members, and a store holds "
+            f"at most {MOST_MEMBERS}. Make several runs."
+        )
+    blocks = blocks_of(counts, block)[-1]
     shapes = {name: list(c.values.shape[1:]) for name, c in columns_of(table)}
     return [*extents, {**new, "blocks": blocks, "shapes": shapes}]
 

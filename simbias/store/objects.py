@@ -70,10 +70,15 @@ class Objects(AbstractPlace):
         """See AbstractPlace."""
         return dataclasses.replace(self, key=self.key.rpartition("/")[0])
 
-    def read(self) -> bytes:
+    def read(self, most: int | None = None) -> bytes:
         """See AbstractPlace."""
         with _reaching(self):
-            return bytes(obstore.get(self.store, self.key).bytes())
+            found = obstore.get(self.store, self.key)
+            size = found.meta["size"]
+            if most is None or size <= most:
+                return bytes(found.bytes())
+        what = f"it has {size} bytes, more than {most}"
+        raise OSError(errno.EFBIG, what, str(self))
 
     def write(self, content: bytes) -> None:
         """See AbstractPlace."""
@@ -123,10 +128,16 @@ class Objects(AbstractPlace):
 
     def files(self) -> list[str]:
         """See AbstractPlace."""
+        return [*self.sizes()]
+
+    def sizes(self) -> dict[str, int]:
+        """See AbstractPlace."""
         above = f"{self.key}/" if self.key else ""
         with _reaching(self):
-            batches = list(obstore.list(self.store, self.key))
-        return [one["path"].removeprefix(above) for batch in batches for one in batch]
+            found = [
+                one for batch in obstore.list(self.store, self.key) for one in batch
+            ]
+        return {one["path"].removeprefix(above): one["size"] for one in found}
 
     def clear(self) -> None:
         """See AbstractPlace."""

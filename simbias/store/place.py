@@ -51,8 +51,8 @@ class AbstractPlace(abc.ABC):
         """The place that this one is in."""
 
     @abc.abstractmethod
-    def read(self) -> bytes:
-        """What is there.
+    def read(self, most: int | None = None) -> bytes:
+        """What is there, if it is a file of at most so many bytes.
 
         Raises:
             FileNotFoundError: if nothing is.
@@ -88,6 +88,10 @@ class AbstractPlace(abc.ABC):
     @abc.abstractmethod
     def files(self) -> list[str]:
         """Everything below, by the steps that lead there; no half-written files."""
+
+    @abc.abstractmethod
+    def sizes(self) -> dict[str, int]:
+        """Bytes of each of `files` that is one."""
 
     @abc.abstractmethod
     def clear(self) -> None:

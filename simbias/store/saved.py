@@ -17,8 +17,18 @@ def saved(store: Store, committed: set[int]) -> Iterator[tuple[int, State]]:
     for block in range(store.attributes["extents"][-1]["blocks"]):
         if str(block) not in names or block in committed:
             continue
+        run = run_hash(store.attributes, block)
         with contextlib.suppress(ValueError, OSError, KeyError, IndexError):
-            yield (
-                block,
-                load_state(states / str(block), run_hash(store.attributes, block)),
-            )
+            state = load_state(states / str(block), run, store.block)
+            if _fits(store, state):
+                yield block, state
+
+
+def _fits(store: Store, state: State) -> bool:
+    """Whether its columns are those of the run."""
+    columns = store.attributes["columns"]
+    return state.columns.keys() == columns.keys() and all(
+        values.dtype == columns[name]["dtype"]
+        and values.ndim == 1 + len(columns[name]["dims"])
+        for name, values in state.columns.items()
+    )

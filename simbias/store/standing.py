@@ -2,7 +2,6 @@
 
 import dataclasses
 import itertools
-import math
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from simbias.core import Status
 from simbias.store._columns import STATUS
-from simbias.store._documents import row_shape
+from simbias.store._room import result_bytes
 from simbias.store.layout import Store
 from simbias.store.lease import heartbeats, is_gone, pending
 from simbias.store.saved import saved
@@ -96,7 +95,7 @@ def standing(store: Store, now: float | None = None) -> Standing:
     numbers[rows] = np.arange(rows.size)
     for block, state in saved(store, committed):
         found = numbers[block * store.block + state.done]
-        statuses[found] = state.columns.get(STATUS, Status.RUNNING)
+        statuses[found[found >= 0]] = state.columns[STATUS][found >= 0]
     is_done = statuses != Status.RUNNING
     is_at_work = [worker.state == "at work" for worker in workers]
     said = itertools.compress(beats, is_at_work)
@@ -120,7 +119,7 @@ def standing(store: Store, now: float | None = None) -> Standing:
         workers=workers,
         rate=rate,
         seconds_left=0.0 if len(committed) == blocks else left,
-        result_bytes=rows.size * _row_bytes(store),
+        result_bytes=result_bytes(store.attributes),
         errors=tuple(failures(store)),
     )
 
@@ -171,12 +170,4 @@ def _owner(beat: Mapping[str, Any], now: float) -> Owner:
         pending=sum(pending(beat).values()),
         compiling=number("compiling"),
         shapes=number("shapes"),
-    )
-
-
-def _row_bytes(store: Store) -> int:
-    columns = store.attributes["columns"]
-    return sum(
-        np.dtype(one["dtype"]).itemsize * math.prod(row_shape(store.attributes, name))
-        for name, one in columns.items()
     )

@@ -17,12 +17,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from simbias.ensemble.bar import Pulse, Report
+from simbias.store._root import parsed
 from simbias.store.layout import Store
 from simbias.store.place import AbstractPlace, Replaced, Unreachable
 
 _SECONDS = 30.0
 # Of an error, in characters.
 _LONGEST = 2000
+# Of a file that a process has left, and of a time in it.
+_MOST_BYTES, _MOST_SECONDS = 1 << 20, 2.0**53
 _NUMBERS = ("began", "ended", "cpu", "compiling")
 
 
@@ -162,11 +165,11 @@ def _folder(store: Store) -> AbstractPlace:
 def _read(file: AbstractPlace) -> dict[str, Any]:
     """What a process has left, nothing if it cannot be understood."""
     try:
-        note = json.loads(file.read())
-    except (OSError, ValueError, RecursionError):
+        note = parsed(file.read(_MOST_BYTES))
+    except (OSError, ValueError):
         return {}
     is_one = isinstance(note, dict) and all(
-        type(note.get(key)) in (int, float) and math.isfinite(note[key])
+        type(note.get(key)) in (int, float) and abs(note[key]) < _MOST_SECONDS
         for key in _NUMBERS
     )
     return note if is_one else {}

@@ -208,7 +208,8 @@ def read_so_far(store: Store) -> Table:
     for block, state in saved(store, store.committed()):
         with contextlib.suppress(ValueError, KeyError, IndexError):
             found = members[block * store.block + state.done]
-            put_rows(table, found, state.columns)
+            own = {name: v[found >= 0] for name, v in state.columns.items()}
+            put_rows(table, found[found >= 0], own)
     return table
 
 

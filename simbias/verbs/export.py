@@ -4,6 +4,7 @@ import functools
 import importlib
 import os
 import pathlib
+import re
 import tempfile
 from collections.abc import Callable, Hashable
 
@@ -101,7 +102,8 @@ def _groups(ds: xr.Dataset) -> dict[tuple[Hashable, ...], list[Hashable]]:
 
 
 def _beside(target: pathlib.Path, dims: tuple[Hashable, ...]) -> pathlib.Path:
-    return target.with_stem("-".join([target.stem, *map(str, dims)]))
+    own = [re.sub(r"[^\w=.+-]", "_", str(dim)) for dim in dims]
+    return target.with_stem("-".join([target.stem, *own]))
 
 
 def _write_table(part: xr.Dataset, file: pathlib.Path) -> None:

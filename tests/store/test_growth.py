@@ -148,7 +148,7 @@ def test_rows_stay_where_they_are_whatever_is_added():
         {"cell": {"n": [20, 6], "scale": [0.1, 0.5]}, "seeds": 2},
         {"cell": {"n": [20, 6, 50], "scale": [0.1, 0.5]}, "seeds": 5},
     ]
-    rows = member_rows([extent(g) for g in grids], 8, ["n"])
+    rows = [*member_rows([extent(g) for g in grids], 8, ["n"])]
     first, second, third = (
         dict(zip(members(extent(g)), r.tolist(), strict=True))
         for g, r in zip(grids, rows, strict=True)
