@@ -35,7 +35,7 @@ def array_of(raw: bytes) -> np.ndarray:
     except Exception as error:  # of any kind: anybody can write a header
         raise BadInput(f"it is no array ({type(error).__name__}: {error})") from error
     if dtype.hasobject:
-        raise BadInput("it holds objects of Python, which are not read")
+        raise BadInput("it holds objects of Python as a pickle, which is not read")
     count, there = math.prod(shape), len(raw) - file.tell()
     is_small = len(shape) <= _MOST_DIMS and max(shape, default=0) <= _MOST_PLACES
     if not (is_small and dtype.itemsize and count * dtype.itemsize == there):

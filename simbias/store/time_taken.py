@@ -25,7 +25,7 @@ _SECONDS = 30.0
 # Of an error, in characters.
 _LONGEST = 2000
 # Of a file that a process has left, and of a time in it.
-_MOST_BYTES, _MOST_SECONDS = 1 << 20, 2.0**53
+_MOST_BYTES, _MOST_SECONDS = 1 << 20, 2.0**1000
 _NUMBERS = ("began", "ended", "cpu", "compiling")
 
 
