@@ -34,6 +34,8 @@ class Server(http.server.ThreadingHTTPServer):
 
     daemon_threads = True
     block_on_close = False
+    # Connections that wait until they are accepted: browsers open many at once.
+    request_queue_size = 1024
 
     def __init__(self, answers: Answers, port: int = 0):
         """`port` 0 takes a free one.

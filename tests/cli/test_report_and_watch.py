@@ -1,6 +1,7 @@
 """`simbias report` and `simbias watch`: what is written, what is refused."""
 
 import base64
+import contextlib
 import dataclasses
 import http.client
 import json
@@ -255,6 +256,27 @@ def test_a_page_of_another_site_is_refused(server, host):
     answer, content = asked(server, host=host.format(port=server.server_port))
     assert answer.status in (400, 403)
     assert "a page" not in content
+
+
+def test_two_hundred_connections_at_once_are_all_answered():
+    """Those that find no room in the queue are tried again, seconds later."""
+    with contextlib.ExitStack() as opened:
+        server = opened.enter_context(Server({"state": lambda: {"done": 3}}))
+        there = ("127.0.0.1", server.server_port)
+        # All have their connection before the first is accepted.
+        connections = [
+            opened.enter_context(socket.create_connection(there, timeout=5))
+            for _ in range(200)
+        ]
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        opened.callback(server.shutdown)
+        for connection in connections:
+            connection.sendall(
+                f"GET /{server.secret}/state HTTP/1.1\r\n"
+                f"Host: 127.0.0.1:{server.server_port}\r\n\r\n".encode()
+            )
+        said = [connection.makefile("rb").readline() for connection in connections]
+    assert {line.split()[1] for line in said} == {b"200"}
 
 
 def test_this_machine_has_two_names(server):
