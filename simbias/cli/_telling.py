@@ -1,9 +1,11 @@
 """How long a run will take, said before it starts, and where it is, for programs.
 
 What a run took is kept beside compiled programs, by experiment: seconds of compiling a
-shape, and seconds of a unit of work, which is cost of the field × members × final time
-(× 1/rate for descent).  The next run of the experiment is estimated from that; it is
-within a factor of two or so where the flow needs as many steps.
+shape, of one network besides its steps, and of one unit of steps on one core.  A unit
+is cost of the field × steps; a flow that chooses its steps has the final time in their
+place.  The next run of the experiment is estimated from these rates, within a factor of
+two or so.  There is no estimate where the final time of such a flow is another one by
+more than a factor of three, for its steps are not in proportion.
 """
 
 import contextlib
@@ -13,15 +15,21 @@ import os
 import pathlib
 from typing import Any
 
+import jax
+
 from simbias.cli import _output as output
 from simbias.cli._terminal import say
 from simbias.ensemble.bar import Pulse
-from simbias.ensemble.memory import bytes_of_result
+from simbias.ensemble.grid import Cell
+from simbias.ensemble.memory import bytes_of_result, station_devices
 from simbias.ensemble.plan import Plan
 from simbias.numerics.cache_folder import cache_folder
 from simbias.store.place import AbstractPlace
 
 _LEAST_SECONDS = 1.0
+# Final times within this factor need about as many steps per unit of time.
+_ALIKE = 3.0
+_TINY = 1e-300
 
 
 class Teller:
@@ -66,15 +74,19 @@ class Teller:
 
     def learn(self, *, in_one: bool) -> None:
         """Keep what a run took that one process has made from its start to its end."""
-        last, first = self._last, self._first
+        last, first, plan = self._last, self._first, self._plan
         if last is None or first is None or first.done or not in_one:
             return
-        if last.done < last.members or last.seconds < _LEAST_SECONDS:
+        # A few steps take as long as their call, and teach nothing of many.
+        if last.done < last.members or last.seconds_stepping < _LEAST_SECONDS:
             return
         compiling = min(last.seconds_compiling, last.seconds)
+        rest = last.seconds - compiling - last.seconds_stepping / _stations(plan)
         known = {
             "shape": compiling / max(1, last.shapes),
-            "unit": (last.seconds - compiling) / _units(self._plan),
+            "network": max(0.0, rest) / plan.size,
+            "unit": last.seconds_stepping / _units(plan),
+            "final": float(plan.experiment.times[-1]),
         }
         if (file := _file(self._plan)) is None:
             return
@@ -86,22 +98,49 @@ class Teller:
 
 
 def estimate(plan: Plan) -> float | None:
-    """Seconds that a run takes, as the last one did; None if there was none."""
+    """Seconds that a run takes at the rates of the last one; None if they do not say.
+
+    They say nothing before there was a run, and of a flow that chooses its steps
+    nothing where it ends at another time by more than a factor of three.
+    """
     try:
         file = _file(plan)
         known: Any = {} if file is None else json.loads(file.read_text())
-        seconds = known["shape"] * len(plan.groups) + known["unit"] * _units(plan)
-        return seconds if math.isfinite(seconds) and seconds >= 0 else None
-    except (OSError, ValueError, TypeError, KeyError):
+        stepping = known["unit"] * _units(plan) / _stations(plan)
+        seconds = known["shape"] * len(plan.groups) + known["network"] * plan.size
+        ratio = float(plan.experiment.times[-1]) / known["final"]
+    except (OSError, ValueError, TypeError, KeyError, ZeroDivisionError):
         return None
+    seconds += stepping
+    if not (math.isfinite(seconds) and seconds >= 0):
+        return None
+    is_alike = 1 / _ALIKE <= ratio <= _ALIKE
+    return seconds if is_alike or _rate(plan, plan.grid.cells[0]) else None
 
 
 def _units(plan: Plan) -> float:
-    """Work of a plan, up to a factor that is the same for runs of one experiment."""
-    rate = getattr(plan.experiment.flow, "rate", None)
+    """Steps of all members, each times the cost of the field.
+
+    Where a flow chooses its steps the final time stands for their number.
+    """
+    final, seeds = float(plan.experiment.times[-1]), int(plan.experiment.seeds)
+    total = 0.0
+    for group in plan.groups:
+        for span in group.spans:
+            rate = _rate(plan, plan.grid.cells[span.start // seeds]) or 1.0
+            total += group.cost * len(span) * max(final / rate, _TINY)
+    return total
+
+
+def _rate(plan: Plan, cell: Cell) -> float | None:
+    """Learning rate of a cell, by which the number of steps is known."""
+    rate: Any = cell.flow.get("rate", getattr(plan.experiment.flow, "rate", None))
     is_number = isinstance(rate, (int, float)) and rate > 0
-    final = float(plan.experiment.times[-1]) / (float(rate or 1) if is_number else 1.0)
-    return sum(group.cost * group.size for group in plan.groups) * max(final, 1.0)
+    return float(rate) if is_number else None
+
+
+def _stations(plan: Plan) -> int:
+    return len(station_devices(jax.local_devices(), plan.size))
 
 
 def _file(plan: Plan) -> pathlib.Path | None:

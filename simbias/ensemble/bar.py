@@ -24,7 +24,8 @@ class Pulse:
     `rate` is in members a second since this process began, `seconds_left` what the rest
     takes at that rate; both are None before a member is done.  Of `shapes` programs
     `begun` are compiled, or being compiled if `is_compiling`, which took
-    `seconds_compiling` of `seconds`.
+    `seconds_compiling` of `seconds`.  `seconds_stepping` is the time for which members
+    were advanced, added up over all threads.
     """
 
     members: int
@@ -37,6 +38,7 @@ class Pulse:
     seconds_compiling: float
     rate: float | None
     seconds_left: float | None
+    seconds_stepping: float = 0.0
 
 
 Report = Callable[[Pulse], None]
@@ -125,6 +127,7 @@ class Bar:
             seconds_compiling=self._compiling,
             rate=rate,
             seconds_left=(total - finished) / rate if rate else None,
+            seconds_stepping=sum([*self.progress.stepping.values()], 0.0),
         )
 
 

@@ -195,10 +195,11 @@ class Stations:
                 return lanes is not None
             if self._stopping.is_set():
                 break
-            began = time.perf_counter()
+            stepping = programs.progress.stepping
+            before = stepping.get(me, 0.0)
             lanes = programs.advance(pace.attempts, lanes)
             statuses = np.asarray(lanes.state.status)
-            seconds = time.perf_counter() - began
+            seconds = stepping.get(me, 0.0) - before
             self._moved.add(me)
             taken = _taken(places)
             ended = [i for i in taken if statuses[i] != Status.RUNNING]

@@ -78,11 +78,13 @@ class Progress:
     """What the stations are at; read by whoever draws the bar.
 
     `compiling` holds the threads that do, or wait for another one that does, `begun`
-    the numbers of the shapes whose programs are there or being compiled.
+    the numbers of the shapes whose programs are there or being compiled; `stepping`
+    the seconds for which each thread has advanced its members.
     """
 
     compiling: set[threading.Thread] = dataclasses.field(default_factory=set)
     begun: set[int] = dataclasses.field(default_factory=set)
+    stepping: dict[threading.Thread, float] = dataclasses.field(default_factory=dict)
     shapes: int = 0
     is_stopping: bool = False
 

@@ -2,6 +2,8 @@
 
 import functools
 import itertools
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -118,12 +120,17 @@ class Programs:
         return lanes
 
     def advance(self, attempts: int, lanes: Lane) -> Lane:
-        """A round."""
-        count = jnp.int32(attempts)
+        """A round, whose seconds `progress` notes for this thread."""
+        count, me = jnp.int32(attempts), threading.current_thread()
         if not self._call.is_compiled(self._advance, count, lanes):
             # One of no attempts: what follows is computing, and not compiling.
             lanes = self._call(self._advance, jnp.int32(0), lanes)
-        return self._call(self._advance, count, lanes)
+        began = time.perf_counter()
+        lanes = self._call(self._advance, count, lanes)
+        jax.block_until_ready(lanes.state.status)
+        taken = self.progress.stepping.get(me, 0.0)
+        self.progress.stepping[me] = taken + time.perf_counter() - began
+        return lanes
 
     def take(self, places: Sequence[int], lanes: Lane) -> list[Finished]:
         """What is kept of members that are finished, on the host."""

@@ -4,7 +4,7 @@ import json
 import sys
 
 import pytest
-from small import small
+from small import PlainDescent, small
 
 from simbias import cli
 from simbias.cli import _output, _telling
@@ -12,6 +12,7 @@ from simbias.cli._telling import Teller, estimate
 from simbias.ensemble import bar
 from simbias.ensemble.bar import Bar, Pulse
 from simbias.ensemble.plan import make_plan
+from simbias.flows.relu_flow import ReluFlow
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.store.address import place_at
 
@@ -148,21 +149,65 @@ def test_the_bar_says_which_of_the_shapes_is_compiled(monkeypatch, capsys):
 def pulse(**changes):
     known = {"members": 12, "done": 12, "failed": 0, "begun": 2, "shapes": 2}
     known |= {"is_compiling": False, "seconds": 100.0, "seconds_compiling": 20.0}
-    return Pulse(**(known | {"rate": 1.0, "seconds_left": 0.0} | changes))
+    known |= {"rate": 1.0, "seconds_left": 0.0, "seconds_stepping": 100.0}
+    return Pulse(**(known | changes))
 
 
-def test_what_a_run_took_is_what_the_next_one_is_told(plan, tmp_path, capsys):
-    assert estimate(plan) is None
-    teller = Teller(plan, place_at(tmp_path / "run"))
+def learned(plan, folder, **changes):
+    """What a run leaves that took 100 s: 20 of compiling, 50 of steps on two cores."""
+    teller = Teller(plan, place_at(folder / "run"))
     teller(pulse(done=0, seconds=0.0, seconds_compiling=0.0))
-    teller(pulse(shapes=len(plan.groups)))
+    teller(pulse(shapes=len(plan.groups), **changes))
     teller.learn(in_one=True)
-    assert estimate(plan) == pytest.approx(100.0)
+
+
+def planned(**changes):
     with exact_numerics():
-        twice = make_plan(small(seeds=6))
+        return make_plan(small(**changes))
+
+
+@pytest.fixture
+def two_cores(monkeypatch):
+    monkeypatch.setattr(_telling, "_stations", lambda plan: 2)
+
+
+def test_what_a_run_took_is_what_the_next_one_is_told(
+    plan, tmp_path, capsys, two_cores
+):
+    assert estimate(plan) is None
+    learned(plan, tmp_path)
+    assert estimate(plan) == pytest.approx(100.0)
+    twice = planned(seeds=6)
     assert estimate(twice) == pytest.approx(20.0 + 2 * 80.0)
     Teller(twice, place_at(tmp_path / "run")).announce("12 members", 0)
     assert "12 members; about 3 min, as last here" in capsys.readouterr().err
+
+
+def test_ten_times_the_steps_take_ten_times_as_long_and_the_rest_as_long_as_before(
+    plan, tmp_path, two_cores
+):
+    learned(plan, tmp_path)
+    final = plan.experiment.times[-1]
+    longer = planned(times=(0.0, 10.0 * final))
+    assert estimate(longer) == pytest.approx(20.0 + 30.0 + 10 * 50.0)
+    faster = planned(times=(0.0, 10.0 * final), flow=PlainDescent(rate=1.0))
+    assert estimate(faster) == pytest.approx(100.0)
+
+
+def test_ten_steps_teach_nothing_of_a_million(plan, tmp_path, two_cores):
+    """They take the time of their calls: 102 hours would be said of a minute."""
+    learned(plan, tmp_path, seconds_stepping=0.5)
+    assert estimate(plan) is None
+
+
+def test_of_a_flow_that_chooses_its_steps_nothing_is_said_at_another_time(
+    tmp_path, two_cores
+):
+    flow = ReluFlow()
+    make = lambda **changes: planned(flow=flow, stop=None, **changes)
+    learned(make(times=(0.0, 3.0)), tmp_path)
+    assert estimate(make(times=(0.0, 4.0))) == pytest.approx(50.0 + 50.0 * 4 / 3)
+    assert estimate(make(times=(0.0, 100.0))) is None
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"shape": "x", "unit": 1}', '{"unit": 1}'])
@@ -174,7 +219,7 @@ def test_what_is_kept_of_a_run_is_not_believed(plan, tmp_path, text):
 
 
 def test_half_a_run_teaches_nothing(plan, tmp_path):
-    for changes in ({"done": 5}, {"seconds": 0.1}):
+    for changes in ({"done": 5}, {"seconds_stepping": 0.1}):
         teller = Teller(plan, place_at(tmp_path / "run"))
         teller(pulse(done=0, seconds=0.0))
         teller(pulse(**changes))
