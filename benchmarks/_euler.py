@@ -75,7 +75,7 @@ def reference(
     It is of `most` steps at most, unless the first three, or `least`, are more.
     """
     steps = max(2000, round(1000 * time), least // 4)
-    runs = [_run(problem, time, steps * 2**i) for i in range(3)]
+    runs = [run(problem, time, steps * 2**i) for i in range(3)]
     while True:
         before, end = (2 * fine - rough for rough, fine in zip(runs, runs[1:]))  # noqa: B905
         tremble = _LUCK * distance(runs[1], runs[2])
@@ -83,7 +83,7 @@ def reference(
         if np.max(error) <= AIM or 8 * steps > most:
             break
         steps *= 2
-        runs = [*runs[1:], _run(problem, time, 4 * steps)]
+        runs = [*runs[1:], run(problem, time, 4 * steps)]
     return Reference(end, error, 4 * steps)
 
 
@@ -101,8 +101,8 @@ def perturbed_ends(
         # Every fourth has the samples in another order alone.
         w, a = (move(v) if i % 4 else v for v in (problem.w, problem.a))
         other = dataclasses.replace(problem, x=x, y=y, weight=weight, w=w, a=a)
-        ends.append(_run(other, time, steps // 4))
-    return _run(problem, time, steps // 4), ends
+        ends.append(run(other, time, steps // 4))
+    return run(problem, time, steps // 4), ends
 
 
 def distance(one: np.ndarray, two: np.ndarray) -> np.ndarray:
@@ -113,8 +113,8 @@ def distance(one: np.ndarray, two: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(relative), relative, np.inf)
 
 
-def _run(problem: Problem, time: float, steps: int) -> np.ndarray:
-    """Rows (w, a) at the end."""
+def run(problem: Problem, time: float, steps: int) -> np.ndarray:
+    """Rows (w, a) after so many steps of Euler."""
     is_kept = problem.weight > 0
     x, y, weight = (v[is_kept] for v in (problem.x, problem.y, problem.weight))
     (m, e), k = problem.w.shape, problem.a.shape[1]

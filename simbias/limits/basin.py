@@ -20,17 +20,25 @@ and a Q* ≥ F(Q*) is a bound for ever.  No neuron that is further from a hyperp
 that meets it, and one that slides stays where it is pushed from both sides by more than
 what the residuals r still change, |δ|² = Σᵢ ∂²L/∂fᵢ² (fᵢ(t) − fᵢ(∞))² ≤ 2 (L − min L).
 
-Two kinds of neurons are not of such a class.  *Loose* ones slide on a hyperplane off
-which, on one side, the force comes to nothing: what they would fit there is in the span
-of what is fitted already.  They may leave it and come back, and add to the fall of L at
-least what they do on it; then Q_g ≤ 2|δ| √‖H_gg‖ / μ, as long as K stays above a
-half of what it is.  *Fading* ones are held on so many hyperplanes that a ray is left of
-the space.  If they are balanced they shrink along it to 0, but never beyond: the limit
-is that without them, and twice what they are in f is added to every |αₖ| and to |δ|.
+*Loose* neurons slide on a hyperplane off which, on one side, the force comes to
+nothing: what they would fit there is in the span of what is fitted already.  They may
+leave it and come back, and add to the fall of L at least what they do on it; then
+Q_g ≤ 2|δ| √‖H_gg‖ / μ, as long as K stays above a half of what it is.
+
+*Dead* neurons are active on no sample.  One that is below all hyperplanes by more than
+rounding stays.  One that is within rounding of some stays if each of them pushes it
+back from its active side; otherwise it counts as one that slides on them, so that
+between mirror images, say, it must be held from both sides like any other.
+
+What holds a neuron on a hyperplane changes its sign with that of a: a neuron that
+slides must have an |a| above all that it may still move.  So nothing is known of a
+neuron that is pushed towards 0 along the ray that its hyperplanes leave to it: if |w|
+is the larger by one rounding, a passes through 0, and the neuron grows again.
 
 Nothing of this is approximate but for rounding, and for what is taken for rounding: an
 eigenvalue of H below 1e-11 of the largest, if no force lies along it, and a vector that
-is in a span but for 1e-8 of its length.  Where there is a force nothing is known.
+is in a span but for 1e-12 of its length.  Where there is a force nothing is known.  A
+neuron whose weights are all exactly 0 counts as absent.
 """
 
 from typing import NamedTuple
@@ -39,7 +47,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from simbias.limits.classes import Classes, classes
+from simbias.limits.classes import Classes, classes, stay_dead
 from simbias.limits.modes import Modes, bending, is_spanned, modes
 from simbias.limits.neurons import Neurons, Sample, output, residual
 from simbias.limits.sides import held, sides_of
@@ -51,8 +59,8 @@ _ROW, _LEAST = 96, 4
 _TURNS, _ON_TOP = 30, 0.1
 # A way that is none, before e^2Q overflows.
 _FAR = 20.0
-# Roundings by which |a| and |w| may differ for a neuron to be balanced.
-_BALANCED = 1e4
+# Roundings by which Σ |a| and |Σ a| of a class may differ without another sign in it.
+_ONE_SIGN = 1e4
 
 
 class Basin(NamedTuple):
@@ -61,12 +69,10 @@ class Basin(NamedTuple):
     Attributes:
         is_known: no neuron ever meets another hyperplane, nor leaves one, unless it is
             loose.
-        distance: bound of how far any neuron still moves, in units of its size; of the
-            largest for one that fades.
+        distance: bound of how far any neuron still moves, in units of its size.
         least: L at the end, the least of all networks of these patterns.
         drift: ∫ q dt of each neuron, up to `error`; 0 if any neuron is loose.
         error: how wrong the end is that follows from it, in units of a neuron's size.
-        is_fading: whether a neuron ends at 0.
     """
 
     is_known: Bool[Array, ""]
@@ -74,31 +80,16 @@ class Basin(NamedTuple):
     least: Float[Array, ""]
     drift: Float[Array, "m e"]
     error: Float[Array, " m"]
-    is_fading: Bool[Array, " m"]
 
 
 class _Masses(NamedTuple):
-    """Per class: Σ aⱼ², Σ aⱼ² + |wⱼ|², Σ |aⱼ||wⱼ|, Σ wⱼ wⱼᵀ, and the sign of a."""
+    """Per class: Σ aⱼ², Σ aⱼ² + |wⱼ|², Σ wⱼ wⱼᵀ, and the sign of a."""
 
     squares: Float[Array, " r"]
     sizes: Float[Array, " r"]
-    mass: Float[Array, " r"]
     spread: Float[Array, "r e e"]
     sign: Float[Array, " r"]
     is_mixed: Bool[Array, " r"]
-    is_balanced: Bool[Array, " r"]
-
-
-class _Rays(NamedTuple):
-    """Per class: whether it has one direction left, what it sees, and H along it."""
-
-    is_one: Bool[Array, " r"]
-    seen: Float[Array, "r n"]
-    bend: Float[Array, " r"]
-
-    def push(self, r: Float[Array, " n"]) -> Float[Array, " r"]:
-        """Q along the ray."""
-        return -jnp.sum(self.seen * r[None, :], axis=1)
 
 
 class _Reach(NamedTuple):
@@ -118,73 +109,72 @@ def basin(neurons: Neurons, sample: Sample) -> Basin:
     w, a, x = neurons.w, neurons.a, sample.x
     e = w.shape[1]
     room = max(_ROW // e, _LEAST)
-    of = classes(neurons, sample, room, e, is_by_sign=False)
+    f = output(neurons, x)
+    now = sample.loss(f[:, None], sample.y, sample.weight)
+    r, curvature = residual(sample, f)
+    of = classes(neurons, sample, room, e, is_by_sign=False, residual=r)
     masses = _masses(of, neurons, room)
-    r, curvature = residual(sample, output(neurons, x))
     gram = lambda factor: jnp.einsum(
         "gn,ne,nf->gef", factor**2 * curvature[None, :], x, x, precision="highest"
     )
-    rays = _rays(of, masses, neurons, gram(of.factor), x)
-    is_fading = rays.is_one & (masses.sign * rays.push(r) + masses.mass * rays.bend < 0)
-    added = jnp.where(is_fading, masses.mass * jnp.sqrt(rays.bend), 0)
-    fade = jnp.sum(added)
-    is_gone = is_fading[of.kind] & of.is_moved
-    f = output(neurons._replace(a=jnp.where(is_gone, 0, a)), x)
-    r, _ = residual(sample, f)
-
     project = jax.vmap(of.pins.project, in_axes=1, out_axes=1)
     eye = jnp.broadcast_to(jnp.eye(e)[None], (room, e, e))
     seen = jnp.einsum("ne,gef->gnf", x, project(eye), precision="highest")
-    factor = jnp.where(is_fading[:, None], 0, of.factor)
-    columns = jnp.moveaxis(factor[:, :, None] * seen, 0, 1).reshape(len(x), room * e)
+    columns = of.factor[:, :, None] * seen
+    columns = jnp.moveaxis(columns, 0, 1).reshape(len(x), room * e)
     bent = bending(columns, curvature, r)
     sides = sides_of(of, neurons.slope, x)
-    is_one = of.is_class & ~is_fading & (jnp.sum(of.pins.row >= 0, axis=1) == 1)
+    is_one = of.is_class & (jnp.sum(of.pins.row >= 0, axis=1) == 1)
     spanned = is_spanned(sides[:, :, 0].reshape(-1, len(x)), columns, curvature, bent)
-    loose = spanned.reshape(2, room) & is_one[None, :]
+    # A side on which there is nothing at all keeps a neuron where it is.
+    is_empty = jnp.all(sides == 0, axis=3)
+    loose = spanned.reshape(2, room) & is_one[None, :] & ~is_empty[:, :, 0]
     is_loose = jnp.any(loose, axis=0)
 
     metric = masses.squares[:, None, None] * eye
     if not neurons.is_output_frozen:
         metric = metric + jnp.where(is_loose[:, None, None], 0, masses.spread)
     falling = modes(bent, metric)
-    change = jnp.sqrt(2 * bent.left) + 3 * fade
-    stood = _reach(falling, 2 * fade, masses.sizes, neurons.is_output_frozen)
+    change = jnp.sqrt(2 * bent.left)
+    stood = _reach(falling, masses.sizes, neurons.is_output_frozen)
     off = gram(jnp.where(of.on, 1, of.factor))
     blocks = jnp.where(is_loose[:, None, None], off, _blocks(bent.root, room))
     moved = _reach_of_loose(blocks, falling, change, masses, neurons)
     reach = jax.tree.map(lambda a, b: jnp.where(jnp.any(is_loose), a, b), moved, stood)
 
     share = reach.way if neurons.is_output_frozen else jnp.expm1(reach.way)
-    share = jnp.where(of.is_class & ~is_fading, share, 0)
+    share = jnp.where(of.is_class, share, 0)
     size = jnp.sqrt(jnp.sum(w**2, axis=1) + a**2)
     length, h = jnp.linalg.norm(x, axis=1), matmul(w, x.T)
-    room_for = (share[of.kind] * size + of.slack)[:, None] * length[None, :]
+    further = share[of.kind] * size
+    room_for = (further + of.slack)[:, None] * length[None, :]
     is_on = of.on[of.kind]
     is_absent = (sample.weight == 0) | (length == 0)
     is_clear = (jnp.abs(h) > room_for) | is_on | is_absent[None, :]
     bends = jnp.sqrt(matmul(sides**2, curvature[:, None])[:, :, :, 0])
-    is_held = held(of, sides, masses.sign, r, 2 * change * bends, loose)
-    inward = -masses.sign * rays.push(r)
-    is_held &= ~is_fading | (inward > 2 * change * jnp.sqrt(rays.bend))
-    is_fine = is_held & of.is_sound & (reach.is_bound | is_fading)
-    is_fine &= ~(masses.is_mixed & jnp.any(of.pins.row >= 0, axis=1))
-    is_known = of.is_enough & jnp.all(jnp.all(is_clear, axis=1) | ~of.is_moved)
-    left_over = jnp.where(is_gone, size / jnp.maximum(jnp.max(size), neurons.eps), 0)
+    is_open = loose[:, :, None] | is_empty
+    is_held = held(of, sides, masses.sign, r, 2 * change * bends, is_open)
+    is_sliding = jnp.any(of.pins.row >= 0, axis=1)
+    is_fine = is_held & of.is_sound & reach.is_bound & ~(masses.is_mixed & is_sliding)
+    # The sign of a, on which it depends which hyperplanes hold a neuron, stays.
+    is_steady = (jnp.abs(a) > further) | ~is_sliding[of.kind]
+    if neurons.is_output_frozen:
+        is_steady = jnp.ones_like(is_steady)
+    stays = (jnp.all(is_clear, axis=1) & is_steady) | ~of.is_moved
+    stays &= stay_dead(of, a, sample, r, 2 * change * jnp.sqrt(curvature))
 
     drift = jnp.einsum(
         "gec,c->ge", falling.part, falling.alpha * falling.slowness, precision="highest"
     )
-    drift = jnp.where(jnp.any(is_loose) | is_fading[:, None], 0, drift)
-    error = jnp.where(is_fading | ~of.is_class, 0, reach.error)
+    drift = jnp.where(jnp.any(is_loose), 0, drift)
+    error = jnp.where(of.is_class, reach.error, 0)
     ours = of.is_moved & of.is_class[of.kind]
     return Basin(
-        is_known & jnp.all(is_fine | ~of.is_class),
-        jnp.maximum(jnp.max(share), jnp.max(left_over)),
-        jnp.maximum(sample.loss(f[:, None], sample.y, sample.weight) - bent.left, 0),
+        of.is_enough & jnp.all(stays) & jnp.all(is_fine | ~of.is_class),
+        jnp.max(share),
+        jnp.maximum(now - bent.left, 0),
         jnp.where(ours[:, None], drift[of.kind], 0),
         jnp.where(ours, error[of.kind], 0),
-        is_gone,
     )
 
 
@@ -195,46 +185,21 @@ def _masses(of: Classes, neurons: Neurons, room: int) -> _Masses:
         is_one = of.is_moved.reshape(-1, *(1,) * (each.ndim - 1))
         return jax.ops.segment_sum(jnp.where(is_one, each, 0), of.kind, room)
 
-    long, strong = jnp.sum(w**2, axis=1), jnp.abs(a)
-    apart = jnp.abs(a**2 - long) > _BALANCED * neurons.eps * (a**2 + long)
     signed = total(a)
     return _Masses(
         total(a**2),
-        total(a**2 + long),
-        total(strong * jnp.sqrt(long)),
+        total(a**2 + jnp.sum(w**2, axis=1)),
         total(w[:, :, None] * w[:, None, :]),
         jnp.sign(signed),
-        jnp.abs(signed) < total(strong) * (1 - _BALANCED * neurons.eps),
-        total(apart.astype(a.dtype)) == 0,
+        jnp.abs(signed) < total(jnp.abs(a)) * (1 - _ONE_SIGN * neurons.eps),
     )
 
 
-def _rays(
-    of: Classes,
-    masses: _Masses,
-    neurons: Neurons,
-    gram: Float[Array, "r e e"],
-    x: Float[Array, "n e"],
-) -> _Rays:
-    ray = neurons.w[of.first]
-    length = jnp.linalg.norm(ray, axis=1, keepdims=True)
-    ray = ray / jnp.where(length > 0, length, 1)
-    bend = jnp.einsum("ge,gef,gf->g", ray, gram, ray, precision="highest")
-    is_one = jnp.sum(of.pins.row >= 0, axis=1) == x.shape[1] - 1
-    is_one &= of.is_class & of.is_sound & masses.is_balanced & ~masses.is_mixed
-    seen = of.factor * matmul(ray, x.T)
-    return _Rays(
-        is_one & ~jnp.array(neurons.is_output_frozen), seen, jnp.maximum(bend, 0)
-    )
-
-
-def _reach(
-    falling: Modes, more: Float[Array, ""], sizes: Float[Array, " r"], is_frozen: bool
-) -> _Reach:
-    """Q* ≥ F(Q*), if iteration of F finds one; with `more` on every |αₖ|."""
+def _reach(falling: Modes, sizes: Float[Array, " r"], is_frozen: bool) -> _Reach:
+    """Q* ≥ F(Q*), if iteration of F finds one."""
     part = jnp.linalg.norm(falling.part, axis=1)
     slow = part * falling.slowness[None, :]
-    first = matmul(slow, (jnp.abs(falling.alpha) + more)[:, None])[:, 0]
+    first = matmul(slow, jnp.abs(falling.alpha)[:, None])[:, 0]
     both = matmul(slow, part.T) * (0 if is_frozen else 1)
     grown = lambda way: matmul(both, (jnp.expm1(2 * way) * sizes * way)[:, None])[:, 0]
     start = first + _ON_TOP * jnp.max(first)
@@ -244,9 +209,9 @@ def _reach(
     is_bound = jnp.all(bound <= way) & jnp.isfinite(falling.slowest)
     # A neuron follows ∫ q dt in whatever order, but for the square of it.
     order = 0 if is_frozen else 2 * (jnp.expm1(bound) - bound)
-    wrong = grown(way) + more * jnp.sum(slow, axis=1)
+    wrong = jnp.exp(bound) * grown(way)
     bound = jnp.where(is_bound, bound, jnp.inf)
-    return _Reach(bound, jnp.full(len(sizes), is_bound), order + jnp.exp(bound) * wrong)
+    return _Reach(bound, jnp.full(len(sizes), is_bound), order + wrong)
 
 
 def _reach_of_loose(

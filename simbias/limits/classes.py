@@ -19,6 +19,8 @@ from simbias.numerics.precision import matmul
 
 # Roundings of a product; normals whose Gram determinant is below the share are one.
 _ROUNDINGS, _FLAT = 1000, 1e-8
+# Share of the largest push above which one keeps a neuron dead as the network is now.
+_FIRM = 1e-3
 
 
 class Pins(NamedTuple):
@@ -39,12 +41,13 @@ class Classes(NamedTuple):
 
     Attributes:
         kind: class of each neuron; 0, which says nothing, for one that nothing moves.
-        is_moved: whether something can move a neuron: it is not 0, and it is active
-            somewhere, or leaky.
+        is_moved: whether something can move a neuron: it is not 0, and it is leaky,
+            active somewhere, or on a plane that does not keep it dead.
         first: a neuron of each class.
         is_class: whether there is such a class.
         active: samples strictly above 0.
         on: samples on the planes that it slides on.
+        touches: samples whose planes a neuron that is not moved is on.
         factor: what multiplies a sample in its force: 1, the slope, or 0 on a plane.
         pins: those planes.
         is_sound: their normals are independent, and there is room for them.
@@ -59,6 +62,7 @@ class Classes(NamedTuple):
     is_class: Bool[Array, " r"]
     active: Bool[Array, "r n"]
     on: Bool[Array, "r n"]
+    touches: Bool[Array, "m n"]
     factor: Float[Array, "r n"]
     pins: Pins
     is_sound: Bool[Array, " r"]
@@ -68,7 +72,13 @@ class Classes(NamedTuple):
 
 
 def classes(
-    neurons: Neurons, sample: Sample, room: int, pins: int, *, is_by_sign: bool
+    neurons: Neurons,
+    sample: Sample,
+    room: int,
+    pins: int,
+    *,
+    is_by_sign: bool,
+    residual: Float[Array, " n"] | None = None,
 ) -> Classes:
     """The classes of a network.
 
@@ -79,6 +89,10 @@ def classes(
         pins: planes per class there is room for.
         is_by_sign: whether neurons with outputs of different sign are of different
             classes.
+        residual: ∂L/∂f.  A neuron that is active nowhere and on planes counts as dead
+            if these push it back by more than a share of the largest push.  Without it
+            it counts as dead, as the flow takes it, unless a plane of it is that of
+            mirror images, so that one of them is active on either side.
     """
     w, a, slope, eps = neurons.w, neurons.a, neurons.slope, neurons.eps
     x, h = sample.x, matmul(w, sample.x.T)
@@ -89,9 +103,17 @@ def classes(
     slack = _ROUNDINGS * eps * jnp.linalg.norm(w, axis=1)
     is_on = (jnp.abs(h) <= slack[:, None] * length[None, :])[:, flat.first] & is_seen
     is_active = (h > 0) & is_seen & ~is_on
-    # A neuron without active samples stays where it is, so does one that is 0.
-    is_moved = jnp.any(w != 0, axis=1) | (a != 0)
-    is_moved &= jnp.any(is_active, axis=1) | (slope > 0)
+    is_some = jnp.any(w != 0, axis=1) | (a != 0)
+    touches = is_on & (is_some & ~jnp.any(is_active, axis=1))[:, None]
+    if residual is None:
+        back = flat.totals(flat.is_reversed.astype(x.dtype)[:, None])[:, 0]
+        is_kept = ~jnp.any(touches & (back > 0)[flat.first][None, :], axis=1)
+    else:
+        push = _pushes(flat, residual * length)
+        is_kept = _are_pushed_back(touches, a, push, _FIRM * jnp.max(jnp.abs(push)))
+    is_alive = jnp.any(is_active, axis=1) | ~is_kept | (slope > 0)
+    is_moved = is_some & is_alive
+    touches &= ~is_moved[:, None]
     rows = [is_active, is_on] + [(a > 0)[:, None]] * is_by_sign
     first, kind, is_enough = alike(jnp.concatenate(rows, axis=1), is_moved, room)
     is_class = jnp.zeros(room, bool).at[kind].max(is_moved)
@@ -100,9 +122,51 @@ def classes(
     factor = jnp.where(active, 1, jnp.where(on, 0, slope))
     found, is_sound = _pins(on & flat.is_first()[None, :], unit, pins)
     return Classes(
-        *(kind, is_moved, first, is_class, active, on),
+        *(kind, is_moved, first, is_class, active, on, touches),
         *(jnp.where(only, factor, 0), found, is_sound, is_enough, slack, flat),
     )
+
+
+def stay_dead(
+    of: Classes,
+    a: Float[Array, " m"],
+    sample: Sample,
+    residual: Float[Array, " n"],
+    changes: Float[Array, " n"],
+) -> Bool[Array, " m"]:
+    """Whether neurons that count as dead are kept so by all planes that they are on.
+
+    Args:
+        of: the classes.
+        a: output weights.
+        sample: what acts on them.
+        residual: ∂L/∂f.
+        changes: of it, sample by sample: √ of what their squares add up to.
+    """
+    length = jnp.linalg.norm(sample.x, axis=1)
+    push = _pushes(of.planes, residual * length)
+    least = jnp.sqrt(_pushes(of.planes, (changes * length) ** 2))
+    return _are_pushed_back(of.touches, a, push, least)
+
+
+def _pushes(planes: Planes, pull: Float[Array, " n"]) -> Float[Array, " n"]:
+    """Σ |x| r over the samples of each sample's plane that point as it does."""
+    back = planes.is_reversed
+    total = lambda kept: planes.totals(jnp.where(kept, pull, 0)[:, None])[:, 0]
+    return jnp.where(back, total(back)[planes.first], total(~back)[planes.first])
+
+
+def _are_pushed_back(
+    touches: Bool[Array, "m n"],
+    a: Float[Array, " m"],
+    push: Float[Array, " n"],
+    least: Float[Array, "*n"],
+) -> Bool[Array, " m"]:
+    """Whether a·push > |a|·least, for all samples whose planes a neuron touches."""
+    of_positive, of_negative = (push > least)[None, :], (push < -least)[None, :]
+    sign = jnp.sign(a)[:, None]
+    is_back = jnp.where(sign > 0, of_positive, of_negative) & (sign != 0)
+    return jnp.all(is_back | ~touches, axis=1)
 
 
 def _pins(

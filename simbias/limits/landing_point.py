@@ -62,9 +62,6 @@ def landing_point(network: Any, data: Dataset, loss: Loss) -> Landing:
         ends = w + a[:, None] * found.drift, a
     else:
         ends = _followed(w, a, found.drift)
-    ends = [
-        jnp.where(found.is_fading.reshape(-1, *(1,) * (v.ndim - 1)), 0, v) for v in ends
-    ]
     d, narrow = network.w.shape[1], lambda new, old: new.astype(old.dtype)
     at = dataclasses.replace(
         network,

@@ -28,9 +28,9 @@ def held(
     sign: Float[Array, " r"],
     r: Float[Array, " n"],
     changes: Float[Array, "2 r p"],
-    loose: Bool[Array, "2 r"],
+    is_open: Bool[Array, "2 r p"],
 ) -> Bool[Array, " r"]:
-    """Whether classes are pushed back to all planes from sides that are not loose.
+    """Whether classes are pushed back to all planes from all sides but open ones.
 
     Args:
         of: the classes.
@@ -38,9 +38,9 @@ def held(
         sign: of a.
         r: ∂L/∂f.
         changes: of what pushes a class, that must not matter.
-        loose: sides on which nothing has to push: below, above.
+        is_open: sides on which nothing has to push: below, above.
     """
     speed = -sign[None, :, None] * matmul(sides, r[:, None])[:, :, :, 0]
-    is_up = (speed[0] > changes[0]) | loose[0][:, None]
-    is_down = (speed[1] < -changes[1]) | loose[1][:, None]
+    is_up = (speed[0] > changes[0]) | is_open[0]
+    is_down = (speed[1] < -changes[1]) | is_open[1]
     return jnp.all((is_up & is_down) | (of.pins.row < 0), axis=1)

@@ -88,5 +88,5 @@ def _axes(is_batched: PyTree) -> PyTree:
 
 def _spread(tree: PyTree, is_batched: PyTree, size: int) -> PyTree:
     """Every leaf with the member axis."""
-    spread = lambda v, b: v if b else jnp.broadcast_to(v, (size, *v.shape))
+    spread = lambda v, b: v if b else jnp.broadcast_to(v, (size, *jnp.shape(v)))
     return jax.tree.map(spread, tree, is_batched)

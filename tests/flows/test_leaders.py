@@ -28,6 +28,10 @@ def sample():
     return Dataset(x, y, jnp.ones(N), y, jnp.zeros((0, D)))
 
 
+def extended():
+    return extended_sample(sample(), half_mse, has_bias=False)
+
+
 def network(*spreads, seed=1):
     """Balanced neurons about one direction for each spread; sizes differ much."""
     rng = np.random.default_rng(seed)
@@ -50,7 +54,7 @@ def position_of(w, a, data):
 
 def led_by(position, length=0.0):
     known, rtol = position.classes, jnp.asarray(RTOL)
-    data = extended_sample(sample(), half_mse, has_bias=False)
+    data = extended()
     return leaders(position, known, position.clear, data, rtol, jnp.asarray(length))
 
 
@@ -60,8 +64,8 @@ def test_a_ray_drives_the_others_as_all_of_it_does(spread):
     led = led_by(position)
     assert led.can_lead
     assert int(jnp.sum(led.is_ray)) == 3
-    narrow = led.narrow(position)
-    data = extended_sample(sample(), half_mse, has_bias=False)
+    narrow = led.narrow(position, extended())
+    data = extended()
     of_few = rates_at(
         narrow.w, narrow.a, narrow.is_above, narrow.pins, data, 0.0, narrow.led
     )
@@ -78,7 +82,9 @@ def test_who_is_led_is_where_it_was_if_nobody_moves():
     position = position_of(*network(*spreads), sample())
     led = led_by(position)
     assert int(jnp.sum(led.led.is_bundle)) == 1
-    back = led.widened(led.narrow(position), position, is_output_frozen=False)
+    back = led.widened(
+        led.narrow(position, extended()), position, is_output_frozen=False
+    )
     size = jnp.linalg.norm(position.w, axis=1, keepdims=True)
     assert jnp.max(jnp.abs(back.w - position.w) / size) < 1e-7
     bundle = slice(PER, 2 * PER)
@@ -110,7 +116,9 @@ def test_output_weights_that_are_held_do_not_move():
     position = position_of(*network(1e-8), sample())
     led = led_by(position)
     assert int(jnp.sum(led.is_ray)) == 1
-    back = led.widened(led.narrow(position), position, is_output_frozen=True)
+    back = led.widened(
+        led.narrow(position, extended()), position, is_output_frozen=True
+    )
     np.testing.assert_array_equal(back.a, position.a)
 
 
@@ -119,7 +127,7 @@ def test_none_of_a_bundle_turns_further_than_is_said():
     for spread in (1e-4, 1e-2):
         position = position_of(*network(spread, spread), sample())
         led = led_by(position)
-        narrow = led.narrow(position)
+        narrow = led.narrow(position, extended())
         for turn in (1e-6, 1e-3, 0.3):
             moved = narrow.w * 1.7 + turn * rng.standard_normal(
                 narrow.w.shape
@@ -140,7 +148,7 @@ def test_a_bundle_holds_only_if_all_of_it_is_pushed_back():
     rng = np.random.default_rng(4)
     position = position_of(*network(1e-2), sample())
     led = led_by(position)
-    narrow = led.narrow(position)
+    narrow = led.narrow(position, extended())
     plane = jnp.where(jnp.arange(D) == 0, 3, jnp.full_like(narrow.pins.plane, -1))
     seen = set()
     for push in rng.standard_normal((40, 2, D + 1)):

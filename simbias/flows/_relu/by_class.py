@@ -45,7 +45,7 @@ def frozen_step(
     def of_few(few, here):
         position, sample, length, stiffness = here
         field = few.field(position.is_above, position.pins, sample, slope)
-        rate = few.down_rates(neurons_last(position.rates))
+        rate = few.rates(neurons_last(position.rates), position.pins, sample)
         w, a = few.weights(position.w.shape[1])
         y0 = _at_rest(rate, w, a)
         if stiffness is not None:

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, PyTree
 
 from simbias.core import FlowState, Status
+from simbias.flows._relu.frozen import Sample
 from simbias.flows._relu.leaders import Leaders, leaders
 from simbias.flows._relu.position import Position
 from simbias.flows._relu.weights import with_weights
@@ -50,16 +51,16 @@ def by_leaders(
 
     def ahead(context, state):
         led, here = context
-        start = (_narrow(state, led), here[1]), jnp.array(False), jnp.int32(0)
+        start = (_narrow(state, led, here[0]), here[1]), jnp.array(False), jnp.int32(0)
         (narrow, _), _, _ = repeat_while(goes, turn)(here, start)
         return _widened(narrow, led, state, here[0].is_output_frozen)
 
     return when(ahead)(led.can_lead & is_wanted, (led, here), state)
 
 
-def _narrow(state: FlowState, led: Leaders) -> FlowState:
+def _narrow(state: FlowState, led: Leaders, sample: Sample) -> FlowState:
     memory, stiffness = state.memory, state.memory.stiffness
-    position = led.narrow(memory.position)
+    position = led.narrow(memory.position, sample)
     stiffness = None if stiffness is None else stiffness.along(led.few.down)
     memory = dataclasses.replace(
         memory, position=position, stiffness=stiffness, trust=None

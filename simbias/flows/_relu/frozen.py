@@ -123,14 +123,14 @@ class FrozenField(eqx.Module):
         moment = -self._sum_over_samples(pulls, m // self.group)
         if self.group > 1:
             moment = jnp.repeat(moment, self.group, axis=1)
-        moment = moment.reshape(k, e, m)
-        drive = jnp.sum(a[:, None, :] * moment, axis=0)
-        part = jnp.sum(self.dual * drive[None, :, :], axis=1)
-        return Rates(
-            w=drive - jnp.sum(part[:, None, :] * self.normals, axis=0),
-            a=output_rates(moment * w[None, :, :], self.sample.is_output_frozen),
-            moment=moment,
-            residual=residual,
+        return rates_under(
+            moment.reshape(k, e, m),
+            residual,
+            w,
+            a,
+            self.normals,
+            self.dual,
+            self.sample,
         )
 
     def _sum_over_neurons(self, values: Float[Array, "q m"]) -> Float[Array, "q n"]:
@@ -155,6 +155,26 @@ class FrozenField(eqx.Module):
             self.pattern,
         )
         return columns_joined(pieces, m)
+
+
+def rates_under(
+    moment: Float[Array, "k e m"],
+    residual: Float[Array, "k n"],
+    w: Float[Array, "e m"],
+    a: Float[Array, "k m"],
+    normals: Float[Array, "p e m"],
+    dual: Float[Array, "p e m"],
+    sample: Sample,
+) -> Rates:
+    """Rates of neurons from their moments: wⱼ' = P Mⱼᵀ aⱼ, aⱼ' = Mⱼ wⱼ."""
+    drive = jnp.sum(a[:, None, :] * moment, axis=0)
+    part = jnp.sum(dual * drive[None, :, :], axis=1)
+    return Rates(
+        w=drive - jnp.sum(part[:, None, :] * normals, axis=0),
+        a=output_rates(moment * w[None, :, :], sample.is_output_frozen),
+        moment=moment,
+        residual=residual,
+    )
 
 
 def output_rates(

@@ -41,12 +41,13 @@ class Leaders(eqx.Module):
     clear: Float[Array, " m"]
     can_lead: Bool[Array, ""]
 
-    def narrow(self, position: Position) -> Position:
+    def narrow(self, position: Position, sample: Sample) -> Position:
         """The network of the leaders."""
         few, led, first = self.few, self.led, self.few.first
         e, q = position.w.shape[1], self.led.group
         w, a = few.weights(e)
-        rates = neurons_first(few.down_rates(neurons_last(position.rates)))
+        rates = neurons_last(position.rates)
+        rates = neurons_first(few.rates(rates, position.pins, sample))
         each = lambda v: jnp.repeat(v[first], q, axis=0)
         is_own = jnp.repeat(self.is_ray, q) & led.is_largest()
         slides = is_own | jnp.repeat(led.is_bundle, q)

@@ -14,7 +14,13 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._relu.classes import ROOM, Classes
 from simbias.flows._relu.course import Pins
-from simbias.flows._relu.frozen import FrozenField, Rates, Sample, frozen_field
+from simbias.flows._relu.frozen import (
+    FrozenField,
+    Rates,
+    Sample,
+    frozen_field,
+    rates_under,
+)
 from simbias.flows._relu.norms import norm_of_rows
 from simbias.flows._relu.pins import pinned_normals, project
 
@@ -54,11 +60,22 @@ class Representatives(eqx.Module):
         flat = self.root.transpose(1, 0, 2).reshape(q, -1)
         return flat[:e], flat[e:]
 
-    def down_rates(self, rates: Rates) -> Rates:
-        """Their velocities, from those of the neurons; neurons last."""
-        w, a = self.down(rates.w, rates.a)
+    def rates(self, rates: Rates, pins: Pins, sample: Sample) -> Rates:
+        """Their velocities, under the moments of their classes; neurons last.
+
+        Not Σ c y' over the neurons: where an axis of Z is too small to be known,
+        Σ c c = 1 does not hold, and the first stage would miss what the others have.
+        """
+        of_each = lambda v: jnp.repeat(v[self.first], self.root.shape[1], axis=0)
+        last = lambda v: jnp.moveaxis(v, 0, -1)
+        normals = pinned_normals(sample.normal, of_each(pins.plane))
         moment = jnp.repeat(rates.moment[:, :, self.first], self.root.shape[1], axis=2)
-        return Rates(w, a, moment, rates.residual)
+        return rates_under(
+            moment,
+            rates.residual,
+            *self.weights(sample.x.shape[1]),
+            *(last(normals), last(of_each(pins.dual)), sample),
+        )
 
     def down(
         self, w: Float[Array, "e m"], a: Float[Array, "k m"]

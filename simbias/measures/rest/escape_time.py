@@ -75,8 +75,8 @@ class EscapeTime(AbstractMeasure):
         h = matmul(e, x.T)
         is_off = (of.active != (h > 0)) & ~of.on & (sample.weight > 0)[None, :]
         sides = sides_of(of, neurons.slope, x)
-        no = jnp.zeros(())
-        nothing, neither = no * sides[:, :, :, 0], jnp.zeros((2, len(w)), bool)
+        nothing = jnp.zeros_like(sides[:, :, :, 0])
+        neither = jnp.zeros(nothing.shape, bool)
         is_here = held(of, sides, sign, -pull, nothing, neither)
         is_here &= ~jnp.any(is_off, axis=1) & of.is_class & of.is_sound & (rate > 0)
 
