@@ -16,6 +16,7 @@ from simbias.flows._relu.position import Position, products, rates_at
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
 from simbias.networks import balanced
+from simbias.networks.two_layer import TwoLayer
 
 N, D, PER = 25, 3, 40
 RTOL = 1e-6
@@ -234,3 +235,18 @@ def end(network, data, time):
         return jax.lax.while_loop(goes_on, step, start)
 
     return flow_on(network, data)
+
+
+def test_a_tiny_neuron_beside_a_class_keeps_its_product_with_it():
+    """wᵢ·wⱼ − aᵢaⱼ of two neurons of one pattern is constant along the flow."""
+    w = np.full((256, 1), 1e-3)
+    w[-1], a = 1e-9, w.copy()
+    a[-1] = -1e-9
+    ones = jnp.ones((1, 1))
+    data = Dataset(ones, ones, jnp.ones(1), ones, jnp.zeros((0, 1)))
+    found = end(TwoLayer(jnp.asarray(w), jnp.asarray(a)), data, 20.0)
+    product = lambda w, a: float(w[0, 0] * w[-1, 0] - a[0, 0] * a[-1, 0])
+    now = product(found.network.w, found.network.a)
+    assert now == pytest.approx(product(w, a), rel=10 * RTOL)
+    assert int(found.stats["accepted"]) < 80
+    assert int(found.stats["rejected"]) < 5

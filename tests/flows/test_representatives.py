@@ -10,7 +10,7 @@ from simbias.flows._relu import classes as module
 from simbias.flows._relu.by_class import field_at
 from simbias.flows._relu.classes import classes
 from simbias.flows._relu.course import no_pins
-from simbias.flows._relu.frozen import extended_sample
+from simbias.flows._relu.frozen import extended_sample, neurons_last
 from simbias.flows._relu.norms import norm_of_rows
 from simbias.flows._relu.position import rates_at
 from simbias.flows._relu.representatives import representatives
@@ -76,6 +76,26 @@ def test_a_direction_of_all_neurons_has_its_length_in_those_that_stand_for_them(
     few = representatives(w, a, known, pins, data)
     norm = lambda w, a: float(jnp.sqrt(jnp.sum(w**2) + jnp.sum(a**2)))
     assert norm(*few.down(w.T, a.T)) == pytest.approx(norm(w, a), rel=1e-9)
+
+
+@pytest.mark.parametrize("tiny", [1e-3, 1e-9, 1e-30])
+def test_an_axis_too_small_to_be_known_has_its_velocity_from_the_start(tiny):
+    """Neurons of one direction, and a tiny one of another beside them."""
+    y = np.tile([1e-3, 1e-3], (200, 1))
+    y[-1] = tiny, -tiny
+    w, a = jnp.asarray(y[:, :1]), jnp.asarray(y[:, 1:])
+    ones = jnp.ones((1, 1))
+    data = Dataset(ones, ones, jnp.ones(1), ones, jnp.zeros((0, 1)))
+    data, pins = extended_sample(data, half_mse, has_bias=False), no_pins(w, 1)
+    sides = jnp.ones((200, 1), bool)
+    of_all = neurons_last(rates_at(w, a, sides, pins, data, 0.0))
+    few = representatives(w, a, classes(sides, pins), pins, data)
+    of_few = few.rates(of_all, pins, data)
+    anew = few.field(sides, pins, data, 0.0)(*few.weights(1))
+    for one, other in zip(of_few, anew, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-300)
+    for one, other in zip(few.up_rates(of_few), of_all, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-300)
 
 
 def test_those_of_neurons_on_a_plane_are_on_it_however_small_their_axis():

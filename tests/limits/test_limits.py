@@ -150,7 +150,7 @@ def test_duplicates_and_opposites_on_which_a_neuron_slides_are_one_hyperplane():
 def test_nothing_is_known_of_a_neuron_that_fades_along_a_ray(ratio):
     """a > 0 where labels are −1: shrinks on the hyperplane of (0, 1), which holds it.
 
-    In the end a passes through 0 if |w| is the larger by a rounding, and it grows again.
+    If |w| is the larger by a rounding, a passes through 0 and the neuron grows again.
     """
     data = sample([[0.0, 1.0], [1.0, -1.0], [-1.0, 0.0]], [-2.0, -1.0, 1.0])
     small = 1e-4

@@ -130,7 +130,7 @@ def attempted(
         network,
         jnp.where(moves, tnext, time),
         status,
-        _counted(state.stats, new, tries, moves, is_alone, is_led),
+        _counted(state.stats, new, tries, moves, strays, is_alone, is_led),
         memory,
     )
     return end, strays
@@ -148,6 +148,7 @@ def _counted(
     new: Attempt,
     tries: Bool[Array, ""],
     moves: Bool[Array, ""],
+    strays: Bool[Array, ""],
     is_alone: Bool[Array, ""],
     is_led: bool,
 ) -> dict[str, Int[Array, ""]]:
@@ -157,8 +158,10 @@ def _counted(
         noted = {"events": stats["events"] + plus(moves, jnp.sum(new.events.count))}
     return (
         noted
-        | counted(stats, tries, moves, new.evaluations)
+        | counted(stats, tries, moves | strays, new.evaluations)
         | {
+            # An attempt that leaders give up is neither kept nor rejected.
+            "accepted": stats["accepted"] + plus(moves, 1),
             "crossings": stats["crossings"] + plus(moves, new.crossings),
             "pins": stats["pins"] + plus(moves, new.pinned),
             "releases": stats["releases"] + plus(moves, new.released),
