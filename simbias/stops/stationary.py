@@ -24,9 +24,9 @@ class Stationary(AbstractStop):
 
     Where every neuron that is not dead is clear of all hyperplanes by more than it can
     still move, the gradient flow goes straight to the least loss that networks of these
-    activation patterns have (`limits.basin` has the bound and its hypotheses, and says
-    which neurons may slide or leave a hyperplane).  The member ends when each neuron is within
-    `tolerance` of its size of where it goes: as CONVERGED if that loss is 0, as
+    activation patterns have.  `limits.basin` has the bound and its hypotheses, and says
+    which neurons may slide or leave a hyperplane.  The member ends when each neuron is
+    within `tolerance` of its size of where it goes: as CONVERGED if that loss is 0, as
     STATIONARY if it is not.  Nothing depends on how long one waits: what is read then
     is the limit t → ∞, and `limits.landing_point` has it without the tolerance.
 
