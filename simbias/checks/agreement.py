@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from simbias.checks.arrays import check_arrays
 from simbias.core import AbstractNetwork, Dataset
 from simbias.errors import BadInput
 from simbias.introspection.trained import split_trained, unknown_frozen
@@ -21,6 +22,8 @@ def made(pair: Any) -> tuple[Dataset, Any]:
     if isinstance(pair, tuple) and len(pair) == 2:
         data, network = pair
         if isinstance(data, Dataset) and callable(network):
+            check_arrays("data", data)
+            check_arrays("network", network)
             return data, network
     raise BadInput(
         "`make` must return (Dataset, network), got "

@@ -123,6 +123,12 @@ def check_experiment(experiment: Any) -> None:
         raise BadInput(
             f"`name` must be a word, got {experiment.name!r}. Example: name='mine'."
         )
+    name = experiment.name
+    if {"/", "\\"} & {*name} or name in (".", "..") or not name.isprintable():
+        raise BadInput(
+            "`name` must be a word, for files are called after it: no path and no "
+            f"control characters, got {name!r}. Example: name='mine'."
+        )
     times = experiment.times
     seeds = experiment.seeds
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:

@@ -153,6 +153,8 @@ def _answered(arguments: list[str]) -> int:
     except Exception as error:
         if _is_of_interrupt(error):
             return _stopped()
+        if isinstance(error, MemoryError):
+            error = BadInput(_MEMORY)
         own = sys.modules.get(f"{__name__}._own")  # if a file of yours was loaded
         trace = own.own_traceback(error) if own else None
         if not (trace or isinstance(error, (BadInput, OSError))):
@@ -225,6 +227,10 @@ def _say_what_is_wrong(error: Exception, trace: str | None) -> None:
 
 
 _DEBUG, _NARROWEST = "--debug", 20
+_MEMORY = (
+    "this process gets no more memory. Allow it more (`ulimit -v unlimited`), or use "
+    "smaller networks and samples, fewer `times` or fewer measures."
+)
 _OPTIONS = "the options cannot be parsed; standard error says which"
 _USAGE = """\
 usage: simbias COMMAND …

@@ -129,11 +129,20 @@ def _checked(path: str, found: Mapping[str, np.ndarray]) -> dict[str, np.ndarray
     """Arrays of real numbers that fit each other, with those that are not given."""
     arrays = {}
     for name, value in found.items():
-        is_finite = value.dtype.kind in "biuf" and np.isfinite(value).all()
+        is_real = value.dtype.kind in "biuf"
+        with np.errstate(over="ignore"):
+            is_finite = is_real and np.isfinite(value.astype(np.float64)).all()
         if not is_finite:
+            beyond = " with NaN, ∞ or numbers beyond float64"
             raise BadInput(
                 f"`path`: `{name}` in {path} must hold finite real numbers, got "
-                f"{value.dtype}{' with NaN or ∞' if value.dtype.kind == 'f' else ''}."
+                f"{value.dtype}{beyond if value.dtype.kind == 'f' else ''}."
+            )
+        if name == "weight" and ((value < 0).any() or not value.any()):
+            wrong = "a negative number" if (value < 0).any() else "0 everywhere"
+            raise BadInput(
+                f"`path`: `weight` in {path} must be positive, or 0 for some rows, "
+                f"got {wrong}. Leave it out if all rows count alike."
             )
         is_column = name in ("y", "y_test", "mean") and value.ndim == 1
         arrays[name] = value[:, None] if is_column else value

@@ -72,6 +72,11 @@ def check_value(name: str, measure: Measure, value: Any) -> None:
             f"measure `{name}` returns a {type(value).__name__} and not an array. "
             "Example: return jnp.asarray(value)."
         )
+    if jnp.issubdtype(value.dtype, jax.dtypes.extended):
+        raise BadInput(
+            f"measure `{name}` returns a random key ({value.dtype}) and not numbers. "
+            "Example: return jax.random.normal(key)."
+        )
     if jnp.issubdtype(value.dtype, jnp.complexfloating):
         raise BadInput(f"measure `{name}` is complex. Example: return jnp.abs(value).")
     dims = dims_of(name, measure, len(value.shape))

@@ -1,9 +1,10 @@
 """What the members of a grid look like: shapes, found by tracing and not computing."""
 
+import contextlib
 import dataclasses
 import functools
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 import equinox as eqx
@@ -20,6 +21,7 @@ from simbias.ensemble.lane import Lane, Recorder, record_dtype, start, taken
 from simbias.ensemble.measured import check_stop, coords_of, dims_of, measured
 from simbias.ensemble.members import draw, maker, member_flow
 from simbias.ensemble.tracing import check_traced
+from simbias.errors import BadInput
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +86,8 @@ class Shapes:
         # What is drawn does not hang on the flow.
         made = (*cell.sizes.items(), *cell.numbers.items())
         if made not in self._drawn:
-            like = eqx.filter_eval_shape(functools.partial(drawn, cell.numbers))
+            with _sizes_named(cell):
+                like = eqx.filter_eval_shape(functools.partial(drawn, cell.numbers))
             self._drawn[made] = like
         data, network = self._drawn[made]
         self._tried |= values
@@ -178,3 +181,25 @@ def _kept(lane: Lane) -> dict[str, Field]:
         own = (f"network.{name}.{i}" for i in range(len(leaf.shape) - 1))
         fields[name] = Field(("kept", *own), leaf.shape, np.dtype(leaf.dtype), {})
     return fields
+
+
+@contextlib.contextmanager
+def _sizes_named(cell: Cell) -> Iterator[None]:
+    """An error of JAX in `make` says which size is none, if one is.
+
+    Raises:
+        ValueError: naming the argument.
+    """
+    try:
+        yield
+    except BadInput:
+        raise
+    except (TypeError, ValueError, ZeroDivisionError) as error:
+        for name, value in cell.arguments.items():
+            if type(value) is int and value < 1:
+                why = (str(error).strip() or repr(error)).splitlines()[0]
+                raise BadInput(
+                    f"`cell.{name}` is {value}, and `make` fails with it: {why} "
+                    f"Example: {name}=100."
+                ) from error
+        raise

@@ -89,6 +89,15 @@ def test_an_error_of_simbias_is_an_event_and_raised(monkeypatch, capsys):
     assert said == ("error", "ZeroDivisionError: nought", 1)
 
 
+def test_a_process_that_gets_no_memory_says_so_without_a_traceback(monkeypatch, capsys):
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(cli, "_called", full)
+    assert cli.exit_code(["run", "three_points", "--json-lines"]) == 2
+    assert "simbias: error: this process gets no more memory" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("word", ["--json-lines", "--plain"])
 def test_a_command_that_writes_no_lines_refuses_to_be_asked_for_them(word, capsys):
     with pytest.raises(SystemExit) as leaving:
