@@ -10,7 +10,7 @@ import platform
 import shutil
 import tempfile
 import time
-from typing import Literal
+from typing import Annotated
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +19,7 @@ import tyro
 
 import simbias
 from simbias.checks.factorised import may_hang
+from simbias.cli._examined import Finding, examined
 from simbias.cli._terminal import put
 from simbias.core import Dataset
 from simbias.flows.gradient_flow import GradientFlow
@@ -28,7 +29,6 @@ from simbias.numerics.compiled import keeps_programs
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.verbs.simulate import solve
 
-Verdict = Literal["ok", "hint", "wrong"]
 # Of what results depend on.
 PACKAGES = ("jax", "jaxlib", "equinox", "diffrax", "optax", "numpy", "xarray", "zarr")
 # Extra -> a module of it, and what it is for.
@@ -50,26 +50,23 @@ LEAST_DISK = 1e9
 class DoctorOptions:
     """What this machine has, what is missing, and whether a flow comes out right.
 
-    Exit 1 if something is wrong; a hint is none.
+    Or, of a run: whether its files are what they should be. Exit 1 if something is
+    wrong; a hint is none.
     """
 
+    folder: Annotated[
+        str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[DIR]")
+    ] = None
+    """The folder of a run, or its URL, which is looked at in place of this machine."""
     json: bool = False
     """As JSON, for a report."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Finding:
-    """What was looked at, what was seen, and what can be done about it."""
-
-    what: str
-    verdict: Verdict
-    seen: str
-    advice: str = ""
 
 
 def doctor(arguments: list[str]) -> int:
     """Print what was found; 1 if something is wrong."""
     parsed = tyro.cli(DoctorOptions, args=arguments, prog="simbias doctor")
+    if parsed.folder is not None:
+        return _told(examined(parsed.folder), parsed.json)
     found = []
     for look in (versions, device, dtype, cores, programs, disk, extras, self_test):
         is_lost = any((one.what, one.verdict) == ("device", "wrong") for one in found)
@@ -83,12 +80,24 @@ def doctor(arguments: list[str]) -> int:
             one = Finding(look.__name__.replace("_", " "), "wrong", said)
         found.append(one)
         if not parsed.json:
-            put(f"{one.verdict:6s} {one.what}: {one.seen}")
-            if one.advice:
-                put(f"       {one.advice}")
-    if parsed.json:
+            _say(one)
+    return _told(found, parsed.json, is_said=True)
+
+
+def _told(found: list[Finding], as_json: bool, is_said: bool = False) -> int:
+    """The exit code, once all of it is printed."""
+    if as_json:
         put(json.dumps([dataclasses.asdict(one) for one in found], indent=1))
+    elif not is_said:
+        for one in found:
+            _say(one)
     return int(any(one.verdict == "wrong" for one in found))
+
+
+def _say(one: Finding) -> None:
+    put(f"{one.verdict:6s} {one.what}: {one.seen}")
+    if one.advice:
+        put(f"       {one.advice}")
 
 
 def versions() -> Finding:

@@ -37,14 +37,24 @@ def chunk_names(
 
 def encoded(values: np.ndarray, chunk: Sequence[int], fill: float | int) -> bytes:
     """A chunk; what `values` does not reach is filled."""
+    return packed(content(values, chunk, fill))
+
+
+def content(values: np.ndarray, chunk: Sequence[int], fill: float | int) -> bytes:
+    """What a chunk holds, before it is packed."""
     whole = np.full(chunk, fill, values.dtype.newbyteorder("<"))
     whole[tuple(map(slice, values.shape))] = values
-    return bytes(_ZSTD.encode(whole))
+    return whole.tobytes()
 
 
-def encoded_text(values: np.ndarray) -> bytes:
-    """A chunk of texts, an array of objects."""
-    return bytes(_ZSTD.encode(VLenUTF8().encode(values.reshape(-1))))
+def text_content(values: np.ndarray) -> bytes:
+    """What a chunk of texts holds, an array of objects, before it is packed."""
+    return bytes(VLenUTF8().encode(values.reshape(-1)))
+
+
+def packed(content: bytes) -> bytes:
+    """The file of a chunk."""
+    return bytes(_ZSTD.encode(content))
 
 
 def _declared(raw: bytes) -> int | None:
@@ -65,9 +75,8 @@ def _declared(raw: bytes) -> int | None:
     return (content + 256 if width == 2 else content) if width else None
 
 
-def most_bytes(chunk: Sequence[int], dtype: np.dtype) -> int:
-    """Bytes that the file of a chunk has at most, whatever is in it."""
-    size = math.prod(chunk) * dtype.itemsize
+def most_bytes(size: int) -> int:
+    """Bytes that a file has at most which unpacks to so many, whatever is in it."""
     return size + size // 128 + (1 << 20)
 
 
@@ -78,6 +87,15 @@ def decoded(raw: bytes, chunk: Sequence[int], dtype: np.dtype) -> np.ndarray:
         ValueError: if it is damaged, or of another size.
     """
     size = math.prod(chunk) * dtype.itemsize
+    return np.frombuffer(unpacked(raw, size), dtype.newbyteorder("<")).reshape(chunk)
+
+
+def unpacked(raw: bytes, size: int) -> bytes:
+    """What the file of a chunk holds, which must be so many bytes.
+
+    Raises:
+        ValueError: if it is damaged, or of another size.
+    """
     declared = _declared(raw)
     if declared is None:
         raise BadInput("it does not decompress (it does not say to how many bytes)")
@@ -89,4 +107,4 @@ def decoded(raw: bytes, chunk: Sequence[int], dtype: np.dtype) -> np.ndarray:
         raise BadInput(f"it does not decompress ({error})") from error
     if len(content) != size:
         raise BadInput(f"it holds {len(content)} bytes, expected {size}")
-    return np.frombuffer(content, dtype.newbyteorder("<")).reshape(chunk)
+    return content

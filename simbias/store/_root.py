@@ -12,7 +12,10 @@ from simbias.errors import BadInput
 from simbias.store._faults import fault_of
 from simbias.store.place import ROOT, AbstractPlace, Unreachable
 
-FORMAT = "simbias-3"
+# In a run of the earlier format attributes are tables, and chunks bear no mark.
+FORMAT, EARLIER = "simbias-4", "simbias-3"
+# Attributes that are as they are; the others are texts of JSON: NetCDF has no tables.
+_SIMPLE = ("format", "run", "block", "device", "citation")
 _CHECKSUM = "sha256"
 _HEAD = {"zarr_format": 3, "node_type": "group"}
 
@@ -64,21 +67,38 @@ def sealed(attributes: Mapping[str, Any], listed: Any = None) -> bytes:
     """
     plain = json.loads(json.dumps(attributes))  # as it will be read
     plain.pop(_CHECKSUM, None)
-    document = {"attributes": {**plain, _CHECKSUM: _checksum(plain)}, **_HEAD}
+    told = plain
+    if plain.get("format") != EARLIER:
+        told = {k: v if k in _SIMPLE else json.dumps(v) for k, v in plain.items()}
+    document = {"attributes": {**told, _CHECKSUM: _checksum(plain)}, **_HEAD}
     if listed is not None:
         document["consolidated_metadata"] = listed
     return written(document)
 
 
-def read_root(place: AbstractPlace) -> dict[str, Any]:
-    """The attributes of a run.
+def attributes_of(document: Any) -> dict[str, Any]:
+    """The attributes in a root's document, as tables.
 
     Raises:
-        ValueError: if there is no run, or one of another layout, or a damaged root.
+        ValueError: for a text that is no JSON.
+    """
+    found = document.get("attributes") if isinstance(document, dict) else None
+    found = found if isinstance(found, dict) else {}
+    if found.get("format") != FORMAT:
+        return dict(found)
+    is_text = lambda k, v: k not in (*_SIMPLE, _CHECKSUM) and isinstance(v, str)
+    return {k: parsed(v.encode()) if is_text(k, v) else v for k, v in found.items()}
+
+
+def read_document(place: AbstractPlace) -> Any:
+    """The root's document, of which nothing is known.
+
+    Raises:
+        ValueError: if there is none.
     """
     where = place / ROOT
     try:
-        document = parsed(where.read(MOST_BYTES))
+        return parsed(where.read(MOST_BYTES))
     except Unreachable:
         raise
     except OSError as error:
@@ -87,13 +107,24 @@ def read_root(place: AbstractPlace) -> dict[str, Any]:
         ) from error
     except ValueError as error:
         raise BadInput(_damaged(where, str(error))) from error
-    attributes = document.get("attributes") if isinstance(document, dict) else None
-    attributes = attributes if isinstance(attributes, dict) else {}
+
+
+def read_root(place: AbstractPlace) -> dict[str, Any]:
+    """The attributes of a run.
+
+    Raises:
+        ValueError: if there is no run, or one of another layout, or a damaged root.
+    """
+    document, where = read_document(place), place / ROOT
+    try:
+        attributes = attributes_of(document)
+    except ValueError as error:
+        raise BadInput(_damaged(where, str(error))) from error
     stored = attributes.pop("format", None)
-    if stored != FORMAT:
+    if stored not in (FORMAT, EARLIER):
         raise BadInput(
             f"`{place}` is not a simbias run of this version: expected format "
-            f"{FORMAT!r}, got {stored!r} in {where}. Choose another folder."
+            f"{FORMAT!r}, got {stored!r:.200} in {where}. Choose another folder."
         )
     # What other readers find there, or zarr has added, is not read and does no harm.
     head = {k: v for k, v in document.items() if k != "consolidated_metadata"}

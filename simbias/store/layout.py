@@ -11,11 +11,13 @@
 
 One block of members is one chunk with one writer, written once, when all of its
 members are done, the status last: a block without status is not there.  Codecs carry a
-checksum, so a flipped bit raises.  What is missing reads as NaN with status RUNNING.
-The root decides what is read and how; the documents below follow from it.
+checksum, so a flipped bit raises; the end of a file says which chunk it is.  What is
+missing reads as NaN with status RUNNING.  The root decides what is read and how; the
+documents below follow from it.
 """
 
 import dataclasses
+import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -29,8 +31,9 @@ from simbias.store._chunks import chunk_names, decoded, encoded, most_bytes
 from simbias.store._columns import STATUS, columns_of, fill_value
 from simbias.store._disk import sync
 from simbias.store._documents import behind, chunk_shape, row_shape
+from simbias.store._mark import marked, unmarked
 from simbias.store._room import check_room
-from simbias.store._root import read_root
+from simbias.store._root import EARLIER, read_root
 from simbias.store.address import place_at
 from simbias.store.extents import last_rows
 from simbias.store.place import (
@@ -119,9 +122,10 @@ class Store:
         chunk = chunk_shape(self.attributes, name)
         fill = fill_value(name, values.dtype)
         for file, part in chunk_names(block, values.shape[1:], chunk[1:]):
-            self._put(
-                self.place / name / file, encoded(values[(..., *part)], chunk, fill)
-            )
+            content = encoded(values[(..., *part)], chunk, fill)
+            if self._has_marks:
+                content = marked(content, f"{name}/{file}")
+            self._put(self.place / name / file, content)
         for path in (self.place / name / "c" / str(block)).unsynced():
             sync(path)
 
@@ -151,17 +155,18 @@ class Store:
         with ThreadPoolExecutor(READS_AT_ONCE) as pool:
             return self._column(STATUS, self.committed(), {}, pool).values[self.rows()]
 
-    def read(self) -> tuple[Table, dict[int, str]]:
+    def read(self, *, is_checked: bool = True) -> tuple[Table, dict[int, str]]:
         """Every member of the grid, in its order, and what is wrong with which block.
 
-        The rows of a damaged block read as missing.
+        The rows of a damaged block read as missing.  Documents are looked at, though
+        nothing of them is used, if it `is_checked`.
 
         Raises:
             ValueError: if a document is missing, or is not as it should be.
             Replaced: if the run is not there any more.
         """
         check_room(self.place, self.attributes)
-        for name in behind(self.place):
+        for name in behind(self.place) if is_checked else ():
             if not (self.place / name).exists():
                 raise BadInput(
                     f"{self.place / name} is missing or damaged. Running the run again "
@@ -191,6 +196,10 @@ class Store:
     def _status(self, block: int) -> AbstractPlace:
         return self.place / STATUS / "c" / str(block)
 
+    @property
+    def _has_marks(self) -> bool:
+        return self.attributes["format"] != EARLIER
+
     def _names(self) -> list[str]:
         return sorted(
             self.attributes["columns"], key=lambda n: (GROUPS.index(n.split("/")[0]), n)
@@ -211,7 +220,7 @@ class Store:
         shape = (size, *row_shape(self.attributes, name))
         values = np.full(shape, fill_value(name, dtype), dtype)
 
-        most = most_bytes(chunk, dtype)
+        most = most_bytes(math.prod(chunk) * dtype.itemsize)
 
         def read(block: int, file: str, part: tuple[slice, ...]) -> None:
             if block in wrong:
@@ -220,6 +229,8 @@ class Store:
             room = values[(slice(first, first + self.block), *part)]
             try:
                 raw = (self.place / name / file).read(most)
+                if self._has_marks:
+                    raw = unmarked(raw, f"{name}/{file}")
                 room[:] = decoded(raw, chunk, dtype)[tuple(map(slice, room.shape))]
             except Unreachable:
                 raise

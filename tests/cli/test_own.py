@@ -20,7 +20,7 @@ import simbias
 from simbias import cli
 from simbias.cli import new as _new
 from simbias.results import is_finished, open_result
-from simbias.store._root import sealed
+from simbias.store._root import attributes_of, sealed
 from simbias.store.text import MOST_BYTES, difference, kept, text_fault
 
 README = ROOT / "README.md"
@@ -70,14 +70,14 @@ def contents(folder):
 def seal(run, change):
     """As who knows the checksum, which is no secret, would do it."""
     root = run / "run.zarr" / "zarr.json"
-    attributes = json.loads(root.read_text())["attributes"]
+    attributes = attributes_of(json.loads(root.read_text()))
     change(attributes)
     root.write_bytes(sealed(attributes))
 
 
 def recipe(run):
     root = json.loads((run / "run.zarr" / "zarr.json").read_text())
-    return root["attributes"]["recipe"]
+    return attributes_of(root)["recipe"]
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from simbias.ensemble.plan import make_plan
 from simbias.ensemble.table import empty_table
 from simbias.results import is_finished, open_result
 from simbias.store import checkpoint, layout
-from simbias.store._root import sealed
+from simbias.store._root import attributes_of, sealed
 from simbias.store.blocks import Blocks
 from simbias.verbs.simulate import simulate
 
@@ -257,10 +257,9 @@ def test_damaged_metadata_is_named(tmp_path):
 def test_a_root_that_says_something_else_is_named(tmp_path, change, fault):
     store = tmp_path / "run.zarr"
     simulate(small(cell={"n": 6}, seeds=1), store=store)
-    root = json.loads((store / "zarr.json").read_text())
-    kept = {**root["attributes"], **change}
-    root["attributes"] = {k: v for k, v in kept.items() if v is not None}
-    (store / "zarr.json").write_bytes(sealed(root["attributes"]))
+    root = attributes_of(json.loads((store / "zarr.json").read_text()))
+    kept = {k: v for k, v in {**root, **change}.items() if v is not None}
+    (store / "zarr.json").write_bytes(sealed(kept))
     with pytest.raises(ValueError, match=f"zarr.json is damaged: {fault}"):
         open_result(store)
 

@@ -19,7 +19,7 @@ import xarray as xr
 import simbias
 from simbias import cli
 from simbias.datasets import Npz
-from simbias.store._root import sealed
+from simbias.store._root import attributes_of, sealed
 from simbias.store.checkpoint import _header, load_state, run_hash
 from simbias.store.layout import open_store
 from simbias.verbs.export import export
@@ -70,7 +70,7 @@ def begun(stored, tmp_path):
 
 def seal(run, change):
     root = run / "run.zarr" / "zarr.json"
-    attributes = json.loads(root.read_text())["attributes"]
+    attributes = attributes_of(json.loads(root.read_text()))
     change(attributes)
     root.write_bytes(sealed(attributes))
 

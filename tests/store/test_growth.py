@@ -13,7 +13,7 @@ from simbias.ensemble.plan import make_plan
 from simbias.ensemble.table import GROUPS
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.results import attributes, open_result
-from simbias.store._root import sealed
+from simbias.store._root import attributes_of, sealed
 from simbias.store.extents import extent, member_rows
 from simbias.store.work import prepare, work
 from simbias.verbs.simulate import simulate
@@ -130,10 +130,10 @@ def finished(tmp_path_factory):
 
 def test_other_versions_may_be_read_and_not_continued(finished, monkeypatch):
     path, ds = finished
-    document = json.loads((path / "zarr.json").read_text())
-    document["attributes"]["versions"]["jax"] = "0.0.1"
+    attributes = attributes_of(json.loads((path / "zarr.json").read_text()))
+    attributes["versions"]["jax"] = "0.0.1"
     text = (path / "zarr.json").read_text()
-    (path / "zarr.json").write_bytes(sealed(document["attributes"]))
+    (path / "zarr.json").write_bytes(sealed(attributes))
     try:
         np.testing.assert_array_equal(simulate(small(), store=path)["risk"], ds["risk"])
         with pytest.raises(ValueError, match=r"jax: 0.0.1 -> \d"):

@@ -21,8 +21,8 @@ from simbias.ensemble.plan import make_plan
 from simbias.flows import ReluFlow
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.results import attributes, open_result
-from simbias.store import plain
-from simbias.store._root import sealed
+from simbias.store import _plain_arrays
+from simbias.store._root import attributes_of, sealed
 from simbias.store.folder import Folder
 from simbias.store.layout import Store
 from simbias.store.lease import Leases
@@ -233,7 +233,7 @@ def test_a_place_that_cannot_be_written_is_read_as_before(tmp_path, monkeypatch)
 def test_a_run_of_an_older_simbias_is_left_as_it_is(tmp_path):
     path = tmp_path / "run.zarr"
     whole = simulate(small(), store=path)
-    document = json.loads((path / "zarr.json").read_text())["attributes"]
+    document = attributes_of(json.loads((path / "zarr.json").read_text()))
     for name in axis_files(document):
         (path / name).unlink()
     del document["described"]
@@ -246,7 +246,7 @@ def test_a_run_of_an_older_simbias_is_left_as_it_is(tmp_path):
 def test_names_that_lead_elsewhere_and_values_that_are_none_are_left_out(tmp_path):
     path = tmp_path / "run.zarr"
     simulate(small(), store=path)
-    known = json.loads((path / "zarr.json").read_text())["attributes"]
+    known = attributes_of(json.loads((path / "zarr.json").read_text()))
     assert {*listed(known)["metadata"]} >= {"n", "risk", "status"}
     bad = ("..", "../out", "/etc/x", ".", ".hidden", "a/b", "a\0b", "x" * 300, "")
     known["axes"] |= {name: [1] for name in bad} | {"none": [[1], {}]}
@@ -263,7 +263,7 @@ def test_names_that_lead_elsewhere_and_values_that_are_none_are_left_out(tmp_pat
 def test_a_described_that_is_no_table_of_texts_is_named(tmp_path):
     path = tmp_path / "run.zarr"
     simulate(small(), store=path)
-    known = json.loads((path / "zarr.json").read_text())["attributes"]
+    known = attributes_of(json.loads((path / "zarr.json").read_text()))
     for wrong in ([], {"n": 3}, {"n": {"units": 3}}):
         (path / "zarr.json").write_bytes(sealed({**known, "described": wrong}))
         with pytest.raises(ValueError, match="described is"):
@@ -281,7 +281,7 @@ def test_an_object_store_has_it_too():
 
 
 def test_large_arrays_are_cut_into_chunks(tmp_path, monkeypatch):
-    monkeypatch.setattr(plain, "_CHUNK_BYTES", 100)
+    monkeypatch.setattr(_plain_arrays, "_CHUNK_BYTES", 100)
     whole = simulate(small(), store=tmp_path / "run.zarr")
     assert len(list((tmp_path / "run.zarr/risk/c").rglob("*"))) > 4
     xr.testing.assert_equal(read(tmp_path / "run.zarr"), whole)

@@ -16,7 +16,7 @@ from simbias.introspection.reached import reached
 from simbias.losses import half_mse
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.results import attributes
-from simbias.store._root import sealed
+from simbias.store._root import attributes_of, sealed
 from simbias.store.work import prepare
 
 HELPER = '''\
@@ -198,7 +198,7 @@ def test_a_run_of_an_earlier_simbias_grows_and_says_that_it_cannot_know(
 ):
     store = tmp_path / "run.zarr"
     begun(store, experiment())
-    found = json.loads((store / "zarr.json").read_text())["attributes"]
+    found = attributes_of(json.loads((store / "zarr.json").read_text()))
     del found["source"]
     (store / "zarr.json").write_bytes(sealed(found))
     for seeds in (3, 4):
