@@ -20,6 +20,7 @@ from simbias.report.report import report
 from simbias.report.server import Server
 from simbias.report.shown import Shown
 from simbias.results import open_result
+from simbias.store._room import TooEarly
 from simbias.store.layout import Store, open_store
 from simbias.store.lease import heartbeats
 from simbias.store.place import Replaced
@@ -27,6 +28,8 @@ from simbias.workers.end_of_input import end_of_input
 
 # A page asks every three seconds.
 _SECONDS = 7.0
+# Between two looks at a run of which next to nothing is there.
+_EARLY_SECONDS = 30.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +60,9 @@ def watch(arguments: list[str]) -> int:
     jax.config.update("jax_platforms", "cpu")  # an accelerator is the run's
     _, store = found_run(parsed.folder)
     watched = Watched(store, parsed.file, parsed.trust_code)
-    watched.page()  # what is wrong is said before anything listens
+    over = end_of_input() if parsed.attached else threading.Event()
+    if not _is_read(watched, over):  # what is wrong is said before anything listens
+        return 0
     try:
         server = Server(watched.answers, parsed.port)
     except OSError as error:
@@ -65,7 +70,7 @@ def watch(arguments: list[str]) -> int:
     with server:
         put(server.url)
         if parsed.attached:
-            ends = (server, watched, end_of_input())
+            ends = (server, watched, over)
             threading.Thread(target=_end, args=ends, daemon=True).start()
         else:
             run = store.place.parent
@@ -75,6 +80,22 @@ def watch(arguments: list[str]) -> int:
         except KeyboardInterrupt:
             say("\nStopped watching.")
     return 0
+
+
+def _is_read(watched: "Watched", over: threading.Event) -> bool:
+    """Whether the page can be made, once enough of a large run is there; not if over.
+
+    Raises:
+        ValueError: if it never can.
+    """
+    while not over.is_set():
+        try:
+            watched.page()
+            return True
+        except TooEarly as error:
+            say(str(error))
+            over.wait(_EARLY_SECONDS)
+    return False
 
 
 def _end(server: Server, watched: "Watched", over: threading.Event) -> None:

@@ -19,7 +19,7 @@ from simbias import cli
 from simbias.ensemble.plan import make_plan
 from simbias.results import attributes, open_result
 from simbias.store._chunks import _ZSTD, _declared
-from simbias.store._mark import unmarked
+from simbias.store._mark import marked, unmarked
 from simbias.store._root import attributes_of, sealed
 from simbias.store.work import prepare
 from simbias.verbs.simulate import simulate
@@ -86,14 +86,15 @@ def test_a_chunk_is_not_decompressed_to_more_than_is_expected(copy):
     chunk = next(path for path in files if path.is_file())
     bomb = Zstd(level=19).encode(bytes(2**30))
     assert len(bomb) < 2**17
-    chunk.write_bytes(bomb)
+    name = chunk.relative_to(copy).as_posix()
+    chunk.write_bytes(marked(bomb, name))
     tracemalloc.start()
     with pytest.raises(ValueError, match="it holds 1073741824 bytes, expected"):
         open_result(copy)
     assert tracemalloc.get_traced_memory()[1] < 2**26
     tracemalloc.stop()
     # A frame that does not say how many bytes it holds is none of ours.
-    chunk.write_bytes(bomb[:4] + b"\0" + bomb[5:])
+    chunk.write_bytes(marked(bomb[:4] + b"\0" + bomb[5:], name))
     with pytest.raises(ValueError, match="does not say to how many bytes"):
         open_result(copy)
 
