@@ -43,7 +43,7 @@ def main() -> None:
             database=None,
             deadline=None,
             derandomize=True,
-            suppress_health_check=[*HealthCheck],
+            suppress_health_check=list(HealthCheck),
         )
         @given(cases())
         def each(case: Case) -> None:

@@ -249,7 +249,7 @@ usage: simbias COMMAND …
   watch DIR                    the same page in a browser while the run goes on
   check [NAME|THEME …]         run experiments and print the table of their claims
   export DIR FILE              a run as NetCDF, Zarr, CSV or Parquet
-  doctor [DIR]                 what this machine has and lacks; or what of a run is damaged
+  doctor [DIR]                 what this machine has and lacks, or damages of a run
   completion SHELL             what makes Tab work, for bash, zsh or fish
 
 NAME is one of the list, or a file of yours: `simbias run ./mine.py`.  Its runs need it

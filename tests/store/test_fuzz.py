@@ -22,7 +22,7 @@ def known(tmp_path_factory):
     database=None,
     deadline=None,
     derandomize=True,
-    suppress_health_check=[*HealthCheck],
+    suppress_health_check=list(HealthCheck),
 )
 @given(case=cases(slow=50))
 def test_no_folder_of_a_run_harms_who_looks_at_it(known, case):
