@@ -2,7 +2,7 @@
 
 Documents, headers of arrays, bytes and kinds of files of a run are changed at random
 (hypothesis), checksums put right, and a command is called: a fault is a traceback, more
-than 10 s, more than 500 MB, a file outside that is touched or shown, or a character
+than 10 s of processor time (40 where networks are computed), more than 500 MB, a file outside that is touched or shown, or a character
 that a terminal obeys.  Linux only.
 
     python benchmarks/fuzz_run_folder.py [--cases 2000] [--json FILE] [--smallest]
@@ -49,6 +49,8 @@ def main() -> None:
         def each(case: Case) -> None:
             fault, seconds, taken = attacked(known[case.template], case)
             found.append((case, fault, seconds, taken))
+            if len(found) % 100 == 0:
+                print(len(found), "cases", flush=True)
             if fault:
                 print(f"{fault}: {case}", flush=True)
 
