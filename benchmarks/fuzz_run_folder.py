@@ -1,9 +1,9 @@
 """Does anything in the folder of a stranger's run harm who looks at it?
 
 Documents, headers of arrays, bytes and kinds of files of a run are changed at random
-(hypothesis), checksums put right, and a command is called: a fault is a traceback, more
-than 10 s of processor time (40 where networks are computed), more than 500 MB, a file outside that is touched or shown, or a character
-that a terminal obeys.  Linux only.
+(hypothesis), checksums put right, and a command is called.  A fault is a traceback,
+more than 10 s of processor time (40 where networks are computed), more than 500 MB, a
+file outside that is touched or shown, or a character that a terminal obeys.  Linux only.
 
     python benchmarks/fuzz_run_folder.py [--cases 2000] [--json FILE] [--smallest]
 """
