@@ -3,7 +3,7 @@
 Documents, headers of arrays, bytes and kinds of files of a run are changed at random
 (hypothesis), checksums put right, and a command is called.  A fault is a traceback,
 more than 10 s of processor time (40 where networks are computed), more than 500 MB, a
-file outside that is touched or shown, or a character that a terminal obeys.  Linux only.
+file outside that is touched or shown, a character that a terminal obeys.  Linux only.
 
     python benchmarks/fuzz_run_folder.py [--cases 2000] [--json FILE] [--smallest]
 """
