@@ -4,12 +4,11 @@ The convention sets the clock of a flow: under `mse` everything happens twice as
 as under `half_mse`, and without the 1/n it would happen n times as fast.
 """
 
-import functools
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import Literal, TypeVar
 
 import jax
 import jax.numpy as jnp
-from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from simbias.errors import BadInput
@@ -18,6 +17,21 @@ Prediction = Float[Array, "n k"]
 Weight = Float[Array, " n"]
 Value = Float[Array, ""]
 _Loss = TypeVar("_Loss")
+
+
+def takes(targets: Literal["signs", "shares"]) -> Callable[[_Loss], _Loss]:
+    """Mark a loss by its targets: others are refused, with the conversion.
+
+    Args:
+        targets: "signs" are −1 and +1; "shares" are rows of probabilities, two columns
+            at least, such as one-hot.
+    """
+
+    def marked(loss: _Loss) -> _Loss:
+        vars(loss)["targets"] = targets
+        return loss
+
+    return marked
 
 
 def smooth(loss: _Loss) -> _Loss:
@@ -45,6 +59,7 @@ def mse(prediction: Prediction, target: Prediction, weight: Weight) -> Value:
     return _mean(jnp.sum((_kept(prediction, weight) - target) ** 2, axis=1), weight)
 
 
+@takes("signs")
 def logistic(prediction: Prediction, target: Prediction, weight: Weight) -> Value:
     """(1/n) Σᵢ ln(1 + exp(−yᵢ f(xᵢ))), labels y ∈ {−1, +1}; outputs are summed.
 
@@ -55,37 +70,55 @@ def logistic(prediction: Prediction, target: Prediction, weight: Weight) -> Valu
 
 
 @smooth
+@takes("signs")
 def log_logistic(prediction: Prediction, target: Prediction, weight: Weight) -> Value:
     """Logarithm of `logistic`: the same path of the flow, on a clock that keeps going.
 
     θ' = −∇ ln L = −∇L/L.  Margins then grow exponentially instead of like ln t, and no
     gradient underflows.  One output.
+
+    Raises:
+        ValueError: for several outputs.
     """
+    if prediction.shape[1] > 1:
+        raise BadInput(
+            f"`log_logistic` takes one output, got {prediction.shape[1]}. For several "
+            "classes use `log_cross_entropy`."
+        )
     margin = (target * _kept(prediction, weight))[:, 0]
     logs = _log_softplus(-margin)
     total = jnp.sum(weight)
     return jax.scipy.special.logsumexp(logs, b=weight) - jnp.log(total)
 
 
+@takes("signs")
 def exponential(prediction: Prediction, target: Prediction, weight: Weight) -> Value:
     """(1/n) Σᵢ exp(−yᵢ f(xᵢ)), labels y ∈ {−1, +1}; outputs are summed."""
     margin = target * _kept(prediction, weight)
     return _mean(jnp.sum(jnp.exp(-margin), axis=1), weight)
 
 
+@takes("signs")
 def hinge(prediction: Prediction, target: Prediction, weight: Weight) -> Value:
     """(1/n) Σᵢ max(0, 1 − yᵢ f(xᵢ)), labels y ∈ {−1, +1}; outputs are summed."""
     margin = target * _kept(prediction, weight)
     return _mean(jnp.sum(jax.nn.relu(1 - margin), axis=1), weight)
 
 
+@takes("shares")
 def cross_entropy(prediction: Prediction, target: Prediction, weight: Weight) -> Value:
-    """−(1/n) Σᵢ Σ_k y_ik ln softmax(f(xᵢ))_k; targets are one-hot or probabilities."""
+    """−(1/n) Σᵢ Σ_k y_ik ln softmax(f(xᵢ))_k; targets are one-hot or probabilities.
+
+    Raises:
+        ValueError: for a single output, whose cross-entropy is 0.
+    """
+    _check_several("cross_entropy", "logistic", prediction)
     log_share = jax.nn.log_softmax(_kept(prediction, weight))
     return _mean(-jnp.sum(target * log_share, axis=1), weight)
 
 
 @smooth
+@takes("shares")
 def log_cross_entropy(
     prediction: Prediction, target: Prediction, weight: Weight
 ) -> Value:
@@ -99,11 +132,7 @@ def log_cross_entropy(
     Raises:
         ValueError: for a single output, whose cross-entropy is 0.
     """
-    if prediction.shape[1] < 2:
-        raise BadInput(
-            "`log_cross_entropy` needs two outputs or more, got one: with labels ±1 "
-            "its place is taken by `log_logistic`."
-        )
+    _check_several("log_cross_entropy", "log_logistic", prediction)
     f = _kept(prediction, weight)
     # −ln softmax(f)_k = ln(1 + eʰ), h = lse_{j≠k} f_j − f_k.  Of the largest output the
     # others are summed; elsewhere lse_{j≠k} f_j = lse f + ln(1 − softmax(f)_k), which
@@ -119,59 +148,13 @@ def log_cross_entropy(
     return jax.scipy.special.logsumexp(logs, b=shares) - jnp.log(jnp.sum(weight))
 
 
-MARGIN_LOSSES = (logistic, log_logistic, exponential, hinge)
-
-
-def whole(loss: Any) -> Any:
-    """The function that a `functools.partial` was made of."""
-    while isinstance(loss, functools.partial):
-        loss = loss.func
-    return loss
-
-
-class Faults(NamedTuple):
-    """What may be wrong with the weights and labels of a sample."""
-
-    is_negative: ArrayLike
-    is_empty: ArrayLike
-    has_zero_label: ArrayLike
-
-
-def faults(target: Prediction, weight: Weight) -> Faults:
-    """What `refuse` looks at, for use inside a compiled program."""
-    has_zero = jnp.any((target == 0) & (weight > 0)[:, None])
-    return Faults(jnp.any(weight < 0), jnp.all(weight == 0), has_zero)
-
-
-def refuse(loss: Any, found: Faults) -> None:
-    """Refuse weights that mean nothing, and labels {0, 1} where −1 and +1 are meant.
-
-    Raises:
-        ValueError: if a weight is negative or all are 0, or if a sample of the losses
-            of y·f has a label of 0.
-    """
-    if found.is_negative:
+def _check_several(name: str, of_one: str, prediction: Prediction) -> None:
+    if prediction.shape[1] < 2:
         raise BadInput(
-            "`data.weight` holds a negative number. It is 1 for a sample and 0 for "
-            "padding."
+            f"`{name}` needs two outputs or more and targets in as many columns, got "
+            f"one. Example: y = np.eye(k)[labels]. For labels −1 and +1 in one column "
+            f"use `{of_one}`."
         )
-    if found.is_empty:
-        raise BadInput("`data.weight` is 0 everywhere: no sample is left.")
-    loss = whole(loss)
-    if loss in MARGIN_LOSSES and found.has_zero_label:
-        raise BadInput(
-            f"`data.y` holds a label of 0, which {loss.__name__} does not see: its "
-            "labels are −1 and +1. Example: y = 2 * y - 1."
-        )
-
-
-def check_sample(loss: Any, target: Any, weight: Any) -> None:
-    """`refuse`, of one sample.
-
-    Raises:
-        ValueError: as there.
-    """
-    refuse(loss, jax.device_get(jax.jit(faults)(target, weight)))
 
 
 def _kept(prediction: Prediction, weight: Weight) -> Prediction:

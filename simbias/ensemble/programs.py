@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, UInt
 
+from simbias.checks.targets import readers_of, refuse
 from simbias.core import (
     AbstractFlow,
     Experiment,
@@ -34,7 +35,6 @@ from simbias.ensemble.members import Maker, maker, member_flow
 from simbias.ensemble.memory import members_together
 from simbias.ensemble.plan import Plan
 from simbias.errors import BadInput
-from simbias.losses import Faults, refuse
 from simbias.numerics.compiled import quick_to_compile
 
 # A member and the place of its lane.
@@ -152,10 +152,11 @@ class Programs:
         numbers, flow = self._traced(index)
         fixed, keys = _asked(experiment, cell, seeds, together)
         drawn = self._call(self._draw, fixed, numbers, keys, jnp.int32(count))
-        found = jax.device_get(drawn.faults)
+        found, readers = jax.device_get(drawn.faults), _readers(experiment)
         for i, seed in enumerate(seeds):
             try:
-                refuse(experiment.loss, Faults(*(v[i] for v in found)))
+                of_one = jax.tree.map(lambda v: v[i], found)  # noqa: B023
+                refuse(experiment.loss, readers, of_one)
             except ValueError as error:
                 raise BadInput(f"seed {seed} of {cell.arguments}: {error}") from None
         places = _padded([place for _, place in seats], together)
@@ -180,6 +181,11 @@ def drawer() -> Callable[[Experiment, Cell, Sequence[int], int], Drawn]:
         return program(fixed, _numbers(cell), keys, jnp.int32(len(seeds)))
 
     return drawn
+
+
+def _readers(experiment: Experiment) -> list[tuple[str, Any]]:
+    measures = {**experiment.measures, **experiment.final}
+    return readers_of(measures, experiment.stop)
 
 
 def _brief(f: Callable[..., Any]) -> Any:

@@ -33,9 +33,9 @@ from simbias.flows._shared.objective import (
 from simbias.flows._shared.solvers import check_solver, stages_at_once, stages_taken
 from simbias.flows._shared.turn import counted, first_counts, turn_of
 from simbias.introspection.kinks import kink, kink_of_loss
+from simbias.introspection.partials import whole
 from simbias.introspection.trained import size, split_trained
 from simbias.introspection.wrapped import unwrapped
-from simbias.losses import whole
 
 # Methods for who may not know of diffrax: for many digits, and for stiff problems.
 PRECISE = diffrax.Dopri8()

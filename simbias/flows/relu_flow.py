@@ -30,8 +30,9 @@ from simbias.flows._shared.objective import (
     is_finite,
     where_status,
 )
+from simbias.introspection.partials import whole
 from simbias.introspection.wrapped import unwrapped
-from simbias.losses import hinge, whole
+from simbias.losses import hinge
 from simbias.numerics.conditionals import when
 from simbias.numerics.planes import Planes
 

@@ -10,6 +10,7 @@ from jaxtyping import Array
 
 from simbias.core import Buffer
 from simbias.introspection.jumps import NoDerivative, jump_of
+from simbias.introspection.partials import whole
 from simbias.introspection.trained import split_trained
 
 
@@ -48,7 +49,7 @@ def kink_of_loss(loss: Any, y: Any, weight: Any) -> str | None:
 
     What the loss's `has_kinks` says counts, as with a network.
     """
-    stated = getattr(loss, "has_kinks", None)
+    stated = getattr(whole(loss), "has_kinks", None)
     if stated is not None:
         return "`has_kinks` is True" if stated else None
     like = [jax.ShapeDtypeStruct(v.shape, v.dtype) for v in (y, y, weight)]

@@ -30,6 +30,23 @@ def classes(y: Float[Array, "n k"]) -> Int[Array, " n"]:
     return jnp.argmax(y, axis=1).astype(jnp.int32)
 
 
+def class_accuracy(f: Callable[[Array], Array], data: Dataset) -> Float[Array, ""]:
+    """Share of the rows on which the largest output is that of the class.
+
+    Raises:
+        ValueError: for targets of one column, whose largest says nothing.
+    """
+    if data.y.shape[1] == 1:
+        raise BadInput(
+            "the largest of several outputs is compared with the class, got one "
+            "column of targets. Example: y = np.eye(k)[labels] and k outputs; for "
+            "labels −1 and +1 measure TrainAccuracy or TestAccuracy."
+        )
+    found = jnp.argmax(outputs(f, data.x), axis=1)
+    is_right = found == jnp.argmax(data.y, axis=1)
+    return jnp.sum(jnp.where(is_right, data.weight, 0)) / jnp.sum(data.weight)
+
+
 def second_sample(data: Dataset) -> Dataset:
     """The test sample.
 

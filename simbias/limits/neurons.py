@@ -7,7 +7,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import Dataset, Loss
-from simbias.losses import half_mse, mse, whole
+from simbias.introspection.partials import whole
+from simbias.losses import half_mse, mse
 from simbias.numerics.precision import matmul
 
 

@@ -52,6 +52,7 @@ from .rest.least_subgradient import LeastSubgradient as LeastSubgradient
 from .rest.neuron_growth import NeuronGrowth as NeuronGrowth
 from .rest.pattern_margin import PatternMargin as PatternMargin
 from .risk.block_accuracy import BlockAccuracy as BlockAccuracy
+from .risk.class_accuracy import ClassAccuracy as ClassAccuracy
 from .risk.distance_to_ols import DistanceToOls as DistanceToOls
 from .risk.excess_risk import ExcessRisk as ExcessRisk
 from .risk.last_layer_probe import LastLayerProbe as LastLayerProbe

@@ -1,6 +1,6 @@
 """Rest once nearly every sample is classified."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -21,6 +21,7 @@ class TrainAccuracyAbove(AbstractStop):
     """
 
     level: float = eqx.field(static=True, default=1 - 1e-4)
+    targets: ClassVar[str] = "signs"
 
     def __check_init__(self):
         positive("level", self.level)

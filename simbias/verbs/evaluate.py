@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
+from simbias.checks.targets import refuse
 from simbias.core import Dataset, Experiment
 from simbias.ensemble.footprint import footprint
 from simbias.ensemble.grid import Cell
@@ -213,6 +214,13 @@ class _Looking:
         room = min(len(which), len(seeds))
         wanted = [seeds[i] for i in unique]
         drawn = self._drawn(self._experiment, cell, wanted, room)
+        found, reader = (
+            jax.device_get(drawn.faults),
+            (f"`{self._name}`", self._function),
+        )
+        for i in range(len(wanted)):
+            of_one = jax.tree.map(lambda v: v[i], found)  # noqa: B023
+            refuse(self._experiment.loss, [reader], of_one)
         return jax.tree.map(lambda v: v[places], drawn.data)
 
     def _places(self, arguments: Sequence[Any], value: jax.ShapeDtypeStruct) -> int:

@@ -17,6 +17,7 @@ from simbias.checks.agreement import check_fit, check_loss
 from simbias.checks.experiment import check_resources
 from simbias.checks.files import files_due
 from simbias.checks.steps import warn_of_steps
+from simbias.checks.targets import check_targets, readers_of
 from simbias.core import (
     AbstractFlow,
     AbstractStop,
@@ -42,7 +43,6 @@ from simbias.ensemble.plan import Plan, make_plan
 from simbias.ensemble.table import empty_table
 from simbias.errors import BadInput
 from simbias.introspection.wrapped import unwrapped, wrapped
-from simbias.losses import check_sample
 from simbias.numerics.compiled import make_room
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.results import attributes, to_xarray
@@ -250,7 +250,7 @@ def solve(
     with exact_numerics():
         check_fit(network, data)
         check_loss(loss, data)
-        check_sample(loss, data.y, data.weight)
+        check_targets(loss, readers_of(measures, stop), data)
         for name, measure in measures.items():
             measured(name, measure, network, data)
         check_stop(stop, network, data, loss)

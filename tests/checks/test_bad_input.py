@@ -18,7 +18,7 @@ from simbias.ensemble.lanes import idle
 from simbias.ensemble.plan import make_plan
 from simbias.ensemble.programs import Programs
 from simbias.flows.relu_flow import ReluFlow
-from simbias.losses import MARGIN_LOSSES, half_mse, hinge, logistic
+from simbias.losses import exponential, half_mse, hinge, log_logistic, logistic
 from simbias.networks.two_layer import TwoLayer
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.verbs.simulate import simulate, solve
@@ -133,13 +133,18 @@ def test_options_of_the_flow_are_checked_by_name(values):
         ReluFlow(**values)
 
 
+MARGIN_LOSSES = (logistic, log_logistic, exponential, hinge)
+
+
 @pytest.mark.parametrize("loss", MARGIN_LOSSES, ids=lambda f: f.__name__)
 def test_labels_of_zero_and_one_are_refused_where_plus_minus_one_is_meant(loss):
     data = sample()
     zero_one = dataclasses.replace(data, y=jnp.asarray(np.float64(data.y > 0)))
-    with pytest.raises(ValueError, match=r"label of 0, which .* −1 and \+1"):
+    with pytest.raises(
+        ValueError, match=r"−1 and \+1 for the loss .*, got labels 0 and 1.*2 \* y - 1"
+    ):
         solve(network(), zero_one, PlainDescent(), loss, (1.0,), {})
-    with pytest.raises(ValueError, match=r"label of 0"):
+    with pytest.raises(ValueError, match=r"labels 0 and 1"):
         solve(network(), zero_one, PlainDescent(), functools.partial(loss), (1.0,), {})
     assert solve(network(), zero_one, PlainDescent(), half_mse, (1.0,), {})
 
@@ -151,7 +156,9 @@ def test_a_run_refuses_them_too(tmp_path):
 
     experiment = small(make=make, cell={"n": 6}, seeds=2, loss=logistic)
     for store in (None, tmp_path / "run.zarr"):
-        with pytest.raises(ValueError, match=r"label of 0, which logistic"):
+        with pytest.raises(
+            ValueError, match=r"for the loss logistic, got labels 0 and 1"
+        ):
             simulate(experiment, store=store)
 
 
@@ -174,5 +181,5 @@ def test_a_member_whose_labels_alone_are_wrong_is_named():
         members = [(member, member) for member in range(plan.size)]
         lanes = programs.begin(members[:first], lanes)
         np.testing.assert_array_equal(lanes.data.y[:first, :6], 1)
-        with pytest.raises(ValueError, match=f"seed {first} of .*'n': 6.*label of 0"):
+        with pytest.raises(ValueError, match=f"seed {first} of .*'n': 6.*labels 0 and 1"):
             programs.begin(members, lanes)

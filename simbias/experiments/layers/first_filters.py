@@ -30,7 +30,6 @@ from simbias.checks.values import positive_integer
 from simbias.claims import difference, largest
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
-from simbias.experiments._accuracies import Accuracies
 from simbias.experiments.layers._filters import FirstFilters, gallery
 from simbias.figures.band import band
 from simbias.figures.style import COLOURS, blank, style
@@ -39,6 +38,7 @@ from simbias.losses import cross_entropy
 from simbias.measures.filters.filter_fits import FilterFits
 from simbias.measures.filters.filter_kinds import KINDS, FilterKinds
 from simbias.measures.filters.negative_pairs import NegativePairs
+from simbias.measures.risk.class_accuracy import ClassAccuracy
 from simbias.networks.convolution.convolutional import convolutional
 from simbias.presets import presets
 
@@ -127,7 +127,7 @@ experiment = presets(
         times=_times(_RATE, _STEPS, 10),
         measures={"kinds": FilterKinds(), "pairs": NegativePairs()},
         final={
-            "accuracy": Accuracies(),
+            "accuracy": ClassAccuracy(),
             "fits": FilterFits(),
             "filters": FirstFilters(),
         },

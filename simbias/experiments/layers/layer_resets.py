@@ -34,7 +34,6 @@ from simbias.core import (
     Index,
 )
 from simbias.datasets.vision.images import Source, images
-from simbias.experiments._accuracies import class_accuracy
 from simbias.experiments.layers._digits import (
     BATCH,
     CLASSES,
@@ -48,7 +47,7 @@ from simbias.figures.band import band
 from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
-from simbias.introspection.outputs import second_sample
+from simbias.introspection.outputs import class_accuracy, second_sample
 from simbias.losses import cross_entropy
 from simbias.networks.dense.mlp import Mlp, mlp
 from simbias.presets import presets

@@ -26,7 +26,6 @@ from simbias.checks.values import positive_integer
 from simbias.claims import difference, mean, smallest
 from simbias.core import Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import SHAPE, Source, images
-from simbias.experiments._accuracies import Accuracies
 from simbias.experiments._of_draws import of_draws
 from simbias.experiments.rank._factored import (
     Factored,
@@ -40,6 +39,7 @@ from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import cross_entropy
 from simbias.measures.rank.feature_rank import FeatureRank
+from simbias.measures.risk.class_accuracy import ClassAccuracy
 from simbias.networks.convolution.convolutional import convolutional
 from simbias.presets import presets
 
@@ -114,7 +114,7 @@ experiment = presets(
         measures={
             "ranks": FoldedRanks(),
             "feature_rank": FeatureRank(),
-            "accuracy": Accuracies(),
+            "accuracy": ClassAccuracy(),
         },
         dtype="float32",
     ),

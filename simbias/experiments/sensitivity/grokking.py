@@ -29,7 +29,6 @@ from simbias.checks.values import positive_integer
 from simbias.claims import difference, largest, mean, smallest
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.errors import BadInput
-from simbias.experiments._accuracies import Accuracies
 from simbias.experiments._at_times import at_times
 from simbias.experiments._of_draws import of_draws
 from simbias.experiments._times import step_times
@@ -37,6 +36,7 @@ from simbias.figures.band import band
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import cross_entropy
+from simbias.measures.risk.class_accuracy import ClassAccuracy
 from simbias.measures.sensitivity.embedding_sensitivity import EmbeddingSensitivity
 from simbias.networks.sequence.patch_transformer import patch_transformer
 from simbias.presets import presets
@@ -121,7 +121,7 @@ experiment = presets(
         measures={
             "sensitivity": EmbeddingSensitivity(),
             "relative": EmbeddingSensitivity(0.5, is_relative=True),
-            "accuracy": Accuracies(),
+            "accuracy": ClassAccuracy(),
         },
         dtype="float32",
     ),

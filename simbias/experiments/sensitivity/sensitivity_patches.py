@@ -30,7 +30,6 @@ from simbias.checks.values import positive_integer
 from simbias.claims import difference, mean, smallest
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
-from simbias.experiments._accuracies import Accuracies
 from simbias.experiments._at_times import at_times
 from simbias.experiments._of_draws import of_draws
 from simbias.figures.band import band
@@ -38,6 +37,7 @@ from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import cross_entropy
+from simbias.measures.risk.class_accuracy import ClassAccuracy
 from simbias.measures.sensitivity.patch_sensitivity import PatchSensitivity
 from simbias.networks.convolution.convolutional import convolutional
 from simbias.networks.dense.mlp_init import torch_default
@@ -135,7 +135,7 @@ experiment = presets(
         flow=Descent(rate=RATE, optimiser="adam", batch=BATCH),
         loss=cross_entropy,
         times=_times(0, 10, 20, 40, 70, 110, 160, 220, 300, STEPS),
-        measures={"sensitivity": PatchSensitivity(), "accuracy": Accuracies()},
+        measures={"sensitivity": PatchSensitivity(), "accuracy": ClassAccuracy()},
         final={"whole": PatchSensitivity(is_whole=True)},
         dtype="float32",
     ),

@@ -23,7 +23,6 @@ from simbias.core import (
     Real,
 )
 from simbias.datasets.vision.images import SHAPE, Source
-from simbias.experiments._accuracies import Accuracies
 from simbias.experiments.spectrum._paths import (
     CLASSES,
     HIGH,
@@ -36,6 +35,7 @@ from simbias.figures.band import band
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import cross_entropy
+from simbias.measures.risk.class_accuracy import ClassAccuracy
 from simbias.measures.spectrum.path_spectrum import PathSpectrum
 from simbias.networks.dense.mlp_init import torch_default
 from simbias.presets import presets
@@ -99,14 +99,14 @@ experiment = presets(
         flow=Descent(rate=RATE, optimiser="adam", batch=BATCH),
         loss=cross_entropy,
         times=_times(EPOCHS, 1000),
-        measures={**_powers(32, 100), "accuracy": Accuracies()},
+        measures={**_powers(32, 100), "accuracy": ClassAccuracy()},
         dtype="float32",
     ),
     smoke={
         "cell": {"n": 200, "n_test": 100, "m": 32},
         "seeds": 6,
         "times": _times((0, 4, 64), 200),
-        "measures": {**_powers(16, 20), "accuracy": Accuracies()},
+        "measures": {**_powers(16, 20), "accuracy": ClassAccuracy()},
     },
     paper={
         "cell": {"m": 512, "source": "mnist", "n": 4000, "n_test": 2000},

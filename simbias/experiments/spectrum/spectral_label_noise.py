@@ -21,7 +21,6 @@ from matplotlib.figure import Figure
 from simbias.claims import difference, mean
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import SHAPE, Source
-from simbias.experiments._accuracies import Accuracies
 from simbias.experiments.spectrum._paths import (
     CLASSES,
     HIGH,
@@ -34,6 +33,7 @@ from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.introspection.outputs import outputs
 from simbias.losses import cross_entropy
+from simbias.measures.risk.class_accuracy import ClassAccuracy
 from simbias.measures.spectrum.path_spectrum import PathSpectrum
 from simbias.networks.dense.mlp_init import torch_default
 from simbias.presets import presets
@@ -93,7 +93,7 @@ def _measures(points: int, pairs: int) -> dict[str, Any]:
     return {
         "power": TrainingPaths(paths),
         "test_power": paths,
-        "accuracy": Accuracies(),
+        "accuracy": ClassAccuracy(),
         "wrong_fitted": wrong_fitted,
     }
 

@@ -38,6 +38,7 @@ class AdversarialAccuracy(AbstractMeasure):
     rows: int = eqx.field(static=True, default=1000)
     simple: int = eqx.field(static=True, default=1)
     dims: ClassVar[tuple[str, ...]] = ("attack",)
+    test_targets: ClassVar[str] = "signs"
 
     def __check_init__(self):
         one_of("norm", self.norm, get_args(Norm))

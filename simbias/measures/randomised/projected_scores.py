@@ -38,6 +38,7 @@ class ProjectedScores(AbstractMeasure):
     layer: str = eqx.field(static=True, default="w")
     rank: int = eqx.field(static=True, default=2)
     dims: ClassVar[tuple[str, ...]] = ("mixed", "score")
+    test_targets: ClassVar[str] = "signs"
 
     def __check_init__(self):
         positive_integer("rank", self.rank)

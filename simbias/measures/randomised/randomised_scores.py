@@ -33,6 +33,7 @@ class RandomisedScores(AbstractMeasure):
 
     simple: int = eqx.field(static=True, default=1)
     dims: ClassVar[tuple[str, ...]] = ("randomised", "score")
+    test_targets: ClassVar[str] = "signs"
 
     def __check_init__(self):
         positive_integer("simple", self.simple)

@@ -38,6 +38,7 @@ class UniversalPerturbation(AbstractMeasure):
     simple: int = eqx.field(static=True, default=1)
     is_signed: bool = eqx.field(static=True, default=False)
     dims: ClassVar[tuple[str, ...]] = ("attack",)
+    test_targets: ClassVar[str] = "signs"
 
     def __check_init__(self):
         positive("radius", self.radius)

@@ -25,6 +25,7 @@ class BlockAccuracy(AbstractMeasure):
     """
 
     dims: ClassVar[tuple[str, ...]] = ("randomised",)
+    test_targets: ClassVar[str] = "classes"
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "3"]:
         """Accuracies in [0, 1]; any network, classes by `argmax` or by sign.

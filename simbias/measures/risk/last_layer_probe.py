@@ -42,6 +42,7 @@ class LastLayerProbe(AbstractMeasure):
     target: Block = eqx.field(static=True, default="complex")
     penalty: float = eqx.field(static=True, default=1e3)
     dims: ClassVar[tuple[str, ...]] = ("probe",)
+    test_targets: ClassVar[str] = "classes"
 
     def __check_init__(self):
         one_of("target", self.target, get_args(Block))

@@ -10,9 +10,13 @@ from simbias.measures.risk.train_accuracy import TrainAccuracy
 
 
 class TestAccuracy(AbstractMeasure):
-    """Share of the test sample with f > 0 exactly where y > 0, for all outputs."""
+    """Share of the test sample with f > 0 exactly where y > 0, for all outputs.
+
+    Targets are as for `TrainAccuracy`.
+    """
 
     dims: ClassVar[tuple[str, ...]] = ()
+    test_targets: ClassVar[str] = "signs"
     # The name begins like a test; pytest would collect it.
     __test__: ClassVar[bool] = False
 

@@ -10,9 +10,14 @@ from simbias.introspection.outputs import outputs
 
 
 class TrainAccuracy(AbstractMeasure):
-    """Share of the training samples with f > 0 exactly where y > 0, for all outputs."""
+    """Share of the training samples with f > 0 exactly where y > 0, for all outputs.
+
+    Targets have signs, such as −1 and +1; one-hot ones have none, and are refused: see
+    `ClassAccuracy`.
+    """
 
     dims: ClassVar[tuple[str, ...]] = ()
+    targets: ClassVar[str] = "signs"
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Accuracy; any network."""

@@ -22,7 +22,7 @@ def test_labels_are_wrong_in_training_alone():
     np.testing.assert_array_equal(truth(test), label(test))
     np.testing.assert_array_equal(np.sum(test.y, axis=1), 1)
     constant = lambda _: np.eye(10)[3]
-    seen = path.Accuracies()(constant, data)
+    seen = path.ClassAccuracy()(constant, data)
     expected = [np.mean(label(some) == 3) for some in (data, test)]
     np.testing.assert_allclose(seen, expected)
 

@@ -1,0 +1,35 @@
+"""Share of the samples whose largest output is that of their class."""
+
+from typing import Any, ClassVar
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from simbias.core import AbstractMeasure, Dataset
+from simbias.introspection.outputs import class_accuracy
+
+
+class ClassAccuracy(AbstractMeasure):
+    """Share of the training and of the test sample with argmax f = argmax y.
+
+    Targets have two columns or more: one-hot, or probabilities.  For labels −1 and +1
+    in one column see `TrainAccuracy`.
+    """
+
+    dims: ClassVar[tuple[str, ...]] = ("sample",)
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "2"]:
+        """Accuracies in [0, 1], labels as they are; NaN without a test sample.
+
+        Raises:
+            ValueError: for targets of one column.
+        """
+        train = class_accuracy(network, data)
+        if data.test is None:
+            return jnp.stack([train, jnp.full_like(train, jnp.nan)])
+        return jnp.stack([train, class_accuracy(network, data.test)])
+
+    def coords(self) -> dict[str, np.ndarray]:
+        """Training and test sample."""
+        return {"sample": np.array(["train", "test"])}
