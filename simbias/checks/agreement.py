@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from simbias.checks.arrays import check_arrays
+from simbias.checks.experiment import check_static
 from simbias.core import AbstractNetwork, Dataset
 from simbias.errors import BadInput
 from simbias.introspection.trained import split_trained, unknown_frozen
@@ -25,10 +26,33 @@ def made(pair: Any) -> tuple[Dataset, Any]:
             check_arrays("data", data)
             check_arrays("network", network)
             return data, network
+    of = lambda v: type(v).__name__
+    got = f"({', '.join(map(of, pair))})" if isinstance(pair, tuple) else of(pair)
     raise BadInput(
-        "`make` must return (Dataset, network), got "
-        f"{type(pair).__name__}. Example: return data, balanced(key, m=m, d=d)."
+        f"`make` must return (Dataset, network), got {got}. Example: return data, "
+        "balanced(key, m=m, d=d)."
     )
+
+
+_AS_BUFFER = (
+    "Example: a field mask: Buffer without static=True, made as "
+    "simbias.core.Buffer(array) and read as self.mask.value; it is not trained."
+)
+_IN_TRAINING = (
+    ". A network is called with one input and no key. Pass inference=True to the "
+    "dropout there, and write a method in_training(x, key) that passes the key: the "
+    'flow "descent" trains with it.'
+)
+_STATE = (
+    ". A network is called with one input and no state. Use eqx.nn.LayerNorm or "
+    "eqx.nn.GroupNorm, or write a method on_sample(x, weight), as "
+    "simbias.networks.resnet does."
+)
+_ADVICE = {
+    eqx.nn.Dropout: _IN_TRAINING,
+    eqx.nn.BatchNorm: _STATE,
+    eqx.nn.SpectralNorm: _STATE,
+}
 
 
 def check_loss(loss: Any, data: Any) -> None:
@@ -59,6 +83,9 @@ def check_fit(network: Any, data: Any) -> None:
         ValueError: for an empty sample, sizes of inputs or outputs that differ, a
             network without arrays, or one of ours with a number in place of one.
     """
+    check_real(network, data)
+    if isinstance(network, eqx.Module):
+        check_static("the network", network, _AS_BUFFER)
     for name in ("x", "y", "weight", "mean", "features"):
         if not hasattr(getattr(data, name), "shape"):
             raise BadInput(
@@ -99,6 +126,28 @@ def check_fit(network: Any, data: Any) -> None:
     _check_leaves(network)
 
 
+def check_real(network: Any, data: Any) -> None:
+    """Refuse complex numbers, whose imaginary parts would be lost.
+
+    Raises:
+        ValueError: naming the array.
+    """
+    for name, tree in (("data", data), ("network", network)):
+        for path, leaf in jax.tree_util.tree_leaves_with_path(tree):
+            dtype = getattr(leaf, "dtype", None)
+            if dtype is None or not jnp.issubdtype(dtype, jnp.complexfloating):
+                continue
+            raise BadInput(
+                f"`{name}{jax.tree_util.keystr(path)}` is complex ({dtype}); numbers "
+                "here are real. Example: jnp.concatenate([z.real, z.imag], axis=1) for "
+                "inputs, and two arrays, the real and the imaginary part, for weights."
+            )
+
+
+def _has_advice(value: Any) -> bool:
+    return type(value) in _ADVICE
+
+
 def _check_fresh(data: Any) -> None:
     if data.fresh is None:
         return
@@ -129,10 +178,13 @@ def _check_outputs(network: Any, data: Any) -> None:
     x = jax.ShapeDtypeStruct(data.x.shape[1:], data.x.dtype)
     try:
         found = eqx.filter_eval_shape(network, x)
-    except (TypeError, ValueError) as error:
+    except Exception as error:  # of any kind: it was written for other calls
+        why = (str(error).strip() or repr(error)).splitlines()[0].rstrip(".")
+        held = jax.tree.leaves(network, is_leaf=_has_advice)
+        advice = "".join(_ADVICE[type(v)] for v in held if _has_advice(v))
         raise BadInput(
-            f"the network does not take inputs of {data.x.shape[1]} coordinates, as "
-            f"`data.x` has: {(str(error) or repr(error)).splitlines()[0]}"
+            f"the network cannot be called with one input of {data.x.shape[1]} "
+            f"coordinates, as `data.x` has: {why}{advice}"
         ) from error
     if not isinstance(found, jax.ShapeDtypeStruct):
         raise BadInput(

@@ -80,7 +80,7 @@ def check_measures(field: str, measures: Any) -> None:
         )
     for name, measure in measures.items():
         if isinstance(measure, eqx.Module):
-            _check_static(f"measure `{name}`", measure)
+            check_static(f"measure `{name}`", measure)
 
 
 def check_resources(lanes: Any, devices: Any) -> None:
@@ -183,7 +183,7 @@ def check_experiment(experiment: Any) -> None:
     if not isinstance(experiment.stop, AbstractStop | None):
         raise BadInput(f"`stop` must be a stop or None, got {experiment.stop!r}.")
     if experiment.stop is not None:
-        _check_static("`stop`", experiment.stop)
+        check_static("`stop`", experiment.stop)
     for field in ("measures", "final"):
         check_measures(field, getattr(experiment, field))
     measures = {**experiment.measures, **experiment.final}
@@ -202,19 +202,28 @@ def check_experiment(experiment: Any) -> None:
         )
 
 
-def _check_static(name: str, module: Any) -> None:
+def check_static(name: str, module: Any, example: str = "") -> None:
     """Refuse arrays in static fields: two of them cannot be compared, which JAX does.
+
+    Args:
+        name: of the module, in a message.
+        module: with the modules that it holds.
+        example: what to do in place of that.
 
     Raises:
         ValueError: naming the field.
     """
+    is_array = lambda v: isinstance(v, (jax.Array, np.ndarray))
+    is_module = lambda v: isinstance(v, eqx.Module)
     for field in dataclasses.fields(module):
         value = getattr(module, field.name)
-        is_static = field.metadata.get("static", False)
-        if is_static and any(map(eqx.is_array, jax.tree.leaves(value))):
+        leaves = jax.tree.leaves(value, is_leaf=is_module)
+        if not field.metadata.get("static", False):
+            for inner in filter(is_module, leaves):
+                check_static(name, inner, example)
+        elif any(map(is_array, leaves)):
+            example = example or "Leave out static=True: it is a field like any other."
             raise BadInput(
-                f"{name} holds an array in its static field `{field.name}`. Leave out "
-                "static=True: an array is a field like any other."
+                f"{name} holds an array in the static field `{field.name}` of a "
+                f"{type(module).__name__}, and JAX cannot compare arrays. {example}"
             )
-        if isinstance(value, eqx.Module) and not is_static:
-            _check_static(name, value)

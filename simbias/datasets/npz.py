@@ -20,6 +20,12 @@ _NEEDED = ("x", "y")
 _KNOWN = (*_NEEDED, "weight", "mean", "features", "x_test", "y_test")
 # Bytes of a file, and of what it unpacks to: an array of more is not compiled.
 _MOST_BYTES = 1 << 30
+_CONVERSIONS = {
+    ".csv": "Example: a = numpy.loadtxt('mine.csv', delimiter=','); "
+    "numpy.savez('mine.npz', x=a[:, :-1], y=a[:, -1]), where y is the last column.",
+    ".npy": "Example: a = numpy.load('mine.npy'); "
+    "numpy.savez('mine.npz', x=a[:, :-1], y=a[:, -1]), where y is the last column.",
+}
 _EXAMPLE = "Example: numpy.savez('mine.npz', x=x, y=y, x_test=x_test, y_test=y_test)."
 
 
@@ -105,6 +111,10 @@ def _read(path: str, expected: str) -> tuple[bytes, str]:
 
 def _arrays(path: str, raw: bytes) -> dict[str, np.ndarray]:
     """What is in the file; nothing of it is executed."""
+    if not raw.startswith(b"PK"):  # as every zip file does
+        suffix = pathlib.PurePath(path).suffix.lower()
+        example = _CONVERSIONS.get(suffix, _EXAMPLE)
+        raise BadInput(f"`path`: {path} is no npz file. {example}")
     try:
         found = arrays_of(raw, _MOST_BYTES)
     except BadInput as error:

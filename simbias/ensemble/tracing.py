@@ -39,6 +39,11 @@ def check_traced(
                 "a static field (make it outside `make`)."
             )
         return
+    met = str(error).strip().splitlines()[0]
+    if not numbers:
+        raise BadInput(
+            f"`make` of {name} cannot be traced a second time: {met}"
+        ) from error
     alone = [k for k in numbers if _tried(drawn, numbers, {k: numbers[k]})[1]]
     culprits = ", ".join(f"`{k}`" for k in alone or numbers)
     raise BadInput(
@@ -46,7 +51,7 @@ def check_traced(
         "sweep over floats, and over what is annotated `Index`, compiles once. Such a "
         "number may decide no shape, and no `if` (write jnp.where). One that must is "
         "an int, a bool or a str, annotated as such. What was met: "
-        f"{str(error).strip().splitlines()[0]}"
+        f"{met}"
     ) from error
 
 

@@ -181,5 +181,7 @@ def test_a_member_whose_labels_alone_are_wrong_is_named():
         members = [(member, member) for member in range(plan.size)]
         lanes = programs.begin(members[:first], lanes)
         np.testing.assert_array_equal(lanes.data.y[:first, :6], 1)
-        with pytest.raises(ValueError, match=f"seed {first} of .*'n': 6.*labels 0 and 1"):
+        with pytest.raises(
+            ValueError, match=f"seed {first} of .*'n': 6.*labels 0 and 1"
+        ):
             programs.begin(members, lanes)

@@ -94,8 +94,8 @@ def first_memory(transform: Any, params: PyTree, **extra: Any) -> PyTree:
     """Memory at time 0 of a transformation of any kind; `extra` as in `updated`.
 
     Raises:
-        ValueError: if it cannot take a step, remembers something else after one, or
-            draws from a key that it does not remember.
+        ValueError: if it cannot take a step, remembers something else after one, has
+            its result in its memory, or draws from a key that it does not remember.
     """
     step = lambda params, memory: updated(transform, params, memory, params, **extra)
     try:
@@ -110,6 +110,7 @@ def first_memory(transform: Any, params: PyTree, **extra: Any) -> PyTree:
             "`optimiser` remembers something else after a step than before, "
             f"{jax.tree.structure(after)} and {jax.tree.structure(memory)}."
         )
+    _refuse_averages(memory)
     # Of the optimiser alone: a network may draw from what key it likes.
     squares = lambda params: sum(jnp.sum(leaf**2) for leaf in jax.tree.leaves(params))
     alone = {**extra, "value_fn": squares}
@@ -118,6 +119,18 @@ def first_memory(transform: Any, params: PyTree, **extra: Any) -> PyTree:
             lambda held: updated(transform, params, held, params, **alone), memory
         )
     return memory
+
+
+def _refuse_averages(memory: PyTree) -> None:
+    """Refuse an optimiser whose weights to measure are not those that it steps."""
+    averages = optax.contrib.ScheduleFreeState
+    is_average = lambda v: isinstance(v, averages)
+    if any(map(is_average, jax.tree.leaves(memory, is_leaf=is_average))):
+        raise BadInput(
+            "`optimiser` is schedule-free: the weights that it steps (y) are not those "
+            "of its result (x), which lie in its memory, so that every measure would "
+            "be of the wrong ones. Example: optimiser=optax.adamw, with a `schedule`."
+        )
 
 
 def updated(
