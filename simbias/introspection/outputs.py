@@ -30,7 +30,7 @@ def classes(y: Float[Array, "n k"]) -> Int[Array, " n"]:
     return jnp.argmax(y, axis=1).astype(jnp.int32)
 
 
-def class_accuracy(f: Callable[[Array], Array], data: Dataset) -> Float[Array, ""]:
+def classified_share(f: Callable[[Array], Array], data: Dataset) -> Float[Array, ""]:
     """Share of the rows on which the largest output is that of the class.
 
     Raises:

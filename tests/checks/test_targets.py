@@ -134,6 +134,13 @@ def test_one_hot_targets_are_sent_to_the_accuracy_of_the_largest_output():
     assert np.isnan(test)
     both = dataclasses.replace(data, test=data)
     np.testing.assert_array_equal(ClassAccuracy()(net, both), [train, train])
+    # Padding does not count, and single precision is kept.
+    short = dataclasses.replace(data, weight=data.weight.at[4:].set(0))
+    single = lambda v: v.astype(jnp.float32) if eqx.is_inexact_array(v) else v
+    net, short = jax.tree.map(single, (net, short))
+    found_short = ClassAccuracy()(net, short)
+    assert found_short[0] == pytest.approx(found[:4].mean())
+    assert found_short.dtype == jnp.float32
 
 
 def test_real_targets_of_both_signs_and_constant_ones_have_an_accuracy():

@@ -47,7 +47,7 @@ from simbias.figures.band import band
 from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
-from simbias.introspection.outputs import class_accuracy, second_sample
+from simbias.introspection.outputs import classified_share, second_sample
 from simbias.losses import cross_entropy
 from simbias.networks.dense.mlp import Mlp, mlp
 from simbias.presets import presets
@@ -114,7 +114,7 @@ class ResetAccuracy(AbstractMeasure):
 
         def at(place: Int[Array, "2"]) -> Float[Array, ""]:
             other = jax.tree.map(lambda v: v[place[1]], others)
-            found = class_accuracy(with_layer(now, place[0], other), test)
+            found = classified_share(with_layer(now, place[0], other), test)
             return jnp.where(jnp.isnan(other.biases[0][0]), jnp.nan, found)
 
         shape = (LAYERS, len(EPOCHS) + 1)

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
-from simbias.introspection.outputs import class_accuracy
+from simbias.introspection.outputs import classified_share
 
 
 class ClassAccuracy(AbstractMeasure):
@@ -25,10 +25,10 @@ class ClassAccuracy(AbstractMeasure):
         Raises:
             ValueError: for targets of one column.
         """
-        train = class_accuracy(network, data)
+        train = classified_share(network, data)
         if data.test is None:
             return jnp.stack([train, jnp.full_like(train, jnp.nan)])
-        return jnp.stack([train, class_accuracy(network, data.test)])
+        return jnp.stack([train, classified_share(network, data.test)])
 
     def coords(self) -> dict[str, np.ndarray]:
         """Training and test sample."""
