@@ -182,9 +182,11 @@ def _check_outputs(network: Any, data: Any) -> None:
         why = (str(error).strip() or repr(error)).splitlines()[0].rstrip(".")
         held = jax.tree.leaves(network, is_leaf=_has_advice)
         advice = "".join(_ADVICE[type(v)] for v in held if _has_advice(v))
+        of_shapes = isinstance(error, (TypeError, ValueError)) and not advice
+        does = "does not take" if of_shapes else "cannot be called with"
         raise BadInput(
-            f"the network cannot be called with one input of {data.x.shape[1]} "
-            f"coordinates, as `data.x` has: {why}{advice}"
+            f"the network {does} inputs of {data.x.shape[1]} coordinates, as `data.x` "
+            f"has: {why}{advice}"
         ) from error
     if not isinstance(found, jax.ShapeDtypeStruct):
         raise BadInput(

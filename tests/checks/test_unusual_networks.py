@@ -72,9 +72,9 @@ def test_an_array_in_a_static_field_of_a_network_is_named(mask):
 
 def test_a_network_that_asks_for_a_key_is_told_of_training():
     dropout = Random((linear(), eqx.nn.Dropout(0.5)))
-    refused(dropout, r"called with one input.*key.*inference=True.*in_training\(x, key")
+    refused(dropout, r"called with inputs.*key.*inference=True.*in_training\(x, key")
     sequential = eqx.nn.Sequential([linear(), eqx.nn.Dropout(0.5)])
-    refused(sequential, r"called with one input.*inference=True")
+    refused(sequential, r"called with inputs.*inference=True")
 
 
 def test_a_network_that_asks_for_a_state_is_told_of_other_norms():
@@ -82,7 +82,7 @@ def test_a_network_that_asks_for_a_state_is_told_of_other_norms():
         eqx.nn.BatchNorm(1, "batch", mode="batch"),
         eqx.nn.SpectralNorm(linear(), "weight", key=KEY),
     ):
-        refused(Random((linear(), norm)), r"called with one input.*'state'.*LayerNorm")
+        refused(Random((linear(), norm)), r"called with inputs.*'state'.*LayerNorm")
 
 
 def test_a_network_beside_its_state_is_no_network():
