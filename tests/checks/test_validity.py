@@ -96,7 +96,7 @@ def test_wrong_experiments_are_refused_by_name(changes, message):
     ],
 )
 def test_an_array_in_a_static_field_is_refused_by_name(changes, owner):
-    holds = f"{owner} holds an array in its static field `array`"
+    holds = f"{owner} holds an array in the static field `array`"
     with pytest.raises(ValueError, match=holds):
         planned(small(cell={"n": 6}, **changes(np.ones(2))))
 
