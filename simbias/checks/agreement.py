@@ -83,7 +83,6 @@ def check_fit(network: Any, data: Any) -> None:
         ValueError: for an empty sample, sizes of inputs or outputs that differ, a
             network without arrays, or one of ours with a number in place of one.
     """
-    check_real(network, data)
     if isinstance(network, eqx.Module):
         check_static("the network", network, _AS_BUFFER)
     for name in ("x", "y", "weight", "mean", "features"):
@@ -124,24 +123,6 @@ def check_fit(network: Any, data: Any) -> None:
     _check_fresh(data)
     _check_outputs(network, data)
     _check_leaves(network)
-
-
-def check_real(network: Any, data: Any) -> None:
-    """Refuse complex numbers, whose imaginary parts would be lost.
-
-    Raises:
-        ValueError: naming the array.
-    """
-    for name, tree in (("data", data), ("network", network)):
-        for path, leaf in jax.tree_util.tree_leaves_with_path(tree):
-            dtype = getattr(leaf, "dtype", None)
-            if dtype is None or not jnp.issubdtype(dtype, jnp.complexfloating):
-                continue
-            raise BadInput(
-                f"`{name}{jax.tree_util.keystr(path)}` is complex ({dtype}); numbers "
-                "here are real. Example: jnp.concatenate([z.real, z.imag], axis=1) for "
-                "inputs, and two arrays, the real and the imaginary part, for weights."
-            )
 
 
 def _has_advice(value: Any) -> bool:

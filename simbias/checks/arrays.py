@@ -3,6 +3,7 @@
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from simbias.errors import BadInput
@@ -11,8 +12,8 @@ from simbias.errors import BadInput
 def check_arrays(name: str, tree: Any) -> None:
     """Refuse arrays in which a part of what they say would be lost, or which fail.
 
-    Those are masked arrays, numbers wider than float64, NumPy's arrays of objects,
-    texts or times, and tables of pandas.
+    Those are masked arrays, complex numbers and those wider than float64, NumPy's
+    arrays of objects, texts or times, and tables of pandas.
 
     Raises:
         ValueError: naming the array.
@@ -35,6 +36,13 @@ def _wrong(leaf: Any) -> str | None:
         return (
             f"must be an array of JAX or NumPy, got a {kind}. Example: "
             "frame.to_numpy(float)."
+        )
+    dtype = getattr(leaf, "dtype", None)
+    if dtype is not None and jnp.issubdtype(dtype, np.complexfloating):
+        return (
+            f"is complex ({dtype}), and numbers here are real. Example: "
+            "jnp.concatenate([z.real, z.imag], axis=1) for inputs, and two arrays, the "
+            "real and the imaginary part, for weights."
         )
     if not isinstance(leaf, (np.ndarray, np.generic)):
         return None

@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from simbias.checks.agreement import check_real
+from simbias.checks.arrays import check_arrays
 from simbias.checks.experiment import check_measures
 from simbias.checks.values import is_number
 from simbias.core import AbstractFlow, AbstractStop, Dataset
@@ -51,7 +51,8 @@ def checked_dtype(network: Any, data: Dataset) -> str:
     Raises:
         ValueError: if there are several.
     """
-    check_real(network, data)
+    check_arrays("network", network)
+    check_arrays("data", data)
     dtypes = {
         str(v.dtype)
         for v in jax.tree.leaves((network, data))
