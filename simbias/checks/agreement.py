@@ -76,12 +76,31 @@ def check_loss(loss: Any, data: Any) -> None:
         raise BadInput(f"`loss` must return one real number, got {seen}. {example}")
 
 
+def check_real(network: Any, data: Any) -> None:
+    """Refuse complex numbers, of which a flow would move one part only.
+
+    Raises:
+        ValueError: naming the array.
+    """
+    for name, tree in (("network", network), ("data", data)):
+        for path, leaf in jax.tree_util.tree_leaves_with_path(tree):
+            kind = getattr(leaf, "dtype", None)
+            if kind is not None and jnp.issubdtype(kind, jnp.complexfloating):
+                where = name + jax.tree_util.keystr(path)
+                raise BadInput(
+                    f"`{where}` must be real, got {kind}. Use its real and imaginary "
+                    "parts as two arrays. Example: jnp.concatenate([x.real, x.imag], "
+                    "axis=1)."
+                )
+
+
 def check_fit(network: Any, data: Any) -> None:
     """Refuse a network that cannot be trained on a sample.
 
     Raises:
-        ValueError: for an empty sample, sizes of inputs or outputs that differ, a
-            network without arrays, or one of ours with a number in place of one.
+        ValueError: for complex numbers, an empty sample, sizes of inputs or outputs
+            that differ, a network without arrays, or one of ours with a number in place
+            of one.
     """
     if isinstance(network, eqx.Module):
         check_static("the network", network, _AS_BUFFER)
@@ -90,6 +109,7 @@ def check_fit(network: Any, data: Any) -> None:
             raise BadInput(
                 f"`data.{name}` must be an array, got {getattr(data, name)!r}."
             )
+    check_real(network, data)
     if data.x.ndim != 2 or data.x.shape[0] == 0:
         raise BadInput(
             "`data.x` must have rows of coordinates, and one at least: the sample is "
@@ -147,6 +167,8 @@ def _check_fresh(data: Any) -> None:
         raise BadInput(
             f"`data.fresh` does not draw rows: {str(error).splitlines()[0]}. {example}"
         ) from error
+    if any(jnp.issubdtype(part.dtype, jnp.complexfloating) for part in found):
+        raise BadInput("`data.fresh` must draw real numbers, got complex ones.")
     expected = [(3, *data.x.shape[1:]), (3, *data.y.shape[1:])]
     if shapes != expected:
         raise BadInput(
@@ -173,6 +195,11 @@ def _check_outputs(network: Any, data: Any) -> None:
         raise BadInput(
             f"the network must return an array (k,) for one input, got a "
             f"{type(found).__name__}."
+        )
+    if jnp.issubdtype(found.dtype, jnp.complexfloating):
+        raise BadInput(
+            f"the network must return real numbers, got {found.dtype}. Example: return "
+            "output.real."
         )
     if found.shape != data.y.shape[1:]:
         advice = (

@@ -1,17 +1,14 @@
 """A value of a cell, as its annotation says."""
 
 import difflib
-import math
 import typing
 from typing import Any, Literal
 
 import numpy as np
 
+from simbias.checks.values import LARGEST, is_finite, short
 from simbias.core import PLAIN
 from simbias.errors import BadInput
-
-# Sizes and counts are 32-bit integers in XLA.
-_LARGEST = 2**31 - 1
 
 
 def checked_value(name: str, value: Any, annotation: Any) -> Any:
@@ -39,14 +36,14 @@ def checked_value(name: str, value: Any, annotation: Any) -> Any:
             )
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise BadInput(f"`{name}` must be a number, got {value!r}.")
-        if not math.isfinite(value):
-            raise BadInput(f"`{name}` must be finite, got {value}.")
+        if not is_finite(value):
+            raise BadInput(f"`{name}` must be finite, got {short(value)}.")
         if annotation is float:
             return float(value)
         if value != int(value):
             raise BadInput(f"`{name}` must be an integer, got {value}.")
-        if abs(value) > _LARGEST:
-            raise BadInput(f"`{name}` must be at most {_LARGEST:,}, got {value:,}.")
+        if abs(value) > LARGEST:
+            raise BadInput(f"`{name}` must be at most {LARGEST:,}, got {value:,}.")
         return int(value)
     if annotation is str and not isinstance(value, str):
         raise BadInput(f"`{name}` must be a string, got {value!r}.")

@@ -1,7 +1,6 @@
 """What an experiment and its measures must be, refused by name."""
 
 import dataclasses
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,6 +8,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from simbias.checks.values import LARGEST, is_finite, short
 from simbias.core import (
     AbstractFlow,
     AbstractStop,
@@ -135,13 +135,15 @@ def check_experiment(experiment: Any) -> None:
         raise BadInput(
             f"`seeds` must be a positive integer, got {seeds!r}. Example: seeds=20."
         )
+    if seeds > LARGEST:
+        raise BadInput(f"`seeds` must be at most {LARGEST:,}, got {short(seeds)}.")
     if not isinstance(times, tuple) or not all(
         isinstance(t, (int, float)) and not isinstance(t, bool) for t in times
     ):
         raise BadInput(f"`times` must be numbers in a row, got {times!r}.")
-    if not times or not all(math.isfinite(t) and t >= 0 for t in times):
+    if not times or not all(is_finite(t) and t >= 0 for t in times):
         raise BadInput(
-            f"`times` must be finite, not negative and not empty, got {times}. "
+            f"`times` must be finite, not negative and not empty, got {times!r:.200}. "
             "Example: times=(0.0, 1.0, 10.0)."
         )
     if any(b <= a for a, b in zip(times, times[1:], strict=False)):

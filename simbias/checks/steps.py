@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
+from simbias.core import Status
+
 # Of a smooth field the first rejection of a step finds a length that is accepted: in
 # runs that are stiff, or stop at the limit of stability, at most two in 3,000 attempts
 # are rejected again.  At a kink it is every second one.
@@ -81,3 +83,28 @@ def _members(found: Bool[np.ndarray, "..."]) -> str:
     if found.size == 1:
         return "the network"
     return f"{int(found.sum()):,} of {found.size:,} networks"
+
+
+def warn_of_divergence(flow: Any, status: Any, stacklevel: int = 3) -> None:
+    """Warn if every network of a run became NaN or infinite; name the learning rate.
+
+    Args:
+        flow: of the run.
+        status: of every network.
+        stacklevel: whose call it is about.
+    """
+    statuses = np.asarray(status)
+    if statuses.size == 0 or not np.all(statuses == Status.NONFINITE):
+        return
+    rate = getattr(flow, "rate", None)
+    advice = (
+        f"The learning rate `rate` = {rate} is too large for this sample, network and "
+        "loss: try a tenth of it."
+        if rate is not None
+        else "Look at the scale of the inputs, the targets and the initial weights."
+    )
+    warnings.warn(
+        f"all {statuses.size:,} networks ended as NONFINITE: a weight, the loss or its "
+        f"gradient became NaN or infinite, and later records are NaN. {advice}",
+        stacklevel=stacklevel,
+    )

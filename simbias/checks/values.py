@@ -8,16 +8,25 @@ import math
 from numbers import Real
 from typing import Any
 
+import jax.numpy as jnp
 from jax.core import Tracer
 
 from simbias.errors import BadInput
 
+# Sizes and counts are 32-bit integers in XLA.
+LARGEST = 2**31 - 1
+
 
 def positive_integer(name: str, value: Any) -> None:
-    """Raise ValueError unless `value` is an integer above 0."""
+    """Raise ValueError unless `value` is an integer from 1 to 2³¹ − 1."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise BadInput(
             f"`{name}` must be a positive integer, got {value!r}. Example: {name}=100."
+        )
+    if value > LARGEST:
+        raise BadInput(
+            f"`{name}` must be at most 2³¹ − 1 = {LARGEST}, got {short(value)}. "
+            f"Example: {name}=100."
         )
 
 
@@ -25,9 +34,9 @@ def not_negative(name: str, value: Any) -> None:
     """Raise ValueError unless `value` is finite and at least 0."""
     if isinstance(value, Tracer):
         return
-    if not (is_number(value) and math.isfinite(value) and value >= 0):
+    if not (is_number(value) and is_finite(value) and value >= 0):
         raise BadInput(
-            f"`{name}` must be finite and not negative, got {value!r}. "
+            f"`{name}` must be finite and not negative, got {short(value)}. "
             f"Example: {name}=0.3."
         )
 
@@ -36,9 +45,9 @@ def positive(name: str, value: Any) -> None:
     """Raise ValueError unless `value` is finite and above 0."""
     if isinstance(value, Tracer):
         return
-    if not (is_number(value) and math.isfinite(value) and value > 0):
+    if not (is_number(value) and is_finite(value) and value > 0):
         raise BadInput(
-            f"`{name}` must be finite and positive, got {value!r}. "
+            f"`{name}` must be finite and positive, got {short(value)}. "
             f"Example: {name}=1e-3."
         )
 
@@ -59,5 +68,21 @@ def below_one(name: str, value: Any) -> None:
 
 def is_number(value: Any) -> bool:
     """True for a real number, or an array that holds one; not for a truth value."""
-    is_scalar = isinstance(value, Real) or getattr(value, "shape", None) == ()
-    return is_scalar and not isinstance(value, bool)
+    if hasattr(value, "dtype"):
+        return value.shape == () and jnp.isrealobj(value) and value.dtype != bool
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_finite(value: Any) -> bool:
+    """True for a number that a float can hold."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer beyond 1e308
+        return False
+
+
+def short(value: Any) -> str:
+    """A value as an error shows it."""
+    if isinstance(value, int) and abs(value) > LARGEST:
+        return f"an integer of {value.bit_length()} bits"
+    return repr(value)

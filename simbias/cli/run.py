@@ -10,7 +10,7 @@ import numpy as np
 import tyro
 import xarray as xr
 
-from simbias.checks.steps import warn_of_steps
+from simbias.checks.steps import warn_of_divergence, warn_of_steps
 from simbias.cli import _output as output
 from simbias.cli._drawing import CHANGED
 from simbias.cli._leaving import resumable
@@ -186,6 +186,7 @@ def _complete(request: _Request) -> int:
             say(CHANGED.format(file=recipe["file"]["name"]))
         ds = to_xarray(table, described)
         warn_of_steps(plan.experiment.flow, ds, ds["end_time"])
+        warn_of_divergence(plan.experiment.flow, ds["status"])
         _show(request, plan.experiment, ds, denied, store)
     return end.code
 

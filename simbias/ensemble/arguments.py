@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from simbias.checks.arrays import check_arrays
 from simbias.checks.experiment import check_measures
-from simbias.checks.values import is_number
+from simbias.checks.values import is_finite, is_number
 from simbias.core import AbstractFlow, AbstractStop, Dataset
 from simbias.errors import BadInput
 
@@ -49,7 +49,7 @@ def checked_dtype(network: Any, data: Dataset) -> str:
     """The type of all numbers; a warning if JAX can make no other.
 
     Raises:
-        ValueError: if there are several.
+        ValueError: if there are several, or one that flows do not take.
     """
     check_arrays("network", network)
     check_arrays("data", data)
@@ -64,6 +64,12 @@ def checked_dtype(network: Any, data: Dataset) -> str:
             "Draw both inside `with simbias.exact_numerics():`."
         )
     (dtype,) = dtypes
+    if dtype not in ("float32", "float64"):
+        raise BadInput(
+            f"`network` and `data` must be float32 or float64, got {dtype}: in fewer "
+            "digits the steps of a flow are below rounding. Example: jax.tree.map("
+            "lambda v: v.astype(float), network)."
+        )
     # Asked outside `exact_numerics`: what the caller's own arrays are made of.
     if dtype == "float32" and jnp.result_type(float) == jnp.float32:
         warnings.warn(
@@ -88,7 +94,7 @@ def checked_times(times: Any) -> tuple[float, ...]:
         found = ()
     if not found or not all(map(is_number, found)):
         raise BadInput(f"`times` must be a tuple of numbers, got {times!r}. {example}")
-    found = tuple(map(float, found))
+    found = tuple(float(t) if is_finite(t) else math.inf for t in found)
     increases = all(b > a for a, b in zip((-1e-300, *found), found, strict=False))
     if not increases or not math.isfinite(found[-1]):
         raise BadInput(

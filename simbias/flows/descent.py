@@ -1,7 +1,6 @@
 """Gradient descent and its relatives, by optax."""
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -46,6 +45,12 @@ from simbias.flows._descent.optimisers import (
     stays_finite,
     updated,
 )
+from simbias.flows._descent.schedules import (
+    Schedule,
+    check_schedule,
+    factor,
+    has_ended,
+)
 from simbias.flows._shared.objective import (
     choose,
     clock,
@@ -58,9 +63,6 @@ from simbias.flows._shared.objective import (
 )
 from simbias.flows._shared.turn import counted, first_counts, turn_of
 from simbias.introspection.trained import size, split_trained
-
-# Number of the step, from 0 -> factor of the rate.
-Schedule = Callable[[Int[Array, ""]], Float[Array, ""]]
 
 # A time counts as reached within rounding, as it does for the engine.
 _REACHED = 1 - 1e-12
@@ -84,7 +86,10 @@ class Descent(AbstractFlow):
     every seed has its own noise.
 
     With a `schedule` step k has the rate rate · schedule(k), and the clock is the sum
-    of the rates taken so far.
+    of the rates taken so far.  Schedules of optax will do, such as
+    `optax.cosine_decay_schedule(1.0, 1000)`.  Once the schedule is 0 for good nothing
+    moves any more, and the member ends as CONVERGED: records of later times repeat the
+    last network.
 
     With `batch` the gradient is that of a mini-batch ("gd" is then SGD).  By `sampling`
     in "epochs" the samples are shuffled at the start of every epoch and each is used
@@ -148,6 +153,7 @@ class Descent(AbstractFlow):
             self.rate = 0.1
 
     def __check_init__(self):
+        check_schedule(self.schedule, self.rate)
         if self.rate is not None:
             positive("rate", self.rate)
         positive_integer("max_steps", self.max_steps)
@@ -175,7 +181,9 @@ class Descent(AbstractFlow):
     @property
     def clock(self) -> str:
         """Steps × rate, or steps where the optimiser has a rate of its own."""
-        return "steps" if self.rate is None else "steps × rate"
+        if self.rate is None:
+            return "steps"
+        return "steps × rate" if self.schedule is None else "sum of the rates of steps"
 
     def prepared(self) -> "Descent":
         """With numbers in place of the optimiser's name, if it is shared."""
@@ -191,7 +199,7 @@ class Descent(AbstractFlow):
 
     def attempt_size(self, network: Any, n: int, width: int, tile: int) -> int:
         """Numbers that a step holds: the gradient of a mini-batch, and new weights."""
-        rows = n if self.batch is None else min(n, self.batch)
+        rows = n if self.batch is None else self._rows(n)
         return super().attempt_size(network, rows, width, tile) + 2 * size(network)
 
     def init(
@@ -230,7 +238,8 @@ class Descent(AbstractFlow):
         sample, batches = (data.x, data.y, data.weight), state.memory.batches
         order = None
         if self.batch is not None:
-            drawing = Drawing(self.sampling, self.batch, self.fork, self.branch)
+            rows = self._rows(data.x.shape[0])
+            drawing = Drawing(self.sampling, rows, self.fork, self.branch)
             sample, order = draw_batch(batches, data, drawing, count)
         noise = noise_of(state.memory.noise, count)
         value, gradient, rest = value_gradient_and_rest(
@@ -257,11 +266,17 @@ class Descent(AbstractFlow):
 
         is_before = state.time < until.astype(state.time.dtype) * _REACHED
         goes, status = turn_of(state, is_before, count, self.max_steps)
+        if self.schedule is not None:
+            is_over = goes & has_ended(self.schedule, count)
+            status = where_status(is_over, Status.CONVERGED, status)
+            goes = goes & ~is_over
         # A memory that overflows to ∞ would stop Adam without a trace.
         if is_named(self.optimiser):
             is_sound = is_finite((value, new, optimiser, rest))
         else:
             is_sound = is_finite((value, new, rest)) & stays_finite(before, optimiser)
+        if self.schedule is not None:
+            is_sound = is_sound & (rate >= 0)  # else the clock goes back, or to NaN
         moves = goes & is_sound
         status = where_status(goes & ~is_sound, Status.NONFINITE, status)
         stats = counted(state.stats, goes, moves, 1)
@@ -283,7 +298,13 @@ class Descent(AbstractFlow):
         rate = 1.0 if self.rate is None else self.rate
         if self.schedule is None:
             return rate
-        return self.schedule(count).astype(clock()) * rate
+        return factor(self.schedule, count) * rate
+
+    def _rows(self, n: int) -> int:
+        """Rows of a mini-batch of n samples, padding among them."""
+        assert self.batch is not None
+        # What is above n would be padding.
+        return min(n, self.batch) if self.sampling == "epochs" else self.batch
 
     def _transform(self, params: PyTree, rate: Real) -> optax.GradientTransformation:
         cast = lambda v: jnp.asarray(v, precision(params))

@@ -1,5 +1,6 @@
 """Gradient flow of a smooth network, by the Runge–Kutta methods of diffrax."""
 
+import dataclasses
 from typing import Any
 
 import diffrax
@@ -7,11 +8,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
 from simbias.errors import BadInput
+from simbias.flows._shared.at_rest import first_way, gone
 from simbias.flows._shared.attempts import (
     Memory,
     Problem,
@@ -20,7 +22,6 @@ from simbias.flows._shared.attempts import (
     make_problem,
 )
 from simbias.flows._shared.objective import (
-    CLIP,
     choose,
     clock,
     couples_rows,
@@ -71,9 +72,11 @@ class GradientFlow(AbstractFlow):
         dt0: first step; None chooses it (Hairer, Nørsett & Wanner, section II.4).  If
             `is_adaptive` is False, every step.
         is_adaptive: False steps to dt0, 2 dt0, … and to the recorded times.
-        rest: ends a member as CONVERGED once ‖Δθ‖ < rest · Δt · ‖θ‖ in a step: in a
-            unit of time the weights move by less than this share of their norm.  A
-            saddle point other than 0 looks the same.  None never ends it.
+        rest: ends a member as CONVERGED once ‖θ(t) − θ(⅔t)‖ ≤ rest · ‖θ(⅔t) − θ(0)‖:
+            while t grew by a half the weights moved by less than this share of their
+            way before.  A rule without units: it does not depend on the scale of the
+            weights, nor on that of the loss or of time.  A saddle point that is met
+            later looks the same.  None never ends it.
         max_steps: a member that needs more attempts ends as MAX_STEPS.
         allow_kinks: True integrates a ReLU network as if it were smooth, to measure
             what that does, and one that looks like it and is smooth, as with elu.
@@ -162,10 +165,11 @@ class GradientFlow(AbstractFlow):
         tries = turn.goes & new.is_tried
         moves = tries & new.is_kept
         status = jnp.where(turn.goes, new.status, turn.status)
+        memory = choose(tries, new.memory, state.memory)
         if self.rest is not None:
-            dt = new.time - state.time
-            is_at_rest = moves & _is_slow(params, new.params, self.rest * dt)
-            status = where_status(is_at_rest, Status.CONVERGED, status)
+            way, is_at_rest = gone(state.memory.way, new.params, new.time, self.rest)
+            memory = dataclasses.replace(memory, way=choose(moves, way, memory.way))
+            status = where_status(moves & is_at_rest, Status.CONVERGED, status)
         cost = stages_taken(self.solver, state.stats["accepted"] == 0)
         stats = counted(state.stats, tries, moves, cost)
         again = tries & ~moves & new.is_again
@@ -175,7 +179,7 @@ class GradientFlow(AbstractFlow):
             jnp.where(moves, new.time, state.time),
             status,
             {**stats, "rejected_again": count},
-            choose(tries, new.memory, state.memory),
+            memory,
         )
 
     def _begin(self, problem: Problem, params: PyTree, gradient: PyTree) -> Memory:
@@ -208,6 +212,7 @@ class GradientFlow(AbstractFlow):
             atol=atol,
             solver=solver,
             controller=jax.tree.map(jnp.asarray, controller),
+            way=None if self.rest is None else first_way(params),
         )
 
 
@@ -255,12 +260,3 @@ def _median_size(params: PyTree) -> Float[Array, ""]:
     size = jnp.abs(ravel_pytree(params)[0])
     median = jnp.nanmedian(jnp.where(size > 0, size, jnp.nan))
     return jnp.where(jnp.isnan(median), 0, median)
-
-
-def _is_slow(old: PyTree, new: PyTree, share: Float[Array, ""]) -> Bool[Array, ""]:
-    """‖new − old‖ < share · ‖new‖, where rounding does not hide it."""
-    before, after = ravel_pytree(old)[0], ravel_pytree(new)[0]
-    share = share.astype(after.dtype)
-    moved, size = jnp.linalg.norm(after - before), jnp.linalg.norm(after)
-    is_visible = share > CLIP * jnp.finfo(after.dtype).eps
-    return is_visible & (moved < share * size)

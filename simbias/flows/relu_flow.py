@@ -162,8 +162,8 @@ class ReluFlow(AbstractFlow):
 
         Raises:
             ValueError: if the network is not a two-layer ReLU or leaky ReLU network,
-            the loss has kinks of its own, or `decouple` is True of a network of several
-            outputs, or whose output weights are frozen.
+            the loss has kinks of its own, the sample holds integers, or `decouple` is
+            True of a network of several outputs, or whose output weights are frozen.
         """
         del key
         if whole(loss) is hinge:
@@ -171,6 +171,13 @@ class ReluFlow(AbstractFlow):
                 "`loss`: ReluFlow follows the kinks of the network, not those of the "
                 "hinge loss. Use logistic, exponential, half_mse or mse."
             )
+        for name in ("x", "y", "weight"):
+            kind = getattr(data, name).dtype
+            if not jnp.issubdtype(kind, jnp.floating):
+                raise BadInput(
+                    f"`data.{name}` must hold floats for ReluFlow, got {kind}. "
+                    f"Example: {name}.astype(float)."
+                )
         slope = _slope(network)
         w, a = weights(network)
         sample = _sample(network, data, loss)

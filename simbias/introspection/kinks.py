@@ -53,6 +53,8 @@ def kink_of_loss(loss: Any, y: Any, weight: Any) -> str | None:
     if stated is not None:
         return "`has_kinks` is True" if stated else None
     like = [jax.ShapeDtypeStruct(v.shape, v.dtype) for v in (y, y, weight)]
+    if not jnp.issubdtype(y.dtype, jnp.inexact):  # labels; outputs are not
+        like[0] = jax.ShapeDtypeStruct(y.shape, weight.dtype)
     ways = (
         loss,
         lambda f, *others: jax.jvp(lambda f: loss(f, *others), [f], [jnp.ones_like(f)]),

@@ -17,5 +17,8 @@ def exact_numerics() -> Iterator[None]:
         jax.default_matmul_precision("highest"),
         jax.default_prng_impl("threefry2x32"),
         jax.threefry_partitionable(True),
+        # What is not reached is NaN, and a member that diverges says so itself.
+        jax.debug_nans(False),
+        jax.debug_infs(False),
     ):
         yield

@@ -13,10 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from simbias.checks.agreement import check_fit, check_loss
+from simbias.checks.agreement import check_fit, check_loss, check_real
 from simbias.checks.experiment import check_resources
 from simbias.checks.files import files_due
-from simbias.checks.steps import warn_of_steps
+from simbias.checks.steps import warn_of_divergence, warn_of_steps
 from simbias.checks.targets import check_targets, readers_of
 from simbias.core import (
     AbstractFlow,
@@ -102,6 +102,7 @@ def simulate(
     else:
         ds = _in_store(plan, store, lanes, devices, progress)
     warn_of_steps(experiment.flow, ds, ds["end_time"])
+    warn_of_divergence(experiment.flow, ds["status"])
     return ds
 
 
@@ -246,6 +247,7 @@ def solve(
     """
     times = checked_times(times)
     check_arguments(network, data, flow, loss, measures, stop, key)
+    check_real(network, data)
     dtype = checked_dtype(network, data)
     with exact_numerics():
         check_fit(network, data)

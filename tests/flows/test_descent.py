@@ -11,6 +11,7 @@ import optax
 import pytest
 from toy import (
     KEY,
+    N,
     assert_same_bits,
     distance,
     sample,
@@ -19,11 +20,14 @@ from toy import (
     weights,
 )
 
+from simbias.checks.values import not_negative, positive
 from simbias.core import AbstractNetwork, Dataset, Status
 from simbias.ensemble.members import traced
+from simbias.flows._descent.schedules import check_schedule
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse
+from simbias.verbs.simulate import solve
 
 OPTIMISERS = {
     "gd": (Descent(rate=0.05), optax.sgd(0.05)),
@@ -250,6 +254,122 @@ def test_a_constant_schedule_is_none():
     a = run(constant, net, data, 1.0).network
     b = run(Descent(rate=0.1, optimiser="adam"), net, data, 1.0).network
     assert distance(a, b) < 1e-14
+
+
+SCHEDULES = {
+    "constant": optax.constant_schedule(0.5),
+    "a Python number": lambda step: 1,
+    "cosine": optax.cosine_decay_schedule(1.0, 8),
+    "to zero": optax.linear_schedule(1.0, 0.0, 8),
+    "warm-up from zero": optax.warmup_cosine_decay_schedule(
+        0.0, 1.0, 3, 8, end_value=0.1
+    ),
+    "in pieces": optax.piecewise_constant_schedule(1.0, {2: 0.1, 5: 0.5}),
+    "joined": optax.join_schedules(
+        [optax.constant_schedule(0.0), optax.exponential_decay(1.0, 4, 0.5)], [4]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_schedules_of_optax_give_the_steps_of_a_plain_loop(name):
+    schedule = SCHEDULES[name]
+    net, data = network("tanh"), sample()
+    rates = 0.2 * np.asarray([float(schedule(k)) for k in range(8)])
+    plain = net
+    for rate in rates[rates > 0]:
+        plain = run(Descent(rate=rate), plain, data, rate).network
+    state = run(Descent(rate=0.2, schedule=schedule), net, data, rates.sum() * 0.9999)
+    assert float(state.time) == pytest.approx(rates.sum(), rel=1e-6)
+    assert distance(state.network, plain) < 1e-6  # some of optax are of float32
+
+
+@pytest.mark.parametrize("name", ["cosine", "to zero"])
+def test_a_schedule_that_is_zero_for_good_ends_the_member_at_rest(name):
+    flow = Descent(rate=0.2, schedule=SCHEDULES[name])
+    lane = trajectory(flow, network("tanh"), sample(), (0.0, 0.1, 50.0, 1e6))
+    assert lane.status == Status.CONVERGED
+    assert lane.stats["accepted"] == 8
+    assert lane.records["risk"][2] < lane.records["risk"][1]
+
+
+def test_a_rate_that_falls_below_zero_ends_the_member_and_not_the_clock():
+    flow = Descent(rate=0.2, schedule=lambda step: 1.0 - step)
+    lane = trajectory(flow, network("tanh"), sample(), (0.0, 1.0))
+    assert lane.status == Status.NONFINITE
+    assert lane.stats["accepted"] == 2
+
+
+def trajectory(flow, net, data, times):
+    risk = lambda net, data: half_mse(jax.vmap(net)(data.x), data.y, data.weight)
+    return solve(net, data, flow, half_mse, times, {"risk": risk})
+
+
+@pytest.mark.parametrize(
+    ("schedule", "message"),
+    [
+        (0.5, "`schedule` must be a function of the number of the step"),
+        (lambda k: 1.0 if k < 3 else 0.1, "`schedule` cannot be computed"),
+        (lambda k: 1j * k, "`schedule` must return one real number"),
+        (lambda k: jnp.ones(2), "`schedule` must return one real number"),
+    ],
+)
+def test_what_is_no_schedule_is_refused_by_name(schedule, message):
+    with pytest.raises(ValueError, match=message):
+        check_schedule(schedule, 0.1)
+
+
+def test_a_schedule_in_the_place_of_the_rate_is_told_where_it_belongs():
+    with pytest.raises(ValueError, match="as `schedule`, beside a rate of 1"):
+        check_schedule(None, optax.constant_schedule(0.1))
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400), 1j, jnp.asarray(1j), "1", True])
+def test_numbers_that_are_no_finite_real_ones_are_refused_by_name(value):
+    for check in (positive, not_negative):
+        with pytest.raises(ValueError, match="`rate` must be finite and"):
+            check("rate", value)
+
+
+@pytest.mark.parametrize("name", ["max_steps", "batch"])
+def test_counts_beyond_32_bits_are_refused_by_name(name):
+    with pytest.raises(ValueError, match=f"`{name}` must be at most 2³¹ − 1"):
+        Descent(**{name: 2**70})
+
+
+def test_a_complex_optimiser_is_refused_by_name():
+    flow = traced(Descent(optimiser=optax.scale(-0.1j)))
+    with pytest.raises(ValueError, match="`optimiser` must move the weights by real"):
+        flow.init(network(), sample(), half_mse, KEY)
+
+
+@pytest.mark.parametrize("opaque_mode", [False, True])
+def test_sharpness_aware_minimisation_is_that_of_a_plain_optax_loop(opaque_mode):
+    ascent = optax.chain(optax.contrib.normalize(), optax.sgd(0.05))
+    sam = optax.contrib.sam(optax.sgd(0.1), ascent, opaque_mode=opaque_mode)
+    net, data = network("tanh"), sample()
+    params, rest = eqx.partition(net, eqx.is_inexact_array)
+    value = lambda params, _=None: half_mse(
+        jax.vmap(eqx.combine(params, rest))(data.x), data.y, data.weight
+    )
+    state, plain = sam.init(params), params
+    with jax.numpy_dtype_promotion("standard"):
+        for _ in range(6):
+            more = {"grad_fn": jax.grad(value)} if opaque_mode else {}
+            updates, state = sam.update(jax.grad(value)(plain), state, plain, **more)
+            plain = optax.apply_updates(plain, updates)
+    found = run(Descent(optimiser=sam), net, data, 6.0).network
+    assert distance(found, plain) < 1e-13
+
+
+def test_a_batch_far_above_the_sample_takes_no_memory_of_its_own():
+    data, net = sample(), network()
+    everything = run(Descent(rate=0.1), net, data, 0.5).network
+    found = run(Descent(rate=0.1, batch=10**9), net, data, 0.5).network
+    assert distance(found, everything) < 1e-14
+    size = lambda **fields: Descent(**fields).attempt_size(net, N, 4, 4)
+    assert size(batch=10**9) == size(batch=N)
+    assert size(batch=10**9, sampling="replacement") > 10**9
 
 
 def test_step_is_the_identity_once_finished_or_at_until():

@@ -420,6 +420,32 @@ def test_rest_ends_at_the_minimum_and_not_at_the_saddle_of_the_start():
     assert abs(product - 2) < 1e-5
 
 
+def test_rest_does_not_hang_on_the_scale_of_the_weights_or_of_time():
+    # (w, a, √y) → c (w, a, √y) gives the same way, c² times as fast.
+    ends = []
+    for c in (1.0, 300.0):
+        net, data = scalar(0.1 * c**2)
+        data = dataclasses.replace(data, y=c**2 * data.y)
+        state = run(GradientFlow(rest=1e-3), net, data, 1e6)
+        assert state.status == Status.CONVERGED
+        product = float(state.network.a[0, 0] * state.network.w[0, 0])
+        assert product == pytest.approx(2 * c**2, rel=1e-3)
+        ends.append(float(state.time) * c**2)
+    assert ends[0] == pytest.approx(ends[1], rel=0.5)  # looked at when t is ×1.5
+
+
+def test_a_network_that_still_moves_at_a_large_scale_is_not_at_rest():
+    data, net = sample(), toy_network("tanh", scale=300.0)
+    ended = run(GradientFlow(rest=1e-3), net, data, 1e6)
+    assert ended.status == Status.CONVERGED
+    later = run(GradientFlow(), net, data, 2 * float(ended.time))
+    loss = lambda state: float(
+        half_mse(jax.vmap(state.network)(data.x), data.y, data.weight)
+    )
+    # Told by the speed over the size of the weights it ended at 64 times this loss.
+    assert loss(ended) == pytest.approx(loss(later), rel=1e-2)
+
+
 # --- what is refused ------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 """The optimisers of `Descent`: those with a name, and any of optax."""
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
@@ -101,10 +102,16 @@ def first_memory(transform: Any, params: PyTree, **extra: Any) -> PyTree:
     try:
         with jax.numpy_dtype_promotion("standard"):
             memory = jax.tree.map(jnp.asarray, transform.init(params))
-            _, after = jax.eval_shape(step, params, memory)
+            updates, after = jax.eval_shape(step, params, memory)
     except Exception as error:  # of any kind: it is not ours
         why = (str(error).strip() or repr(error)).splitlines()[0]
         raise BadInput(f"`optimiser` cannot take a step here: {why}") from error
+    kinds = {str(leaf.dtype) for leaf in jax.tree.leaves(updates)}
+    if found := [kind for kind in kinds if kind.startswith("complex")]:
+        raise BadInput(
+            f"`optimiser` must move the weights by real numbers, got {found[0]}: its "
+            "rate or one of its constants is complex."
+        )
     if jax.tree.structure(after) != jax.tree.structure(memory):
         raise BadInput(
             "`optimiser` remembers something else after a step than before, "
@@ -145,8 +152,14 @@ def updated(
         params: the weights.
         **extra: `value` and `value_fn` of the loss, which line searches ask for.
     """
-    takes_all = optax.with_extra_args_support(transform)
-    updates, after = takes_all.update(gradient, memory, params, grad=gradient, **extra)
+    takes_more = optax.with_extra_args_support(transform)
+    offered = {"grad": gradient, **extra}
+    if "value_fn" in extra:  # what sharpness-aware minimisation asks for
+        offered["grad_fn"] = lambda params, _: jax.grad(extra["value_fn"])(params)
+    parameters = inspect.signature(takes_more.update).parameters
+    if all(p.kind != p.VAR_KEYWORD for p in parameters.values()):
+        offered = {k: v for k, v in offered.items() if k in parameters}
+    updates, after = takes_more.update(gradient, memory, params, **offered)
     # A state keeps its types, whatever the constants inside are.
     same = lambda new, old: jnp.asarray(new).astype(old.dtype)
     if jax.tree.structure(after) == jax.tree.structure(memory):

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from simbias.core import FlowState, Loss, Real, Status
+from simbias.flows._shared.at_rest import Way
 from simbias.flows._shared.objective import (
     CLIP,
     Sample,
@@ -61,7 +62,8 @@ def make_problem(static: PyTree, loss: Loss, sample: Sample) -> Problem:
 class Memory(eqx.Module):
     """What an attempt needs from those before it.
 
-    `tnext` is where the next step wants to end, before `until` cuts it.
+    `tnext` is where the next step wants to end, before `until` cuts it; `way` is
+    where the weights were, None where nothing asks for it.
     """
 
     tnext: Float[Array, ""]
@@ -70,6 +72,7 @@ class Memory(eqx.Module):
     atol: Float[Array, ""]
     solver: PyTree
     controller: PyTree
+    way: Way | None
 
 
 class Attempt(NamedTuple):
@@ -139,6 +142,7 @@ def adaptive_attempt(
         atol=memory.atol,
         solver=choose(is_kept, solver_state, memory.solver),
         controller=jax.tree.map(jnp.asarray, controller),
+        way=memory.way,
     )
     return Attempt(new, end, memory, ~is_too_small, is_kept, status, is_again)
 
