@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from simbias.checks.values import LARGEST, is_finite, short
+from simbias.checks.values import is_finite, short
 from simbias.core import (
     AbstractFlow,
     AbstractStop,
@@ -135,8 +135,8 @@ def check_experiment(experiment: Any) -> None:
         raise BadInput(
             f"`seeds` must be a positive integer, got {seeds!r}. Example: seeds=20."
         )
-    if seeds > LARGEST:
-        raise BadInput(f"`seeds` must be at most {LARGEST:,}, got {short(seeds)}.")
+    if not is_finite(seeds):
+        raise BadInput(f"`seeds` must be a number of members, got {short(seeds)}.")
     if not isinstance(times, tuple) or not all(
         isinstance(t, (int, float)) and not isinstance(t, bool) for t in times
     ):

@@ -102,7 +102,7 @@ def make_plan(experiment: Experiment) -> Plan:
         )
     trajectories, final = widest(shapes.trajectories), widest(shapes.final)
     check_names(names, trajectories | final)
-    check_repeats(experiment, grid.cells[0])
+    check_repeats(experiment, grid.cells[0], shapes.lanes[shapes.of(grid.cells[0])])
     return Plan(
         experiment,
         grid,

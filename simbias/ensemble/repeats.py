@@ -14,7 +14,7 @@ from simbias.core import Experiment
 from simbias.ensemble.configuration import source
 from simbias.ensemble.grid import Cell
 from simbias.ensemble.keys import member_key
-from simbias.ensemble.lane import taken
+from simbias.ensemble.lane import Lane, taken
 from simbias.ensemble.members import draw, maker
 from simbias.errors import BadInput
 from simbias.introspection.identity import array_identity
@@ -24,11 +24,16 @@ _Program = tuple[str, list[Any]]
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
-def check_repeats(experiment: Experiment, cell: Cell) -> None:
+def check_repeats(experiment: Experiment, cell: Cell, lane: Lane) -> None:
     """Refuse a `make`, a loss or a measure that is another one when called again.
 
     Each is traced twice, with one key, which costs no compiling.  What simbias brings
     is not looked at, nor what a callback computes on the host.
+
+    Args:
+        experiment: whose functions they are.
+        cell: of the members that are drawn.
+        lane: one of them, without its values.
 
     Raises:
         ValueError: naming it.
@@ -46,7 +51,7 @@ def check_repeats(experiment: Experiment, cell: Cell) -> None:
             "the time, or a global that it changes. Draw from the key. Example: "
             "jax.random.normal(key, (n, d))."
         )
-    data, network = eqx.filter_eval_shape(drawn, numbers)
+    data, network = lane.data, lane.state.network
     measures: Mapping[str, Any] = {**experiment.measures, **experiment.final}
     others = {f"measure `{k}`": taken(v) for k, v in measures.items()}
     others["`loss`"] = lambda network, data: experiment.loss(

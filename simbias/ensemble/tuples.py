@@ -1,12 +1,14 @@
 """Lists, ranges and arrays of an experiment, as tuples of Python's numbers."""
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import jax
 import numpy as np
 
+from simbias.checks.values import is_finite
 from simbias.core import Experiment
 
 
@@ -46,5 +48,5 @@ def _times(value: Any) -> Any:
     found = _plain(value)
     is_number = lambda v: isinstance(v, int | float) and not isinstance(v, bool)
     if isinstance(found, tuple) and all(map(is_number, found)):
-        return tuple(map(float, found))
+        return tuple(float(v) if is_finite(v) else math.inf for v in found)
     return value

@@ -221,9 +221,10 @@ def test_a_number_that_shapes_nothing_costs_no_program_of_its_own():
     experiment = small(make=drawn, cell={"n": 6, "draw": (0, 1, 2, 3)}, seeds=1)
     plan = make_plan(experiment)
     # With the first value and the last, which are checked, and without: once for its
-    # shapes, and once for its factorisations where they may hang.
+    # shapes, and once for its factorisations where they may hang.  Twice more to see
+    # that it draws the same again.
     before = len(traced)
-    assert before == 3 + may_hang()
+    assert before == 5 + may_hang()
     with exact_numerics():
         programs = Programs(plan, "cpu", Progress())
         for member in range(plan.size):
@@ -305,7 +306,8 @@ def test_a_member_at_rest_keeps_its_last_record():
 
 
 def test_what_a_failed_member_did_not_reach_is_nan():
-    ds = simulate(small(cell={"n": 6, "scale": 1e200}))
+    with pytest.warns(UserWarning, match="all 3 networks ended as NONFINITE"):
+        ds = simulate(small(cell={"n": 6, "scale": 1e200}))
     assert (ds["status"] == Status.NONFINITE).all()
     assert ds["risk"].sel(time=5).isnull().all()
 
@@ -486,7 +488,8 @@ def test_measures_are_traced_once_for_members_that_look_alike():
     assert traced(**{"flow.optimiser": ("gd", "adam")}) == one
     # n = 19 and 20 share a bucket.
     assert traced(n=(19, 20)) == one
-    assert traced(n=(6, 20)) == 2 * one
+    again = 2  # of the first cell alone, to see that it measures the same again
+    assert traced(n=(6, 20)) == 2 * (one - again) + again
 
 
 def test_a_loss_is_asked_of_every_look_of_a_sample():

@@ -154,9 +154,9 @@ def updated(
     """
     takes_more = optax.with_extra_args_support(transform)
     offered = {"grad": gradient, **extra}
-    if "value_fn" in extra:  # what sharpness-aware minimisation asks for
-        offered["grad_fn"] = lambda params, _: jax.grad(extra["value_fn"])(params)
     parameters = inspect.signature(takes_more.update).parameters
+    if "grad_fn" in parameters:  # sharpness-aware minimisation
+        offered["grad_fn"] = lambda params, _: jax.grad(extra["value_fn"])(params)
     if all(p.kind != p.VAR_KEYWORD for p in parameters.values()):
         offered = {k: v for k, v in offered.items() if k in parameters}
     updates, after = takes_more.update(gradient, memory, params, **offered)
