@@ -76,31 +76,12 @@ def check_loss(loss: Any, data: Any) -> None:
         raise BadInput(f"`loss` must return one real number, got {seen}. {example}")
 
 
-def check_real(network: Any, data: Any) -> None:
-    """Refuse complex numbers, of which a flow would move one part only.
-
-    Raises:
-        ValueError: naming the array.
-    """
-    for name, tree in (("network", network), ("data", data)):
-        for path, leaf in jax.tree_util.tree_leaves_with_path(tree):
-            kind = getattr(leaf, "dtype", None)
-            if kind is not None and jnp.issubdtype(kind, jnp.complexfloating):
-                where = name + jax.tree_util.keystr(path)
-                raise BadInput(
-                    f"`{where}` must be real, got {kind}. Use its real and imaginary "
-                    "parts as two arrays. Example: jnp.concatenate([x.real, x.imag], "
-                    "axis=1)."
-                )
-
-
 def check_fit(network: Any, data: Any) -> None:
     """Refuse a network that cannot be trained on a sample.
 
     Raises:
-        ValueError: for complex numbers, an empty sample, sizes of inputs or outputs
-            that differ, a network without arrays, or one of ours with a number in place
-            of one.
+        ValueError: for an empty sample, sizes of inputs or outputs that differ, a
+            network without arrays, or one of ours with a number in place of one.
     """
     if isinstance(network, eqx.Module):
         check_static("the network", network, _AS_BUFFER)
@@ -109,7 +90,6 @@ def check_fit(network: Any, data: Any) -> None:
             raise BadInput(
                 f"`data.{name}` must be an array, got {getattr(data, name)!r}."
             )
-    check_real(network, data)
     if data.x.ndim != 2 or data.x.shape[0] == 0:
         raise BadInput(
             "`data.x` must have rows of coordinates, and one at least: the sample is "

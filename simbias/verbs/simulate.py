@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from simbias.checks.agreement import check_fit, check_loss, check_real
+from simbias.checks.agreement import check_fit, check_loss
 from simbias.checks.experiment import check_resources
 from simbias.checks.files import files_due
 from simbias.checks.steps import warn_of_divergence, warn_of_steps
@@ -247,7 +247,6 @@ def solve(
     """
     times = checked_times(times)
     check_arguments(network, data, flow, loss, measures, stop, key)
-    check_real(network, data)
     dtype = checked_dtype(network, data)
     with exact_numerics():
         check_fit(network, data)
