@@ -8,7 +8,10 @@ that draw and advance it; and, in a process of its own, the highest resident mem
 above that before a run whose programs are on the disk already, less the same of a run
 with a small sample and network: tracing and loading its programs takes 280 MiB for the
 exact flow, some tens for the others.  Cases below that are judged by what is reserved.
-Linux only.
+
+Cases that are called `whole_…` are runs from their first program to their result: all
+programs are compiled, and measured is the highest resident memory above that of a
+process that has done a run of another kind; predicted is `bytes_at_most`.  Linux only.
 
 The parts of the prediction are `attempt_size` of each flow, `footprint` of the
 measures, and what drawing takes; a case whose ratio leaves 0.77 to 1.3 names the part
@@ -32,10 +35,11 @@ from _tally import compile_cache
 
 from simbias.core import Experiment
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
+from simbias.ensemble.compiling import bytes_of_compiling
 from simbias.ensemble.events import Progress
 from simbias.ensemble.lanes import idle
 from simbias.ensemble.members import maker
-from simbias.ensemble.memory import bytes_in_flight
+from simbias.ensemble.memory import bytes_at_most, bytes_in_flight, station_devices
 from simbias.ensemble.plan import Plan, make_plan
 from simbias.ensemble.programs import Programs
 from simbias.experiments import dominoes, threshold
@@ -45,7 +49,9 @@ from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures.risk.train_risk import TrainRisk
 from simbias.networks.dense.mlp_init import torch_default
+from simbias.numerics.compiled import cache_no_programs
 from simbias.numerics.exact_numerics import exact_numerics
+from simbias.registry import experiment_module
 from simbias.verbs.simulate import simulate
 
 MIB = 2**20
@@ -122,19 +128,37 @@ CASES = {
     "convolutional": images(n=1000, n_test=2000),
     "convolutional_gd": bare(images(GD, n=1000, n_test=1)),
 }
+
+
+def three(m: int, seeds: int, times: tuple[float, ...], **changes: Any) -> Experiment:
+    """`three_points`, where compiling or keeping takes more than steps."""
+    one = experiment_module("three_points").experiment("smoke", m=m)
+    return dataclasses.replace(one, seeds=seeds, times=times, **changes)
+
+
+ELEVEN = tuple(map(float, range(11)))
+WHOLE = {
+    "whole_descent": bare(two(GD, 2e-3, n=3000, m=4000)),
+    "whole_keep": three(500, 512, ELEVEN, keep=ELEVEN, flow=Descent()),
+    "whole_gradient_flow": bare(two(TANH, 1e-2, n=2000, m=2000, activation="tanh")),
+    "whole_relu": three(4000, 64, (0.0, 1e-2)),
+}
 SMALLEST = {"gd_smallest": two(GD, 1e-3, n=300, m=300, n_test=10)}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", default="-")
-    parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
+    every = {**CASES, **WHOLE}
+    parser.add_argument("--cases", nargs="+", choices=every, default=list(every))
     parser.add_argument("--smallest", action="store_true")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
     if options.one:
-        print(json.dumps(row({**CASES, **SMALLEST}[options.one])))
+        is_whole = options.one in WHOLE
+        case = {**CASES, **WHOLE, **SMALLEST}[options.one]
+        print(json.dumps(whole_row(case) if is_whole else row(case)))
         return
     document = {"unit": "MiB", **machine(), "cases": {}}
     with compile_cache():
@@ -165,6 +189,24 @@ def row(experiment: Experiment) -> dict[str, float | str]:
     }
 
 
+def whole_row(experiment: Experiment) -> dict[str, float | str]:
+    """Memory of a run that finds no program."""
+    cache_no_programs()
+    simulate(dataclasses.replace(small(two(GD, 1e-3, n=128, m=16)), measures={}))
+    plan = make_plan(experiment)
+    devices = station_devices(jax.local_devices(), plan.size)
+    predicted = bytes_at_most(plan, devices) / MIB
+    compiling = bytes_of_compiling(plan, len(devices)) / MIB
+    measured = taken(experiment) / MIB
+    return {
+        "predicted": round(predicted, 1),
+        "compiling": round(compiling, 1),
+        "measured": round(measured, 1),
+        "ratio": round(predicted / measured, 2),
+        "judged_by": "measured",
+    }
+
+
 def reserved_by_xla(plan: Plan) -> int:
     """What the larger of two programs has at once: arguments, results, buffers."""
     cell = plan.grid.cells[0]
@@ -190,6 +232,11 @@ def highest(experiment: Experiment) -> int:
     """Highest resident memory of a run, above that before it."""
     # Writes the programs, and loads what Python and XLA load once.
     simulate(experiment)
+    return taken(experiment)
+
+
+def taken(experiment: Experiment) -> int:
+    """Highest resident memory of a run, above that before it."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     before = resident("VmRSS")

@@ -251,6 +251,14 @@ class AbstractFlow(eqx.Module):
         """
         return 2 * n * tile
 
+    def step_equations(self, state: FlowState) -> int | None:  # noqa: ARG002
+        """Equations of a step, for the estimate of what compiling it takes.
+
+        None by default: they are counted. A flow says it whose step takes seconds to
+        trace.
+        """
+        return None
+
 
 class AbstractStop(eqx.Module):
     """A rule that ends a member, looked at whenever it is recorded.

@@ -11,12 +11,24 @@ def found_run(folder: str) -> tuple[AbstractPlace, Store]:
     """The place of a run and its store; either may be given.
 
     Raises:
-        ValueError: if it is not a run.
+        ValueError: if it is not a run, naming those below if there are any.
     """
     out = place_at(folder)
     if out.name == "run.zarr" and not (out / "run.zarr").exists():
         out = out.parent
-    return out, open_store(out / "run.zarr")
+    store = out / "run.zarr"
+    if not store.exists() and (below := _runs_below(out)):
+        named = "\n".join(f"  {run}" for run in below)
+        raise BadInput(f"{out} is no run. Runs below it:\n\n{named}\n")
+    return out, open_store(store)
+
+
+def _runs_below(out: AbstractPlace) -> list[str]:
+    """Runs in a folder or in those inside it, the first ten."""
+    if not isinstance(out, Folder):
+        return []
+    found = [*out.path.glob("*/run.zarr"), *out.path.glob("*/*/run.zarr")]
+    return sorted(str(store.parent) for store in found if not store.is_symlink())[:10]
 
 
 def made_ready(out: AbstractPlace) -> str | None:

@@ -9,7 +9,7 @@ import equinox as eqx
 import jax
 
 from simbias.ensemble.events import Progress
-from simbias.numerics.compiled import make_room
+from simbias.numerics.compiled import give_back_memory, make_room
 
 
 class Calls:
@@ -31,6 +31,7 @@ class Calls:
         with self._compiling(), lock:
             make_room()
             out = program(*arguments)
+            give_back_memory()
             self._ready.add(key)
         return out
 

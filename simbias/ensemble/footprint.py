@@ -1,4 +1,4 @@
-"""How many numbers a function writes down on its way, without computing it."""
+"""How large a function is, without computing it: numbers on its way, equations."""
 
 import math
 import re
@@ -25,6 +25,23 @@ def footprint(f: Callable[..., Any], *arguments: Any) -> int:
     return round(_of(jax.make_jaxpr(f)(*arguments).jaxpr))
 
 
+def equations(f: Callable[..., Any], *arguments: Any) -> int:
+    """Equations that `f` is traced to, those inside loops and branches included."""
+    return _equations(jax.make_jaxpr(f)(*arguments).jaxpr)
+
+
+def _equations(jaxpr: Any) -> int:
+    inner = [part for equation in jaxpr.eqns for part in _parts(equation)]
+    return len(jaxpr.eqns) + sum(map(_equations, inner))
+
+
+def _parts(equation: Any) -> list[Any]:
+    """What an equation calls."""
+    found = jax.tree.leaves(list(equation.params.values()))
+    found = [getattr(part, "jaxpr", part) for part in found]
+    return [part for part in found if hasattr(part, "eqns")]
+
+
 def _of(jaxpr: Any) -> float:
     total = 0.0
     same: dict[Any, Any] = {}  # variable -> the first one with its value
@@ -38,9 +55,7 @@ def _of(jaxpr: Any) -> float:
             continue
         sizes = [math.prod(v.aval.shape) for v in outputs]
         total += _TIMES.get(equation.primitive.name, 0) * sum(sizes)
-        for inner in jax.tree.leaves(list(equation.params.values())):
-            inner = getattr(inner, "jaxpr", inner)
-            total += _of(inner) if hasattr(inner, "eqns") else 0
+        total += sum(map(_of, _parts(equation)))
     return total
 
 

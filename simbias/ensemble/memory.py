@@ -2,11 +2,13 @@
 
 import math
 import os
+import pathlib
 from typing import Any
 
 import jax
 from jaxtyping import PyTree
 
+from simbias.ensemble.compiling import KEPT, bytes_of_compiling
 from simbias.ensemble.footprint import footprint
 from simbias.ensemble.lane import Lane
 from simbias.ensemble.plan import Group, Plan
@@ -50,6 +52,8 @@ def check_memory(
             f"{_size(present)}. Use fewer seeds, cells, `times` or measures, or "
             "smaller networks and samples."
         )
+    if is_cpu:
+        _check_limit(plan, devices)
     present = _memory_of(devices[0])
     largest = max(bytes_per_lane(group) for group in plan.groups)
     if not is_cpu and present is not None and largest > present:
@@ -57,6 +61,21 @@ def check_memory(
             f"`cell`: one member in flight needs about {_size(largest)} and the "
             f"{devices[0].platform} has {_size(present)}. Use smaller networks and "
             "samples, or dtype float32."
+        )
+
+
+def _check_limit(plan: Plan, devices: list[jax.Device]) -> None:
+    """Refuse a run that the limit of this process ends, which XLA does by `abort`.
+
+    Raises:
+        ValueError: with what is needed and what the limit leaves.
+    """
+    left = memory_limit_left()
+    if left is not None and (needed := bytes_at_most(plan, devices)) > left:
+        raise BadInput(
+            f"`ulimit -v` leaves this process {_size(left)}, and the run needs about "
+            f"{_size(needed)}, most of it to compile. Allow it more: ulimit -v "
+            "unlimited."
         )
 
 
@@ -78,12 +97,20 @@ def describe_memory(plan: Plan, lanes: int | None = None) -> str:
     computed = max(_computed(group, devices[0], lanes)[1] for group in plan.groups)
     count = len(plan.groups)
     shapes = "one shape" if count == 1 else f"{count} shapes"
+    compiling = bytes_of_compiling(plan, len(devices))
     return (
         f"{plan.experiment.name}: {plan.size:,} members of {shapes}; "
         f"{len(devices) * computed:,} computed at a time, in about "
         f"{_size(bytes_in_flight(plan, devices, lanes))}; results "
-        f"{_size(bytes_of_result(plan))}"
+        f"{_size(bytes_of_result(plan))}; compiling takes about {_size(compiling)}"
     )
+
+
+def bytes_at_most(plan: Plan, devices: list[jax.Device]) -> int:
+    """Memory of a run from its first program to its result, above what was taken."""
+    compiling = bytes_of_compiling(plan, len(devices))
+    running = round(KEPT * compiling) + bytes_in_flight(plan, devices)
+    return max(compiling, running) + bytes_of_result(plan) + plan.size * _INDEX_BYTES
 
 
 def bytes_in_flight(
@@ -121,6 +148,20 @@ def physical_memory() -> int | None:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return None
+
+
+def memory_limit_left() -> int | None:
+    """Bytes that `ulimit -v` still leaves this process, None without a limit."""
+    try:
+        import resource  # not on Windows
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit == resource.RLIM_INFINITY:
+            return None
+        pages = int(pathlib.Path("/proc/self/statm").read_text().split()[0])
+    except (ImportError, OSError, ValueError):
+        return None
+    return max(0, limit - pages * os.sysconf("SC_PAGE_SIZE"))
 
 
 def bytes_per_lane(group: Group) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping
 
 from simbias.checks.experiment import check_experiment, check_names
 from simbias.core import Experiment
-from simbias.ensemble.footprint import footprint
+from simbias.ensemble.footprint import equations, footprint
 from simbias.ensemble.grid import Cell, Grid, make_grid
 from simbias.ensemble.lane import Lane, Recorder, taken
 from simbias.ensemble.repeats import check_repeats
@@ -20,14 +20,16 @@ class Group:
     """Members of one shape, which share one compiled program.
 
     `spans` hold their numbers in the run, `lane` describes one without its values,
-    `cost` is what one evaluation of the field costs, up to a factor, and `recording`
-    how many numbers all measures together hold while they are taken.
+    `cost` is what one evaluation of the field costs, up to a factor, `recording` how
+    many numbers all measures together hold while they are taken, and `equations` how
+    many equations those along the way have.
     """
 
     spans: tuple[range, ...]
     lane: Lane
     cost: float
     recording: int
+    equations: int
 
     @property
     def size(self) -> int:
@@ -88,7 +90,7 @@ def make_plan(experiment: Experiment) -> Plan:
         span = range(first, first + experiment.seeds)
         spans.setdefault(shapes.of(cell), []).append(span)
     groups = [
-        Group(tuple(of_shape), lane, cost(lane), _recording(experiment, lane))
+        Group(tuple(of_shape), lane, cost(lane), *_recording(experiment, lane))
         for lane, of_shape in ((shapes.lanes[k], v) for k, v in spans.items())
     ]
     # The dearest first: what is left for the end is then short.
@@ -115,8 +117,8 @@ def make_plan(experiment: Experiment) -> Plan:
     )
 
 
-def _recording(experiment: Experiment, lane: Lane) -> int:
-    """Numbers that measures hold: those along the way, or those at the end."""
+def _recording(experiment: Experiment, lane: Lane) -> tuple[int, int]:
+    """Numbers that measures hold, along the way or at the end, and their equations."""
     network, data = lane.state.network, lane.data
     measured = lambda measures: (
         lambda network, data: [taken(measure)(network, data) for measure in measures]
@@ -124,5 +126,7 @@ def _recording(experiment: Experiment, lane: Lane) -> int:
     stop = []
     if (rule := experiment.stop) is not None:
         stop = [lambda network, data: rule.status(network, data, experiment.loss)]
-    every = [*experiment.measures.values(), *stop], [*experiment.final.values()]
-    return max(footprint(measured(some), network, data) for some in every)
+    along = measured([*experiment.measures.values(), *stop])
+    end = measured([*experiment.final.values()])
+    sizes = [footprint(some, network, data) for some in (along, end)]
+    return max(sizes), equations(along, network, data)

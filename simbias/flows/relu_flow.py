@@ -144,6 +144,10 @@ class ReluFlow(AbstractFlow):
         noted = 4 * (m * PLACES + self.events) if self.events else 0
         return 35 * n * width // 8 + 4 * m * pins * (e + 4) + noted
 
+    def step_equations(self, state: FlowState) -> int:
+        """About as many as there are; neurons by classes take more."""
+        return 5_000 if state.memory.position.classes is None else 20_000
+
     def history(self, state: FlowState) -> dict[str, Float[Array, " event"]]:
         """Time, neuron, sample and kind of events; NaN in places that are left."""
         log = state.memory.log

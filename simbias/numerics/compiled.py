@@ -1,5 +1,7 @@
 """Compiled programs: kept on disk for other processes, forgotten when too many."""
 
+import contextlib
+import ctypes
 import functools
 import os
 import pathlib
@@ -70,3 +72,12 @@ def make_room() -> None:
         return
     if taken > _FULL * limit:
         jax.clear_caches()
+
+
+def give_back_memory() -> None:
+    """Return to the system what compiling has freed, where the C library keeps it.
+
+    Without this, glibc keeps three quarters of what XLA took: 1.2 GB of the exact flow.
+    """
+    with contextlib.suppress(AttributeError, OSError, TypeError):  # not glibc
+        ctypes.CDLL(None).malloc_trim(0)

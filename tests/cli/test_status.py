@@ -195,3 +195,13 @@ def test_a_clock_that_is_ahead_is_told_of_and_one_that_is_a_little_is_not(
         beat = {"process": 1, "at": int(time.time()) + ahead}
         (store.work / "owners" / "hasty").write(json.dumps(beat).encode())
         assert said in of_status(store, capsys)
+
+
+@pytest.mark.parametrize("command", ["resume", "status", "report"])
+def test_a_folder_of_runs_is_no_run_and_they_are_listed(command, tmp_path, capsys):
+    for name in ("one", "runs/two"):
+        (tmp_path / name / "run.zarr").mkdir(parents=True)
+    assert cli.exit_code([command, str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert f"{tmp_path} is no run. Runs below it:" in said
+    assert f"  {tmp_path}/one\n  {tmp_path}/runs/two\n" in said

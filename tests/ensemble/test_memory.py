@@ -1,5 +1,6 @@
 """Laws of the memory that a run is said to need."""
 
+import sys
 import types
 
 import jax
@@ -7,15 +8,16 @@ import jax.numpy as jnp
 import pytest
 from small import PlainDescent, small
 
-from simbias.ensemble import memory
+from simbias.ensemble import compiling, memory
 from simbias.ensemble.events import Progress
-from simbias.ensemble.footprint import footprint
+from simbias.ensemble.footprint import equations, footprint
 from simbias.ensemble.lanes import idle
 from simbias.ensemble.members import maker
 from simbias.ensemble.plan import make_plan
 from simbias.ensemble.programs import Programs
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
+from simbias.flows.relu_flow import ReluFlow
 from simbias.measures.neurons.dead_neurons import DeadNeurons
 from simbias.measures.risk.train_risk import TrainRisk
 from simbias.networks.two_layer_init import balanced
@@ -119,3 +121,56 @@ def test_a_member_that_no_accelerator_can_hold_is_refused(monkeypatch):
     monkeypatch.setattr(memory, "_memory_of", lambda _: needed // 2)
     with pytest.raises(ValueError, match="one member in flight needs"):
         memory.check_memory(plan)
+
+
+def test_equations_are_counted_inside_loops_and_branches_too():
+    twice = lambda x: x * 2.0 + 1.0
+    assert equations(twice, 1.0) == 2
+    looped = lambda x: jax.lax.fori_loop(0, 3, lambda i, v: twice(v), x)
+    assert equations(looped, 1.0) > equations(twice, 1.0) + 1
+
+
+@pytest.mark.slow
+def test_a_flow_that_says_its_equations_says_about_as_many_as_there_are(monkeypatch):
+    plan = planned_relu(100)
+    said = compiling._equations(plan, plan.groups[0])
+    monkeypatch.setattr(ReluFlow, "step_equations", lambda *_: None)
+    assert said == pytest.approx(compiling._equations(plan, plan.groups[0]), rel=0.2)
+
+
+def planned_relu(m):
+    return make_plan(small(cell={"n": 3, "m": m}, flow=ReluFlow(), seeds=1))
+
+
+def test_more_equations_take_more_memory_and_stations_compile_side_by_side():
+    one = compiling.bytes_of_compiling(planned(PlainDescent(), n=6, m=7), 4)
+    assert 1 < compiling.bytes_of_compiling(planned_relu(50), 4) / one < 100
+    shapes = make_plan(small(make=smooth, cell={"n": (6, 20), "m": 7}, seeds=1))
+    two = compiling.bytes_of_compiling(shapes, 4)
+    assert two == 2 * compiling.bytes_of_compiling(shapes, 1)
+
+
+def test_a_run_beyond_the_limit_of_the_process_is_refused_and_says_which(monkeypatch):
+    """XLA would end the process by `abort`, and nothing could be said."""
+    plan = make_plan(small())
+    needed = memory.bytes_at_most(plan, jax.local_devices() * 2)
+    assert needed > memory.bytes_in_flight(plan, jax.local_devices() * 2)
+    monkeypatch.setattr(memory, "memory_limit_left", lambda: 10 * needed)
+    memory.check_memory(plan)
+    monkeypatch.setattr(memory, "memory_limit_left", lambda: needed // 10)
+    with pytest.raises(ValueError, match="`ulimit -v` leaves this process"):
+        memory.check_memory(plan)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no such limit")
+def test_the_limit_of_the_process_is_read(monkeypatch):
+    import resource
+
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY,) * 2)
+    assert memory.memory_limit_left() is None
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1 << 50, 1 << 50))
+    left = memory.memory_limit_left()
+    assert left is not None
+    assert 1 << 49 < left < 1 << 50
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1, 1))
+    assert memory.memory_limit_left() == 0
