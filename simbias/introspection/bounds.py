@@ -231,6 +231,7 @@ _RULES: dict[str, Callable[[Any, Sequence[Bounds], bool], Bounds]] = {
     "min": lambda _, b, __: _smaller(*b),
     "mul": lambda _, b, __: _product(*b),
     "neg": lambda _, b, __: _negative(b[0]),
+    "one_minus_square": lambda _, b, __: _sum(exactly(1), _negative(_power(b[0], 2))),
     "pow": _raised,
     "reduce_sum": _added,
     "rsqrt": lambda _, b, __: _inverse(_root(b[0])),

@@ -31,18 +31,22 @@ _CALLS = ("checkpoint", "closed_call", "core_call", "jit", "pjit", "remat", "rem
 _COMPARISONS = ("eq", "ge", "gt", "le", "lt", "ne")
 
 
+class _Root:
+    """What values that are equal share; clipped if it is max(v, c) too, where v ≥ c."""
+
+    is_clipped: bool = False
+
+
 @dataclasses.dataclass(frozen=True)
 class Value:
     """What is known of a value of a traced function.
 
-    `root` is the same object for what is equal whatever the arguments are; `is_clipped`
-    says that it is max(v, c), where v ≥ c was known.
+    `root` is the same object for what is equal whatever the arguments are.
     """
 
     how: _How = False
     bounds: Bounds = ANY
-    root: object = dataclasses.field(default_factory=object)
-    is_clipped: bool = False
+    root: _Root = dataclasses.field(default_factory=_Root)
 
 
 class NoDerivative(Exception):
@@ -203,13 +207,16 @@ def _is_decided(equation: Any, inputs: list[Value]) -> bool:
         return True
     if one.bounds.is_below(other.bounds) or other.bounds.is_below(one.bounds):
         return True
+    high, low = (one, other) if name in ("ge", "lt") else (other, one)
+    if name in ("ge", "lt", "le", "gt") and high.bounds.low >= low.bounds.high:
+        return True
+    # Of max(v, c), where v ≥ c, whether it is c: the derivative of v is 0 there.
+    for clipped, least in ((one, other), (other, one)):
+        is_never_below = clipped.bounds.low >= least.bounds.high
+        if clipped.root.is_clipped and least.how is False and is_never_below:
+            return True
     if name not in ("eq", "ne"):
         return False
-    # Whether max(v, c) is c, where v ≥ c: the derivative of v is 0 there.
-    for clipped, least in ((one, other), (other, one)):
-        is_constant = least.bounds.low == least.bounds.high
-        if clipped.is_clipped and is_constant:
-            return True
     values = [getattr(v, "val", 0.0) for v in equation.invars]
     return not np.all(np.isfinite(values))
 
@@ -220,7 +227,8 @@ def _clipped(one: Value, other: Value) -> Value | None:
         is_constant = least.how is False and not least.bounds.is_empty
         is_never_below = value.bounds.low >= least.bounds.high
         if value.how is not False and is_constant and is_never_below:
-            return dataclasses.replace(value, is_clipped=True)
+            value.root.is_clipped = True
+            return value
     return None
 
 

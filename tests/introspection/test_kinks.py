@@ -71,6 +71,9 @@ KINKED = {
     "top k": lambda h: jax.lax.top_k(h, 2)[0],
     "argmax gather": lambda h: h[jnp.argmax(h)],
     "segment max": lambda h: jax.ops.segment_max(h, jnp.arange(6) // 3, 2),
+    "h² above 0, compared with 1": lambda h: jnp.where(
+        jnp.maximum(h**2, 0) > 1, h, 2 * h
+    ),
     "half of h + |h|": lambda h: (h + jnp.sqrt(h**2)) / 2,
     "norm over one": lambda h: jnp.linalg.norm(h[:, None], axis=1),
     "quotient by a norm": lambda h: h / jnp.linalg.norm(h),
