@@ -141,7 +141,7 @@ WHOLE = {
     "whole_descent": bare(two(GD, 2e-3, n=3000, m=4000)),
     "whole_keep": three(500, 512, ELEVEN, keep=ELEVEN, flow=Descent()),
     "whole_gradient_flow": bare(two(TANH, 1e-2, n=2000, m=2000, activation="tanh")),
-    "whole_relu": three(4000, 64, (0.0, 1e-2)),
+    "whole_relu": three(4000, 4, (0.0, 1e-2)),
 }
 SMALLEST = {"gd_smallest": two(GD, 1e-3, n=300, m=300, n_test=10)}
 

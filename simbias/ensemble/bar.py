@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -68,12 +69,16 @@ class Bar:
         if self._is_lines:
             # Drawn when we say so, and never in between.
             options |= {"file": _Lines(), "mininterval": float("inf"), "miniters": 1}
+        elif is_drawn and not _IS_IN_NOTEBOOK and _columns() == 0:
+            options |= {"ncols": 80}  # a terminal that does not know its size
         self._bar = tqdm(disable=not is_drawn, **options)
 
     def __enter__(self) -> "Bar":
         return self
 
     def __exit__(self, *_) -> None:
+        # Whoever still compiles, or was left at it, is no part of the last line.
+        self._bar.set_postfix_str(f"failed={self._failed}", refresh=False)
         self._bar.close()
 
     def show(self, finished: int, event: Event | None = None) -> None:
@@ -129,6 +134,14 @@ class Bar:
             seconds_left=(total - finished) / rate if rate else None,
             seconds_stepping=sum([*self.progress.stepping.values()], 0.0),
         )
+
+
+def _columns() -> int | None:
+    """Of the terminal of standard error; None if it is none."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError, AttributeError):
+        return None
 
 
 class _Lines:

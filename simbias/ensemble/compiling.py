@@ -10,18 +10,28 @@ from simbias.ensemble.plan import Group, Plan
 # Tracing included; fits nine programs of 400 to 20,000 equations within a tenth, see
 # `benchmarks/memory.py`.
 _BYTES, _POWER = 3.9 * 2**20, 0.62
+# Drawing has about so many, and is compiled for a moment's use, which takes less.
+_OF_DRAWING, _STARTING = 100, 0.6
 # Of that memory what the compiled program and its equations keep.
 KEPT = 0.3
 
 
 def bytes_of_compiling(plan: Plan, stations: int) -> int:
-    """Memory of the largest programs of a run, as many as are compiled at a time.
+    """Memory of the programs of a run that are compiled at a time.
 
-    Programs that are read from the disk take less.
+    Every station compiles what advances another shape; one that is left compiles what
+    draws and starts members.  Programs that are read from the disk take less.
     """
     # The dearest shape comes first; each takes a while to trace.
-    at_once = min(stations, len(plan.groups))
-    return round(at_once * _BYTES * _equations(plan, plan.groups[0]) ** _POWER)
+    group, at_once = plan.groups[0], min(stations, len(plan.groups))
+    total = at_once * _bytes_of(_equations(plan, group))
+    if stations > at_once:
+        total += _STARTING * _bytes_of(group.equations + _OF_DRAWING)
+    return round(total)
+
+
+def _bytes_of(equations: int) -> float:
+    return _BYTES * equations**_POWER
 
 
 def _equations(plan: Plan, group: Group) -> int:

@@ -27,11 +27,6 @@ from simbias.verbs.simulate import planned
 # integrated again has those of the run, or MANY more if these are not _ENOUGH; at MOST.
 LEAST, MANY, MOST = 12, 200, 240
 _ENOUGH = 100
-AGAIN = (
-    "The run holds no networks along time: this member is integrated again from its "
-    "seed, which compiles first. (Runs with --keep, or with the measure NeuronWeights, "
-    "are shown at once.)"
-)
 Say = Callable[[str], None]
 Arrays = dict[str, np.ndarray]
 
@@ -102,7 +97,7 @@ def training(
     found = _recorded(ds, experiment, seed, cell, like) or _kept(ds, place, shapes)
     if found is None:
         if say is not None:
-            say(AGAIN)
+            say(_why_again(ds))
         end = float(one_of_each(ds["end_time"], place))
         found = _again(experiment, cell, seed, _times(ds["time"].values, end))
     times, arrays = found
@@ -152,6 +147,18 @@ def _recorded(
     if "b" in neurons:
         arrays["b"] = neurons["b"].values
     return neurons["time"].values, arrays
+
+
+def _why_again(ds: xr.Dataset) -> str:
+    """Why what is recorded is no film, and what it takes to be one."""
+    kept = ds.sizes.get("kept", 0)
+    held = f"keeps networks of {kept} times" if kept else "keeps no networks"
+    return (
+        f"The run {held}, and a film takes those of {LEAST} at least: this member is "
+        "integrated again from its seed, which compiles first and takes minutes. "
+        f"(Runs with {LEAST} times after --keep, or with the measure NeuronWeights, "
+        "are shown at once.)"
+    )
 
 
 def _kept(

@@ -2,6 +2,7 @@
 
 import io
 import sys
+import threading
 
 from tqdm import tqdm
 
@@ -38,3 +39,29 @@ def test_in_a_file_the_bar_is_a_line_now_and_then_and_the_last_one(monkeypatch):
 
 def test_in_a_file_a_short_run_is_two_lines(monkeypatch):
     assert len(shown(monkeypatch, seconds_each=0.01).splitlines()) == 3
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_that_does_not_know_its_size_has_a_bar(monkeypatch):
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(bar, "_columns", lambda: 0)
+    with Bar("run", 2, is_drawn=True) as drawn:
+        drawn.show(2)
+    assert "run: 100%" in stream.getvalue()
+
+
+def test_the_last_line_does_not_say_that_somebody_compiles(monkeypatch):
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with Bar("run", 2, is_drawn=True) as drawn:
+        drawn.progress.compiling = {threading.current_thread()}
+        drawn.show(2)
+    *_, before, last = stream.getvalue().replace("\n", "").split("\r")
+    assert "compiling" in before
+    assert "compiling" not in last
+    assert "failed=0" in last

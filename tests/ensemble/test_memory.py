@@ -146,8 +146,10 @@ def test_more_equations_take_more_memory_and_stations_compile_side_by_side():
     one = compiling.bytes_of_compiling(planned(PlainDescent(), n=6, m=7), 4)
     assert 1 < compiling.bytes_of_compiling(planned_relu(50), 4) / one < 100
     shapes = make_plan(small(make=smooth, cell={"n": (6, 20), "m": 7}, seeds=1))
-    two = compiling.bytes_of_compiling(shapes, 4)
-    assert two == 2 * compiling.bytes_of_compiling(shapes, 1)
+    one, two, three = (compiling.bytes_of_compiling(shapes, n) for n in (1, 2, 3))
+    assert two == pytest.approx(2 * one)
+    # A station that is left compiles what draws and starts members.
+    assert one < three - two + one < two
 
 
 def test_a_run_beyond_the_limit_of_the_process_is_refused_and_says_which(monkeypatch):

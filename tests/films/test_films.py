@@ -5,6 +5,7 @@ import io
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import xarray as xr
 from matplotlib.animation import FFMpegWriter
 from PIL import Image
 from small import small
@@ -13,6 +14,7 @@ import simbias
 from simbias.cli import main
 from simbias.cli.animate import _selected
 from simbias.films.moments import moments
+from simbias.films.training import _why_again
 from simbias.measures import Amplitudes, NeuronWeights
 from simbias.networks import balanced
 from simbias.theory.extremal_vectors import extremal_vectors
@@ -87,6 +89,12 @@ def test_extremal_vectors_and_the_function_are_those_of_theory_and_network(recor
     x, f = lines(film.frame(-1))["network"].get_data()
     inputs = np.stack([x, np.ones_like(x)], axis=1)
     np.testing.assert_allclose(f, np.maximum(inputs @ w.T, 0) @ a, atol=1e-12)
+
+
+def test_a_run_that_keeps_too_few_networks_says_how_many_and_what_it_takes():
+    few = xr.Dataset({"w": ("kept", [1.0, 2.0])})
+    assert "keeps networks of 2 times, and a film takes those of 12" in _why_again(few)
+    assert "The run keeps no networks" in _why_again(xr.Dataset())
 
 
 def test_a_member_without_networks_is_integrated_again_to_the_same_end(recorded):
