@@ -3,7 +3,6 @@
 import dataclasses
 import enum
 import functools
-import inspect
 import types
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +34,7 @@ def may_change(value: Any) -> bool:
         return False
     if isinstance(value, Mapping | list | set) or is_own(type(value)):
         return True
-    return " at 0x" in repr(value) and not callable(value)
+    return shown(value) == type(value).__qualname__ and not callable(value)
 
 
 def method_of(value: Any) -> types.FunctionType | None:
@@ -73,5 +72,16 @@ def closure(function: types.FunctionType) -> dict[str, Any]:
 
 def defaults(function: types.FunctionType) -> dict[str, Any]:
     """Its arguments that have a default, with it."""
-    found = inspect.signature(function, follow_wrapped=False).parameters.values()
-    return {p.name: p.default for p in found if p.default is not p.empty}
+    given = function.__defaults__ or ()
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    ordered = dict(zip(names[len(names) - len(given) :], given, strict=True))
+    return {**ordered, **(function.__kwdefaults__ or {})}
+
+
+def shown(value: Any) -> str:
+    """What an object of any class says of itself; its class if it says nothing."""
+    try:
+        text = repr(value)
+    except Exception:  # of any kind: it is not ours
+        text = " at 0x"
+    return type(value).__qualname__ if " at 0x" in text else text

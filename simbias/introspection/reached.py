@@ -29,6 +29,7 @@ from simbias.introspection.held import (
     is_written_in,
     may_change,
     method_of,
+    shown,
 )
 from simbias.introspection.identity import array_identity, unjitted
 from simbias.introspection.names_of_code import Imported, names_of_code
@@ -135,7 +136,11 @@ class _Walk:
         if getattr(value, "nbytes", 0) > _MOST_BYTES or value.dtype == object:
             self.not_covered.add(f"{where}: an array of shape {value.shape}")
             return f"{value.dtype}{list(value.shape)}"
-        return array_identity(value)
+        try:
+            return array_identity(value)
+        except RuntimeError:  # deleted, or on another machine
+            self.not_covered.add(f"{where}: an array that cannot be read")
+            return f"{value.dtype}{list(value.shape)}"
 
     def _other(self, value: Any, where: str) -> str:
         """An object of any class: what it holds while the run is on is not seen."""
@@ -149,13 +154,12 @@ class _Walk:
             return _name(value)
         if is_own(type(value)):
             self.of(type(value), where)
-            self.not_covered.add(f"{where}: what a {_name(type(value))} holds")
+            self.not_covered.add(f"{where}: what a {type(value).__name__} holds")
         for name in HELD:
             held = inspect.getattr_static(value, name, None)
             if isinstance(held, types.FunctionType | functools.partial):
                 self.of(held, where)
-        text = repr(value)
-        return _name(type(value)) if " at 0x" in text else _short(text)
+        return _short(shown(value))
 
     def _module(self, module: types.ModuleType) -> str:
         """One that is passed around: everything it defines may be reached."""

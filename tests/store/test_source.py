@@ -3,7 +3,9 @@
 import importlib
 import json
 import sys
+import threading
 
+import jax.numpy as jnp
 import optax
 import pytest
 import xarray as xr
@@ -214,6 +216,28 @@ def test_experiments_of_the_package_are_told_by_their_version():
     whole = threshold.experiment()
     things = {"make": whole.make, "flow": whole.flow, **whole.measures}
     assert reached(things) is None
+
+
+class Mute:
+    def __repr__(self):
+        raise ArithmeticError
+
+
+MUTE, LOCK = Mute(), threading.Lock()
+
+
+def test_objects_that_say_nothing_of_themselves_are_named():
+    deleted = jnp.ones(3)
+    deleted.delete()
+    found = reached({"m": lambda network, data: (MUTE, LOCK, deleted, defaulted())})
+    assert found is not None
+    assert len(found["not_covered"]) == 3
+    assert found["values"][f"{__name__}.defaulted: b"] == "2"
+    assert found["values"][f"{__name__}.defaulted: c"] == "3"
+
+
+def defaulted(a=None, b=2, *, c=3):
+    return a, b, c
 
 
 def test_lambdas_closures_and_optimisers_are_covered():
