@@ -1,5 +1,6 @@
 """Run folders as a stranger may leave them."""
 
+import contextlib
 import copy
 import dataclasses
 import hashlib
@@ -7,6 +8,7 @@ import io
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import stat
@@ -39,6 +41,7 @@ VALUES: tuple[Any, ...] = (
 )
 SHAPES = ((2**27,), (10**15,), (2**70, 0), (1,) * 80, (10**9, 0), (0,), (), (7,))
 DTYPES = ("<f8", "|O", "<U3", "|V1000000000", "<i4", ">f8", "|S0")
+_NOTES = ("owners", "time_taken")
 KINDS = ("pipe", "device", "folder", "link", "linked folder", "gone")
 
 
@@ -93,27 +96,32 @@ SLOW = ("report", "export csv", "export nc", "figure", "resume", "worker")
 @st.composite
 def cases(draw: st.DrawFn, slow: int = 12) -> Case:
     """A case; one of `slow` is of a command that takes seconds."""
-    number = st.integers(0, 2**30)
-    kinds = st.sampled_from(("document", "document", "header", "bytes", "kind", "swap"))
-    harm = st.tuples(kinds, number, number, number)
-    harms = draw(st.lists(harm, min_size=1, max_size=2))
-    is_slow = draw(st.integers(0, slow - 1)) == 0
-    command = draw(st.sampled_from(SLOW if is_slow else FAST))
-    return Case(draw(st.sampled_from(("finished", "begun"))), tuple(harms), command)
+    chosen = random.Random(draw(st.integers(0, 2**64 - 1)))
+    kinds = ("root", "root", "note", "document", "header", "bytes", "kind", "swap")
+    harms = tuple(
+        (chosen.choice(kinds), *(chosen.randrange(2**30) for _ in range(3)))
+        for _ in range(chosen.choice((1, 1, 2)))
+    )
+    command = chosen.choice(FAST if chosen.randrange(slow) else SLOW)
+    return Case(chosen.choice(("finished", "begun")), harms, command)
 
 
 def harm(run: pathlib.Path, outside: pathlib.Path, case: Case) -> None:
     """Do to a copy of a run what a case says."""
     for kind, which, where, what in case.harms:
         files = sorted(p for p in run.rglob("*") if _is_small(p))
-        if kind == "document":
+        if kind == "root":
+            files = [p for p in files if p.parent.name == "run.zarr"]
+        if kind == "note":
+            files = [p for p in files if p.parent.name in _NOTES or _has_seal(p)]
+        if kind in ("root", "note", "document"):
             files = [p for p in files if _document(p) is not None]
         if kind == "header":
             files = [p for p in files if _has_seal(p)]
         if not files:
             continue
         file = files[which % len(files)]
-        if kind == "document":
+        if kind in ("root", "note", "document"):
             _change_document(file, where, what)
         elif kind == "header":
             _change_header(file, where, what)
@@ -160,7 +168,8 @@ def _change_document(file: pathlib.Path, where: int, what: int) -> None:
     digest, document, rest = found
     is_root = file.parent.name == "run.zarr"
     if is_root and isinstance(document.get("attributes"), dict) and where % 8:
-        document = attributes_of(document)
+        with contextlib.suppress(ValueError):  # it was harmed before
+            document = attributes_of(document)
         document.pop("sha256", None)
         changed = _changed(document, where // 8, what)
         try:

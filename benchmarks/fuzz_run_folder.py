@@ -74,6 +74,7 @@ def main() -> None:
     print(f"{len(faults)} faults; {told}")
     if asked.json:
         written(asked.json, document)
+    raise SystemExit(bool(faults))
 
 
 if __name__ == "__main__":

@@ -71,6 +71,7 @@ def main(arguments: list[str] | None = None) -> None:
     open_streams()
     if arguments is not None:
         sys.exit(exit_code(list(arguments)))
+    sys.excepthook = lambda *error: say("".join(traceback.format_exception(*error)))
     # No process that this one starts imports from the working directory.
     os.environ["PYTHONSAFEPATH"] = "1"
     code = _code_of_process()
@@ -162,7 +163,7 @@ def _answered(arguments: list[str]) -> int:
             output.emit("error", message=what, exit_code=FAILED)
             raise
         if is_debugging:
-            traceback.print_exc()
+            say(traceback.format_exc())
         _say_what_is_wrong(error, trace)
         output.emit("error", message=str(error), exit_code=BAD_INPUT)
         return BAD_INPUT

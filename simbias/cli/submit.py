@@ -139,5 +139,10 @@ def _pool(parsed: SubmitOptions) -> AbstractPool:
     if parsed.cluster == "ray":
         return RayWorkers(parsed.workers, **given)
     here = "jobs" if is_url(parsed.folder) else f"{parsed.folder}/jobs"
+    if "logs" not in given and os.path.islink(here):
+        raise BadInput(
+            f"`--logs`: {here} is a link, which no run holds. Say where logs go. "
+            "Example: --logs ./jobs."
+        )
     given.setdefault("logs", here)
     return SlurmWorkers(parsed.workers, **given)

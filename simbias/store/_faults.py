@@ -33,8 +33,8 @@ _ATTRIBUTES = {
     "versions": dict,
     "device": str,
 }
-# Members of a run, whose rows take 64 MB, and of all of its extents.
-MOST_MEMBERS, _MOST_OF_ALL = 2**24, 2**27
+# Members of a run, with which `status` takes 250 MB, and of all of its extents.
+MOST_MEMBERS, _MOST_OF_ALL = 2**23, 2**26
 _LARGEST_BLOCK = 2**16
 # Axes of an array, and files that a row of it is cut into when a run grows.
 _MOST_DIMS, _MOST_PIECES = 32, 2**14
@@ -99,8 +99,9 @@ def _inconsistent(attributes: Mapping[str, Any]) -> str | None:
     """Where the grid, the extents and the coordinates do not fit each other."""
     stored, extents = attributes["configuration"], attributes["extents"]
     counts = [members_of(one) for one in extents]
-    if max(counts) > MOST_MEMBERS or sum(counts) > _MOST_OF_ALL:
-        return f"extents holds {max(counts)} members, more than {MOST_MEMBERS}"
+    for count, most in ((max(counts), MOST_MEMBERS), (sum(counts), _MOST_OF_ALL)):
+        if count > most:
+            return f"extents holds {count} members, more than {most}"
     for one, count in zip(extents, counts, strict=True):
         if count > one["blocks"] * attributes["block"]:
             return f"extents holds {count} members in {one['blocks']} blocks"

@@ -90,3 +90,11 @@ def test_jobs_that_go_on_without_the_command_are_told_of(begun, monkeypatch, cap
     monkeypatch.setattr("simbias.cli.submit.wait", stopped)
     assert cli.exit_code(["submit", begun, "--wait"]) == 130
     assert "The workers go on without this command: 7_0." in capsys.readouterr().err
+
+
+def test_logs_do_not_follow_a_link_in_the_folder_of_a_run(begun, tmp_path, capsys):
+    (tmp_path / "outside").mkdir()
+    os.symlink(tmp_path / "outside", os.path.join(begun, "jobs"))
+    assert cli.exit_code(["submit", begun]) == 2
+    assert "jobs is a link" in capsys.readouterr().err
+    assert not os.listdir(tmp_path / "outside")

@@ -86,9 +86,9 @@ def with_seeds(seeds):
 
 
 def with_extents(one):
-    with_seeds(2**24)(one)
+    with_seeds(2**22)(one)
     last = one["extents"][-1]
-    one["extents"] = [{**last, "seeds": 2**24 - 40 + i} for i in range(40)] + [last]
+    one["extents"] = [{**last, "seeds": 2**22 - 40 + i} for i in range(40)] + [last]
 
 
 def with_shape(size, times=1):
