@@ -24,7 +24,7 @@ def known(tmp_path_factory):
     derandomize=True,
     suppress_health_check=list(HealthCheck),
 )
-@given(case=cases(slow=50))
+@given(case=cases())
 def test_no_folder_of_a_run_harms_who_looks_at_it(known, case):
     fault, _, _ = attacked(known[case.template], case)
     assert fault is None

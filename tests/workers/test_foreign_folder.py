@@ -70,3 +70,10 @@ def test_workers_of_a_script_import_the_modules_that_lie_beside_it(foreign, tmp_
     (tmp_path / "script.py").write_text(SCRIPT)
     (tmp_path / "law.py").write_text(LAW)
     ended(foreign, sys.executable, str(tmp_path / "script.py"))
+
+
+def test_the_module_is_as_safe_as_the_command(foreign):
+    # What Python itself imports before it gets to simbias is not ours to keep.
+    for name in ("random", "types"):
+        (foreign / f"{name}.py").unlink()
+    ended(foreign, sys.executable, "-m", "simbias", "list")
