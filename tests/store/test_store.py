@@ -117,7 +117,7 @@ def test_a_folder_that_is_not_a_run_is_refused(tmp_path):
     with pytest.raises(ValueError, match="is not a simbias run"):
         open_result(tmp_path)
     zarr.create_group(tmp_path / "other.zarr")
-    with pytest.raises(ValueError, match="expected format 'simbias-3'"):
+    with pytest.raises(ValueError, match="expected format 'simbias-4'"):
         open_result(tmp_path / "other.zarr")
 
 
