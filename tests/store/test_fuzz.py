@@ -37,7 +37,7 @@ def test_the_attack_sees_a_command_that_harms(known, monkeypatch):
     harms = {
         "ZeroDivisionError": lambda *_: 1 / 0,
         "exit 1": lambda *_: 1,
-        "a terminal obeys": lambda *_: print("\x1b[2J"),
+        "a terminal obeys": lambda *_: print("\x1b[2J") or 0,
         "MB": lambda *_: len(bytearray(b"x") * 600_000_000) and 0,
     }
     for fault, does in harms.items():
