@@ -10,6 +10,11 @@ def as_if_wide() -> None:
     For the whole process, before the first network is compiled.  These forms are slower
     than the plain one where a network is small.
     """
+    by_classes()
     crossings.PAYS = position.PAYS = relu_flow.ALONE_PAYS = 1
-    position.may_be_worth_it = lambda *_: True
     straight._MANY, straight._GROUP = 1, 5
+
+
+def by_classes() -> None:
+    """Classes and leaders, however many weights a neuron has."""
+    position.may_be_worth_it = lambda *_: True

@@ -59,8 +59,20 @@ class Case:
 
 def random_case(seed: int) -> Case:
     """The case of a seed."""
+    return _case(seed, PROGRAMS[seed % len(PROGRAMS)], (1, M), (M,), TIMES)
+
+
+def wide_case(seed: int, fewest: int, most: int) -> Case:
+    """The same with many neurons, one output and no bias, to a time of 8 at most."""
+    rooms = sorted({min(most, 512), most})
+    program = PLAIN[seed % len(PLAIN)]
+    return _case(seed, program, (fewest, most), rooms, TIMES[:2])
+
+
+def _case(seed, program, neurons, rooms, times) -> Case:
+    """With as many neurons as a range says, padded to the least room that does."""
     rng = np.random.default_rng(seed)
-    loss, slope, k, has_bias = PROGRAMS[seed % len(PROGRAMS)]
+    loss, slope, k, has_bias = program
     law = SAMPLES[rng.integers(len(SAMPLES))]
     x, y = law(rng, k)
     kinds = [law.__name__.strip("_")]
@@ -71,7 +83,8 @@ def random_case(seed: int) -> Case:
     if loss == "half_mse" and rng.random() < 0.1:
         kinds.append("zero_labels")
         y[rng.random(y.shape) < 0.5] = 0.0
-    w, a = _start(rng, kinds, x, k, has_bias)
+    w, a = _start(rng, kinds, x, k, has_bias, neurons)
+    rows = next(room for room in rooms if room >= len(w))
     z = np.concatenate([x, np.ones((len(x), 1))], axis=1) if has_bias else x
     w, a = _altered(rng, kinds, rng.choice([0, 0, 1, 1, 2]), STARTS, w, a, z)
     kinds += ["bias"] * has_bias + ["three_outputs"] * (k > 1)
@@ -81,7 +94,7 @@ def random_case(seed: int) -> Case:
     n, d = x.shape
     fill[:n, :D] = 0.0
     fill[:n, :d], fill[:n, D:] = x, y
-    w = np.pad(w, [(0, M - len(w)), (0, 0)])
+    w = np.pad(w, [(0, rows - len(w)), (0, 0)])
     b = w[:, d] if has_bias else None
     return Case(
         name=str(seed),
@@ -90,11 +103,11 @@ def random_case(seed: int) -> Case:
         y=fill[:, D:],
         weight=(np.arange(N) < n).astype(float),
         w=np.pad(w[:, :d], [(0, 0), (0, D - d)]),
-        a=np.pad(a, [(0, M - len(a)), (0, 0)]),
+        a=np.pad(a, [(0, rows - len(a)), (0, 0)]),
         b=b,
         slope=slope,
         loss=loss,
-        time=float(rng.choice(TIMES)),
+        time=float(rng.choice(times)),
     )
 
 
@@ -259,8 +272,8 @@ CHANGES = (
 # Starts.
 
 
-def _start(rng, kinds, x, k, has_bias):
-    m, e = rng.integers(1, M + 1), x.shape[1] + has_bias
+def _start(rng, kinds, x, k, has_bias, neurons=(1, M)):
+    m, e = rng.integers(neurons[0], neurons[1] + 1), x.shape[1] + has_bias
     scale = 10 ** rng.uniform(-3, 0) / np.sqrt(m)
     w = scale * rng.standard_normal((m, e))
     a = rng.standard_normal((m, k))

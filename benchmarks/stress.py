@@ -14,12 +14,14 @@ error, and a verdict:
     not judged      the oracle's own error is beyond 1e-2
 
     python benchmarks/stress.py [--cases N] [--seed FIRST] [--only WORD ...] [--wide]
-        [--rtol RTOL] [--oracle FOLDER] [--json FILE|-] [--smallest]
+        [--neurons FEWEST MOST] [--rtol RTOL] [--oracle FOLDER] [--json FILE|-]
+        [--smallest]
 
 A case is called silent only if an oracle of eight times the steps says so too.
 
 These cases are small.  With --wide the flow takes the forms that it keeps for wide
-networks and large samples: neurons alone, leaders, clearances, few candidates.
+networks and large samples: neurons alone, leaders, clearances, few candidates.  With
+--neurons 200 2000 there are random cases alone, as wide as that, moved by classes.
 
 The oracle takes most of the time; with --oracle its ends are kept in a folder, and read
 from there the next time.
@@ -35,8 +37,8 @@ import sys
 
 import jax
 import numpy as np
-from _as_if_wide import as_if_wide
-from _cases import Case, random_case
+from _as_if_wide import as_if_wide, by_classes
+from _cases import Case, random_case, wide_case
 from _euler import SOURCE, Reference, reference
 from _named_cases import named_cases
 from _results import machine, written
@@ -59,6 +61,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=2_000_000, help="of the oracle")
     parser.add_argument("--oracle", type=pathlib.Path, help="where its ends are kept")
     parser.add_argument("--wide", action="store_true", help="the forms of wide ones")
+    parser.add_argument("--neurons", type=int, nargs=2, help="of every random case")
     parser.add_argument("--rtol", type=float, help="in place of 1e-7")
     parser.add_argument("--json")
     parser.add_argument("--smallest", action="store_true", help="a run for CI")
@@ -68,7 +71,11 @@ def main() -> None:
         as_if_wide()
     if options.smallest:
         options.only, options.steps, options.cases = ("coincident",), 200_000, 0
-    cases = [*named_cases(), *map(random_case, _seeds(options))]
+    if options.neurons:
+        by_classes()
+        cases = [wide_case(seed, *options.neurons) for seed in _seeds(options)]
+    else:
+        cases = [*named_cases(), *map(random_case, _seeds(options))]
     cases = [case for case in cases if _is_wanted(case, options.only)]
     if options.rtol:
         cases = [dataclasses.replace(case, rtol=options.rtol) for case in cases]
