@@ -7,7 +7,7 @@ from typing import Literal
 
 from simbias.cli._place import found_run
 from simbias.errors import BadInput
-from simbias.store._documents import behind
+from simbias.store.documents import behind
 from simbias.store.layout import Store
 from simbias.store.plain import listing_fault, plain_faults
 

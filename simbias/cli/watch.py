@@ -20,10 +20,10 @@ from simbias.report.report import report
 from simbias.report.server import Server
 from simbias.report.shown import Shown
 from simbias.results import open_result
-from simbias.store._room import TooEarly
 from simbias.store.layout import Store, open_store
 from simbias.store.lease import heartbeats
 from simbias.store.place import Replaced
+from simbias.store.room import TooEarly
 from simbias.workers.end_of_input import end_of_input
 
 # A page asks every three seconds.

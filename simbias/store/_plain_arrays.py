@@ -12,7 +12,7 @@ from simbias.ensemble.described import FLAGS
 from simbias.ensemble.table import GROUPS
 from simbias.store._chunks import content, text_content
 from simbias.store._columns import STATUS, fill_value
-from simbias.store._documents import array_document, row_shape
+from simbias.store.documents import array_document, row_shape
 from simbias.store.place import ROOT
 
 # A chunk has at most so many bytes.

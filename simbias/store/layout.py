@@ -30,11 +30,10 @@ from simbias.errors import BadInput
 from simbias.store._chunks import chunk_names, decoded, encoded, most_bytes
 from simbias.store._columns import STATUS, columns_of, fill_value
 from simbias.store._disk import sync
-from simbias.store._documents import behind, chunk_shape, row_shape
 from simbias.store._mark import marked, unmarked
-from simbias.store._room import check_room
 from simbias.store._root import EARLIER, read_root
 from simbias.store.address import place_at
+from simbias.store.documents import behind, chunk_shape, row_shape
 from simbias.store.extents import last_rows
 from simbias.store.place import (
     AbstractPlace,
@@ -43,6 +42,7 @@ from simbias.store.place import (
     Unreachable,
     naming,
 )
+from simbias.store.room import check_room
 from simbias.store.watch import Watch
 
 # A request to an object store takes long, and costs nothing but waiting.

@@ -9,9 +9,9 @@ from simbias.ensemble.table import Table
 from simbias.errors import BadInput
 from simbias.store._columns import columns_of
 from simbias.store._disk import sync
-from simbias.store._documents import behind, documents
 from simbias.store._faults import MOST_MEMBERS
 from simbias.store._root import FORMAT, sealed, written
+from simbias.store.documents import behind, documents
 from simbias.store.extents import blocks_of, extent, members_of
 from simbias.store.layout import Store
 from simbias.store.place import ROOT, AbstractPlace

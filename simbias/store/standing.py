@@ -10,9 +10,9 @@ import numpy as np
 
 from simbias.core import Status
 from simbias.store._columns import STATUS
-from simbias.store._room import result_bytes
 from simbias.store.layout import Store
 from simbias.store.lease import heartbeats, is_gone, pending
+from simbias.store.room import result_bytes
 from simbias.store.saved import saved
 from simbias.store.time_taken import Failure, failures
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from simbias.ensemble.memory import physical_memory
 from simbias.errors import BadInput
-from simbias.store._documents import row_shape
+from simbias.store.documents import row_shape
 from simbias.store.extents import members_of
 from simbias.store.place import ROOT, AbstractPlace
 
