@@ -98,8 +98,9 @@ def cases(draw: st.DrawFn, slow: int = 40) -> Case:
     """A case; one of `slow` is of a command that takes seconds."""
     chosen = random.Random(draw(st.integers(0, 2**64 - 1)))
     kinds = ("root", "root", "note", "document", "header", "bytes", "kind", "swap")
+    place = lambda: chosen.randrange(2**30)
     harms = tuple(
-        (chosen.choice(kinds), *(chosen.randrange(2**30) for _ in range(3)))
+        (chosen.choice(kinds), place(), place(), place())
         for _ in range(chosen.choice((1, 1, 2)))
     )
     command = chosen.choice(FAST if chosen.randrange(slow) else SLOW)
