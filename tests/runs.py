@@ -13,7 +13,7 @@ from simbias.measures import ClusterMasses, NeuronWeights
 HOSTILE = "</script><img src=x onerror='hacked=1'><script>hacked=1</script>&lt;"
 
 EXPERIMENT = small(
-    name=f"small {HOSTILE}",
+    name="small",
     cell={"n": (6, 20), "scale": (0.1, 0.5, 1e3), "m": 6},
     seeds=3,
     flow=PlainDescent(rate=0.05),
@@ -29,8 +29,9 @@ EXPERIMENT = small(
 
 
 def true_result():
-    """Members of the largest scale fail."""
-    return simbias.simulate(EXPERIMENT)
+    """Members of the largest scale fail; the name is one that no run is given."""
+    ds = simbias.simulate(EXPERIMENT)
+    return ds.assign_attrs(experiment=f"small {HOSTILE}")
 
 
 def with_events(ds):

@@ -146,7 +146,7 @@ def test_another_make_of_the_same_name_is_refused():
     ds = simulate(experiment(1.0, 8))
     for other in (experiment(2.0, 8), experiment(1.0, 4)):
         refused(
-            "`experiment.make` is not that",
+            r"the code of `experiment` \(make.*\) is not that of the result",
             lambda other=other: simbias.evaluate(Risk(), ds, other),
         )
     cut = ds.isel({"network.w.0": slice(4)})
