@@ -1,7 +1,6 @@
 """What is done once per block by whoever opens, lists or reads a store."""
 
 import pathlib
-import shutil
 import tempfile
 import time
 
@@ -11,6 +10,7 @@ from simbias.ensemble.plan import make_plan
 from simbias.ensemble.table import empty_table
 from simbias.results import attributes, to_xarray
 from simbias.store import blocks, layout, work
+from simbias.store._mark import marked, unmarked
 from simbias.store.folder import Folder
 from simbias.store.lease import Leases
 
@@ -33,7 +33,7 @@ def synthetic(count: int, block: int) -> dict:
                 column.values[:] = 1
         store.commit(0, table)
         for chunk in [p for p in path.rglob("c/0") if p.parent.name == "c"]:
-            copied(chunk, count)
+            copied(path, chunk, count)
         store.work.clear()
         last, seconds = count // 2, {}
         store.forget(last)  # else the run counts as finished
@@ -44,7 +44,7 @@ def synthetic(count: int, block: int) -> dict:
             "start": lambda: blocks.Blocks(plan, store, Leases(store.work)),
             "missing": lambda: found["start"].missing(),
             "tidy": store.place.tidy,
-            "complete": lambda: work.complete(written(store, last)),
+            "complete": lambda: work.complete(written(path, store, last)),
             "to_xarray": lambda: to_xarray(found["complete"], attributes(plan)),
         }.items():
             began = time.monotonic()
@@ -62,20 +62,28 @@ def synthetic(count: int, block: int) -> dict:
     }
 
 
-def written(store: layout.Store, block: int) -> layout.Store:
+def written(run: pathlib.Path, store: layout.Store, block: int) -> layout.Store:
     """The store with a block whose status was left out."""
     first, last = store._status(0), store._status(block)
     assert isinstance(first, Folder)
     assert isinstance(last, Folder)
-    shutil.copy(first.path, last.path)
+    moved(run, first.path, last.path)
     return store
 
 
-def copied(chunk: pathlib.Path, count: int) -> None:
+def copied(run: pathlib.Path, chunk: pathlib.Path, count: int) -> None:
     """The chunk of block 0 for all others, without waiting for the disk."""
+    files = [p for p in (chunk, *chunk.rglob("*")) if p.is_file()]
     for i in range(1, count):
-        target = chunk.with_name(str(i))
-        if chunk.is_dir():
-            shutil.copytree(chunk, target)
-        else:
-            shutil.copyfile(chunk, target)
+        for file in files:
+            moved(run, file, chunk.with_name(str(i)) / file.relative_to(chunk))
+
+
+def moved(run: pathlib.Path, file: pathlib.Path, target: pathlib.Path) -> None:
+    """A copy that says where it is."""
+    place = lambda path: path.relative_to(run).as_posix()
+    content = file.read_bytes()
+    if content.endswith(marked(b"", place(file))):
+        content = marked(unmarked(content, place(file)), place(target))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(content)
