@@ -4,7 +4,8 @@ Random members with every oddity of `_cases.py` (mirror images, lattices, duplic
 inputs of low rank, several neurons alike), and those that an activation boundary can
 fool: |w| above |a| by 0, 1 or 10 roundings, dead neurons at 0 to 1e-9 of a plane, and
 weights and data in single precision.  Each is followed by the exact flow (rtol 1e-7;
-1e-5 in single precision) until `Stationary` ends it.  From there it goes on
+1e-5 in single precision) until `Stationary` ends it by a proof: that a small loss ends
+it as well is switched off here.  From there it goes on
 
     flow     to t = 1e5 by the exact flow without the stop; in double precision, from
              the weights alone, where it was in single
@@ -14,7 +15,8 @@ weights and data in single precision.  Each is followed by the exact flow (rtol 
 and no neuron may leave its end by more than `Stationary.tolerance`, relative to its
 size.  Euler's end is extrapolated from two steps, since it is off by the first order of
 a step where neurons slide; steps are halved until two extrapolations are within a tenth
-of the tolerance.  Where they never are, Euler says nothing (`is_judged` is false).
+of the tolerance.  Where they never are, Euler says nothing (`is_judged` is false), and
+a case that the flow does not refute either neither holds nor fails.
 
     python benchmarks/proof_attack.py [--cases N] [--seed FIRST] [--json FILE|-]
         [--smallest]
@@ -41,10 +43,10 @@ from simbias.core import Status
 from simbias.flows.relu_flow import ReluFlow
 from simbias.stops.stationary import Stationary
 
-STOP = Stationary()
+STOP = Stationary(interpolated=1e-300)
 LOOKS = np.geomspace(0.5, 3000.0, 60)
 LAST, MAX_STEPS = 1e5, 20_000
-DESCENT_TIME, STEP, _HALVINGS = 1e3, 1e-2, 6
+DESCENT_TIME, STEP, _HALVINGS = 1e3, 1e-2, 8
 LANES = 16
 # Seeds of `random_case` that have half_mse and one output, of eighteen.
 _PROGRAMS = (0, 1, 7, 12, 13)
@@ -83,7 +85,7 @@ def summarised(rows: list[dict]) -> dict:
     of = lambda some: {
         "cases": len(some),
         "claimed": sum("flow" in row for row in some),
-        "wrong": sum(not row.get("holds", True) for row in some),
+        "wrong": sum(row.get("holds") is False for row in some),
     }
     return {
         **of(rows),
@@ -93,7 +95,7 @@ def summarised(rows: list[dict]) -> dict:
             for name in ("flow", "descent", "own_error")
         },
         "followed_to_the_end": sum(row["time"] >= LAST for row in claimed),
-        "judged_by_descent": sum(row["is_judged"] for row in claimed),
+        "not_judged_by_descent": [r["case"] for r in claimed if not r["is_judged"]],
         "kinds": {k: of([row for row in rows if k in row["kinds"]]) for k in kinds},
     }
 
@@ -239,14 +241,17 @@ def _row(case: Case, is_single: bool, ends: tuple, descent_time: float) -> dict:
     e = case.problem.w.shape[1]
     here = dataclasses.replace(case.problem, w=end[:, :e], a=end[:, e:])
     descent, own = _descent(here, end, descent_time)
-    flow = _left(end, last)
+    flow, is_judged = _left(end, last), bool(own <= STOP.tolerance)
+    holds = bool(max(flow, descent - own) <= STOP.tolerance)
+    if not is_judged and flow <= STOP.tolerance:
+        holds = None
     return row | {
         "flow": float(f"{flow:.3g}"),
         "descent": float(f"{descent:.3g}"),
         "own_error": float(f"{own:.3g}"),
         "time": float(last_time),
-        "is_judged": bool(own <= STOP.tolerance),
-        "holds": bool(max(flow, descent - own) <= STOP.tolerance),
+        "is_judged": is_judged,
+        "holds": holds,
     }
 
 

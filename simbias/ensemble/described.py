@@ -35,6 +35,7 @@ _COUNTS = {
     "releases": "neurons that left the hyperplane along which they slid",
     "alone": "steps in which every neuron was followed by itself",
     "led": "steps in which leaders moved the network",
+    "by_class": "steps in which representatives of classes moved the network",
     "choices": "how often the flow had more than one way to go on",
 }
 _AXES = {

@@ -64,9 +64,9 @@ class ReluFlow(AbstractFlow):
     `stats`: `evaluations` of the field (Tsit5: 7 per attempt), `accepted`, `rejected`,
     `crossings`, `pins`, `releases`, and `choices`: how often the flow had more than one
     way to go on (see docs/exact_flow.md, *Where the flow is not unique*).  Of the steps
-    `accepted`, `alone` are of every neuron by itself (`decouple`) and `led` of a few
-    that stand for a whole wide network; where neither is known to do, a step is of all
-    neurons at once.
+    `accepted`, `alone` are of every neuron by itself (`decouple`), `led` of a few
+    that stand for a whole wide network, and `by_class` of representatives of the
+    classes of its neurons; every other step is of all neurons at once.
 
     Args:
         rtol: relative tolerance.

@@ -12,6 +12,7 @@ from simbias.flows._relu.event_step import Attempt, attempt_step
 from simbias.flows._relu.frozen import Sample
 from simbias.flows._relu.leg import Method
 from simbias.flows._relu.memory import ReluMemory, next_length
+from simbias.flows._relu.position import Position
 from simbias.flows._relu.rows import rows_at_once
 from simbias.flows._relu.step_control import controlled, first_controller
 from simbias.flows._relu.weights import with_weights
@@ -105,7 +106,7 @@ def attempted(
     )
     status = jnp.where(turn.goes & is_too_small, small, turn.status)
     status = where_status(moves & new.is_full, Status.CAPACITY, status)
-    is_led = memory.position.led is not None
+    kinds = _kinds(memory.position, moves, is_alone)
     position = choose(moves, new.position, memory.position)
     network = with_weights(network, position.w, position.a)
     log = memory.log
@@ -130,7 +131,7 @@ def attempted(
         network,
         jnp.where(moves, tnext, time),
         status,
-        _counted(state.stats, new, tries, moves, strays, is_alone, is_led),
+        _counted(state.stats, new, tries, strays, kinds),
         memory,
     )
     return end, strays
@@ -138,35 +139,51 @@ def attempted(
 
 def first_stats(**known: Int[Array, ""]) -> dict[str, Int[Array, ""]]:
     """Counts at time 0, those that are known included."""
-    names = ("crossings", "pins", "releases", "alone", "led")
+    names = ("crossings", "pins", "releases", "alone", "led", "by_class")
     zero = {name: jnp.int32(0) for name in names}
     return first_counts(evaluations=1) | zero | known
+
+
+class _Kinds(NamedTuple):
+    """Whether the step was taken, and in which of the cheaper ways."""
+
+    accepted: Bool[Array, ""]
+    alone: Bool[Array, ""]
+    led: Bool[Array, ""]
+    by_class: Bool[Array, ""]
+
+
+def _kinds(
+    position: Position, moves: Bool[Array, ""], is_alone: Bool[Array, ""]
+) -> _Kinds:
+    is_led, few = jnp.array(position.led is not None), position.classes
+    by_class = jnp.array(False) if few is None else few.is_enough & ~is_alone & ~is_led
+    return _Kinds(moves, moves & is_alone, moves & is_led, moves & by_class)
 
 
 def _counted(
     stats: dict[str, Int[Array, ""]],
     new: Attempt,
     tries: Bool[Array, ""],
-    moves: Bool[Array, ""],
     strays: Bool[Array, ""],
-    is_alone: Bool[Array, ""],
-    is_led: bool,
+    kinds: _Kinds,
 ) -> dict[str, Int[Array, ""]]:
-    plus = lambda condition, count: jnp.where(condition, count, 0).astype(jnp.int32)
-    noted = {}
+    moves = kinds.accepted
+    found = {
+        "crossings": new.crossings,
+        "pins": new.pinned,
+        "releases": new.released,
+        "choices": new.choices,
+    }
     if new.events is not None:
-        noted = {"events": stats["events"] + plus(moves, jnp.sum(new.events.count))}
+        found["events"] = jnp.sum(new.events.count)
+    # An attempt that leaders give up is neither kept nor rejected.
+    rest = counted(stats, tries, moves | strays, new.evaluations)
     return (
-        noted
-        | counted(stats, tries, moves | strays, new.evaluations)
+        rest
         | {
-            # An attempt that leaders give up is neither kept nor rejected.
-            "accepted": stats["accepted"] + plus(moves, 1),
-            "crossings": stats["crossings"] + plus(moves, new.crossings),
-            "pins": stats["pins"] + plus(moves, new.pinned),
-            "releases": stats["releases"] + plus(moves, new.released),
-            "choices": stats["choices"] + plus(moves, new.choices),
-            "alone": stats["alone"] + plus(moves & is_alone, 1),
-            "led": stats["led"] + plus(moves & is_led, 1),
+            k: stats[k] + jnp.where(moves, v, 0).astype(jnp.int32)
+            for k, v in found.items()
         }
+        | {k: stats[k] + v.astype(jnp.int32) for k, v in kinds._asdict().items()}
     )
