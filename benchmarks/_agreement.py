@@ -1,5 +1,6 @@
 """Does a device give what the CPU gives, and always the same bits?"""
 
+import dataclasses
 import functools
 from typing import Any
 
@@ -49,19 +50,31 @@ def agreement(place: Place) -> Cases:
 def against_the_cpu(
     place: Place, experiment: Experiment, tolerance: float
 ) -> dict[str, Any]:
-    """Distance of records and final weights, of their largest entry."""
+    """Distance of records and final weights, of their largest entry.
+
+    A flow that chooses its steps may choose others for another last bit, and then
+    differs by more than the tolerance.  So the CPU also starts one rounding away, and
+    its distance from itself, three times, is allowed.
+    """
     cpu = jax.local_devices(backend="cpu")[:1]
-    theirs = simulate(experiment, devices=cpu)
+    scale = np.dtype(experiment.dtype).type(experiment.cell["scale"])
+    scales = tuple(map(float, (scale, np.nextafter(scale, 2 * scale))))
+    cell = {**experiment.cell, "scale": scales}
+    both = simulate(dataclasses.replace(experiment, cell=cell), devices=cpu)
+    theirs, near = (both.isel(scale=i) for i in range(2))
     with place.side_by_side():
         ours = simulate(experiment, lanes=LANES, devices=[place.device])
     gaps = {name: gap(ours[name], theirs[name]) for name in _COMPARED}
+    own = {name: gap(near[name], theirs[name]) for name in _COMPARED}
     is_alike = bool((ours["status"] == theirs["status"]).all())
     return {
         "distance": gaps,
+        "distance_one_rounding_away": own,
         "tolerance": tolerance,
         "are_statuses_equal": is_alike,
         "steps": [int(ds["accepted"].sum()) for ds in (ours, theirs)],
-        "holds": is_alike and max(gaps.values()) <= tolerance,
+        "holds": is_alike
+        and all(gaps[k] <= max(tolerance, 3 * own[k]) for k in _COMPARED),
     }
 
 

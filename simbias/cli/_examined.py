@@ -5,7 +5,9 @@ import shlex
 from collections.abc import Iterable
 from typing import Literal
 
+from simbias.checks.steps import said_of_steps
 from simbias.cli._place import found_run
+from simbias.ensemble.table import Table
 from simbias.errors import BadInput
 from simbias.store.documents import behind
 from simbias.store.layout import Store
@@ -49,7 +51,7 @@ def examined(folder: str) -> list[Finding]:
     else:
         faults, seen = plain_faults(store, table), "what the members say"
     said = [f"{file} {fault}" for file, fault in faults.items()]
-    return [*found, _finding("plain data", said, seen, advice)]
+    return [*found, _finding("plain data", said, seen, advice), _steps(store, table)]
 
 
 def _documents(store: Store) -> list[str]:
@@ -58,6 +60,18 @@ def _documents(store: Store) -> list[str]:
         return [f"{name} is missing" for name in behind(store.place)]
     except BadInput as error:
         return [str(error)]
+
+
+def _steps(store: Store, table: Table) -> Finding:
+    """Whether the members that are done rejected more steps than is sound."""
+    is_done = table.is_done()
+    counts = {k: column.values[is_done] for k, column in table.members.items()}
+    if store.attributes["configuration"]["flow"].get("allow_kinks", False):
+        counts.pop("rejected_again", None)
+    said = said_of_steps(counts, counts["end_time"]) if is_done.any() else []
+    if said:
+        return Finding("steps", "hint", " ".join(said))
+    return Finding("steps", "ok", "none of those done rejected too many")
 
 
 def _finding(what: str, faults: Iterable[str], seen: str, advice: str) -> Finding:

@@ -13,7 +13,7 @@ from simbias import cli
 from simbias.results import open_result
 from simbias.store._mark import unmarked
 from simbias.store._root import EARLIER, attributes_of, sealed
-from simbias.store.layout import open_store
+from simbias.store.layout import Store, open_store
 from simbias.store.plain import axis_files, listed, plain_faults
 from simbias.verbs.simulate import simulate
 
@@ -200,3 +200,21 @@ def test_doctor_says_what_of_a_run_is_wrong_and_what_to_do(copy, capsys):
     assert "members/zarr.json is missing" in said
     assert "simbias resume" in said
     assert cli.exit_code(["doctor", str(copy.parent / "none")]) == 2
+
+
+def test_networks_that_rejected_most_steps_are_named(stored, monkeypatch, capsys):
+    read = Store.read
+
+    def rejected(store, **how):
+        table, wrong = read(store, **how)
+        table.members["rejected"].values[:2] = 5000
+        table.members["accepted"].values[:2] = 40
+        return table, wrong
+
+    assert cli.exit_code(["doctor", str(stored[0])]) == 0
+    assert "ok     steps" in capsys.readouterr().out
+    monkeypatch.setattr(Store, "read", rejected)
+    assert cli.exit_code(["doctor", str(stored[0])]) == 0
+    out = capsys.readouterr().out
+    assert "hint   steps: 2 of " in out
+    assert "(10,000 and 80)" in out
