@@ -1,7 +1,8 @@
 """Which form of the gradient of a two-layer network to use: plain, or GPU kernels.
 
-The kernels were not measured on a GPU.  Hence the first use of a kind of kernel in a
-process compares it with the plain form on that GPU, and falls back if it differs.
+On an H200 the kernels take 0.5 to 0.7 of the time of the plain form at n = m = 400
+(docs/throughput.md).  On other GPUs they were not tried.  Hence the first use of a kind
+of kernel in a process compares it with the plain form, and falls back if it differs.
 """
 
 import functools
