@@ -30,8 +30,11 @@ rounding stays.  One that is within rounding of some stays if each of them pushe
 back from its active side; otherwise it counts as one that slides on them, so that
 between mirror images, say, it must be held from both sides like any other.
 
-What holds a neuron on a hyperplane changes its sign with that of a: a neuron that
-slides must have an |a| above all that it may still move.  So nothing is known of a
+What holds a neuron on a hyperplane changes its sign with that of a.  A neuron that is
+within rounding of hyperplanes may be off them by a vector u, of at most the rounding
+times Σ |n*| over the dual normals, and comes back as (u, a)' = (a q, u·q) along q, so
+that a² − |u|² stands still.  Hence |a| must be above |u|, and above all that the neuron
+may still move along the hyperplanes.  So nothing is known of a
 neuron that is pushed towards 0 along the ray that its hyperplanes leave to it: if |w|
 is the larger by one rounding, a passes through 0, and the neuron grows again.
 
@@ -59,8 +62,6 @@ _ROW, _LEAST = 96, 4
 _TURNS, _ON_TOP = 30, 0.1
 # A way that is none, before e^2Q overflows.
 _FAR = 20.0
-# Roundings by which Σ |a| and |Σ a| of a class may differ without another sign in it.
-_ONE_SIGN = 1e4
 
 
 class Basin(NamedTuple):
@@ -83,7 +84,7 @@ class Basin(NamedTuple):
 
 
 class _Masses(NamedTuple):
-    """Per class: Σ aⱼ², Σ aⱼ² + |wⱼ|², Σ wⱼ wⱼᵀ, and the sign of a."""
+    """Per class: Σ aⱼ², Σ aⱼ² + |wⱼ|², Σ wⱼ wⱼᵀ, and the sign of a if it has one."""
 
     squares: Float[Array, " r"]
     sizes: Float[Array, " r"]
@@ -157,7 +158,9 @@ def basin(neurons: Neurons, sample: Sample) -> Basin:
     is_sliding = jnp.any(of.pins.row >= 0, axis=1)
     is_fine = is_held & of.is_sound & reach.is_bound & ~(masses.is_mixed & is_sliding)
     # The sign of a, on which it depends which hyperplanes hold a neuron, stays.
-    is_steady = (jnp.abs(a) > further) | ~is_sliding[of.kind]
+    dual = jnp.sum(jnp.linalg.norm(of.pins.dual, axis=2), axis=1)
+    beside = of.slack * dual[of.kind]
+    is_steady = (jnp.abs(a) > further + beside) | ~is_sliding[of.kind]
     if neurons.is_output_frozen:
         is_steady = jnp.ones_like(is_steady)
     stays = (jnp.all(is_clear, axis=1) & is_steady) | ~of.is_moved
@@ -185,13 +188,13 @@ def _masses(of: Classes, neurons: Neurons, room: int) -> _Masses:
         is_one = of.is_moved.reshape(-1, *(1,) * (each.ndim - 1))
         return jax.ops.segment_sum(jnp.where(is_one, each, 0), of.kind, room)
 
-    signed = total(a)
+    has = lambda is_such: total(is_such.astype(a.dtype)) > 0
     return _Masses(
         total(a**2),
         total(a**2 + jnp.sum(w**2, axis=1)),
         total(w[:, :, None] * w[:, None, :]),
-        jnp.sign(signed),
-        jnp.abs(signed) < total(jnp.abs(a)) * (1 - _ONE_SIGN * neurons.eps),
+        jnp.sign(total(a)),
+        has(a > 0) & has(a < 0),
     )
 
 

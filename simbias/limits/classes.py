@@ -90,8 +90,8 @@ def classes(
         is_by_sign: whether neurons with outputs of different sign are of different
             classes.
         residual: ∂L/∂f.  A neuron that is active nowhere and on planes counts as dead
-            if these push it back by more than a share of the largest push.  Without it
-            it counts as dead, as the flow takes it, unless a plane of it is that of
+            if these push it back by more than a share of the largest push, and if its
+            output weight keeps its sign meanwhile.  Without it it counts as dead, as the flow takes it, unless a plane of it is that of
             mirror images, so that one of them is active on either side.
     """
     w, a, slope, eps = neurons.w, neurons.a, neurons.slope, neurons.eps
@@ -111,6 +111,10 @@ def classes(
     else:
         push = _pushes(flat, residual * length)
         is_kept = _are_pushed_back(touches, a, push, _FIRM * jnp.max(jnp.abs(push)))
+        # Above one plane a² − (w·n)² stands still, above several a² − |w|².
+        planes = jnp.sum(touches & flat.is_first()[None, :], axis=1)
+        above = jnp.where(planes > 1, jnp.linalg.norm(w, axis=1), slack)
+        is_kept &= (jnp.abs(a) > above) | (planes == 0) | neurons.is_output_frozen
     is_alive = jnp.any(is_active, axis=1) | ~is_kept | (slope > 0)
     is_moved = is_some & is_alive
     touches &= ~is_moved[:, None]

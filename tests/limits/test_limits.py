@@ -195,6 +195,46 @@ def test_a_living_neuron_within_rounding_of_its_only_plane_is_not_dead():
     assert known(at(-5e-4), data).is_known
 
 
+@pytest.mark.parametrize(
+    ("h", "a", "is_known"),
+    [
+        (1e-13, 1e-15, False),
+        (1e-14, 1e-300, False),
+        (0.0, 1e-14, False),
+        (1e-14, 1e-2, True),
+        (-1e-3, 1e-300, True),
+    ],
+)
+def test_a_dead_neuron_on_its_plane_must_be_sure_of_the_sign_of_a(h, a, is_known):
+    """From h > a > 0 a passes through 0, and the neuron fits the label of (1, 0)."""
+    data = sample([[1.0, 0.0], [0.0, 1.0]], [-0.5, 1.0])
+    start = network([[-0.3, 1.0], [h, -1.0]], [1.0, a])
+    with simbias.exact_numerics():
+        assert bool(known(start, data).is_known) == is_known
+
+
+@pytest.mark.parametrize(
+    ("dtype", "h", "a", "is_known"),
+    [
+        ("float32", 5e-5, 1e-5, False),
+        ("float64", 1e-13, 1e-14, False),
+        ("float64", 0.0, 1e-3, True),
+        ("float64", 0.0, -1e-12, False),
+        ("float32", 0.0, -1e-5, False),
+    ],
+)
+def test_a_sliding_neuron_within_rounding_must_be_sure_of_the_sign_of_a(
+    dtype, h, a, is_known
+):
+    """Two neurons slide on the plane of (0, 1); a < 0 would be pushed off it."""
+    of = lambda tree: jax.tree.map(lambda v: v.astype(dtype), tree)
+    data = of(sample([[1.0, 0.5], [1.0, -0.5], [0.0, 1.0]], [1.5, 0.5, -1.0]))
+    size = (1 - max(a, 0) * 0.5) ** 0.5
+    start = of(network([[size, 0.0], [0.5, h]], [size, a]))
+    with simbias.exact_numerics():
+        assert bool(known(start, data).is_known) == is_known
+
+
 @pytest.mark.parametrize(("label", "is_known"), [(-0.5, True), (0.5, False)])
 def test_a_dead_neuron_on_its_plane_stays_if_it_is_pushed_back(label, is_known):
     data = sample([[1.0, 0.0], [0.0, 1.0]], [label, 1.0])
