@@ -2,10 +2,11 @@
 
 Random members with every oddity of `_cases.py` (mirror images, lattices, duplicates,
 inputs of low rank, several neurons alike), and those that an activation boundary can
-fool: |w| above |a| by 0, 1 or 10 roundings, dead neurons at 0 to 1e-9 of a plane, and
-weights and data in single precision.  Each is followed by the exact flow (rtol 1e-7;
-1e-5 in single precision) until `Stationary` ends it by a proof: that a small loss ends
-it as well is switched off here.  From there it goes on
+fool: |w| above |a| by 0, 1 or 10 roundings, dead neurons at 0 to 1e-9 of a plane,
+neurons at 0 to 1e-9 of a plane whose |a| is below |w| by up to 17 orders of magnitude,
+and weights and data in single precision.  Each is followed by the exact flow (rtol
+1e-7; 1e-5 in single precision) until `Stationary` ends it by a proof: that a small loss
+ends it as well is switched off here.  From there it goes on
 
     flow     to t = 1e5 by the exact flow without the stop; in double precision, from
              the weights alone, where it was in single
@@ -142,6 +143,13 @@ def attack_case(seed: int) -> tuple[Case, bool]:
             j = rng.integers(len(w))
             w[j] = dead * rng.uniform(0.01, 1)
             a[j] = rng.choice([-1, 1]) * np.linalg.norm(w[j])
+    other = np.random.default_rng([seed, 2])
+    if other.random() < 0.25:
+        kinds.append("tiny_a_beside_a_plane")
+        j, x = other.integers(len(w)), case.problem.x[case.weight > 0]
+        w[j] = _beside(other, x) * other.uniform(0.01, 1)
+        a[j] = other.choice([-1, 1]) * 10.0 ** -other.uniform(0, 17)
+        a[j] *= np.linalg.norm(w[j])
     if is_single:
         kinds.append("single_precision")
     d = case.x.shape[1]
@@ -155,6 +163,21 @@ def attack_case(seed: int) -> tuple[Case, bool]:
         changed = {name: narrow(getattr(case, name)) for name in names}
         case = dataclasses.replace(case, **changed)
     return case, is_single
+
+
+def _beside(rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
+    """A direction at 0 to 1e-9 of the plane of a sample, on either side."""
+    norms = np.linalg.norm(x, axis=1)
+    w = rng.standard_normal(x.shape[1])
+    if np.any(norms > 0):
+        some = rng.choice(x[norms > 0] / norms[norms > 0][:, None])
+        w = w - (w @ some) * some
+        size = np.linalg.norm(w)
+        distance = rng.choice([0.0, *10.0 ** np.arange(-17, -8.0)])
+        # In one dimension there is nothing beside a plane but the point 0.
+        w = w / size if size > 1e-6 else 0 * w
+        w = w + rng.choice([-1, 1]) * distance * some
+    return w
 
 
 def _dead(rng: np.random.Generator, x: np.ndarray) -> np.ndarray | None:
