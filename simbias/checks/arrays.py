@@ -40,7 +40,7 @@ def _wrong(leaf: Any) -> str | None:
     dtype = getattr(leaf, "dtype", None)
     if dtype is not None and jnp.issubdtype(dtype, np.complexfloating):
         return (
-            f"is complex ({dtype}), and numbers here are real. Example: "
+            f"is complex ({dtype}); simbias needs real numbers. Example: "
             "jnp.concatenate([z.real, z.imag], axis=1) for inputs, and two arrays, the "
             "real and the imaginary part, for weights."
         )

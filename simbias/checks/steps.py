@@ -103,8 +103,9 @@ def warn_of_divergence(flow: Any, status: Any, stacklevel: int = 3) -> None:
         if rate is not None
         else "Look at the scale of the inputs, the targets and the initial weights."
     )
+    who = "the network" if statuses.size == 1 else f"all {statuses.size:,} networks"
     warnings.warn(
-        f"all {statuses.size:,} networks ended as NONFINITE: a weight, the loss or its "
+        f"{who} ended as NONFINITE: a weight, the loss or its "
         f"gradient became NaN or infinite, and later records are NaN. {advice}",
         stacklevel=stacklevel,
     )

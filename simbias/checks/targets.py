@@ -45,7 +45,7 @@ class Targets(NamedTuple):
 class Faults(NamedTuple):
     """What may be wrong with the weights and targets of a sample."""
 
-    is_negative: Any
+    is_no_weight: Any
     is_empty: Any
     train: Targets
     test: Targets | None
@@ -55,7 +55,7 @@ def faults(data: Dataset) -> Faults:
     """What `refuse` looks at, for use inside a compiled program."""
     y, weight, test = data.y, data.weight, data.test
     return Faults(
-        jnp.any(weight < 0),
+        ~jnp.all(weight >= 0),
         jnp.all(weight == 0),
         _seen(y, weight),
         None if test is None else _seen(test.y, test.weight),
@@ -79,16 +79,18 @@ def refuse(loss: Any, readers: Iterable[tuple[str, Any]], found: Faults) -> None
         ValueError: if a weight is negative or all are 0, and for other targets, with
             the conversion.
     """
-    if found.is_negative:
+    if found.is_no_weight:
         raise BadInput(
-            "`data.weight` holds a negative number. It is 1 for a sample and 0 for "
-            "padding."
+            "`data.weight` holds a negative number or NaN. It is 1 for a sample and 0 "
+            "for padding."
         )
     if found.is_empty:
         raise BadInput("`data.weight` is 0 everywhere: no sample is left.")
     loss = whole(loss)
     takes, name = getattr(loss, "targets", None), getattr(loss, "__name__", "`loss`")
     seen = found.train
+    if takes is not None and seen.lowest != seen.lowest:
+        raise BadInput(f"`data.y` holds NaN, which the loss {name} cannot fit.")
     if takes == "signs" and not seen.are_signs:
         raise BadInput(
             f"`data.y` must hold −1 and +1 for the loss {name}, got {seen.described}. "
@@ -155,12 +157,13 @@ def _seen(y: Float[Array, "n k"], weight: Float[Array, " n"]) -> Targets:
 
 
 def _has_signs(seen: Targets) -> bool:
-    """Whether signs tell targets apart: numbers of classes from 0 or 1 on have none."""
+    """Whether signs tell targets apart: those of classes, all of one sign, have none."""
     if seen.has_zero:
         return False
     is_one_sided = seen.lowest > 0 or seen.highest < 0
     is_constant = seen.lowest == seen.highest
-    return not (is_one_sided and seen.is_whole and not is_constant)
+    is_of_classes = seen.is_whole or seen.is_two_valued or seen.columns > 1
+    return not (is_one_sided and is_of_classes and not is_constant)
 
 
 def _as_signs(seen: Targets) -> str:

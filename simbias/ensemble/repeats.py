@@ -46,8 +46,8 @@ def check_repeats(experiment: Experiment, cell: Cell, lane: Lane) -> None:
     first, again = _programs(drawn, numbers)
     if not _is_same(first, again):
         raise BadInput(
-            "`make` must be a function of its key: called twice with the same key it "
-            "draws another sample or network. It reads a generator of NumPy or Python, "
+            "`make` must be a function of its key: two calls with the same key gave "
+            "different samples or networks. It reads a generator of NumPy or Python, "
             "the time, or a global that it changes. Draw from the key. Example: "
             "jax.random.normal(key, (n, d))."
         )

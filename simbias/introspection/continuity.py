@@ -40,21 +40,24 @@ _CONTINUOUS = frozenset(
 # Continuous where the operands are as said; a quotient needs a divisor that is not 0.
 _SINGULAR: dict[str, tuple[str, Callable[[Any, Sequence[Bounds]], bool]]] = {
     "atan2": ("at the origin", lambda _, b: b[1].is_positive or b[0].is_away),
-    "digamma": ("of what may reach 0", lambda _, b: b[0].is_positive),
-    "div": ("by what may reach 0", lambda _, b: b[1].is_away),
-    "erf_inv": ("of what may reach ±1", lambda _, b: _is_within(b[0], 1)),
+    "digamma": ("of a value that may reach 0", lambda _, b: b[0].is_positive),
+    "div": ("by a value that may reach 0", lambda _, b: b[1].is_away),
+    "erf_inv": ("of a value that may reach ±1", lambda _, b: _is_within(b[0], 1)),
     "integer_pow": (
-        "of what may reach 0",
+        "of a value that may reach 0",
         lambda e, b: e.params["y"] >= 0 or b[0].is_away,
     ),
-    "lgamma": ("of what may reach 0", lambda _, b: b[0].is_positive),
-    "log": ("of what may reach 0", lambda _, b: b[0].is_positive),
-    "log1p": ("of what may reach −1", lambda _, b: exactly(-1).is_below(b[0])),
-    "pow": ("of what may reach 0", lambda _, b: _is_smooth_power(*b)),
-    "rsqrt": ("of what may reach 0", lambda _, b: b[0].is_positive),
-    "tan": ("of what may reach π/2", lambda _, b: _is_within(b[0], math.pi / 2)),
+    "lgamma": ("of a value that may reach 0", lambda _, b: b[0].is_positive),
+    "log": ("of a value that may reach 0", lambda _, b: b[0].is_positive),
+    "log1p": ("of a value that may reach −1", lambda _, b: exactly(-1).is_below(b[0])),
+    "pow": ("of a value that may reach 0", lambda _, b: _is_smooth_power(*b)),
+    "rsqrt": ("of a value that may reach 0", lambda _, b: b[0].is_positive),
+    "tan": (
+        "of a value that may reach π/2",
+        lambda _, b: _is_within(b[0], math.pi / 2),
+    ),
 }
-_JUMPING = ("of what depends on weights", lambda *_: False)
+_JUMPING = ("of values that depend on the weights", lambda *_: False)
 _CALLED = {
     "select_and_gather_add": "max pooling",
     "select_and_scatter_add": "max pooling",

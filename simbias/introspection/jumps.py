@@ -122,7 +122,7 @@ def _outputs(equation: Any, inputs: list[Value]) -> list[Value]:
     if worst is True:
         how = jump(equation, given, [v.how is not False for v in inputs]) or True
     # Whole numbers and truth values cannot move continuously.
-    stepping = f"`{name}` of what depends on weights" if how is True else how
+    stepping = f"`{name}` of values that depend on the weights" if how is True else how
     is_number = lambda v: jnp.issubdtype(v.aval.dtype, jnp.inexact)
     return [Value(how if is_number(v) else stepping, bounds) for v in equation.outvars]
 
@@ -156,8 +156,8 @@ def _by_hand(equation: Any) -> _How:
     try:
         found = jump_of(derivative, like, is_float)
     except NoDerivative:
-        return "a derivative by hand over a function that has none"
-    return True if found is None else f"a derivative by hand over {found}"
+        return "a custom derivative of a function that has none"
+    return True if found is None else f"a custom derivative of a function with {found}"
 
 
 def _loop(equation: Any, inputs: list[Value]) -> list[Value]:
@@ -181,7 +181,7 @@ def _loop(equation: Any, inputs: list[Value]) -> list[Value]:
         if ends is not None:
             (goes_on,) = through(ends, [*test, *inputs[first:]])
             if goes_on.how is not False:
-                why = "`while` of what depends on weights"
+                why = "`while` of values that depend on the weights"
                 reason = Value(why if goes_on.how is True else goes_on.how)
                 return [reason] * len(equation.outvars)
         before = inputs[first : first + carried]

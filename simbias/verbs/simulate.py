@@ -258,11 +258,20 @@ def solve(
         key = jax.random.key(0) if key is None else key
         recorder = Recorder(loss, times, dict(measures), stop)
         make_room()
-        lane = _solve(recorder, traced(flow), wrapped(network), data, key)
+        try:
+            lane = _solve(recorder, traced(flow), wrapped(network), data, key)
+        except jax.errors.JaxRuntimeError as error:
+            if "RESOURCE_EXHAUSTED" not in str(error):
+                raise
+            raise BadInput(
+                "`solve` needs more memory than there is. Use a smaller batch, sample "
+                f"or network. XLA said: {str(error).splitlines()[0]}"
+            ) from error
         records = {k: np.asarray(v) for k, v in lane.records.items()}
         state = lane.state
         stats = {k: int(v) for k, v in state.stats.items()}
         warn_of_steps(flow, stats, float(state.time))
+        warn_of_divergence(flow, state.status)
         return Trajectory(
             np.asarray(times),
             records,

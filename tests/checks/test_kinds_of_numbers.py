@@ -1,5 +1,6 @@
 """Numbers of every kind: complex, integer, of few digits, and none at all."""
 
+import dataclasses
 import warnings
 
 import equinox as eqx
@@ -11,6 +12,7 @@ from small import make, small
 from toy import sample, toy_network
 
 from simbias.core import Status
+from simbias.ensemble.memory import physical_memory
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.flows.relu_flow import ReluFlow
@@ -99,3 +101,26 @@ def test_integers_beyond_floats_are_refused_by_name(field):
         simulate(small(**{field: value}))
     with pytest.raises(ValueError, match=r"`cell.scale` must be finite"):
         simulate(small(cell={"n": 6, "scale": 10**400}))
+
+
+def test_a_network_that_diverges_is_warned_of_by_solve_too():
+    network, data = toy_network("relu"), sample()
+    with pytest.warns(UserWarning, match="the network ended as NONFINITE.*`rate` = 1e"):
+        end = solve(network, data, Descent(rate=1e200), half_mse, (1e201,), {})
+    assert end.status == Status.NONFINITE
+
+
+def test_weights_that_are_nan_are_refused():
+    data = sample()
+    data = dataclasses.replace(data, weight=data.weight.at[0].set(jnp.nan))
+    with pytest.raises(
+        ValueError, match=r"`data\.weight` holds a negative number or N"
+    ):
+        solve(toy_network("relu"), data, Descent(), half_mse, (1.0,), {})
+
+
+@pytest.mark.skipif((physical_memory() or 0) > 100 << 30, reason="memory holds it")
+def test_a_batch_that_no_memory_holds_is_named():
+    flow = Descent(rate=0.1, batch=2**31 - 1, sampling="replacement")
+    with pytest.raises(ValueError, match="needs more memory than there is"):
+        solve(toy_network("relu"), sample(), flow, half_mse, (0.1,), {})

@@ -93,6 +93,14 @@ def test_one_hot_rows_and_rows_of_probabilities_are_taken():
             assert solved(y, loss).status == 1
 
 
+@pytest.mark.parametrize("name", ["logistic", "cross_entropy"])
+def test_targets_that_are_nan_are_named_as_such(name):
+    y = 2.0 * (LABELS % 2) - 1 if name == "logistic" else ONE_HOT
+    y = np.where(np.arange(len(y)).reshape(-1, *[1] * (np.ndim(y) - 1)) == 2, np.nan, y)
+    with pytest.raises(ValueError, match=rf"holds NaN, which the loss {name}"):
+        solved(y, getattr(losses, name))
+
+
 def test_padding_is_no_label():
     data = dataset(np.array([1.0, -1, 1, 0, 0]))
     data = dataclasses.replace(data, weight=jnp.array([1.0, 1, 1, 0, 0]))
@@ -107,7 +115,12 @@ def test_a_log_logistic_loss_of_several_outputs_is_refused():
         solved(2 * ONE_HOT - 1, losses.log_logistic)
 
 
-@pytest.mark.parametrize("y", [LABELS % 2, 1 + LABELS % 2, LABELS, ONE_HOT])
+SMOOTHED = 0.9 * ONE_HOT + 0.1 / 3
+
+
+@pytest.mark.parametrize(
+    "y", [LABELS % 2, 1 + LABELS % 2, LABELS, ONE_HOT, SMOOTHED, 0.5 + LABELS % 2]
+)
 def test_an_accuracy_of_signs_refuses_labels_without_signs(y):
     measures = {"accuracy": TrainAccuracy()}
     said = r"`accuracy` \(TrainAccuracy\) compares the signs of `data\.y`"

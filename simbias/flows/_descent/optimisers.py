@@ -134,9 +134,9 @@ def _refuse_averages(memory: PyTree) -> None:
     is_average = lambda v: isinstance(v, averages)
     if any(map(is_average, jax.tree.leaves(memory, is_leaf=is_average))):
         raise BadInput(
-            "`optimiser` is schedule-free: the weights that it steps (y) are not those "
-            "of its result (x), which lie in its memory, so that every measure would "
-            "be of the wrong ones. Example: optimiser=optax.adamw, with a `schedule`."
+            "`optimiser` is schedule-free: it updates the weights y, but its result is "
+            "x, which lies in its memory, and measures would read y. Example: "
+            "optimiser=optax.adamw, with a `schedule`."
         )
 
 
