@@ -57,7 +57,7 @@ def main() -> None:
     jax.config.update("jax_enable_x64", True)
     seeds = range(options.seed, options.seed + options.cases)
     if options.smallest:
-        seeds = [s for s in range(3 * 9) if s % 9 == 0]
+        seeds = [0]  # each of the nine kinds compiles three programs
     rows = sorted(attacked(seeds), key=lambda row: row["seed"])
     counts = lambda some: dict(collections.Counter(row["verdict"] for row in some))
     summary = {

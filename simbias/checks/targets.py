@@ -157,7 +157,7 @@ def _seen(y: Float[Array, "n k"], weight: Float[Array, " n"]) -> Targets:
 
 
 def _has_signs(seen: Targets) -> bool:
-    """Whether signs tell targets apart: those of classes, all of one sign, have none."""
+    """Whether signs tell targets apart; numbers of classes of one sign have none."""
     if seen.has_zero:
         return False
     is_one_sided = seen.lowest > 0 or seen.highest < 0

@@ -91,8 +91,9 @@ def classes(
             classes.
         residual: ∂L/∂f.  A neuron that is active nowhere and on planes counts as dead
             if these push it back by more than a share of the largest push, and if its
-            output weight keeps its sign meanwhile.  Without it it counts as dead, as the flow takes it, unless a plane of it is that of
-            mirror images, so that one of them is active on either side.
+            output weight keeps its sign meanwhile.  Without `residual` it counts as
+            dead, as the flow takes it, unless a plane of it is that of mirror images,
+            so that one of them is active on either side.
     """
     w, a, slope, eps = neurons.w, neurons.a, neurons.slope, neurons.eps
     x, h = sample.x, matmul(w, sample.x.T)

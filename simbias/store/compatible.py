@@ -52,8 +52,8 @@ def check_compatible(store: Store, attributes: Mapping[str, Any]) -> bool:
     if changed:
         raise BadInput(
             "the run that is already there was computed by other code; nothing was "
-            "written. The run would mix networks from two versions of your code. Put the code back, or "
-            "choose another folder. Differences (stored -> here):\n  "
+            "written. The run would mix networks from two versions of your code. Put "
+            "the code back, or choose another folder. Differences (stored -> here):\n  "
             + "\n  ".join(changed)
         )
     if is_whole:

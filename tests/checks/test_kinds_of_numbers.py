@@ -113,9 +113,7 @@ def test_a_network_that_diverges_is_warned_of_by_solve_too():
 def test_weights_that_are_nan_are_refused():
     data = sample()
     data = dataclasses.replace(data, weight=data.weight.at[0].set(jnp.nan))
-    with pytest.raises(
-        ValueError, match=r"`data\.weight` holds a negative number or N"
-    ):
+    with pytest.raises(ValueError, match=r"`data\.weight` holds .* or NaN"):
         solve(toy_network("relu"), data, Descent(), half_mse, (1.0,), {})
 
 
