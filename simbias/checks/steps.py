@@ -97,9 +97,11 @@ def warn_of_divergence(flow: Any, status: Any, stacklevel: int = 3) -> None:
     if statuses.size == 0 or not np.all(statuses == Status.NONFINITE):
         return
     rate = getattr(flow, "rate", None)
+    is_planned = getattr(flow, "schedule", None) is not None
+    or_else = ", or `schedule` falls below 0 or is NaN" if is_planned else ""
     advice = (
         f"The learning rate `rate` = {rate} is too large for this sample, network and "
-        "loss: try a tenth of it."
+        f"loss: try a tenth of it{or_else}."
         if rate is not None
         else "Look at the scale of the inputs, the targets and the initial weights."
     )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from small import PlainDescent, small
 
-from simbias.core import Dataset, Status
+from simbias.core import Dataset
 from simbias.ensemble.arguments import check_arguments, checked_times
 from simbias.ensemble.events import Progress
 from simbias.ensemble.keys import member_keys
@@ -107,11 +107,11 @@ def test_weights_of_samples_must_mean_something(weights, message):
         solve(network(), data, PlainDescent(), half_mse, (1.0,), {})
 
 
-def test_a_weight_that_is_not_a_number_ends_the_member():
+def test_a_weight_that_is_not_a_number_is_refused():
     data = sample()
     data = dataclasses.replace(data, weight=data.weight.at[0].set(jnp.nan))
-    found = solve(network(), data, ReluFlow(), half_mse, (1.0,), {})
-    assert found.status == Status.NONFINITE
+    with pytest.raises(ValueError, match=r"`data\.weight` holds .* or NaN"):
+        solve(network(), data, ReluFlow(), half_mse, (1.0,), {})
 
 
 def test_inputs_too_large_to_be_squared_do_not_pass_for_zero():
