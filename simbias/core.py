@@ -293,7 +293,8 @@ class Experiment:
         cell: values of the arguments of `make`.  A tuple, list, range or array is an
             axis of the grid, in this order; anything else is held fixed.  A key
             `flow.FIELD` varies a field of the flow instead.
-        seeds: number of members per cell; their seeds are 0, 1, ….
+        seeds: number of members per cell; their seeds are 0, 1, ….  None where `make`
+            draws nothing, so that there is one member per cell and no replicate.
         flow: how weights move.
         loss: what they descend; fixes the unit of time.
         times: when to record, increasing, in units of the flow's clock; the last one
@@ -303,6 +304,10 @@ class Experiment:
             member that failed.
         keep: those of `times` at which whole networks are kept, to be had back with
             `simbias.member` and `simbias.evaluate`.
+        shared: arguments of `make` that are left out of a member's key.  All their
+            values see the same random numbers, seed by seed: the same sample and the
+            same initial weights, as far as `make` draws them alike.  Axes `flow.FIELD`
+            share them anyway.
         stop: ends a member early, as CONVERGED or STATIONARY; its later records repeat
             the last.
         dtype: "float64" or "float32"; draws are made in float64 and then cast.
@@ -314,13 +319,14 @@ class Experiment:
     name: str
     make: Make
     cell: Mapping[str, CellValue | np.generic | Axis]
-    seeds: int | np.integer
+    seeds: int | np.integer | None
     flow: AbstractFlow
     loss: Loss
     times: Times
     measures: Mapping[str, Measure]
     final: Mapping[str, Measure] = dataclasses.field(default_factory=dict)
     keep: Times = ()
+    shared: tuple[str, ...] = ()
     stop: AbstractStop | None = None
     dtype: str = "float64"
     root: int = 0

@@ -179,7 +179,7 @@ def options_class(
         ("data", str | None, dataclasses.field(default=None)),
         ("cell", cell, dataclasses.field(default_factory=cell)),
         ("flow", flow, dataclasses.field(default_factory=flow)),
-        ("seeds", int, dataclasses.field(default=experiment.seeds)),
+        ("seeds", int | None, dataclasses.field(default=experiment.seeds)),
         ("times", tuple[float, ...], dataclasses.field(default=experiment.times)),
         ("final_time", float | None, dataclasses.field(default=None)),
         ("keep", tuple[float, ...], dataclasses.field(default=experiment.keep)),

@@ -70,6 +70,12 @@ def overridden(experiment: Experiment, overrides: Mapping[str, Any]) -> Experime
     if "data" in overrides:
         experiment = _on_sample(experiment, _file(overrides["data"]))
     changes: dict[str, Any] = {}
+    if experiment.seeds is None and overrides.get("seeds") is not None:
+        raise BadInput(
+            f"`seeds` is not known here: `{experiment.name}` draws nothing, so all its "
+            "seeds would be copies of one. Leave --seeds out."
+        )
+    overrides = {k: v for k, v in overrides.items() if (k, v) != ("seeds", None)}
     for key, kind in (("seeds", int), ("root", int), ("least_rows", int)):
         if key in overrides:
             changes[key] = checked_value(key, overrides[key], kind)

@@ -123,7 +123,7 @@ def _units(plan: Plan) -> float:
 
     Where a flow chooses its steps the final time stands for their number.
     """
-    final, seeds = float(plan.experiment.times[-1]), int(plan.experiment.seeds)
+    final, seeds = float(plan.experiment.times[-1]), int(plan.seeds)
     total = 0.0
     for group in plan.groups:
         for span in group.spans:

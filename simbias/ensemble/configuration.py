@@ -32,6 +32,8 @@ def configuration(experiment: Experiment) -> dict[str, Any]:
     }
     fields = {f.name: getattr(experiment, f.name) for f in _fields(experiment)}
     fields["cell"] = {**defaults, **experiment.cell}
+    if not experiment.shared:
+        del fields["shared"]  # as in runs of versions that did not have it
     plain = {name: _plain(value) for name, value in fields.items()}
     if not getattr(fields["make"], "__module__", "").startswith("simbias."):
         plain["make"] = code_identity(fields["make"])

@@ -5,7 +5,7 @@ import hashlib
 import inspect
 import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,8 @@ class Cell:
     All keyword arguments of `make`, defaults included, are its `sizes`, which may
     decide shapes, and its `numbers`, which are traced and do not; `flow` holds the
     fields of the flow that this cell replaces.  `identity` depends on the arguments
-    only, so that cells which differ in the flow alone train the same networks on the
-    same data.
+    that are not shared, so that cells which differ in the flow or in a shared argument
+    alone draw from the same keys.
     """
 
     sizes: Mapping[str, CellValue]
@@ -60,6 +60,7 @@ def make_grid(experiment: Experiment) -> Grid:
     """
     parameters = parameters_of(experiment.make)
     known = {name: p.annotation for name, p in parameters.items()}
+    _check_shared(experiment.shared, known)
     known |= _flow_annotations(experiment)
     fixed: dict[str, CellValue] = {}
     axes: dict[str, tuple[CellValue, ...]] = {}
@@ -73,10 +74,13 @@ def make_grid(experiment: Experiment) -> Grid:
     for key, value in (fixed | axes).items():
         _check_not_lost(key, value, experiment.dtype)
     every = (fixed | dict(zip(axes, point, strict=True)) for point in points)
-    return Grid(axes, tuple(_cell(parameters, values) for values in every))
+    shared = experiment.shared
+    return Grid(axes, tuple(_cell(parameters, values, shared) for values in every))
 
 
-def make_cell(make: Make, values: Mapping[str, CellValue]) -> Cell:
+def make_cell(
+    make: Make, values: Mapping[str, CellValue], shared: Collection[str] = ()
+) -> Cell:
     """One cell, checked; the values are those of arguments of `make`.
 
     Raises:
@@ -88,11 +92,32 @@ def make_cell(make: Make, values: Mapping[str, CellValue]) -> Cell:
         key: checked_value(f"cell.{key}", value, _annotation(key, known))
         for key, value in values.items()
     }
-    return _cell(parameters, checked)
+    return _cell(parameters, checked, shared)
+
+
+def _check_shared(shared: Any, known: Collection[str]) -> None:
+    if not isinstance(shared, tuple) or not all(isinstance(k, str) for k in shared):
+        raise BadInput(
+            f"`shared` must be a tuple of names, got {shared!r}. "
+            "Example: shared=('n',)."
+        )
+    for name in shared:
+        if name.startswith(FLOW_PREFIX):
+            raise BadInput(
+                f"`shared` holds {name!r}: fields of the flow are no part of a key. "
+                "Leave it out."
+            )
+        if name not in known:
+            raise BadInput(
+                f"`shared` holds {name!r}, which is no argument of `make`."
+                + suggestion(name, known)
+            )
 
 
 def _cell(
-    parameters: Mapping[str, inspect.Parameter], values: Mapping[str, CellValue]
+    parameters: Mapping[str, inspect.Parameter],
+    values: Mapping[str, CellValue],
+    shared: Collection[str],
 ) -> Cell:
     flow = {
         k.removeprefix(FLOW_PREFIX): v
@@ -113,7 +138,8 @@ def _cell(
         k: v for k, v in arguments.items() if isinstance(v, float) or k in traced
     }
     sizes = {k: v for k, v in arguments.items() if k not in numbers}
-    return Cell(sizes, numbers, flow, _identity(arguments))
+    own = {k: v for k, v in arguments.items() if k not in shared}
+    return Cell(sizes, numbers, flow, _identity(own))
 
 
 def _flow_annotations(experiment: Experiment) -> dict[str, Any]:

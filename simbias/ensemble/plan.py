@@ -59,15 +59,20 @@ class Plan:
     @property
     def size(self) -> int:
         """Number of members."""
-        return len(self.grid.cells) * int(self.experiment.seeds)
+        return len(self.grid.cells) * self.seeds
+
+    @property
+    def seeds(self) -> int:
+        """Members of every cell."""
+        return int(self.experiment.seeds or 1)
 
     def cell(self, member: int) -> Cell:
         """Cell of a member."""
-        return self.grid.cells[member // self.experiment.seeds]
+        return self.grid.cells[member // self.seeds]
 
     def seed(self, member: int) -> int:
         """Seed of a member."""
-        return member % int(self.experiment.seeds)
+        return member % self.seeds
 
 
 def make_plan(experiment: Experiment) -> Plan:
@@ -77,6 +82,8 @@ def make_plan(experiment: Experiment) -> Plan:
         ValueError: naming the field that is wrong.
     """
     experiment = with_tuples(experiment)
+    if isinstance(experiment, Experiment) and experiment.seeds is None:
+        experiment = dataclasses.replace(experiment, seeds=1)
     check_experiment(experiment)
     grid = make_grid(experiment)
     measures = dict(experiment.measures)
@@ -86,8 +93,8 @@ def make_plan(experiment: Experiment) -> Plan:
     shapes = Shapes(experiment, grid, recorder)
     spans: dict[Hashable, list[range]] = {}
     for index, cell in enumerate(grid.cells):
-        first = index * experiment.seeds
-        span = range(first, first + experiment.seeds)
+        first = index * int(experiment.seeds)
+        span = range(first, first + int(experiment.seeds))
         spans.setdefault(shapes.of(cell), []).append(span)
     groups = [
         Group(tuple(of_shape), lane, cost(lane), *_recording(experiment, lane))

@@ -84,7 +84,7 @@ class Programs:
         Raises:
             ValueError: for labels that the loss does not see, naming the member.
         """
-        cell_of = lambda seat: seat[0] // self.plan.experiment.seeds
+        cell_of = lambda seat: seat[0] // self.plan.seeds
         together = members_together(lanes)
         for cell, of_cell in itertools.groupby(seats, cell_of):
             for some in _parts(list(of_cell), together):

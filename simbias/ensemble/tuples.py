@@ -28,6 +28,7 @@ def with_tuples(experiment: Experiment) -> Experiment:
         seeds=_plain(experiment.seeds),
         times=_times(experiment.times),
         keep=_times(experiment.keep),
+        shared=_plain(experiment.shared),
         root=_plain(experiment.root),
         least_rows=_plain(experiment.least_rows),
     )

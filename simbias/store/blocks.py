@@ -51,9 +51,9 @@ class Blocks:
         self._group = np.empty(len(plan.grid.cells), int)
         for i, group in enumerate(plan.groups):
             for span in group.spans:
-                self._group[span.start // plan.experiment.seeds] = i
+                self._group[span.start // plan.seeds] = i
         blocks = self._rows // store.block
-        groups = np.repeat(self._group, plan.experiment.seeds)
+        groups = np.repeat(self._group, plan.seeds)
         self._members = np.bincount(blocks)
         self._blocks = [np.unique(blocks[groups == i]) for i in range(len(plan.groups))]
         self._guard = threading.Lock()
@@ -197,7 +197,7 @@ class Blocks:
         del self._open[block]
 
     def _group_of(self, member: int) -> int:
-        return int(self._group[member // self._plan.experiment.seeds])
+        return int(self._group[member // self._plan.seeds])
 
     def _state(self, block: int) -> AbstractPlace:
         return self._store.work / "states" / str(block)

@@ -110,7 +110,7 @@ def evaluate(
             index = dict(zip(axes, place, strict=True))
             cell = fixed | {key: axes[key][i] for key, i in index.items()}
             stacked = {k: _stacked(array.isel(index)) for k, array in arrays.items()}
-            drawn = drawn_cell(experiment.make, cell)
+            drawn = drawn_cell(experiment, cell)
             parts[place] = look.at(drawn, stacked, seeds, kept, picked)
     values = _joined(parts, [len(v) for v in axes.values()])
     own = dims_of(name, function, values.ndim - len(axes) - len(picked))

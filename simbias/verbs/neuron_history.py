@@ -131,7 +131,7 @@ def _shapes(
     experiment: Experiment, cell: Mapping[str, CellValue]
 ) -> dict[str, tuple[int, ...]]:
     """Shape of every array of the member's network, without drawing it."""
-    drawn = drawn_cell(experiment.make, cell)
+    drawn = drawn_cell(experiment, cell)
 
     def made() -> Any:
         key = jax.random.key(0)

@@ -6,7 +6,7 @@ import importlib
 import json
 import platform
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -76,9 +76,10 @@ def origin(
             "\n  " + "\n  ".join(changed)
         )
     same = {name: stored[name] for name in ("dtype", "root")}
-    # Results of earlier versions know nothing of it.
-    least = stored.get("least_rows", 0)
-    return dataclasses.replace(experiment, **same, least_rows=least)
+    # Results of earlier versions know nothing of these.
+    same |= {"least_rows": stored.get("least_rows", 0)}
+    same |= {"shared": tuple(stored.get("shared", ()))}
+    return dataclasses.replace(experiment, **same)
 
 
 def values_of(ds: xr.Dataset) -> dict[str, list[CellValue]]:
@@ -115,11 +116,11 @@ def root_and_dtype(ds: xr.Dataset) -> tuple[int, str]:
     return stored["root"], stored["dtype"]
 
 
-def drawn_cell(make: Callable[..., Any], values: Mapping[str, CellValue]) -> Cell:
-    """The cell that a member is drawn in."""
+def drawn_cell(experiment: Experiment, values: Mapping[str, CellValue]) -> Cell:
+    """The cell that a member is drawn in, of an experiment as `origin` has it."""
     is_own = lambda key: not key.startswith(FLOW_PREFIX) and values[key] is not None
     own = {key: values[key] for key in values if is_own(key)}
-    return make_cell(make, own)
+    return make_cell(experiment.make, own, experiment.shared)
 
 
 def _stored(ds: xr.Dataset) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def redraw(
     }
     cell = one_cell(arguments, where)
     one_of("seed", np.atleast_1d(ds["seed"].values).tolist(), seed)
-    only = drawn_cell(experiment.make, cell)
+    only = drawn_cell(experiment, cell)
     root, dtype = root_and_dtype(ds)
     with exact_numerics():
         key, _ = member_keys(root, only, seed)

@@ -1,0 +1,239 @@
+"""Kinds of panels: curves, points, maps, histograms and spectra."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+
+from simbias.figures.band import band
+from simbias.figures.heat_map import heat_map
+from simbias.figures.look import (
+    Law,
+    Look,
+    Moment,
+    Reading,
+    colour_of,
+    draw_laws,
+    line_of,
+    read,
+)
+
+Scale = str | Mapping[str, Any] | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """What panels of every kind have.
+
+    Args:
+        values: name of a variable, or a function of the part that has them.
+        title: above the panel; places such as {m} or {scale:g} hold coordinates.
+        ylabel: beside the panel.
+        x: coordinate along which values are drawn, or a function that has it.
+        xlabel: its name.
+        xscale: "linear", "log", "symlog" or options of `Axes.set_xscale`.
+        yscale: the same, upwards.
+        xlim: first and last value; None for what is seen.
+        ylim: the same, upwards.
+        ticks: whether ticks are at the values of x.
+        laws: `Law` or `Moment`.
+    """
+
+    values: Reading
+    _: dataclasses.KW_ONLY
+    title: str = ""
+    ylabel: str = ""
+    x: Reading | None = None
+    xlabel: str | None = None
+    xscale: Scale = None
+    yscale: Scale = None
+    xlim: tuple[float | None, float | None] | None = None
+    ylim: tuple[float | None, float | None] | None = None
+    ticks: bool = False
+    laws: tuple[Law | Moment, ...] = ()
+
+    def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
+        """Draw a part, and the laws beside it."""
+        raise NotImplementedError
+
+    def along(self, part: xr.Dataset) -> xr.DataArray:
+        """The coordinate x of a part."""
+        assert self.x is not None
+        return read(self.x, part)
+
+
+@dataclasses.dataclass(frozen=True)
+class Curves(Kind):
+    """A median over the seeds, and how they spread, for each value of two axes.
+
+    Args:
+        colour: axis whose values have colours.
+        line: axis whose values have line styles.
+        mark: of the points of a curve, such as "o".
+        spread: "band", 10–90 % of the seeds; "each", a thin line per seed; or "none".
+    """
+
+    _: dataclasses.KW_ONLY
+    colour: str | None = None
+    line: str | None = None
+    mark: str = ""
+    spread: Literal["band", "each", "none"] = "band"
+
+    def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
+        """Draw a part, and the laws beside it."""
+        x, values = self.along(part), read(self.values, part)
+        for i, name, of_colour in look.split(values, self.colour):
+            for j, dash, one in look.split(of_colour, self.line):
+                label = ", ".join(filter(None, (name, dash))) or None
+                line, colour = self.mark + line_of(j), colour_of(i)
+                self._one(axes, x, one, line, colour, label)
+        draw_laws(self.laws, axes, part, look, self.colour)
+
+    def _one(
+        self,
+        axes: Axes,
+        x: xr.DataArray,
+        values: xr.DataArray,
+        line: str,
+        colour: str,
+        label: str | None,
+    ) -> None:
+        (dim,) = x.dims
+        seen = values.transpose(dim, ...)
+        seen = seen.stack(of_all=[k for k in seen.dims if k != dim])
+        seen = seen.drop_vars(["of_all", *seen["of_all"].indexes], errors="ignore")
+        seen = seen.rename(of_all="seed")
+        if self.spread == "each":
+            alpha = min(1.0, max(0.15, 20 / max(seen.sizes["seed"], 1)))
+            drawn = axes.plot(x, seen.values, line, lw=0.7, color=colour, alpha=alpha)
+            drawn[0].set_label(label or drawn[0].get_label())
+            return
+        alpha = 0.2 if self.spread == "band" else 0.0
+        band(axes, x, seen, line, colour=colour, label=label, ms=4, alpha=alpha)
+
+
+@dataclasses.dataclass(frozen=True)
+class Points(Kind):
+    """A point per seed at each value of x, and their median as a line.
+
+    Args:
+        colour: axis whose values have colours.
+        has_median: whether medians are joined by a line.
+    """
+
+    _: dataclasses.KW_ONLY
+    colour: str | None = None
+    has_median: bool = True
+
+    def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
+        """Draw a part, and the laws beside it."""
+        x, values = self.along(part), read(self.values, part)
+        (dim,) = x.dims
+        places = np.arange(x.size) if x.dtype.kind in "USO" else x.values
+        for i, name, one in look.split(values, self.colour):
+            seen = one.transpose(dim, ...).values.reshape(x.size, -1)
+            mark: dict[str, Any] = {"color": colour_of(i), "ms": 4}
+            axes.plot(places, seen, "o", alpha=0.5, **mark)
+            if self.has_median:
+                known = xr.DataArray(seen, dims=("x", "seed")).median("seed")
+                axes.plot(places, known, "-", label=name, **mark)
+            elif name:
+                axes.lines[-1].set_label(name)
+        if x.dtype.kind in "USO":
+            names = [look.name(str(dim), v) for v in x.values.tolist()]
+            axes.set_xticks(places, names)
+        draw_laws(self.laws, axes, part, look, self.colour)
+
+
+@dataclasses.dataclass(frozen=True)
+class HeatMap(Kind):
+    """The median over the seeds over two coordinates, as colours.
+
+    Args:
+        y: coordinate that goes up.
+        limits: values of the first and the last colour; None for those seen.
+        border: a level that is drawn as a black line.
+        colours: name of a matplotlib map; "RdBu_r" for values that have a middle.
+        label: of the bar; no bar if empty.
+    """
+
+    _: dataclasses.KW_ONLY
+    y: str = "time"
+    limits: tuple[float, float] | None = None
+    border: float | None = None
+    colours: str = "viridis"
+    label: str = ""
+
+    def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
+        """Draw a part, and the laws beside it."""
+        x, values = self.along(part), read(self.values, part)
+        (dim,) = x.dims
+        seen = values.median([k for k in values.dims if k not in (dim, self.y)])
+        heat_map(
+            axes,
+            seen.assign_coords({dim: (dim, x.values)}),
+            str(dim),
+            self.y,
+            limits=self.limits,
+            border=self.border,
+            colours=self.colours,
+            label=self.label or None,
+        )
+        draw_laws(self.laws, axes, part, look)
+
+
+@dataclasses.dataclass(frozen=True)
+class Histogram(Kind):
+    """Shares along bins, means over the seeds: bars of one, outlines of several.
+
+    Args:
+        colour: axis whose values have colours.
+    """
+
+    _: dataclasses.KW_ONLY
+    colour: str | None = None
+
+    def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
+        """Draw a part, and the laws beside it."""
+        x, values = self.along(part), read(self.values, part)
+        (dim,) = x.dims
+        width = float(x[1] - x[0])
+        edges = np.append(x.values, x.values[-1] + width) - width / 2
+        several = look.split(values, self.colour)
+        for i, name, one in several:
+            mean = one.mean([k for k in one.dims if k != dim]).values
+            if len(several) == 1:
+                axes.bar(x.values, mean, width=width, color=colour_of(i), label=name)
+            else:
+                dash = line_of(i)
+                look_of = {"color": colour_of(i), "ls": dash, "lw": 1.3}
+                axes.stairs(mean, edges, label=name, **look_of)
+        draw_laws(self.laws, axes, part, look, self.colour)
+
+
+@dataclasses.dataclass(frozen=True)
+class Spectrum(Kind):
+    """Medians over the seeds along an index, at some shares of the run.
+
+    Args:
+        at: shares of the recorded times, from 0 to 1.
+        unit: what the times are called in the legend.
+    """
+
+    _: dataclasses.KW_ONLY
+    at: tuple[float, ...] = (0.0, 0.1, 1.0)
+    unit: str = "t"
+
+    def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
+        """Draw a part, and the laws beside it."""
+        x, values = self.along(part), read(self.values, part)
+        (dim,) = x.dims
+        for i, share in enumerate(self.at):
+            one = values.isel(time=round(share * (values.sizes["time"] - 1)))
+            seen = one.median([k for k in one.dims if k != dim])
+            label = f"{self.unit} = {float(one['time']):g}"
+            axes.plot(x, seen, "o-", ms=3, color=colour_of(i), label=label)
+        draw_laws(self.laws, axes, part, look)

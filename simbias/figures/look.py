@@ -1,0 +1,120 @@
+"""What all panels of a figure share: names, colours and lines; and laws beside data."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import xarray as xr
+from matplotlib.axes import Axes
+
+from simbias.figures.laws import LAW, law_level, law_line, law_moment
+from simbias.figures.style import COLOURS
+
+# Name of a variable, or a function of the part.
+Reading = str | Callable[[xr.Dataset], xr.DataArray]
+_LINES = ("-", "--", ":", "-.")
+
+
+@dataclasses.dataclass(frozen=True)
+class Law:
+    """What theory says: a level, or values along the axis of the panel.
+
+    Args:
+        values: a number, the name of a variable, or a function of the part.  Over the
+            axis of the colours it is drawn once per colour, in that colour.
+        label: in the legend.
+        line: as of `Axes.plot`.
+        colour: grey if not given.
+    """
+
+    values: float | Reading
+    label: str | None = None
+    line: str = "--"
+    colour: str = LAW
+
+
+@dataclasses.dataclass(frozen=True)
+class Moment:
+    """A time, a size or a threshold that theory names, from bottom to top."""
+
+    values: float | Callable[[xr.Dataset], Any]
+    label: str | None = None
+
+
+class Look:
+    """What values of axes are called, the same in all panels."""
+
+    def __init__(self, names: Mapping[str, Mapping[Any, str]]):
+        self._names = names
+
+    def names_of(self, dim: str) -> Mapping[Any, str]:
+        """Value -> what it is called, of those that have a name of their own."""
+        return self._names.get(dim, {})
+
+    def name(self, dim: str, value: Any) -> str:
+        """What a value of an axis is called: texts by themselves, numbers as m = 20."""
+        own = self.names_of(dim)
+        if value in own:
+            return own[value]
+        if isinstance(value, str):
+            return value
+        return f"{dim.removeprefix('flow.').replace('_', ' ')} = {value:g}"
+
+    def split(
+        self, values: xr.DataArray, dim: str | None
+    ) -> list[tuple[int, str | None, xr.DataArray]]:
+        """Number, name and values of each value of an axis; of one part without it."""
+        if dim is None or dim not in values.dims:
+            return [(0, None, values)]
+        keys = values[dim].values.tolist() if dim in values.coords else []
+        keys = keys or list(range(values.sizes[dim]))
+        return [
+            (i, self.name(dim, key), values.isel({dim: i}))
+            for i, key in enumerate(keys)
+        ]
+
+
+def read(values: Reading, part: xr.Dataset) -> xr.DataArray:
+    """A variable of a part, or what a function makes of the part."""
+    return part[values] if isinstance(values, str) else values(part)
+
+
+def label_of(x: Reading | None) -> str:
+    """A name for an axis that was given none."""
+    return x.removeprefix("flow.").replace("_", " ") if isinstance(x, str) else ""
+
+
+def colour_of(number: int) -> str:
+    """The colour of a value of an axis by its number."""
+    return COLOURS[number % len(COLOURS)]
+
+
+def line_of(number: int) -> str:
+    """The line style of a value of an axis by its number."""
+    return _LINES[number % len(_LINES)]
+
+
+def draw_laws(
+    laws: tuple[Law | Moment, ...],
+    axes: Axes,
+    part: xr.Dataset,
+    look: Look,
+    colour: str | None = None,
+) -> None:
+    """What theory says, beside what is seen."""
+    for law in laws:
+        value = law.values
+        if callable(value) or isinstance(value, str):
+            value = read(value, part)  # pyright: ignore[reportArgumentType]
+        if isinstance(law, Moment):
+            law_moment(axes, float(value), law.label)
+        elif not isinstance(value, xr.DataArray) or not value.dims:
+            law_level(axes, float(value), law.label, ls=law.line, color=law.colour)
+        else:
+            several = look.split(value, colour)
+            for i, _, one in several:
+                (dim,) = one.dims
+                is_own = colour is not None and colour in value.dims
+                shade = colour_of(i) if is_own else law.colour
+                label = law.label if i == 0 else None
+                law_line(axes, one[dim], one, label, line=law.line, colour=shade)

@@ -1,0 +1,210 @@
+"""Figures as declarations: what is drawn along which axis, once per value of another.
+
+    figure = Panels(
+        Curves("accuracy", colour="sample", ylabel="share of pairs"),
+        Curves("sensitivity", ylabel="sensitivity"),
+        columns="flow.weight_decay", x=steps, xlabel="steps of AdamW",
+    )
+
+A declaration is called with a part of a result, as a function `figure(ds)` would be.
+Colours, line styles and names follow the values of an axis, the same in all panels, and
+one legend below the panels names them.
+"""
+
+import dataclasses
+import re
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from simbias.errors import BadInput
+from simbias.figures.kinds import Kind
+from simbias.figures.legends import legend_below
+from simbias.figures.look import Look, label_of
+from simbias.figures.style import blank, style
+
+_PLACE = re.compile(r"\{([\w.]+)(?::([^}]*))?\}")
+
+
+@dataclasses.dataclass(frozen=True, init=False)
+class Panels:
+    """A figure of panels: side by side, or once per value of `rows` or `columns`.
+
+    With `columns` every kind is a row, with a panel for each value; with `rows` every
+    kind is a column.  With both there is one kind.
+
+    Args:
+        kinds: `Curves`, `Points`, `HeatMap`, `Histogram` or `Spectrum`.
+        rows: axis whose values are rows.
+        columns: axis whose values are columns.
+        x: coordinate along which values are drawn, or a function of the part that has
+            it; a kind may have its own.
+        xlabel: its name.
+        xscale: "linear", "log" or "symlog".
+        names: axis -> value -> what the value is called; others are called by
+            themselves.
+        title: above all panels; places such as {m} or {scale:g} hold coordinates.
+        size: inches of a panel, to the right and up.
+        legend: names side by side in the legend; 0 for none.
+        of: applied to the part first.
+    """
+
+    kinds: tuple[Kind, ...]
+    rows: str | None
+    columns: str | None
+    x: Any
+    xlabel: str | None
+    xscale: str | None
+    names: Mapping[str, Mapping[Any, str]]
+    title: str
+    size: tuple[float, float]
+    legend: int
+    of: Callable[[xr.Dataset], xr.Dataset] | None
+
+    def __init__(
+        self,
+        *kinds: Kind,
+        rows: str | None = None,
+        columns: str | None = None,
+        x: str | Callable[[xr.Dataset], xr.DataArray] = "time",
+        xlabel: str | None = None,
+        xscale: str | None = None,
+        names: Mapping[str, Mapping[Any, str]] | None = None,
+        title: str = "",
+        size: tuple[float, float] = (4.4, 3.4),
+        legend: int = 4,
+        of: Callable[[xr.Dataset], xr.Dataset] | None = None,
+    ):
+        if not kinds:
+            raise BadInput(
+                '`Panels` needs a kind. Example: Panels(Curves("train_risk")).'
+            )
+        if rows and columns and len(kinds) > 1:
+            raise BadInput(
+                f"`Panels` with `rows` and `columns` has one kind, got {len(kinds)}."
+            )
+        said = {"rows": rows, "columns": columns, "x": x, "xlabel": xlabel}
+        said |= {"xscale": xscale, "names": names or {}, "title": title, "size": size}
+        said |= {"kinds": kinds, "legend": legend, "of": of}
+        for name, value in said.items():
+            object.__setattr__(self, name, value)
+
+    def __call__(self, ds: xr.Dataset) -> Figure:
+        """The figure of a part of a result.
+
+        Raises:
+            ValueError: for an axis that the part does not have.
+        """
+        ds = ds if self.of is None else self.of(ds)
+        look = Look(self.names)
+        with style():
+            down, across = self._shape(ds)
+            width, height = self.size
+            whole = blank(width * across, height * down)
+            is_row = self.columns is not None
+            is_one_x = is_row and all(kind.x is None for kind in self.kinds)
+            grid = whole.subplots(
+                *(down, across),
+                squeeze=False,
+                sharex="col" if is_one_x else False,
+                sharey="row" if is_row else False,
+            )
+            for (row, column), kind, part, name in self._each(ds, look):
+                axes = grid[row, column]
+                kind = self._with_defaults(kind)
+                kind.draw(axes, part, look)
+                _dress(axes, kind, part, look, name if self._is_named(row) else "")
+                if is_row and column:
+                    axes.set_ylabel("")
+                if is_one_x and row < down - 1:
+                    axes.set_xlabel("")
+            if self.title:
+                whole.suptitle(filled(self.title, ds, look), fontsize="medium")
+            if self.legend:
+                legend_below(whole, columns=self.legend)
+        return whole
+
+    def _shape(self, ds: xr.Dataset) -> tuple[int, int]:
+        count = {k: ds.sizes[k] for k in (self.rows, self.columns) if _has(ds, k)}
+        if self.rows and self.columns:
+            return count[self.rows], count[self.columns]
+        if self.rows:
+            return count[self.rows], len(self.kinds)
+        if self.columns:
+            return len(self.kinds), count[self.columns]
+        return 1, len(self.kinds)
+
+    def _each(
+        self, ds: xr.Dataset, look: Look
+    ) -> Iterator[tuple[tuple[int, int], Kind, xr.Dataset, str]]:
+        """Place, kind, part and name of every panel."""
+        facets = [k for k in (self.rows, self.columns) if k]
+        for at in np.ndindex(*(ds.sizes[k] for k in facets)):
+            part = ds.isel(dict(zip(facets, at, strict=True)))
+            name = ", ".join(look.name(k, part[k].item()) for k in facets)
+            for i, kind in enumerate(self.kinds):
+                if len(facets) == 2:
+                    place = at
+                elif self.rows:
+                    place = (at[0], i)
+                else:
+                    place = (i, at[0]) if facets else (0, i)
+                yield (place[0], place[1]), kind, part, name
+
+    def _is_named(self, row: int) -> bool:
+        """Whether panels of a row bear the name of their value."""
+        return bool(self.rows) or row == 0
+
+    def _with_defaults(self, kind: Kind) -> Kind:
+        own = {"x": self.x, "xlabel": self.xlabel, "xscale": self.xscale}
+        missing = {k: v for k, v in own.items() if getattr(kind, k) is None}
+        return dataclasses.replace(kind, **missing)
+
+
+def filled(text: str, part: xr.Dataset, look: Look) -> str:
+    """The text with coordinates of the part in its places, {m} or {scale:g}."""
+
+    def found(match: re.Match[str]) -> str:
+        key, form = match.groups()
+        value = part[key].item()
+        return (
+            format(value, form) if form else look.names_of(key).get(value, f"{value}")
+        )
+
+    return _PLACE.sub(found, text)
+
+
+def _has(ds: xr.Dataset, dim: Hashable | None) -> bool:
+    if dim is not None and dim not in ds.dims:
+        raise BadInput(
+            f"this part of the result has no axis `{dim}`, which the figure has panels "
+            f"for. It has {', '.join(map(str, ds.dims))}. Name it in AXES."
+        )
+    return dim is not None
+
+
+def _dress(axes: Axes, kind: Kind, part: xr.Dataset, look: Look, name: str) -> None:
+    """Titles, scales, limits and ticks."""
+    title = filled(kind.title, part, look)
+    axes.set_title(": ".join(filter(None, (name, title))))
+    axes.set_xlabel(kind.xlabel if kind.xlabel is not None else label_of(kind.x))
+    if kind.ylabel:
+        axes.set_ylabel(kind.ylabel)
+    for scale, limits, set_scale, set_limits in (
+        (kind.xscale, kind.xlim, axes.set_xscale, axes.set_xlim),
+        (kind.yscale, kind.ylim, axes.set_yscale, axes.set_ylim),
+    ):
+        if isinstance(scale, Mapping):
+            set_scale(**scale)
+        elif scale is not None:
+            set_scale(scale)
+        if limits is not None:
+            set_limits(*limits)
+    if kind.ticks:
+        values = kind.along(part).values
+        axes.set_xticks(values, [f"{v:g}" for v in values])
+        axes.minorticks_off()

@@ -1,0 +1,136 @@
+"""A figure that is declared draws what the declaration says."""
+
+import matplotlib.colors
+import numpy as np
+import pytest
+import xarray as xr
+
+from simbias.errors import BadInput
+from simbias.figures.kinds import Curves, HeatMap, Histogram, Points, Spectrum
+from simbias.figures.look import Law, Moment
+from simbias.figures.panels import Panels
+from simbias.figures.style import COLOURS
+
+TIMES, SEEDS = np.geomspace(0.1, 100, 12), range(6)
+COORDS = {
+    "m": [10, 20],
+    "sample": ["train", "test"],
+    "seed": list(SEEDS),
+    "time": TIMES,
+    "frequency": np.arange(1, 6),
+}
+
+
+def array(*dims):
+    rng = np.random.default_rng(0)
+    sizes = [len(COORDS[dim]) for dim in dims]
+    return xr.DataArray(rng.random(sizes), {k: COORDS[k] for k in dims}, dims)
+
+
+DS = xr.Dataset(
+    {
+        "accuracy": array("m", "sample", "seed", "time"),
+        "amplitude": array("m", "seed", "time", "frequency"),
+    }
+).assign_coords(scale=0.001)
+
+
+def lines(axes, label):
+    return [line for line in axes.lines if line.get_label() == label]
+
+
+def test_every_value_of_the_columns_has_a_panel_of_every_kind():
+    figure = Panels(
+        Curves("accuracy", colour="sample", ylabel="share"),
+        Spectrum("amplitude", x="frequency"),
+        columns="m",
+    )(DS)
+    panels = figure.get_axes()
+    assert len(panels) == 4
+    assert [axes.get_title("left") for axes in panels] == ["m = 10", "m = 20", "", ""]
+    assert [axes.get_ylabel() for axes in panels] == ["share", "", "", ""]
+
+
+def test_rows_turn_it_round_and_title_places_hold_coordinates():
+    figure = Panels(
+        Curves("accuracy", title="λ = {scale:g}"), Curves("accuracy"), rows="m"
+    )(DS)
+    titles = [axes.get_title("left") for axes in figure.get_axes()]
+    assert titles == ["m = 10: λ = 0.001", "m = 10", "m = 20: λ = 0.001", "m = 20"]
+
+
+def test_a_curve_is_the_median_over_the_seeds_in_the_colour_of_its_value():
+    figure = Panels(Curves("accuracy", colour="sample"), columns="m")(DS)
+    for i, axes in enumerate(figure.get_axes()):
+        for colour, sample in zip(COLOURS, ("train", "test"), strict=False):
+            (line,) = lines(axes, sample)
+            seen = DS["accuracy"].isel(m=i).sel(sample=sample).median("seed")
+            np.testing.assert_allclose(line.get_ydata(), seen)
+            assert matplotlib.colors.to_hex(line.get_color()).upper() == colour
+
+
+def test_values_are_called_by_their_names_once_in_the_legend():
+    names = {"sample": {"train": "trained on"}, "m": {10: "narrow"}}
+    figure = Panels(Curves("accuracy", colour="sample"), columns="m", names=names)(DS)
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["trained on", "test"]
+    assert figure.get_axes()[0].get_title("left") == "narrow"
+
+
+def test_seeds_can_be_drawn_one_by_one():
+    part = DS.isel(m=0, sample=0)
+    figure = Panels(Curves("accuracy", spread="each"))(part)
+    assert len(figure.get_axes()[0].lines) == len(SEEDS)
+
+
+def test_two_axes_have_colours_and_line_styles():
+    figure = Panels(Curves("accuracy", colour="sample", line="m", xscale="log"))(DS)
+    (axes,) = figure.get_axes()
+    (line,) = lines(axes, "test, m = 20")
+    assert line.get_linestyle() == "--"
+    assert axes.get_xscale() == "log"
+
+
+def test_laws_are_levels_moments_or_curves_in_the_colour_of_what_they_are_of():
+    law = lambda part: 1 / (1 + part["time"]) * xr.ones_like(part["sample"], float)
+    kind = Curves(
+        lambda part: part["accuracy"].isel(m=0),
+        colour="sample",
+        laws=(Law(0.5, "chance"), Moment(10.0, "t*"), Law(law, "law")),
+    )
+    (axes,) = Panels(kind)(DS.assign_coords(sample=[0, 1])).get_axes()
+    assert lines(axes, "chance")[0].get_ydata()[0] == 0.5
+    assert lines(axes, "t*")[0].get_xdata()[0] == 10
+    (one,) = lines(axes, "law")
+    assert matplotlib.colors.to_hex(one.get_color()).upper() == COLOURS[0]
+
+
+def test_points_maps_and_histograms_show_their_numbers():
+    last = lambda part: part["accuracy"].isel(time=-1)
+    first = lambda part: part["amplitude"].isel(time=0)
+    figure = Panels(
+        Points(last, x="m", colour="sample", ticks=True),
+        HeatMap(lambda p: p["amplitude"].isel(m=0), x="frequency", label="median"),
+        Histogram(first, x="frequency", colour="m"),
+        Points(lambda p: last(p).isel(m=0), x="sample"),
+        legend=0,
+    )(DS)
+    points, colours, shares, texts = figure.get_axes()[:4]
+    (line,) = lines(points, "train")
+    seen = last(DS).sel(sample="train").median("seed")
+    np.testing.assert_allclose(line.get_ydata(), seen)
+    drawn = colours.collections[0].get_array()
+    seen = DS["amplitude"].isel(m=0).median("seed")
+    np.testing.assert_allclose(np.ravel(drawn), seen.values.ravel())
+    assert len(shares.patches) == 2
+    assert [t.get_text() for t in texts.get_xticklabels()] == ["train", "test"]
+    assert not figure.legends
+
+
+def test_what_no_figure_can_have_is_named():
+    with pytest.raises(BadInput, match="needs a kind"):
+        Panels()
+    with pytest.raises(BadInput, match="has one kind, got 2"):
+        Panels(Curves("accuracy"), Curves("accuracy"), rows="m", columns="sample")
+    with pytest.raises(BadInput, match="no axis `depth`"):
+        Panels(Curves("accuracy"), columns="depth")(DS)
