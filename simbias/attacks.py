@@ -1,7 +1,7 @@
 """Adversarial perturbations: the worst inputs near the given ones, or nearly so."""
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +13,7 @@ Norm = Literal["l2", "linf"]
 
 
 def projected_ascent(
-    network: Any,
+    outputs: Callable[[Float[Array, "n d"]], Float[Array, "n k"]],
     loss: Loss,
     x: Float[Array, "n d"],
     y: Float[Array, "n k"],
@@ -31,13 +31,23 @@ def projected_ascent(
     ball.  A sample without gradient, as padding, is left where it is.  No random
     start: the result is a function of its arguments.
 
+    Args:
+        outputs: those of the network on a whole sample, such as `jax.vmap(network)`.
+        loss: ℓ, a mean over the sample.
+        x: inputs.
+        y: targets.
+        weight: 0 for padding.
+        radius: largest ‖δᵢ‖.
+        norm: "l2" or "linf".
+        steps: of the ascent.
+
     Reference: Madry et al. (2018), arXiv:1706.06083.
     """
     unit, project = _GEOMETRY[norm]
     size = jnp.asarray(radius, x.dtype)
 
     def total(delta: Float[Array, "n d"]) -> Float[Array, ""]:
-        return loss(jax.vmap(network)(x + delta), y, weight)
+        return loss(outputs(x + delta), y, weight)
 
     def step(delta: Float[Array, "n d"], _: None) -> tuple[Array, None]:
         move = (2.5 / steps) * size * unit(jax.grad(total)(delta))

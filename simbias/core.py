@@ -21,6 +21,9 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from simbias.errors import BadInput
+from simbias.network import AbstractNetwork as AbstractNetwork
+from simbias.network import Loss as Loss
+from simbias.wrapper import AbstractWrapper as AbstractWrapper
 
 CellValue = int | float | bool | str
 # A number that may be traced: floats of a cell are, so that a sweep compiles once.
@@ -62,46 +65,6 @@ class Buffer(eqx.Module):
     """An array of a network that is not trained, such as a running average."""
 
     value: Array
-
-
-class AbstractNetwork(eqx.Module):
-    """A function of one input.  Any other Equinox module that is one will do as well.
-
-    Its inexact-array leaves are what is trained, except those inside a `Buffer` and
-    those that its `frozen` names, a static tuple such as ("a",) or ("weights.0",).
-    What is no array, such as an activation, is held fixed.
-
-    A network may have a method `value_and_gradient(loss, x, y, weight)`, the loss on a
-    sample and its gradient as a network of the same shape; flows use it in place of
-    autodiff.  It may have `features(x)`, what its last, linear layer acts on.
-
-    A network whose rows see each other in training, as under batch normalisation, has
-    `on_sample(x, weight)`: the outputs on a sample, and itself with its buffers moved
-    on.  Descent then uses this; measures always call the network on single inputs.
-
-    A network that draws random numbers in training, as under dropout, has
-    `in_training(x, key)`: its output for one input with a key, which is another one for
-    every step and row.  Descent then uses this, with keys that follow from that of the
-    member; measures call the network without.  None in its place is the same as to have
-    none.
-
-    It may have `has_own_law`: True if its loss is a mean over a law, in closed form, so
-    that no sample enters; then none can be put in the place of its own.
-
-    It may have a property `has_kinks`: True if its gradient in the weights jumps, as
-    that of a ReLU network, False if not.  Without one this is found by tracing it.
-    """
-
-    @abstractmethod
-    def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
-        """Output for one input."""
-
-
-# (prediction, target, weight) -> mean over the samples.  The factor in front (½ or 1)
-# and the 1/n set the clock of every flow.
-Loss = Callable[
-    [Float[Array, "n k"], Float[Array, "n k"], Float[Array, " n"]], Float[Array, ""]
-]
 
 
 class AbstractMeasure(eqx.Module):

@@ -11,6 +11,7 @@ from jaxtyping import PRNGKeyArray
 
 from simbias.core import Dataset, Make
 from simbias.errors import BadInput
+from simbias.network import hook
 
 # What a network is told of the sample.
 SIZES = ("d", "k")
@@ -103,7 +104,7 @@ class OnSample:
         told = {k: v for k, v in sizes.items() if k in own}
         usual, network = self.make(key_network, **{**given(own), **told})
         _check_fits(data, usual)
-        if getattr(network, "has_own_law", False):
+        if hook(network, "has_own_law"):
             raise BadInput(
                 "`data`: the loss of this experiment is a mean over a law, in closed "
                 "form; no sample enters it."

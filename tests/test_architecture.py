@@ -15,6 +15,8 @@ SOURCE = ROOT / "simbias"
 # Low to high; names on one line are siblings and do not import each other.
 LAYERS = [
     {"errors", "suggestion"},
+    {"network"},
+    {"wrapper"},
     {"core", "numerics"},
     {"introspection"},
     {"attacks", "checks", "drawn_from", "losses", "presets"},

@@ -11,7 +11,8 @@ from stubs import ROOT as SOURCE
 
 _IMPORT = re.compile(r"from (\.[\w.]+) import \(?\s*(\w+) as")
 # Rooms and files, in the order of the pages.
-NOUNS = ("core", "losses", "claims", "presets", "drawn_from", "attacks", "errors")
+NOUNS = ("losses", "claims", "presets", "drawn_from", "attacks", "errors")
+_CORE = ["simbias.core", "simbias.network", "simbias.wrapper"]
 ROOMS = ("datasets", "networks", "flows", "measures", "stops")
 _ROOT_PARTS = ("heading", "toc_entry")
 OPEN = ("theory", "analysis", "figures")
@@ -19,7 +20,7 @@ OPEN = ("theory", "analysis", "figures")
 
 def reference() -> dict[str, str]:
     """Name of a page -> its text."""
-    out = {"nouns": _page("Nouns", "", [("", ["simbias.core"])], full=True)}
+    out = {"nouns": _page("Nouns", "", [("", _CORE)], full=True)}
     out["verbs"] = _page("Verbs", _said("verbs"), [("", _verbs())])
     for room in ROOMS:
         themes = _of_stub(room)
@@ -30,7 +31,6 @@ def reference() -> dict[str, str]:
     for room in OPEN:
         out[room] = _page(room.capitalize(), _said(room), [("", _of_folder(room))])
     places = [f"simbias.{name}" for name in NOUNS if name not in out]
-    places.remove("simbias.core")
     said = "What a phenomenon of your own is made with, besides the rooms."
     out["making"] = _page("Making", said, [("", places)], full=True)
     return out

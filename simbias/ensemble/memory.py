@@ -15,6 +15,7 @@ from simbias.ensemble.plan import Group, Plan
 from simbias.errors import BadInput
 from simbias.introspection.kinks import kink
 from simbias.introspection.trained import size
+from simbias.network import hook
 from simbias.numerics.tiling import tiles
 
 _MAX_LANES = 4096
@@ -201,7 +202,7 @@ def _computed(group: Group, device: jax.Device, lanes: int | None) -> tuple[int,
 
 def _held_twice(network: Any, x: Any, n: int, width: int) -> int:
     """Activations of one input of which a gradient holds two copies."""
-    if getattr(network, "value_and_gradient", None) is not None:
+    if hook(network, "value_and_gradient") is not None:
         return tiles(n, width, x.dtype.itemsize, x.size)[1]
     # Autodiff keeps all layers; without kinks their derivatives follow from the values.
     return width if kink(network, x) is not None else 3 * width // 4

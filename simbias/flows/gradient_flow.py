@@ -24,8 +24,6 @@ from simbias.flows._shared.attempts import (
 from simbias.flows._shared.objective import (
     choose,
     clock,
-    couples_rows,
-    draws_in_training,
     is_finite,
     precision,
     value_and_gradient,
@@ -37,6 +35,7 @@ from simbias.introspection.kinks import kink, kink_of_loss
 from simbias.introspection.partials import whole
 from simbias.introspection.trained import size, split_trained
 from simbias.introspection.wrapped import unwrapped
+from simbias.network import hook
 
 # Methods for who may not know of diffrax: for many digits, and for stiff problems.
 PRECISE = diffrax.Dopri8()
@@ -119,13 +118,13 @@ class GradientFlow(AbstractFlow):
                 it draws in training.
         """
         del key
-        if couples_rows(network):
+        if hook(network, "on_sample") is not None:
             raise BadInput(
                 "GradientFlow moves every weight and nothing else, got a network with "
                 "batch normalisation, whose averages would stand still. Use the flow "
                 '"descent".'
             )
-        if draws_in_training(network):
+        if hook(network, "in_training") is not None:
             raise BadInput(
                 "GradientFlow follows one loss, got a network that draws random "
                 "numbers in training (`in_training`), as under dropout. Use the flow "
@@ -225,7 +224,7 @@ def _refuse_kinks(network: Any, data: Dataset) -> None:
         'Use the flow "descent" with a small rate, "relu_flow" for the exact flow of '
         "two layers, or a smooth activation such as gelu."
     )
-    if getattr(network, "has_kinks", None):
+    if hook(network, "has_kinks"):
         raise BadInput(
             f"GradientFlow needs a network with a continuous gradient, got a {name} "
             "with kinks (ReLU or leaky ReLU): its ∇L jumps on every hyperplane w·x = 0 "

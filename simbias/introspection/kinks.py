@@ -12,6 +12,7 @@ from simbias.core import Buffer
 from simbias.introspection.jumps import NoDerivative, jump_of
 from simbias.introspection.partials import whole
 from simbias.introspection.trained import split_trained
+from simbias.network import hook
 
 
 def kink(network: Any, x: Any) -> str | None:
@@ -31,7 +32,7 @@ def kink(network: Any, x: Any) -> str | None:
         network: with or without values.
         x: one input, with or without values.
     """
-    stated = getattr(network, "has_kinks", None)
+    stated = hook(network, "has_kinks")
     if stated is not None:
         return "`has_kinks` is True" if stated else None
     is_shape = lambda v: isinstance(v, jax.ShapeDtypeStruct)

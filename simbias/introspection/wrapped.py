@@ -1,13 +1,15 @@
 """A network of any class, as the engine moves it: arrays, and apart what is none."""
 
+import dataclasses
 from typing import Any
 
 import equinox as eqx
 import jax
 from jaxtyping import Array, Float, PyTree
 
-from simbias.core import AbstractNetwork
+from simbias.core import AbstractNetwork, AbstractWrapper
 from simbias.introspection.identity import identity
+from simbias.wrapper import if_inner_has
 
 
 class Rest:
@@ -29,8 +31,8 @@ class Rest:
         return hash(self._key)
 
 
-class Wrapped(AbstractNetwork):
-    """An Equinox module of any class; what it may have, it has.
+class Wrapped(AbstractWrapper):
+    """An Equinox module of any class, with the hooks that it has.
 
     Of `arrays` the inexact ones are trained, as in every network.
     """
@@ -43,43 +45,27 @@ class Wrapped(AbstractNetwork):
         """The network as it was given."""
         return eqx.combine(self.arrays, self.rest.tree)
 
-    def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
-        """Output for one input."""
-        return self.inner(x)
+    @if_inner_has("in_training")
+    def in_training(self, x: Any, key: Any) -> Float[Array, " k"]:
+        """That of the network."""
+        return self.inner.in_training(x, key)
 
-    @property
-    def has_kinks(self) -> bool | None:
-        """As the network says, None if it does not."""
-        return getattr(self.inner, "has_kinks", None)
+    @if_inner_has("on_sample")
+    def on_sample(self, x: Any, weight: Any, *keys: Any) -> tuple[Array, "Wrapped"]:
+        """That of the network."""
+        outputs, moved = self.inner.on_sample(x, weight, *keys)
+        return outputs, self._with(moved)
 
-    @property
-    def value_and_gradient(self) -> Any:
-        """That of the network, None if it has none."""
-        by_hand = getattr(self.inner, "value_and_gradient", None)
+    @if_inner_has("value_and_gradient")
+    def value_and_gradient(
+        self, loss: Any, x: Any, y: Any, weight: Any, *keys: Any
+    ) -> tuple[Array, "Wrapped"]:
+        """That of the network."""
+        value, gradient = self.inner.value_and_gradient(loss, x, y, weight, *keys)
+        return value, self._with(gradient)
 
-        def of_arrays(*arguments: Any) -> tuple[Float[Array, ""], "Wrapped"]:
-            assert by_hand is not None
-            value, gradient = by_hand(*arguments)
-            return value, Wrapped(eqx.filter(gradient, eqx.is_array), self.rest)
-
-        return None if by_hand is None else of_arrays
-
-    @property
-    def on_sample(self) -> Any:
-        """That of the network, None if it has none."""
-        together = getattr(self.inner, "on_sample", None)
-
-        def of_arrays(*arguments: Any) -> tuple[Float[Array, "n k"], "Wrapped"]:
-            assert together is not None
-            outputs, moved = together(*arguments)
-            return outputs, Wrapped(eqx.filter(moved, eqx.is_array), self.rest)
-
-        return None if together is None else of_arrays
-
-    @property
-    def in_training(self) -> Any:
-        """That of the network, None if it has none."""
-        return getattr(self.inner, "in_training", None)
+    def _with(self, network: Any) -> "Wrapped":
+        return dataclasses.replace(self, arrays=eqx.filter(network, eqx.is_array))
 
 
 def wrapped(network: Any) -> AbstractNetwork:
@@ -87,7 +73,7 @@ def wrapped(network: Any) -> AbstractNetwork:
     arrays, rest = eqx.partition(network, eqx.is_array)
     if isinstance(network, AbstractNetwork) and not jax.tree.leaves(rest):
         return network
-    return Wrapped(arrays, Rest(rest))
+    return Wrapped(arrays, Rest(rest))  # pyright: ignore
 
 
 def unwrapped(network: Any) -> Any:

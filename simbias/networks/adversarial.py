@@ -3,21 +3,24 @@
 from typing import Any, get_args
 
 import equinox as eqx
-import jax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Key, PRNGKeyArray
 
 from simbias.attacks import Norm, projected_ascent
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive, positive_integer
-from simbias.core import AbstractNetwork, Loss
+from simbias.core import AbstractNetwork, AbstractWrapper, Loss
+from simbias.introspection.training import outputs_in_training, trained_on
+from simbias.wrapper import if_inner_has
 
 
-class Adversarial(AbstractNetwork):
+class Adversarial(AbstractWrapper):
     """The same function as `inner`, with the gradient of adversarial training.
 
     `value_and_gradient` is that of the loss at xᵢ + δᵢ, with δᵢ by projected ascent
     from the present weights, held fixed: Danskin's gradient of max_δ ℓ.  Every flow
-    takes it in place of autodiff.
+    takes it in place of autodiff.  Dropout and noise of `inner` are the same in the
+    ascent and in the gradient.  A network with batch normalisation is refused: its
+    averages would stand still.
 
     Args:
         inner: the network that is trained.
@@ -28,7 +31,7 @@ class Adversarial(AbstractNetwork):
     Reference: Madry et al. (2018), arXiv:1706.06083.
     """
 
-    inner: AbstractNetwork
+    inner: Any
     radius: float = eqx.field(static=True, default=0.1)
     norm: Norm = eqx.field(static=True, default="l2")
     steps: int = eqx.field(static=True, default=10)
@@ -38,19 +41,15 @@ class Adversarial(AbstractNetwork):
         positive("radius", self.radius)
         positive_integer("steps", self.steps)
 
-    @property
-    def has_kinks(self) -> bool | None:
-        """As the network that is trained says, None if it does not."""
-        return getattr(self.inner, "has_kinks", None)
+    on_sample = AbstractNetwork.on_sample
+    refuses = ("on_sample",)
 
-    @property
-    def features(self) -> Any:
-        """Those of the network that is trained, None if it has none."""
-        return getattr(self.inner, "features", None)
-
-    def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
-        """Output for one input."""
-        return self.inner(x)
+    @if_inner_has("in_training")
+    def in_training(
+        self, x: Float[Array, " d"], key: PRNGKeyArray
+    ) -> Float[Array, " k"]:
+        """Output of `inner` in training, for an input without perturbation."""
+        return self.inner.in_training(x, key)
 
     def value_and_gradient(
         self,
@@ -58,21 +57,12 @@ class Adversarial(AbstractNetwork):
         x: Float[Array, "n d"],
         y: Float[Array, "n k"],
         weight: Float[Array, " n"],
+        keys: Key[Array, " n"] | None = None,
     ) -> tuple[Float[Array, ""], "Adversarial"]:
         """Loss on the perturbed sample and its gradient."""
-        delta = projected_ascent(
-            self.inner,
-            loss,
-            x,
-            y,
-            weight,
-            radius=self.radius,
-            norm=self.norm,
-            steps=self.steps,
-        )
-
-        def total(inner: Any) -> Float[Array, ""]:
-            return loss(jax.vmap(inner)(x + delta), y, weight)
-
-        value, gradient = eqx.filter_value_and_grad(total)(self.inner)
+        outputs = lambda x: outputs_in_training(self.inner, x, weight, keys)[0]
+        to = {"radius": self.radius, "norm": self.norm, "steps": self.steps}
+        delta = projected_ascent(outputs, loss, x, y, weight, **to)
+        worst = x + delta
+        value, gradient, _ = trained_on(self.inner, loss, worst, y, weight, keys)
         return value, Adversarial(gradient, self.radius, self.norm, self.steps)

@@ -1,5 +1,6 @@
 """A network that carries along what it was at some epochs."""
 
+import dataclasses
 from typing import Any
 
 import equinox as eqx
@@ -8,13 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from simbias.core import AbstractNetwork, Buffer
+from simbias.core import AbstractNetwork, AbstractWrapper, Buffer
 
 # At which Zhang, Bengio & Singer look back.
 EPOCHS = (0, 1, 2, 3, 8, 40, 90)
 
 
-class Remembering(AbstractNetwork):
+class Remembering(AbstractWrapper):
     """f(x) is that of `network`; `past` holds its arrays at every one of `EPOCHS`.
 
     Training writes them down, over a first axis.  An epoch is over when as many rows
@@ -28,14 +29,14 @@ class Remembering(AbstractNetwork):
     spare: Any
     n: int = eqx.field(static=True)
 
-    @property
-    def has_kinks(self) -> bool | None:
-        """As the network says."""
-        return self.network.has_kinks
+    refuses = ("in_training", "on_sample", "value_and_gradient")
+    in_training = AbstractNetwork.in_training
+    value_and_gradient = AbstractNetwork.value_and_gradient
 
-    def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
-        """Output for one input."""
-        return self.network(x)
+    @property
+    def inner(self) -> Any:
+        """The network that is trained."""
+        return self.network
 
     def on_sample(
         self, x: Float[Array, "n d"], weight: Float[Array, " n"]
@@ -50,7 +51,7 @@ class Remembering(AbstractNetwork):
 
         past = jax.tree.map(written, self.past, self.network, is_leaf=_is_buffer)
         seen = Buffer(self.rows.value + jnp.sum(weight > 0, dtype=jnp.int32))
-        moved = Remembering(self.network, past, seen, self.spare, self.n)
+        moved = dataclasses.replace(self, past=past, rows=seen)
         return jax.vmap(self.network)(x), moved
 
     def then(self) -> Any:
@@ -72,7 +73,8 @@ def remembering(network: Any, n: int, spare: Any = None) -> Remembering:
     """A network at its start, to be trained on n rows."""
     past = jax.tree.map(lambda v: Buffer(jnp.stack([v] * len(EPOCHS))), network)
     spare = jax.tree.map(Buffer, spare)
-    return Remembering(network, past, Buffer(jnp.int32(0)), spare, n)
+    rows = Buffer(jnp.int32(0))
+    return Remembering(network, past, rows, spare, n)  # pyright: ignore
 
 
 def _ends(n: int) -> Int[Array, " epoch"]:

@@ -2,14 +2,16 @@
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractNetwork, Buffer, Dataset, Index
 from simbias.errors import BadInput
 from simbias.experiments.layers._digits import CLASSES
+from simbias.introspection.training import outputs_in_training
 from simbias.losses import cross_entropy
+from simbias.network import hook
+from simbias.wrapper import refuse
 
 Prediction = Float[Array, "n k"]
 
@@ -26,10 +28,13 @@ class SideBySide(AbstractNetwork):
     step: Buffer
     fork: Buffer
 
+    def __check_init__(self):
+        refuse(self, ("in_training", "value_and_gradient"), *self.networks)
+
     @property
     def has_kinks(self) -> bool | None:
-        """As the networks say."""
-        return self.networks[0].has_kinks
+        """As the first network states; all have the same shape."""
+        return hook(self.networks[0], "has_kinks")
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Outputs of all networks for one input."""
@@ -54,7 +59,7 @@ class SideBySide(AbstractNetwork):
         blocks, moved = [], []
         for i, network in enumerate(self.networks):
             share = jnp.where(is_forked, i, 0)
-            output, after = _trained(network, x[share], weight[share])
+            output, after = outputs_in_training(network, x[share], weight[share])
             mask = jnp.arange(count) == share
             block = jnp.where(mask[:, None, None], output[None], 0)
             blocks.append(block.reshape(-1, output.shape[1]))
@@ -96,10 +101,3 @@ def shared_cross_entropy(
     pairs = zip(split(prediction), split(target), strict=True)
     each = jnp.stack([cross_entropy(f, y, weight) for f, y in pairs])
     return count * jnp.sum(each)
-
-
-def _trained(network: Any, x: Array, weight: Array) -> tuple[Array, Any]:
-    together = getattr(network, "on_sample", None)
-    if together is not None:
-        return together(x, weight)
-    return jax.vmap(network)(x), network

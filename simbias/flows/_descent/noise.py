@@ -5,8 +5,8 @@ from typing import Any
 import jax
 from jaxtyping import Array, Int, PRNGKeyArray
 
-from simbias.errors import BadInput
-from simbias.flows._shared.objective import couples_rows, draws_in_training
+from simbias.introspection.training import check_hooks
+from simbias.network import hook
 
 # Of the key of a member: no epoch, no step and no branch has this number.
 _NOISE = 2**32 - 2
@@ -16,16 +16,11 @@ def first_noise(key: PRNGKeyArray, network: Any) -> PRNGKeyArray | None:
     """The key of all steps; None for a network that draws nothing.
 
     Raises:
-        ValueError: for a network that has both ways of being trained otherwise.
+        ValueError: for a network with hooks that a step cannot use together.
     """
-    if not draws_in_training(network):
+    check_hooks(network)
+    if hook(network, "in_training") is None:
         return None
-    if couples_rows(network):
-        raise BadInput(
-            "the network has both `on_sample` and `in_training`, and a step can use "
-            "one of them only. Draw inside `on_sample` from a key in a Buffer, or "
-            "leave one out."
-        )
     return jax.random.fold_in(key, _NOISE)
 
 

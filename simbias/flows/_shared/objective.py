@@ -7,6 +7,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from simbias.core import Loss, Status
 from simbias.introspection.trained import split_trained
+from simbias.introspection.training import Keys, outputs_in_training, trained_on
 
 # x "n d", y "n k", weight "n": the sample, or a mini-batch of it.
 Sample = tuple[Float[Array, "n d"], Float[Array, "n k"], Float[Array, " n"]]
@@ -32,25 +33,17 @@ def loss_in_training(
     sample: Sample,
     key: PRNGKeyArray | None,
 ) -> Float[Array, ""]:
-    """L(θ) of a step: with what the network draws from the key, if there is one."""
-    if key is None:
-        return loss_of(params, rest, loss, sample)
+    """L(θ) of a step: with dropout and batch statistics, if the network has them."""
     x, y, weight = sample
-    # Key i depends on i alone, not on how many rows of padding follow.
-    keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.arange(x.shape[0]))
-    output = eqx.combine(params, rest).in_training
-    return loss(jax.vmap(output)(x, keys), y, weight)
+    network, keys = eqx.combine(params, rest), _keys(key, x)
+    return loss(outputs_in_training(network, x, weight, keys)[0], y, weight)
 
 
 def value_and_gradient(
     params: PyTree, rest: PyTree, loss: Loss, sample: Sample
 ) -> tuple[Float[Array, ""], PyTree]:
-    """L(θ) and ∇L(θ): the network's own where it has one, else by autodiff."""
-    by_hand = getattr(eqx.combine(params, rest), "value_and_gradient", None)
-    if by_hand is None:
-        return jax.value_and_grad(loss_of)(params, rest, loss, sample)
-    value, gradient = by_hand(loss, *sample)
-    return value, split_trained(gradient)[0]
+    """L(θ) and ∇L(θ): the network's own gradient if it has one, else by autodiff."""
+    return value_gradient_and_rest(params, rest, loss, sample)[:2]
 
 
 def value_gradient_and_rest(
@@ -60,33 +53,27 @@ def value_gradient_and_rest(
     sample: Sample,
     key: PRNGKeyArray | None = None,
 ) -> tuple[Float[Array, ""], PyTree, PyTree]:
-    """L(θ), ∇L(θ), and what is not trained, moved on if the network does that.
+    """L(θ) and ∇L(θ) of a step, and the rest of the network with its buffers updated.
 
-    With a key they are those of what the network draws from it.
+    Args:
+        params: trained leaves.
+        rest: all others.
+        loss: a mean over the sample.
+        sample: or a mini-batch.
+        key: of what the network draws in this step; None if it draws nothing.
     """
-    if key is not None:
-        value_and_slope = jax.value_and_grad(loss_in_training)
-        return *value_and_slope(params, rest, loss, sample, key), rest
-    if not couples_rows(eqx.combine(params, rest)):
-        return *value_and_gradient(params, rest, loss, sample), rest
     x, y, weight = sample
-
-    def objective(params):
-        outputs, network = eqx.combine(params, rest).on_sample(x, weight)
-        return loss(outputs, y, weight), split_trained(network)[1]
-
-    (value, rest), gradient = jax.value_and_grad(objective, has_aux=True)(params)
-    return value, gradient, rest
+    value, gradient, network = trained_on(
+        eqx.combine(params, rest), loss, x, y, weight, _keys(key, x)
+    )
+    return value, split_trained(gradient)[0], split_trained(network)[1]
 
 
-def couples_rows(network: PyTree) -> bool:
-    """True if an output in training depends on the other rows of the sample."""
-    return getattr(network, "on_sample", None) is not None
-
-
-def draws_in_training(network: PyTree) -> bool:
-    """True if an output in training is random, as under dropout."""
-    return getattr(network, "in_training", None) is not None
+def _keys(key: PRNGKeyArray | None, x: Float[Array, "n d"]) -> Keys:
+    """A key for each row, which depends on its number alone and not on padding."""
+    if key is None:
+        return None
+    return jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.arange(x.shape[0]))
 
 
 def precision(params: PyTree) -> jnp.dtype:

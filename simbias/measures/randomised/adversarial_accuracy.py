@@ -3,6 +3,7 @@
 from typing import Any, ClassVar, get_args
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -56,7 +57,7 @@ class AdversarialAccuracy(AbstractMeasure):
         x, weight = test.x[: self.rows], test.weight[: self.rows]
         y = jnp.where(test.y[: self.rows] > 0, 1, -1).astype(x.dtype)
         delta = projected_ascent(
-            network,
+            jax.vmap(network),
             logistic,
             x,
             y,

@@ -8,6 +8,7 @@ from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
 from simbias.introspection.outputs import outputs
+from simbias.network import required
 from simbias.numerics.matrix_rank import spectral_entropy
 
 
@@ -29,8 +30,12 @@ class FeatureRank(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Entropy of the Gram matrix; a network with `features`."""
-        features = outputs(network.features, data.x)
+        """Entropy of the Gram matrix.
+
+        Raises:
+            ValueError: if the network has no `features`.
+        """
+        features = outputs(required(network, "features", "FeatureRank"), data.x)
         features = jnp.where((data.weight > 0)[:, None], features, 0)
         entropy = spectral_entropy(features, is_squared=self.is_squared)
         return entropy if self.is_log else jnp.exp(entropy)

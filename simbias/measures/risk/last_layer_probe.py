@@ -17,6 +17,7 @@ from simbias.measures.risk._classes import (
     class_count,
     exchanged,
 )
+from simbias.network import required
 from simbias.numerics.softmax_regression import softmax_regression
 
 
@@ -49,16 +50,18 @@ class LastLayerProbe(AbstractMeasure):
         positive("penalty", self.penalty)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "2"]:
-        """Accuracy and scale; a network with `features`.
+        """Accuracy and scale.
 
         Raises:
-            ValueError: if the data have no test sample.
+            ValueError: if the data have no test sample, or the network no `features`.
         """
         test = second_sample(data)
         inputs, order = exchanged(test, "simple")
         label = classes(test.y)
         label = label[order] if self.target == "simple" else label
-        features = outputs(network.features, inputs).astype(jnp.result_type(float))
+        features = outputs(
+            required(network, "features", "LastLayerProbe"), inputs
+        ).astype(jnp.result_type(float))
         weight = test.weight.astype(features.dtype)
         is_fitted = jnp.arange(inputs.shape[0]) % 4 != 3
         fitted, scored = (

@@ -1,7 +1,5 @@
 """The recurrent network: long short-term memory of one string, read at its end."""
 
-from typing import Any
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -9,6 +7,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.checks.values import positive_integer
 from simbias.core import AbstractNetwork, Buffer, Real
+from simbias.network import present_if
 from simbias.networks.sequence._dropout import (
     dropout_rate,
     dropped,
@@ -70,10 +69,12 @@ class Recurrent(AbstractNetwork):
         """False: tanh and the logistic function."""
         return False
 
-    @property
-    def in_training(self) -> Any:
-        """The output for one input with a key of dropout; None without dropout."""
-        return None if self.dropout is None else self._read
+    @present_if(lambda network: network.dropout is not None)
+    def in_training(
+        self, x: Float[Array, " n"], key: PRNGKeyArray
+    ) -> Float[Array, " k"]:
+        """Output for one string, with dropout."""
+        return self._read(x, key)
 
     def __call__(self, x: Float[Array, " n"]) -> Float[Array, " k"]:
         """Output for one string."""

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -12,6 +11,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.checks.values import positive_integer
 from simbias.core import AbstractNetwork, Buffer, Real
 from simbias.errors import BadInput
+from simbias.network import present_if
 from simbias.networks.sequence._dropout import (
     dropout_rate,
     dropped,
@@ -95,10 +95,12 @@ class Transformer(AbstractNetwork):
         """True: ReLU."""
         return True
 
-    @property
-    def in_training(self) -> Any:
-        """The output for one input with a key of dropout; None without dropout."""
-        return None if self.dropout is None else self._read
+    @present_if(lambda network: network.dropout is not None)
+    def in_training(
+        self, x: Float[Array, " n"], key: PRNGKeyArray
+    ) -> Float[Array, " k"]:
+        """Output for one string, with dropout."""
+        return self._read(x, key)
 
     def __call__(self, x: Float[Array, " n"]) -> Float[Array, " k"]:
         """Output for one string."""

@@ -321,7 +321,7 @@ def test_the_ascent_on_a_linear_network_is_the_closed_form(norm, worst):
     y, weight = jnp.asarray([[1.0], [-1.0], [1.0]]), jnp.asarray([1.0, 1.0, 0.0])
     net = linear([3.0, -4.0])
     ascent = functools.partial(projected_ascent, radius=0.5, norm=norm, steps=7)
-    found = jit(lambda *data: ascent(net, logistic, *data))(x, y, weight)
+    found = jit(lambda *data: ascent(jax.vmap(net), logistic, *data))(x, y, weight)
     # Padding stays.
     expected = np.outer([1, -1, 0], worst)
     np.testing.assert_allclose(found, expected, atol=1e-12)
