@@ -125,8 +125,14 @@ def own_half_times(ds: xr.Dataset) -> xr.DataArray:
 
 
 def exponents_in_d(ds: xr.Dataset) -> xr.DataArray:
-    """Slope of ln (time to half of wⱼ, mean of the seeds) on ln d_j: −1 by the law."""
-    times = xr.ufuncs.log(half_times(ds).mean("seed", skipna=False))
+    """Slope of ln (time to half of wⱼ, mean of the starts) on ln d_j: −1 by the law."""
+    times = xr.ufuncs.log(half_times(ds).mean("start", skipna=False))
     x = xr.ufuncs.log(variances(ds))
     x = x - x.mean()
     return (x * times).sum("component", skipna=False) / float((x**2).sum())
+
+
+def pooled(values: xr.DataArray) -> xr.DataArray:
+    """The networks of all samples and starts, along `seed`."""
+    every = values.stack(k=("seed", "start"))
+    return every.drop_vars(["k", "seed", "start"]).rename(k="seed")

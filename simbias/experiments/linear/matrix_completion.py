@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from simbias.analysis.parts import with_axes
 from simbias.checks.values import positive, positive_integer
 from simbias.claims import difference, median
-from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
 from simbias.experiments._times import log_times
 from simbias.experiments.linear._entries import Factors, UnseenError, half_sum
@@ -37,8 +37,7 @@ PAPER = "Arora et al. (2019), arXiv:1905.13655 (?)"
 OURS = "ours"
 # What the claims are about: from here on all that is seen is fitted.
 LEAST_TIME = 1e3
-AXES = ("rank", "depth", "draw")
-ONE_SEED = "seeds = 1: other seeds are copies; more targets are more of `draw`"
+AXES = ("rank", "depth")
 # (1/n) Σ (f − y)² at which the published runs end.
 FITTED = 1e-6
 
@@ -47,7 +46,6 @@ def make(
     key: PRNGKeyArray,
     *,
     depth: int = 2,
-    draw: Index = 0,
     size: int = 30,
     rank: int = 2,
     seen: int = 240,
@@ -56,10 +54,8 @@ def make(
     """A square matrix of low rank, some of its entries, and `depth` square factors.
 
     Args:
-        key: not used; what is drawn follows from `draw`, for every depth alike, and
-            members of more than one seed are copies of each other.
+        key: of the target, of the entries that are seen and of the start.
         depth: factors.
-        draw: number of the target and of the entries that are seen.
         size: rows and columns, two or more.
         rank: of the target UVᵀ, U and V Gaussian, of mean square 1 per entry.
         seen: entries that are, chosen uniformly; about as many per degree of freedom
@@ -71,7 +67,6 @@ def make(
         ValueError: for a number out of range: a rank above the size, or nothing that
             is not seen.
     """
-    del key
     for name, value in (("depth", depth), ("size", size), ("rank", rank)):
         positive_integer(name, value)
     positive_integer("seen", seen)
@@ -90,7 +85,7 @@ def make(
             f"`seen` must leave entries that are not, of {size**2}, got {seen}. "
             f"Example: seen={size**2 // 4}."
         )
-    key_left, key_right, key_seen, key_start = jax.random.split(jax.random.key(draw), 4)
+    key_left, key_right, key_seen, key_start = jax.random.split(key, 4)
     left = jax.random.normal(key_left, (size, rank), jnp.float64)
     right = jax.random.normal(key_right, (size, rank), jnp.float64)
     target = left @ right.T
@@ -117,8 +112,9 @@ experiment = presets(
     Experiment(
         name="matrix_completion",
         make=make,
-        cell={"rank": (2, 30), "depth": (1, 2, 3), "draw": tuple(range(20))},
-        seeds=1,
+        cell={"rank": (2, 30), "depth": (1, 2, 3)},
+        seeds=20,
+        shared=("rank", "depth"),
         flow=GradientFlow(),
         loss=half_sum,
         times=log_times(0.1, 1e3, 61),
@@ -130,23 +126,18 @@ experiment = presets(
         stop=TrainRiskBelow(FITTED),
     ),
     smoke={
-        "cell": {
-            "rank": 1,
-            "depth": (2, 3),
-            "draw": (0, 1, 2),
-            "size": 12,
-            "seen": 48,
-        },
+        "cell": {"rank": 1, "depth": (2, 3), "size": 12, "seen": 48},
+        "seeds": 3,
         "times": log_times(0.1, 1e3, 31),
     },
     paper={
         "cell": {
             "depth": (1, 2, 3, 4),
-            "draw": tuple(range(50)),
             "size": 100,
             "rank": (5, 100),
             "seen": 2000,
         },
+        "seeds": 50,
     },
 )
 
@@ -160,7 +151,7 @@ def figure(ds: xr.Dataset) -> Figure:
         ranks, depths = (ds[axis].values.tolist() for axis in ("rank", "depth"))
         cells = [(p, n) for p in ranks for n in depths]
         for p, n in cells:
-            part, colour = _members(ds, p, n), COLOURS[depths.index(n)]
+            part, colour = ds.sel(rank=p, depth=n), COLOURS[depths.index(n)]
             line = "-" if p == shown else ":"
             drawn = [(unseen, part["unseen_error"])]
             if p == shown:
@@ -191,14 +182,14 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     out, low = [], _low(ds)
     for rank in ds["rank"].values.tolist():
         depths = ds["depth"].values.tolist()
-        ends = {n: _members(ds, rank, n).isel(time=-1) for n in depths}
+        ends = {n: ds.sel(rank=rank, depth=n).isel(time=-1) for n in depths}
         # One matrix moves no entry that is not seen: the gradient there is 0.
         for n in (n for n in ends if n > 1):
             out.append(_of_one(ends[n], f"rank {rank}, N = {n}", rank == low))
         if rank == low:
             for n in (n for n in ends if n > 2 and n - 1 in ends):
                 out += _deeper(ends[n - 1], ends[n], f"N = {n - 1} less N = {n}")
-    return [claim.given(ds.sizes["seed"] == 1, ONE_SEED) for claim in out]
+    return out
 
 
 def _of_one(end: xr.Dataset, name: str, is_low: bool) -> Claim:
@@ -229,9 +220,3 @@ def _low(ds: xr.Dataset) -> int:
     size = int(ds["size"])
     least = int(ds["rank"].values.min())
     return least if 2 * least < size else 0
-
-
-def _members(ds: xr.Dataset, rank: int, depth: int) -> xr.Dataset:
-    """Of a rank and a depth, the draws as the seeds."""
-    part = ds.sel(rank=rank, depth=depth)
-    return part.isel(seed=0).drop_vars("seed").rename(draw="seed")

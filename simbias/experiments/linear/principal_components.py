@@ -32,6 +32,7 @@ from simbias.experiments.linear._principal import (
     half_times,
     isotropic_layers,
     law_of_columns,
+    pooled,
     variances,
 )
 from simbias.figures.band import band
@@ -43,7 +44,7 @@ from simbias.measures.linear.principal_columns import PrincipalColumns
 from simbias.networks.dense.deep_linear import DeepLinear
 from simbias.presets import presets
 
-AXES = ("depth", "m", "draw")
+AXES = ("depth", "m", "start")
 RATE = 0.1
 # Time, over 1/(L d_1), up to which the law is asked for, and that of the spread.
 EARLY, MIDDLE = 0.4, 6.0
@@ -54,19 +55,19 @@ def make(
     *,
     depth: int = 2,
     m: int = 256,
-    draw: Index = 0,
+    start: Index = 0,
     n: int = 40,
     d: int = 20,
     classes: int = 2,
     exponent: Real = 1.0,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Sample number `draw`, the same for every network, and a deep linear network.
+    """A sample, the same for every network of a seed, and a deep linear network.
 
     Args:
-        key: random key, of the network.
+        key: of the sample and of the networks.
         depth: L, number of matrices, 1 to 4.
         m: width of the hidden layers.
-        draw: number of the sample.
+        start: number of the network: the spread is that of several on one sample.
         n: samples, d or more.
         d: inputs, 3 or more.
         classes: K, outputs.
@@ -78,11 +79,11 @@ def make(
     one_of("depth", str(depth), [str(k) for k in range(1, 5)])
     positive_integer("m", m)
     check_components(d)
-    data = principal_classes(
-        jax.random.key(draw), n=n, d=d, classes=classes, exponent=exponent
-    )
+    key_data, key_start = jax.random.split(key)
+    data = principal_classes(key_data, n=n, d=d, classes=classes, exponent=exponent)
     widths = (d, *[m] * (depth - 1), classes)
-    return data, DeepLinear(isotropic_layers(key, widths))
+    key_network = jax.random.fold_in(key_start, start)
+    return data, DeepLinear(isotropic_layers(key_network, widths))
 
 
 def _times(end: float) -> tuple[float, ...]:
@@ -94,8 +95,9 @@ experiment = presets(
     Experiment(
         name="principal_components",
         make=make,
-        cell={"depth": (1, 2, 3), "m": (64, 128, 256), "draw": tuple(range(12))},
-        seeds=10,
+        cell={"depth": (1, 2, 3), "m": (64, 128, 256), "start": tuple(range(10))},
+        seeds=12,
+        shared=("depth", "m", "start"),
         flow=Descent(rate=RATE),
         loss=half_mse,
         times=_times(20.0),
@@ -103,11 +105,11 @@ experiment = presets(
         final={"optimum": PrincipalColumns(of_target=True)},
     ),
     smoke={
-        "cell": {"depth": 2, "m": (16, 32), "draw": tuple(range(6))},
-        "seeds": 3,
+        "cell": {"depth": 2, "m": (16, 32), "start": (0, 1, 2)},
+        "seeds": 6,
         "times": _times(10.0),
     },
-    paper={"cell": {"m": (64, 256, 1024), "draw": tuple(range(20))}, "seeds": 20},
+    paper={"cell": {"m": (64, 256, 1024), "start": tuple(range(20))}, "seeds": 20},
 )
 
 
@@ -121,7 +123,7 @@ def law_error(ds: xr.Dataset) -> xr.DataArray:
 
 def spread(ds: xr.Dataset) -> xr.DataArray:
     """Standard deviation over the networks on one sample, by time and component."""
-    return xr.ufuncs.sqrt(ds["columns"].var("seed", ddof=1).sum("output"))
+    return xr.ufuncs.sqrt(ds["columns"].var("start", ddof=1).sum("output"))
 
 
 def figure(ds: xr.Dataset) -> Figure:
@@ -133,8 +135,7 @@ def figure(ds: xr.Dataset) -> Figure:
         for depth, colour in zip(ds["depth"].values, COLOURS, strict=False):
             part, label = ds.sel(depth=depth), f"L = {depth:d}"
             wide = part.isel(m=-1)
-            seen = half_times(wide).stack(member=("draw", "seed"))
-            seen = seen.drop_vars(["member", "draw", "seed"]).rename(member="seed")
+            seen = pooled(half_times(wide))
             band(times, x, seen, "o", colour=colour, label=label, ms=4)
             law = -np.log(2) / np.log1p(-RATE * depth / x) * RATE
             law_line(times, x, law, colour=colour)
@@ -142,7 +143,7 @@ def figure(ds: xr.Dataset) -> Figure:
             if depth > 1:
                 _error(error, part, colour, label)
                 for side, line in (("A", "-"), ("B", "--")):
-                    way = wide["scale_matrices"].sel(side=side).mean(["draw", "seed"])
+                    way = wide["scale_matrices"].sel(side=side).mean(["seed", "start"])
                     text = f"{side}, {label}"
                     gram.plot(way["time"], way, line, color=colour, label=text)
         for axes in (times, error):
@@ -161,14 +162,14 @@ def figure(ds: xr.Dataset) -> Figure:
 
 def _spread(axes: Axes, part: xr.Dataset, colour: str, label: str) -> None:
     j = np.arange(1, part.sizes["component"] + 1)
-    seen = spread(part).mean("draw")
+    seen = spread(part).mean("seed")
     middle = seen.sel(time=MIDDLE / int(part["depth"]), method="nearest")
     axes.plot(j, middle, "o-", ms=3, color=colour, label=label)
     law_line(axes, j, seen.isel(time=0), colour=colour)
 
 
 def _error(axes: Axes, part: xr.Dataset, colour: str, label: str) -> None:
-    seen = law_error(part).mean("seed").max("time").mean("draw")
+    seen = law_error(part).mean("start").max("time").mean("seed")
     axes.plot(part["m"], seen, "o-", ms=4, color=colour, label=label)
     law = float(seen[0]) * float(part["m"][0]) / part["m"]
     law_line(axes, part["m"], law, line=":", colour=colour)
@@ -188,7 +189,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 def _exponent_in_m(part: xr.Dataset) -> Claim:
     """Slope of ln error on ln m, of every sample."""
-    error = xr.ufuncs.log(law_error(part).mean("seed", skipna=False).max("time"))
+    error = xr.ufuncs.log(law_error(part).mean("start", skipna=False).max("time"))
     x = xr.ufuncs.log(part["m"]) - xr.ufuncs.log(part["m"]).mean()
     slopes = (x * error).sum("m", skipna=False) / max(float((x**2).sum()), 1e-12)
     text = f"L = {int(part['depth'])}: squared error of the early law, exponent in m"
@@ -216,5 +217,5 @@ def _order(part: xr.Dataset, at: str) -> list[Claim]:
 def _a_before_b(part: xr.Dataset, at: str) -> Claim:
     """How much farther A has gone from where it was than B, at the end."""
     moved = abs(part["scale_matrices"].diff("time")).sum("time", skipna=False)
-    ratio = (moved.sel(side="B") / moved.sel(side="A")).mean("seed", skipna=False)
+    ratio = (moved.sel(side="B") / moved.sel(side="A")).mean("start", skipna=False)
     return mean(f"{at}: way of B over way of A", ratio, 0, 0.5, f"{PAPER}; band ours")

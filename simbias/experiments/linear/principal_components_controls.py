@@ -33,6 +33,7 @@ from simbias.experiments.linear._principal import (
     half_times,
     isotropic_layers,
     own_half_times,
+    pooled,
     variances,
 )
 from simbias.figures.band import band
@@ -48,7 +49,7 @@ from simbias.presets import presets
 Inputs = Literal["raw", "rotated", "white"]
 Labels = Literal["true", "shuffled"]
 Network = Literal["linear", "relu"]
-AXES = ("inputs", "labels", "network", "draw", "start")
+AXES = ("inputs", "labels", "network", "start")
 RATE = 0.1
 _NAMES = {"linear": "linear", "relu": "ReLU"}
 # Components whose order a network of ReLU is asked for.
@@ -62,24 +63,22 @@ def make(
     labels: Labels = "true",
     network: Network = "linear",
     m: int = 128,
-    draw: Index = 0,
     start: Index = 0,
     n: int = 40,
     d: int = 20,
     classes: int = 2,
     exponent: Real = 1.0,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Sample number `draw`, in one of three frames, and a network of two layers.
+    """A sample in one of three frames, and a network of two layers.
 
     Args:
-        key: not used: what is compared has the same sample and the same start.
+        key: of the sample and of the networks.
         inputs: "raw", "rotated" into its principal components, the first layer with it,
             or "white", every component divided by its standard deviation.
         labels: "true", or "shuffled" among the samples.
         network: "linear", or "relu", its first layer √2 times as large.
         m: width of the hidden layer.
-        draw: number of the sample.
-        start: number of the network.
+        start: number of the network: times are means of several on one sample.
         n: samples, d or more.
         d: inputs, 3 or more.
         classes: K, outputs.
@@ -93,8 +92,7 @@ def make(
     one_of("network", network, get_args(Network))
     positive_integer("m", m)
     check_components(d)
-    del key
-    key_data, key_shuffle, key_start = jax.random.split(jax.random.key(draw), 3)
+    key_data, key_shuffle, key_start = jax.random.split(key, 3)
     data = principal_classes(key_data, n=n, d=d, classes=classes, exponent=exponent)
     first, second = isotropic_layers(
         jax.random.fold_in(key_start, start), (d, m, classes)
@@ -123,18 +121,18 @@ experiment = presets(
             "inputs": get_args(Inputs),
             "labels": get_args(Labels),
             "network": get_args(Network),
-            "draw": tuple(range(12)),
             "start": tuple(range(5)),
         },
-        seeds=1,
+        seeds=12,
+        shared=("inputs", "labels", "network", "start"),
         flow=Descent(rate=RATE),
         loss=half_mse,
         times=_TIMES,
         measures={"columns": PrincipalColumns(), "product": ProductColumns()},
         final={"optimum": PrincipalColumns(of_target=True)},
     ),
-    smoke={"cell": {"m": 8, "draw": 0, "start": (0, 1), "network": "linear"}},
-    paper={"cell": {"m": 1024, "draw": tuple(range(50))}},
+    smoke={"cell": {"m": 8, "start": (0, 1), "network": "linear"}, "seeds": 1},
+    paper={"cell": {"m": 1024}, "seeds": 50},
 )
 
 
@@ -146,14 +144,8 @@ def fit_times(ds: xr.Dataset) -> xr.DataArray:
     return first_passage(loss.isel(time=0) - loss, float(np.log(2)))
 
 
-def _of_starts(ds: xr.Dataset) -> xr.Dataset:
-    """Starts in the place of seeds, which are copies of one another."""
-    return ds.isel(seed=0, drop=True).rename(start="seed")
-
-
 def figure(ds: xr.Dataset) -> Figure:
     """Times to half by component and by loss, raw and white, for both networks."""
-    ds = _of_starts(ds)
     with style():
         kinds = ds["network"].values
         whole = blank(9.6, 3.6 * len(kinds))
@@ -162,7 +154,7 @@ def figure(ds: xr.Dataset) -> Figure:
             part = ds.sel(network=kind)
             _times_of_columns(left, part)
             left.set_title(f"{_NAMES[kind]}: time to half of wⱼ; dashed: ∝ 1/d_j")
-            times = fit_times(part).stack(member=("draw", "seed"))
+            times = pooled(fit_times(part))
             shown = [
                 (i, k) for i in part["inputs"].values for k in part["labels"].values
             ]
@@ -184,8 +176,7 @@ def _times_of_columns(axes: Axes, part: xr.Dataset) -> None:
         times = (
             half_times if str(part["network"].item()) == "linear" else own_half_times
         )
-        seen = times(part.sel(inputs=inputs)).stack(member=("draw", "seed"))
-        seen = seen.drop_vars(["member", "draw", "seed"]).rename(member="seed")
+        seen = pooled(times(part.sel(inputs=inputs)))
         mark = "x" if inputs == "rotated" else "o"
         band(axes, x, seen, mark, colour=colour, label=inputs, ms=4)
         if inputs == "raw":
@@ -196,7 +187,6 @@ def _times_of_columns(axes: Axes, part: xr.Dataset) -> None:
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Whitening, shuffled labels, ReLU; means over samples."""
-    ds = _of_starts(ds)
     out, frames = [], [str(v) for v in ds["inputs"].values]
     for kind in ds["network"].values:
         part = ds.sel(network=kind)
@@ -217,7 +207,7 @@ def _component_order(part: xr.Dataset, kind: str, inputs: str) -> Claim:
         low, high = middle - 0.1, middle + 0.1
         return mean(text, exponents_in_d(part), low, high, f"{PAPER}; band ours")
     times = own_half_times(part).isel(component=slice(EARLY))
-    rho = rank_correlation(times.mean("seed", skipna=False), "component")
+    rho = rank_correlation(times.mean("start", skipna=False), "component")
     text = f"ReLU, {inputs} inputs: rank correlation of time and j, j ≤ {EARLY}"
     low, high = (0.8, 1.0) if inputs == "raw" else (-0.3, 0.3)
     return mean(text, rho, low, high, f"{PAPER}; band ours")
@@ -230,5 +220,5 @@ def _shuffled(part: xr.Dataset, inputs: str) -> Claim:
     low, high = (0.1, np.inf) if inputs == "raw" else (-0.1, 0.1)
     text = f"linear, {inputs} inputs: ln time to fit, shuffled labels less true"
     return mean(
-        text, slower.mean("seed", skipna=False), low, high, f"{PAPER}; band ours"
+        text, slower.mean("start", skipna=False), low, high, f"{PAPER}; band ours"
     )

@@ -26,7 +26,7 @@ from simbias.claims import mean
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import Source, images
 from simbias.experiments._times import log_times
-from simbias.experiments.linear._principal import PAPER, isotropic_layers
+from simbias.experiments.linear._principal import PAPER, isotropic_layers, pooled
 from simbias.experiments.linear._projected import (
     CorrectRows,
     CriticalComponent,
@@ -42,7 +42,7 @@ from simbias.presets import presets
 
 Inputs = Literal["raw", "white", "amplified"]
 Network = Literal["linear", "relu"]
-AXES = ("inputs", "network", "draw", "start")
+AXES = ("inputs", "network", "start")
 RATE = 0.2
 # Components below this share of the largest variance are left as they are.
 LEAST = 1e-3
@@ -59,25 +59,23 @@ def make(
     inputs: Inputs = "raw",
     network: Network = "linear",
     m: int = 64,
-    draw: Index = 0,
     start: Index = 0,
     n: int = 300,
     n_test: int = 400,
     source: Source = "digits",
     data_dir: str = "",
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Images number `draw`, their largest variance 1, and a network of two layers.
+    """Images, their largest variance 1, and a network of two layers.
 
     Args:
-        key: not used: what is compared has the same sample and the same start.
+        key: of the sample and of the networks.
         inputs: "raw"; "white", every component of the training sample over its standard
             deviation; or "amplified", the smallest fifth of components as large as the
             tenth, none smaller than it is.  Components of less than 0.001 stay as they
             are.
         network: "linear", or "relu", its first layer √2 times as large.
         m: width of the hidden layer.
-        draw: number of the sample.
-        start: number of the network.
+        start: number of the network: accessibility is of several on one sample.
         n: samples.
         n_test: test samples.
         source: of the images.
@@ -89,8 +87,7 @@ def make(
     one_of("inputs", inputs, get_args(Inputs))
     one_of("network", network, get_args(Network))
     positive_integer("m", m)
-    del key
-    key_data, key_start = jax.random.split(jax.random.key(draw))
+    key_data, key_start = jax.random.split(key)
     data = images(key_data, n=n, n_test=n_test, source=source, data_dir=data_dir)
     frame, factors = _components(data.x, inputs)
     change = frame.T * factors[None] @ frame
@@ -133,10 +130,10 @@ experiment = presets(
         cell={
             "inputs": get_args(Inputs),
             "network": get_args(Network),
-            "draw": tuple(range(12)),
             "start": tuple(range(10)),
         },
-        seeds=1,
+        seeds=12,
+        shared=("inputs", "network", "start"),
         flow=Descent(rate=RATE),
         loss=cross_entropy,
         times=log_times(RATE, 1500 * RATE, 24),
@@ -145,14 +142,8 @@ experiment = presets(
         dtype="float32",
     ),
     smoke={
-        "cell": {
-            "network": "linear",
-            "m": 16,
-            "draw": (0, 1),
-            "start": 0,
-            "n": 60,
-            "n_test": 40,
-        },
+        "cell": {"network": "linear", "m": 16, "start": 0, "n": 60, "n_test": 40},
+        "seeds": 2,
         "times": log_times(RATE, 50 * RATE, 6),
     },
     paper={
@@ -198,7 +189,6 @@ def gain(ds: xr.Dataset, kept: int) -> xr.DataArray:
 
 def figure(ds: xr.Dataset) -> Figure:
     """Accessibility against components that are needed; accuracy through the first."""
-    ds = ds.isel(seed=0, drop=True)
     kinds, frames = ds["network"].values, ds["inputs"].values
     with style():
         whole = blank(4.2 * (1 + len(frames)), 3.6 * len(kinds))
@@ -215,8 +205,7 @@ def figure(ds: xr.Dataset) -> Figure:
             row[0].set(xlabel="first components that are needed", xscale="log")
             row[0].set_title(f"{NAMES[str(kind)]}: accessibility of an image")
             for axes, inputs in zip(row[1:], frames, strict=True):
-                seen = part["projected"].sel(inputs=inputs).stack(k=("draw", "start"))
-                seen = seen.drop_vars(["k", "draw", "start"]).rename(k="seed")
+                seen = pooled(part["projected"].sel(inputs=inputs))
                 for kept, colour in zip((1, 5, 10, 64), COLOURS, strict=False):
                     if kept in seen["first"]:
                         one = seen.sel(first=kept).isel(time=slice(1, None))
@@ -234,7 +223,6 @@ def _flat(values: xr.DataArray, like: xr.DataArray) -> np.ndarray:
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Orders agree; few components suffice early; amplified ones ask for stopping."""
-    ds = ds.isel(seed=0, drop=True)
     kinds, frames = ({*ds[k].values.tolist()} for k in ("network", "inputs"))
     out = []
     if "raw" in frames and {"linear", "relu"} <= kinds:

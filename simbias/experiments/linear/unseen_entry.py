@@ -26,7 +26,7 @@ from matplotlib.figure import Figure
 from simbias.analysis.parts import with_axes
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive
-from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
 from simbias.experiments._times import log_times
 from simbias.experiments.linear._entries import (
@@ -55,8 +55,7 @@ from simbias.stops.train_risk_below import TrainRiskBelow
 
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 1e4
-AXES = ("det", "depth", "form", "draw")
-ONE_SEED = "seeds = 1: other seeds are copies; more starts are more of `draw`"
+AXES = ("det", "depth", "form")
 Det = Literal["positive", "negative"]
 Form = Literal["singular values", "factors"]
 
@@ -67,32 +66,28 @@ def make(
     det: Det = "positive",
     depth: int = 2,
     form: Form = "singular values",
-    draw: Index = 0,
     scale: Real = 0.1,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """The three entries, and start number `draw`, the same matrix in either form.
+    """The three entries, and a start, the same matrix in either form.
 
     σ₁ = scale, σ₂ from 0.2 to 0.8 of it, uniform; angles uniform; layers balanced.
-    The key is not used: members of more than one seed are copies of each other.
 
     Args:
-        key: random key.
+        key: of the start.
         det: sign of the determinant at the start.
         depth: factors: 2, 3 or 4.
         form: whether singular values or the factors are trained.
-        draw: number of the start.
         scale: largest singular value at the start.
 
     Raises:
         ValueError: for a name that is not known, or a number out of range.
     """
-    del key
     one_of("det", det, get_args(Det))
     one_of("form", form, get_args(Form))
     if depth not in (2, 3, 4):
         raise BadInput(f"`depth` must be 2, 3 or 4, got {depth!r}. Example: depth=2.")
     positive("scale", scale)
-    u = jax.random.uniform(jax.random.key(draw), (depth + 2,), jnp.float64)
+    u = jax.random.uniform(key, (depth + 2,), jnp.float64)
     values = scale * jnp.stack([jnp.ones(()), 0.2 + 0.6 * u[0]])
     angles = 2 * jnp.pi * u[1:]
     whole = SingularCoordinates(jnp.log(values), angles[:2], depth, det == "positive")
@@ -116,9 +111,9 @@ experiment = presets(
             "det": ("positive", "negative"),
             "depth": (2, 3),
             "form": ("singular values", "factors"),
-            "draw": tuple(range(20)),
         },
-        seeds=1,
+        seeds=20,
+        shared=("det", "depth", "form"),
         flow=GradientFlow(STIFF, rtol=1e-8),
         loss=half_sum,
         times=log_times(0.1, 1e5, 61),
@@ -133,11 +128,13 @@ experiment = presets(
         stop=TrainRiskBelow(1e-22),
     ),
     smoke={
-        "cell": {"depth": 2, "draw": (0, 1), "form": "singular values"},
+        "cell": {"depth": 2, "form": "singular values"},
+        "seeds": 2,
         "times": log_times(0.1, 1e4, 26),
     },
     paper={
-        "cell": {"depth": (2, 3, 4), "draw": tuple(range(200))},
+        "cell": {"depth": (2, 3, 4)},
+        "seeds": 200,
         "times": log_times(0.1, 1e7, 81),
     },
 )
@@ -152,7 +149,7 @@ def figure(ds: xr.Dataset) -> Figure:
         dets, depths = (ds[axis].values.tolist() for axis in ("det", "depth"))
         cells = [(n, det) for det in dets for n in depths]
         for i, (depth, det) in enumerate(cells):
-            part = _members(ds, det, depth)
+            part = ds.sel(det=det, depth=depth)
             label = f"N = {depth}, det {'>' if det == 'positive' else '<'} 0"
             for form in ds["form"].values:
                 one, is_exact = part.sel(form=form), form == whole_form
@@ -196,15 +193,8 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     for depth in ds["depth"].values.tolist():
         for det, kind in (("positive", grows), ("negative", rests)):
             if det in ds["det"].values and "singular values" in ds["form"].values:
-                part = _members(ds, det, depth)
+                part = ds.sel(det=det, depth=depth)
                 out += kind(part.sel(form="singular values"), f"N = {depth}")
                 if (depth, det) == (2, "positive"):
                     out += lost(part, f"N = {depth}, det > 0")
-    return [claim.given(ds.sizes["seed"] == 1, ONE_SEED) for claim in out]
-
-
-def _members(ds: xr.Dataset, det: str, depth: int) -> xr.Dataset:
-    """Over form and draw, the latter as the seed."""
-    return (
-        ds.sel(det=det, depth=depth).isel(seed=0).drop_vars("seed").rename(draw="seed")
-    )
+    return out

@@ -2,7 +2,6 @@
 
 from typing import Any, ClassVar
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
@@ -10,7 +9,6 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractMeasure, Dataset, Index, Real
 from simbias.errors import BadInput
-from simbias.experiments.rank._matrices import too_few_samples
 from simbias.experiments.rank._stack import Stack
 from simbias.introspection.outputs import outputs, second_sample
 from simbias.networks.activations import identity
@@ -89,11 +87,3 @@ class MapErrors(AbstractMeasure):
 def matrix_of(network: Any, data: Dataset) -> Float[Array, "k m"]:
     """The matrix that a linear network is."""
     return outputs(network, jnp.eye(data.x.shape[1], dtype=data.x.dtype)).T
-
-
-def start_and_map(
-    draw: Index, *, n: int, m: int, rank: Index
-) -> tuple[PRNGKeyArray, Dataset]:
-    """A key of the start and a sample, both of a number: the same at every depth."""
-    key_data, key_start = jax.random.split(jax.random.key(draw))
-    return key_start, too_few_samples(key_data, n=n, m=m, rank=rank)

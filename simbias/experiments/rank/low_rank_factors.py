@@ -26,7 +26,6 @@ from simbias.checks.values import positive_integer
 from simbias.claims import difference, mean, smallest
 from simbias.core import Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import SHAPE, Source, images
-from simbias.experiments._of_draws import of_draws
 from simbias.experiments.rank._factored import (
     Factored,
     FoldedRanks,
@@ -43,7 +42,7 @@ from simbias.measures.risk.class_accuracy import ClassAccuracy
 from simbias.networks.convolution.convolutional import convolutional
 from simbias.presets import presets
 
-AXES = ("source", "start", "factors", "draw")
+AXES = ("source", "start", "factors")
 RATE, BATCH, STEPS = 2e-3, 25, 600
 _CLASSES = {"digits": 10, "mnist": 10, "cifar10": 10, "dead_leaves": 3}
 _TITLES = {"dead_leaves": "dead leaves"}
@@ -55,7 +54,6 @@ def make(
     source: Source = "digits",
     start: Start = "gaussian",
     factors: Index = 1,
-    draw: Index = 0,
     most: int = 4,
     n: int = 200,
     n_test: int = 300,
@@ -65,11 +63,10 @@ def make(
     """Images in their classes, and a network of two convolutions whose layers are F.
 
     Args:
-        key: not used: what is compared has the same images and the same first factors.
+        key: of the images and of the start.
         source: of the images, as for `simbias.datasets.vision.images`.
         start: of the further factors, "gaussian" or "orthogonal".
         factors: F, linear layers in each, 1 to `most`.
-        draw: number of the images and of the start.
         most: factors that are drawn, the largest F.
         n: images to train.
         n_test: of the test sample.
@@ -79,9 +76,8 @@ def make(
     Raises:
         ValueError: for a name that is not known, or a size or number out of range.
     """
-    del key
     positive_integer("width", width)
-    key_data, key_core, key_factors = jax.random.split(jax.random.key(draw), 3)
+    key_data, key_core, key_factors = jax.random.split(key, 3)
     data = images(key_data, n=n, n_test=n_test, source=source, data_dir=data_dir)
     core = convolutional(
         key_core,
@@ -101,13 +97,9 @@ experiment = presets(
     Experiment(
         name="low_rank_factors",
         make=make,
-        cell={
-            "source": "digits",
-            "start": get_args(Start),
-            "factors": (1, 2, 4),
-            "draw": tuple(range(8)),
-        },
-        seeds=1,
+        cell={"source": "digits", "start": get_args(Start), "factors": (1, 2, 4)},
+        seeds=8,
+        shared=("source", "start", "factors"),
         flow=Descent(rate=RATE, optimiser="adam", batch=BATCH),
         loss=cross_entropy,
         times=_times(0, 200, STEPS),
@@ -122,12 +114,12 @@ experiment = presets(
         "cell": {
             "source": "digits",
             "factors": (1, 2),
-            "draw": tuple(range(6)),
             "most": 2,
             "n": 40,
             "n_test": 20,
             "width": 2,
         },
+        "seeds": 6,
         "times": _times(0, 60),
     },
     paper={
@@ -135,11 +127,11 @@ experiment = presets(
             "source": "cifar10",
             "factors": (1, 2, 4, 8),
             "most": 8,
-            "draw": tuple(range(20)),
             "n": 50_000,
             "n_test": 10_000,
             "width": 64,
         },
+        "seeds": 20,
         "times": _times(0, 1000, 10_000, 100_000),
     },
 )
@@ -147,7 +139,7 @@ experiment = presets(
 
 def figure(ds: xr.Dataset) -> Figure:
     """Against F: ranks of layers and features, and the error; a row per source."""
-    ds = of_draws(with_axes(ds, AXES))
+    ds = with_axes(ds, AXES)
     kinds = [str(v) for v in ds["source"].values]
     starts = [str(v) for v in ds["start"].values]
     with style():
@@ -186,7 +178,7 @@ def _row(row: np.ndarray, part: xr.Dataset, start: str, colour: str) -> None:
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Slopes in ln F of the ranks; the test error."""
-    ds = of_draws(with_axes(ds, AXES))
+    ds = with_axes(ds, AXES)
     out = []
     for kind in ds["source"].values:
         for start in ds["start"].values:

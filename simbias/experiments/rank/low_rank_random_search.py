@@ -23,13 +23,8 @@ from simbias.analysis.parts import with_axes
 from simbias.checks.values import positive_integer
 from simbias.claims import mean, median
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
-from simbias.experiments._of_draws import of_draws
-from simbias.experiments.rank._maps import (
-    MapErrors,
-    MapRank,
-    chain,
-    start_and_map,
-)
+from simbias.experiments.rank._maps import MapErrors, MapRank, chain
+from simbias.experiments.rank._matrices import too_few_samples
 from simbias.experiments.rank._stack import Stack
 from simbias.experiments.rank.low_rank_embeddings import HUH, slope_in_log
 from simbias.figures.band import band
@@ -38,7 +33,7 @@ from simbias.flows.descent import Descent
 from simbias.losses import half_mse
 from simbias.presets import presets
 
-AXES = ("rank", "tries", "draw", "depth")
+AXES = ("rank", "tries", "depth")
 RATE = 0.02
 # Tries that are held at once.
 _AT_ONCE = 250
@@ -56,19 +51,17 @@ def make(
     *,
     rank: Index = 1,
     tries: int = 20_000,
-    draw: Index = 0,
     depth: Index = 2,
     most: int = 4,
     m: int = 4,
     n: int = 2,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Sample number `draw` of a map m × m of a rank, and the best of `tries` chains.
+    """A sample of a map m × m of a rank, and the best of `tries` chains.
 
     Args:
-        key: not used: what is compared has the same sample and the same matrices.
+        key: of the map, of the sample and of the search.
         rank: of the map, 1 to m.
         tries: chains that are drawn, N(0, 1/m); 1 is a random start.
-        draw: number of the map, of the sample and of the search.
         depth: number of matrices of a chain, 1 to `most`.
         most: matrices that are drawn for it, the largest depth.
         m: inputs and outputs.
@@ -77,9 +70,9 @@ def make(
     Raises:
         ValueError: for a size or number out of range.
     """
-    del key
     positive_integer("tries", tries)
-    key_start, data = start_and_map(draw, n=n, m=m, rank=rank)
+    key_data, key_start = jax.random.split(key)
+    data = too_few_samples(key_data, n=n, m=m, rank=rank)
 
     def tried(number: Array) -> _Best:
         of_try = jax.random.fold_in(key_start, number)
@@ -105,13 +98,9 @@ experiment = presets(
     Experiment(
         name="low_rank_random_search",
         make=make,
-        cell={
-            "rank": (1, 4),
-            "tries": (1, 20_000),
-            "draw": tuple(range(40)),
-            "depth": (1, 2, 3, 4),
-        },
-        seeds=1,
+        cell={"rank": (1, 4), "tries": (1, 20_000), "depth": (1, 2, 3, 4)},
+        seeds=40,
+        shared=("rank", "tries", "depth"),
         flow=Descent(rate=RATE),
         loss=half_mse,
         times=(0.0, RATE * 3000),
@@ -121,21 +110,17 @@ experiment = presets(
         "cell": {
             "rank": 1,
             "tries": (1, 250),
-            "draw": tuple(range(6)),
             "depth": (1, 2),
             "most": 2,
             "m": 3,
             "n": 1,
         },
+        "seeds": 6,
         "times": (0.0, RATE * 300),
     },
     paper={
-        "cell": {
-            "rank": (1, 5),
-            "tries": (1, 10_000_000),
-            "draw": tuple(range(100)),
-            "m": 5,
-        },
+        "cell": {"rank": (1, 5), "tries": (1, 10_000_000), "m": 5},
+        "seeds": 100,
     },
 )
 
@@ -152,7 +137,7 @@ def ways(ds: xr.Dataset) -> dict[str, xr.Dataset]:
 
 def figure(ds: xr.Dataset) -> Figure:
     """Effective rank and test error by depth, and how well the samples are fitted."""
-    ds = of_draws(with_axes(ds, AXES))
+    ds = with_axes(ds, AXES)
     with style():
         ranks = ds["rank"].values
         whole = blank(13.0, 3.6 * len(ranks))
@@ -185,7 +170,7 @@ def figure(ds: xr.Dataset) -> Figure:
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Slopes of the effective rank in ln depth, by way and by rank of the map."""
-    ds = of_draws(with_axes(ds, AXES))
+    ds = with_axes(ds, AXES)
     out = []
     for rank in ds["rank"].values:
         seen = ways(ds.sel(rank=rank))

@@ -10,6 +10,7 @@ Reference: Huh et al. (2023), arXiv:2103.10427, section 4, on least squares; siz
 rates and the bound are ours.
 """
 
+import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
@@ -18,13 +19,8 @@ from matplotlib.figure import Figure
 from simbias.analysis.parts import with_axes
 from simbias.claims import largest, mean
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
-from simbias.experiments._of_draws import of_draws
-from simbias.experiments.rank._maps import (
-    MapErrors,
-    MapRank,
-    chain,
-    start_and_map,
-)
+from simbias.experiments.rank._maps import MapErrors, MapRank, chain
+from simbias.experiments.rank._matrices import too_few_samples
 from simbias.experiments.rank.low_rank_embeddings import HUH, slope_in_log
 from simbias.figures.band import band
 from simbias.figures.laws import law_level
@@ -33,7 +29,7 @@ from simbias.flows.descent import Descent
 from simbias.losses import half_mse
 from simbias.presets import presets
 
-AXES = ("scale", "rank", "flow.optimiser", "draw", "depth")
+AXES = ("scale", "rank", "flow.optimiser", "depth")
 RATE = 3e-3
 # Rate of plain descent.  Steps of Adam do not depend on a factor of the loss, those of
 # plain descent are proportional to it: one rate serves both.
@@ -53,19 +49,17 @@ def make(
     *,
     scale: Real = 1.0,
     rank: Index = 1,
-    draw: Index = 0,
     depth: Index = 2,
     most: int = 4,
     m: int = 16,
     n: int = 8,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Sample number `draw` of a map m × m of a rank, and a chain of `depth` matrices.
+    """A sample of a map m × m of a rank, and a chain of `depth` matrices.
 
     Args:
-        key: not used: what is compared has the same sample and the same matrices.
+        key: of the map, of the sample and of the start.
         scale: of the start, N(0, scale²/m).
         rank: of the map, 1 to m.
-        draw: number of the map, of the sample and of the start.
         depth: number of matrices, 1 to `most`.
         most: matrices that are drawn, the largest depth.
         m: inputs and outputs.
@@ -74,8 +68,8 @@ def make(
     Raises:
         ValueError: for a size or number out of range.
     """
-    del key
-    key_start, data = start_and_map(draw, n=n, m=m, rank=rank)
+    key_data, key_start = jax.random.split(key)
+    data = too_few_samples(key_data, n=n, m=m, rank=rank)
     return data, chain(key_start, depth=depth, most=most, m=m, scale=scale)
 
 
@@ -91,10 +85,10 @@ experiment = presets(
             "scale": (0.3, 1.0),
             "rank": (1, 16),
             "flow.optimiser": ("gd", "adam"),
-            "draw": tuple(range(20)),
             "depth": (1, 2, 3, 4),
         },
-        seeds=1,
+        seeds=20,
+        shared=("scale", "rank", "depth"),
         flow=Descent(rate=RATE, optimiser="adam", is_shared=True),
         loss=magnified_half_mse,
         times=_times(3000),
@@ -104,23 +98,23 @@ experiment = presets(
         "cell": {
             "scale": 0.3,
             "rank": (1, 6),
-            "draw": tuple(range(6)),
             "depth": (1, 3),
             "most": 3,
             "m": 6,
             "n": 3,
         },
+        "seeds": 6,
         "times": _times(1000),
     },
     paper={
         "cell": {
             "rank": (1, 64),
-            "draw": tuple(range(100)),
             "depth": (1, 2, 4, 8),
             "most": 8,
             "m": 64,
             "n": 32,
         },
+        "seeds": 100,
         "times": _times(20_000),
     },
 )
@@ -128,7 +122,7 @@ experiment = presets(
 
 def figure(ds: xr.Dataset) -> Figure:
     """Effective rank and test error by depth, for every start, map and optimiser."""
-    ds = of_draws(with_axes(ds, AXES)).isel(time=-1)
+    ds = with_axes(ds, AXES).isel(time=-1)
     with style():
         starts, kinds = ds["scale"].values, ds["flow.optimiser"].values
         whole = blank(9.6, 3.6 * len(starts))
@@ -158,7 +152,7 @@ def figure(ds: xr.Dataset) -> Figure:
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Rank and test error against depth, for low rank against full rank."""
-    ds = of_draws(with_axes(ds, AXES)).isel(time=-1)
+    ds = with_axes(ds, AXES).isel(time=-1)
     is_grid = ds.sizes["rank"] > 1 and ds.sizes["depth"] > 1
     out = []
     for start in ds["scale"].values:

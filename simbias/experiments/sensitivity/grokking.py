@@ -27,10 +27,9 @@ from simbias.analysis.first_passage import first_passage
 from simbias.analysis.parts import with_axes
 from simbias.checks.values import positive_integer
 from simbias.claims import difference, largest, mean, smallest
-from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.errors import BadInput
 from simbias.experiments._at_times import at_times
-from simbias.experiments._of_draws import of_draws
 from simbias.experiments._times import step_times
 from simbias.figures.band import band
 from simbias.figures.style import COLOURS, blank, style
@@ -42,7 +41,7 @@ from simbias.networks.sequence.patch_transformer import patch_transformer
 from simbias.presets import presets
 
 DECAY = "flow.weight_decay"
-AXES = (DECAY, "draw")
+AXES = (DECAY,)
 PAPER = "Vasudeva et al. (2024), arXiv:2403.06925"
 POWER = "Power et al. (2022), arXiv:2201.02177"
 RATE, STEPS = 3e-3, 1200
@@ -53,7 +52,6 @@ FITTED, UNDERSTOOD = 0.99, 0.95
 def make(
     key: PRNGKeyArray,
     *,
-    draw: Index = 0,
     p: int = 29,
     n: int = 500,
     width: int = 48,
@@ -66,8 +64,7 @@ def make(
     entry is 1; the target is the indicator of a + b modulo p.
 
     Args:
-        key: not used: what is compared has the same pairs and the same start.
-        draw: number of the pairs and of the start.
+        key: of the pairs and of the start.
         p: the modulus.
         n: pairs to train, fewer than p².
         width: of a state.
@@ -77,14 +74,13 @@ def make(
     Raises:
         ValueError: for a size that is no positive integer, or too many pairs.
     """
-    del key
     for name, size in (("p", p), ("n", n)):
         positive_integer(name, size)
     if n >= p**2:
         raise BadInput(
             f"`n` must be below p² = {p**2}, as the other pairs are the test, got {n}."
         )
-    key_pairs, key_network = jax.random.split(jax.random.key(draw))
+    key_pairs, key_network = jax.random.split(key)
     order = jax.random.permutation(key_pairs, p**2)
     test = _sums(order[n:], p, None)
     network = patch_transformer(
@@ -113,8 +109,8 @@ experiment = presets(
     Experiment(
         name="grokking",
         make=make,
-        cell={DECAY: (2.0, 0.0), "draw": tuple(range(6))},
-        seeds=1,
+        cell={DECAY: (2.0, 0.0)},
+        seeds=6,
         flow=Descent(optimiser="adamw", rate=RATE, beta2=0.98, weight_decay=2.0),
         loss=cross_entropy,
         times=step_times(RATE, STEPS, 50),
@@ -147,7 +143,7 @@ experiment = presets(
 
 def figure(ds: xr.Dataset) -> Figure:
     """Accuracies and sensitivities by step, a column for each weight decay."""
-    ds = of_draws(with_axes(ds, AXES)).sortby(DECAY, ascending=False)
+    ds = with_axes(ds, AXES).sortby(DECAY, ascending=False)
     decays = ds[DECAY].values
     steps = ds["time"] / rate(ds)
     with style():
@@ -220,7 +216,7 @@ def together(part: xr.Dataset, name: str) -> xr.DataArray:
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Fitted early, told late; sensitivity falls with it; not without weight decay."""
-    ds = of_draws(with_axes(ds, AXES))
+    ds = with_axes(ds, AXES)
     decays = sorted(float(v) for v in ds[DECAY].values)
     out, kinds = [], {"sensitivity": "noise 0.1", "relative": "relative noise ½"}
     steps = float(ds["time"][-1]) / rate(ds)

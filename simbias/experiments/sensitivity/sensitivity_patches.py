@@ -28,10 +28,9 @@ from simbias.analysis.parts import with_axes
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
 from simbias.claims import difference, mean, smallest
-from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
 from simbias.experiments._at_times import at_times
-from simbias.experiments._of_draws import of_draws
 from simbias.figures.band import band
 from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
@@ -45,7 +44,7 @@ from simbias.networks.sequence.patch_transformer import patch_transformer
 from simbias.numerics.patches import patch_numbers
 from simbias.presets import presets
 
-AXES = ("network", "draw")
+AXES = ("network",)
 PAPER = "Vasudeva et al. (2024), arXiv:2403.06925"
 Kind = Literal["transformer", "convolutional", "mlp"]
 NAMES = {"mlp": "perceptron"}
@@ -60,7 +59,6 @@ def make(
     key: PRNGKeyArray,
     *,
     network: Kind = "transformer",
-    draw: Index = 0,
     n: int = 400,
     n_test: int = 300,
     width: int = 32,
@@ -76,9 +74,8 @@ def make(
     perceptron `depth` layers of 2w neurons.
 
     Args:
-        key: not used: networks that are compared have the same sample.
+        key: of the sample and of the start.
         network: "transformer", "convolutional" or "mlp".
-        draw: number of the sample and of the start.
         n: images to train.
         n_test: of the test sample.
         width: w, divisible by four.
@@ -90,11 +87,10 @@ def make(
     Raises:
         ValueError: for a name that is not known, or a size or number out of range.
     """
-    del key
     one_of("network", network, get_args(Kind))
     for name, size in (("width", width), ("depth", depth)):
         positive_integer(name, size)
-    key_data, key_network = jax.random.split(jax.random.key(draw))
+    key_data, key_network = jax.random.split(key)
     data = images(
         key_data, n=n, n_test=n_test, source=source, noise=noise, data_dir=data_dir
     )
@@ -130,8 +126,9 @@ experiment = presets(
     Experiment(
         name="sensitivity_patches",
         make=make,
-        cell={"network": get_args(Kind), "draw": tuple(range(10))},
-        seeds=1,
+        cell={"network": get_args(Kind)},
+        seeds=10,
+        shared=("network",),
         flow=Descent(rate=RATE, optimiser="adam", batch=BATCH),
         loss=cross_entropy,
         times=_times(0, 10, 20, 40, 70, 110, 160, 220, 300, STEPS),
@@ -142,23 +139,23 @@ experiment = presets(
     smoke={
         "cell": {
             "network": ("transformer", "mlp"),
-            "draw": tuple(range(6)),
             "n": 60,
             "n_test": 20,
             "width": 8,
             "depth": 1,
         },
+        "seeds": 6,
         "times": _times(0, 100, 400),
     },
     paper={
         "cell": {
-            "draw": tuple(range(20)),
             "source": "cifar10",
             "n": 50_000,
             "n_test": 10_000,
             "width": 128,
             "depth": 4,
         },
+        "seeds": 20,
         "times": _times(0, 300, 1000, 3000, 10_000, 30_000, 100_000),
     },
 )
@@ -172,7 +169,7 @@ def on_the_way(part: xr.Dataset) -> xr.DataArray:
 
 def figure(ds: xr.Dataset) -> Figure:
     """Sensitivity by step, and by what is fitted; accuracies; all patches noise."""
-    ds = of_draws(with_axes(ds, AXES))
+    ds = with_axes(ds, AXES)
     kinds = [str(v) for v in ds["network"].values]
     steps = ds["time"] / RATE
     with style():
@@ -207,7 +204,7 @@ def figure(ds: xr.Dataset) -> Figure:
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """All fit; who is less sensitive, at the end and on the way; whole images."""
-    ds = of_draws(with_axes(ds, AXES))
+    ds = with_axes(ds, AXES)
     kinds = [str(v) for v in ds["network"].values]
     end = ds.isel(time=-1)
     text = "accuracy on the sample at the end, least of all networks"

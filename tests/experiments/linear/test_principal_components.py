@@ -23,7 +23,7 @@ def test_both_factors_of_the_gradient_start_at_one_in_the_mean(depth):
 
 
 def test_the_law_by_hand_and_that_of_the_run_are_one():
-    cell = {"depth": 1, "m": 4, "draw": 0, "n": 6, "d": 3}
+    cell = {"depth": 1, "m": 4, "n": 6, "d": 3}
     small = simbias.Experiment(
         name="one",
         make=plain.make,

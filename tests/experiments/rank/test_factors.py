@@ -70,10 +70,7 @@ def test_one_factor_is_the_network_itself_and_the_others_are_not_trained():
 
 
 def test_what_is_compared_has_the_same_images_and_first_factors():
-    pairs = [
-        made(factors=f, start=s, draw=2)
-        for f, s in ((1, "gaussian"), (4, "orthogonal"))
-    ]
+    pairs = [made(factors=f, start=s) for f, s in ((1, "gaussian"), (4, "orthogonal"))]
     (first, one), (second, other) = pairs
     np.testing.assert_array_equal(first.x, second.x)
     np.testing.assert_array_equal(one.core.w, other.core.w)
@@ -90,13 +87,13 @@ def test_orthogonal_factors_keep_singular_values_and_gaussian_ones_do_not():
 
 
 def test_claims_are_on_slopes_fits_and_tests():
-    shape = ("source", "start", "factors", "draw", "seed", "time", "layer")
+    shape = ("source", "start", "factors", "seed", "time", "layer")
     factors, time = [1, 2, 4], [0.0, products.RATE * products.STEPS]
     rng = np.random.default_rng(0)
-    fall = -np.log(factors)[None, None, :, None, None, None]
-    noise = 0.01 * rng.normal(size=(1, 2, 3, 6, 1, 2))
+    fall = -np.log(factors)[None, None, :, None, None]
+    noise = 0.01 * rng.normal(size=(1, 2, 3, 6, 2))
     rank = 5 + np.broadcast_to(fall, noise.shape) + noise
-    rank[:, 1, :, :, :, 0] = 5.0
+    rank[:, 1, :, :, 0] = 5.0
     accuracy = np.stack([np.ones_like(rank), rank], axis=-1)
     ds = xr.Dataset(
         {
@@ -108,7 +105,7 @@ def test_claims_are_on_slopes_fits_and_tests():
             "source": ["digits"],
             "start": ["gaussian", "orthogonal"],
             "factors": factors,
-            "draw": range(6),
+            "seed": range(6),
             "time": time,
             "sample": ["train", "test"],
         },

@@ -80,9 +80,9 @@ def test_what_no_sample_sees_is_as_often_of_either_sign():
 
 
 def test_the_best_of_all_tries_is_taken():
-    arguments = {"rank": 1, "draw": 3, "depth": 2, "most": 2, "m": 3, "n": 2}
+    arguments = {"rank": 1, "depth": 2, "most": 2, "m": 3, "n": 2}
     data, found = search.make(KEY, tries=500, **arguments)
-    key = jax.random.split(jax.random.key(3))[1]
+    key = jax.random.split(KEY)[1]
     tried = functools.partial(chain, depth=2, most=2, m=3)
     keys = jax.vmap(lambda i: jax.random.fold_in(key, i))(jnp.arange(500))
     error = lambda f: jnp.sum((jax.vmap(f)(data.x) - data.y) ** 2)
@@ -99,7 +99,7 @@ def test_the_best_of_all_tries_is_taken():
 
 
 def test_one_matrix_from_a_small_start_finds_the_solution_of_least_norm():
-    chosen = regression.experiment("smoke", scale=1e-6, draw=0, depth=1, rank=1)
+    chosen = regression.experiment("smoke", seeds=1, scale=1e-6, depth=1, rank=1)
     chosen = dataclasses.replace(chosen, loss=half_mse)
     cell = {**chosen.cell, "flow.optimiser": "gd", "flow.rate": 0.2}
     times = (0.0, 2000.0)

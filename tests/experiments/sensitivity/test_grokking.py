@@ -16,7 +16,7 @@ SMALL = {"p": 5, "n": 15, "width": 4, "feed_forward": 4}
 
 
 def test_every_pair_is_there_once_with_its_sum():
-    data, network = grokking.make(KEY, draw=1, **SMALL)
+    data, network = grokking.make(KEY, **SMALL)
     test = data.test
     assert test is not None
     x = np.concatenate([data.x, test.x]).reshape(25, 2, 5)
@@ -28,19 +28,11 @@ def test_every_pair_is_there_once_with_its_sum():
     assert (len(data.x), network(data.x[0]).shape) == (15, (5,))
 
 
-def test_weight_decay_changes_neither_pairs_nor_start():
-    (one, first), (other, second) = (
-        grokking.make(k, draw=2, **SMALL) for k in (KEY, jax.random.key(1))
-    )
-    np.testing.assert_array_equal(one.x, other.x)
-    np.testing.assert_array_equal(jax.vmap(first)(one.x), jax.vmap(second)(one.x))
-
-
 def history(train, test, sensitivity):
-    shape = (grokking.DECAY, "draw", "seed", "time")
-    wide = lambda rows: np.repeat(np.asarray(rows, float)[:, None, None], 6, axis=1)
+    shape = (grokking.DECAY, "seed", "time")
+    wide = lambda rows: np.repeat(np.asarray(rows, float)[:, None], 6, axis=1)
     accuracy = np.stack([wide(train), wide(test)], axis=-1)
-    noise = 1e-3 * np.random.default_rng(0).normal(size=(len(train), 6, 1, 4))
+    noise = 1e-3 * np.random.default_rng(0).normal(size=(len(train), 6, 4))
     s = wide(sensitivity) + noise
     return xr.Dataset(
         {
@@ -50,7 +42,7 @@ def history(train, test, sensitivity):
         },
         {
             grokking.DECAY: [2.0, 0.0][: len(train)],
-            "draw": range(6),
+            "seed": range(6),
             "sample": ["train", "test"],
             "time": grokking.RATE * np.array([0, 100, 600, 1200]),
             "p": 29,
@@ -60,7 +52,7 @@ def history(train, test, sensitivity):
 
 def test_moments_and_falls_are_those_of_the_history():
     rows = ([[0, 1, 1, 1]], [[0, 0.5, 0.95, 1]], [[0.2, 0.9, 0.5, 0.1]])
-    part = grokking.of_draws(history(*rows)).isel({grokking.DECAY: 0})
+    part = history(*rows).isel({grokking.DECAY: 0})
     fitted, understood = grokking.moments(part)
     np.testing.assert_allclose(fitted / grokking.RATE, 99)
     np.testing.assert_allclose(understood / grokking.RATE, 600)
@@ -68,10 +60,10 @@ def test_moments_and_falls_are_those_of_the_history():
     assert float(grokking.together(part, "sensitivity").max()) < -0.9
 
 
-def test_a_draw_that_never_tells_the_others_is_not_left_out():
+def test_a_seed_that_never_tells_the_others_is_not_left_out():
     ds = history([[0, 1, 1, 1]], [[0, 0.5, 0.9, 1]], [[0.2, 0.9, 0.5, 0.1]])
     told = ds["accuracy"].copy()
-    told.loc[{"draw": 3, "sample": "test"}] = 0.5
+    told.loc[{"seed": 3, "sample": "test"}] = 0.5
     gap = "until 95% of pairs not seen"
     (seen,) = (c for c in grokking.claims(ds) if gap in c.statement)
     assert np.isfinite(seen.estimate.value)
@@ -86,7 +78,7 @@ def test_claims_tell_grokking_from_its_control():
     fit, late, early = [0, 1, 1, 1], [0, 0.5, 0.9, 1], [0, 0.5, 0.5, 0.5]
     falls, stays = [0.2, 0.9, 0.5, 0.1], [0.2, 0.9, 0.9, 0.85]
     ds = history([fit, fit], [late, early], [falls, stays])
-    # Six draws of the same accuracies are no sample: the first has no interval.
+    # Six seeds of the same accuracies are no sample: the first has no interval.
     first, *others = [c.verdict for c in grokking.claims(ds)]
     assert first == "undecided"
     assert set(others) == {"holds"}

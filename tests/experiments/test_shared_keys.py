@@ -1,0 +1,26 @@
+"""Experiments whose cells are compared on one sample and one start, seed by seed."""
+
+import pytest
+
+from simbias.ensemble.grid import make_grid
+from simbias.registry import experiment_module
+
+NAMES = (
+    "grokking",
+    "low_rank_factors",
+    "low_rank_random_search",
+    "low_rank_regression",
+    "matrix_completion",
+    "principal_components",
+    "principal_components_controls",
+    "principal_components_images",
+    "sensitivity_patches",
+    "unseen_entry",
+)
+
+
+@pytest.mark.parametrize("preset", ["smoke", "quick", "paper"])
+@pytest.mark.parametrize("name", NAMES)
+def test_all_networks_of_a_seed_have_one_key(name, preset):
+    cells = make_grid(experiment_module(name).experiment(preset)).cells
+    assert len({cell.identity for cell in cells}) == 1
