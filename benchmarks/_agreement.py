@@ -15,6 +15,7 @@ from simbias.experiments import threshold
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.flows.relu_flow import ReluFlow
+from simbias.networks.two_layer import TwoLayer
 from simbias.verbs.simulate import simulate
 
 LANES = 8
@@ -81,6 +82,7 @@ def against_the_cpu(
 def _one_rounding_away(*args, **cell):
     """`threshold`'s, with every hidden weight larger by one rounding."""
     data, network = threshold.make(*args, **cell)
+    assert isinstance(network, TwoLayer)
     w = jnp.nextafter(network.w, 2 * network.w)
     return data, dataclasses.replace(network, w=w)
 

@@ -68,7 +68,8 @@ def host(is_smallest: bool, repeats: int) -> list[dict]:
 def one_host(experiment: Experiment) -> dict[str, float]:
     parts = ("begin", "take", "harvest", "next")
     # Loads what Python calls one operation at a time, once for all runs of a process.
-    if experiment.seeds > 4:
+    seeds = int(experiment.seeds or 1)
+    if seeds > 4:
         simulate(dataclasses.replace(experiment, seeds=2))
     with Tally() as tally:
         tally.watch(engine.Stations, "_drive", "station")
@@ -98,7 +99,7 @@ def one_host(experiment: Experiment) -> dict[str, float]:
         "share_main_thread": (tally.seconds["table"] + tally.seconds["bar"]) / busy,
         "milliseconds_outside_per_member": 1e3
         * (busy - tally.seconds["advance"])
-        / experiment.seeds,
+        / seeds,
     }
 
 

@@ -30,12 +30,12 @@ def at(
         KeyError: for an axis that the result does not know.
     """
     ds = ds if dim in ds.dims else with_axes(ds, (dim,))  # pyright: ignore
-    known = ds[dim].values
+    known = np.asarray(ds.coords[dim])
     if callable(value):
         value = value(known.tolist())
     is_number = known.dtype.kind in "iuf"
-    found = np.isclose(known, value) if is_number else known == value  # pyright: ignore
-    if found.any():
+    found = np.isclose(known, value) if is_number else np.equal(known, value)
+    if np.any(found):
         return ds.isel({dim: int(np.argmax(found))})
     shown = value if isinstance(value, str | bool) else f"{value:g}"
     part = ds.isel({dim: 0}, drop=True)

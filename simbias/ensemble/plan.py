@@ -85,6 +85,7 @@ def make_plan(experiment: Experiment) -> Plan:
     if isinstance(experiment, Experiment) and experiment.seeds is None:
         experiment = dataclasses.replace(experiment, seeds=1)
     check_experiment(experiment)
+    seeds = int(experiment.seeds or 1)
     grid = make_grid(experiment)
     measures = dict(experiment.measures)
     times = tuple(map(float, experiment.times))
@@ -93,8 +94,7 @@ def make_plan(experiment: Experiment) -> Plan:
     shapes = Shapes(experiment, grid, recorder)
     spans: dict[Hashable, list[range]] = {}
     for index, cell in enumerate(grid.cells):
-        first = index * int(experiment.seeds)
-        span = range(first, first + int(experiment.seeds))
+        span = range(index * seeds, (index + 1) * seeds)
         spans.setdefault(shapes.of(cell), []).append(span)
     groups = [
         Group(tuple(of_shape), lane, cost(lane), *_recording(experiment, lane))
