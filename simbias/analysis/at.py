@@ -31,17 +31,16 @@ def at(
     """
     ds = ds if dim in ds.dims else with_axes(ds, (dim,))  # pyright: ignore
     known = np.asarray(ds.coords[dim])
-    if callable(value):
-        value = value(known.tolist())
+    wanted: Any = value(known.tolist()) if callable(value) else value
     is_number = known.dtype.kind in "iuf"
-    found = np.isclose(known, value) if is_number else np.equal(known, value)
+    found = np.isclose(known, wanted) if is_number else np.equal(known, wanted)
     if np.any(found):
         return ds.isel({dim: int(np.argmax(found))})
-    shown = value if isinstance(value, str | bool) else f"{value:g}"
+    shown = wanted if isinstance(wanted, str | bool) else f"{wanted:g}"
     part = ds.isel({dim: 0}, drop=True)
     part = part.where(xr.zeros_like(part, bool))
     name = f"{_NEEDS}{dim.removeprefix('flow.').replace('_', ' ')} = {shown}"
-    return part.assign_coords({dim: value, name: True})
+    return part.assign_coords({dim: wanted, name: True})
 
 
 def needs_of(*values: Any) -> Sequence[str]:
