@@ -40,6 +40,7 @@ class Kind:
         ylim: the same, upwards.
         ticks: whether ticks are at the values of x.
         laws: `Law` or `Moment`.
+        first: number of the first colour, for panels that share a legend.
     """
 
     values: Reading
@@ -54,6 +55,7 @@ class Kind:
     ylim: tuple[float | None, float | None] | None = None
     ticks: bool = False
     laws: tuple[Law | Moment, ...] = ()
+    first: int = 0
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
@@ -88,9 +90,9 @@ class Curves(Kind):
         for i, name, of_colour in look.split(values, self.colour):
             for j, dash, one in look.split(of_colour, self.line):
                 label = ", ".join(filter(None, (name, dash))) or None
-                line, colour = self.mark + line_of(j), colour_of(i)
+                line, colour = self.mark + line_of(j), colour_of(i + self.first)
                 self._one(axes, x, one, line, colour, label)
-        draw_laws(self.laws, axes, part, look, self.colour)
+        draw_laws(self.laws, axes, part, look, self.colour, self.first)
 
     def _one(
         self,
@@ -135,7 +137,7 @@ class Points(Kind):
         places = np.arange(x.size) if x.dtype.kind in "USO" else x.values
         for i, name, one in look.split(values, self.colour):
             seen = one.transpose(dim, ...).values.reshape(x.size, -1)
-            mark: dict[str, Any] = {"color": colour_of(i), "ms": 4}
+            mark: dict[str, Any] = {"color": colour_of(i + self.first), "ms": 4}
             axes.plot(places, seen, "o", alpha=0.5, **mark)
             if self.has_median:
                 known = xr.DataArray(seen, dims=("x", "seed")).median("seed")
@@ -145,7 +147,7 @@ class Points(Kind):
         if x.dtype.kind in "USO":
             names = [look.name(str(dim), v) for v in x.values.tolist()]
             axes.set_xticks(places, names)
-        draw_laws(self.laws, axes, part, look, self.colour)
+        draw_laws(self.laws, axes, part, look, self.colour, self.first)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -206,12 +208,18 @@ class Histogram(Kind):
         for i, name, one in several:
             mean = one.mean([k for k in one.dims if k != dim]).values
             if len(several) == 1:
-                axes.bar(x.values, mean, width=width, color=colour_of(i), label=name)
+                axes.bar(
+                    x.values,
+                    mean,
+                    width=width,
+                    color=colour_of(i + self.first),
+                    label=name,
+                )
             else:
                 dash = line_of(i)
-                look_of = {"color": colour_of(i), "ls": dash, "lw": 1.3}
+                look_of = {"color": colour_of(i + self.first), "ls": dash, "lw": 1.3}
                 axes.stairs(mean, edges, label=name, **look_of)
-        draw_laws(self.laws, axes, part, look, self.colour)
+        draw_laws(self.laws, axes, part, look, self.colour, self.first)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -235,5 +243,5 @@ class Spectrum(Kind):
             one = values.isel(time=round(share * (values.sizes["time"] - 1)))
             seen = one.median([k for k in one.dims if k != dim])
             label = f"{self.unit} = {float(one['time']):g}"
-            axes.plot(x, seen, "o-", ms=3, color=colour_of(i), label=label)
+            axes.plot(x, seen, "o-", ms=3, color=colour_of(i + self.first), label=label)
         draw_laws(self.laws, axes, part, look)

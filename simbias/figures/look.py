@@ -100,6 +100,7 @@ def draw_laws(
     part: xr.Dataset,
     look: Look,
     colour: str | None = None,
+    first: int = 0,
 ) -> None:
     """What theory says, beside what is seen."""
     for law in laws:
@@ -115,6 +116,6 @@ def draw_laws(
             for i, _, one in several:
                 (dim,) = one.dims
                 is_own = colour is not None and colour in value.dims
-                shade = colour_of(i) if is_own else law.colour
+                shade = colour_of(i + first) if is_own else law.colour
                 label = law.label if i == 0 else None
                 law_line(axes, one[dim], one, label, line=law.line, colour=shade)

@@ -21,7 +21,6 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.figure import Figure
 
 from simbias.analysis.first_passage import first_passage
 from simbias.analysis.parts import with_axes
@@ -31,8 +30,8 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.errors import BadInput
 from simbias.experiments._at_times import at_times
 from simbias.experiments._times import step_times
-from simbias.figures.band import band
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import cross_entropy
 from simbias.measures.risk.class_accuracy import ClassAccuracy
@@ -141,36 +140,31 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Accuracies and sensitivities by step, a column for each weight decay."""
-    ds = with_axes(ds, AXES).sortby(DECAY, ascending=False)
-    decays = ds[DECAY].values
-    steps = ds["time"] / rate(ds)
-    with style():
-        whole = blank(5.0 * len(decays), 6.0)
-        panels = whole.subplots(
-            2, len(decays), squeeze=False, sharex=True, sharey="row"
-        )
-        for (above, below), decay in zip(panels.T, decays, strict=True):
-            part = ds.sel({DECAY: decay})
-            named = (("train", "trained on"), ("test", "not seen"))
-            for (sample, label), colour in zip(named, COLOURS, strict=False):
-                seen = part["accuracy"].sel(sample=sample)
-                band(above, steps, seen, colour=colour, label=label)
-            kinds = {
-                "sensitivity": "noise 0.1",
-                "relative": "noise ½ of the embeddings' size",
-            }
-            for (name, label), colour in zip(kinds.items(), COLOURS[2:], strict=False):
-                band(below, steps, part[name], colour=colour, label=label)
-            above.set_title(f"weight decay {decay:g}")
-            below.set(xlabel="steps of AdamW")
-            above.set_ylim(0, 1.03)
-        panels[0, 0].set_ylabel("share of pairs that are told")
-        panels[1, 0].set_ylabel("sensitivity: share of pairs\nwhose class changes")
-        panels[0, 0].legend()
-        panels[1, 0].legend()
-    return whole
+def sensitivities(part: xr.Dataset) -> xr.DataArray:
+    """Both of them, over `noise`."""
+    noise = xr.DataArray(["noise 0.1", "noise ½ of the embeddings' size"], dims="noise")
+    return xr.concat([part["sensitivity"], part["relative"]], noise)
+
+
+figure = Panels(
+    Curves(
+        "accuracy",
+        colour="sample",
+        ylabel="share of pairs that are told",
+        ylim=(0, 1.03),
+    ),
+    Curves(
+        sensitivities,
+        colour="noise",
+        first=2,
+        ylabel="sensitivity: share of pairs\nwhose class changes",
+    ),
+    columns=DECAY,
+    of=lambda ds: with_axes(ds, AXES).sortby(DECAY, ascending=False),
+    x=lambda part: part["time"] / rate(part),
+    xlabel="steps of AdamW",
+    names={"sample": {"train": "trained on", "test": "not seen"}},
+)
 
 
 def rate(ds: xr.Dataset) -> float:
