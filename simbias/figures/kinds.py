@@ -51,8 +51,8 @@ class Kind:
     xlabel: str | None = None
     xscale: Scale = None
     yscale: Scale = None
-    xlim: tuple[float | None, float | None] | None = None
-    ylim: tuple[float | None, float | None] | None = None
+    xlim: tuple[float | int | None, float | int | None] | None = None
+    ylim: tuple[float | int | None, float | int | None] | None = None
     ticks: bool = False
     laws: tuple[Law | Moment, ...] = ()
     first: int = 0
@@ -164,8 +164,8 @@ class HeatMap(Kind):
 
     _: dataclasses.KW_ONLY
     y: str = "time"
-    limits: tuple[float, float] | None = None
-    border: float | None = None
+    limits: tuple[float | int, float | int] | None = None
+    border: float | int | None = None
     colours: str = "viridis"
     label: str = ""
 
@@ -232,7 +232,7 @@ class Spectrum(Kind):
     """
 
     _: dataclasses.KW_ONLY
-    at: tuple[float, ...] = (0.0, 0.1, 1.0)
+    at: tuple[float | int, ...] = (0.0, 0.1, 1.0)
     unit: str = "t"
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:

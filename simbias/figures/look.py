@@ -27,7 +27,7 @@ class Law:
         colour: grey if not given.
     """
 
-    values: float | Reading
+    values: float | int | Reading
     label: str | None = None
     line: str = "--"
     colour: str = LAW
@@ -37,7 +37,7 @@ class Law:
 class Moment:
     """A time, a size or a threshold that theory names, from bottom to top."""
 
-    values: float | Callable[[xr.Dataset], Any]
+    values: float | int | Callable[[xr.Dataset], Any]
     label: str | None = None
 
 

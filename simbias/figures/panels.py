@@ -61,7 +61,7 @@ class Panels:
     xscale: str | None
     names: Mapping[str, Mapping[Any, str]]
     title: str
-    size: tuple[float, float]
+    size: tuple[float | int, float | int]
     legend: int
     of: Callable[[xr.Dataset], xr.Dataset] | None
 
@@ -75,7 +75,7 @@ class Panels:
         xscale: str | None = None,
         names: Mapping[str, Mapping[Any, str]] | None = None,
         title: str = "",
-        size: tuple[float, float] = (4.4, 3.4),
+        size: tuple[float | int, float | int] = (4.4, 3.4),
         legend: int = 4,
         of: Callable[[xr.Dataset], xr.Dataset] | None = None,
     ):
