@@ -1,4 +1,4 @@
-"""The part of a result at a value of an axis, or what stands for a value it lacks."""
+"""The part of a result at a value of an axis; NaN where the axis lacks the value."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -17,9 +17,8 @@ def at(
 ) -> Part:
     """The part of a result where an axis has a value.
 
-    Where the axis lacks it all numbers of the part are NaN, and the part says what is
-    needed.  Arithmetic keeps that, and a claim that is made of such a part is not
-    applicable: `needs_of` reads it.
+    If the axis lacks the value, all numbers of the part are NaN, and a coordinate names
+    the missing value.  Arithmetic keeps this coordinate, and `needs_of` reads it.
 
     Args:
         ds: a result, or a variable of it.
@@ -44,6 +43,6 @@ def at(
 
 
 def needs_of(*values: Any) -> Sequence[str]:
-    """What the parts lacked from which values were computed."""
+    """Missing axis values among the parts that these arrays were computed from."""
     names = (str(k) for one in values for k in getattr(one, "coords", ()))
     return sorted({k.removeprefix(_NEEDS) for k in names if k.startswith(_NEEDS)})

@@ -63,7 +63,7 @@ def _documents(store: Store) -> list[str]:
 
 
 def _steps(store: Store, table: Table) -> Finding:
-    """Whether the members that are done rejected more steps than is sound."""
+    """Whether finished networks rejected too many steps."""
     is_done = table.is_done()
     counts = {k: column.values[is_done] for k, column in table.members.items()}
     if store.attributes["configuration"]["flow"].get("allow_kinks", False):
@@ -71,7 +71,7 @@ def _steps(store: Store, table: Table) -> Finding:
     said = said_of_steps(counts, counts["end_time"]) if is_done.any() else []
     if said:
         return Finding("steps", "hint", " ".join(said))
-    return Finding("steps", "ok", "none of those done rejected too many")
+    return Finding("steps", "ok", "no finished network rejected too many steps")
 
 
 def _finding(what: str, faults: Iterable[str], seen: str, advice: str) -> Finding:

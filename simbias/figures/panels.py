@@ -45,12 +45,11 @@ class Panels:
             it; a kind may have its own.
         xlabel: its name.
         xscale: "linear", "log" or "symlog".
-        names: axis -> value -> what the value is called; others are called by
-            themselves.
+        names: axis -> value -> name; a value without a name is shown as it is.
         title: above all panels; places such as {m} or {scale:g} hold coordinates.
         size: inches of a panel, to the right and up.
         legend: names side by side in the legend; 0 for none.
-        of: applied to the part first.
+        of: function that is applied to the part first.
     """
 
     kinds: tuple[Kind, ...]

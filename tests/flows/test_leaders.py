@@ -212,6 +212,7 @@ def test_the_flow_by_leaders_is_the_flow(monkeypatch, case, scale, time, least):
     plain = end(net, data, time)
     assert plain.memory.position.classes is None
     assert int(plain.stats["led"]) == int(plain.stats["by_class"]) == 0
+    assert int(led.stats["by_class"]) > 0
     assert int(led.stats["led"] + led.stats["by_class"]) <= int(led.stats["accepted"])
     for name in ("crossings", "pins", "releases"):
         assert int(led.stats[name]) == int(plain.stats[name])
