@@ -17,5 +17,5 @@ def test_no_claimed_limit_is_left_by_the_flow_or_by_descent():
     claimed = [row for row in rows if "flow" in row]
     assert len(rows) == 60
     assert len(claimed) > 40
-    assert [row for row in claimed if row["holds"] is False] == []
+    assert [row for row in claimed if not row["holds"]] == []
     assert sum(row["is_judged"] for row in claimed) > 0.9 * len(claimed)
