@@ -14,15 +14,19 @@ times: moved by classes at rtol 1e-6, and plainly at rtol 1e-6 and 1e-9.  Per ca
 and a verdict: `right` if neither exceeds 1000 rtol; `sensitive` if the plain run at
 1e-6 is as far from that at 1e-9; `chosen` if the flow counts a choice; else `silent`.
 
-    python benchmarks/class_attack.py [--cases N] [--seed FIRST] [--json FILE|-]
-        [--smallest]
+    python benchmarks/class_attack.py [--cases N] [--seed FIRST] [--processes N]
+        [--json FILE|-] [--smallest]
+
+There are nine kinds of cases, each with three programs of its own to compile; with
+--processes the kinds are shared out.
 """
 
 import argparse
 import collections
+import concurrent.futures
 import json
+import multiprocessing
 import sys
-from collections.abc import Iterator
 
 import equinox as eqx
 import jax
@@ -51,14 +55,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=450)
     parser.add_argument("--seed", type=int, default=0, help="of the first case")
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--json")
     parser.add_argument("--smallest", action="store_true", help="a run for CI")
     options = parser.parse_args()
-    jax.config.update("jax_enable_x64", True)
     seeds = range(options.seed, options.seed + options.cases)
     if options.smallest:
         seeds = [0]  # each of the nine kinds compiles three programs
-    rows = sorted(attacked(seeds), key=lambda row: row["seed"])
+    alike = [[seed for seed in seeds if seed % 9 == kind] for kind in range(9)]
+    if options.processes > 1:
+        context = multiprocessing.get_context("spawn")
+        pool = concurrent.futures.ProcessPoolExecutor(options.processes, context)
+        with pool:
+            found = list(pool.map(attacked, alike))
+    else:
+        found = map(attacked, alike)
+    rows = sorted((row for some in found for row in some), key=lambda row: row["seed"])
     counts = lambda some: dict(collections.Counter(row["verdict"] for row in some))
     summary = {
         "cases": len(rows),
@@ -76,34 +88,29 @@ def main() -> None:
     print(json.dumps(summary, indent=1), file=sys.stderr)
 
 
-def attacked(seeds) -> Iterator[dict]:
-    """A row per case; cases of one program are compiled once."""
-    groups = collections.defaultdict(list)
-    for seed in seeds:
-        groups[seed % 9].append(seed)
-    by_classes = position.may_be_worth_it
-    for kind, group in groups.items():
-        loss, slope = PROGRAMS[kind // 3]
-        for i in range(0, len(group), LANES):
-            some = group[i : i + LANES]
-            cases = [wide_case(seed) for seed in some]
-            filled = cases + [cases[-1]] * (LANES - len(cases))
-            batch = [np.stack(v) for v in zip(*(c[:4] for c in filled), strict=True)]
-            ends = {}
-            for name, rtol in (("few", RTOL), ("plain", RTOL), ("close", CLOSE)):
-                of = by_classes if name == "few" else lambda *_: False
-                position.may_be_worth_it = of
-                run = _by_classes if name == "few" else _plainly
-                ends[name] = jax.device_get(run(*batch, rtol, loss, slope))
-            position.may_be_worth_it = by_classes
-            for j, seed in enumerate(some):
-                of_one = {
-                    k: jax.tree.map(lambda v, j=j: v[j], e) for k, e in ends.items()
-                }
-                row = judged(seed, cases[j], of_one, loss, slope)
-                print(json.dumps(row), flush=True)
-                yield row
-        jax.clear_caches()
+def attacked(seeds: list[int]) -> list[dict]:
+    """A row per case; all of them are of one kind."""
+    jax.config.update("jax_enable_x64", True)
+    by_classes, rows = position.may_be_worth_it, []
+    for i in range(0, len(seeds), LANES):
+        some = seeds[i : i + LANES]
+        loss, slope = PROGRAMS[some[0] % 9 // 3]
+        cases = [wide_case(seed) for seed in some]
+        filled = cases + [cases[-1]] * (LANES - len(cases))
+        batch = [np.stack(v) for v in zip(*(c[:4] for c in filled), strict=True)]
+        ends = {}
+        for name, rtol in (("few", RTOL), ("plain", RTOL), ("close", CLOSE)):
+            of = by_classes if name == "few" else lambda *_: False
+            position.may_be_worth_it = of
+            run = _by_classes if name == "few" else _plainly
+            ends[name] = jax.device_get(run(*batch, rtol, loss, slope))
+        position.may_be_worth_it = by_classes
+        for j, seed in enumerate(some):
+            of_one = {k: jax.tree.map(lambda v, j=j: v[j], e) for k, e in ends.items()}
+            rows.append(judged(seed, cases[j], of_one, loss, slope))
+            print(json.dumps(rows[-1]), flush=True)
+    jax.clear_caches()
+    return rows
 
 
 def wide_case(seed: int) -> tuple:
