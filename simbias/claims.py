@@ -1,23 +1,29 @@
-"""Kinds of claims: each makes what was seen into an estimate with its interval.
+"""Rows of the table of claims: what was seen, as an estimate, beside a band.
 
-    exact       one number without an error of sampling
-    largest     of all members; `smallest`; `near`, the one farthest from a law
-    mean        over seeds; `median`; `difference`, of pairs
-    predicted   a statistic in the range of a law for such a run
-    share       of the members for which something is true
-    slope       of a line against an axis
-    within      any other estimate
+    value_of       one number without an error of sampling
+    largest_of     of all members; `smallest_of`; `farthest_of`, from a law
+    mean_of        over seeds; `median_of`; `difference_of`, of pairs
+    statistic_of   a statistic in the range of a law for such a run
+    share_of       of the members for which something is true
+    slope_of       of a line against an axis
+    estimate_of    any other estimate
 
-All take the statement, what was seen, the ends of the band and the source.  What a
-claim needs of a result is said afterwards: `.given(t >= 1000, "t ≥ 1000")`.
+All take the statement, what was seen, the band (low, high) and the source.  What was
+seen may come from `simbias.analysis.at`: if the axis lacks that value, the claim is not
+applicable and names it.  What all rows need of a result is said once:
+
+    Claims(needs={"t ≥ 1000": t >= 1000}).rows(mean_of(…), largest_of(…))
 """
 
-from collections.abc import Callable
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from numpy.typing import ArrayLike
 
+from simbias.analysis.at import needs_of
 from simbias.analysis.interval import present, unknown
 from simbias.analysis.mean_interval import mean_interval
 from simbias.analysis.median_interval import median_interval
@@ -28,20 +34,43 @@ from simbias.errors import BadInput
 
 # A whole number may be given for one.
 Number = float | int
+Band = tuple[Number, Number]
 
 
-def within(
-    statement: str, seen: Estimate, low: Number, high: Number, source: str
+@dataclasses.dataclass(frozen=True)
+class Claims:
+    """Rows that are about the same runs.
+
+    Args:
+        needs: what a run must have -> whether it does.
+    """
+
+    needs: Mapping[str, bool | np.bool_] = dataclasses.field(default_factory=dict)
+
+    def rows(self, *claims: Claim) -> list[Claim]:
+        """The claims; not applicable where one of the needs is not met."""
+        rows = []
+        for claim in claims:
+            for text, is_met in self.needs.items():
+                claim = claim.given(is_met, text)
+            rows.append(claim)
+        return rows
+
+
+def estimate_of(
+    statement: str, seen: Estimate, band: Band, source: str, *, of: Iterable[Any] = ()
 ) -> Claim:
-    """Any estimate, within a band."""
-    return Claim(statement, seen, float(low), float(high), source)
+    """Any estimate; `of` are the arrays that it was computed from."""
+    low, high = band
+    missing = ", ".join(needs_of(*of))
+    claim = Claim(statement, seen, float(low), float(high), source)
+    return claim.given(not missing, missing)
 
 
-def exact(
+def value_of(
     statement: str,
-    value: Number,
-    low: Number,
-    high: Number,
+    value: Number | xr.DataArray,
+    band: Band,
     source: str,
     *,
     tolerance: float = 0.0,
@@ -52,74 +81,75 @@ def exact(
     Args:
         statement: what the number is.
         value: as seen; NaN leaves the claim undecided.
-        low: end of the band.
-        high: the other end.
+        band: where the paper, or theory, has it.
         source: who says so.
         tolerance: error of the number, relative to it; a count has none.
         most: what such a number cannot exceed.
     """
-    value = float(value)
+    number = float(value)
     if not tolerance >= 0:
         raise BadInput(f"`tolerance` must not be negative, got {tolerance}.")
-    reach = tolerance * abs(value) if np.isfinite(value) else 0.0
-    top = max(value, min(value + reach, float(most)))
+    reach = tolerance * abs(number) if np.isfinite(number) else 0.0
+    top = max(number, min(number + reach, float(most)))
     method = f"exact to {tolerance:g} of it" if tolerance else "exact"
-    estimate = Estimate(value, value - reach, top, method, 1.0)
-    return within(statement, estimate, low, high, source)
+    estimate = Estimate(number, number - reach, top, method, 1.0)
+    return estimate_of(statement, estimate, band, source, of=[value])
 
 
-def largest(
+def largest_of(
     statement: str,
     values: ArrayLike,
-    low: Number,
-    high: Number,
+    band: Band,
     source: str,
     *,
     tolerance: float = 0.0,
     most: Number = np.inf,
 ) -> Claim:
     """The largest of all `values`, undecided if one is NaN; of none, not applicable."""
-    worst = _picked(np.max, values)
-    claim = exact(statement, worst, low, high, source, tolerance=tolerance, most=most)
-    return claim.given(np.size(values) > 0, "a member of this kind")
+    return _picked(
+        np.max, statement, values, band, source, tolerance=tolerance, most=most
+    )
 
 
-def smallest(
+def smallest_of(
     statement: str,
     values: ArrayLike,
-    low: Number,
-    high: Number,
+    band: Band,
     source: str,
     *,
     tolerance: float = 0.0,
     most: Number = np.inf,
 ) -> Claim:
-    """The smallest of all `values`; NaN and none as for `largest`."""
-    worst = _picked(np.min, values)
-    claim = exact(statement, worst, low, high, source, tolerance=tolerance, most=most)
-    return claim.given(np.size(values) > 0, "a member of this kind")
+    """The smallest of all `values`; NaN and none as for `largest_of`."""
+    return _picked(
+        np.min, statement, values, band, source, tolerance=tolerance, most=most
+    )
 
 
-def near(
+def farthest_of(
     statement: str,
     values: ArrayLike,
     law: Number,
-    low: Number,
-    high: Number,
+    band: Band,
     source: str,
     *,
     tolerance: float = 0.0,
 ) -> Claim:
-    """Of all `values` the one farthest from `law`; NaN and none as for `largest`."""
+    """Of all `values` the one farthest from `law`; NaN and none as for `largest_of`."""
     if not np.isfinite(law):
         raise BadInput(f"`law` must be a finite number, got {law}.")
-    worst = _picked(lambda v: v[np.argmax(np.abs(v - law))], values)
-    claim = exact(statement, worst, low, high, source, tolerance=tolerance)
-    return claim.given(np.size(values) > 0, "a member of this kind")
+    return _picked(
+        lambda v: v[np.argmax(np.abs(v - law))],
+        statement,
+        values,
+        band,
+        source,
+        tolerance=tolerance,
+    )
 
 
-def predicted(
-    statement: str, value: Number, low: Number, high: Number, source: str
+def statistic_of(
+    statement: str, value: Number | xr.DataArray, band: Band, source: str
 ) -> Claim:
     """A statistic of this run, in the range that a law predicts for such a run.
 
@@ -127,31 +157,26 @@ def predicted(
     they are not counted again: a check that the run agrees with the law, which says
     little where the band is wide.
     """
-    value = float(value)
-    estimate = Estimate(value, value, value, "exact; the band is of sampling", 1.0)
-    return within(statement, estimate, low, high, source)
+    number = float(value)
+    estimate = Estimate(number, number, number, "exact; the band is of sampling", 1.0)
+    return estimate_of(statement, estimate, band, source, of=[value])
 
 
-def mean(
-    statement: str, values: ArrayLike, low: Number, high: Number, source: str
-) -> Claim:
+def mean_of(statement: str, values: ArrayLike, band: Band, source: str) -> Claim:
     """The mean of one value per seed."""
-    return within(statement, mean_interval(values), low, high, source)
+    return estimate_of(statement, mean_interval(values), band, source, of=[values])
 
 
-def median(
-    statement: str, values: ArrayLike, low: Number, high: Number, source: str
-) -> Claim:
+def median_of(statement: str, values: ArrayLike, band: Band, source: str) -> Claim:
     """The median of one value per seed."""
-    return within(statement, median_interval(values), low, high, source)
+    return estimate_of(statement, median_interval(values), band, source, of=[values])
 
 
-def difference(
+def difference_of(
     statement: str,
     before: ArrayLike,
     after: ArrayLike,
-    low: Number,
-    high: Number,
+    band: Band,
     source: str,
 ) -> Claim:
     """The mean over seeds of before − after, one value of each per seed.
@@ -164,20 +189,17 @@ def difference(
             "`before` and `after` must be of the same seeds, one by one, got the "
             f"shapes {np.shape(before)} and {np.shape(after)}."
         )
-    apart = np.subtract(np.asarray(before), np.asarray(after))
-    return mean(statement, apart, low, high, source)
+    apart = mean_interval(np.subtract(np.asarray(before), np.asarray(after)))
+    return estimate_of(statement, apart, band, source, of=[before, after])
 
 
-def share(
-    statement: str, is_true: ArrayLike, low: Number, high: Number, source: str
-) -> Claim:
+def share_of(statement: str, is_true: ArrayLike, band: Band, source: str) -> Claim:
     """The share of members for which something is true, of those with a result.
 
     Args:
         statement: what is true of them.
         is_true: one per member: true, false, 1, 0, or NaN for one without a result.
-        low: end of the band.
-        high: the other end.
+        band: where the paper, or theory, has it.
         source: who says so.
 
     Raises:
@@ -188,16 +210,16 @@ def share(
         raise BadInput("`is_true` must be true, false, 1, 0 or NaN. Example: risk < 1.")
     if not seen.size:
         nothing = unknown(np.nan, 0.95, "no member has a result")
-        return within(statement, nothing, low, high, source)
+        return estimate_of(statement, nothing, band, source, of=[is_true])
     shown = wilson(int(seen.sum()), seen.size)
-    return within(statement, shown, low, high, source)
+    return estimate_of(statement, shown, band, source, of=[is_true])
 
 
-def slope(
-    statement: str, x: ArrayLike, y: ArrayLike, low: Number, high: Number, source: str
+def slope_of(
+    statement: str, x: ArrayLike, y: ArrayLike, band: Band, source: str
 ) -> Claim:
     """The slope of y against x; of logarithms, the exponent of a power law."""
-    return within(statement, slope_interval(x, y), low, high, source)
+    return estimate_of(statement, slope_interval(x, y), band, source, of=[x, y])
 
 
 def _share_seeds(before: Any, after: Any) -> bool:
@@ -209,6 +231,15 @@ def _share_seeds(before: Any, after: Any) -> bool:
     return before.dims == after.dims and all(map(is_same, shared))
 
 
-def _picked(pick: Callable[[np.ndarray], float], values: ArrayLike) -> float:
-    seen = np.ravel(np.asarray(values))
-    return float(pick(seen)) if seen.size else np.nan
+def _picked(
+    pick: Callable[[np.ndarray], float],
+    statement: str,
+    values: ArrayLike,
+    band: Band,
+    source: str,
+    **known: Any,
+) -> Claim:
+    seen, missing = np.ravel(np.asarray(values)), ", ".join(needs_of(values))
+    one = float(pick(seen)) if seen.size else np.nan
+    claim = value_of(statement, one, band, source, **known).given(not missing, missing)
+    return claim.given(seen.size > 0, "a member of this kind")

@@ -337,8 +337,8 @@ class Claim:
         if not isinstance(self.estimate, Estimate):
             raise BadInput(
                 f"`estimate` of the claim {self.statement!r} must be an Estimate, got "
-                f"{self.estimate!r}. Example: simbias.claims.exact(statement, value, "
-                "low, high, source) for a number without an error of sampling."
+                f"{self.estimate!r}. Example: simbias.claims.value_of(statement, "
+                "value, (low, high), source) for a number without an error of sampling."
             )
 
     @property

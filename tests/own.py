@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 import simbias
-from simbias.claims import exact
+from simbias.claims import value_of
 from simbias.figures.style import blank
 from simbias.losses import half_mse
 
@@ -75,5 +75,5 @@ def figure(ds):
 
 def claims(ds):
     worst = float(abs(ds["learnt"].isel(time=-1) - ds["slope"]).max())
-    return [exact("distance", worst, 0.0, 2.0, "mine")]
+    return [value_of("distance", worst, (0.0, 2.0), "mine")]
 '''

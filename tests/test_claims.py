@@ -11,6 +11,7 @@ import xarray as xr
 
 import simbias
 from simbias import claims
+from simbias.analysis.at import at
 from simbias.cli._shown import claims_document, print_claims
 from simbias.core import Claim, Estimate, Status
 from simbias.errors import BadInput
@@ -20,7 +21,9 @@ INF = float("inf")
 
 
 def claim(value, interval, low=0.0, high=1.0):
-    return Claim("share", Estimate(value, *interval, "by hand"), low, high, "ours")
+    low_seen, high_seen = interval
+    seen = Estimate(value, low_seen, high_seen, "by hand")
+    return Claim("share", seen, low, high, "ours")
 
 
 @pytest.mark.parametrize(
@@ -56,7 +59,7 @@ def test_a_band_without_an_end_takes_an_interval_without_one():
 def test_a_claim_without_an_interval_is_refused():
     # The tests check types before the claim does.
     bare = types.SimpleNamespace(statement="train error", estimate=1e-4)
-    with pytest.raises(simbias.BadInput, match="must be an Estimate.*claims.exact"):
+    with pytest.raises(simbias.BadInput, match="must be an Estimate.*claims.value_of"):
         Claim.__post_init__(bare)  # pyright: ignore[reportArgumentType]
 
 
@@ -101,7 +104,7 @@ def test_claims_are_printed_and_written_with_their_intervals(capsys):
 
 
 def test_an_exact_number_near_the_end_of_its_band_is_not_known_better_than_it_is():
-    at = lambda v, **k: claims.exact("error", v, 0.0, 1.0, "ours", **k).verdict
+    at = lambda v, **k: claims.value_of("error", v, (0.0, 1.0), "ours", **k).verdict
     assert at(1.0) == "holds"
     assert at(0.9999, tolerance=1e-3) == at(1.0001, tolerance=1e-3) == "undecided"
     assert at(1.01, tolerance=1e-3) == "fails"
@@ -112,9 +115,9 @@ def test_an_exact_number_near_the_end_of_its_band_is_not_known_better_than_it_is
 @pytest.mark.parametrize(
     ("kind", "value"),
     [
-        (lambda v: claims.largest("x", v, 0, 9, "ours"), 5.0),
-        (lambda v: claims.smallest("x", v, 0, 9, "ours"), 1.0),
-        (lambda v: claims.near("x", v, 4.0, 0, 9, "ours"), 1.0),
+        (lambda v: claims.largest_of("x", v, (0, 9), "ours"), 5.0),
+        (lambda v: claims.smallest_of("x", v, (0, 9), "ours"), 1.0),
+        (lambda v: claims.farthest_of("x", v, 4.0, (0, 9), "ours"), 1.0),
     ],
 )
 def test_the_worst_member_speaks_for_all_and_none_for_none(kind, value):
@@ -124,7 +127,7 @@ def test_the_worst_member_speaks_for_all_and_none_for_none(kind, value):
 
 
 def test_nineteen_of_twenty_do_not_show_a_share_of_nine_tenths():
-    of = lambda k, n: claims.share("x", np.arange(n) < k, 0.9, 1.0, "ours").verdict
+    of = lambda k, n: claims.share_of("x", np.arange(n) < k, (0.9, 1.0), "ours").verdict
     assert [of(19, 20), of(20, 20), of(200, 200)] == ["undecided"] * 2 + ["holds"]
     assert of(10, 20) == "fails"
 
@@ -132,15 +135,15 @@ def test_nineteen_of_twenty_do_not_show_a_share_of_nine_tenths():
 def test_pairs_tell_a_difference_that_the_spread_of_the_seeds_hides():
     before = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     after = before - np.array([0.1, 0.11, 0.09, 0.1, 0.12, 0.08])
-    found = claims.difference("fall", before, after, 0.0, INF, "ours")
+    found = claims.difference_of("fall", before, after, (0.0, INF), "ours")
     assert found.verdict == "holds"
-    apart = claims.mean("fall", np.append(before, -after), 0.0, INF, "ours")
+    apart = claims.mean_of("fall", np.append(before, -after), (0.0, INF), "ours")
     assert apart.verdict == "undecided"
 
 
 def test_a_slope_is_as_well_known_as_its_points_lie_on_a_line():
     x = np.arange(5.0)
-    of = lambda y, at=x: claims.slope("p", at, y, 1.9, 2.1, "ours")
+    of = lambda y, at=x: claims.slope_of("p", at, y, (1.9, 2.1), "ours")
     assert of(2 * x).verdict == "holds"
     assert of(2 * x + [0, 1, 0, -1, 0]).verdict == "undecided"
     # Two points have no residual.
@@ -160,7 +163,7 @@ class Short:
 
     def claims(self, ds):
         law = float(jnp.asarray(1 / 3))
-        return [claims.exact("law", law - 1 / 3, 0.0, 0.0, "ours")]
+        return [claims.value_of("law", law - 1 / 3, (0.0, 0.0), "ours")]
 
 
 @pytest.mark.parametrize(("end", "verdict"), [(5.0, "holds"), (4.0, "not applicable")])
@@ -177,26 +180,65 @@ def test_claims_refuse_what_they_would_count_wrongly():
     seeds = np.arange(6.0)
     one = xr.DataArray(seeds, {"seed": np.arange(6)}, ("seed",))
     for call, message in (
-        (lambda: claims.share("s", [0.5, 1.0], 0, 1, "ours"), "`is_true` must be"),
-        (lambda: claims.near("s", seeds, np.nan, 0, 1, "ours"), "`law` must be"),
-        (lambda: claims.exact("s", 1, 0, 1, "ours", tolerance=-1.0), "`tolerance`"),
+        (lambda: claims.share_of("s", [0.5, 1.0], (0, 1), "ours"), "`is_true` must be"),
         (
-            lambda: claims.difference("s", seeds, seeds[:, None], 0, 1, "ours"),
+            lambda: claims.farthest_of("s", seeds, np.nan, (0, 1), "ours"),
+            "`law` must be",
+        ),
+        (
+            lambda: claims.value_of("s", 1, (0, 1), "ours", tolerance=-1.0),
+            "`tolerance`",
+        ),
+        (
+            lambda: claims.difference_of("s", seeds, seeds[:, None], (0, 1), "ours"),
             "same seeds",
         ),
         (
-            lambda: claims.difference(
-                "s", one, one.assign_coords(seed=one["seed"] + 1), 0, 1, "ours"
+            lambda: claims.difference_of(
+                "s", one, one.assign_coords(seed=one["seed"] + 1), (0, 1), "ours"
             ),
             "same seeds",
         ),
     ):
         with pytest.raises(BadInput, match=message):
             call()
-    left = claims.share("s", [True, np.nan, True], 0, 1, "ours")
+    left = claims.share_of("s", [True, np.nan, True], (0, 1), "ours")
     assert left.estimate.value == 1.0
-    assert claims.share("s", [np.nan], 0, 1, "ours").verdict == "undecided"
-    assert claims.exact("s", np.inf, 0, 1, "ours", tolerance=0.1).verdict == "fails"
+    assert claims.share_of("s", [np.nan], (0, 1), "ours").verdict == "undecided"
+    assert (
+        claims.value_of("s", np.inf, (0, 1), "ours", tolerance=0.1).verdict == "fails"
+    )
     endless = [*seeds, np.inf]
-    assert claims.mean("s", endless, 0, 9, "ours").verdict == "undecided"
-    assert claims.median("s", endless, 0, 5, "ours").estimate.value == 3.0
+    assert claims.mean_of("s", endless, (0, 9), "ours").verdict == "undecided"
+    assert claims.median_of("s", endless, (0, 5), "ours").estimate.value == 3.0
+
+
+def test_a_value_that_an_axis_lacks_makes_the_row_not_applicable():
+    ds = xr.Dataset(
+        {"risk": (("m", "seed"), [[0.9, 1, 1.1]] * 2)}, {"m": [5, 10], "seed": range(3)}
+    )
+    here, not_there = at(ds["risk"], "m", 5), at(ds["risk"], "m", 50)
+    band, where = (0.5, 1.5), "ours"
+    lacking = [
+        claims.mean_of("s", not_there / 2, band, where),
+        claims.median_of("s", not_there, band, where),
+        claims.largest_of("s", not_there, band, where),
+        claims.smallest_of("s", not_there, band, where),
+        claims.farthest_of("s", not_there, 1, band, where),
+        claims.difference_of("s", here, not_there, band, where),
+        claims.share_of("s", not_there < 1, band, where),
+        claims.slope_of("s", np.arange(3.0), not_there, band, where),
+        claims.value_of("s", not_there.mean(), band, where),
+        claims.statistic_of("s", not_there.mean(), band, where),
+    ]
+    assert [(c.verdict, c.needs) for c in lacking] == 10 * [
+        ("not applicable", "m = 50")
+    ]
+    assert claims.largest_of("s", here, band, where).verdict == "holds"
+
+
+def test_rows_share_what_they_need_of_a_run():
+    row = claims.value_of("s", 1, (0, 2), "ours")
+    rows = claims.Claims(needs={"t ≥ 5": True, "two seeds": False}).rows(row, row)
+    assert [c.needs for c in rows] == ["two seeds"] * 2
+    assert claims.Claims().rows(row) == [row]

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 
 import simbias
-from simbias.claims import largest
+from simbias.claims import largest_of
 from simbias.figures.band import band
 from simbias.figures.style import COLOURS, blank
 from simbias.losses import half_mse
@@ -56,4 +56,4 @@ def figure(ds):  # an xarray Dataset over wave, seed and time
 
 def claims(ds):
     early = ds["bend"].sel(time=50.0, method="nearest")
-    return [largest("bend, t near 50", early, 0, 0.05, "a line first")]
+    return [largest_of("bend, t near 50", early, (0, 0.05), "a line first")]

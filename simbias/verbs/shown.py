@@ -40,7 +40,7 @@ def judge(phenomenon: Any, ds: xr.Dataset) -> list[Claim]:
         if not isinstance(found, list | tuple) or not all(map(_is_claim, found)):
             raise BadInput(
                 "`claims` must return a list of simbias.Claim, got "
-                f"{found!r:.80}. Example: return [simbias.claims.largest(…)]."
+                f"{found!r:.80}. Example: return [simbias.claims.largest_of(…)]."
             )
         for claim in found:
             text = f"{claim.statement}, {label}" if label else claim.statement

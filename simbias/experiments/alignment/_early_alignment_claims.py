@@ -5,7 +5,7 @@ import xarray as xr
 
 from simbias.analysis.jackknife_interval import jackknife_interval
 from simbias.analysis.median_interval import median_interval
-from simbias.claims import predicted
+from simbias.claims import statistic_of
 from simbias.core import Claim, Estimate
 from simbias.experiments.alignment._alignment import COSINES, aligned_before_exit
 from simbias.theory.alignment_law import aligned_share, alignment_time
@@ -37,7 +37,7 @@ def against_law(last: xr.Dataset, where: str) -> list[Claim]:
         wide = 3 * float(np.hypot(drive, start))
         ratio = float(median.sel(cosine=cosine)) / law
         text = f"median time to cos {cosine} over its law, {where}"
-        out.append(predicted(text, ratio, 1 - wide, 1 + wide, DERIVED))
+        out.append(statistic_of(text, ratio, (1 - wide, 1 + wide), DERIVED))
     return out
 
 
@@ -94,4 +94,4 @@ def _against_share(part: xr.Dataset, share: np.ndarray, where: str) -> Claim:
     wide = 3 * np.hypot(chance, law(RATE * (1 + drive)) - law(RATE))
     text = f"share aligned before the exit less its law, λ = {float(part['scale']):g}"
     apart = float(np.nanmean(share) - law(RATE))
-    return predicted(f"{text}, {where}", apart, -wide, wide, DERIVED)
+    return statistic_of(f"{text}, {where}", apart, (-wide, wide), DERIVED)

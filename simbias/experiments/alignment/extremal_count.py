@@ -31,7 +31,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.mean_interval import mean_interval
 from simbias.analysis.parts import with_axes
-from simbias.claims import mean, share, within
+from simbias.claims import estimate_of, mean_of, share_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
 from simbias.experiments.alignment._plane_counts import SLOPES, PlaneCounts
@@ -142,10 +142,10 @@ def _with_noise(ds: xr.Dataset, sigma: float) -> list[Claim]:
     out.append(_over(text, _kind(last, "relu", "on_kinks"), kappa, 0.15))
     single = 1 - float(chance[0])
     text = f"signs with two or more, {single:.4f} by the law, {where}"
-    out.append(share(text, seen > 1, single - 0.03, single + 0.03, DERIVED))
+    out.append(share_of(text, seen > 1, (single - 0.03, single + 0.03), DERIVED))
     several = (seen > 2).values[seen.values > 1]
     text = f"of these with three or more, {more:.4f} by the law, {where}"
-    out.append(share(text, several, more - 0.1, more + 0.1, DERIVED))
+    out.append(share_of(text, several, (more - 0.1, more + 0.1), DERIVED))
     for case in ("leaky", "signs"):
         expected = law(sigma, case)
         text = f"{NAMES[case]}: extremal vectors per sign over {expected:.4f}, {where}"
@@ -153,7 +153,7 @@ def _with_noise(ds: xr.Dataset, sigma: float) -> list[Claim]:
     spread = _kind(last, "relu", "spread").values
     expected = extremal_spread(sigma) * math.pi / n
     text = f"angle from the first to the last over {expected:.3g}, {where}"
-    out.append(mean(text, spread[spread > 0] / expected, 0.85, 1.15, DERIVED))
+    out.append(mean_of(text, spread[spread > 0] / expected, (0.85, 1.15), DERIVED))
     return [claim.given(n >= LARGE, MANY) for claim in out]
 
 
@@ -165,13 +165,13 @@ def _without_noise(ds: xr.Dataset) -> list[Claim]:
         off.append(mean_interval(extra.values / (extremal_count_at(n, 0.0) - 1)))
     farthest = max(off, key=lambda one: max(1 - one.low, one.high - 1))
     text = "control, σ = 0: mean number less 1 over 4/(π√(πn)), the n farthest from 1"
-    return [within(text, farthest, 0.5, 1.5, DERIVED)]
+    return [estimate_of(text, farthest, (0.5, 1.5), DERIVED)]
 
 
 def _over(text: str, seen: xr.DataArray, expected: float, width: float) -> Claim:
     """Mean over signs, then seeds, in units of the law."""
     ratio = seen.mean("sign", skipna=False) / expected
-    return mean(text, ratio.values, 1 - width, 1 + width, DERIVED)
+    return mean_of(text, ratio.values, (1 - width, 1 + width), DERIVED)
 
 
 def _kind(ds: xr.Dataset, case: str, kind: str) -> xr.DataArray:

@@ -22,7 +22,7 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import mean
+from simbias.claims import mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
 from simbias.experiments._draws import samples
@@ -139,6 +139,6 @@ def claims(ds: xr.Dataset) -> list[Claim]:
                 f"{control}extremal vectors per sign over {expected:.4f}, "
                 f"d = {d}, σ = {sigma:g}, n = {n}, a lower bound"
             )
-            claim = mean(text, count / expected, 0.85, 1.15, DERIVED)
+            claim = mean_of(text, count / expected, (0.85, 1.15), DERIVED)
             out.append(claim.given(n >= 400, "n ≥ 400"))
     return out

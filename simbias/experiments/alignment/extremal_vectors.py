@@ -26,7 +26,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
 from simbias.analysis.wilson import wilson
-from simbias.claims import largest, predicted
+from simbias.claims import largest_of, statistic_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
 from simbias.experiments._draws import samples
@@ -178,7 +178,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     found = extremes(ds)
     definition = f"definition of extremal vectors, {PAPER}"
     text = "KKT residual of a direction, largest"
-    out = [largest(text, found["residual"], 0.0, SAME, definition)]
+    out = [largest_of(text, found["residual"], (0.0, SAME), definition)]
     for sigma, d in _cells(found):
         part = found.sel(sigma=sigma, d=d)
         out += _claims_of_law(part.sortby("n"), sigma, d)
@@ -205,22 +205,21 @@ def _claims_of_law(part: xr.Dataset, sigma: float, d: float) -> list[Claim]:
     angle = f"angle with ±β* (rms of tan) over its law, {where}"
     stray = f"neurons that end on the side of the other sign, share, {where}"
     out = [
-        predicted(angle, ratio[-1], 1 - error, 1 + error, DERIVED),
-        predicted(
+        statistic_of(angle, ratio[-1], (1 - error, 1 + error), DERIVED),
+        statistic_of(
             f"growth rate |G|, mean, {where}",
             rate,
-            middle - wide,
-            middle + wide,
+            (middle - wide, middle + wide),
             DERIVED,
         ),
-        largest(stray, last["stray"], 0.0, 0.0, PAPER),
+        largest_of(stray, last["stray"], (0.0, 0.0), PAPER),
     ]
     if len(n) > 1:
         centred = np.log(n) - np.log(n).mean()
         slope = float(centred @ np.log(rms) / (centred @ centred))
         error = float(error / np.sqrt(centred @ centred))
         text = f"exponent of n in the angle, d = {d:g}, σ = {sigma:g}"
-        out.append(predicted(text, slope, -0.5 - error, -0.5 + error, PAPER))
+        out.append(statistic_of(text, slope, (-0.5 - error, -0.5 + error), PAPER))
     return out
 
 

@@ -24,7 +24,7 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from simbias.claims import largest, near, smallest
+from simbias.claims import farthest_of, largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.teachers.stewart_1d import KNOTS, VALUES
 from simbias.experiments._times import log_times
@@ -181,31 +181,40 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     dead = "where all a < 0 die before the exit"
     off = {"tolerance": TOLERANCE}
     return [
-        largest("directions at 4 times the exit, λ ≤ 1e-3, most", lines, 1, 1, PAPER),
-        near(
+        largest_of(
+            "directions at 4 times the exit, λ ≤ 1e-3, most", lines, (1, 1), PAPER
+        ),
+        farthest_of(
             "error over that of the least-squares line, then, farthest from 1",
             error[small],
-            *(1.0, 0.99, 1.02, PAPER),
+            1.0,
+            (0.99, 1.02),
+            PAPER,
             **off,
         ),
-        largest("kinks, then, most", bends, 0, 0, PAPER),
-        near(
+        largest_of("kinks, then, most", bends, (0, 0), PAPER),
+        farthest_of(
             "neurons with a < 0 alive at the exit, less their number by the early "
             "flow, farthest",
             alive - law,
             # One neuron: the residual has changed by 1 % at most, and so has the time.
-            *(0, -1, 1, DERIVED),
+            0,
+            (-1, 1),
+            DERIVED,
         ),
-        smallest(
+        smallest_of(
             f"control, kinks {when}, λ = {scale.max():g}, least",
             count[scale == scale.max()],
-            *(1, np.inf, PAPER),
+            (1, np.inf),
+            PAPER,
         ),
-        largest(f"kinks {when}, {dead}, most", count[law == 0], 0, 0, DERIVED),
-        near(
+        largest_of(f"kinks {when}, {dead}, most", count[law == 0], (0, 0), DERIVED),
+        farthest_of(
             f"error over that of the line {when}, {dead}, farthest from 1",
             last[law == 0],
-            *(1.0, 0.99, 1.01, DERIVED),
+            1.0,
+            (0.99, 1.01),
+            DERIVED,
             **off,
         ),
     ]

@@ -28,7 +28,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.jackknife_interval import jackknife_interval
 from simbias.analysis.parts import with_axes
-from simbias.claims import mean, within
+from simbias.claims import estimate_of, mean_of
 from simbias.core import Claim, Experiment
 from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
@@ -158,22 +158,22 @@ def _of_dimension(found: xr.Dataset) -> list[Claim]:
     for scale in found["scale"].values:
         part = last.sel(scale=scale).sum(["sigma", "m"])
         text = f"number of stragglers over m·P, λ = {scale:g}, {where}"
-        out.append(mean(text, part["number"] / part["law"], 0.85, 1.15, DERIVED))
+        out.append(mean_of(text, part["number"] / part["law"], (0.85, 1.15), DERIVED))
     out.append(_exponent(last, where))
     none = (last["number"] == 0) - np.exp(-last["law"])
     text = f"share of networks without any, less e^(−m·P), {where}"
     apart = none.mean(["sigma", "m", "scale"])
-    out.append(mean(text, apart, -0.05, 0.05, DERIVED))
+    out.append(mean_of(text, apart, (-0.05, 0.05), DERIVED))
     ends = last.isel(scale=-1, sigma=-1)
     middle = lambda v: float(np.nanmean(v))
     text = f"place tan(ψ/2)^(d−1), uniform by the law, mean, {where}"
     seen = jackknife_interval(middle, _by_draw(ends["place"]))
-    out.append(within(text, seen, 0.42, 0.58, DERIVED))
+    out.append(estimate_of(text, seen, (0.42, 0.58), DERIVED))
     text = f"size over ‖w(0)‖ √V₀ (1 + tan²(ψ/2)), geometric mean, {where}"
     seen = jackknife_interval(
         lambda v: np.exp(middle(np.log(v))), _by_draw(ends["size"])
     )
-    out.append(within(text, seen, 0.85, 1.15, DERIVED))
+    out.append(estimate_of(text, seen, (0.85, 1.15), DERIVED))
     return out + _of_growth(found.isel(scale=-1), d)
 
 
@@ -190,8 +190,8 @@ def _exponent(last: xr.Dataset, where: str) -> Claim:
         low, high = values.sum(axis=0)
         return float(np.log(high / low)) / wide if low and high and wide else np.nan
 
-    claim = within(
-        text, jackknife_interval(slope, number), steep - 0.3, steep + 0.3, DERIVED
+    claim = estimate_of(
+        text, jackknife_interval(slope, number), (steep - 0.3, steep + 0.3), DERIVED
     )
     return claim.given(wide > 0, "two values of λ")
 
@@ -209,7 +209,9 @@ def _of_growth(found: xr.Dataset, d: int) -> list[Claim]:
 
     seen = jackknife_interval(exponent, ends)
     text = f"exponent of n in the rate at which stragglers grow, {where}"
-    first = within(text, seen, -0.75, -0.25, DERIVED).given(wide > 0, "two sizes")
+    first = estimate_of(text, seen, (-0.75, -0.25), DERIVED).given(
+        wide > 0, "two sizes"
+    )
     pair = found["growth"].isel(n=-1, sigma=[0, -1])
     pair = pair.transpose("draw", "sigma", "m", "neuron").values
 
@@ -218,7 +220,7 @@ def _of_growth(found: xr.Dataset, d: int) -> list[Claim]:
         return float(clean / noise)
 
     text = f"control, σ = 0: this rate over that with noise, {where}, n = {sizes[-1]}"
-    second = within(text, jackknife_interval(ratio, pair), -0.1, 0.1, DERIVED)
+    second = estimate_of(text, jackknife_interval(ratio, pair), (-0.1, 0.1), DERIVED)
     is_there = float(found["sigma"][0]) == 0 and found.sizes["sigma"] > 1
     both = [first, second.given(is_there, "σ = 0 and another σ")]
     return [c.given(np.isfinite(ends).any(), "a longer run") for c in both]

@@ -24,7 +24,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import parts, with_axes
-from simbias.claims import exact, largest, near, share, slope
+from simbias.claims import farthest_of, largest_of, share_of, slope_of, value_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.teachers.three_points import INPUTS, TARGETS, three_points
 from simbias.experiments._times import log_times
@@ -184,9 +184,12 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     ]
     return [
         *(
-            near(
+            farthest_of(
                 f"{text}, λ ≤ {PUBLISHED:g}, member farthest from the law",
-                *(seen, law, law - wide, law + wide, LINE),
+                seen,
+                law,
+                (law - wide, law + wide),
+                LINE,
                 tolerance=TOLERANCE,
             )
             for text, seen, law, wide in rows
@@ -214,21 +217,23 @@ def _left_alive(stray: xr.DataArray) -> list[Claim]:
     )
     # Half way to λ², a neuron that does not shrink, and to λ⁶.
     if np.unique(x).size > 1:
-        found = slope(law, x, y, 3, 5, DERIVED)
+        found = slope_of(law, x, y, (3, 5), DERIVED)
     else:
-        found = exact(law, np.nan, 3, 5, DERIVED).given(
+        found = value_of(law, np.nan, (3, 5), DERIVED).given(
             False, "two λ with such neurons"
         )
     return [
         found,
-        share(
+        share_of(
             f"control, members with such a neuron, λ = {many:g}, m = {width}",
             is_seen.sel(scale=many, m=width),
-            *(0.5, 1, DERIVED),
+            (0.5, 1),
+            DERIVED,
         ).given(many * width >= 3, "mλ ≥ 3"),
-        largest(
+        largest_of(
             f"the same share of the mass, λ = {few:g}, largest",
             stray.sel(scale=few),
-            *(0, 0, DERIVED),
+            (0, 0),
+            DERIVED,
         ).given(few <= 1e-5, "λ ≤ 1e-5"),
     ]

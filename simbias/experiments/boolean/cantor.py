@@ -25,7 +25,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import difference, mean
+from simbias.claims import difference_of, mean_of
 from simbias.core import (
     AbstractMeasure,
     AbstractNetwork,
@@ -190,15 +190,15 @@ def _of_training(
     seen = "ours; the level is the nearest, as seen"
     has_more = len(curves) > 1
     return [
-        mean("coarse gaps: accuracy of the best depth", coarse, 0.9, 1, "ours").given(
-            COARSE in curves, f"degree = {COARSE:g}"
-        ),
-        mean("fine gaps: accuracy at depth 5", fine, 0.45, 0.55, f"{PAPER} (?)").given(
-            has_deep, f"degree = {FINE:g} and depth = 5"
-        ),
-        mean(follows, own, 0, 0.05, seen).given(has_more, "two degrees"),
-        difference(
-            f"{follows} − the same of the next level", own, others, -np.inf, 0, seen
+        mean_of(
+            "coarse gaps: accuracy of the best depth", coarse, (0.9, 1), "ours"
+        ).given(COARSE in curves, f"degree = {COARSE:g}"),
+        mean_of(
+            "fine gaps: accuracy at depth 5", fine, (0.45, 0.55), f"{PAPER} (?)"
+        ).given(has_deep, f"degree = {FINE:g} and depth = 5"),
+        mean_of(follows, own, (0, 0.05), seen).given(has_more, "two degrees"),
+        difference_of(
+            f"{follows} − the same of the next level", own, others, (-np.inf, 0), seen
         ).given(has_more, "two degrees"),
     ]
 

@@ -26,7 +26,7 @@ from matplotlib.figure import Figure
 from simbias.analysis.parts import with_axes
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
-from simbias.claims import mean, smallest
+from simbias.claims import mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.datasets.boolean.parity import parity
 from simbias.experiments._times import log_times
@@ -132,12 +132,12 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     out = []
     for d in (5, 10):
         text = f"half of {d} bits: accuracy at the end, smallest"
-        out.append(_at_end(smallest, text, half, d, 0.9, 1.0, LEARNS))
+        out.append(_at_end(smallest_of, text, half, d, (0.9, 1.0), LEARNS))
     text = "half of 30 bits: accuracy at the end, mean"
-    out.append(_at_end(mean, text, half, 30, 0.48, 0.52, FAILS))
+    out.append(_at_end(mean_of, text, half, 30, (0.48, 0.52), FAILS))
     out.append(_rise(half))
     text = "control, one bit of 30: accuracy at the end, smallest"
-    out.append(_at_end(smallest, text, one, 30, 0.98, 1.0, "ours"))
+    out.append(_at_end(smallest_of, text, one, 30, (0.98, 1.0), "ours"))
     return out
 
 
@@ -153,27 +153,28 @@ def _at_end(
     text: str,
     part: xr.Dataset | None,
     d: int,
-    low: float,
-    high: float,
+    band: tuple[float, float],
     source: str,
 ) -> Claim:
     """A claim about the accuracies of all seeds, for that many bits."""
     if part is None or d not in part["d"].values:
-        return claim(text, [], low, high, source).given(False, f"d = {d}")
+        return claim(text, [], band, source).given(False, f"d = {d}")
     end = part["accuracy"].sel(d=d).isel(time=-1)
-    return claim(text, end, low, high, source)
+    return claim(text, end, band, source)
 
 
 def _rise(half: xr.Dataset | None) -> Claim:
     """Slope of ln time in d, over the sizes of which most members learn."""
     text = f"half of d ≤ 10 bits: slope of ln time to {LEARNED} in d"
     if half is None or half.sel(d=half["d"] <= 10).sizes["d"] < 3:
-        return mean(text, [], 0, np.inf, "ours").given(False, "three sizes up to 10")
+        return mean_of(text, [], (0, np.inf), "ours").given(
+            False, "three sizes up to 10"
+        )
     few = half.sel(d=half["d"] <= 10)
     # Who has not learned counts as if at the end, so that the slope is too small.
     times = learning_times(few, RATE).fillna(float(few["time"][-1]))
     slopes = slopes_of_seeds(few["d"].values, times, "d")
-    return mean(text, slopes, 0, np.inf, "ours")
+    return mean_of(text, slopes, (0, np.inf), "ours")
 
 
 def _draw_times(axes: Any, half: xr.Dataset | None, one: xr.Dataset | None) -> None:

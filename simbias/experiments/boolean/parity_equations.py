@@ -22,7 +22,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import predicted
+from simbias.claims import statistic_of
 from simbias.core import (
     AbstractMeasure,
     AbstractNetwork,
@@ -174,5 +174,5 @@ def claims(ds: xr.Dataset) -> list[Claim]:
                 source = LECTURE if rows == "2d" else "control: too few samples"
                 text = f"d = {d}{noise}: I found from {rows} samples (law {law:.5f})"
                 low, high = max(law - half, 0), min(law + half, 1)
-                out.append(predicted(text, seen, low, high, source))
+                out.append(statistic_of(text, seen, (low, high), source))
     return out

@@ -28,7 +28,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import mean
+from simbias.claims import mean_of
 from simbias.core import AbstractMeasure, AbstractNetwork, Claim, Dataset, Experiment
 from simbias.datasets.boolean.parity import ParityRows, parity
 from simbias.errors import BadInput
@@ -206,14 +206,13 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     )
     slope = "slope of ln(Var/E g²) in d (−ln 2 = −0.6931)"
     return [
-        mean(slope, slopes, -0.7131, -0.6731, f"{PAPER}; ± 0.02 ours").given(
+        mean_of(slope, slopes, (-0.7131, -0.6731), f"{PAPER}; ± 0.02 ours").given(
             has_slope, "two sizes d"
         ),
-        mean(
+        mean_of(
             "control, I of one bit: slope of ln(Var/E g²) in d",
             of_single,
-            -0.3466,
-            np.inf,
+            (-0.3466, np.inf),
             "−½ ln 2, ours",
         ).given(has_slope, "two sizes d"),
     ]

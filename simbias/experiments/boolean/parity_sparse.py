@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import difference, mean, smallest
+from simbias.claims import difference_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.datasets.boolean.parity import parity
 from simbias.experiments._times import log_times
@@ -121,19 +121,19 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     """All are learned, and the exponent rises with k."""
     found = exponents(ds)
     end = ds["accuracy"].isel(time=-1)
-    out = [smallest("accuracy at the end, smallest", end, LEARNED, 1, "ours")]
+    out = [smallest_of("accuracy at the end, smallest", end, (LEARNED, 1), "ours")]
     for k in (2, 3, 4):
         text = f"k = {k}: exponent of the time to {LEARNED} in d"
         seen = found.get(k, np.empty(0))
-        claim = mean(text, seen, 0, k, f"{PAPER}: d^O(k); k itself ours")
+        claim = mean_of(text, seen, (0, k), f"{PAPER}: d^O(k); k itself ours")
         out.append(claim.given(k in found, f"two sizes d and k = {k}"))
     for low, high in ((2, 3), (3, 4)):
         text = f"exponent of k = {high} less that of k = {low}"
         seen = [found.get(k, np.empty(0)) for k in (high, low)]
         has = low in found and high in found
-        claim = difference(text, *(seen if has else ([], [])), 0, np.inf, PAPER)
+        claim = difference_of(text, *(seen if has else ([], [])), (0, np.inf), PAPER)
         out.append(claim.given(has, f"two sizes d, k = {low} and {high}"))
     text = "control, k = 1: exponent"
-    alone = mean(text, found.get(1, np.empty(0)), -0.5, 0.5, "ours")
+    alone = mean_of(text, found.get(1, np.empty(0)), (-0.5, 0.5), "ours")
     out.append(alone.given(1 in found, "two sizes d and k = 1"))
     return out

@@ -13,7 +13,7 @@ import dataclasses
 import numpy as np
 import xarray as xr
 
-from simbias.claims import mean, median
+from simbias.claims import mean_of, median_of
 from simbias.core import Claim
 from simbias.theory.two_group import ols_law, two_group_law
 
@@ -40,7 +40,7 @@ def two_group_claims(ds: xr.Dataset, is_small: bool | None = None) -> list[Claim
     if not sizes or variance == 0:
         text = f"train error of two regressions at n ≥ d³ = {d**3}, {when}"
         need = "a size n ≥ d³, and noise"
-        return [median(text, [], 0.0, 0.0, THEOREM).given(False, need)]
+        return [median_of(text, [], (0.0, 0.0), THEOREM).given(False, need)]
     claims = _law if is_small else _control
     return [
         dataclasses.replace(c, statement=f"{c.statement}, n = {n}, {when}")
@@ -74,11 +74,11 @@ def _law(seen: dict[str, np.ndarray], n: int, d: int) -> list[Claim]:
     stronger = f"ours, more than theorem 2, which excepts some samples; {band}"
     histograms = f"{THEOREM} and its histograms; the share is ours"
     return [
-        median(f"median {pairs}", seen["gap"], -half, half, f"{THEOREM}; {band}"),
-        mean(f"mean {pairs}", seen["gap"], -half, half, stronger),
-        mean(over, excess, middle, 2 - middle, stronger),
-        median("median effective width", seen["width"], 2.0, 2.0, THEOREM),
-        median(aligned, seen["aligned"], ALIGNED, 1.0, histograms),
+        median_of(f"median {pairs}", seen["gap"], (-half, half), f"{THEOREM}; {band}"),
+        mean_of(f"mean {pairs}", seen["gap"], (-half, half), stronger),
+        mean_of(over, excess, (middle, 2 - middle), stronger),
+        median_of("median effective width", seen["width"], (2.0, 2.0), THEOREM),
+        median_of(aligned, seen["aligned"], (ALIGNED, 1.0), histograms),
     ]
 
 
@@ -88,9 +88,9 @@ def _control(seen: dict[str, np.ndarray], n: int, d: int) -> list[Claim]:
     aligned = "control: median share of the mass within 8.1° of least squares"
     width = "control: median effective width"
     return [
-        mean(gap, seen["gap"], -np.inf, -d / (2 * n), ours),
-        median(width, seen["width"], 3.0, np.inf, ours),
-        median(aligned, seen["aligned"], 0.0, SPREAD, ours),
+        mean_of(gap, seen["gap"], (-np.inf, -d / (2 * n)), ours),
+        median_of(width, seen["width"], (3.0, np.inf), ours),
+        median_of(aligned, seen["aligned"], (0.0, SPREAD), ours),
     ]
 
 

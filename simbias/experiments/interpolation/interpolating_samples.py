@@ -30,7 +30,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
 from simbias.analysis.share_difference import share_difference
-from simbias.claims import share, within
+from simbias.claims import estimate_of, share_of
 from simbias.core import Claim, Experiment
 from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
@@ -130,7 +130,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         scale = float(part["scale"])
         if scale >= LARGE:
             text = f"control: interpolated of those not predicted, {where}"
-            out.append(share(text, is_there[~is_yes], OFTEN, 1.0, OURS))
+            out.append(share_of(text, is_there[~is_yes], (OFTEN, 1.0), OURS))
         elif scale <= SMALL:
             out += _of_small_start(is_there, is_yes, where)
     return out
@@ -143,17 +143,17 @@ def _of_small_start(
     won, lost = is_there == 1, is_there == 0
     other = np.roll(is_yes, 1)
     text = f"samples that do the other thing, {where}"
-    out = [share(text, (is_there != is_yes)[won | lost], 0.0, FEW, OURS)]
+    out = [share_of(text, (is_there != is_yes)[won | lost], (0.0, FEW), OURS)]
     text = f"predicted of those interpolated, {where}"
-    out.append(share(text, is_yes[won], OFTEN, 1.0, OURS))
+    out.append(share_of(text, is_yes[won], (OFTEN, 1.0), OURS))
     text = f"not predicted of those not interpolated, {where}"
-    out.append(share(text, ~is_yes[lost], OFTEN, 1.0, OURS))
+    out.append(share_of(text, ~is_yes[lost], (OFTEN, 1.0), OURS))
     both = "the two shares' sum less 1"
     better = share_difference(is_yes[won], is_yes[lost])
-    out.append(within(f"{both}, {where}", better, CLEARLY, 1.0, OURS))
+    out.append(estimate_of(f"{both}, {where}", better, (CLEARLY, 1.0), OURS))
     chance = share_difference(other[won], other[lost])
     text = f"control, predicted from another draw: {both}, {where}"
-    out.append(within(text, chance, -CLEARLY, CLEARLY, OURS))
+    out.append(estimate_of(text, chance, (-CLEARLY, CLEARLY), OURS))
     return [c.given(won.any() and lost.any(), "samples of both kinds") for c in out]
 
 

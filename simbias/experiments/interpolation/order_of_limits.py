@@ -23,7 +23,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import parts
-from simbias.claims import share, within
+from simbias.claims import estimate_of, share_of
 from simbias.core import Claim, Experiment
 from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
@@ -158,15 +158,15 @@ def _of_run(ds: xr.Dataset) -> list[Claim]:
     text = f"interpolated for t → ∞, n = {sizes[0]}, {start}"
     half = f"n* for t → ∞ between d and d³ = {d**3}, {start}"
     out = [
-        share(text, smallest.isel(n=0), 0.5, 1, PAPER),
-        within(half, size_of_half(smallest), d, d**3, PAPER),
+        share_of(text, smallest.isel(n=0), (0.5, 1), PAPER),
+        estimate_of(half, size_of_half(smallest), (d, d**3), PAPER),
     ]
     for scale in map(float, ds["scale"].values):
         here = seen.sel(scale=scale)
         if scale <= SMALL:
             text = f"members whose limit is known, λ = {scale:g}"
             is_known = here["interpolates"].notnull()
-            out.append(share(text, is_known, 0.8, 1, OURS))
+            out.append(share_of(text, is_known, (0.8, 1), OURS))
         if first < scale:
             out += _same(here["loss"] - limit, start)
     return [c.given(first <= SMALL, f"λ ≤ {SMALL:g}") for c in out]
@@ -178,8 +178,8 @@ def _same(apart: xr.DataArray, start: str) -> list[Claim]:
     is_same = (apart**2 < SAME**2).where(apart.notnull()).astype(float)
     text = f"limits within {SAME:g} σ² of those {start}, λ = {scale:g}"
     if scale <= SMALL:
-        return [share(text, is_same, 0.8, 1, OURS)]
+        return [share_of(text, is_same, (0.8, 1), OURS)]
     beyond = is_same.sel(n=is_same["n"] > d**3)
     text = f"control: {text}, n > d³"
     is_meant = scale >= LARGE
-    return [share(text, beyond, 0, 0.5, OURS)] if is_meant else []
+    return [share_of(text, beyond, (0, 0.5), OURS)] if is_meant else []

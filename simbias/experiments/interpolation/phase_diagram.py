@@ -28,7 +28,7 @@ from matplotlib.patches import Patch
 
 from simbias.analysis.parts import parts, with_axes
 from simbias.analysis.wilson import wilson
-from simbias.claims import mean, within
+from simbias.claims import estimate_of, mean_of
 from simbias.core import Claim, Estimate, Experiment
 from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
@@ -217,13 +217,13 @@ def _of_map(ds: xr.Dataset) -> list[Claim]:
         where = f"n = {n}, λ = {scale:g}"
         if scale >= LARGE and m / 2 < n < m:
             text = f"control, large start: share that interpolates, {where}"
-            out.append(within(text, seen, 0.5, 1, OURS))
+            out.append(estimate_of(text, seen, (0.5, 1), OURS))
         if scale <= SMALL and n >= d**3:
             text = f"share that interpolates beyond d³, {where}"
-            out.append(within(text, seen, 0, 0.5, PAPER))
+            out.append(estimate_of(text, seen, (0, 0.5), PAPER))
         if scale <= SMALL and n <= d:
             text = f"share that interpolates at n ≤ d, {where}"
-            out.append(within(text, seen, 0.5, 1, PAPER))
+            out.append(estimate_of(text, seen, (0.5, 1), PAPER))
     return [*out, *_of_scale(ds)]
 
 
@@ -236,12 +236,12 @@ def _of_scale(ds: xr.Dataset) -> list[Claim]:
     most = lambda v: v.fillna(1).mean("n").transpose("draw").values
     text = "sizes interpolated, of all, at the largest λ less the smallest, at least"
     first, last = seen.isel(scale=0), seen.isel(scale=-1)
-    grows = mean(text, least(last) - most(first), 0.2, 1, OURS)
+    grows = mean_of(text, least(last) - most(first), (0.2, 1), OURS)
     text = f"the same at the largest λ ≤ {SMALL:g} less the smallest, unknown as none"
     pair = small.isel(scale=[0, -1] if small.sizes["scale"] else [])
     is_there = small.sizes["scale"] > 1
     apart = least(pair[{"scale": 1}]) - least(pair[{"scale": 0}]) if is_there else []
-    stays = mean(text, apart, -0.1, 0.1, PAPER).given(is_there, "two small λ")
+    stays = mean_of(text, apart, (-0.1, 0.1), PAPER).given(is_there, "two small λ")
     return [grows.given(seen.sizes["scale"] > 1, "two values of λ"), stays]
 
 

@@ -20,7 +20,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import median
+from simbias.claims import median_of
 from simbias.core import Claim, Experiment
 from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
@@ -172,21 +172,29 @@ def _regimes(part: xr.Dataset, m: int, d: int, where: str) -> list[Claim]:
     spurious, fitted = "gap to the best found", "best train error"
     return [
         # No network is below 0, so that this bounds what is missed from above.
-        median(
+        median_of(
             f"train error of the small start over σ², n = {first}, {where}",
-            *(few["small"], 0, 0.01, PAPER),
+            few["small"],
+            (0, 0.01),
+            PAPER,
         ).given(first < middle, "n < m·d"),
-        median(
+        median_of(
             f"{spurious} over σ², n = m·d, {where}",
-            *(at["gap"], 0.25, np.inf, PAPER),
+            at["gap"],
+            (0.25, np.inf),
+            PAPER,
         ).given(is_there, "n = m·d"),
-        median(
+        median_of(
             f"{fitted} over σ², n = m·d, {where}",
-            *(at["best"], 0, 0.25, PAPER),
+            at["best"],
+            (0, 0.25),
+            PAPER,
         ).given(is_there, "n = m·d"),
-        median(
+        median_of(
             f"{spurious} over (m − 2)d/n σ², n = {last}, {where}",
-            *(many["gap"] * last / _free(m, d), 0.5, 1.5, DERIVED),
+            many["gap"] * last / _free(m, d),
+            (0.5, 1.5),
+            DERIVED,
         ).given(last >= 10 * middle, "n ≥ 10·m·d"),
     ]
 

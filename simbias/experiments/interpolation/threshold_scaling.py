@@ -28,7 +28,7 @@ from matplotlib.ticker import NullLocator
 
 from simbias.analysis.median_crossing import median_crossing
 from simbias.analysis.parts import with_axes
-from simbias.claims import share
+from simbias.claims import share_of
 from simbias.core import Claim, Estimate, Experiment
 from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
@@ -234,7 +234,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     rows = rows.reshape(-1, rows.shape[-1])
     least = rows[np.argmin(rows.mean(axis=1))]
     text = f"interpolate at n = {errors['n'].values.min()}, least share, {when}"
-    out = [share(text, least, 0.9, 1.0, PAPER), *_alike(errors, when)]
+    out = [share_of(text, least, (0.9, 1.0), PAPER), *_alike(errors, when)]
     for (axis, level, label), p in exponents(errors).items():
         where = f"n* at {LEVELS[level]}{', ' + label if label else ''}, {when}"
         if axis in _CLAIMED:
@@ -258,7 +258,7 @@ def _alike(errors: xr.Dataset, when: str) -> list[Claim]:
         is_alike = ((one < min(LEVELS)) == (other < min(LEVELS))).values[is_known]
         text = f"members that end alike from λ = {high:g} and {low:g}"
         text = f"{text}{', ' + label if label else ''}, {when}"
-        claim = share(text, is_alike, ALIKE, 1.0, f"{PAPER}; band ours")
+        claim = share_of(text, is_alike, (ALIKE, 1.0), f"{PAPER}; band ours")
         out.append(claim.given(high <= SMALL, _NEEDS))
     return out
 

@@ -27,7 +27,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
 from simbias.checks.values import positive_integer
-from simbias.claims import difference, largest
+from simbias.claims import difference_of, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
 from simbias.experiments.layers._filters import FirstFilters, gallery
@@ -177,7 +177,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
                 end.sel(kind=kind, permuted=p, drop=True) for p in (False, True)
             )
             text = f"share {kind} at the end, images − pixels permuted"
-            out.append(difference(text, own, other, 0.0, 1.0, OURS))
+            out.append(difference_of(text, own, other, (0.0, 1.0), OURS))
     return out
 
 
@@ -188,7 +188,7 @@ def _of_images(cell: xr.Dataset) -> list[Claim]:
     for kind in KINDS[:2]:
         text = f"share {kind}, end − start"
         out.append(
-            difference(text, end.sel(kind=kind), start.sel(kind=kind), 0, 1, OLAH)
+            difference_of(text, end.sel(kind=kind), start.sel(kind=kind), (0, 1), OLAH)
         )
     first, last = (pairs.isel(time=i, drop=True) for i in (0, -1))
     opposite, random, signs = (
@@ -199,11 +199,11 @@ def _of_images(cell: xr.Dataset) -> list[Claim]:
     text = "−cos of opposite filters at the end"
     return [
         *out,
-        difference(f"{text} − of random pairs", opposite, random, 0, 2, SHANG),
-        difference(f"{text} − at the start", opposite, was, 0, 2, SHANG),
-        difference(f"{text} − with signs tossed", opposite, signs, 0, 2, OURS),
-        difference(
-            "control: the last at the start", was, chance, -0.01, 0.01, "0; band ours"
+        difference_of(f"{text} − of random pairs", opposite, random, (0, 2), SHANG),
+        difference_of(f"{text} − at the start", opposite, was, (0, 2), SHANG),
+        difference_of(f"{text} − with signs tossed", opposite, signs, (0, 2), OURS),
+        difference_of(
+            "control: the last at the start", was, chance, (-0.01, 0.01), "0; band ours"
         ),
     ]
 
@@ -214,14 +214,14 @@ def _of_control(cell: xr.Dataset) -> list[Claim]:
     text = "control, pixels permuted: share Gabor or colour at the end, largest"
     return [
         _at_the_start(kinds.isel(time=0, drop=True), ", pixels permuted"),
-        largest(text, told, 0.0, 0.02, OURS),
+        largest_of(text, told, (0.0, 0.02), OURS),
     ]
 
 
 def _at_the_start(start: xr.DataArray, where: str) -> Claim:
     told = 1 - start.sel(kind="neither")
     text = f"control, the start{where}: share Gabor or colour, largest"
-    return largest(text, told, 0.0, 0.02, OURS)
+    return largest_of(text, told, (0.0, 0.02), OURS)
 
 
 def _name(permuted: bool) -> str:

@@ -24,7 +24,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.checks.values import positive_integer
-from simbias.claims import difference, largest, mean, smallest
+from simbias.claims import difference_of, largest_of, mean_of, smallest_of
 from simbias.core import (
     AbstractMeasure,
     AbstractNetwork,
@@ -197,21 +197,31 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     worst, lost = others.min("layer", skipna=False), test - others.mean("layer")
     late = np.abs(back.sel(epoch=EPOCHS[-1]) - test)
     out = [
-        smallest("training accuracy, smallest", end.sel(sample="train"), 0.99, 1, OURS),
-        difference(
-            "accuracy with the worst other layer at its start − with layer 1",
-            *(worst, first, 0.0, 1.0, PAPER),
+        smallest_of(
+            "training accuracy, smallest", end.sel(sample="train"), (0.99, 1), OURS
         ),
-        mean("accuracy lost, another layer at its start", lost, 0.0, 0.05, OURS),
+        difference_of(
+            "accuracy with the worst other layer at its start − with layer 1",
+            worst,
+            first,
+            (0.0, 1.0),
+            PAPER,
+        ),
+        mean_of("accuracy lost, another layer at its start", lost, (0.0, 0.05), OURS),
         *(
-            mean(
-                f"accuracy with layer {k} drawn again", v, 0.0, 0.5, f"{PAPER}; ½ ours"
+            mean_of(
+                f"accuracy with layer {k} drawn again",
+                v,
+                (0.0, 0.5),
+                f"{PAPER}; ½ ours",
             )
             for k, v in zip(_LAYERS, redrawn.transpose("layer", ...), strict=True)
         ),
-        largest(
+        largest_of(
             f"control: accuracy changed, a layer back at epoch {EPOCHS[-1]}, largest",
-            *(late, 0.0, 0.01, OURS),
+            late,
+            (0.0, 0.01),
+            OURS,
         ),
     ]
     rows = [
@@ -222,7 +232,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     ]
     is_mnist = ds["source"].item() == "mnist"
     published = [
-        mean(f"MNIST: {text}", seen, at - reach, at + reach, REPLICA)
+        mean_of(f"MNIST: {text}", seen, (at - reach, at + reach), REPLICA)
         for text, seen, at, reach in rows
     ]
     return out + [claim.given(is_mnist, "source = mnist") for claim in published]

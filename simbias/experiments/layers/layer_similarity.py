@@ -20,7 +20,7 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.checks.values import positive_integer
-from simbias.claims import difference, smallest
+from simbias.claims import difference_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment
 from simbias.datasets.vision.images import Source, images
 from simbias.experiments.layers._digits import (
@@ -157,7 +157,7 @@ def figure(ds: xr.Dataset) -> Figure:
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Lower layers are nearer their end, and seeds share neurons."""
     train = ds["accuracy"].isel(time=-1).sel(sample="train")
-    out = [smallest("training accuracy, smallest", train, 0.99, 1.0, "ours")]
+    out = [smallest_of("training accuracy, smallest", train, (0.99, 1.0), "ours")]
     # Between the start and the last of the epochs.
     way = ds["similarity"].isel(epoch=slice(1, -1)).mean("epoch", skipna=False)
     for index, source in zip(INDICES, (SVCCA, CKA), strict=True):
@@ -166,16 +166,20 @@ def claims(ds: xr.Dataset) -> list[Claim]:
                 f"{index} with the end, epochs 1 to 40: layer {lower} − layer {upper}"
             )
             one, other = (way.sel(index=index, layer=k) for k in (lower, upper))
-            out.append(difference(text, one, other, 0.0, 1.0, source))
+            out.append(difference_of(text, one, other, (0.0, 1.0), source))
     for layer in LAYERS:
         shared = ds["matched_correlation"].sel(layer=layer)
         same, other = (shared.sel(other=k) for k in OTHERS)
         text = f"matched correlation, same task − another task, layer {layer}"
         out.append(
-            difference(text, same.isel(time=-1), other.isel(time=-1), 0.0, 1.0, MATCHED)
+            difference_of(
+                text, same.isel(time=-1), other.isel(time=-1), (0.0, 1.0), MATCHED
+            )
         )
         text = f"control: the same at the start, layer {layer}"
         out.append(
-            difference(text, same.isel(time=0), other.isel(time=0), -0.02, 0.02, "ours")
+            difference_of(
+                text, same.isel(time=0), other.isel(time=0), (-0.02, 0.02), "ours"
+            )
         )
     return out

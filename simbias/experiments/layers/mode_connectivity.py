@@ -19,7 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.checks.values import positive_integer
-from simbias.claims import difference, mean, smallest
+from simbias.claims import difference_of, mean_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment
 from simbias.datasets.vision.images import Source, images
 from simbias.experiments.layers._digits import CLASSES, ClassAccuracy, N, input_size
@@ -150,11 +150,11 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     train = ds["accuracy"].isel(time=-1).sel(sample="train")
     end, widths = barrier(ds["path"]), ds["m"].values
     error = end.sel(sample="test", quantity="error")
-    out = [smallest("training accuracy, smallest", train, 0.99, 1.0, OURS)]
+    out = [smallest_of("training accuracy, smallest", train, (0.99, 1.0), OURS)]
     for m in widths:
         naive = error.sel(m=m, matching="none")
         text = f"barrier of the test error, as they are, m = {m}"
-        out.append(mean(text, naive, 0.02, 1.0, FRANKLE))
+        out.append(mean_of(text, naive, (0.02, 1.0), FRANKLE))
     for name in MATCHINGS[1:]:
         how = NAMES[name]
         for m in widths:
@@ -163,16 +163,16 @@ def claims(ds: xr.Dataset) -> list[Claim]:
                 both = end.sel(m=m, sample=sample, quantity=what)
                 one, other = (both.sel(matching=k) for k in ("none", name))
                 text = f"{sample} {what}: as they are − matched {how}, m = {m}"
-                out.append(difference(text, one, other, 0.0, np.inf, REBASIN))
+                out.append(difference_of(text, one, other, (0.0, np.inf), REBASIN))
         for what, sample in (("error", "test"), ("loss", "train")):
             matched = end.sel(sample=sample, quantity=what, matching=name)
             ends = matched.isel(m=0), matched.isel(m=-1)
             text = f"{sample} {what}, matched {how}: narrowest − widest"
-            change = difference(text, *ends, 0.0, np.inf, ENTEZARI)
+            change = difference_of(text, *ends, (0.0, np.inf), ENTEZARI)
             out.append(change.given(widths.size > 1, "two widths"))
         wide = error.sel(matching=name).isel(m=-1)
         text = f"barrier of the test error, matched {how}, at the widest"
         out.append(
-            mean(text, wide, 0.0, 0.02, STABLE).given(widths[-1] >= 512, "m = 512")
+            mean_of(text, wide, (0.0, 0.02), STABLE).given(widths[-1] >= 512, "m = 512")
         )
     return out

@@ -23,7 +23,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.checks.values import positive_integer
-from simbias.claims import difference, mean, smallest
+from simbias.claims import difference_of, mean_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import Source, images
 from simbias.experiments.layers._digits import CLASSES, ClassAccuracy, N, input_size
@@ -213,22 +213,22 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     train = ds["accuracy"].isel(time=-1, network=slice(0, 2)).sel(sample="train")
     high, forks = barrier(ds["path"]), ds["fork"].values
     error = high.sel(sample="test", quantity="error", matching="none").isel(time=-1)
-    out = [smallest("training accuracy, smallest", train, 0.99, 1.0, OURS)]
+    out = [smallest_of("training accuracy, smallest", train, (0.99, 1.0), OURS)]
     if 0 in forks:
         text = "barrier of the test error, fork at the start"
-        out.append(mean(text, error.sel(fork=0), 0.0, 0.02, FRANKLE))
+        out.append(mean_of(text, error.sel(fork=0), (0.0, 0.02), FRANKLE))
     if APART in forks:
         out += _of_two_starts(ds.sel(fork=APART), high.sel(fork=APART))
         if 0 in forks:
             text = "barrier of the test error: two starts − one, fork at the start"
             one, other = (error.sel(fork=k) for k in (APART, 0))
-            out.append(difference(text, one, other, 0.0, 1.0, LATER))
+            out.append(difference_of(text, one, other, (0.0, 1.0), LATER))
     forked = high.sel(sample="train", quantity="loss", matching="none")
     forked = forked.isel(time=-1, fork=forks >= 0)
     if forked.sizes["fork"] > 1:
         text = "barrier of the training loss: earliest fork − latest"
         early, late = (forked.isel(fork=k) for k in (0, -1))
-        out.append(difference(text, early, late, 0.0, np.inf, LATER))
+        out.append(difference_of(text, early, late, (0.0, np.inf), LATER))
     return out
 
 
@@ -244,34 +244,31 @@ def _of_two_starts(apart: xr.Dataset, high: xr.DataArray) -> list[Claim]:
     first = int(np.argmax(naive["time"].values >= 1))
     text = "two starts: barrier of the test loss"
     return [
-        difference(
+        difference_of(
             f"{text}, end − start",
             naive.isel(time=-1),
             naive.isel(time=0),
-            0.0,
-            np.inf,
+            (0.0, np.inf),
             REBASIN,
         ),
-        difference(
+        difference_of(
             f"{text}, matched: epoch 1 − end",
             matched.isel(time=first),
             matched.isel(time=-1),
-            0.0,
-            np.inf,
+            (0.0, np.inf),
             REBASIN,
         ),
-        mean("test error: as they are − matched", same, 0.0, 1.0, REBASIN),
-        mean("control: the same, other labels", no_help, -0.05, 0.05, OURS).given(
+        mean_of("test error: as they are − matched", same, (0.0, 1.0), REBASIN),
+        mean_of("control: the same, other labels", no_help, (-0.05, 0.05), OURS).given(
             int(apart["m"]) >= 128, "m = 128"
         ),
-        mean(
+        mean_of(
             "control: barrier of the test error, other labels, matched",
             other.sel(matching="activations"),
-            0.02,
-            1.0,
+            (0.02, 1.0),
             f"{OURS}: no one valley",
         ),
-        difference(
-            "matching helps: same labels − other", same, no_help, 0.0, 1.0, OURS
+        difference_of(
+            "matching helps: same labels − other", same, no_help, (0.0, 1.0), OURS
         ),
     ]

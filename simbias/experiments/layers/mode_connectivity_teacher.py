@@ -17,7 +17,7 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
-from simbias.claims import difference, largest, slope
+from simbias.claims import difference_of, largest_of, slope_of
 from simbias.core import Claim, Dataset, Experiment
 from simbias.experiments.layers._paths import MATCHINGS, NAMES, TINTS, barrier
 from simbias.experiments.layers._side_by_side import SideBySide, side_by_side
@@ -137,21 +137,21 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     ends = path.isel(alpha=[0, -1])
     is_there = narrow in widths
     past = high.sel(m=widths > _peak(high))
-    out = [largest("loss of a student, largest", ends, 0, 1e-4, OURS)]
+    out = [largest_of("loss of a student, largest", ends, (0, 1e-4), OURS)]
     for name in MATCHINGS[1:]:
         how, matched = f"matched {NAMES[name]}", high.sel(matching=name)
         for m in widths:
             naive, after = high.sel(m=m, matching="none"), matched.sel(m=m)
             text = f"barrier, as they are − {how}, m = {m}"
-            out.append(difference(text, naive, after, 0, np.inf, REBASIN))
+            out.append(difference_of(text, naive, after, (0, np.inf), REBASIN))
         text = f"{how}: barrier at the teacher's width, largest"
         as_teacher = matched.sel(m=widths == narrow)
-        out.append(largest(text, as_teacher, 0, 1e-6, UNIQUE))
+        out.append(largest_of(text, as_teacher, (0, 1e-6), UNIQUE))
         top = matched.sel(m=_peak(high))
         if is_there:
             text = f"{how}: barrier at the peak − at the teacher's width"
             before = matched.sel(m=narrow)
-            out.append(difference(text, top, before, 0, np.inf, ZHAN))
+            out.append(difference_of(text, top, before, (0, np.inf), ZHAN))
         text = f"{how}: slope of ln barrier against ln m, past the peak"
         out.append(_slope(text, past.sel(matching=name), -np.inf, -0.5, ZHAN))
     text = "control: slope of ln barrier against ln m, as they are"
@@ -170,5 +170,5 @@ def _slope(text: str, high: xr.DataArray, low: float, top: float, source: str) -
     with np.errstate(divide="ignore"):
         logs = np.log(high.mean("seed").values)
     logs = np.where(np.isfinite(logs), logs, np.nan)
-    found = slope(text, np.log(high["m"].values), logs, low, top, source)
+    found = slope_of(text, np.log(high["m"].values), logs, (low, top), source)
     return found.given(high.sizes["m"] > 2, "three widths past the peak")

@@ -21,7 +21,7 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from simbias.claims import largest, mean, slope, smallest
+from simbias.claims import largest_of, mean_of, slope_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.experiments.layers._two_neurons import (
     GaussianLoss,
@@ -153,22 +153,21 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     text = f"escape time × 0.596 against ln(1/δ), δ ≤ {SMALL:g}: slope"
     logs = -np.log(small["delta"].values)
     if small.sizes["delta"] > 1:
-        time = slope(text, logs, passed, 0.98, 1.02, f"{LAW}; 2 % ours")
+        time = slope_of(text, logs, passed, (0.98, 1.02), f"{LAW}; 2 % ours")
     else:
-        none = mean(text, [], 0.98, 1.02, f"{LAW}; 2 % ours")
+        none = mean_of(text, [], (0.98, 1.02), f"{LAW}; 2 % ours")
         time = none.given(False, f"two values of δ ≤ {SMALL:g}")
     return [
         time,
-        smallest("larger weight at the end, least", own, 0.99, 1.01, SLIDE, **off),
-        largest(
-            "smaller weight at the end, largest", abs(other), 0, 0.01, SLIDE, **off
+        smallest_of("larger weight at the end, least", own, (0.99, 1.01), SLIDE, **off),
+        largest_of(
+            "smaller weight at the end, largest", abs(other), (0, 0.01), SLIDE, **off
         ),
-        smallest(
+        smallest_of(
             "loss of the solution averaged with its mirror image over the saddle's, "
             "least",
             junk / law.loss,
-            1,
-            np.inf,
+            (1, np.inf),
             "ours: junk, worse than what has learned no direction",
         ),
     ]

@@ -20,7 +20,7 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
-from simbias.claims import largest, near, smallest
+from simbias.claims import farthest_of, largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.experiments.layers._two_neurons import (
     GaussianLoss,
@@ -166,30 +166,29 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     )
     off = {"tolerance": TOLERANCE}
     return [
-        near(
+        farthest_of(
             f"{above}: escape time over that of the closed form, farthest from 1",
             escape_times(gaps(fine)) / escape_times(expected(fine)),
             1.0,
-            0.98,
-            1.02,
+            (0.98, 1.02),
             f"{LAW}; 2 % ours",
             **off,
         ).given(n >= 512, "512 angles"),
-        smallest(f"{above}: larger weight, least", own, 0.99, 1.01, SLIDE, **off),
-        largest(f"{above}: smaller weight, largest", abs(other), 0, 0.01, SLIDE, **off),
-        near(
+        smallest_of(f"{above}: larger weight, least", own, (0.99, 1.01), SLIDE, **off),
+        largest_of(
+            f"{above}: smaller weight, largest", abs(other), (0, 0.01), SLIDE, **off
+        ),
+        farthest_of(
             f"{below}, offset ½: gap at the end over δ, farthest from 1",
             midway.isel(time=-1) / midway["delta"],
             1.0,
-            0.999,
-            1.001,
+            (0.999, 1.001),
             "no angle between the hyperplanes; tolerance ours",
         ),
-        largest(
+        largest_of(
             f"{below}, offset 0: latest escape over the earliest",
             spread,
-            1,
-            1.1,
+            (1, 1.1),
             "ours; by the closed form 1.54 for δ = 1e-6 over 1e-4",
             **off,
         ),

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from simbias.analysis.first_passage import first_passage
-from simbias.claims import largest, near, smallest
+from simbias.claims import farthest_of, largest_of, smallest_of
 from simbias.core import Claim
 from simbias.experiments.linear._deep_linear import STRENGTHS
 from simbias.theory.mode_strength import mode_time
@@ -50,7 +50,7 @@ def modes(ds: xr.Dataset, depth: int) -> list[Claim]:
         text = (
             f"{name} (control): ratio of the next mode's escape time, farthest from 1"
         )
-        return [near(text, ratio, 1, 0.99, 1.01, SAXE)]
+        return [farthest_of(text, ratio, 1, (0.99, 1.01), SAXE)]
     s = np.array(STRENGTHS)[:, None]
     if depth == 2:
         u0 = part["early_strengths"].isel(time=0).transpose("mode", "seed").values
@@ -63,14 +63,17 @@ def modes(ds: xr.Dataset, depth: int) -> list[Claim]:
             [[mode_time(v / 2, FROM * v, v, depth)] for v in STRENGTHS], np.float64
         )
     return [
-        near(
-            f"{text}, farthest", seen / law, 1, 0.95, 1.05, f"{SAXE}; the band is ours"
+        farthest_of(
+            f"{text}, farthest",
+            seen / law,
+            1,
+            (0.95, 1.05),
+            f"{SAXE}; the band is ours",
         ),
-        smallest(
+        smallest_of(
             f"{name}: ratio of the next mode's escape time, smallest",
             ratio,
-            1,
-            np.inf,
+            (1, np.inf),
             SAXE,
         ),
     ]
@@ -87,7 +90,7 @@ def steps(ds: xr.Dataset, depth: int) -> list[Claim]:
         text = f"{name} (control): effective rank from t = 0.1 on, farthest"
         last = levels()[-1]
         seen = rank[:, time.values >= 0.1]
-        return [near(text, seen, last, last - 0.05, last + 0.05, STEPS)]
+        return [farthest_of(text, seen, last, (last - 0.05, last + 0.05), STEPS)]
     ends = [*passages(part, 0.5), np.full(len(rank), np.inf)]
     gaps = []
     for level, (begin, end) in zip(levels(), pairwise(ends), strict=True):
@@ -96,7 +99,7 @@ def steps(ds: xr.Dataset, depth: int) -> list[Claim]:
         # Of a member that failed nothing is known.
         gaps.append(np.where(np.isnan(rank).any(axis=1), np.nan, far.min(axis=1)))
     text = f"{name}: how near the effective rank comes to each step, relative, largest"
-    return [largest(text, gaps, 0, 0.05, STEPS)]
+    return [largest_of(text, gaps, (0, 0.05), STEPS)]
 
 
 def without_balance(ds: xr.Dataset, depth: int) -> list[Claim]:
@@ -106,7 +109,7 @@ def without_balance(ds: xr.Dataset, depth: int) -> list[Claim]:
         return []
     worst = part["end_to_end"].sel(law="velocity").max("time")
     text = f"N = {depth}, unbalanced start (control): |Ẇ + ψ(∇)|/|Ẇ| at its most"
-    return [smallest(f"{text}, least member", worst, 0.05, np.inf, OURS)]
+    return [smallest_of(f"{text}, least member", worst, (0.05, np.inf), OURS)]
 
 
 def same_minimum(ds: xr.Dataset) -> Claim:
@@ -115,7 +118,7 @@ def same_minimum(ds: xr.Dataset) -> Claim:
     text = (
         "every start and depth: |W − M| at the end, M that of the linear model, largest"
     )
-    return largest(text, np.sqrt(2 * last), 0, 1e-6, ARORA)
+    return largest_of(text, np.sqrt(2 * last), (0, 1e-6), ARORA)
 
 
 def passages(part: xr.Dataset, level: float) -> np.ndarray:

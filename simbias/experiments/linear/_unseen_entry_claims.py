@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from simbias.claims import largest, near, smallest
+from simbias.claims import farthest_of, largest_of, smallest_of
 from simbias.core import Claim
 
 PAPER = "Razin & Cohen (2020), arXiv:2005.06398 (?)"
@@ -32,15 +32,16 @@ def grows(part: xr.Dataset, name: str) -> list[Claim]:
     ]
     rank = part["effective_rank"].isel(time=-1)
     return [
-        near(
+        farthest_of(
             f"{name}: exponent of |w₁₁| in the loss, last tenth, farthest from −½",
             slopes,
             -0.5,
-            -0.55,
-            -0.45,
+            (-0.55, -0.45),
             f"{PAPER}; the band is ours",
         ),
-        largest(f"{name}: effective rank at the end, largest", rank, 1, 1.05, PAPER),
+        largest_of(
+            f"{name}: effective rank at the end, largest", rank, (1, 1.05), PAPER
+        ),
     ]
 
 
@@ -51,9 +52,11 @@ def rests(part: xr.Dataset, name: str) -> list[Claim]:
     moved = late.max("time") - late.min("time")
     rank = part["effective_rank"].isel(time=-1)
     return [
-        largest(f"{name}: |w₁₁| at any time, largest", size, 0, 2, OURS),
-        largest(f"{name}: how far w₁₁ moves after t = 1000", moved, 0, 1e-6, OURS),
-        smallest(f"{name}: effective rank at the end, smallest", rank, 1.5, 2, OURS),
+        largest_of(f"{name}: |w₁₁| at any time, largest", size, (0, 2), OURS),
+        largest_of(f"{name}: how far w₁₁ moves after t = 1000", moved, (0, 1e-6), OURS),
+        smallest_of(
+            f"{name}: effective rank at the end, smallest", rank, (1.5, 2), OURS
+        ),
     ]
 
 
@@ -71,10 +74,10 @@ def lost(part: xr.Dataset, name: str) -> list[Claim]:
         f"{name}: |w₁₁| of factors, whose det has changed sign, over that of the flow"
     )
     return [
-        largest(
-            f"{name}: sign of det of factors at the end, largest", sign, -1, -1, OURS
+        largest_of(
+            f"{name}: sign of det of factors at the end, largest", sign, (-1, -1), OURS
         ),
-        largest(f"{text}, at the end, largest", changed, 0, 0.5, OURS),
+        largest_of(f"{text}, at the end, largest", changed, (0, 0.5), OURS),
     ]
 
 

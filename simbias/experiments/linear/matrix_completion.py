@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
 from simbias.checks.values import positive, positive_integer
-from simbias.claims import difference, median
+from simbias.claims import difference_of, median_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
 from simbias.experiments._times import log_times
@@ -197,9 +197,9 @@ def _of_one(end: xr.Dataset, name: str, is_low: bool) -> Claim:
     text = "error of the entries not seen over their size, median"
     if is_low:
         source = f"{PAPER}; the band is ours"
-        return median(f"{name}: {text}", end["unseen_error"], 0, 0.5, source)
+        return median_of(f"{name}: {text}", end["unseen_error"], (0, 0.5), source)
     name = f"{name} (control)"
-    return median(f"{name}: {text}", end["unseen_error"], 0.9, np.inf, OURS)
+    return median_of(f"{name}: {text}", end["unseen_error"], (0.9, np.inf), OURS)
 
 
 def _deeper(before: xr.Dataset, after: xr.Dataset, name: str) -> list[Claim]:
@@ -208,9 +208,9 @@ def _deeper(before: xr.Dataset, after: xr.Dataset, name: str) -> list[Claim]:
     ranks = [end["effective_rank"] for end in (before, after)]
     text = f"lg error of the entries not seen, {name}, mean"
     return [
-        difference(text, logs[0], logs[1], 0, np.inf, PAPER),
-        difference(
-            f"effective rank, {name}, mean", ranks[0], ranks[1], 0, np.inf, PAPER
+        difference_of(text, logs[0], logs[1], (0, np.inf), PAPER),
+        difference_of(
+            f"effective rank, {name}, mean", ranks[0], ranks[1], (0, np.inf), PAPER
         ),
     ]
 

@@ -30,7 +30,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.checks.values import not_negative, positive_integer
-from simbias.claims import largest, smallest
+from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
 from simbias.experiments._times import log_times
@@ -204,13 +204,13 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     for way in _CONVERGING:
         bound = 1e-6 if way == "sgd" else 1e-8
         text = f"{_NAMES[way]}: distance to X⁺y + P⊥w₀ over ‖X⁺y‖, largest"
-        found.append(converged(largest(text, _of(far, way), 0, bound, _THEOREM)))
+        found.append(converged(largest_of(text, _of(far, way), (0, bound), _THEOREM)))
     text = "η = 2.1/λ₁: distance at the end over the first, smallest"
     grown = distance(end).isel(time=-1) / distance(end).isel(time=0)
-    found.append(smallest(text, _of(grown, "gd_2.1"), 1, np.inf, "theory"))
+    found.append(smallest_of(text, _of(grown, "gd_2.1"), (1, np.inf), "theory"))
     for way in ("adam", "sign"):
         text = f"control, {_NAMES[way]}: ‖P⊥(w − w₀)‖/‖X⁺y‖, smallest"
-        claim = smallest(text, _of(out, way), 0.05, np.inf, "ours")
+        claim = smallest_of(text, _of(out, way), (0.05, np.inf), "ours")
         found.append(claim.given(is_wide, WIDE))
     return found
 

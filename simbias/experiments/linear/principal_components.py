@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from simbias.analysis.rank_correlation import rank_correlation
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
-from simbias.claims import mean
+from simbias.claims import mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.linear.principal_classes import principal_classes
 from simbias.experiments.linear._principal import (
@@ -193,14 +193,14 @@ def _exponent_in_m(part: xr.Dataset) -> Claim:
     x = xr.ufuncs.log(part["m"]) - xr.ufuncs.log(part["m"]).mean()
     slopes = (x * error).sum("m", skipna=False) / max(float((x**2).sum()), 1e-12)
     text = f"L = {int(part['depth'])}: squared error of the early law, exponent in m"
-    return mean(text, slopes, -1.1, -0.9, f"{PAPER}; band ours").given(
+    return mean_of(text, slopes, (-1.1, -0.9), f"{PAPER}; band ours").given(
         part.sizes["m"] > 1, "two widths"
     )
 
 
 def _exponent_in_d(part: xr.Dataset, at: str) -> Claim:
     text = f"{at}: time to half of wⱼ, exponent in d_j"
-    return mean(text, exponents_in_d(part), -1.1, -0.9, f"{PAPER}; band ours")
+    return mean_of(text, exponents_in_d(part), (-1.1, -0.9), f"{PAPER}; band ours")
 
 
 def _order(part: xr.Dataset, at: str) -> list[Claim]:
@@ -209,8 +209,8 @@ def _order(part: xr.Dataset, at: str) -> list[Claim]:
     middle = rho.sel(time=MIDDLE / int(part["depth"]), method="nearest")
     text = f"{at}: rank correlation of the spread of the nets with j"
     return [
-        mean(f"{text}, t = {MIDDLE:g}/L", middle, 0.8, 1.0, f"{PAPER}; band ours"),
-        mean(f"control, start: {text}", rho.isel(time=0), -0.3, 0.3, "ours"),
+        mean_of(f"{text}, t = {MIDDLE:g}/L", middle, (0.8, 1.0), f"{PAPER}; band ours"),
+        mean_of(f"control, start: {text}", rho.isel(time=0), (-0.3, 0.3), "ours"),
     ]
 
 
@@ -218,4 +218,6 @@ def _a_before_b(part: xr.Dataset, at: str) -> Claim:
     """How much farther A has gone from where it was than B, at the end."""
     moved = abs(part["scale_matrices"].diff("time")).sum("time", skipna=False)
     ratio = (moved.sel(side="B") / moved.sel(side="A")).mean("start", skipna=False)
-    return mean(f"{at}: way of B over way of A", ratio, 0, 0.5, f"{PAPER}; band ours")
+    return mean_of(
+        f"{at}: way of B over way of A", ratio, (0, 0.5), f"{PAPER}; band ours"
+    )

@@ -22,7 +22,7 @@ from simbias.analysis.first_passage import first_passage
 from simbias.analysis.rank_correlation import rank_correlation
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
-from simbias.claims import mean
+from simbias.claims import mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.linear.principal_classes import principal_classes
 from simbias.experiments.linear._principal import (
@@ -205,12 +205,12 @@ def _component_order(part: xr.Dataset, kind: str, inputs: str) -> Claim:
         middle = -1.0 if inputs == "raw" else 0.0
         text = f"linear, {inputs} inputs: time to half of wⱼ, exponent in the raw d_j"
         low, high = middle - 0.1, middle + 0.1
-        return mean(text, exponents_in_d(part), low, high, f"{PAPER}; band ours")
+        return mean_of(text, exponents_in_d(part), (low, high), f"{PAPER}; band ours")
     times = own_half_times(part).isel(component=slice(EARLY))
     rho = rank_correlation(times.mean("start", skipna=False), "component")
     text = f"ReLU, {inputs} inputs: rank correlation of time and j, j ≤ {EARLY}"
     low, high = (0.8, 1.0) if inputs == "raw" else (-0.3, 0.3)
-    return mean(text, rho, low, high, f"{PAPER}; band ours")
+    return mean_of(text, rho, (low, high), f"{PAPER}; band ours")
 
 
 def _shuffled(part: xr.Dataset, inputs: str) -> Claim:
@@ -219,6 +219,6 @@ def _shuffled(part: xr.Dataset, inputs: str) -> Claim:
     slower = times.sel(labels="shuffled") - times.sel(labels="true")
     low, high = (0.1, np.inf) if inputs == "raw" else (-0.1, 0.1)
     text = f"linear, {inputs} inputs: ln time to fit, shuffled labels less true"
-    return mean(
-        text, slower.mean("start", skipna=False), low, high, f"{PAPER}; band ours"
+    return mean_of(
+        text, slower.mean("start", skipna=False), (low, high), f"{PAPER}; band ours"
     )

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
-from simbias.claims import mean
+from simbias.claims import mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import Source, images
 from simbias.experiments._times import log_times
@@ -229,7 +229,9 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         raw = ds.sel(inputs="raw")
         pair = (accessibility(raw.sel(network=kind)) for kind in ("linear", "relu"))
         text = "raw: correlation of accessibility, ReLU and linear"
-        out.append(mean(text, correlation(*pair), 0.75, 1, f"{PAPER}: 0.85; band ours"))
+        out.append(
+            mean_of(text, correlation(*pair), (0.75, 1), f"{PAPER}: 0.85; band ours")
+        )
     for kind in [k for k in ("linear", "relu") if k in kinds]:
         out += _of_network(ds.sel(network=kind), NAMES[kind], frames)
     return out
@@ -244,15 +246,17 @@ def _of_network(part: xr.Dataset, name: str, frames: set[str]) -> list[Claim]:
         # What is not below 0 by definition has no lower end that says anything.
         low, high = (0.05, 1) if inputs == "raw" else (-np.inf, 0.05)
         source = f"{PAPER}; band ours"
-        out.append(mean(text, gain(one, FEW), low, high, source))
+        out.append(mean_of(text, gain(one, FEW), (low, high), source))
     if "raw" in linked:
         text = f"{name}, raw: correlation of accessibility and components needed"
-        out.append(mean(text, linked["raw"], -1, -0.8, f"{PAPER}: −0.93; band ours"))
+        out.append(
+            mean_of(text, linked["raw"], (-1, -0.8), f"{PAPER}: −0.93; band ours")
+        )
     if len(linked) == 2:
         text = f"{name}, raw less white: correlation of accessibility and need"
-        out.append(mean(text, linked["raw"] - linked["white"], -2, 0, "ours"))
+        out.append(mean_of(text, linked["raw"] - linked["white"], (-2, 0), "ours"))
     if {"raw", "amplified"} <= frames:
         more, less = (gain(part.sel(inputs=k), ALL) for k in ("amplified", "raw"))
         text = f"{name}: what stopping early gains, amplified less raw"
-        out.append(mean(text, more - less, 0, 1, PAPER))
+        out.append(mean_of(text, more - less, (0, 1), PAPER))
     return out

@@ -28,7 +28,7 @@ from simbias.analysis.mean_interval import mean_interval
 from simbias.analysis.median_shares import median_shares
 from simbias.analysis.quantile_band import quantile_band
 from simbias.checks.values import not_negative, positive_integer
-from simbias.claims import difference, median, predicted, within
+from simbias.claims import difference_of, estimate_of, median_of, statistic_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Estimate, Experiment, Real
 from simbias.errors import BadInput
 from simbias.experiments.linear._designs import RidgeRisk, Spectrum
@@ -149,7 +149,9 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         if part is not None:
             law = functools.partial(kolmogorov, ratio=ratio)
             seen = jackknife_interval(law, spectrum(part))
-        claim = within(text, seen, 0, 0.02, "Marchenko & Pastur (1967); band ours")
+        claim = estimate_of(
+            text, seen, (0, 0.02), "Marchenko & Pastur (1967); band ours"
+        )
         out.append(claim.given(part is not None, f"n ≥ {LARGE} and d/n = {ratio:g}"))
     for n in map(int, ds["n"].values):
         out += _of_the_least(ds, n)
@@ -170,11 +172,11 @@ def _of_the_least(ds: xr.Dataset, n: int) -> list[Claim]:
     middle = float(np.median(seen))
     low, high = least_eigenvalue(np.array(median_shares(len(seen), level=_LEVEL)))
     source = f"Edelman (1988); band of sampling, {_LEVEL:.0%}"
-    found = predicted(text, middle, low, high, source)
+    found = statistic_of(text, middle, (low, high), source)
     alone = float(part["sigma"]) ** 2 * n / law
     text = f"n = {n}, d = n: median risk over σ²n/0.2967, of the least eigenvalue alone"
     over = least_norm_risk(part) / alone if alone else []
-    peak = median(text, over, 1, np.inf, "Edelman (1988)")
+    peak = median_of(text, over, (1, np.inf), "Edelman (1988)")
     return [found, peak.given(alone > 0, NOISE)]
 
 
@@ -194,7 +196,7 @@ def _of_risk(ds: xr.Dataset, n: int) -> list[Claim]:
         if seen:
             text = f"n = {n}, {side}: mean risk over its law, the d farthest from 1"
             farthest = seen[int(np.argmax(reach))]
-            claim = within(text, farthest, 0.9, 1.1, _RISK)
+            claim = estimate_of(text, farthest, (0.9, 1.1), _RISK)
             out.append(claim.given(sigma > 0 or side == "d > n", NOISE))
     return out
 
@@ -209,8 +211,10 @@ def _of_the_peak(ds: xr.Dataset, n: int) -> list[Claim]:
     ridge = best_ridge(peak).values, best_ridge(beyond).values
     control = f"control, n = {n}: best ridge, risk at d = n less that at d = 2n"
     return [
-        median(text, ratio, 2, np.inf, "ours").given(float(ds["sigma"]) > 0, NOISE),
-        difference(control, *ridge, -np.inf, 0, "arXiv:1903.08560, section 5"),
+        median_of(text, ratio, (2, np.inf), "ours").given(
+            float(ds["sigma"]) > 0, NOISE
+        ),
+        difference_of(control, *ridge, (-np.inf, 0), "arXiv:1903.08560, section 5"),
     ]
 
 

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from simbias.analysis.parts import with_axes
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive
-from simbias.claims import largest, smallest
+from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.linear.linear_modes import linear_modes
 from simbias.experiments.linear._deep_linear_claims import passages
@@ -128,7 +128,9 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     """Where it ends; from a start that does not commute: no short law, and an order."""
     ds = with_axes(ds, AXES)
     last = ds["train_loss"].isel(time=-1)
-    out = [largest("|B − M| at the end, largest", np.sqrt(2 * last), 0, 1e-6, DERIVED)]
+    out = [
+        largest_of("|B − M| at the end, largest", np.sqrt(2 * last), (0, 1e-6), DERIVED)
+    ]
     if "random" not in ds["start"].values:
         return out
     part = ds.sel(start="random")
@@ -138,6 +140,6 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     order = "random start: ratio of the next mode's escape time, smallest"
     return [
         *out,
-        smallest(f"{text}, least member", worst, 1e-6, np.inf, OURS),
-        smallest(order, half[1:] / half[:-1], 1, np.inf, LECTURE),
+        smallest_of(f"{text}, least member", worst, (1e-6, np.inf), OURS),
+        smallest_of(order, half[1:] / half[:-1], (1, np.inf), LECTURE),
     ]

@@ -27,7 +27,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import largest, smallest
+from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.separable.hinted import hinted
 from simbias.datasets.separable.symmetric_separable import symmetric_separable
@@ -207,13 +207,13 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     near_axis = "hinted: 99 % of the mass within this angle of ±e₁ (rad)"
     gain = "margin without hints over that with hints, smallest"
     return [
-        smallest(margin, ratio, 0.97, 1, PAPER, **_OFF, most=1),
-        smallest(mean, then[:, 0], 0.999, 1, DERIVED, **_OFF, most=1),
-        largest(control, then[:, 1], 0, 0.99, DERIVED, **_OFF, most=1),
-        smallest(limit, end[:, 1], 0.999, 1, PAPER, **_OFF, most=1),
-        largest(odd, even, 0, 0.01, PAPER, **_OFF),
-        largest(near_axis, away, 0, 0.01, PAPER, **_OFF),
-        smallest(gain, gains, 2, np.inf, PAPER, **_OFF),
+        smallest_of(margin, ratio, (0.97, 1), PAPER, **_OFF, most=1),
+        smallest_of(mean, then[:, 0], (0.999, 1), DERIVED, **_OFF, most=1),
+        largest_of(control, then[:, 1], (0, 0.99), DERIVED, **_OFF, most=1),
+        smallest_of(limit, end[:, 1], (0.999, 1), PAPER, **_OFF, most=1),
+        largest_of(odd, even, (0, 0.01), PAPER, **_OFF),
+        largest_of(near_axis, away, (0, 0.01), PAPER, **_OFF),
+        smallest_of(gain, gains, (2, np.inf), PAPER, **_OFF),
     ]
 
 

@@ -22,7 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import largest, near
+from simbias.claims import farthest_of, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.separable.orthogonally_separable import orthogonally_separable
 from simbias.experiments.margins._until_end import until_end
@@ -154,9 +154,11 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     inside = "99 % of the mass within this angle of its group (rad)"
     count = "directions at the end, farthest from 2"
     return [
-        largest(off, angles(last), 0, 0.02, PAPER, tolerance=TOLERANCE),
-        largest(inside, last["group_deviation"], 0, 0.02, PAPER, tolerance=TOLERANCE),
-        near(count, last["effective_width"], 2, 2, 2, PAPER),
+        largest_of(off, angles(last), (0, 0.02), PAPER, tolerance=TOLERANCE),
+        largest_of(
+            inside, last["group_deviation"], (0, 0.02), PAPER, tolerance=TOLERANCE
+        ),
+        farthest_of(count, last["effective_width"], 2, (2, 2), PAPER),
     ]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 
 from simbias.analysis.verdicts import effect_interval
-from simbias.claims import difference, within
+from simbias.claims import difference_of, estimate_of
 from simbias.core import Claim
 from simbias.experiments.matrix._rows import ROWS
 from simbias.experiments.matrix._settings import parsed
@@ -36,13 +36,13 @@ def statements(ds: xr.Dataset, found: xr.Dataset) -> list[Claim]:
             values = _cell(found["scalar"], bias, setting, optimiser)
             seen = effect_interval(values, low=row.low, high=row.high)
             text = f"{row.title}, {setting}, {optimiser}: {row.text}"
-            out.append(within(text, seen, low, high, source))
+            out.append(estimate_of(text, seen, (low, high), source))
     if _has(ds, "principal", LINEAR, "gd") and _has(ds, "principal", LINEAR, "adam"):
         gd = _cell(found["scalar"], "principal", LINEAR, "gd")
         adam = _cell(found["scalar"], "principal", LINEAR, "adam")
         text = f"principal component, {LINEAR}: −slope under gd less that under adam"
         source = "ours: a step of Adam is of one size in all coordinates"
-        out.append(difference(text, gd, adam, 0.25, np.inf, source))
+        out.append(difference_of(text, gd, adam, (0.25, np.inf), source))
     return [*out, *_kernels(ds)]
 
 
@@ -58,7 +58,7 @@ def _kernels(ds: xr.Dataset) -> list[Claim]:
         seen = effect_interval(foretold(one, "spectral").values, low=-1, high=1)
         text = f"{setting}, gd: Spearman's ρ of the first kernel's rates of the waves "
         text += "and of 1/time"
-        out.append(within(text, seen, 0.5, 1.0, "lazy limit; band ours"))
+        out.append(estimate_of(text, seen, (0.5, 1.0), "lazy limit; band ours"))
     return out
 
 

@@ -40,7 +40,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import near, slope
+from simbias.claims import farthest_of, slope_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.experiments.neuron_groups._early_errors import ERRORS, distances
 from simbias.experiments.neuron_groups._phases import (
@@ -272,7 +272,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             text = (
                 f"exponent in r of {_NAMES[name]}, {extremum}, κ = {kappa:g}, m = {m}"
             )
-            seen = slope(text, log_r, at[name], law - 0.05, law + 0.05, DERIVED)
+            seen = slope_of(text, log_r, at[name], (law - 0.05, law + 0.05), DERIVED)
             out.append(seen.given(len(log_r) > 1, "two values of r"))
     return [*out, *_few_directions(ds, found)]
 
@@ -293,6 +293,6 @@ def _few_directions(ds: xr.Dataset, found: xr.Dataset) -> list[Claim]:
             f"directions at scale ε, any width, {of}, farthest from {law}, "
             f"r = {r:g}, κ = {kappa:g}"
         )
-        claim = near(text, counts, law, law, law, PAPER)
+        claim = farthest_of(text, counts, law, (law, law), PAPER)
         out.append(claim.given(r <= 0.01, "r ≤ 0.01"))
     return out

@@ -20,7 +20,7 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
-from simbias.claims import largest, near
+from simbias.claims import farthest_of, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.separable.xor_clusters import SIGMA, xor_clusters
 from simbias.ensemble.grid import FLOW_PREFIX
@@ -149,13 +149,13 @@ def _claims_of_cell(ds: xr.Dataset, where: str) -> list[Claim]:
     }
     text = {name: f"{said}, {where}" for name, said in text.items()}
     out = [
-        largest(text["late"], late, 0, 1e-3, source, **off),
-        largest(text["apart"], apart, 0, 0.02, source, **off),
-        near(text["share"], share, 0.25, 0.23, 0.27, source, **off),
+        largest_of(text["late"], late, (0, 1e-3), source, **off),
+        largest_of(text["apart"], apart, (0, 0.02), source, **off),
+        farthest_of(text["share"], share, 0.25, (0.23, 0.27), source, **off),
     ]
     if abs(float(ds["angle"]) - math.pi / 2) < 1e-9:
         angle = ds["axis_deviation"].isel(time=-1)
-        out.append(largest(text["angle"], angle, 0, 0.01, source, **off))
+        out.append(largest_of(text["angle"], angle, (0, 0.01), source, **off))
     return out
 
 

@@ -22,7 +22,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.first_passage import first_passage
-from simbias.claims import largest, near
+from simbias.claims import farthest_of, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.separable.xor_clusters import xor_clusters
 from simbias.experiments._draws import samples
@@ -217,11 +217,11 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     r = float(ds["clip"])
     slow, fast = 1 / (1 - 2 * r), 1 / (1 + r)
     return [
-        near(text["rate"], rate / own, 1.0, 0.999, 1.001, early, **off),
-        near(text["delay"], _delays(scale), 1.0, fast, slow, figures, **off),
-        largest(text["angle"], angle, 0.0, 0.01, radius, **off),
-        largest(text["loss"], ds["train_loss"][..., -1], 0, 1e-12, first, **off),
-        largest(text["ratio"], ratio, 1.0, 1.001, first, **off),
+        farthest_of(text["rate"], rate / own, 1.0, (0.999, 1.001), early, **off),
+        farthest_of(text["delay"], _delays(scale), 1.0, (fast, slow), figures, **off),
+        largest_of(text["angle"], angle, (0.0, 0.01), radius, **off),
+        largest_of(text["loss"], ds["train_loss"][..., -1], (0, 1e-12), first, **off),
+        largest_of(text["ratio"], ratio, (1.0, 1.001), first, **off),
     ]
 
 

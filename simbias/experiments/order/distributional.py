@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
 from simbias.checks.values import not_negative
-from simbias.claims import difference, mean
+from simbias.claims import difference_of, mean_of
 from simbias.core import AbstractMeasure, Claim, Dataset, Experiment, Real
 from simbias.datasets.moments.rectangular import Within, rectangular
 from simbias.experiments._times import log_times
@@ -182,22 +182,22 @@ def _of_rectangle(part: xr.Dataset) -> list[Claim]:
         after, before = (log_time.sel(predictor=k, drop=True) for k in (late, early))
         text = f"rectangle: ln τ of the {late} predictor − the same of {early}"
         source = f"{PAPER}: the order"
-        out.append(difference(text, after, before, 0, np.inf, source))
+        out.append(difference_of(text, after, before, (0, np.inf), source))
     for name in PREDICTORS[:3]:
         text = f"rectangle: overlap with the {name} predictor at its peak"
         values = found["overlap"].sel(predictor=name)
-        out.append(mean(text, values, 0.95, 1.0, f"{PAPER}; 0.95 ours"))
+        out.append(mean_of(text, values, (0.95, 1.0), f"{PAPER}; 0.95 ours"))
     exact = exact_overlaps(part, "rectangle")
     law = exact.sel(predictor="covariance").idxmax("time")
     text = "rectangle: ln τ of the covariance predictor − that of the exact flow"
     values = log_time.sel(predictor="covariance") - np.log(float(law))
-    out.append(mean(text, values, -0.2, 0.2, "quadrature; band ours"))
+    out.append(mean_of(text, values, (-0.2, 0.2), "quadrature; band ours"))
     for name in ("mean", "covariance", "whole law alone"):
         at = float(exact.sel(predictor=name).isel(time=-1))
         text = f"rectangle: overlap with {name} at the end ({at:.3f} exact)"
         values = part["overlaps"].sel(predictor=name).isel(time=-1)
         low, high = at - 0.02, at + 0.02
-        out.append(mean(text, values, low, high, "quadrature; ± 0.02 ours"))
+        out.append(mean_of(text, values, (low, high), "quadrature; ± 0.02 ours"))
     return out
 
 
@@ -208,12 +208,11 @@ def _of_gaussian(part: xr.Dataset) -> list[Claim]:
     end = part["overlaps"].sel(predictor="covariance").isel(time=-1)
     text = "gaussian: overlap with the whole law alone, mean over t ≥ 1"
     return [
-        mean(text, values, -0.01, 0.01, "0 by Stein's lemma; ± 0.01 ours"),
-        mean(
+        mean_of(text, values, (-0.01, 0.01), "0 by Stein's lemma; ± 0.01 ours"),
+        mean_of(
             "gaussian: overlap with the covariance predictor at the end",
             end,
-            0.99,
-            1.0,
+            (0.99, 1.0),
             "1 by Stein's lemma; 0.99 ours",
         ),
     ]

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.first_passage import first_passage
 from simbias.analysis.parts import with_axes
-from simbias.claims import difference, mean
+from simbias.claims import difference_of, mean_of
 from simbias.core import Claim, Experiment
 from simbias.experiments._times import log_times
 from simbias.experiments.order._clones import (
@@ -148,13 +148,13 @@ def _of_clones(part: xr.Dataset) -> list[Claim]:
     at = lambda name: log_left.sel(trained_on=name, drop=True)
     for name, source in (("covariance", CLONES), ("marginals", "ours")):
         text = f"mlp: ln time at which the clone of {name} is left − that of mean"
-        out.append(difference(text, at(name), at("mean"), 0, np.inf, source))
+        out.append(difference_of(text, at(name), at("mean"), (0, np.inf), source))
     end = part["accuracy"].isel(time=-1)
     real = end.sel(trained_on="real", drop=True)
     for name in TRAINED_ON[1:]:
         text = f"mlp: accuracy at the end, real − clone of {name}"
         clone = end.sel(trained_on=name, drop=True)
-        out.append(difference(text, real, clone, 0, 1, "arXiv:2211.11567"))
+        out.append(difference_of(text, real, clone, (0, 1), "arXiv:2211.11567"))
     return out
 
 
@@ -165,13 +165,13 @@ def _of_edits(part: xr.Dataset) -> list[Claim]:
     for name in FIRST_ORDER:
         text = f"mlp: ln time of the peak of transport − that of {name}"
         first, source = log_peak.sel(edit=name, drop=True), f"{BELROSE}: the order"
-        out.append(difference(text, transport, first, 0, np.inf, source))
+        out.append(difference_of(text, transport, first, (0, np.inf), source))
     for name in EDITS:
         one = seen.sel(edit=name, drop=True)
         peak, end = one.max("time", skipna=False), one.isel(time=-1)
         text = f"mlp: accuracy for the target after {name}"
         rise = f"{BELROSE}: above chance; 0.1 ours"
         fall = f"{BELROSE}: falls to chance"
-        out.append(mean(f"{text}, peak", peak, CHANCE + 0.1, 1, rise))
-        out.append(mean(f"{text}, at the end", end, 0, CHANCE, fall))
+        out.append(mean_of(f"{text}, peak", peak, (CHANCE + 0.1, 1), rise))
+        out.append(mean_of(f"{text}, at the end", end, (0, CHANCE), fall))
     return out

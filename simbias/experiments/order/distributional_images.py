@@ -17,7 +17,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import difference
+from simbias.claims import difference_of
 from simbias.core import Claim, Experiment
 from simbias.experiments._times import log_times
 from simbias.experiments.order._clones import TRAINED_ON, RealAccuracy, make
@@ -102,10 +102,10 @@ def _of_source(part: xr.Dataset, name: str) -> list[Claim]:
     for kind, source in (("covariance", CLONES), ("marginals", "ours")):
         text = f"{name}: ln time at which the clone of {kind} is left − that of mean"
         pair = at(log_left, kind), at(log_left, "mean")
-        out.append(difference(text, *pair, 0, np.inf, source))
+        out.append(difference_of(text, *pair, (0, np.inf), source))
     rows = [("real", kind) for kind in TRAINED_ON[1:]] + [("covariance", "mean")]
     for more, less in rows:
         text = f"{name}: accuracy at the end, {more} − {less}"
         pair = at(end, more), at(end, less)
-        out.append(difference(text, *pair, 0, 1, "arXiv:2211.11567"))
+        out.append(difference_of(text, *pair, (0, 1), "arXiv:2211.11567"))
     return out

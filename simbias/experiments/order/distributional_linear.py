@@ -20,7 +20,7 @@ import xarray as xr
 from jaxtyping import Array, Float
 from matplotlib.figure import Figure
 
-from simbias.claims import mean, smallest
+from simbias.claims import mean_of, smallest_of
 from simbias.core import AbstractMeasure, Claim, Dataset, Experiment
 from simbias.experiments._times import log_times
 from simbias.experiments.order._clones import (
@@ -120,12 +120,12 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     for name in ("mean", "marginals"):
         text = f"|output, clone of {name} − real| at the end, smallest"
         other = gap.sel(trained_on=name).isel(time=-1)
-        claim = smallest(text, other, 1e-3, np.inf, "other moments; 0.001 ours")
+        claim = smallest_of(text, other, (1e-3, np.inf), "other moments; 0.001 ours")
         out.append(claim.given(is_long, needs))
     for name in EDITS:
         one = ds["target_accuracy"].sel(edit=name)
         fall = one.max("time", skipna=False) - one.isel(time=-1)
         text = f"fall of the accuracy for the target after {name}"
         source = "only means are known; 0.05 ours"
-        out.append(mean(text, fall, 0, 0.05, source).given(is_long, needs))
+        out.append(mean_of(text, fall, (0, 0.05), source).given(is_long, needs))
     return out

@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.mean_interval import mean_interval
 from simbias.checks.values import positive_integer
-from simbias.claims import mean, smallest
+from simbias.claims import mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiments.order._strings import (
     GUESSERS,
@@ -48,8 +48,8 @@ AXES = ("target",)
 RATE = 0.1
 # A run that ends before this is of random networks alone.
 TRAINED = 10.0
-HALF = (0.495, 0.505, f"{SLIDE}, ½; width ours")
-CONTROL = (0.0, 0.5, "ours: control, not above ½")
+HALF = ((0.495, 0.505), f"{SLIDE}, ½; width ours")
+CONTROL = ((0.0, 0.5), "ours: control, not above ½")
 
 
 def make(
@@ -142,29 +142,31 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     for target in ds["target"].values:
         part = ds.sel(target=target)
         # Right on the sample at the cost of the rest is at most a half.
-        band = (0.5, 1.0, "ours: above ½") if target == "majority" else CONTROL
+        band = ((0.5, 1.0), "ours: above ½") if target == "majority" else CONTROL
         uniform, network = (accuracies(part).sel(guesser=name) for name in GUESSERS)
         few = fits(part).sel(guesser="network")
         out += [
-            mean(f"{target}: uniform f that fits, on the rest", uniform, *HALF),
-            mean(f"{target}: random network that fits, on the rest", network, *band),
-            smallest(f"{target}: networks that fit, fewest", few, 1, np.inf, "ours"),
+            mean_of(f"{target}: uniform f that fits, on the rest", uniform, *HALF),
+            mean_of(f"{target}: random network that fits, on the rest", network, *band),
+            smallest_of(
+                f"{target}: networks that fit, fewest", few, (1, np.inf), "ours"
+            ),
             *_of_training(part, str(target), band),
         ]
     return out
 
 
 def _of_training(
-    part: xr.Dataset, target: str, band: tuple[float, float, str]
+    part: xr.Dataset, target: str, band: tuple[tuple[float, float], str]
 ) -> list[Claim]:
     end = part.isel(time=-1)
     time = float(end["time"])
     first, last = fitted(part)["rest_accuracy"], end["rest_accuracy"]
     learned = end["train_accuracy"]
     found = [
-        mean(f"{target}: SGD when it first fits, on the rest", first, *band),
-        mean(f"{target}: SGD at t = {time:g}, on the rest", last, *band),
-        smallest(f"{target}: SGD on the sample, least", learned, 1, 1, "ours"),
+        mean_of(f"{target}: SGD when it first fits, on the rest", first, *band),
+        mean_of(f"{target}: SGD at t = {time:g}, on the rest", last, *band),
+        smallest_of(f"{target}: SGD on the sample, least", learned, (1, 1), "ours"),
     ]
     return [claim.given(time >= TRAINED, f"t ≥ {TRAINED:g}") for claim in found]
 

@@ -26,7 +26,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.jackknife_interval import jackknife_interval
 from simbias.analysis.parts import with_axes
-from simbias.claims import difference, mean, smallest, within
+from simbias.claims import difference_of, estimate_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.separable.xor_clusters import xor_clusters
 from simbias.datasets.teachers.sine_on_disc import sine_on_disc
@@ -48,6 +48,7 @@ from simbias.presets import presets
 from simbias.stops.train_accuracy_above import TrainAccuracyAbove
 
 PAPER = 'arXiv:1905.11604, "almost all"; the number is ours'
+LADDERS = "arXiv:1905.11604, ladder"
 KEPT = 'arXiv:1905.11604, "retained"; the number is ours'
 # What figure and claims read.
 AXES = ("source",)
@@ -194,15 +195,17 @@ def _of_line(cell: xr.Dataset) -> list[Claim]:
     """Both phases, the order of the ladder, and answers in another order."""
     if is_constant(cell):
         needs = "a network that is not constant on its test sample"
-        none = mean("μ/I", [], 0.9, np.inf, PAPER).given(False, needs)
+        none = mean_of("μ/I", [], (0.9, np.inf), PAPER).given(False, needs)
         return [none, _of_permuted(cell)]
     seen = phases(cell)
     # Of all seeds together: one of them may have next to no bits in this phase.
     share = jackknife_interval(lambda v: np.divide(*v.sum(axis=0)), seen.early)
     out = [
-        within("Σμ/ΣI(F;Y) while I(F;Y) ≤ ½ I(L;Y)", share, 0.9, np.inf, PAPER),
-        mean("I(F;Y) gained since it was I(L;Y) (bit)", seen.gain, 0.05, 1.0, "ours"),
-        mean("μ lost since then (bit)", seen.loss, -np.inf, 0.02, KEPT),
+        estimate_of("Σμ/ΣI(F;Y) while I(F;Y) ≤ ½ I(L;Y)", share, (0.9, np.inf), PAPER),
+        mean_of(
+            "I(F;Y) gained since it was I(L;Y) (bit)", seen.gain, (0.05, 1.0), "ours"
+        ),
+        mean_of("μ lost since then (bit)", seen.loss, (-np.inf, 0.02), KEPT),
     ]
     for low, high in zip(LADDER, LADDER[1:], strict=False):
         less, more = (
@@ -210,10 +213,9 @@ def _of_line(cell: xr.Dataset) -> list[Claim]:
         )
         early, late = (np.log(left_at(cell, k)) for k in (low, high))
         text = f"μ at the end, {high} − {low} (bit)"
-        out.append(difference(text, more, less, 0.0, 1.0, "arXiv:1905.11604, ladder"))
+        out.append(difference_of(text, more, less, (0.0, 1.0), LADDERS))
         text = f"ln time at which {high} is left − the same of {low}"
-        where = (0.0, np.inf, "arXiv:1905.11604, ladder")
-        out.append(difference(text, late, early, *where))
+        out.append(difference_of(text, late, early, (0.0, np.inf), LADDERS))
     return [*out, _of_permuted(cell)]
 
 
@@ -221,14 +223,14 @@ def _of_control(cell: xr.Dataset) -> list[Claim]:
     """What no line knows is learned; I(L;Y) = 0, so that L explains nothing of it."""
     known = quantity(cell, "linear", "network")
     text = "I(F;Y) at the end, smallest (bit)"
-    return [smallest(text, known[:, -1], 0.95, 1.0, "ours")]
+    return [smallest_of(text, known[:, -1], (0.95, 1.0), "ours")]
 
 
 def _of_permuted(cell: xr.Dataset) -> Claim:
     """Answers in another order explain nothing."""
     end = quantity(cell, "permuted", "explained").isel(time=-1)
     text = "μ of L's answers in another order, at the end (bit)"
-    return mean(text, end, -0.005, 0.005, "0 by independence; the band is ours")
+    return mean_of(text, end, (-0.005, 0.005), "0 by independence; the band is ours")
 
 
 def _by_line(axes: Axes, cell: xr.Dataset) -> None:

@@ -24,7 +24,7 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import parts, with_axes
-from simbias.claims import largest
+from simbias.claims import largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.orthogonality.orthogonal import Inputs, Labels, orthogonal
 from simbias.experiments._draws import starts
@@ -237,11 +237,10 @@ def _of(ds: xr.Dataset) -> list[Claim]:
         ("the same where rivals are < 1 %", few, 0.0, 0.0, 0.0),
     ]
     return [
-        largest(
+        largest_of(
             f"{text}, {_LABELS[law]}, n = {n}, m = {m}, λ = {scale:g}",
             seen,
-            low,
-            high,
+            (low, high),
             PAPER,
             tolerance=tolerance,
         ).given(m >= 4 * 2**n, "m ≥ 4·2ⁿ")

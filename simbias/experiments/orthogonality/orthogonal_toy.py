@@ -13,7 +13,7 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
-from simbias.claims import largest, near
+from simbias.claims import farthest_of, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.orthogonality.orthogonal_toy import orthogonal_toy
 from simbias.experiments._times import log_times
@@ -112,6 +112,9 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             rows.append((text, sums, at, (at - 1e-4, at + 1e-4)))
     error, off = "mean squared error, largest", {"tolerance": TOLERANCE}
     return [
-        largest(error, last["train_risk"], 0.0, 1e-6, PAPER, **off),
-        *(near(text, seen, at, *band, PAPER, **off) for text, seen, at, band in rows),
+        largest_of(error, last["train_risk"], (0.0, 1e-6), PAPER, **off),
+        *(
+            farthest_of(text, seen, at, band, PAPER, **off)
+            for text, seen, at, band in rows
+        ),
     ]

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from simbias.analysis.parts import with_axes
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive
-from simbias.claims import largest, share, smallest
+from simbias.claims import largest_of, share_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.separable.blobs import blobs
 from simbias.experiments.rank._layers import (
@@ -125,25 +125,22 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         part = ds.sel(classes=k)
         values = part["share"].isel(time=-1)
         out += [
-            largest(
+            largest_of(
                 f"k = {k}: σ_k/σ_1, largest of layers",
                 values.isel(value=int(k) - 1),
-                0,
-                0.1,
+                (0, 0.1),
                 "derived; band ours",
             ),
-            smallest(
+            smallest_of(
                 f"k = {k} (control of rank 1): σ_2/σ_1, smallest of layers",
                 values.isel(value=1),
-                0.5,
-                1,
+                (0.5, 1),
                 "derived; band ours",
             ),
-            share(
+            share_of(
                 f"k = {k}: members whose W_1 has all k − 1 above σ_1/2",
                 values.isel(layer=0, value=int(k) - 2) > 0.5,
-                0.5,
-                1,
+                (0.5, 1),
                 "ours: rank k − 1 and not less",
             ),
         ]

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from simbias.analysis.parts import with_axes
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
-from simbias.claims import largest, mean
+from simbias.claims import largest_of, mean_of
 from simbias.core import (
     AbstractMeasure,
     AbstractNetwork,
@@ -159,13 +159,13 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         for i, when in ((0, "start"), (-1, "trained")):
             text = f"{name}, {when}: slope of −Σ p ln p in ln depth, mean"
             slopes = slope_in_log(rank.isel(time=i), "depth")
-            claim = mean(text, slopes, -np.inf, 0, HUH)
+            claim = mean_of(text, slopes, (-np.inf, 0), HUH)
             out.append(
                 claim.given(i == 0 or is_trained, "a loss below 0.1 of the first")
             )
     text = "loss after training over that of the start, largest of medians"
     middle = share.median("seed", skipna=False)
-    learned = largest(text, middle, 0, 0.1, "ours")
+    learned = largest_of(text, middle, (0, 0.1), "ours")
     out.append(learned.given(int(ds["m"]) >= 64, "m ≥ 64"))
     return [c.given(ds.sizes["depth"] > 1, "two depths") for c in out]
 

@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
 from simbias.checks.values import positive_integer
-from simbias.claims import difference, mean, smallest
+from simbias.claims import difference_of, mean_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import SHAPE, Source, images
 from simbias.experiments.rank._factored import (
@@ -203,7 +203,7 @@ def _falls(part: xr.Dataset, i: int) -> list[Claim]:
         rank = rank.mean("layer") if of == "ranks" else rank
         text = f"{_name(part)}, {when}: slope of −Σ p ln p of {name} in ln F"
         slopes = slope_in_log(rank, "factors")
-        claim = mean(text, slopes, -np.inf, 0, f"{HUH}; of such networks: ours")
+        claim = mean_of(text, slopes, (-np.inf, 0), f"{HUH}; of such networks: ours")
         out.append(claim.given(i == 0 or _is_long(part), f"{STEPS} steps"))
     return out
 
@@ -215,11 +215,13 @@ def _tested(part: xr.Dataset) -> list[Claim]:
         for sample in ("train", "test")
     )
     text = f"{_name(part)}: accuracy on the sample, least of all networks"
-    fit = smallest(text, train, 0.95, 1, "ours: what is compared fits alike")
+    fit = smallest_of(text, train, (0.95, 1), "ours: what is compared fits alike")
     many = int(part["factors"][-1])
     text = f"{_name(part)}: test accuracy, F = {many} less F = 1"
     source = f"{HUH}: slightly better, of CIFAR and ImageNet"
-    claim = difference(text, test.isel(factors=-1), test.isel(factors=0), 0, 1, source)
+    claim = difference_of(
+        text, test.isel(factors=-1), test.isel(factors=0), (0, 1), source
+    )
     return [one.given(_is_long(part), f"{STEPS} steps") for one in (fit, claim)]
 
 

@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from simbias.analysis.parts import with_axes
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive
-from simbias.claims import largest, smallest
+from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.separable.blobs import blobs
 from simbias.experiments._draws import samples
@@ -173,31 +173,32 @@ def _separable(part: xr.Dataset, text: str) -> list[Claim]:
     turned = away.isel(time=-1) / away.isel(time=early)
     rank = last["stable_rank"].max("layer")
     out = [
-        smallest(
+        smallest_of(
             f"{text}: |v·u| of neighbours, smallest",
             last["alignment"],
-            0.99,
-            1,
+            (0.99, 1),
             f"{JI}; band ours",
             tolerance=_TOLERANCE,
             most=1,
         ),
-        smallest(
-            f"{text}: cosine with w*, smallest", cosine.isel(time=-1), 0.99, 1, JI
+        smallest_of(
+            f"{text}: cosine with w*, smallest", cosine.isel(time=-1), (0.99, 1), JI
         ),
-        smallest(f"{text}: margin over the largest, smallest", margin, 0.97, 1, JI),
-        largest(
-            f"{text}: 1 − cosine over that at margin 100, largest", turned, 0, 1, JI
+        smallest_of(
+            f"{text}: margin over the largest, smallest", margin, (0.97, 1), JI
+        ),
+        largest_of(
+            f"{text}: 1 − cosine over that at margin 100, largest", turned, (0, 1), JI
         ),
     ]
     if scale <= 0.25:
         text = f"{text}: stable rank, largest of layers"
-        out.insert(0, largest(text, rank, 1, 1.01, f"{JI}; band ours"))
+        out.insert(0, largest_of(text, rank, (1, 1.01), f"{JI}; band ours"))
     else:
         text = f"{text}: (stable rank − 1) over that at margin 100, largest of layers"
         before = part["stable_rank"].isel(time=early).max("layer")
         out.insert(
-            0, largest(text, (rank - 1) / (before - 1), 0, 0.5, f"{JI}; band ours")
+            0, largest_of(text, (rank - 1) / (before - 1), (0, 0.5), f"{JI}; band ours")
         )
     return out
 
@@ -206,7 +207,7 @@ def _flipped(part: xr.Dataset, text: str) -> list[Claim]:
     last = part.isel(time=-1)
     hidden = last["stable_rank"].isel(layer=slice(0, last.sizes["layer"] - 1))
     text = f"{text} (control): stable rank of hidden layers, smallest"
-    return [smallest(text, hidden, 1.05, np.inf, "derived; band ours")]
+    return [smallest_of(text, hidden, (1.05, np.inf), "derived; band ours")]
 
 
 def largest_margin(part: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:

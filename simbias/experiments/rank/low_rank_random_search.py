@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
 from simbias.checks.values import positive_integer
-from simbias.claims import mean, median
+from simbias.claims import mean_of, median_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.experiments.rank._maps import MapErrors, MapRank, chain
 from simbias.experiments.rank._matrices import too_few_samples
@@ -178,18 +178,20 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         name = f"W of rank {rank:d}"
         for way in ("random search", "GD"):
             text = f"{name}, {way}: slope of −Σ p ln p in ln depth, mean"
-            out.append(mean(text, slopes[way], -np.inf, 0, HUH))
+            out.append(mean_of(text, slopes[way], (-np.inf, 0), HUH))
         gap = slopes["random search"] - slopes["drawn"]
         text = f"{name}, random search: that slope less that of chains drawn (control)"
-        out.append(mean(text, gap, -0.1, 0.1, "ours"))
+        out.append(mean_of(text, gap, (-0.1, 0.1), "ours"))
         for way in ("random search", "GD"):
             errors = seen[way]["errors"]
             fitted = errors.sel(part="on span").mean("depth", skipna=False)
             text = f"{name}, {way}: ‖(Ŵ − W)P‖²/‖W‖², median"
-            out.append(median(text, fitted, 0, LEVEL, "ours: the samples are fitted"))
+            out.append(
+                median_of(text, fitted, (0, LEVEL), "ours: the samples are fitted")
+            )
             test = slope_in_log(errors.sel(part="test"), "depth")
             text = f"{name}, {way}: slope of the test error in ln depth, mean"
             low, high = (-np.inf, 0) if rank < int(ds["m"]) else (0, np.inf)
-            out.append(mean(text, test, low, high, HUH))
+            out.append(mean_of(text, test, (low, high), HUH))
     is_grid = ds.sizes["tries"] > 1 and ds.sizes["depth"] > 1
     return [c.given(is_grid, "two numbers of tries and two depths") for c in out]

@@ -17,7 +17,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import largest, mean
+from simbias.claims import largest_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.experiments.rank._maps import MapErrors, MapRank, chain
 from simbias.experiments.rank._matrices import too_few_samples
@@ -161,7 +161,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             where = f"{_NAMES[str(kind)]}, start of scale {start:g}"
             fitted = part["errors"].sel(part="on span").median("seed", skipna=False)
             text = f"{where}: ‖(Ŵ − W)P‖²/‖W‖², largest of medians"
-            learned = largest(text, fitted, 0, 0.01, "ours: it learns")
+            learned = largest_of(text, fitted, (0, 0.01), "ours: it learns")
             out += [learned, *of_depth(where, part)]
     return [c.given(is_grid, "two ranks and two depths") for c in out]
 
@@ -173,12 +173,12 @@ def of_depth(where: str, ds: xr.Dataset) -> list[Claim]:
     rank = lambda part: slope_in_log(part["map_rank"], "depth")
     name = f"rank {int(low['rank'])}"
     text = f"{where}, {name}: slope of −Σ p ln p in ln depth, mean"
-    out = [mean(text, rank(low), -np.inf, 0, HUH)]
+    out = [mean_of(text, rank(low), (-np.inf, 0), HUH)]
     text = f"{where}: that of {name} less that of full rank (control), mean"
-    out.append(mean(text, rank(low) - rank(full), -np.inf, 0, "ours"))
+    out.append(mean_of(text, rank(low) - rank(full), (-np.inf, 0), "ours"))
     text = f"{where}, {name}: slope of the test error in ln depth, mean"
-    out.append(mean(text, test(low), -np.inf, 0, HUH))
+    out.append(mean_of(text, test(low), (-np.inf, 0), HUH))
     text = f"{where}: that of {name} less that of full rank (control), mean"
     text = text.replace("that of", "test error, slope of", 1)
-    out.append(mean(text, test(low) - test(full), -np.inf, 0, HUH))
+    out.append(mean_of(text, test(low) - test(full), (-np.inf, 0), HUH))
     return out

@@ -17,7 +17,7 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import smallest
+from simbias.claims import smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.experiments.rank import low_rank_linear
 from simbias.experiments.rank._layers import StableRanks
@@ -106,9 +106,11 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         rank = last["stable_rank"].isel(layer=hidden)
         if scale >= 0.5:
             text = f"{text} (control): stable rank of hidden layers, smallest"
-            out.append(smallest(text, rank, 1.5, np.inf, "ours"))
+            out.append(smallest_of(text, rank, (1.5, np.inf), "ours"))
         else:
             text = f"{text}: stable rank of hidden layers, smallest of largest"
             most = rank.max("layer", skipna=False)
-            out.append(smallest(text, most, 1.01, np.inf, "ours: above the log loss"))
+            out.append(
+                smallest_of(text, most, (1.01, np.inf), "ours: above the log loss")
+            )
     return out

@@ -16,7 +16,7 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import mean
+from simbias.claims import mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.experiments.rank._matrices import low_rank_target
 from simbias.experiments.rank._stack import stack
@@ -141,9 +141,9 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     for name, text in (("train_loss", "training"), ("test_risk", "test")):
         seen = slope(ds[name].isel(time=-1))
         statement = f"{text}: slope of ln best depth in ln rank, mean"
-        out.append(mean(statement, seen, -np.inf, 0, HUH))
+        out.append(mean_of(statement, seen, (-np.inf, 0), HUH))
     start = slope(ds["train_loss"].isel(time=0))
     statement = "start (control): slope of ln best depth in ln rank, mean"
-    out.append(mean(statement, start, -0.2, 0.2, "ours"))
+    out.append(mean_of(statement, start, (-0.2, 0.2), "ours"))
     is_grid = ds.sizes["rank"] > 1 and ds.sizes["depth"] > 1
     return [c.given(is_grid, "two ranks and two depths") for c in out]

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
 from simbias.checks.values import positive
-from simbias.claims import largest, mean, share, smallest
+from simbias.claims import largest_of, mean_of, share_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
 from simbias.experiments.rank._layers import LE, SquaredNorms, StableRanks, drift
@@ -178,34 +178,30 @@ def _of_one(part: xr.Dataset, text: str, count: int) -> list[Claim]:
     linear = end["stable_rank"].isel(layer=slice(DEPTH - count, None))
     ranks = last["stable_rank"].max("layer", skipna=False)
     out = [
-        share(
+        share_of(
             f"{text}: members that tell all of the sample",
             is_told.sel({"flow.rate": rates[0]}),
-            0.5,
-            1,
+            (0.5, 1),
             "ours",
         ),
-        largest(
+        largest_of(
             f"{text}: stable rank of the last K, largest",
             linear,
-            1,
-            1.01,
+            (1, 1.01),
             f"{LE}; band ours",
         ),
-        smallest(
+        smallest_of(
             f"{text}: |v·u| of neighbours among the last K, smallest",
             end["alignment"].isel(pair=slice(DEPTH - count, None)),
-            0.99,
-            1,
+            (0.99, 1),
             f"{LE}; band ours",
             tolerance=1e-12,
             most=1,
         ).given(count > 1, "K ≥ 2"),
-        mean(
+        mean_of(
             f"{text}: stable rank of the ReLU layers, least of them, mean",
             end["stable_rank"].isel(layer=below).min("layer", skipna=False),
-            1.01,
-            np.inf,
+            (1.01, np.inf),
             f"{LE}; band ours",
         ).given(count < DEPTH, "a ReLU layer"),
     ]
@@ -215,18 +211,16 @@ def _of_one(part: xr.Dataset, text: str, count: int) -> list[Claim]:
     ratio = float(rates[-1] / rates[0]) if two else 2.0
     exponent = xr.ufuncs.log(pair[3] / pair[2]) / np.log(ratio)
     out += [
-        mean(
+        mean_of(
             f"{text}: largest stable rank at the lower rate less at the higher, mean",
             pair[0] - pair[1],
-            -0.02,
-            0.02,
+            (-0.02, 0.02),
             "ours",
         ).given(two, "two rates"),
-        mean(
+        mean_of(
             f"{text}: change of ‖W_{{l+1}}‖²_F − ‖W_l‖²_F, exponent in the rate",
             exponent,
-            0.8,
-            1.3,
+            (0.8, 1.3),
             "derived: rate × length",
         ).given(two, "two rates"),
     ]

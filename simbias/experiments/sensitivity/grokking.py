@@ -25,7 +25,7 @@ from jaxtyping import PRNGKeyArray
 from simbias.analysis.first_passage import first_passage
 from simbias.analysis.parts import with_axes
 from simbias.checks.values import positive_integer
-from simbias.claims import difference, largest, mean, smallest
+from simbias.claims import difference_of, largest_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.errors import BadInput
 from simbias.experiments._at_times import at_times
@@ -223,31 +223,35 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         gap = xr.ufuncs.log(understood / fitted)
         said = f"{text}: ln of steps until {UNDERSTOOD:.0%} of pairs not seen are told "
         said += f"over steps until {FITTED:.0%} of the sample are"
-        out.append(mean(said, gap, math.log(2), np.inf, f"{POWER}; twice: ours"))
+        out.append(mean_of(said, gap, (math.log(2), np.inf), f"{POWER}; twice: ours"))
         for name, noise in kinds.items():
             source = PAPER if name == "sensitivity" else f"{PAPER}; unit of noise: ours"
             said = f"{text}, {noise}: S when the sample is fitted less S at the end"
-            out.append(mean(said, fall(most, name), 0, 1, source))
+            out.append(mean_of(said, fall(most, name), (0, 1), source))
             said = f"{text}, {noise}: correlation of S with the accuracy on pairs not "
             said += "seen, once the sample is fitted"
-            out.append(mean(said, together(most, name), -1, -0.5, f"{source}; ½ ours"))
+            out.append(
+                mean_of(said, together(most, name), (-1, -0.5), f"{source}; ½ ours")
+            )
             said = f"{text}, {noise}: ln of steps until pairs not seen are told over "
             said += "steps until S has fallen to half"
             with np.errstate(divide="ignore", invalid="ignore"):  # never, or neither
                 halved = _or_never(fallen(most, name), most)
                 ahead = xr.ufuncs.log(understood / halved)
-            out.append(mean(said, ahead, 0, np.inf, source))
+            out.append(mean_of(said, ahead, (0, np.inf), source))
     if decays[0] == 0:
         text = "control, no weight decay"
         seen = told.sel({DECAY: 0.0})
         said = f"{text}: accuracy on the sample at the end, least"
         fit = seen.sel(sample="train")
-        out.append(smallest(said, fit, FITTED, 1, "ours: it is fitted alike"))
+        out.append(smallest_of(said, fit, (FITTED, 1), "ours: it is fitted alike"))
         said = f"{text}: accuracy on pairs not seen at the end, largest"
         unseen = seen.sel(sample="test")
-        out.append(largest(said, unseen, 0, UNDERSTOOD, "ours: nothing is understood"))
+        out.append(
+            largest_of(said, unseen, (0, UNDERSTOOD), "ours: nothing is understood")
+        )
         for name, noise in kinds.items() if decays[-1] > 0 else ():
             said = f"{noise}: fall of S with weight decay less that without"
             both = fall(most, name), fall(least, name)
-            out.append(difference(said, both[0], both[1], 0, 1, "ours"))
+            out.append(difference_of(said, both[0], both[1], (0, 1), "ours"))
     return [c.given(steps >= STEPS - 0.5, f"{STEPS} steps") for c in out]

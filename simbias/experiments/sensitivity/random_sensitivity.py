@@ -20,7 +20,7 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
-from simbias.claims import difference
+from simbias.claims import difference_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.datasets.boolean.parity import parity
 from simbias.experiments.sensitivity._networks import NAMES, Kind, Law, network_of
@@ -124,12 +124,12 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             if {high, low} <= kinds:
                 both = part.sel(network=high), part.sel(network=low)
                 text = f"{law}, n = {top}: S of {NAMES[high]} less {NAMES[low]}"
-                found.append(difference(text, *both, 0, 1, source))
+                found.append(difference_of(text, *both, (0, 1), source))
     if {"lstm", "transformer"} <= kinds and {"uniform", "xavier"} <= {
         *ds["law"].values
     }:
         apart = seen.sel(network="lstm") - seen.sel(network="transformer")
         text = f"n = {top}: LSTM less transformer, uniform law less xavier"
         both = apart.sel(law="uniform"), apart.sel(law="xavier")
-        found.append(difference(text, *both, 0, 1, PAPER))
+        found.append(difference_of(text, *both, (0, 1), PAPER))
     return found

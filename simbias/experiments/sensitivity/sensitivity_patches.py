@@ -27,7 +27,7 @@ from simbias.analysis.first_passage import first_passage
 from simbias.analysis.parts import with_axes
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
-from simbias.claims import difference, mean, smallest
+from simbias.claims import difference_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
 from simbias.experiments._at_times import at_times
@@ -209,22 +209,22 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     end = ds.isel(time=-1)
     text = "accuracy on the sample at the end, least of all networks"
     fit = end["accuracy"].sel(sample="train")
-    out = [smallest(text, fit, 0.97, 1, "ours: what is compared fits alike")]
+    out = [smallest_of(text, fit, (0.97, 1), "ours: what is compared fits alike")]
     others = [kind for kind in kinds if kind != "transformer"]
     for kind in others if "transformer" in kinds else []:
         one, other = (ds.sel(network=k, drop=True) for k in (kind, "transformer"))
         name, last = NAMES.get(kind, kind), lambda v: v["sensitivity"].isel(time=-1)
         text = f"S at the end: {name} less transformer"
-        out.append(difference(text, last(one), last(other), 0, 1, PAPER))
+        out.append(difference_of(text, last(one), last(other), (0, 1), PAPER))
         text = f"S where {LEVEL:.0%} of the sample are told: {name} less transformer"
         ways = on_the_way(one), on_the_way(other)
-        out.append(difference(text, ways[0], ways[1], 0, 1, PAPER))
+        out.append(difference_of(text, ways[0], ways[1], (0, 1), PAPER))
     odds = 1 - 1 / CLASSES[str(ds["source"].item())]
     for kind in kinds:
         text = f"control, all patches noise, {NAMES.get(kind, kind)}: S"
         seen = end["whole"].sel(network=kind)
         low, high = odds - 0.03, odds + 0.03
-        out.append(mean(text, seen, low, high, "1 − 1/classes; ± 0.03 ours"))
+        out.append(mean_of(text, seen, (low, high), "1 − 1/classes; ± 0.03 ours"))
     steps = float(ds["time"][-1]) / RATE
     out = [c.given(steps >= STEPS - 0.5, f"{STEPS} steps") for c in out]
     return [c.given(int(ds["width"].max()) >= 16, "a width of 16 or more") for c in out]

@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
 from simbias.checks.sample import one_of
-from simbias.claims import difference, mean
+from simbias.claims import difference_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.boolean.strings import strings
 from simbias.experiments.sensitivity._networks import NAMES, Kind, Law, network_of
@@ -217,14 +217,18 @@ def _rise(part: xr.Dataset, text: str) -> list[Claim]:
     for kind in part["network"].values:
         seen = part["sensitivity"].sel(network=kind)
         said = f"{text}, {NAMES[str(kind)]}: S at the end less at the start"
-        out.append(difference(said, seen.isel(time=-1), seen.isel(time=0), 0, 1, PAPER))
+        out.append(
+            difference_of(said, seen.isel(time=-1), seen.isel(time=0), (0, 1), PAPER)
+        )
     return out
 
 
 def _less(part: xr.Dataset, of: str, text: str, high: str, low: str) -> Claim:
     last = part[of].isel(time=-1)
     both = last.sel(network=high), last.sel(network=low)
-    return difference(f"{text}: {NAMES[high]} less {NAMES[low]}", *both, 0, 1, PAPER)
+    return difference_of(
+        f"{text}: {NAMES[high]} less {NAMES[low]}", *both, (0, 1), PAPER
+    )
 
 
 def _sparse(part: xr.Dataset) -> list[Claim]:
@@ -237,13 +241,17 @@ def _sparse(part: xr.Dataset) -> list[Claim]:
     if _has(part, "transformer"):
         seen = end["test_accuracy"].sel(network="transformer")
         text = f"{name}, transformer: accuracy on strings not seen"
-        out.append(mean(text, seen, 0.95, 1, f"{PAPER}: near 100 %; 0.95 ours"))
+        out.append(mean_of(text, seen, (0.95, 1), f"{PAPER}: near 100 %; 0.95 ours"))
     if _has(part, "lstm"):
         seen, unseen = (end[f"{v}_accuracy"].sel(network="lstm") for v in _BOTH)
         text = f"{name}, LSTM: accuracy on strings seen, wrong labels included"
-        out.append(mean(text, seen, 0.98, 1, f"{PAPER}: fits the noise; 0.98 ours"))
+        out.append(
+            mean_of(text, seen, (0.98, 1), f"{PAPER}: fits the noise; 0.98 ours")
+        )
         text = f"{name}, LSTM: accuracy on strings not seen"
-        out.append(mean(text, unseen, 0.4, 0.6, f"{PAPER}: near chance; ± 0.1 ours"))
+        out.append(
+            mean_of(text, unseen, (0.4, 0.6), f"{PAPER}: near chance; ± 0.1 ours")
+        )
     return out
 
 
@@ -260,7 +268,7 @@ def _random(part: xr.Dataset) -> list[Claim]:
         text = (
             f"control, tossed labels, {NAMES[str(kind)]}: accuracy on strings not seen"
         )
-        out.append(mean(text, seen, 0.47, 0.53, "chance; ± 0.03 ours"))
+        out.append(mean_of(text, seen, (0.47, 0.53), "chance; ± 0.03 ours"))
     return out
 
 

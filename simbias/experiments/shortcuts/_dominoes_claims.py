@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 
 from simbias.analysis.jackknife_interval import jackknife_interval
-from simbias.claims import difference, mean, smallest
+from simbias.claims import difference_of, mean_of, smallest_of
 from simbias.core import Claim
 
 PAPER = "Tsoy & Konstantinov (2024), arXiv:2405.17299, figure 3"
@@ -42,7 +42,7 @@ def over_training(part: xr.Dataset, where: str) -> list[Claim]:
     for probe, name in _PROBES.items():
         text = f"fall of {name} from ¼ of training to the end, mean, {where}"
         quarter, end = _quarter_and_end(part, probe)
-        claim = difference(text, quarter, end, low, high, source)
+        claim = difference_of(text, quarter, end, (low, high), source)
         out.append(claim.given(is_pure, "ρ = 1, of which it is stated"))
     text = f"growth of the probe's scale, {where}"
     asked = PAPER if is_pure and decays else f"{PAPER}, asked where the paper does not"
@@ -54,8 +54,8 @@ def by_decay(part: xr.Dataset, where: str) -> list[Claim]:
     ends = [part.isel({DECAY: i}) for i in (-1, 0)]
     more, none = (np.subtract(*_quarter_and_end(p, "complex_probe")) for p in ends)
     text = f"fall with decay − fall without, pair by pair, mean, ρ = 1{where}"
-    claim = difference(
-        text, more, none, RELEVANT, 1.0, "ours, of what the paper states"
+    claim = difference_of(
+        text, more, none, (RELEVANT, 1.0), "ours, of what the paper states"
     )
     return [claim.given(float(part[DECAY][0]) == 0, "members without decay")]
 
@@ -81,9 +81,11 @@ def at_the_end(last: xr.Dataset, chance: float, where: str) -> list[Claim]:
         (lost, test - lower, -0.05, 0.05, SHAH),
     ]
     # All seeds may have the same value, of which a mean has no interval.
-    every = smallest(f"{probe}, smallest, ρ = 1{where}", digit, 0.95, 1.0, REVERSED)
+    every = smallest_of(
+        f"{probe}, smallest, ρ = 1{where}", digit, (0.95, 1.0), REVERSED
+    )
     means = [
-        mean(f"{text}, ρ = 1{where}", seen, low, high, source)
+        mean_of(f"{text}, ρ = 1{where}", seen, (low, high), source)
         for text, seen, low, high, source in rows
     ]
     return [*means, every]
@@ -95,5 +97,5 @@ def against_control(last: xr.Dataset, chance: float, where: str) -> Claim:
     free, same = (probe.isel(correlation=i).values for i in (0, -1))
     is_pair = abs(float(last["correlation"][0]) - chance) < 1e-9
     text = f"OOD accuracy of the probe, blocks independent − the same class{where}"
-    claim = difference(text, free, same, 0.1, 1.0, f"{PAPER}: bad accuracy")
+    claim = difference_of(text, free, same, (0.1, 1.0), f"{PAPER}: bad accuracy")
     return claim.given(is_pair, "ρ = 1/classes, where blocks are independent")

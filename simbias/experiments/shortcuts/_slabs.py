@@ -11,7 +11,7 @@ from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.auc_interval import auc_interval
 from simbias.analysis.ensemble_auc import ensemble_auc
-from simbias.claims import predicted
+from simbias.claims import statistic_of
 from simbias.core import (
     AbstractMeasure,
     AbstractNetwork,
@@ -143,7 +143,7 @@ def auc_claims(cell: xr.Dataset, aucs: dict[str, float], source: str) -> list[Cl
     half = int(cell["n_test"]) // 2
     chance = NAMES["simple"]
     return [
-        predicted(text, auc, *chance_band(cell), source)
+        statistic_of(text, auc, chance_band(cell), source)
         if text.endswith(f" {chance}")
         else Claim(text, auc_interval(auc, half, half), 0.999, 1.0, source)
         for text, auc in aucs.items()
@@ -154,7 +154,9 @@ def accuracy_claim(
     statement: str, cell: xr.Dataset, values: xr.DataArray, at: float, source: str
 ) -> Claim:
     """The accuracy farthest from what a law says, on the test sample."""
-    return predicted(statement, farthest(values, at), *binomial_band(cell, at), source)
+    return statistic_of(
+        statement, farthest(values, at), binomial_band(cell, at), source
+    )
 
 
 def aucs_of(cell: xr.Dataset) -> dict[str, dict[str, float]]:

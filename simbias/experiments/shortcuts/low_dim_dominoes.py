@@ -28,7 +28,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import difference, largest, smallest
+from simbias.claims import difference_of, largest_of, smallest_of
 from simbias.core import AbstractMeasure, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.vision.dominoes import Source, dominoes
 from simbias.experiments.shortcuts.low_dim_inputs import (
@@ -213,7 +213,9 @@ def _of_pairs(part: xr.Dataset) -> list[Claim]:
     """Of one λ, whether all is learned, and of the middle one, what the pair does."""
     clean = part["scores"].isel(time=-1).sel(score="accuracy", mixed="nothing")
     at = f"λ = {float(part['scale']):g}"
-    learned = smallest(f"{at}: test accuracy, least", clean, 0.95, 1, "ours: learned")
+    learned = smallest_of(
+        f"{at}: test accuracy, least", clean, (0.95, 1), "ours: learned"
+    )
     if float(part["scale"]) != MIDDLE:
         return [learned]
     found = claims_of_pairs(part["pairs"], COMPARED)
@@ -228,13 +230,17 @@ def _of_gratings(last: xr.Dataset) -> list[Claim]:
     name = f"control, ρ = 0.5, λ = {MIDDLE:g}"
     two, four = (last[k].sel(score="accuracy") for k in ("scores", "scores_of_four"))
     clean = two.sel(mixed="nothing")
-    least = smallest(f"{name}: test accuracy, least", clean, 0.95, 1, "ours: learned")
+    least = smallest_of(
+        f"{name}: test accuracy, least", clean, (0.95, 1), "ours: learned"
+    )
     text = f"{name}: accuracy lost by P x + P⊥x′"
     lost = clean - four.sel(mixed="outside")
     return [
         least,
-        difference(
-            f"{text}, P of rank 2", clean, two.sel(mixed="outside"), 0.05, 0.5, "ours"
+        difference_of(
+            f"{text}, P of rank 2", clean, two.sel(mixed="outside"), (0.05, 0.5), "ours"
         ),
-        largest(f"{text}, P of rank 4, most", lost, -0.02, 0.02, "derived; band ours"),
+        largest_of(
+            f"{text}, P of rank 4, most", lost, (-0.02, 0.02), "derived; band ours"
+        ),
     ]

@@ -22,7 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.checks.values import positive, positive_integer
-from simbias.claims import largest, mean, near, smallest
+from simbias.claims import farthest_of, largest_of, mean_of, smallest_of
 from simbias.core import (
     AbstractNetwork,
     Buffer,
@@ -204,7 +204,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         found += claims_at(ds.sel(scale=scale), float(scale), RANK)
         clean = last.sel(scale=scale)["scores"].sel(score="accuracy", mixed="nothing")
         text = f"λ = {scale:g}: test accuracy, least"
-        learned = smallest(text, clean, 0.95, 1, "ours: learned")
+        learned = smallest_of(text, clean, (0.95, 1), "ours: learned")
         found.append(learned.given(int(ds["n"]) >= 1000, "n ≥ 1000"))
     return found
 
@@ -225,21 +225,20 @@ def claims_at(part: xr.Dataset, scale: float, few: int) -> list[Claim]:
         lost = f"{at}: accuracy lost by P x + P⊥x′, farthest from 0"
         rank = PAPER if few == RANK else f"{PAPER}: few; up to {few} ours"
         return [
-            largest(text, last["rank"], 1, few, rank),
-            near(lost, clean - outside, 0, -0.02, 0.02, PAPER),
-            mean(f"{at}: accuracy of P x′ + P⊥x", inside, 0.45, 0.55, PAPER),
-            mean(
+            largest_of(text, last["rank"], (1, few), rank),
+            farthest_of(lost, clean - outside, 0, (-0.02, 0.02), PAPER),
+            mean_of(f"{at}: accuracy of P x′ + P⊥x", inside, (0.45, 0.55), PAPER),
+            mean_of(
                 f"{at}: change of the logits, P x + P⊥x′",
                 last["scores"].sel(score="logit_change", mixed="outside"),
-                0,
-                0.2,
+                (0, 0.2),
                 f"{PAPER}; band ours",
             ),
         ]
     if scale >= LAZY:
         ratio = last["rank"] / part["rank"].isel(time=0)
         return [
-            mean(f"control, {at}: rank over the start", ratio, 0.9, 1.1, PAPER),
-            mean(f"control, {at}: accuracy of P x′ + P⊥x", inside, 0.6, 1, "ours"),
+            mean_of(f"control, {at}: rank over the start", ratio, (0.9, 1.1), PAPER),
+            mean_of(f"control, {at}: accuracy of P x′ + P⊥x", inside, (0.6, 1), "ours"),
         ]
     return []

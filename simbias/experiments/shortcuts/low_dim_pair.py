@@ -25,7 +25,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from simbias.claims import difference, mean
+from simbias.claims import difference_of, mean_of
 from simbias.core import (
     AbstractMeasure,
     AbstractNetwork,
@@ -263,12 +263,16 @@ def claims_of_pairs(last: xr.DataArray, compared: tuple[float, ...]) -> list[Cla
     control = "control, second given x: errors of the first that it shares"
     shared = "errors of the first that are shared, P⊥x − x"
     found = [
-        mean("second given P⊥x: test accuracy", at("P⊥x", "second"), 0.95, 1, PAPER),
-        mean(control, same, 0.8, 1, "ours: what both see is the same"),
-        difference(shared, rest, same, -1, 0, f"{PAPER}: errs elsewhere"),
+        mean_of(
+            "second given P⊥x: test accuracy", at("P⊥x", "second"), (0.95, 1), PAPER
+        ),
+        mean_of(control, same, (0.8, 1), "ours: what both see is the same"),
+        difference_of(shared, rest, same, (-1, 0), f"{PAPER}: errs elsewhere"),
     ]
     for blur in compared:
         text = f"accuracy of the pair under noise {blur:g}, P⊥x − x"
         rest, same = (at(given, "pair", blur) for given in GIVEN)
-        found.append(difference(text, rest, same, 0, 1, f"{PAPER}: withstands more"))
+        found.append(
+            difference_of(text, rest, same, (0, 1), f"{PAPER}: withstands more")
+        )
     return found

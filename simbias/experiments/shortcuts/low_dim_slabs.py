@@ -14,7 +14,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import difference, mean
+from simbias.claims import difference_of, mean_of
 from simbias.core import Claim, Experiment
 from simbias.experiments.shortcuts.low_dim_inputs import MIXED, RANK, RATE, make
 from simbias.figures.band import band
@@ -88,12 +88,14 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         part, name = last.sel(simple=slabs), _name(int(slabs))
         score = part["scores"].sel(score="accuracy")
         clean, outside = score.sel(mixed="nothing"), score.sel(mixed="outside")
-        found.append(mean(f"{name}: test accuracy", clean, 0.9, 1, "ours: learned"))
+        found.append(
+            mean_of(f"{name}: test accuracy", clean, (0.9, 1), "ours: learned")
+        )
         low, high = (-0.02, 0.02) if slabs == 2 else (0.05, 0.5)
         text = f"{name}: accuracy lost by P x + P⊥x′"
-        found.append(difference(text, clean, outside, low, high, "ours"))
+        found.append(difference_of(text, clean, outside, (low, high), "ours"))
     if {2, 5} <= {*ds["simple"].values.tolist()}:
         five, line = last["rank"].sel(simple=5), last["rank"].sel(simple=2)
         text = "effective rank, five slabs less linear"
-        found.append(difference(text, five, line, 1, 10, "ours"))
+        found.append(difference_of(text, five, line, (1, 10), "ours"))
     return [c.given(int(ds["n"]) >= 1000, "n ≥ 1000") for c in found]

@@ -19,7 +19,7 @@ import json
 import xarray as xr
 from matplotlib.figure import Figure
 
-from simbias.claims import largest, smallest
+from simbias.claims import largest_of, smallest_of
 from simbias.core import Claim, Experiment
 from simbias.experiments.shortcuts._slabs import (
     MOVE,
@@ -140,7 +140,7 @@ def _of_the_rest(cell: xr.Dataset) -> Claim:
     shares = cell["feature_dependence"].sel(dependence="variance_share")
     rest = shares.isel(feature=slice(1, None))
     text = "largest share of Var f of a complex coordinate"
-    return largest(text, rest, 0.0, 0.01, "ours", tolerance=TOLERANCE)
+    return largest_of(text, rest, (0.0, 0.01), "ours", tolerance=TOLERANCE)
 
 
 def _of_the_attack(cell: xr.Dataset, law: str) -> list[Claim]:
@@ -151,7 +151,7 @@ def _of_the_attack(cell: xr.Dataset, law: str) -> list[Claim]:
     text, least = f"accuracy after one move of {MOVE}", "share of the move in S, least"
     return [
         accuracy_claim(text, cell, accuracy, _MOVED[law], source),
-        smallest(least, share, 0.95, 1.0, source, tolerance=TOLERANCE, most=1.0),
+        smallest_of(least, share, (0.95, 1.0), source, tolerance=TOLERANCE, most=1.0),
         *([_of_the_signed_attack(cell)] if law == "LMS-5" else []),
     ]
 
@@ -165,7 +165,7 @@ def _of_the_signed_attack(cell: xr.Dataset) -> Claim:
     text = f"accuracy after a move of {SIGNED_MOVE:g} by the sign of the label, largest"
     _, most = binomial_band(cell, SIGNED)
     source = f"{PAPER}, notebook 06: {SIGNED} for 200 × 1 neurons and a decay of 5e-4"
-    claim = largest(text, seen, 0.0, most, source)
+    claim = largest_of(text, seen, (0.0, most), source)
     stored = json.loads(cell.attrs["configuration"])["flow"]["weight_decay"]
     decay = float(cell.coords.get("flow.weight_decay", stored))
     network = int(cell["m"]), int(cell["depth"]), decay

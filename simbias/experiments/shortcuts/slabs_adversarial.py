@@ -18,7 +18,7 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.attacks import Norm
-from simbias.claims import smallest
+from simbias.claims import smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.experiments._farthest import farthest
 from simbias.experiments.shortcuts import _slabs
@@ -159,11 +159,10 @@ def _of(cell: xr.Dataset) -> list[Claim]:
     return [
         *_slabs.auc_claims(cell, aucs, f"{_slabs.PAPER}, appendix E.2 (images)"),
         _slabs.accuracy_claim(text, cell, right, alone, "law of |z₀| > 0.3"),
-        smallest(
+        smallest_of(
             f"{least}, least",
             share,
-            0.95,
-            1.0,
+            (0.95, 1.0),
             "ours",
             tolerance=_slabs.TOLERANCE,
             most=1.0,

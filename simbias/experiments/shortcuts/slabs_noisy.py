@@ -20,7 +20,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
-from simbias.claims import near, share
+from simbias.claims import farthest_of, share_of
 from simbias.core import Claim, Experiment
 from simbias.experiments._times import step_times
 from simbias.experiments.shortcuts._slabs import (
@@ -144,7 +144,7 @@ def _of_slabs(cell: xr.Dataset) -> Claim:
     end = cell["scores"].sel(score="accuracy", randomised="nothing").isel(time=-1)
     least, n_test = float(end.min(skipna=False)), int(cell["n_test"])
     is_right = np.arange(n_test) < round(np.nan_to_num(least) * n_test)
-    claim = share("test accuracy", is_right, 0.999, 1.0, PAPER)
+    claim = share_of("test accuracy", is_right, (0.999, 1.0), PAPER)
     seen = dataclasses.replace(claim.estimate, value=least)
     return dataclasses.replace(claim, estimate=seen)
 
@@ -152,4 +152,4 @@ def _of_slabs(cell: xr.Dataset) -> Claim:
 def _of_one_coordinate(cell: xr.Dataset) -> Claim:
     shares = cell["feature_dependence"].sel(dependence="variance_share")
     text = "coordinates with over 5 % of Var f, farthest from 1"
-    return near(text, (shares > 0.05).sum("feature"), 1.0, 1.0, 1.0, "ours")
+    return farthest_of(text, (shares > 0.05).sum("feature"), 1.0, (1.0, 1.0), "ours")

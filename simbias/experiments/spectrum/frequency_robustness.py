@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.rank_correlation import rank_correlation
 from simbias.checks.sample import one_of
-from simbias.claims import mean
+from simbias.claims import mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiments.spectrum._waves import (
     RAHAMAN,
@@ -171,10 +171,10 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         seen = kept(part)
         rho = rank_correlation(seen.mean("radius", skipna=False), "frequency")
         text = f"{name}: rank correlation of k and what is kept, mean over r"
-        out.append(mean(text, rho, -1, -0.9, source))
+        out.append(mean_of(text, rho, (-1, -0.9), source))
         ends = seen.isel(frequency=[0, -1], radius=-1)
         ratio = ends.isel(frequency=1) / ends.isel(frequency=0)
         text = f"{name}: kept at the largest radius, highest k over lowest"
-        found = mean(text, ratio, 0, 0.5, source)
+        found = mean_of(text, ratio, (0, 0.5), source)
         out.append(found.given(int(ds["count"]) >= 10, "k up to 10"))
     return out

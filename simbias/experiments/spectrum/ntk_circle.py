@@ -21,7 +21,7 @@ from matplotlib.ticker import LogLocator
 
 from simbias.analysis.first_passage import first_passage
 from simbias.checks.values import positive, positive_integer
-from simbias.claims import mean, near
+from simbias.claims import farthest_of, mean_of
 from simbias.core import (
     AbstractMeasure,
     AbstractNetwork,
@@ -249,9 +249,13 @@ def _against_law(part: xr.Dataset, where: str) -> list[Claim]:
     k = int(far["frequency"])
     is_wide, wide = int(part["m"]) >= WIDE, f"a width of {WIDE}"
     found = [
-        near(f"{where}: rate of cos kθ over λ_k, k ≤ 10", ratio, 1, 0.9, 1.1, source),
-        near(f"{where}: time to half of k over the law's", late, 1, 0.9, 1.1, source),
-        mean(f"{where}: the same, farthest mean, k = {k}", far, 0.9, 1.1, source),
+        farthest_of(
+            f"{where}: rate of cos kθ over λ_k, k ≤ 10", ratio, 1, (0.9, 1.1), source
+        ),
+        farthest_of(
+            f"{where}: time to half of k over the law's", late, 1, (0.9, 1.1), source
+        ),
+        mean_of(f"{where}: the same, farthest mean, k = {k}", far, (0.9, 1.1), source),
     ]
     return [claim.given(is_wide, wide) for claim in found]
 
@@ -262,7 +266,7 @@ def _exponent_in_m(part: xr.Dataset, where: str) -> Claim:
     x = x - x.mean()
     slope = (x * y).sum("m", skipna=False) / max(float((x**2).sum()), 1e-300)
     text = f"{where}: times off the law (rms of ln), exponent in m"
-    claim = mean(text, slope, -0.65, -0.35, "law of large numbers; band ours")
+    claim = mean_of(text, slope, (-0.65, -0.35), "law of large numbers; band ours")
     return claim.given(len(x) > 1, "two widths")
 
 
@@ -272,4 +276,4 @@ def _exponent(part: xr.Dataset, where: str) -> Claim:
     x = x - x.mean()
     slope = (x * times).sum("frequency", skipna=False) / float((x**2).sum())
     text = f"{where}: time to half, exponent in k from 3 on"
-    return mean(text, slope, 1.8, 2.2, f"{BASRI}; band ours")
+    return mean_of(text, slope, (1.8, 2.2), f"{BASRI}; band ours")

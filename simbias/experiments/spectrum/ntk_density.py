@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.first_passage import first_passage
 from simbias.checks.values import positive, positive_integer
-from simbias.claims import mean
+from simbias.claims import mean_of
 from simbias.core import (
     AbstractMeasure,
     AbstractNetwork,
@@ -204,10 +204,10 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         times, where = half_times(part), f"densities 1 : {ratio} : {ratio**2}"
         along_k, along_p = exponents(times, int(ratio))
         text = f"{where}: time to half, exponent in k"
-        found = [mean(text, along_k, 1.8, 2.2, f"{BASRI}; band ours")]
+        found = [mean_of(text, along_k, (1.8, 2.2), f"{BASRI}; band ours")]
         if ratio > 1:
             text = f"{where}: time to half, exponent in p"
-            found.append(mean(text, along_p, -1.2, -0.8, f"{BASRI}; band ours"))
+            found.append(mean_of(text, along_p, (-1.2, -0.8), f"{BASRI}; band ours"))
         else:
             found += _uniform(times, where)
         out += [claim.given(is_wide, wide) for claim in found]
@@ -224,12 +224,11 @@ def _uniform(times: xr.DataArray, where: str) -> list[Claim]:
     )
     text = f"control, {where}: time of the first arc over that of the last"
     return [
-        mean(text, apart, 0.9, 1.1, "symmetry; band ours"),
-        mean(
+        mean_of(text, apart, (0.9, 1.1), "symmetry; band ours"),
+        mean_of(
             f"{where}: time to half over ln 2/λ_k, mean",
             late,
-            0.9,
-            1.1,
+            (0.9, 1.1),
             f"{BASRI}; band ours",
         ),
     ]

@@ -14,7 +14,7 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
-from simbias.claims import difference, mean
+from simbias.claims import difference_of, mean_of
 from simbias.core import (
     AbstractNetwork,
     Claim,
@@ -170,19 +170,19 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         end = part.isel(time=-1)
         text = f"{where}: ln power of q > {HIGH}, between less within classes"
         apart = high_power(end["between"]) - high_power(end["within"])
-        out.append(mean(text, apart, 0, np.inf, PAPER))
+        out.append(mean_of(text, apart, (0, np.inf), PAPER))
         text = f"{where}: ln share of q > {HIGH}, between less within classes"
         apart = high_share(end["between"]) - high_share(end["within"])
-        out.append(mean(text, apart, 0, np.inf, PAPER).given(is_long, long))
+        out.append(mean_of(text, apart, (0, np.inf), PAPER).given(is_long, long))
         share = high_share(part["between"])
         rise = share.isel(time=-1) - share.isel(time=early)
         name = where if noise > 0 else f"control, {where}"
         text = f"{name}: ln share between classes, last epoch less the fourth"
         low, high = (0.2, np.inf) if noise > 0 else (-0.1, 0.1)
-        out.append(mean(text, rise, low, high, NOISE).given(is_long, long))
+        out.append(mean_of(text, rise, (low, high), NOISE).given(is_long, long))
         ends.append(share.isel(time=-1))
     if len(ends) > 1:
         text = f"ln share between classes at the end, noise {noise:g} less none"
-        claim = difference(text, ends[-1], ends[0], 0.2, np.inf, NOISE)
+        claim = difference_of(text, ends[-1], ends[0], (0.2, np.inf), NOISE)
         out.append(claim.given(is_long, long))
     return out

@@ -17,7 +17,7 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.rank_correlation import rank_correlation
-from simbias.claims import mean, median, smallest, within
+from simbias.claims import estimate_of, mean_of, median_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiments._times import step_times
 from simbias.experiments.spectrum._waves import (
@@ -141,9 +141,13 @@ def _of_kind(ds: xr.Dataset) -> list[Claim]:
     rho = rank_correlation(when, "frequency")
     text = f"{where}: rank correlation of k and the time to {LEVEL:g} of its amplitude"
     out = [
-        within(f"{text}, median of nets", order_of_medians(when), 0.9, 1, source),
-        mean(f"{text}, mean of single nets", rho, 0.9, 1, source),
-        smallest(f"{text}, least of all nets", rho, 0, 1, "ours: no net is turned"),
+        estimate_of(
+            f"{text}, median of nets", order_of_medians(when), (0.9, 1), source
+        ),
+        mean_of(f"{text}, mean of single nets", rho, (0.9, 1), source),
+        smallest_of(
+            f"{text}, least of all nets", rho, (0, 1), "ours: no net is turned"
+        ),
     ]
     if str(ds["sizes"].item()) == "rising":
         return out
@@ -154,6 +158,8 @@ def _of_kind(ds: xr.Dataset) -> list[Claim]:
         at = seen.isel(frequency=seen["frequency"] == k)
         # Never, which is no reason to leave a net out.
         late = times_to(at, 0.95).fillna(np.inf).where(at.isel(time=-1).notnull())
-        claim = median(text, late / steps, 0.7, 1.3, f"{RAHAMAN}, figure 1; read off")
+        claim = median_of(
+            text, late / steps, (0.7, 1.3), f"{RAHAMAN}, figure 1; read off"
+        )
         out.append(claim.given(is_paper, "the sizes of the paper"))
     return out

@@ -18,7 +18,7 @@ import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
 from matplotlib.figure import Figure
 
-from simbias.claims import difference, mean
+from simbias.claims import difference_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import SHAPE, Source
 from simbias.experiments.spectrum._paths import (
@@ -243,19 +243,23 @@ def _with_noise(part: xr.Dataset) -> list[Claim]:
     rise = changed(error_on_test, "worst", "best")
     fall = changed(error_on_test, "end", "worst")
     text = f"{where}: share of wrong labels fitted, {up}"
-    out = [difference(text, *fitted, 0.5, 1, "ours: it is the noise that is fitted")]
+    out = [
+        difference_of(text, *fitted, (0.5, 1), "ours: it is the noise that is fitted")
+    ]
     text = f"{where}: test error"
-    out.append(difference(f"{text}, {up}", *rise, 0, np.inf, ZHANG))
+    out.append(difference_of(f"{text}, {up}", *rise, (0, np.inf), ZHANG))
     text = f"{text}, end less largest: a second descent"
-    out.append(difference(text, *fall, -np.inf, 0, ZHANG))
+    out.append(difference_of(text, *fall, (-np.inf, 0), ZHANG))
     for which, name in _PATHS.items():
         share = lambda one, which=which: high_share(one[which])
         text = f"{where}, {name}: ln share of q > {HIGH}"
         rise = changed(share, "worst", "best")
-        out.append(difference(f"{text}, {up}", *rise, 0.2, np.inf, ZHANG))
+        out.append(difference_of(f"{text}, {up}", *rise, (0.2, np.inf), ZHANG))
         for then, said in (("worst", "at largest test error"), ("highest", "largest")):
             fall = changed(share, "end", then)
-            found = difference(f"{text}, end less {said}", *fall, -np.inf, 0, ZHANG)
+            found = difference_of(
+                f"{text}, end less {said}", *fall, (-np.inf, 0), ZHANG
+            )
             out.append(found)
     return out
 
@@ -271,7 +275,7 @@ def _without(clean: xr.Dataset, noisy: xr.Dataset) -> list[Claim]:
     more = f"{text}: rise with noise less without"
     less = f"{text}: fall from its largest, with noise less without"
     return [
-        mean(control, fall, -0.05, np.inf, source),
-        difference(more, with_rise, rise, 0.2, np.inf, source),
-        difference(less, with_fall, fall, -np.inf, 0, source),
+        mean_of(control, fall, (-0.05, np.inf), source),
+        difference_of(more, with_rise, rise, (0.2, np.inf), source),
+        difference_of(less, with_fall, fall, (-np.inf, 0), source),
     ]

@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.analysis.rank_correlation import rank_correlation
-from simbias.claims import mean, smallest
+from simbias.claims import mean_of, smallest_of
 from simbias.core import AbstractMeasure, AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiments._times import step_times
 from simbias.experiments.spectrum._waves import (
@@ -179,8 +179,8 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         seen = of_waves(part["amplitudes"], ds)
         rho = rank_correlation(places(seen), "frequency")
         text = f"{name}: rank correlation of k and the time to half of its amplitude"
-        out.append(mean(text, rho, 0.9, 1, f"{RAHAMAN}; band ours"))
+        out.append(mean_of(text, rho, (0.9, 1), f"{RAHAMAN}; band ours"))
         first = seen.isel(frequency=0).max("time", skipna=False)
         text = f"{name}: largest amplitude of k = 1, least of all nets"
-        out.append(smallest(text, first, 0.5, np.inf, "ours: it learns something"))
+        out.append(smallest_of(text, first, (0.5, np.inf), "ours: it learns something"))
     return out

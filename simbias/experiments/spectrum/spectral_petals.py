@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.rank_correlation import rank_correlation
 from simbias.checks.values import is_number
-from simbias.claims import difference, mean
+from simbias.claims import difference_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.errors import BadInput
 from simbias.experiments._times import step_times
@@ -147,12 +147,12 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     for petals in (every[0], every[-1]):
         text = f"L = {petals}: rank correlation of k and the time to half"
         low, high = (0.9, 1) if petals == 0 else (-1, 0.9)
-        out.append(mean(text, rho.sel(petals=petals), low, high, source))
+        out.append(mean_of(text, rho.sel(petals=petals), (low, high), source))
     share = learned(ds)
     ends = [(every[0], every[-1])] if len(every) > 2 else []
     for few, many in [*pairwise(every), *ends]:
         text = f"upper half of k: share learned, L = {many} less L = {few}"
         more, less = share.sel(petals=many), share.sel(petals=few)
-        claim = difference(text, more, less, 0.02, 1, source)
+        claim = difference_of(text, more, less, (0.02, 1), source)
         out.append(claim.given(many > few, "a curve of more petals"))
     return out

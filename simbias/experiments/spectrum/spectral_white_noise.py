@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.rank_correlation import rank_correlation
 from simbias.checks.values import not_negative
-from simbias.claims import difference, mean, smallest
+from simbias.claims import difference_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.experiments.spectrum._octaves import (
     COUNT,
@@ -218,10 +218,12 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         place = best_time(noisy[0]) if noisy else 0
         text = "control, no noise: excess risk at the end less that at the same step"
         then, source = part["excess"].isel(time=place), "ours: the target alone"
-        found = difference(text, _end(part["excess"]), then, -np.inf, 0, source)
+        found = difference_of(text, _end(part["excess"]), then, (-np.inf, 0), source)
         out.append(found.given(bool(noisy), "a run with noise").given(is_long, long))
         text = f"control, no noise: share of f above k = {COUNT} at the end"
-        out.append(mean(text, _end(part["high"]), 0, 0.01, "ours").given(is_long, long))
+        out.append(
+            mean_of(text, _end(part["high"]), (0, 0.01), "ours").given(is_long, long)
+        )
     return out
 
 
@@ -237,18 +239,21 @@ def _with_noise(part: xr.Dataset) -> list[Claim]:
     rest = f"{where}: training error over σ² at {at}"
     grown = f"{where}: share of f above k = {COUNT}, end less {at}"
     out = [
-        smallest(f"{order}, least of all nets", rho, 0, 1, "ours: no net is turned"),
-        mean(f"{where}: time to half, noise over target", late, 2, np.inf, "ours"),
-        mean(ratio, best["excess"] / end["excess"], 0, 0.5, "ours"),
-        mean(rest, best["train"] / sigma**2, 0.5, 1, "ours: half of it is not learned"),
-        difference(grown, end["high"], best["high"], 0, 1, f"{ZHANG}; band ours"),
+        smallest_of(
+            f"{order}, least of all nets", rho, (0, 1), "ours: no net is turned"
+        ),
+        mean_of(f"{where}: time to half, noise over target", late, (2, np.inf), "ours"),
+        mean_of(ratio, best["excess"] / end["excess"], (0, 0.5), "ours"),
+        mean_of(
+            rest, best["train"] / sigma**2, (0.5, 1), "ours: half of it is not learned"
+        ),
+        difference_of(grown, end["high"], best["high"], (0, 1), f"{ZHANG}; band ours"),
     ]
     text = f"{where}: excess risk over σ² at the end"
-    found = mean(
+    found = mean_of(
         text,
         end["excess"] / sigma**2,
-        of_interpolation(),
-        1,
+        (of_interpolation(), 1),
         "lines from label to label, and waves up to Nyquist's",
     )
     is_fitted = float(end["train"].mean()) < FITTED * sigma**2
@@ -263,7 +268,7 @@ def _one_by_one(part: xr.Dataset, where: str) -> list[Claim]:
     for before, after in pairwise(when["octave"].values):
         text = f"{where}: log₂ of the time to half, k = {after} less k = {before}"
         later = when.sel(octave=after, drop=True), when.sel(octave=before, drop=True)
-        out.append(difference(text, *later, 0, np.inf, f"{RAHAMAN}; band ours"))
+        out.append(difference_of(text, *later, (0, np.inf), f"{RAHAMAN}; band ours"))
     return out
 
 
@@ -274,7 +279,7 @@ def _second_descent(part: xr.Dataset, where: str, place: int) -> Claim:
     is_falling = float(later["excess"][-1]) < FALLEN * float(later["excess"][peak])
     text = f"{where}: share of f above k = {COUNT}, end over that at the second peak"
     ratio = _end(part["high"]) / part["high"].isel(time=place + peak)
-    found = mean(text, ratio, 0, 0.95, f"{ZHANG}; band ours")
+    found = mean_of(text, ratio, (0, 0.95), f"{ZHANG}; band ours")
     return found.given(is_falling, "a second descent of the test error")
 
 
