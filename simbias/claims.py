@@ -17,10 +17,9 @@ applicable and names it.  What all rows need of a result is said once:
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
-import xarray as xr
 from numpy.typing import ArrayLike
 
 from simbias.analysis.at import needs_of
@@ -69,7 +68,7 @@ def estimate_of(
 
 def value_of(
     statement: str,
-    value: Number | xr.DataArray,
+    value: SupportsFloat,
     band: Band,
     source: str,
     *,
@@ -149,7 +148,7 @@ def farthest_of(
 
 
 def statistic_of(
-    statement: str, value: Number | xr.DataArray, band: Band, source: str
+    statement: str, value: SupportsFloat, band: Band, source: str
 ) -> Claim:
     """A statistic of this run, in the range that a law predicts for such a run.
 
