@@ -1,7 +1,7 @@
-"""Kinds of panels: curves, points, maps, histograms and spectra."""
+"""Kinds of panels: curves, points, maps, histograms, spectra and drawings."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +19,7 @@ from simbias.figures.look import (
     draw_laws,
     line_of,
     read,
+    shade_of,
 )
 
 Scale = str | Mapping[str, Any] | None
@@ -66,6 +67,15 @@ class Kind:
         assert self.x is not None
         return read(self.x, part)
 
+    def places(self, axes: Axes, x: xr.DataArray, look: Look) -> np.ndarray:
+        """Where values are drawn: texts at equal distances, with ticks; else x."""
+        if x.dtype.kind not in "USO":
+            return x.values
+        (dim,) = x.dims
+        places = np.arange(x.size)
+        axes.set_xticks(places, [look.name(str(dim), v) for v in x.values.tolist()])
+        return places
+
 
 @dataclasses.dataclass(frozen=True)
 class Curves(Kind):
@@ -76,6 +86,8 @@ class Curves(Kind):
         line: axis whose values have line styles.
         mark: of the points of a curve, such as "o".
         spread: "band", 10–90 % of the seeds; "each", a thin line per seed; or "none".
+        is_graded: whether colours go from dark to light along the axis, instead of
+            being as different as possible.
     """
 
     _: dataclasses.KW_ONLY
@@ -83,29 +95,34 @@ class Curves(Kind):
     line: str | None = None
     mark: str = ""
     spread: Literal["band", "each", "none"] = "band"
+    is_graded: bool = False
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
         x, values = self.along(part), read(self.values, part)
-        for i, name, of_colour in look.split(values, self.colour):
+        (dim,) = x.dims
+        places = self.places(axes, x, look)
+        several = look.split(values, self.colour)
+        for i, name, of_colour in several:
+            colour = colour_of(i + self.first)
+            if self.is_graded:
+                colour = shade_of(i, len(several))
             for j, dash, one in look.split(of_colour, self.line):
                 label = ", ".join(filter(None, (name, dash))) or None
-                line, colour = self.mark + line_of(j), colour_of(i + self.first)
-                self._one(axes, x, one, line, colour, label)
+                line = self.mark + line_of(j)
+                self._one(axes, places, one.transpose(dim, ...), line, colour, label)
         draw_laws(self.laws, axes, part, look, self.colour, self.first)
 
     def _one(
         self,
         axes: Axes,
-        x: xr.DataArray,
+        x: np.ndarray,
         values: xr.DataArray,
         line: str,
         colour: str,
         label: str | None,
     ) -> None:
-        (dim,) = x.dims
-        seen = values.transpose(dim, ...)
-        seen = seen.stack(of_all=[k for k in seen.dims if k != dim])
+        seen = values.stack(of_all=values.dims[1:])
         seen = seen.drop_vars(["of_all", *seen["of_all"].indexes], errors="ignore")
         seen = seen.rename(of_all="seed")
         if self.spread == "each":
@@ -121,6 +138,9 @@ class Curves(Kind):
 class Points(Kind):
     """A point per seed at each value of x, and their median as a line.
 
+    If x itself has values for each seed, the points show one quantity against another,
+    without a median.
+
     Args:
         colour: axis whose values have colours.
         has_median: whether medians are joined by a line.
@@ -133,8 +153,12 @@ class Points(Kind):
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
         x, values = self.along(part), read(self.values, part)
+        if len(x.dims) > 1:
+            self._scatter(axes, x, values, look)
+            draw_laws(self.laws, axes, part, look, self.colour, self.first)
+            return
         (dim,) = x.dims
-        places = np.arange(x.size) if x.dtype.kind in "USO" else x.values
+        places = self.places(axes, x, look)
         for i, name, one in look.split(values, self.colour):
             seen = one.transpose(dim, ...).values.reshape(x.size, -1)
             mark: dict[str, Any] = {"color": colour_of(i + self.first), "ms": 4}
@@ -144,10 +168,19 @@ class Points(Kind):
                 axes.plot(places, known, "-", label=name, **mark)
             elif name:
                 axes.lines[-1].set_label(name)
-        if x.dtype.kind in "USO":
-            names = [look.name(str(dim), v) for v in x.values.tolist()]
-            axes.set_xticks(places, names)
         draw_laws(self.laws, axes, part, look, self.colour, self.first)
+
+    def _scatter(
+        self, axes: Axes, x: xr.DataArray, values: xr.DataArray, look: Look
+    ) -> None:
+        x, values = xr.broadcast(x, values)
+        pairs = zip(
+            look.split(x, self.colour), look.split(values, self.colour), strict=True
+        )
+        for (i, name, along), (_, _, one) in pairs:
+            colour = colour_of(i + self.first)
+            up = one.values.ravel()
+            axes.plot(along.values.ravel(), up, "o", ms=4, color=colour, label=name)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -244,4 +277,20 @@ class Spectrum(Kind):
             seen = one.median([k for k in one.dims if k != dim])
             label = f"{self.unit} = {float(one['time']):g}"
             axes.plot(x, seen, "o-", ms=3, color=colour_of(i + self.first), label=label)
+        draw_laws(self.laws, axes, part, look)
+
+
+@dataclasses.dataclass(frozen=True)
+class Drawing(Kind):
+    """A panel that no other kind can draw, such as a gallery of filters.
+
+    `values` is a function of the axes and the part that draws.  What does not need x
+    may leave it.
+    """
+
+    values: Callable[[Axes, xr.Dataset], None]  # pyright: ignore
+
+    def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
+        """Draw a part, and the laws beside it."""
+        self.values(axes, part)
         draw_laws(self.laws, axes, part, look)

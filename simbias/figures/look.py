@@ -4,6 +4,9 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import matplotlib
+import matplotlib.colors
+import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
@@ -79,6 +82,17 @@ def read(values: Reading, part: xr.Dataset) -> xr.DataArray:
     return part[values] if isinstance(values, str) else values(part)
 
 
+def evenly(name: str) -> Callable[[xr.Dataset], xr.DataArray]:
+    """A coordinate as texts: its values are then drawn at equal distances."""
+
+    def texts(part: xr.Dataset) -> xr.DataArray:
+        x = part[name]
+        shown = [v if isinstance(v, str) else f"{v:g}" for v in x.values.tolist()]
+        return x.copy(data=np.array(shown, object))
+
+    return texts
+
+
 def label_of(x: Reading | None) -> str:
     """A name for an axis that was given none."""
     return x.removeprefix("flow.").replace("_", " ") if isinstance(x, str) else ""
@@ -87,6 +101,12 @@ def label_of(x: Reading | None) -> str:
 def colour_of(number: int) -> str:
     """The colour of a value of an axis by its number."""
     return COLOURS[number % len(COLOURS)]
+
+
+def shade_of(number: int, count: int) -> str:
+    """The colour of one of so many values in order, from dark to light."""
+    share = 0.9 * number / max(count - 1, 1)
+    return matplotlib.colors.to_hex(matplotlib.colormaps["viridis"](share))
 
 
 def line_of(number: int) -> str:

@@ -38,7 +38,7 @@ class Panels:
     kind is a column.  With both there is one kind.
 
     Args:
-        kinds: `Curves`, `Points`, `HeatMap`, `Histogram` or `Spectrum`.
+        kinds: `Curves`, `Points`, `HeatMap`, `Histogram`, `Spectrum` or `Drawing`.
         rows: axis whose values are rows.
         columns: axis whose values are columns.
         x: coordinate along which values are drawn, or a function of the part that has

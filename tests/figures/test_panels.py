@@ -6,8 +6,8 @@ import pytest
 import xarray as xr
 
 from simbias.errors import BadInput
-from simbias.figures.kinds import Curves, HeatMap, Histogram, Points, Spectrum
-from simbias.figures.look import Law, Moment
+from simbias.figures.kinds import Curves, Drawing, HeatMap, Histogram, Points, Spectrum
+from simbias.figures.look import Law, Moment, evenly
 from simbias.figures.panels import Panels
 from simbias.figures.style import COLOURS
 
@@ -125,6 +125,44 @@ def test_points_maps_and_histograms_show_their_numbers():
     assert len(shares.patches) == 2
     assert [t.get_text() for t in texts.get_xticklabels()] == ["train", "test"]
     assert not figure.legends
+
+
+def test_values_that_are_texts_are_at_equal_distances_with_their_names():
+    names = {"m": {"10": "narrow"}}
+    kind = Curves(lambda part: part["accuracy"].isel(time=-1, sample=0), mark="o")
+    (axes,) = Panels(kind, x=evenly("m"), names=names)(DS).get_axes()
+    assert axes.lines[0].get_xdata().tolist() == [0, 1]
+    assert [t.get_text() for t in axes.get_xticklabels()] == ["narrow", "20"]
+
+
+def test_colours_of_values_in_order_go_from_dark_to_light():
+    kind = Curves(
+        lambda p: p["amplitude"].isel(m=0), colour="frequency", is_graded=True
+    )
+    (axes,) = Panels(kind)(DS).get_axes()
+    shades = [sum(matplotlib.colors.to_rgb(v.get_color())) for v in axes.lines]
+    assert shades == sorted(shades)
+    assert len({*shades}) == DS.sizes["frequency"]
+
+
+def test_points_show_one_quantity_against_another():
+    train, test = (
+        lambda part, k=k: part["accuracy"].isel(time=-1, sample=k, drop=True)
+        for k in (0, 1)
+    )
+    (axes,) = Panels(Points(test, x=train, colour="m"))(DS).get_axes()
+    for i, line in enumerate(axes.lines):
+        np.testing.assert_array_equal(line.get_xdata(), train(DS).isel(m=i))
+        np.testing.assert_array_equal(line.get_ydata(), test(DS).isel(m=i))
+
+
+def test_a_function_draws_what_no_kind_can():
+    cross = Drawing(lambda axes, part: axes.plot(part["m"], part["m"], "x"), title="T")
+    one, two = Panels(cross, rows="sample", legend=0)(
+        DS.assign(seen=("sample", [1, 2]))
+    ).get_axes()
+    assert one.get_title("left") == "train: T"
+    assert two.lines[0].get_xdata().tolist() == [10, 20]
 
 
 def test_what_no_figure_can_have_is_named():
