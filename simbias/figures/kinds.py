@@ -40,6 +40,7 @@ class Kind:
         xlim: first and last value; None for what is seen.
         ylim: the same, upwards.
         ticks: whether ticks are at the values of x.
+        yticks: values of the ticks upwards, or the coordinate that has them.
         laws: `Law` or `Moment`.
         first: number of the first colour, for panels that share a legend.
     """
@@ -55,6 +56,7 @@ class Kind:
     xlim: tuple[float | int | None, float | int | None] | None = None
     ylim: tuple[float | int | None, float | int | None] | None = None
     ticks: bool = False
+    yticks: tuple[float | int, ...] | str = ()
     laws: tuple[Law | Moment, ...] = ()
     first: int = 0
 
@@ -122,7 +124,10 @@ class Curves(Kind):
         colour: str,
         label: str | None,
     ) -> None:
-        seen = values.stack(of_all=values.dims[1:])
+        seen = values
+        if seen.ndim == 1:  # one value, such as a mean over the seeds
+            seen = seen.expand_dims(seed=1, axis=1)
+        seen = seen.stack(of_all=seen.dims[1:])
         seen = seen.drop_vars(["of_all", *seen["of_all"].indexes], errors="ignore")
         seen = seen.rename(of_all="seed")
         if self.spread == "each":
@@ -153,7 +158,7 @@ class Points(Kind):
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
         x, values = self.along(part), read(self.values, part)
-        if len(x.dims) > 1:
+        if x.ndim > 1:
             self._scatter(axes, x, values, look)
             draw_laws(self.laws, axes, part, look, self.colour, self.first)
             return
@@ -193,6 +198,7 @@ class HeatMap(Kind):
         border: a level that is drawn as a black line.
         colours: name of a matplotlib map; "RdBu_r" for values that have a middle.
         label: of the bar; no bar if empty.
+        is_even: whether all cells are as large, with their values as ticks.
     """
 
     _: dataclasses.KW_ONLY
@@ -201,15 +207,22 @@ class HeatMap(Kind):
     border: float | int | None = None
     colours: str = "viridis"
     label: str = ""
+    is_even: bool = False
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
         x, values = self.along(part), read(self.values, part)
         (dim,) = x.dims
         seen = values.median([k for k in values.dims if k not in (dim, self.y)])
+        seen = seen.assign_coords({dim: (dim, x.values)})
+        if self.is_even:
+            for k, set_ticks in ((dim, axes.set_xticks), (self.y, axes.set_yticks)):
+                places = np.arange(seen.sizes[k])
+                set_ticks(places, [f"{v:g}" for v in seen[k].values])
+                seen = seen.assign_coords({k: places})
         heat_map(
             axes,
-            seen.assign_coords({dim: (dim, x.values)}),
+            seen,
             str(dim),
             self.y,
             limits=self.limits,

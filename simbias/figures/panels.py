@@ -207,3 +207,8 @@ def _dress(axes: Axes, kind: Kind, part: xr.Dataset, look: Look, name: str) -> N
         values = kind.along(part).values
         axes.set_xticks(values, [f"{v:g}" for v in values])
         axes.minorticks_off()
+    if kind.yticks:
+        own = kind.yticks
+        values = part[own].values if isinstance(own, str) else own
+        axes.set_yticks(values, [f"{v:g}" for v in values])
+        axes.minorticks_off()

@@ -165,6 +165,28 @@ def test_a_function_draws_what_no_kind_can():
     assert two.lines[0].get_xdata().tolist() == [10, 20]
 
 
+def test_cells_of_a_map_can_be_even_and_ticks_are_chosen():
+    powers = DS.assign_coords(frequency=[1, 2, 4, 8, 16])
+    mean = lambda part: part["accuracy"].mean(["sample", "seed", "m"])
+    figure = Panels(
+        HeatMap(lambda p: p["amplitude"].isel(time=0), x="frequency", y="m"),
+        HeatMap(
+            lambda p: p["amplitude"].isel(time=0), x="frequency", y="m", is_even=True
+        ),
+        Curves(mean, yscale="log", yticks=(0.3, 1)),
+        Curves(lambda p: p["m"], x="m", yticks="m"),
+    )(powers)
+    uneven, even, curve, sizes = figure.get_axes()
+    assert uneven.get_xlim()[1] > 16
+    assert even.get_xlim() == (-0.5, 4.5)
+    labels = lambda ticks: [t.get_text() for t in ticks]
+    assert labels(even.get_xticklabels()) == ["1", "2", "4", "8", "16"]
+    assert labels(even.get_yticklabels()) == ["10", "20"]
+    assert labels(curve.get_yticklabels()) == ["0.3", "1"]
+    np.testing.assert_allclose(curve.lines[0].get_ydata(), mean(DS))
+    assert labels(sizes.get_yticklabels()) == ["10", "20"]
+
+
 def test_what_no_figure_can_have_is_named():
     with pytest.raises(BadInput, match="needs a kind"):
         Panels()
