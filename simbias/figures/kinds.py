@@ -43,6 +43,7 @@ class Kind:
         yticks: values of the ticks upwards, or the coordinate that has them.
         laws: `Law` or `Moment`.
         first: number of the first colour, for panels that share a legend.
+        facet: axis with a panel for each value; the other kinds have one panel.
     """
 
     values: Reading
@@ -59,6 +60,7 @@ class Kind:
     yticks: tuple[float | int, ...] | str = ()
     laws: tuple[Law | Moment, ...] = ()
     first: int = 0
+    facet: str | None = None
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
@@ -83,6 +85,8 @@ class Kind:
 class Curves(Kind):
     """A median over the seeds, and how they spread, for each value of two axes.
 
+    x may differ along the colours.  A curve without any value is left out.
+
     Args:
         colour: axis whose values have colours.
         line: axis whose values have line styles.
@@ -102,14 +106,17 @@ class Curves(Kind):
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
         x, values = self.along(part), read(self.values, part)
-        (dim,) = x.dims
-        places = self.places(axes, x, look)
+        (dim,) = [k for k in x.dims if k != self.colour]
         several = look.split(values, self.colour)
         for i, name, of_colour in several:
+            own = x.isel({self.colour: i}) if self.colour in x.dims else x
+            places = self.places(axes, own, look)
             colour = colour_of(i + self.first)
             if self.is_graded:
                 colour = shade_of(i, len(several))
             for j, dash, one in look.split(of_colour, self.line):
+                if not one.notnull().any():
+                    continue
                 label = ", ".join(filter(None, (name, dash))) or None
                 line = self.mark + line_of(j)
                 self._one(axes, places, one.transpose(dim, ...), line, colour, label)

@@ -15,6 +15,8 @@ from simbias.figures.style import COLOURS
 
 # Name of a variable, or a function of the part.
 Reading = str | Callable[[xr.Dataset], xr.DataArray]
+# Axis -> value -> what it is called, or axis -> its symbol.
+Names = Mapping[str, Mapping[Any, str] | str]
 _LINES = ("-", "--", ":", "-.")
 
 
@@ -47,21 +49,25 @@ class Moment:
 class Look:
     """What values of axes are called, the same in all panels."""
 
-    def __init__(self, names: Mapping[str, Mapping[Any, str]]):
+    def __init__(self, names: Names):
         self._names = names
 
     def names_of(self, dim: str) -> Mapping[Any, str]:
         """Value -> what it is called, of those that have a name of their own."""
-        return self._names.get(dim, {})
+        own = self._names.get(dim, {})
+        return {} if isinstance(own, str) else own
 
     def name(self, dim: str, value: Any) -> str:
         """What a value of an axis is called: texts by themselves, numbers as m = 20."""
         own = self.names_of(dim)
         if value in own:
             return own[value]
-        if isinstance(value, str):
-            return value
-        return f"{dim.removeprefix('flow.').replace('_', ' ')} = {value:g}"
+        symbol = self._names.get(dim)
+        if not isinstance(symbol, str):
+            if isinstance(value, str):
+                return value
+            symbol = dim.removeprefix("flow.").replace("_", " ")
+        return f"{symbol} = {value if isinstance(value, str) else f'{value:g}'}"
 
     def split(
         self, values: xr.DataArray, dim: str | None

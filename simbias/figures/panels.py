@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 from simbias.errors import BadInput
 from simbias.figures.kinds import Kind
 from simbias.figures.legends import legend_below
-from simbias.figures.look import Look, label_of
+from simbias.figures.look import Look, Names, label_of
 from simbias.figures.style import blank, style
 
 _PLACE = re.compile(r"\{([\w.]+)(?::([^}]*))?\}")
@@ -35,7 +35,8 @@ class Panels:
     """A figure of panels: side by side, or once per value of `rows` or `columns`.
 
     With `columns` every kind is a row, with a panel for each value; with `rows` every
-    kind is a column.  With both there is one kind.
+    kind is a column.  With both there is one kind.  With neither all panels are in one
+    row, and a kind with a `facet` has a panel for each value of that axis.
 
     Args:
         kinds: `Curves`, `Points`, `HeatMap`, `Histogram`, `Spectrum` or `Drawing`.
@@ -45,7 +46,8 @@ class Panels:
             it; a kind may have its own.
         xlabel: its name.
         xscale: "linear", "log" or "symlog".
-        names: axis -> value -> name; a value without a name is shown as it is.
+        names: axis -> value -> name, or axis -> symbol; a value without a name is shown
+            as it is.  In titles names may have places, as `title` has.
         title: above all panels; places such as {m} or {scale:g} hold coordinates.
         size: inches of a panel, to the right and up.
         legend: names side by side in the legend; 0 for none.
@@ -58,7 +60,7 @@ class Panels:
     x: Any
     xlabel: str | None
     xscale: str | None
-    names: Mapping[str, Mapping[Any, str]]
+    names: Names
     title: str
     size: tuple[float | int, float | int]
     legend: int
@@ -72,7 +74,7 @@ class Panels:
         x: str | Callable[[xr.Dataset], xr.DataArray] = "time",
         xlabel: str | None = None,
         xscale: str | None = None,
-        names: Mapping[str, Mapping[Any, str]] | None = None,
+        names: Names | None = None,
         title: str = "",
         size: tuple[float | int, float | int] = (4.4, 3.4),
         legend: int = 4,
@@ -86,6 +88,8 @@ class Panels:
             raise BadInput(
                 f"`Panels` with `rows` and `columns` has one kind, got {len(kinds)}."
             )
+        if (rows or columns) and any(kind.facet for kind in kinds):
+            raise BadInput("a kind with a `facet` goes without `rows` and `columns`.")
         said = {"rows": rows, "columns": columns, "x": x, "xlabel": xlabel}
         said |= {"xscale": xscale, "names": names or {}, "title": title, "size": size}
         said |= {"kinds": kinds, "legend": legend, "of": of}
@@ -135,24 +139,38 @@ class Panels:
             return count[self.rows], len(self.kinds)
         if self.columns:
             return len(self.kinds), count[self.columns]
-        return 1, len(self.kinds)
+        count = [ds.sizes[k.facet] for k in self.kinds if _has(ds, k.facet)]
+        return 1, len(self.kinds) + sum(count) - len(count)
 
     def _each(
         self, ds: xr.Dataset, look: Look
     ) -> Iterator[tuple[tuple[int, int], Kind, xr.Dataset, str]]:
         """Place, kind, part and name of every panel."""
         facets = [k for k in (self.rows, self.columns) if k]
+        if not facets:
+            yield from self._in_a_row(ds, look)
+            return
         for at in np.ndindex(*(ds.sizes[k] for k in facets)):
             part = ds.isel(dict(zip(facets, at, strict=True)))
             name = ", ".join(look.name(k, part[k].item()) for k in facets)
             for i, kind in enumerate(self.kinds):
                 if len(facets) == 2:
                     place = at
-                elif self.rows:
-                    place = (at[0], i)
                 else:
-                    place = (i, at[0]) if facets else (0, i)
+                    place = (at[0], i) if self.rows else (i, at[0])
                 yield (place[0], place[1]), kind, part, name
+
+    def _in_a_row(
+        self, ds: xr.Dataset, look: Look
+    ) -> Iterator[tuple[tuple[int, int], Kind, xr.Dataset, str]]:
+        column = 0
+        for kind in self.kinds:
+            dim = kind.facet
+            for i in range(ds.sizes[dim] if dim else 1):
+                part = ds.isel({dim: i}) if dim else ds
+                name = look.name(dim, part[dim].item()) if dim else ""
+                yield (0, column), kind, part, name
+                column += 1
 
     def _is_named(self, row: int) -> bool:
         """Whether panels of a row bear the name of their value."""
@@ -188,8 +206,8 @@ def _has(ds: xr.Dataset, dim: Hashable | None) -> bool:
 
 def _dress(axes: Axes, kind: Kind, part: xr.Dataset, look: Look, name: str) -> None:
     """Titles, scales, limits and ticks."""
-    title = filled(kind.title, part, look)
-    axes.set_title(": ".join(filter(None, (name, title))))
+    title = ": ".join(filter(None, (name, kind.title)))
+    axes.set_title(filled(title, part, look))
     axes.set_xlabel(kind.xlabel if kind.xlabel is not None else label_of(kind.x))
     if kind.ylabel:
         axes.set_ylabel(kind.ylabel)

@@ -187,6 +187,42 @@ def test_cells_of_a_map_can_be_even_and_ticks_are_chosen():
     assert labels(sizes.get_yticklabels()) == ["10", "20"]
 
 
+def test_a_kind_with_a_facet_has_a_panel_for_each_value_beside_the_others():
+    figure = Panels(
+        Curves("accuracy", colour="sample", facet="m", title="λ = {scale:g}"),
+        Curves(lambda part: part["accuracy"].isel(sample=0), colour="m"),
+    )(DS)
+    panels = figure.get_axes()
+    titles = [axes.get_title("left") for axes in panels]
+    assert titles == ["m = 10: λ = 0.001", "m = 20: λ = 0.001", ""]
+    (line,) = lines(panels[1], "train")
+    seen = DS["accuracy"].isel(m=1, sample=0).median("seed")
+    np.testing.assert_allclose(line.get_ydata(), seen)
+
+
+def test_an_axis_may_have_a_symbol_and_its_names_in_titles_places():
+    names = {"m": "p", "sample": {"train": "λ = {scale:g}"}}
+    kind = Curves("accuracy", colour="m", facet="sample")
+    figure = Panels(kind, names=names)(DS)
+    panels = figure.get_axes()
+    assert [axes.get_title("left") for axes in panels] == ["λ = 0.001", "test"]
+    assert lines(panels[0], "p = 20")
+    assert Panels(kind, names={"sample": "s"})(DS).get_axes()[1].get_title("left") == (
+        "s = test"
+    )
+
+
+def test_x_may_differ_along_the_colours_and_curves_without_values_are_left_out():
+    last = lambda part: part["accuracy"].isel(sample=0)
+    x = lambda part: part["time"] * part["m"]
+    figure = Panels(Curves(last, colour="m", x=x))(DS)
+    (axes,) = figure.get_axes()
+    np.testing.assert_allclose(lines(axes, "m = 20")[0].get_xdata(), 20 * TIMES)
+    known = lambda part: last(part).where(part["m"] > 10)
+    (axes,) = Panels(Curves(known, colour="m"))(DS).get_axes()
+    assert [line.get_label() for line in axes.lines] == ["m = 20"]
+
+
 def test_what_no_figure_can_have_is_named():
     with pytest.raises(BadInput, match="needs a kind"):
         Panels()
@@ -194,3 +230,7 @@ def test_what_no_figure_can_have_is_named():
         Panels(Curves("accuracy"), Curves("accuracy"), rows="m", columns="sample")
     with pytest.raises(BadInput, match="no axis `depth`"):
         Panels(Curves("accuracy"), columns="depth")(DS)
+    with pytest.raises(BadInput, match="no axis `depth`"):
+        Panels(Curves("accuracy", facet="depth"))(DS)
+    with pytest.raises(BadInput, match="goes without `rows`"):
+        Panels(Curves("accuracy", facet="m"), rows="sample")
