@@ -6,6 +6,9 @@ from .clusters.effective_width_entropy import (
 )
 from .clusters.embedding_distance import EmbeddingDistance as EmbeddingDistance
 from .clusters.entropy_rank import EntropyRank as EntropyRank
+from .components.correct_rows import CorrectRows as CorrectRows
+from .components.critical_component import CriticalComponent as CriticalComponent
+from .components.projected_accuracy import ProjectedAccuracy as ProjectedAccuracy
 from .filters.filter_fits import FilterFits as FilterFits
 from .filters.filter_kinds import FilterKinds as FilterKinds
 from .filters.negative_pairs import NegativePairs as NegativePairs
@@ -15,11 +18,26 @@ from .information.explained_information import (
 from .kernel.kernel_eigenvalues import KernelEigenvalues as KernelEigenvalues
 from .kernel.kernel_rates import KernelRates as KernelRates
 from .kernel.tangent_kernel import TangentKernel as TangentKernel
+from .linear.determinant_sign import DeterminantSign as DeterminantSign
+from .linear.early_strengths import EarlyStrengths as EarlyStrengths
 from .linear.effective_rank import EffectiveRank as EffectiveRank
 from .linear.end_to_end_error import EndToEndError as EndToEndError
+from .linear.gram_eigenvalues import GramEigenvalues as GramEigenvalues
+from .linear.input_eigenvalues import InputEigenvalues as InputEigenvalues
 from .linear.layer_balance import LayerBalance as LayerBalance
+from .linear.least_norm import LeastNorm as LeastNorm
+from .linear.log_determinant import LogDeterminant as LogDeterminant
+from .linear.matrix_entry import MatrixEntry as MatrixEntry
 from .linear.mode_strengths import ModeStrengths as ModeStrengths
+from .linear.outside_span import OutsideSpan as OutsideSpan
 from .linear.principal_columns import PrincipalColumns as PrincipalColumns
+from .linear.product_columns import ProductColumns as ProductColumns
+from .linear.ridge_distance import RidgeDistance as RidgeDistance
+from .linear.ridge_risk import RidgeRisk as RidgeRisk
+from .linear.scale_matrices import ScaleMatrices as ScaleMatrices
+from .linear.span_error import SpanError as SpanError
+from .linear.tied_velocity import TiedVelocity as TiedVelocity
+from .linear.unseen_error import UnseenError as UnseenError
 from .neurons.alignment import Alignment as Alignment
 from .neurons.angular_deviation import AngularDeviation as AngularDeviation
 from .neurons.balancedness import Balancedness as Balancedness

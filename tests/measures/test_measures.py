@@ -116,6 +116,7 @@ def single(tree):
 # Every measure, whoever adds it; some are of other networks or samples than these, and
 # are tested where their theme is.
 ELSEWHERE = (
+    "components",
     "filters",
     "information",
     "kernel",

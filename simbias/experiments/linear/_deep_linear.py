@@ -1,15 +1,15 @@
-"""Starts of deep linear networks, and what is measured of them beside their product."""
+"""Starts of deep linear networks."""
 
 from itertools import accumulate, pairwise
-from typing import Any, ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import PRNGKeyArray
 
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive, positive_integer
-from simbias.core import AbstractMeasure, Dataset, Real
+from simbias.core import Dataset, Real
 from simbias.errors import BadInput
 from simbias.measures.linear.mode_strengths import target_directions
 from simbias.networks.dense.deep_linear import DeepLinear
@@ -67,21 +67,3 @@ def started(
     hidden = [jnp.linalg.qr(v.T[:, : len(values)])[0] for v in draws[1:]]
     root, frames = values ** (1 / depth), [right, *hidden, left]
     return DeepLinear(tuple((b * root[None, :]) @ a.T for a, b in pairwise(frames)))
-
-
-class EarlyStrengths(AbstractMeasure):
-    """What grows of every mode while the product is small.
-
-    For two layers |(W₁v + W₂ᵀu)/2|², of which the strength is about the whole once the
-    other part, |(W₁v − W₂ᵀu)/2|², has decayed; otherwise the strength uᵀWv itself.
-    """
-
-    dims: ClassVar[tuple[str, ...]] = ("mode",)
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, " p"]:
-        """One number per mode."""
-        u, v = target_directions(data), data.features
-        if len(network.weights) != 2:
-            return jnp.sum(u * (v @ network.product.T), axis=1)
-        first, second = network.weights
-        return jnp.sum((v @ first.T + u @ second) ** 2, axis=1) / 4

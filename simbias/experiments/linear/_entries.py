@@ -1,15 +1,13 @@
 """A matrix that is a product of layers, as a function of the place of an entry."""
 
 import functools
-from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from simbias.core import AbstractMeasure, AbstractNetwork, Dataset, Loss
-from simbias.introspection.outputs import outputs, second_sample
+from simbias.core import AbstractNetwork, Loss
 
 
 def half_sum(
@@ -129,48 +127,3 @@ def rotation(angle: Float[Array, ""]) -> Float[Array, "2 2"]:
     """By an angle, from the first axis to the second."""
     c, s = jnp.cos(angle), jnp.sin(angle)
     return jnp.stack([jnp.stack([c, -s]), jnp.stack([s, c])])
-
-
-class FirstEntry(AbstractMeasure):
-    """W₁₁, which is not among the seen."""
-
-    dims: ClassVar[tuple[str, ...]] = ()
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Its value."""
-        del data
-        return network.product[0, 0]
-
-
-class Orientation(AbstractMeasure):
-    """Sign of the determinant, as the coordinates of the network have it."""
-
-    dims: ClassVar[tuple[str, ...]] = ()
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """+1 or −1."""
-        del data
-        return network.orientation
-
-
-class LogDeterminant(AbstractMeasure):
-    """ln |det W|, of the coordinates, so that it may be below that of any float."""
-
-    dims: ClassVar[tuple[str, ...]] = ()
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Its value."""
-        del data
-        return network.log_determinant
-
-
-class UnseenError(AbstractMeasure):
-    """√(Σ (Wᵢⱼ − Mᵢⱼ)²/Σ Mᵢⱼ²) over the test sample, the entries that are not seen."""
-
-    dims: ClassVar[tuple[str, ...]] = ()
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Relative to their size: 1 for a matrix of zeros."""
-        test = second_sample(data)
-        of = lambda values: jnp.sum(test.weight[:, None] * values**2)
-        return jnp.sqrt(of(outputs(network, test.x) - test.y) / of(test.y))

@@ -1,8 +1,6 @@
 """Linear networks seen from the principal components of their sample."""
 
-import functools
 from itertools import accumulate, pairwise
-from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -12,9 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.analysis.first_passage import first_passage
 from simbias.checks.values import positive_integer
-from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
-from simbias.networks.dense.deep_linear import DeepLinear
 
 PAPER = "Hacohen & Weinshall (2022), JMLR 23(155)"
 
@@ -52,43 +48,6 @@ def isotropic_layers(
         z.reshape(shape) * size**-0.5
         for z, shape, size in zip(draws, shapes, spread, strict=True)
     )
-
-
-class ScaleMatrices(AbstractMeasure):
-    """How far the factors of the gradient, A_l E B_l, are from 1.
-
-    ‖A_l − 1‖_F/√K with A_l = (W_L ⋯ W_{l+1})(⋯)ᵀ, and ‖B_l − 1‖_F/√d with
-    B_l = (W_{l−1} ⋯ W_1)ᵀ(⋯): means over the layers that have one.
-    """
-
-    dims: ClassVar[tuple[str, ...]] = ("side",)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Of the outputs, of the inputs."""
-        return {"side": np.array(["A", "B"])}
-
-    def __call__(self, network: DeepLinear, data: Dataset) -> Float[Array, " side"]:  # noqa: ARG002
-        """Without units; 0 for a single layer, which has no such factors."""
-        forward = [w for w in network.weights[:-1]]
-        below = list(accumulate(forward, lambda total, w: w @ total))
-        above = list(accumulate(network.weights[:0:-1], lambda total, w: total @ w))
-
-        def far(grams: list[Any]) -> Array:
-            gaps = [jnp.linalg.norm(g - jnp.eye(len(g))) / len(g) ** 0.5 for g in grams]
-            return jnp.mean(jnp.stack(gaps)) if gaps else jnp.zeros(())
-
-        return jnp.stack([far([a @ a.T for a in above]), far([b.T @ b for b in below])])
-
-
-class ProductColumns(AbstractMeasure):
-    """Columns of W_L ⋯ W_1 along the components, as if there were no activations."""
-
-    dims: ClassVar[tuple[str, ...]] = ("output", "component")
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "k p"]:
-        """In units of output by input; a network with `weights`."""
-        product = functools.reduce(lambda total, w: w @ total, network.weights)
-        return product @ data.features.T
 
 
 def law_of_columns(ds: xr.Dataset, rate: float) -> xr.DataArray:

@@ -22,7 +22,6 @@ from simbias.datasets.linear.linear_modes import linear_modes
 from simbias.errors import BadInput
 from simbias.experiments.linear._deep_linear import (
     STRENGTHS,
-    EarlyStrengths,
     Start,
     started,
 )
@@ -39,6 +38,7 @@ from simbias.figures.laws import law_level, law_line
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import half_mse
+from simbias.measures.linear.early_strengths import EarlyStrengths
 from simbias.measures.linear.effective_rank import EffectiveRank
 from simbias.measures.linear.end_to_end_error import EndToEndError
 from simbias.measures.linear.mode_strengths import ModeStrengths

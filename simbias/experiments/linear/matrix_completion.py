@@ -22,12 +22,13 @@ from simbias.claims import difference_of, median_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
 from simbias.experiments._times import log_times
-from simbias.experiments.linear._entries import Factors, UnseenError, half_sum
+from simbias.experiments.linear._entries import Factors, half_sum
 from simbias.figures.band import band
 from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.measures.linear.effective_rank import EffectiveRank
+from simbias.measures.linear.unseen_error import UnseenError
 from simbias.measures.risk.train_risk import TrainRisk
 from simbias.networks.dense.deep_linear import deep_linear
 from simbias.presets import presets

@@ -41,19 +41,17 @@ from simbias.experiments.linear._errors import (
     leak,
     steps,
 )
-from simbias.experiments.linear._row_space import (
-    Eigenvalues,
-    LeastNorm,
-    Outside,
-    RidgeDistance,
-    RowError,
-)
 from simbias.experiments.linear._ways import LARGEST, RATES, Way, Ways
 from simbias.figures.band import band
 from simbias.figures.laws import law_line
 from simbias.figures.legends import legend_below
 from simbias.figures.style import COLOURS, blank, style
 from simbias.losses import half_mse
+from simbias.measures.linear.input_eigenvalues import InputEigenvalues
+from simbias.measures.linear.least_norm import LeastNorm
+from simbias.measures.linear.outside_span import OutsideSpan
+from simbias.measures.linear.ridge_distance import RidgeDistance
+from simbias.measures.linear.span_error import SpanError
 from simbias.networks.dense.deep_linear import DeepLinear
 from simbias.presets import presets
 
@@ -146,9 +144,9 @@ experiment = presets(
         flow=Ways(),
         loss=half_mse,
         times=_times(30),
-        measures={"row_error": RowError(), "outside": Outside()},
+        measures={"row_error": SpanError(), "outside": OutsideSpan()},
         final={
-            "eigenvalues": Eigenvalues(),
+            "eigenvalues": InputEigenvalues(),
             "least_norm": LeastNorm(),
             "ridge_distance": RidgeDistance(_PENALTIES),
         },

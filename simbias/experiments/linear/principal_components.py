@@ -26,7 +26,6 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Rea
 from simbias.datasets.linear.principal_classes import principal_classes
 from simbias.experiments.linear._principal import (
     PAPER,
-    ScaleMatrices,
     check_components,
     exponents_in_d,
     half_times,
@@ -41,6 +40,7 @@ from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import half_mse
 from simbias.measures.linear.principal_columns import PrincipalColumns
+from simbias.measures.linear.scale_matrices import ScaleMatrices
 from simbias.networks.dense.deep_linear import DeepLinear
 from simbias.presets import presets
 

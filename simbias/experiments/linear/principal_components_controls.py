@@ -27,7 +27,6 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Rea
 from simbias.datasets.linear.principal_classes import principal_classes
 from simbias.experiments.linear._principal import (
     PAPER,
-    ProductColumns,
     check_components,
     exponents_in_d,
     half_times,
@@ -42,6 +41,7 @@ from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import half_mse
 from simbias.measures.linear.principal_columns import PrincipalColumns
+from simbias.measures.linear.product_columns import ProductColumns
 from simbias.networks.dense.deep_linear import DeepLinear
 from simbias.networks.dense.mlp import Mlp
 from simbias.presets import presets

@@ -27,15 +27,13 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import Source, images
 from simbias.experiments._times import log_times
 from simbias.experiments.linear._principal import PAPER, isotropic_layers, pooled
-from simbias.experiments.linear._projected import (
-    CorrectRows,
-    CriticalComponent,
-    ProjectedAccuracy,
-)
 from simbias.figures.band import band
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import cross_entropy
+from simbias.measures.components.correct_rows import CorrectRows
+from simbias.measures.components.critical_component import CriticalComponent
+from simbias.measures.components.projected_accuracy import ProjectedAccuracy
 from simbias.networks.dense.deep_linear import DeepLinear
 from simbias.networks.dense.mlp import Mlp
 from simbias.presets import presets

@@ -31,7 +31,6 @@ from simbias.checks.values import not_negative, positive_integer
 from simbias.claims import difference_of, estimate_of, median_of, statistic_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Estimate, Experiment, Real
 from simbias.errors import BadInput
-from simbias.experiments.linear._designs import RidgeRisk, Spectrum
 from simbias.experiments.linear._spectra import (
     best_ridge,
     kolmogorov,
@@ -44,6 +43,8 @@ from simbias.figures.laws import law_line
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
 from simbias.losses import half_mse
+from simbias.measures.linear.gram_eigenvalues import GramEigenvalues
+from simbias.measures.linear.ridge_risk import RidgeRisk
 from simbias.networks.dense.deep_linear import DeepLinear
 from simbias.presets import presets
 from simbias.theory.least_eigenvalue import least_eigenvalue
@@ -112,7 +113,7 @@ experiment = presets(
         flow=Descent(),
         loss=half_mse,
         times=(0.0,),
-        measures={"spectrum": Spectrum(), "ridge_risk": RidgeRisk(_PENALTIES)},
+        measures={"spectrum": GramEigenvalues(), "ridge_risk": RidgeRisk(_PENALTIES)},
     ),
     smoke={"cell": {"n": 40, "d": (8.0, 40.0, 80.0), "width": 80}, "seeds": 40},
     paper={

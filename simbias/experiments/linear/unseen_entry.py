@@ -31,9 +31,6 @@ from simbias.errors import BadInput
 from simbias.experiments._times import log_times
 from simbias.experiments.linear._entries import (
     Factors,
-    FirstEntry,
-    LogDeterminant,
-    Orientation,
     SingularCoordinates,
     half_sum,
     rotation,
@@ -48,7 +45,10 @@ from simbias.figures.band import band
 from simbias.figures.laws import law_line
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.gradient_flow import STIFF, GradientFlow
+from simbias.measures.linear.determinant_sign import DeterminantSign
 from simbias.measures.linear.effective_rank import EffectiveRank
+from simbias.measures.linear.log_determinant import LogDeterminant
+from simbias.measures.linear.matrix_entry import MatrixEntry
 from simbias.measures.risk.train_loss import TrainLoss
 from simbias.presets import presets
 from simbias.stops.train_risk_below import TrainRiskBelow
@@ -118,10 +118,10 @@ experiment = presets(
         loss=half_sum,
         times=log_times(0.1, 1e5, 61),
         measures={
-            "entry": FirstEntry(),
+            "entry": MatrixEntry(),
             "loss": TrainLoss(half_sum),
             "effective_rank": EffectiveRank(),
-            "orientation": Orientation(),
+            "orientation": DeterminantSign(),
             "log_determinant": LogDeterminant(),
         },
         # At rest on a zero of the loss a step would only be of rounding.

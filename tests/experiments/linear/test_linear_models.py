@@ -14,18 +14,17 @@ from simbias.analysis.median_shares import median_shares
 from simbias.core import Dataset, Status
 from simbias.ensemble.padding import padded
 from simbias.experiments.linear import min_norm, random_design
-from simbias.experiments.linear._designs import RidgeRisk, Spectrum
 from simbias.experiments.linear._errors import distance, leak
-from simbias.experiments.linear._row_space import (
-    Eigenvalues,
-    LeastNorm,
-    Outside,
-    RidgeDistance,
-    RowError,
-)
 from simbias.experiments.linear._spectra import best_ridge, kolmogorov, spectrum
 from simbias.experiments.linear._ways import LARGEST, RATES, Ways
 from simbias.losses import half_mse
+from simbias.measures.linear.gram_eigenvalues import GramEigenvalues
+from simbias.measures.linear.input_eigenvalues import InputEigenvalues
+from simbias.measures.linear.least_norm import LeastNorm
+from simbias.measures.linear.outside_span import OutsideSpan
+from simbias.measures.linear.ridge_distance import RidgeDistance
+from simbias.measures.linear.ridge_risk import RidgeRisk
+from simbias.measures.linear.span_error import SpanError
 from simbias.theory.least_eigenvalue import least_eigenvalue
 from simbias.theory.marchenko_pastur import marchenko_pastur
 from simbias.theory.ridgeless_risk import ridgeless_risk
@@ -89,13 +88,13 @@ def test_measures_of_the_span_agree_with_the_pseudo_inverse():
     inverse, w = np.linalg.pinv(x), w[0]
     outside = w - inverse @ x @ w
     values = np.linalg.eigvalsh(x @ x.T / 5)[::-1]
-    np.testing.assert_allclose(Outside()(network, data), outside, atol=1e-13)
-    np.testing.assert_allclose(Eigenvalues()(network, data), values, rtol=1e-12)
+    np.testing.assert_allclose(OutsideSpan()(network, data), outside, atol=1e-13)
+    np.testing.assert_allclose(InputEigenvalues()(network, data), values, rtol=1e-12)
     np.testing.assert_allclose(values[0], LARGEST, rtol=1e-13)
     found = float(LeastNorm()(network, data))
     np.testing.assert_allclose(found, np.linalg.norm(inverse @ y), rtol=1e-12)
     error = np.linalg.norm(w - outside - inverse @ y)
-    found = jnp.linalg.norm(RowError()(network, data))
+    found = jnp.linalg.norm(SpanError()(network, data))
     np.testing.assert_allclose(found, error, rtol=1e-12)
     ridge = np.linalg.solve(x.T @ x / 5 + 0.3 * np.eye(9), x.T @ y / 5)
     found = RidgeDistance((0.3,))(network, data)
@@ -109,11 +108,11 @@ def test_padding_moves_no_measure_of_the_span():
     padded = Dataset(
         grown(data.x), grown(data.y), weight, grown(data.mean), data.features
     )
-    for measure in (Outside(), LeastNorm(), RidgeDistance((0.1, 1.0))):
+    for measure in (OutsideSpan(), LeastNorm(), RidgeDistance((0.1, 1.0))):
         np.testing.assert_allclose(
             measure(network, padded), measure(network, data), rtol=1e-12
         )
-    norm = lambda data: jnp.linalg.norm(RowError()(network, data))
+    norm = lambda data: jnp.linalg.norm(SpanError()(network, data))
     np.testing.assert_allclose(norm(padded), norm(data), rtol=1e-12)
 
 
@@ -122,10 +121,10 @@ def test_a_step_shrinks_every_mode_by_its_factor_and_stays_in_the_span():
     risk = lambda net: half_mse(jax.vmap(net)(data.x), data.y, data.weight)
     rate, gradient = RATES["gd_1.9"], jax.grad(risk)(network)
     moved = jax.tree.map(lambda w, g: w - rate * g, network, gradient)
-    before, after = (RowError()(net, data)[:5] for net in (network, moved))
-    factors = 1 - rate * Eigenvalues()(network, data)[:5]
+    before, after = (SpanError()(net, data)[:5] for net in (network, moved))
+    factors = 1 - rate * InputEigenvalues()(network, data)[:5]
     np.testing.assert_allclose(after, factors * before, atol=1e-12)
-    left = Outside()(moved, data) - Outside()(network, data)
+    left = OutsideSpan()(moved, data) - OutsideSpan()(network, data)
     np.testing.assert_allclose(left, 0, atol=1e-13)
 
 
@@ -335,7 +334,7 @@ def test_ridge_risk_and_spectrum_agree_with_explicit_matrices(d, rows):
         bias = np.sum(((inverse @ x.T @ x - np.eye(size)) @ teacher) ** 2)
         variance = np.trace(inverse @ x.T @ x @ inverse)
         np.testing.assert_allclose(got, [bias, variance], rtol=1e-8, atol=1e-12)
-    values = Spectrum()(network, grown)
+    values = GramEigenvalues()(network, grown)
     rank = min(5, size)
     expected = np.linalg.svd(x, compute_uv=False)[::-1] ** 2 / 5
     np.testing.assert_allclose(values[-rank:], expected, rtol=1e-9)

@@ -14,15 +14,15 @@ from simbias.ensemble.plan import make_plan
 from simbias.experiments.linear import matrix_completion, unseen_entry
 from simbias.experiments.linear._entries import (
     Factors,
-    LogDeterminant,
-    Orientation,
-    UnseenError,
     half_sum,
 )
 from simbias.experiments.linear.matrix_completion import make as completed
 from simbias.experiments.linear.unseen_entry import bound
 from simbias.experiments.linear.unseen_entry import make as unseen
+from simbias.measures.linear.determinant_sign import DeterminantSign
 from simbias.measures.linear.layer_balance import LayerBalance
+from simbias.measures.linear.log_determinant import LogDeterminant
+from simbias.measures.linear.unseen_error import UnseenError
 from simbias.numerics.end_to_end import end_to_end
 
 KEY = jax.random.key(0)
@@ -46,7 +46,7 @@ def test_both_forms_begin_at_the_same_balanced_matrix(det, depth):
     np.testing.assert_allclose(whole.product, factors.product, atol=1e-16)
     assert np.sign(np.linalg.det(whole.product)) == SIGNS[det]
     for net in (whole, factors):
-        assert float(Orientation()(net, data)) == SIGNS[det]
+        assert float(DeterminantSign()(net, data)) == SIGNS[det]
         log = float(LogDeterminant()(net, data))
         assert log == pytest.approx(np.linalg.slogdet(whole.product).logabsdet)
     assert len(factors.weights) == depth

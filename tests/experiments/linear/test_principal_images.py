@@ -9,17 +9,15 @@ import pytest
 import xarray as xr
 
 from simbias.core import Dataset
-from simbias.experiments.linear._projected import (
-    CorrectRows,
-    CriticalComponent,
-    ProjectedAccuracy,
-)
 from simbias.experiments.linear.principal_components_images import (
     LIKE,
     accessibility,
     make,
     needed,
 )
+from simbias.measures.components.correct_rows import CorrectRows
+from simbias.measures.components.critical_component import CriticalComponent
+from simbias.measures.components.projected_accuracy import ProjectedAccuracy
 from simbias.networks.dense.deep_linear import DeepLinear
 
 KEY = jax.random.key(0)

@@ -1,0 +1,19 @@
+"""Norm of the smallest interpolator of a linear model."""
+
+from typing import Any, ClassVar
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from simbias.core import AbstractMeasure, Dataset
+from simbias.measures.linear._row_space import row_space
+
+
+class LeastNorm(AbstractMeasure):
+    """‖X⁺y‖, the norm of the smallest w with Xw = y; of the data alone."""
+
+    dims: ClassVar[tuple[str, ...]] = ()
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:  # noqa: ARG002
+        """In units of the weights; of the first target."""
+        return jnp.linalg.norm(row_space(data).target)

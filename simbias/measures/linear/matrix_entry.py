@@ -1,0 +1,26 @@
+"""One entry of the matrix of a linear network."""
+
+from typing import Any, ClassVar
+
+import equinox as eqx
+from jaxtyping import Array, Float
+
+from simbias.core import AbstractMeasure, Dataset
+
+
+class MatrixEntry(AbstractMeasure):
+    """Wᵢⱼ, W the `product` of a linear network.
+
+    Args:
+        row: i, from 0.
+        column: j, from 0.
+    """
+
+    row: int = eqx.field(static=True, default=0)
+    column: int = eqx.field(static=True, default=0)
+    dims: ClassVar[tuple[str, ...]] = ()
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
+        """In units of output by input."""
+        del data
+        return network.product[self.row, self.column]
