@@ -21,6 +21,7 @@ from simbias.figures.look import (
     read,
     shade_of,
 )
+from simbias.figures.style import COLOURS
 
 Scale = str | Mapping[str, Any] | None
 
@@ -44,6 +45,7 @@ class Kind:
         laws: `Law` or `Moment`.
         first: number of the first colour, for panels that share a legend.
         facet: axis with a panel for each value; the other kinds have one panel.
+        of: function that is applied to the part first, for this kind.
     """
 
     values: Reading
@@ -61,6 +63,7 @@ class Kind:
     laws: tuple[Law | Moment, ...] = ()
     first: int = 0
     facet: str | None = None
+    of: Callable[[xr.Dataset], xr.Dataset] | None = None
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
@@ -85,7 +88,8 @@ class Kind:
 class Curves(Kind):
     """A median over the seeds, and how they spread, for each value of two axes.
 
-    x may differ along the colours.  A curve without any value is left out.
+    x may differ along the colours, and where each seed has a line from seed to seed.
+    A curve without any value is left out.  Where colours repeat, lines differ.
 
     Args:
         colour: axis whose values have colours.
@@ -94,6 +98,7 @@ class Curves(Kind):
         spread: "band", 10–90 % of the seeds; "each", a thin line per seed; or "none".
         is_graded: whether colours go from dark to light along the axis, instead of
             being as different as possible.
+        has_end: whether a dot marks the last value of a line per seed.
     """
 
     _: dataclasses.KW_ONLY
@@ -102,23 +107,34 @@ class Curves(Kind):
     mark: str = ""
     spread: Literal["band", "each", "none"] = "band"
     is_graded: bool = False
+    has_end: bool = False
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
         x, values = self.along(part), read(self.values, part)
-        (dim,) = [k for k in x.dims if k != self.colour]
+        own = [k for k in x.dims if k != self.colour]
+        dim = own[0] if len(own) == 1 else "time"
+        if len(own) > 1:
+            x, values = xr.broadcast(x, values)
         several = look.split(values, self.colour)
         for i, name, of_colour in several:
-            own = x.isel({self.colour: i}) if self.colour in x.dims else x
-            places = self.places(axes, own, look)
-            colour = colour_of(i + self.first)
+            number = i + self.first
+            colour = colour_of(number)
             if self.is_graded:
                 colour = shade_of(i, len(several))
             for j, dash, one in look.split(of_colour, self.line):
                 if not one.notnull().any():
                     continue
                 label = ", ".join(filter(None, (name, dash))) or None
-                line = self.mark + line_of(j)
+                line = self.mark + line_of(j + number // len(COLOURS))
+                place = {self.colour: i, self.line: j}
+                along = x.isel({k: v for k, v in place.items() if k in x.dims})
+                along = along.transpose(dim, ...)
+                places = (
+                    self.places(axes, along, look)
+                    if along.ndim == 1
+                    else along.values.reshape(along.sizes[dim], -1)
+                )
                 self._one(axes, places, one.transpose(dim, ...), line, colour, label)
         draw_laws(self.laws, axes, part, look, self.colour, self.first)
 
@@ -139,7 +155,10 @@ class Curves(Kind):
         seen = seen.rename(of_all="seed")
         if self.spread == "each":
             alpha = min(1.0, max(0.15, 20 / max(seen.sizes["seed"], 1)))
-            drawn = axes.plot(x, seen.values, line, lw=0.7, color=colour, alpha=alpha)
+            end = {"marker": ".", "ms": 5, "markevery": [-1]} if self.has_end else {}
+            drawn = axes.plot(
+                x, seen.values, line, lw=0.7, color=colour, alpha=alpha, **end
+            )
             drawn[0].set_label(label or drawn[0].get_label())
             return
         alpha = 0.2 if self.spread == "band" else 0.0
@@ -151,7 +170,7 @@ class Points(Kind):
     """A point per seed at each value of x, and their median as a line.
 
     If x itself has values for each seed, the points show one quantity against another,
-    without a median.
+    without a median; many points are pale.
 
     Args:
         colour: axis whose values have colours.
@@ -192,7 +211,8 @@ class Points(Kind):
         for (i, name, along), (_, _, one) in pairs:
             colour = colour_of(i + self.first)
             up = one.values.ravel()
-            axes.plot(along.values.ravel(), up, "o", ms=4, color=colour, label=name)
+            mark = {"ms": 4, "alpha": min(1.0, max(0.15, 500 / max(up.size, 1)))}
+            axes.plot(along.values.ravel(), up, "o", color=colour, label=name, **mark)
 
 
 @dataclasses.dataclass(frozen=True)

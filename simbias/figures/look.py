@@ -29,13 +29,13 @@ class Law:
             axis of the colours it is drawn once per colour, in that colour.
         label: in the legend.
         line: as of `Axes.plot`.
-        colour: grey if not given.
+        colour: that of its curve, or grey, if not given.
     """
 
     values: float | int | Reading
     label: str | None = None
     line: str = "--"
-    colour: str = LAW
+    colour: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,12 +136,13 @@ def draw_laws(
         if isinstance(law, Moment):
             law_moment(axes, float(value), law.label)
         elif not isinstance(value, xr.DataArray) or not value.dims:
-            law_level(axes, float(value), law.label, ls=law.line, color=law.colour)
+            shade = law.colour or LAW
+            law_level(axes, float(value), law.label, ls=law.line, color=shade)
         else:
             several = look.split(value, colour)
             for i, _, one in several:
                 (dim,) = one.dims
                 is_own = colour is not None and colour in value.dims
-                shade = colour_of(i + first) if is_own else law.colour
+                shade = law.colour or (colour_of(i + first) if is_own else LAW)
                 label = law.label if i == 0 else None
                 law_line(axes, one[dim], one, label, line=law.line, colour=shade)

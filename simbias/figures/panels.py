@@ -12,9 +12,10 @@ one legend below the panels names them.
 """
 
 import dataclasses
+import math
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -50,7 +51,10 @@ class Panels:
             as it is.  In titles names may have places, as `title` has.
         title: above all panels; places such as {m} or {scale:g} hold coordinates.
         size: inches of a panel, to the right and up.
-        legend: names side by side in the legend; 0 for none.
+        legend: names side by side in the legend below; 0 for none, or "inside" for one
+            in each panel, where colours mean different things.
+        across: panels side by side, without `rows` and `columns`; the others follow in
+            more rows.  0 for all.
         of: function that is applied to the part first.
     """
 
@@ -63,7 +67,8 @@ class Panels:
     names: Names
     title: str
     size: tuple[float | int, float | int]
-    legend: int
+    legend: int | Literal["inside"]
+    across: int
     of: Callable[[xr.Dataset], xr.Dataset] | None
 
     def __init__(
@@ -77,7 +82,8 @@ class Panels:
         names: Names | None = None,
         title: str = "",
         size: tuple[float | int, float | int] = (4.4, 3.4),
-        legend: int = 4,
+        legend: int | Literal["inside"] = 4,
+        across: int = 0,
         of: Callable[[xr.Dataset], xr.Dataset] | None = None,
     ):
         if not kinds:
@@ -93,6 +99,7 @@ class Panels:
         said = {"rows": rows, "columns": columns, "x": x, "xlabel": xlabel}
         said |= {"xscale": xscale, "names": names or {}, "title": title, "size": size}
         said |= {"kinds": kinds, "legend": legend, "of": of}
+        said |= {"across": across}
         for name, value in said.items():
             object.__setattr__(self, name, value)
 
@@ -116,18 +123,25 @@ class Panels:
                 sharex="col" if is_one_x else False,
                 sharey="row" if is_row else False,
             )
-            for (row, column), kind, part, name in self._each(ds, look):
+            panels = list(self._each(ds, look))
+            for (row, column), kind, part, name in panels:
                 axes = grid[row, column]
                 kind = self._with_defaults(kind)
+                part = part if kind.of is None else kind.of(part)
                 kind.draw(axes, part, look)
                 _dress(axes, kind, part, look, name if self._is_named(row) else "")
                 if is_row and column:
                     axes.set_ylabel("")
                 if is_one_x and row < down - 1:
                     axes.set_xlabel("")
+            for axes in grid.flat[len(panels) :]:
+                axes.remove()
             if self.title:
                 whole.suptitle(filled(self.title, ds, look), fontsize="medium")
-            if self.legend:
+            if self.legend == "inside":
+                for axes in filter(_has_names, whole.get_axes()):
+                    axes.legend()
+            elif self.legend:
                 legend_below(whole, columns=self.legend)
         return whole
 
@@ -140,7 +154,9 @@ class Panels:
         if self.columns:
             return len(self.kinds), count[self.columns]
         count = [ds.sizes[k.facet] for k in self.kinds if _has(ds, k.facet)]
-        return 1, len(self.kinds) + sum(count) - len(count)
+        total = len(self.kinds) + sum(count) - len(count)
+        across = min(self.across or total, total)
+        return math.ceil(total / across), across
 
     def _each(
         self, ds: xr.Dataset, look: Look
@@ -163,14 +179,14 @@ class Panels:
     def _in_a_row(
         self, ds: xr.Dataset, look: Look
     ) -> Iterator[tuple[tuple[int, int], Kind, xr.Dataset, str]]:
-        column = 0
+        place, (_, across) = 0, self._shape(ds)
         for kind in self.kinds:
             dim = kind.facet
             for i in range(ds.sizes[dim] if dim else 1):
                 part = ds.isel({dim: i}) if dim else ds
                 name = look.name(dim, part[dim].item()) if dim else ""
-                yield (0, column), kind, part, name
-                column += 1
+                yield divmod(place, across), kind, part, name
+                place += 1
 
     def _is_named(self, row: int) -> bool:
         """Whether panels of a row bear the name of their value."""
@@ -202,6 +218,10 @@ def _has(ds: xr.Dataset, dim: Hashable | None) -> bool:
             f"for. It has {', '.join(map(str, ds.dims))}. Name it in AXES."
         )
     return dim is not None
+
+
+def _has_names(axes: Axes) -> bool:
+    return bool(axes.get_legend_handles_labels()[1])
 
 
 def _dress(axes: Axes, kind: Kind, part: xr.Dataset, look: Look, name: str) -> None:

@@ -223,6 +223,60 @@ def test_x_may_differ_along_the_colours_and_curves_without_values_are_left_out()
     assert [line.get_label() for line in axes.lines] == ["m = 20"]
 
 
+def test_panels_follow_in_more_rows_with_a_legend_in_each():
+    kinds = [Curves("accuracy", colour=k, title=k) for k in ("m", "sample", "m")]
+    figure = Panels(*kinds, across=2, legend="inside")(DS)
+    panels = figure.get_axes()
+    places = [axes.get_subplotspec().get_topmost_subplotspec() for axes in panels]
+    assert [(p.rowspan.start, p.colspan.start) for p in places[:3]] == [
+        (0, 0),
+        (0, 1),
+        (1, 0),
+    ]
+    texts = panels[1].get_legend().get_texts()
+    assert [text.get_text() for text in texts] == ["train", "test"]
+    assert not figure.legends
+
+
+def test_a_kind_may_be_of_a_part_whose_coordinates_its_title_names():
+    kind = Curves(
+        "accuracy", colour="sample", of=lambda ds: ds.isel(m=1), title="m is {m}"
+    )
+    (axes,) = Panels(kind)(DS).get_axes()
+    assert axes.get_title("left") == "m is 20"
+    (line,) = lines(axes, "test")
+    seen = DS["accuracy"].isel(m=1, sample=1).median("seed")
+    np.testing.assert_allclose(line.get_ydata(), seen)
+
+
+def test_a_line_per_seed_may_end_at_a_time_of_its_own():
+    part = DS.isel(m=0)[["accuracy"]]
+    ends = xr.DataArray(np.arange(1, 7.0), dims="seed")
+    kind = Curves(
+        "accuracy",
+        colour="sample",
+        x=lambda part: part["time"].where(part["time"] < ends, ends),
+        spread="each",
+        has_end=True,
+    )
+    (axes,) = Panels(kind)(part).get_axes()
+    assert len(axes.lines) == 2 * len(SEEDS)
+    for line, end in zip(axes.lines[6:], ends.values, strict=True):
+        assert line.get_xdata()[-1] == end
+        assert line.get_markevery() == [-1]
+    seen = part["accuracy"].isel(sample=1, seed=2)
+    np.testing.assert_allclose(axes.lines[8].get_ydata(), seen)
+
+
+def test_where_colours_repeat_lines_differ():
+    values = xr.DataArray(np.zeros((8, 2)), {"k": np.arange(8)}, ("k", "time"))
+    ds = values.assign_coords(time=[0.0, 1.0]).to_dataset(name="v")
+    (axes,) = Panels(Curves("v", colour="k"))(ds).get_axes()
+    first, last = axes.lines[0], axes.lines[-1]
+    assert first.get_color() == last.get_color()
+    assert (first.get_linestyle(), last.get_linestyle()) == ("-", "--")
+
+
 def test_what_no_figure_can_have_is_named():
     with pytest.raises(BadInput, match="needs a kind"):
         Panels()
