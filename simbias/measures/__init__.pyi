@@ -25,13 +25,16 @@ from .linear.end_to_end_error import EndToEndError as EndToEndError
 from .linear.gram_eigenvalues import GramEigenvalues as GramEigenvalues
 from .linear.input_eigenvalues import InputEigenvalues as InputEigenvalues
 from .linear.layer_balance import LayerBalance as LayerBalance
+from .linear.layer_norms import LayerNorms as LayerNorms
 from .linear.least_norm import LeastNorm as LeastNorm
 from .linear.log_determinant import LogDeterminant as LogDeterminant
+from .linear.map_errors import MapErrors as MapErrors
 from .linear.matrix_entry import MatrixEntry as MatrixEntry
 from .linear.mode_strengths import ModeStrengths as ModeStrengths
 from .linear.outside_span import OutsideSpan as OutsideSpan
 from .linear.principal_columns import PrincipalColumns as PrincipalColumns
 from .linear.product_columns import ProductColumns as ProductColumns
+from .linear.product_row import ProductRow as ProductRow
 from .linear.ridge_distance import RidgeDistance as RidgeDistance
 from .linear.ridge_risk import RidgeRisk as RidgeRisk
 from .linear.scale_matrices import ScaleMatrices as ScaleMatrices
@@ -61,8 +64,12 @@ from .randomised.universal_perturbation import (
     UniversalPerturbation as UniversalPerturbation,
 )
 from .rank.feature_rank import FeatureRank as FeatureRank
+from .rank.folded_ranks import FoldedRanks as FoldedRanks
+from .rank.input_rank import InputRank as InputRank
 from .rank.layer_alignment import LayerAlignment as LayerAlignment
+from .rank.singular_shares import SingularShares as SingularShares
 from .rank.stable_rank import StableRank as StableRank
+from .rank.stable_ranks import StableRanks as StableRanks
 from .rank.weight_rank import WeightRank as WeightRank
 from .rest.escape_time import EscapeTime as EscapeTime
 from .rest.largest_growth import LargestGrowth as LargestGrowth

@@ -10,7 +10,17 @@ import pytest
 
 from simbias.core import Dataset
 from simbias.ensemble.padding import padded
-from simbias.measures import EffectiveRank, FeatureRank, StableRank, WeightRank
+from simbias.measures import (
+    EffectiveRank,
+    FeatureRank,
+    InputRank,
+    LayerNorms,
+    ProductRow,
+    SingularShares,
+    StableRank,
+    StableRanks,
+    WeightRank,
+)
 from simbias.networks import convolutional, deep_linear, mlp, transformer
 from simbias.numerics.matrix_rank import (
     effective_rank,
@@ -76,6 +86,7 @@ def test_layers_are_found_by_name():
         found = WeightRank(f"weights.{i}", is_squared=True, is_log=True)(net, data)
         assert found == spectral_entropy(w, is_squared=True)
     assert EffectiveRank()(net, data) == effective_rank(net.product)
+    assert EffectiveRank(is_log=True)(net, data) == spectral_entropy(net.product)
     images = convolutional(KEY, image=(2, 4, 4), k=1, channels=(3,), p=5)
     kernel = images.kernels[0].reshape(3, 18)
     assert StableRank("kernels.0")(images, data) == stable_rank(kernel)
@@ -90,6 +101,46 @@ def test_layers_are_found_by_name():
 def test_a_layer_that_is_none_is_refused_with_those_that_are(layer):
     with pytest.raises(ValueError, match=r"`layer` .* 'weights.0', 'weights.1'"):
         StableRank(layer)(mlp(KEY, (4, 3, 1)), sample())
+
+
+def test_measures_of_every_layer_are_those_of_each_matrix():
+    data = sample()
+    net = deep_linear(KEY, (4, 6, 3), law="torch")
+    layers = [StableRank(f"weights.{i}")(net, data) for i in (0, 1)]
+    np.testing.assert_array_equal(StableRanks()(net, data), layers)
+    np.testing.assert_allclose(
+        LayerNorms()(net, data), [np.sum(np.square(w)) for w in net.weights]
+    )
+    values = np.linalg.svd(net.weights[1], compute_uv=False)
+    shares = SingularShares(most=5)(net, data)
+    np.testing.assert_allclose(shares[1], [*values / values[0], 0, 0])
+    assert SingularShares(most=2)(net, data).shape == (2, 2)
+    x = data.x[0]
+    np.testing.assert_allclose(ProductRow(output=2)(net, data) @ x, net(x)[2])
+
+
+@pytest.mark.parametrize(
+    "measure", [StableRanks(), LayerNorms(), SingularShares(), ProductRow()]
+)
+def test_measures_of_every_layer_have_the_axes_they_name_in_single_precision(measure):
+    data, net = sample(), deep_linear(KEY, (4, 6, 3), law="torch")
+    low = jax.tree.map(lambda v: v.astype(jnp.float32), net)
+    found, expected = measure(low, data), measure(net, data)
+    assert found.ndim == len(measure.dims)
+    assert found.dtype == jnp.float32
+    # A hundred roundings of float32.
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    turned = jnp.eye(6)[::-1]
+    first, last = net.weights
+    other = dataclasses.replace(net, weights=(turned @ first, last @ turned))
+    np.testing.assert_allclose(measure(other, data), expected, rtol=1e-10, atol=1e-12)
+
+
+def test_inputs_have_the_rank_of_their_gram_matrix_whatever_the_padding():
+    data = sample()
+    expected = spectral_entropy(data.x @ data.x.T)
+    for given in (data, padded(data, 16)):
+        assert InputRank()(None, given) == pytest.approx(float(expected), rel=1e-10)
 
 
 def test_what_is_no_matrix_is_refused():

@@ -1,7 +1,7 @@
 """A convolutional network each of whose layers is a product of linear ones."""
 
 import dataclasses
-from typing import Any, ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 import jax
 import jax.numpy as jnp
@@ -9,11 +9,10 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
-from simbias.core import AbstractMeasure, AbstractNetwork, Buffer, Dataset, Index
+from simbias.core import AbstractNetwork, Buffer, Index
 from simbias.errors import BadInput
 from simbias.networks.convolution.convolutional import Convolutional
 from simbias.networks.dense.layer_weights import layer_weights
-from simbias.numerics.matrix_rank import spectral_entropy
 
 Start = Literal["gaussian", "orthogonal"]
 # One factor of a layer of o outputs, o × o.
@@ -103,19 +102,3 @@ def factored(
 def _float(number: Index) -> Float[Array, ""]:
     value: Int[Array, ""] = jnp.asarray(number)
     return value.astype(jnp.float64)
-
-
-class FoldedRanks(AbstractMeasure):
-    """−Σ pᵢ ln pᵢ, pᵢ = σᵢ/Σ σ, of every layer of the folded network.
-
-    A kernel is a matrix of its outputs × all else.
-    """
-
-    dims: ClassVar[tuple[str, ...]] = ("layer",)
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, " layer"]:
-        """From the first layer to the last."""
-        del data
-        whole = network.folded()
-        layers = (*whole.kernels, whole.w, whole.a)
-        return jnp.stack([spectral_entropy(v.reshape(len(v), -1)) for v in layers])

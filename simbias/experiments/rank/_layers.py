@@ -1,13 +1,9 @@
-"""Norms and ranks of every layer, and the clock on which ranks can be seen to fall."""
-
-from typing import Any, ClassVar
+"""The clock on which ranks can be seen to fall, and what the flow conserves."""
 
 import jax
 import jax.numpy as jnp
 import xarray as xr
-from jaxtyping import Array, Float
 
-from simbias.core import AbstractMeasure, Dataset
 from simbias.losses import (
     Prediction,
     Value,
@@ -16,10 +12,10 @@ from simbias.losses import (
     log_logistic,
     smooth,
 )
-from simbias.numerics import matrix_rank
 
 JI = "Ji & Telgarsky (2019), arXiv:1810.02032"
 LE = "Le & Jegelka (2022), arXiv:2201.11968"
+CLOCK = "time, of θ' = ∇ ln ln(1 + 1/L)"
 
 
 @smooth
@@ -42,61 +38,6 @@ def slow_cross_entropy(
 
 def _slow(log_loss: Value) -> Value:
     return -jnp.log(jax.nn.softplus(-log_loss))
-
-
-class StableRanks(AbstractMeasure):
-    """‖W‖²_F/‖W‖²_op of every matrix of `weights`."""
-
-    dims: ClassVar[tuple[str, ...]] = ("layer",)
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, " layer"]:
-        """From the first layer to the last."""
-        del data
-        return jnp.stack([matrix_rank.stable_rank(w) for w in network.weights])
-
-
-class SingularShares(AbstractMeasure):
-    """σ_q/σ_1 of every matrix of `weights`, of the first `most`; 0 beyond the last."""
-
-    most: int = 6
-    dims: ClassVar[tuple[str, ...]] = ("layer", "value")
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "layer value"]:
-        """From the first layer to the last; 1 is the first value of each."""
-        del data
-        rows = []
-        for w in network.weights:
-            values = matrix_rank.singular_values(w)[: self.most]
-            values = jnp.pad(values, (0, self.most - len(values)))
-            rows.append(values / values[0])
-        return jnp.stack(rows)
-
-
-class SquaredNorms(AbstractMeasure):
-    """‖W‖²_F of every matrix of `weights`."""
-
-    dims: ClassVar[tuple[str, ...]] = ("layer",)
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, " layer"]:
-        """From the first layer to the last."""
-        del data
-        return squared_norms(network.weights)
-
-
-class Product(AbstractMeasure):
-    """The vector that a linear network of one output is."""
-
-    dims: ClassVar[tuple[str, ...]] = ("input",)
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, " input"]:
-        """W_N ⋯ W_1."""
-        del data
-        return network.product[0]
-
-
-def squared_norms(weights: tuple[Float[Array, "_ _"], ...]) -> Float[Array, " layer"]:
-    """‖W‖²_F of every matrix."""
-    return jnp.stack([jnp.sum(w**2) for w in weights])
 
 
 def drift(norms: xr.DataArray) -> xr.DataArray:

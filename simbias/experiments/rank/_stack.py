@@ -40,6 +40,11 @@ class Stack(AbstractNetwork):
         """Output for one input."""
         return self.head @ self.features(x)
 
+    @property
+    def product(self) -> Float[Array, "k m"]:
+        """A W_N ⋯ W_1, the matrix that a stack of linear layers is."""
+        return jax.vmap(self)(jnp.eye(self.head.shape[1], dtype=self.head.dtype)).T
+
     def features(self, x: Float[Array, " m"]) -> Float[Array, " m"]:
         """h_N, what the last matrix acts on."""
 

@@ -15,7 +15,6 @@ import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
 from simbias.checks.sample import one_of
@@ -23,16 +22,14 @@ from simbias.checks.values import positive
 from simbias.claims import largest_of, share_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.separable.blobs import blobs
-from simbias.experiments.rank._layers import (
-    SingularShares,
-    StableRanks,
-    slow_cross_entropy,
-)
-from simbias.figures.band import band
-from simbias.figures.laws import law_level
-from simbias.figures.style import COLOURS, blank, style
+from simbias.experiments.rank._layers import CLOCK, slow_cross_entropy
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import log_cross_entropy
+from simbias.measures.rank.singular_shares import SingularShares
+from simbias.measures.rank.stable_ranks import StableRanks
 from simbias.measures.risk.train_loss import TrainLoss
 from simbias.networks.dense.deep_linear import deep_linear
 from simbias.presets import presets
@@ -97,24 +94,22 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Singular values of the first matrix over the largest, by time and k."""
-    ds = with_axes(ds, AXES)
-    with style():
-        whole = blank(4.4 * ds.sizes["classes"], 3.6)
-        row = whole.subplots(1, ds.sizes["classes"], squeeze=False, sharey=True)[0]
-        seen = ds["time"].values > 0
-        for axes, k in zip(row, ds["classes"].values, strict=True):
-            part = ds["share"].sel(classes=k).isel(layer=0, time=seen)
-            for q in range(1, min(part.sizes["value"], int(k))):
-                label = f"σ_{q + 1}/σ_1"
-                values = part.isel(value=q)
-                band(axes, part["time"], values, colour=COLOURS[q - 1], label=label)
-            law_level(axes, 1)
-            axes.set(xscale="log", ylim=(0, 1.05))
-            axes.set(title=f"k = {k}: W_1", xlabel="time, of θ' = ∇ ln ln(1 + 1/L)")
-            axes.legend(loc="lower left")
-    return whole
+figure = Panels(
+    Curves(
+        # σ_2 to σ_k, or as many as were recorded.
+        lambda part: part["share"].isel(layer=0, value=slice(1, int(part["classes"]))),
+        colour="value",
+        title="W_1",
+        ylabel="singular values over the largest",
+        ylim=(0, 1.05),
+        laws=(Law(1),),
+    ),
+    columns="classes",
+    of=lambda ds: with_axes(ds, AXES).isel(time=slice(1, None)),
+    xlabel=CLOCK,
+    xscale="log",
+    names={"value": {i: f"σ_{i + 2}/σ_1" for i in range(9)}},
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
@@ -122,8 +117,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     ds = with_axes(ds, AXES)
     out = []
     for k in ds["classes"].values:
-        part = ds.sel(classes=k)
-        values = part["share"].isel(time=-1)
+        values = ds["share"].sel(classes=k).isel(time=-1)
         out += [
             largest_of(
                 f"k = {k}: σ_k/σ_1, largest of layers",

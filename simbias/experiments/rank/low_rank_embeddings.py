@@ -9,52 +9,31 @@ more so the more factors; control, exact: orthogonal layers keep the rank of the
 Reference: Huh et al. (2023), arXiv:2103.10427; sizes and tasks are ours.
 """
 
-from typing import Any, ClassVar
-
 import jax
 import numpy as np
 import xarray as xr
-from jaxtyping import Array, Float, PRNGKeyArray
-from matplotlib.figure import Figure
+from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.parts import with_axes
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
-from simbias.claims import largest_of, mean_of
-from simbias.core import (
-    AbstractMeasure,
-    AbstractNetwork,
-    Claim,
-    Dataset,
-    Experiment,
-    Index,
-)
+from simbias.claims import Claims, largest_of, mean_of
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.experiments._times import step_times
+from simbias.experiments.rank._depth import HUH, ends, slope_in_log
 from simbias.experiments.rank._matrices import low_rank_target
 from simbias.experiments.rank._stack import KINDS, stack
-from simbias.figures.band import band
-from simbias.figures.laws import law_level
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import half_mse
 from simbias.measures.rank.feature_rank import FeatureRank
+from simbias.measures.rank.input_rank import InputRank
 from simbias.measures.risk.train_loss import TrainLoss
-from simbias.numerics.matrix_rank import spectral_entropy
 from simbias.presets import presets
 
-HUH = "Huh et al. (2023), arXiv:2103.10427"
 AXES = ("network", "depth")
-
-
-class InputRank(AbstractMeasure):
-    """−Σ p ln p of the Gram matrix of the inputs, as `FeatureRank` of the features."""
-
-    dims: ClassVar[tuple[str, ...]] = ()
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Entropy of the inputs."""
-        del network
-        return spectral_entropy(data.x, is_squared=True)
 
 
 def make(
@@ -127,22 +106,21 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Effective rank of the features against depth, at the start and at the end."""
-    ds = with_axes(ds, AXES)
-    with style():
-        whole = blank(10.0, 3.8)
-        panels = whole.subplots(1, 2, sharey=True)
-        for axes, i, text in zip(panels, (0, -1), ("start", "trained"), strict=True):
-            for name, colour in zip(ds["network"].values, COLOURS, strict=False):
-                part = ds["feature_rank"].sel(network=name).isel(time=i)
-                band(axes, ds["depth"], part, "o-", colour=colour, label=name, ms=4)
-            axes.set(xscale="log", xlabel="hidden layers", title=f"−Σ p ln p, {text}")
-            axes.set_xticks(ds["depth"].values, [f"{v:d}" for v in ds["depth"].values])
-            axes.minorticks_off()
-            law_level(axes, ds["input_rank"].median().item(), "inputs, median")
-        panels[0].legend()
-    return whole
+figure = Panels(
+    Curves(
+        "feature_rank",
+        colour="network",
+        mark="o",
+        ylabel="−Σ p ln p of the features",
+        ticks=True,
+        laws=(Law(lambda part: part["input_rank"].median(), "inputs, median"),),
+    ),
+    columns="time",
+    of=lambda ds: ends(with_axes(ds, AXES)).sortby("time"),
+    x="depth",
+    xlabel="hidden layers",
+    xscale="log",
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
@@ -150,28 +128,20 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     ds = with_axes(ds, AXES)
     loss = ds["train_loss"]
     share = loss.isel(time=-1) / loss.isel(time=0)
-    is_trained = float(share.max(skipna=False)) < 0.1
+    trained = Claims(
+        needs={"a loss below 0.1 of the first": float(share.max(skipna=False)) < 0.1}
+    )
     out = []
     for name in ds["network"].values:
-        rank = ds["feature_rank"].sel(network=name)
         if name == "orthogonal":
             continue  # they keep the rank of the inputs
-        for i, when in ((0, "start"), (-1, "trained")):
-            text = f"{name}, {when}: slope of −Σ p ln p in ln depth, mean"
-            slopes = slope_in_log(rank.isel(time=i), "depth")
-            claim = mean_of(text, slopes, (-np.inf, 0), HUH)
-            out.append(
-                claim.given(i == 0 or is_trained, "a loss below 0.1 of the first")
-            )
+        rank = ds["feature_rank"].sel(network=name)
+        slope = lambda i, rank=rank: slope_in_log(rank.isel(time=i), "depth")
+        text = f"{name}, start: slope of −Σ p ln p in ln depth, mean"
+        out.append(mean_of(text, slope(0), (-np.inf, 0), HUH))
+        text = f"{name}, trained: slope of −Σ p ln p in ln depth, mean"
+        out += trained.rows(mean_of(text, slope(-1), (-np.inf, 0), HUH))
     text = "loss after training over that of the start, largest of medians"
-    middle = share.median("seed", skipna=False)
-    learned = largest_of(text, middle, (0, 0.1), "ours")
-    out.append(learned.given(int(ds["m"]) >= 64, "m ≥ 64"))
-    return [c.given(ds.sizes["depth"] > 1, "two depths") for c in out]
-
-
-def slope_in_log(values: xr.DataArray, dim: str) -> xr.DataArray:
-    """Slope of least squares of values on the logarithm of a coordinate."""
-    x = xr.ufuncs.log(values[dim].astype(float))
-    x = x - x.mean()
-    return (x * values).sum(dim, skipna=False) / max(float((x**2).sum()), 1e-12)
+    learned = largest_of(text, share.median("seed", skipna=False), (0, 0.1), "ours")
+    out += Claims(needs={"m ≥ 64": int(ds["m"]) >= 64}).rows(learned)
+    return Claims(needs={"two depths": ds.sizes["depth"] > 1}).rows(*out)

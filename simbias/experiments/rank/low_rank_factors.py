@@ -13,31 +13,27 @@ Reference: Huh et al. (2023), arXiv:2103.10427, where images are CIFAR and Image
 their numbers could not be read, images and sizes are ours.
 """
 
+import functools
 from typing import get_args
 
 import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
 from simbias.checks.values import positive_integer
-from simbias.claims import difference_of, mean_of, smallest_of
+from simbias.claims import Claims, difference_of, mean_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import SHAPE, Source, images
-from simbias.experiments.rank._factored import (
-    Factored,
-    FoldedRanks,
-    Start,
-    factored,
-)
-from simbias.experiments.rank.low_rank_embeddings import HUH, slope_in_log
-from simbias.figures.band import band
-from simbias.figures.style import COLOURS, blank, style
+from simbias.experiments.rank._depth import HUH, ends, slope_in_log
+from simbias.experiments.rank._factored import Factored, Start, factored
+from simbias.figures.kinds import Curves
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import cross_entropy
 from simbias.measures.rank.feature_rank import FeatureRank
+from simbias.measures.rank.folded_ranks import FoldedRanks
 from simbias.measures.risk.class_accuracy import ClassAccuracy
 from simbias.networks.convolution.convolutional import convolutional
 from simbias.presets import presets
@@ -137,93 +133,81 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Against F: ranks of layers and features, and the error; a row per source."""
-    ds = with_axes(ds, AXES)
-    kinds = [str(v) for v in ds["source"].values]
-    starts = [str(v) for v in ds["start"].values]
-    with style():
-        whole = blank(14.0, 3.3 * len(kinds))
-        rows = whole.subplots(len(kinds), 4, squeeze=False)
-        for row, kind in zip(rows, kinds, strict=True):
-            part = ds.sel(source=kind)
-            for start, colour in zip(starts, COLOURS, strict=False):
-                _row(row, part.sel(start=start), start, colour)
-            title = _TITLES.get(kind, kind)
-            row[0].set_title(f"{title}: layers, −Σ p ln p, start")
-            row[1].set_title("layers, trained")
-            row[2].set_title("features; dotted: at the start")
-            row[3].set_title("error; dotted: on the sample")
-            for axes in row:
-                x = part["factors"].values
-                axes.set(xscale="log", xlabel="linear layers in each, F")
-                axes.set_xticks(x, [f"{v:d}" for v in x])
-                axes.minorticks_off()
-                axes.set_ylim(0, None)
-        rows[0, 0].legend()
-    return whole
-
-
-def _row(row: np.ndarray, part: xr.Dataset, start: str, colour: str) -> None:
-    x, mark = part["factors"], {"colour": colour, "ms": 4}
-    ranks = part["ranks"].mean("layer")
-    band(row[0], x, ranks.isel(time=0), "o-", label=f"{start} factors", **mark)
-    band(row[1], x, ranks.isel(time=-1), "o-", **mark)
-    for i, line in ((0, "o:"), (-1, "o-")):
-        band(row[2], x, part["feature_rank"].isel(time=i), line, **mark)
-    error = 1 - part["accuracy"].isel(time=-1)
-    for sample, line in (("train", "o:"), ("test", "o-")):
-        band(row[3], x, error.sel(sample=sample), line, **mark)
+by_factors = functools.partial(
+    Curves, colour="start", mark="o", ticks=True, ylim=(0, None)
+)
+layers = lambda when: lambda part: part["ranks"].sel(time=when).mean("layer")
+figure = Panels(
+    by_factors(layers("start"), title="layers, −Σ p ln p, start"),
+    by_factors(layers("trained"), title="layers, trained"),
+    by_factors("feature_rank", line="time", title="features; dashed: at the start"),
+    by_factors(
+        lambda part: 1 - part["accuracy"].sel(time="trained", sample=["test", "train"]),
+        line="sample",
+        title="error; dashed: on the sample",
+    ),
+    rows="source",
+    of=lambda ds: ends(with_axes(ds, AXES)),
+    x="factors",
+    xlabel="linear layers in each, F",
+    xscale="log",
+    names={
+        "source": _TITLES,
+        "start": {name: f"{name} factors" for name in get_args(Start)},
+        "time": {"trained": "", "start": "at the start"},
+        "sample": {"test": "", "train": "on the sample"},
+    },
+    size=(3.5, 3.3),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Slopes in ln F of the ranks; the test error."""
     ds = with_axes(ds, AXES)
+    is_long = float(ds["time"][-1]) >= RATE * (STEPS - 0.5)
+    trained = Claims(needs={f"{STEPS} steps": is_long})
     out = []
     for kind in ds["source"].values:
         for start in ds["start"].values:
             part = ds.sel(source=kind, start=start)
+            name = f"{_TITLES.get(str(kind), str(kind))}, {start} factors"
             # Orthogonal factors keep the singular values of the start.
-            out += [] if str(start) == "orthogonal" else _falls(part, 0)
-            out += _falls(part, -1)
-            out += _tested(part)
+            if start != "orthogonal":
+                out += _falls(part.isel(time=0), f"{name}, start")
+            part = part.isel(time=-1)
+            out += trained.rows(*_falls(part, f"{name}, trained"), *_tested(part, name))
     several = ds.sizes["factors"] > 1 and int(ds["factors"][0]) == 1
-    return [claim.given(several, "F = 1 and more") for claim in out]
+    return Claims(needs={"F = 1 and more": several}).rows(*out)
 
 
-def _name(part: xr.Dataset) -> str:
-    kind = str(part["source"].item())
-    return f"{_TITLES.get(kind, kind)}, {part['start'].item()} factors"
+def _falls(part: xr.Dataset, name: str) -> list[Claim]:
+    """Ranks of layers and of features fall with F."""
+    ranks = {"layers": part["ranks"].mean("layer"), "features": part["feature_rank"]}
+    text = f"{name}: slope of −Σ p ln p of {{}} in ln F"
+    source = f"{HUH}; of such networks: ours"
+    return [
+        mean_of(text.format(of), slope_in_log(rank, "factors"), (-np.inf, 0), source)
+        for of, rank in ranks.items()
+    ]
 
 
-def _falls(part: xr.Dataset, i: int) -> list[Claim]:
-    when, out = ("start" if i == 0 else "trained"), []
-    for name, of in (("layers", "ranks"), ("features", "feature_rank")):
-        rank = part[of].isel(time=i)
-        rank = rank.mean("layer") if of == "ranks" else rank
-        text = f"{_name(part)}, {when}: slope of −Σ p ln p of {name} in ln F"
-        slopes = slope_in_log(rank, "factors")
-        claim = mean_of(text, slopes, (-np.inf, 0), f"{HUH}; of such networks: ours")
-        out.append(claim.given(i == 0 or _is_long(part), f"{STEPS} steps"))
-    return out
-
-
-def _tested(part: xr.Dataset) -> list[Claim]:
+def _tested(part: xr.Dataset, name: str) -> list[Claim]:
     """That all fit, and who is better where nobody was trained."""
     train, test = (
-        part["accuracy"].isel(time=-1).sel(sample=sample, drop=True)
-        for sample in ("train", "test")
+        part["accuracy"].sel(sample=sample, drop=True) for sample in ("train", "test")
     )
-    text = f"{_name(part)}: accuracy on the sample, least of all networks"
-    fit = smallest_of(text, train, (0.95, 1), "ours: what is compared fits alike")
-    many = int(part["factors"][-1])
-    text = f"{_name(part)}: test accuracy, F = {many} less F = 1"
-    source = f"{HUH}: slightly better, of CIFAR and ImageNet"
-    claim = difference_of(
-        text, test.isel(factors=-1), test.isel(factors=0), (0, 1), source
-    )
-    return [one.given(_is_long(part), f"{STEPS} steps") for one in (fit, claim)]
-
-
-def _is_long(part: xr.Dataset) -> bool:
-    return float(part["time"][-1]) >= RATE * (STEPS - 0.5)
+    return [
+        smallest_of(
+            f"{name}: accuracy on the sample, least of all networks",
+            train,
+            (0.95, 1),
+            "ours: what is compared fits alike",
+        ),
+        difference_of(
+            f"{name}: test accuracy, F = {int(part['factors'][-1])} less F = 1",
+            test.isel(factors=-1),
+            test.isel(factors=0),
+            (0, 1),
+            f"{HUH}: slightly better, of CIFAR and ImageNet",
+        ),
+    ]

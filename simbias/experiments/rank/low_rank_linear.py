@@ -13,12 +13,12 @@ the clock of L.
 Reference: Ji & Telgarsky (2019), arXiv:1810.02032; sizes and samples are ours.
 """
 
+import functools
+
 import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
 from simbias.checks.sample import one_of
@@ -27,20 +27,16 @@ from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.separable.blobs import blobs
 from simbias.experiments._draws import samples
-from simbias.experiments.rank._layers import (
-    JI,
-    Product,
-    SquaredNorms,
-    StableRanks,
-    slow_logistic,
-)
-from simbias.figures.band import band
-from simbias.figures.laws import law_level
-from simbias.figures.legends import legend_below
-from simbias.figures.style import COLOURS, blank, style
+from simbias.experiments.rank._layers import CLOCK, JI, slow_logistic
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import log_logistic
+from simbias.measures.linear.layer_norms import LayerNorms
+from simbias.measures.linear.product_row import ProductRow
 from simbias.measures.rank.layer_alignment import LayerAlignment
+from simbias.measures.rank.stable_ranks import StableRanks
 from simbias.measures.risk.margin import Margin
 from simbias.measures.risk.train_loss import TrainLoss
 from simbias.networks.dense.deep_linear import deep_linear
@@ -102,8 +98,8 @@ experiment = presets(
         measures={
             "stable_rank": StableRanks(),
             "alignment": LayerAlignment(),
-            "norm": SquaredNorms(),
-            "product": Product(),
+            "norm": LayerNorms(),
+            "product": ProductRow(),
             "margin": Margin(),
             "log_loss": TrainLoss(log_logistic),
         },
@@ -115,41 +111,32 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Stable rank and alignment of the worst layer, and the norm, by time."""
-    ds = with_axes(ds, AXES)
-    with style():
-        whole = blank(12.0, 4.2)
-        ranks, alignment, norms = whole.subplots(1, 3)
-        for points in ds["points"].values:
-            for i, scale in enumerate(ds["scale"].values):
-                part = ds.sel(points=points, scale=scale)
-                place = {"colour": COLOURS[i], "label": f"{points}, scale {scale:g}"}
-                line = "-" if points == "separable" else "--"
-                _draw(ranks, part, part["stable_rank"].max("layer") - 1, line, place)
-                gap = 1 - part["alignment"].min("pair")
-                _draw(alignment, part, gap, line, place)
-                _draw(norms, part, part["norm"].sum("layer"), line, place)
-        slope = 2 * ds.sizes["layer"]
-        late = ds["time"].values[ds["time"].values > 1]
-        norms.plot(late, slope * late, color="black", ls=":", lw=1, label="2Nt")
-        law_level(ranks, 0.01)
-        ranks.set_title("‖W‖²_F/‖W‖²_op − 1, largest of the layers")
-        alignment.set_title("1 − |v_{l+1}·u_l|, largest of the pairs")
-        norms.set_title("‖θ‖²")
-        for axes in (ranks, alignment, norms):
-            axes.set(
-                xscale="log", yscale="log", xlabel="time, of θ' = ∇ ln ln(1 + 1/L)"
-            )
-        legend_below(whole, norms, columns=5)
-    return whole
+def growth(part: xr.Dataset) -> xr.DataArray:
+    """‖θ‖² = 2Nt, once margins are large."""
+    return 2 * part.sizes["layer"] * part["time"].where(part["time"] > 1)
 
 
-def _draw(
-    axes: Axes, part: xr.Dataset, values: xr.DataArray, line: str, place: dict
-) -> None:
-    seen = part["time"] > 0
-    band(axes, part["time"][seen.values], values.isel(time=seen.values), line, **place)
+by_time = functools.partial(Curves, colour="scale", line="points", yscale="log")
+figure = Panels(
+    by_time(
+        lambda part: part["stable_rank"].max("layer") - 1,
+        title="‖W‖²_F/‖W‖²_op − 1, largest of the layers",
+        laws=(Law(0.01),),
+    ),
+    by_time(
+        lambda part: 1 - part["alignment"].min("pair"),
+        title="1 − |v_{l+1}·u_l|, largest of the pairs",
+    ),
+    by_time(
+        lambda part: part["norm"].sum("layer"),
+        title="‖θ‖²",
+        laws=(Law(growth, "2Nt", line=":"),),
+    ),
+    of=lambda ds: with_axes(ds, AXES).isel(time=slice(1, None)),
+    xlabel=CLOCK,
+    xscale="log",
+    legend=5,
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
@@ -159,20 +146,28 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     for scale in ds["scale"].values:
         for points in ds["points"].values:
             part = ds.sel(points=points, scale=scale)
-            kind = _separable if points == "separable" else _flipped
             text = f"{points}, start of scale {scale:g}"
+            kind = _separable if points == "separable" else _flipped
             out += kind(part, text)
     return out
 
 
 def _separable(part: xr.Dataset, text: str) -> list[Claim]:
-    last, scale = part.isel(time=-1), float(part["scale"])
+    last = part.isel(time=-1)
     cosine, margin = largest_margin(part)
     away = 1 - abs(cosine)
     early = ((part["margin"] > 100).cumsum("time") == 1).argmax("time")
-    turned = away.isel(time=-1) / away.isel(time=early)
     rank = last["stable_rank"].max("layer")
-    out = [
+    if part["scale"] <= 0.25:
+        said = f"{text}: stable rank, largest of layers"
+        of_rank = largest_of(said, rank, (1, 1.01), f"{JI}; band ours")
+    else:
+        said = f"{text}: (stable rank − 1) over that at margin 100, largest of layers"
+        before = part["stable_rank"].isel(time=early).max("layer")
+        fall = (rank - 1) / (before - 1)
+        of_rank = largest_of(said, fall, (0, 0.5), f"{JI}; band ours")
+    return [
+        of_rank,
         smallest_of(
             f"{text}: |v·u| of neighbours, smallest",
             last["alignment"],
@@ -188,40 +183,31 @@ def _separable(part: xr.Dataset, text: str) -> list[Claim]:
             f"{text}: margin over the largest, smallest", margin, (0.97, 1), JI
         ),
         largest_of(
-            f"{text}: 1 − cosine over that at margin 100, largest", turned, (0, 1), JI
+            f"{text}: 1 − cosine over that at margin 100, largest",
+            away.isel(time=-1) / away.isel(time=early),
+            (0, 1),
+            JI,
         ),
     ]
-    if scale <= 0.25:
-        text = f"{text}: stable rank, largest of layers"
-        out.insert(0, largest_of(text, rank, (1, 1.01), f"{JI}; band ours"))
-    else:
-        text = f"{text}: (stable rank − 1) over that at margin 100, largest of layers"
-        before = part["stable_rank"].isel(time=early).max("layer")
-        out.insert(
-            0, largest_of(text, (rank - 1) / (before - 1), (0, 0.5), f"{JI}; band ours")
-        )
-    return out
 
 
 def _flipped(part: xr.Dataset, text: str) -> list[Claim]:
-    last = part.isel(time=-1)
-    hidden = last["stable_rank"].isel(layer=slice(0, last.sizes["layer"] - 1))
+    hidden = part["stable_rank"].isel(time=-1, layer=slice(0, -1))
     text = f"{text} (control): stable rank of hidden layers, smallest"
     return [smallest_of(text, hidden, (1.05, np.inf), "derived; band ours")]
 
 
 def largest_margin(part: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
     """Cosine of the product with w*, and at the end its margin over the largest."""
-    direction = part["product"] / xr.ufuncs.sqrt((part["product"] ** 2).sum("input"))
-    u, margin = [], []
-    wanted = xr.ones_like(part["status"], dtype=bool)
-    for _, _, data in samples(part, experiment("quick"), wanted):
-        best = max_margin(data)
-        u.append(best.u / np.linalg.norm(best.u))
-        margin.append(best.margin)
-    oracle = xr.DataArray(np.array(u), dims=("seed", "input"))
-    cosine = (direction * oracle).sum("input", skipna=False)
-    last = part.isel(time=-1)
-    size = xr.ufuncs.sqrt((last["product"] ** 2).sum("input"))
-    seen = last["margin"] / size / xr.DataArray(np.array(margin), dims=("seed",))
-    return cosine, seen
+    every = xr.ones_like(part["status"], dtype=bool)
+    best = [
+        max_margin(data) for _, _, data in samples(part, experiment("quick"), every)
+    ]
+    oracle = np.array([one.u / np.linalg.norm(one.u) for one in best])
+    size = xr.ufuncs.sqrt((part["product"] ** 2).sum("input"))
+    direction = part["product"] / size
+    cosine = (direction * xr.DataArray(oracle, dims=("seed", "input"))).sum(
+        "input", skipna=False
+    )
+    margins = xr.DataArray(np.array([one.margin for one in best]), dims="seed")
+    return cosine, (part["margin"] / size / margins).isel(time=-1)

@@ -9,6 +9,7 @@ Reference: Huh et al. (2023), arXiv:2103.10427, section 4 on what is not due to 
 descent; sizes are ours, small enough that some of the chains fit.
 """
 
+import functools
 import math
 from typing import NamedTuple
 
@@ -17,20 +18,21 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
-from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
 from simbias.checks.values import positive_integer
-from simbias.claims import mean_of, median_of
+from simbias.claims import Claims, mean_of, median_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
-from simbias.experiments.rank._maps import MapErrors, MapRank, chain
+from simbias.experiments.rank._depth import HUH, slope_in_log
+from simbias.experiments.rank._maps import chain
 from simbias.experiments.rank._matrices import too_few_samples
 from simbias.experiments.rank._stack import Stack
-from simbias.experiments.rank.low_rank_embeddings import HUH, slope_in_log
-from simbias.figures.band import band
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import half_mse
+from simbias.measures.linear.effective_rank import EffectiveRank
+from simbias.measures.linear.map_errors import MapErrors
 from simbias.presets import presets
 
 AXES = ("rank", "tries", "depth")
@@ -104,7 +106,7 @@ experiment = presets(
         flow=Descent(rate=RATE),
         loss=half_mse,
         times=(0.0, RATE * 3000),
-        measures={"map_rank": MapRank(), "errors": MapErrors()},
+        measures={"map_rank": EffectiveRank(is_log=True), "errors": MapErrors()},
     ),
     smoke={
         "cell": {
@@ -125,47 +127,38 @@ experiment = presets(
 )
 
 
-def ways(ds: xr.Dataset) -> dict[str, xr.Dataset]:
-    """Chains drawn, found by search and trained by descent, by name."""
-    drawn, found = (ds.isel(tries=i) for i in (0, -1))
-    return {
-        "drawn": drawn.isel(time=0),
-        "random search": found.isel(time=0),
-        "GD": drawn.isel(time=-1),
-    }
+def ways(ds: xr.Dataset) -> xr.Dataset:
+    """Chains drawn, found by search and trained by descent, over `way`."""
+    drawn, found = (
+        ds[["map_rank", "errors"]].isel(tries=i, drop=True) for i in (0, -1)
+    )
+    three = [drawn.isel(time=0), found.isel(time=0), drawn.isel(time=-1)]
+    names = xr.DataArray(["drawn", "random search", "GD"], dims="way", name="way")
+    return xr.concat([part.drop_vars("time") for part in three], names)
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Effective rank and test error by depth, and how well the samples are fitted."""
-    ds = with_axes(ds, AXES)
-    with style():
-        ranks = ds["rank"].values
-        whole = blank(13.0, 3.6 * len(ranks))
-        rows = whole.subplots(len(ranks), 3, squeeze=False, sharex=True)
-        for panels, rank in zip(rows, ranks, strict=True):
-            seen = ways(ds.sel(rank=rank)).items()
-            for (name, part), colour in zip(seen, COLOURS, strict=False):
-                errors = part["errors"]
-                values = (
-                    part["map_rank"],
-                    errors.sel(part="test"),
-                    errors.sel(part="on span"),
-                )
-                for axes, value in zip(panels, values, strict=True):
-                    mark = {"colour": colour, "label": name, "ms": 4, "alpha": 0.15}
-                    band(axes, ds["depth"], value, "o-", **mark)
-            titles = "−Σ p ln p", "‖Ŵ − W‖²/‖W‖²", "‖(Ŵ − W)P‖²/‖W‖²"
-            for axes, title in zip(panels, titles, strict=True):
-                axes.set(xlabel="matrices", title=f"{title}, W of rank {rank:d}")
-                axes.set_xticks(ds["depth"].values)
-            panels[0].set_ylim(0, None)
-            panels[1].set(yscale="log")
-            panels[1].set_yticks([0.3, 1, 3, 10], ["0.3", "1", "3", "10"])
-            panels[1].minorticks_off()
-            # What descent leaves is far below, and of no interest.
-            panels[2].set(yscale="log", ylim=(1e-3, None))
-        rows[0, 0].legend()
-    return whole
+by_depth = functools.partial(Curves, colour="way", mark="o", ticks=True)
+figure = Panels(
+    by_depth("map_rank", title="−Σ p ln p", ylim=(0, None)),
+    by_depth(
+        lambda part: part["errors"].sel(part="test"),
+        title="‖Ŵ − W‖²/‖W‖²",
+        yscale="log",
+        yticks=(0.3, 1, 3, 10),
+    ),
+    by_depth(
+        lambda part: part["errors"].sel(part="on span"),
+        title="‖(Ŵ − W)P‖²/‖W‖²",
+        yscale="log",
+        # What descent leaves is far below, and of no interest.
+        ylim=(1e-3, None),
+    ),
+    rows="rank",
+    of=lambda ds: ways(with_axes(ds, AXES)),
+    x="depth",
+    xlabel="matrices",
+    names={"rank": {k: f"W of rank {k}" for k in range(1, 9)}},
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
@@ -173,25 +166,23 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     ds = with_axes(ds, AXES)
     out = []
     for rank in ds["rank"].values:
-        seen = ways(ds.sel(rank=rank))
-        slopes = {k: slope_in_log(v["map_rank"], "depth") for k, v in seen.items()}
-        name = f"W of rank {rank:d}"
+        seen, name = ways(ds).sel(rank=rank), f"W of rank {rank:d}"
+        slope = slope_in_log(seen["map_rank"], "depth")
         for way in ("random search", "GD"):
             text = f"{name}, {way}: slope of −Σ p ln p in ln depth, mean"
-            out.append(mean_of(text, slopes[way], (-np.inf, 0), HUH))
-        gap = slopes["random search"] - slopes["drawn"]
+            out.append(mean_of(text, slope.sel(way=way), (-np.inf, 0), HUH))
         text = f"{name}, random search: that slope less that of chains drawn (control)"
+        gap = slope.sel(way="random search") - slope.sel(way="drawn")
         out.append(mean_of(text, gap, (-0.1, 0.1), "ours"))
         for way in ("random search", "GD"):
-            errors = seen[way]["errors"]
+            errors = seen["errors"].sel(way=way)
             fitted = errors.sel(part="on span").mean("depth", skipna=False)
             text = f"{name}, {way}: ‖(Ŵ − W)P‖²/‖W‖², median"
-            out.append(
-                median_of(text, fitted, (0, LEVEL), "ours: the samples are fitted")
-            )
+            source = "ours: the samples are fitted"
+            out.append(median_of(text, fitted, (0, LEVEL), source))
             test = slope_in_log(errors.sel(part="test"), "depth")
             text = f"{name}, {way}: slope of the test error in ln depth, mean"
-            low, high = (-np.inf, 0) if rank < int(ds["m"]) else (0, np.inf)
-            out.append(mean_of(text, test, (low, high), HUH))
+            band = (-np.inf, 0) if rank < int(ds["m"]) else (0, np.inf)
+            out.append(mean_of(text, test, band, HUH))
     is_grid = ds.sizes["tries"] > 1 and ds.sizes["depth"] > 1
-    return [c.given(is_grid, "two numbers of tries and two depths") for c in out]
+    return Claims(needs={"two numbers of tries and two depths": is_grid}).rows(*out)

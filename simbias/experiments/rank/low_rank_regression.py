@@ -10,23 +10,26 @@ Reference: Huh et al. (2023), arXiv:2103.10427, section 4, on least squares; siz
 rates and the bound are ours.
 """
 
+import functools
+
 import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
-from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import largest_of, mean_of
+from simbias.claims import Claims, largest_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
-from simbias.experiments.rank._maps import MapErrors, MapRank, chain
+from simbias.experiments.rank._depth import HUH, slope_in_log
+from simbias.experiments.rank._maps import chain
 from simbias.experiments.rank._matrices import too_few_samples
-from simbias.experiments.rank.low_rank_embeddings import HUH, slope_in_log
-from simbias.figures.band import band
-from simbias.figures.laws import law_level
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import half_mse
+from simbias.measures.linear.effective_rank import EffectiveRank
+from simbias.measures.linear.map_errors import MapErrors
 from simbias.presets import presets
 
 AXES = ("scale", "rank", "flow.optimiser", "depth")
@@ -92,7 +95,7 @@ experiment = presets(
         flow=Descent(rate=RATE, optimiser="adam", is_shared=True),
         loss=magnified_half_mse,
         times=_times(3000),
-        measures={"map_rank": MapRank(), "errors": MapErrors()},
+        measures={"map_rank": EffectiveRank(is_log=True), "errors": MapErrors()},
     ),
     smoke={
         "cell": {
@@ -120,40 +123,32 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Effective rank and test error by depth, for every start, map and optimiser."""
-    ds = with_axes(ds, AXES).isel(time=-1)
-    with style():
-        starts, kinds = ds["scale"].values, ds["flow.optimiser"].values
-        whole = blank(9.6, 3.6 * len(starts))
-        rows = whole.subplots(len(starts), 2, squeeze=False, sharex=True)
-        for (left, right), start in zip(rows, starts, strict=True):
-            part = ds.sel(scale=start)
-            for rank, colour in zip(ds["rank"].values, COLOURS, strict=False):
-                for kind, line in zip(kinds, ("-", "--"), strict=False):
-                    one = part.sel({"rank": rank, "flow.optimiser": kind})
-                    label = f"rank {rank:d}, {_NAMES[str(kind)]}"
-                    mark = {"colour": colour, "label": label, "ms": 4}
-                    band(left, ds["depth"], one["map_rank"], f"o{line}", **mark)
-                    test = one["errors"].sel(part="test")
-                    band(right, ds["depth"], test, f"o{line}", alpha=0.1, **mark)
-            unseen = part["errors"].sel(part="unseen").median().item()
-            law_level(right, unseen, "solution of least norm, median")
-            left.set_title(f"−Σ p ln p of the product, start of scale {start:g}")
-            right.set_title(f"‖Ŵ − W‖²/‖W‖², start of scale {start:g}")
-            for axes in (left, right):
-                axes.set(xlabel="matrices", ylim=(0, None))
-                axes.set_xticks(ds["depth"].values)
-        rows[0, 0].legend()
-        handles, labels = rows[0, 1].get_legend_handles_labels()
-        rows[0, 1].legend(handles[-1:], labels[-1:])
-    return whole
+by_depth = functools.partial(
+    Curves, colour="rank", line="flow.optimiser", mark="o", ticks=True, ylim=(0, None)
+)
+figure = Panels(
+    by_depth("map_rank", title="−Σ p ln p of the product"),
+    by_depth(
+        lambda part: part["errors"].sel(part="test"),
+        title="‖Ŵ − W‖²/‖W‖²",
+        laws=(
+            Law(
+                lambda part: part["errors"].sel(part="unseen").median(),
+                "solution of least norm, median",
+            ),
+        ),
+    ),
+    rows="scale",
+    of=lambda ds: with_axes(ds, AXES).isel(time=-1),
+    x="depth",
+    xlabel="matrices",
+    names={"flow.optimiser": _NAMES},
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Rank and test error against depth, for low rank against full rank."""
     ds = with_axes(ds, AXES).isel(time=-1)
-    is_grid = ds.sizes["rank"] > 1 and ds.sizes["depth"] > 1
     out = []
     for start in ds["scale"].values:
         for kind in ds["flow.optimiser"].values:
@@ -161,24 +156,31 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             where = f"{_NAMES[str(kind)]}, start of scale {start:g}"
             fitted = part["errors"].sel(part="on span").median("seed", skipna=False)
             text = f"{where}: ‖(Ŵ − W)P‖²/‖W‖², largest of medians"
-            learned = largest_of(text, fitted, (0, 0.01), "ours: it learns")
-            out += [learned, *of_depth(where, part)]
-    return [c.given(is_grid, "two ranks and two depths") for c in out]
+            out.append(largest_of(text, fitted, (0, 0.01), "ours: it learns"))
+            out += of_depth(where, part)
+    is_grid = ds.sizes["rank"] > 1 and ds.sizes["depth"] > 1
+    return Claims(needs={"two ranks and two depths": is_grid}).rows(*out)
 
 
 def of_depth(where: str, ds: xr.Dataset) -> list[Claim]:
     """Claims on slopes in ln depth, over `rank`, `depth` and `seed`."""
     low, full = (ds.isel(rank=i) for i in (0, -1))
-    test = lambda part: slope_in_log(part["errors"].sel(part="test"), "depth")
-    rank = lambda part: slope_in_log(part["map_rank"], "depth")
-    name = f"rank {int(low['rank'])}"
-    text = f"{where}, {name}: slope of −Σ p ln p in ln depth, mean"
-    out = [mean_of(text, rank(low), (-np.inf, 0), HUH)]
-    text = f"{where}: that of {name} less that of full rank (control), mean"
-    out.append(mean_of(text, rank(low) - rank(full), (-np.inf, 0), "ours"))
-    text = f"{where}, {name}: slope of the test error in ln depth, mean"
-    out.append(mean_of(text, test(low), (-np.inf, 0), HUH))
-    text = f"{where}: that of {name} less that of full rank (control), mean"
-    text = text.replace("that of", "test error, slope of", 1)
-    out.append(mean_of(text, test(low) - test(full), (-np.inf, 0), HUH))
-    return out
+    rank, full_rank = (slope_in_log(v["map_rank"], "depth") for v in (low, full))
+    test, full_test = (
+        slope_in_log(v["errors"].sel(part="test"), "depth") for v in (low, full)
+    )
+    name, below = f"rank {int(low['rank'])}", (-np.inf, 0)
+    less = f"{name} less that of full rank (control), mean"
+    return [
+        mean_of(
+            f"{where}, {name}: slope of −Σ p ln p in ln depth, mean", rank, below, HUH
+        ),
+        mean_of(f"{where}: that of {less}", rank - full_rank, below, "ours"),
+        mean_of(
+            f"{where}, {name}: slope of the test error in ln depth, mean",
+            test,
+            below,
+            HUH,
+        ),
+        mean_of(f"{where}: test error, slope of {less}", test - full_test, below, HUH),
+    ]

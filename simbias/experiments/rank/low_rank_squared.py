@@ -9,24 +9,21 @@ Reference: Le & Jegelka (2022), arXiv:2201.11968, and Ji & Telgarsky (2019),
 arXiv:1810.02032, of the logistic loss; the control is ours.
 """
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
 from simbias.claims import smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.experiments.rank import low_rank_linear
-from simbias.experiments.rank._layers import StableRanks
-from simbias.figures.band import band
-from simbias.figures.laws import law_level
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import half_mse
 from simbias.measures.rank.layer_alignment import LayerAlignment
+from simbias.measures.rank.stable_ranks import StableRanks
 from simbias.measures.risk.train_loss import TrainLoss
 from simbias.presets import presets
 
@@ -74,43 +71,32 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Stable rank of the worst hidden layer, and the loss, by time."""
-    ds = with_axes(ds, AXES)
-    with style():
-        whole = blank(9.0, 3.8)
-        ranks, losses = whole.subplots(1, 2)
-        seen = ds["time"].values > 0
-        for scale, colour in zip(ds["scale"].values, COLOURS, strict=False):
-            part = ds.sel(scale=scale).isel(time=seen)
-            place: dict[str, Any] = {"colour": colour, "label": f"scale {scale:g}"}
-            band(ranks, part["time"], part["stable_rank"].max("layer"), **place)
-            band(losses, part["time"], part["train_loss"], **place)
-        law_level(ranks, 1)
-        ranks.set_title("squared loss: ‖W‖²_F/‖W‖²_op, largest of the layers")
-        losses.set(title="½ mean squared error", yscale="log")
-        for axes in (ranks, losses):
-            axes.set(xscale="log", xlabel="time")
-        ranks.legend()
-    return whole
+figure = Panels(
+    Curves(
+        lambda part: part["stable_rank"].max("layer"),
+        colour="scale",
+        title="squared loss: ‖W‖²_F/‖W‖²_op, largest of the layers",
+        laws=(Law(1),),
+    ),
+    Curves("train_loss", colour="scale", title="½ mean squared error", yscale="log"),
+    of=lambda ds: with_axes(ds, AXES).isel(time=slice(1, None)),
+    xscale="log",
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """No rank one from a start of order one."""
     ds = with_axes(ds, AXES)
-    hidden = slice(0, ds.sizes["layer"] - 1)
     out = []
     for scale in ds["scale"].values:
-        part = ds.sel(scale=scale)
-        last, text = part.isel(time=-1), f"squared loss, start of scale {scale:g}"
-        rank = last["stable_rank"].isel(layer=hidden)
+        rank = ds["stable_rank"].sel(scale=scale).isel(time=-1, layer=slice(0, -1))
+        text = f"squared loss, start of scale {scale:g}"
         if scale >= 0.5:
             text = f"{text} (control): stable rank of hidden layers, smallest"
-            out.append(smallest_of(text, rank, (1.5, np.inf), "ours"))
+            claim = smallest_of(text, rank, (1.5, np.inf), "ours")
         else:
             text = f"{text}: stable rank of hidden layers, smallest of largest"
             most = rank.max("layer", skipna=False)
-            out.append(
-                smallest_of(text, most, (1.01, np.inf), "ours: above the log loss")
-            )
+            claim = smallest_of(text, most, (1.01, np.inf), "ours: above the log loss")
+        out.append(claim)
     return out

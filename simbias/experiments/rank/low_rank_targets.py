@@ -13,16 +13,15 @@ import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import mean_of
+from simbias.claims import Claims, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
+from simbias.experiments.rank._depth import HUH, slope_in_log
 from simbias.experiments.rank._matrices import low_rank_target
 from simbias.experiments.rank._stack import stack
-from simbias.experiments.rank.low_rank_embeddings import HUH, slope_in_log
-from simbias.figures.heat_map import heat_map
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves, HeatMap
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import half_mse
 from simbias.measures.rank.feature_rank import FeatureRank
@@ -96,36 +95,6 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Loss by rank and depth, training and test, and the best depth."""
-    ds = with_axes(ds, AXES)
-    with style():
-        whole = blank(13.0, 3.8)
-        train, test, best = whole.subplots(1, 3)
-        for axes, name in ((train, "train_loss"), (test, "test_risk")):
-            seen = xr.ufuncs.log10(ds[name].isel(time=-1).median("seed"))
-            numbered = seen.assign_coords(
-                depth=np.arange(seen.sizes["depth"]), rank=np.arange(seen.sizes["rank"])
-            )
-            heat_map(axes, numbered, "depth", "rank", label=f"log₁₀ of {name}")
-            for dim, ticks in (("depth", axes.set_xticks), ("rank", axes.set_yticks)):
-                ticks(np.arange(ds.sizes[dim]), [f"{v:d}" for v in ds[dim].values])
-        train.set_title("½ mean squared error, training")
-        test.set_title("mean squared error, test")
-        for i, colour in zip(range(1, ds.sizes["time"]), COLOURS, strict=False):
-            steps = round(float(ds["time"][i]) / _RATE)
-            way = xr.ufuncs.exp(best_depth(ds["train_loss"].isel(time=i)).mean("seed"))
-            label = f"{steps} steps"
-            best.plot(ds["rank"], way, "o-", color=colour, ms=4, label=label)
-        best.set(xscale="log", yscale="log", xlabel="rank")
-        best.set_title("best depth for training, geometric mean")
-        for ticks, dim in ((best.set_xticks, "rank"), (best.set_yticks, "depth")):
-            ticks(ds[dim].values, [f"{v:d}" for v in ds[dim].values])
-        best.minorticks_off()
-        best.legend()
-    return whole
-
-
 def best_depth(loss: xr.DataArray) -> xr.DataArray:
     """Logarithm of the depth of least loss, NaN where a member is missing."""
     is_whole = loss.notnull().all("depth")
@@ -133,17 +102,71 @@ def best_depth(loss: xr.DataArray) -> xr.DataArray:
     return xr.ufuncs.log(loss["depth"].astype(float))[index].where(is_whole)
 
 
+def best_depths(part: xr.Dataset) -> xr.DataArray:
+    """Best depth for training after so many steps, the geometric mean over seeds."""
+    mean = xr.ufuncs.exp(
+        best_depth(part["train_loss"].isel(time=slice(1, None))).mean("seed")
+    )
+    return mean.assign_coords(
+        steps=("time", np.rint(mean["time"].values / _RATE))
+    ).swap_dims(time="steps")
+
+
+figure = Panels(
+    HeatMap(
+        lambda part: xr.ufuncs.log10(part["train_loss"].isel(time=-1)),
+        y="rank",
+        title="½ mean squared error, training",
+        label="log₁₀ of train_loss",
+        is_even=True,
+    ),
+    HeatMap(
+        lambda part: xr.ufuncs.log10(part["test_risk"].isel(time=-1)),
+        y="rank",
+        title="mean squared error, test",
+        label="log₁₀ of test_risk",
+        is_even=True,
+    ),
+    Curves(
+        best_depths,
+        colour="steps",
+        mark="o",
+        x="rank",
+        xlabel="rank",
+        xscale="log",
+        yscale="log",
+        title="best depth for training, geometric mean",
+        ticks=True,
+        yticks="depth",
+    ),
+    of=lambda ds: with_axes(ds, AXES),
+    x="depth",
+)
+
+
 def claims(ds: xr.Dataset) -> list[Claim]:
     """How the best depth goes with the rank, in training; and how in the test."""
     ds = with_axes(ds, AXES)
+    train, test = ds["train_loss"], ds["test_risk"]
     slope = lambda loss: slope_in_log(best_depth(loss), "rank")
-    out = []
-    for name, text in (("train_loss", "training"), ("test_risk", "test")):
-        seen = slope(ds[name].isel(time=-1))
-        statement = f"{text}: slope of ln best depth in ln rank, mean"
-        out.append(mean_of(statement, seen, (-np.inf, 0), HUH))
-    start = slope(ds["train_loss"].isel(time=0))
-    statement = "start (control): slope of ln best depth in ln rank, mean"
-    out.append(mean_of(statement, start, (-0.2, 0.2), "ours"))
     is_grid = ds.sizes["rank"] > 1 and ds.sizes["depth"] > 1
-    return [c.given(is_grid, "two ranks and two depths") for c in out]
+    return Claims(needs={"two ranks and two depths": is_grid}).rows(
+        mean_of(
+            "training: slope of ln best depth in ln rank, mean",
+            slope(train.isel(time=-1)),
+            (-np.inf, 0),
+            HUH,
+        ),
+        mean_of(
+            "test: slope of ln best depth in ln rank, mean",
+            slope(test.isel(time=-1)),
+            (-np.inf, 0),
+            HUH,
+        ),
+        mean_of(
+            "start (control): slope of ln best depth in ln rank, mean",
+            slope(train.isel(time=0)),
+            (-0.2, 0.2),
+            "ours",
+        ),
+    )

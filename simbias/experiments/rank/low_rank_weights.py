@@ -12,28 +12,27 @@ length, as far as steps are short.  Two lengths show that they are.
 Reference: Le & Jegelka (2022), arXiv:2201.11968; sizes and samples are ours.
 """
 
-from typing import Any
-
 import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
 from simbias.checks.values import positive
-from simbias.claims import largest_of, mean_of, share_of, smallest_of
+from simbias.claims import Claims, largest_of, mean_of, share_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
-from simbias.experiments.rank._layers import LE, SquaredNorms, StableRanks, drift
+from simbias.experiments.rank._layers import LE, drift
 from simbias.experiments.rank._samples import Source, inputs, two_classes
-from simbias.figures.band import band
-from simbias.figures.laws import law_level
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows._descent.normalised import normalised
 from simbias.flows.descent import Descent
 from simbias.losses import log_logistic
+from simbias.measures.linear.layer_norms import LayerNorms
 from simbias.measures.rank.layer_alignment import LayerAlignment
+from simbias.measures.rank.stable_ranks import StableRanks
 from simbias.measures.risk.margin import Margin
 from simbias.measures.risk.train_loss import TrainLoss
 from simbias.networks.dense.mlp import mlp
@@ -104,7 +103,7 @@ experiment = presets(
         measures={
             "stable_rank": StableRanks(),
             "alignment": LayerAlignment(),
-            "norm": SquaredNorms(),
+            "norm": LayerNorms(),
             "margin": Margin(),
             "log_loss": TrainLoss(log_logistic),
         },
@@ -118,39 +117,42 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Stable rank of every layer by the length of the path, and alignment."""
-    ds = with_axes(ds, AXES)
-    fine, coarse = ds["flow.rate"].values[[0, -1]]
-    sources, counts = ds["source"].values, ds["linear"].values
-    with style():
-        whole = blank(4.2 * (len(counts) + 1), 3.2 * len(sources) + 0.6)
-        grid = whole.subplots(len(sources), len(counts) + 1, squeeze=False, sharex=True)
-        for row, source in zip(grid, sources, strict=True):
-            for axes, count in zip(row[:-1], counts, strict=True):
-                part = ds.sel(source=source, linear=count)
-                for i in range(ds.sizes["layer"]):
-                    seen = part["stable_rank"].isel(layer=i)
-                    place: dict[str, Any] = {
-                        "colour": COLOURS[i],
-                        "label": f"W_{i + 1}",
-                    }
-                    band(axes, ds["time"], seen.sel({"flow.rate": fine}), **place)
-                    way = seen.sel({"flow.rate": coarse}).median("seed")
-                    axes.plot(ds["time"], way, ":", color=COLOURS[i], lw=1.5)
-                law_level(axes, 1)
-                axes.set_title(f"{source}, K = {count}: stable rank")
-                axes.set(ylim=(0.9, 3), xlabel="length of the path")
-            part = ds.sel({"source": source, "linear": counts[-1], "flow.rate": fine})
-            for i in range(ds.sizes["pair"]):
-                label = f"W_{i + 2}, W_{i + 1}"
-                seen = part["alignment"].isel(pair=i)
-                band(row[-1], ds["time"], seen, colour=COLOURS[i], label=label)
-            row[-1].set_title(f"{source}, K = {counts[-1]}: |v_{{l+1}}·u_l|")
-            row[-1].set_xlabel("length of the path")
-        grid[0, 0].legend(ncols=2)
-        grid[0, -1].legend()
-    return whole
+def cases(ds: xr.Dataset) -> xr.Dataset:
+    """Every source and K side by side, over `case`."""
+    ds = with_axes(ds, AXES).stack(case=("source", "linear"))
+    names = [f"{source}, K = {count}" for source, count in ds["case"].values]
+    return ds.drop_vars(["case", "source", "linear"]).assign_coords(case=names)
+
+
+figure = Panels(
+    Curves(
+        lambda part: part["stable_rank"].isel({"flow.rate": 0}),
+        colour="layer",
+        ylabel="stable rank, ‖W‖²_F/‖W‖²_op",
+        ylim=(0.9, 3),
+        laws=(
+            Law(1),
+            Law(
+                lambda part: part["stable_rank"].isel({"flow.rate": -1}).median("seed"),
+                "at the highest rate, median",
+                line=":",
+            ),
+        ),
+    ),
+    Curves(
+        lambda part: part["alignment"].isel({"flow.rate": 0}),
+        colour="pair",
+        ylabel="alignment, |v_{l+1}·u_l|",
+    ),
+    columns="case",
+    of=cases,
+    xlabel="length of the path",
+    names={
+        "layer": {i: f"W_{i + 1}" for i in range(DEPTH)},
+        "pair": {i: f"W_{i + 2}, W_{i + 1}" for i in range(DEPTH - 1)},
+    },
+    legend=3,
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
@@ -161,38 +163,40 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         for count in ds["linear"].values:
             part = ds.sel(source=source, linear=count)
             out += _of_one(part, f"{source}, K = {count}", int(count))
-    return [c.given(float(ds["time"][-1]) >= LEAST, f"length ≥ {LEAST:g}") for c in out]
+    is_long = float(ds["time"][-1]) >= LEAST
+    return Claims(needs={f"length ≥ {LEAST:g}": is_long}).rows(*out)
 
 
 def _of_one(part: xr.Dataset, text: str, count: int) -> list[Claim]:
     rates = part["flow.rate"].values
-    last = part.isel(time=-1)
+    lower, higher = ({"flow.rate": rates[i]} for i in (0, -1))
     # What the theorem asks for; where a class has died, nothing grows.
-    is_told = last["margin"] > 0
-    end = last.sel({"flow.rate": rates[0]})
-    end = end.isel(seed=is_told.sel({"flow.rate": rates[0]}).values)
-    part = part.isel(seed=is_told.all("flow.rate").values)
-    last = last.isel(seed=is_told.all("flow.rate").values)
+    is_told = part["margin"].isel(time=-1) > 0
+    end = part.isel(time=-1).sel(lower).isel(seed=is_told.sel(lower).values)
+    linear = slice(DEPTH - count, None)
     # One layer at least, for a number that is not applicable where none has a ReLU.
     below = slice(0, max(DEPTH - count, 1))
-    linear = end["stable_rank"].isel(layer=slice(DEPTH - count, None))
-    ranks = last["stable_rank"].max("layer", skipna=False)
-    out = [
+    both = part.isel(seed=is_told.all("flow.rate").values)
+    rank = both["stable_rank"].isel(time=-1).max("layer", skipna=False)
+    gap = drift(both["norm"])
+    two = len(rates) > 1
+    ratio = float(rates[-1] / rates[0]) if two else 2.0
+    return [
         share_of(
             f"{text}: members that tell all of the sample",
-            is_told.sel({"flow.rate": rates[0]}),
+            is_told.sel(lower),
             (0.5, 1),
             "ours",
         ),
         largest_of(
             f"{text}: stable rank of the last K, largest",
-            linear,
+            end["stable_rank"].isel(layer=linear),
             (1, 1.01),
             f"{LE}; band ours",
         ),
         smallest_of(
             f"{text}: |v·u| of neighbours among the last K, smallest",
-            end["alignment"].isel(pair=slice(DEPTH - count, None)),
+            end["alignment"].isel(pair=linear),
             (0.99, 1),
             f"{LE}; band ours",
             tolerance=1e-12,
@@ -204,24 +208,19 @@ def _of_one(part: xr.Dataset, text: str, count: int) -> list[Claim]:
             (1.01, np.inf),
             f"{LE}; band ours",
         ).given(count < DEPTH, "a ReLU layer"),
+        *Claims(needs={"two rates": two}).rows(
+            mean_of(
+                f"{text}: largest stable rank at the lower rate less at the higher, "
+                "mean",
+                rank.sel(lower) - rank.sel(higher),
+                (-0.02, 0.02),
+                "ours",
+            ),
+            mean_of(
+                f"{text}: change of ‖W_{{l+1}}‖²_F − ‖W_l‖²_F, exponent in the rate",
+                xr.ufuncs.log(gap.sel(higher) / gap.sel(lower)) / np.log(ratio),
+                (0.8, 1.3),
+                "derived: rate × length",
+            ),
+        ),
     ]
-    gap = drift(part["norm"])
-    two = len(rates) > 1
-    pair = [v.sel({"flow.rate": rates[k]}) for v in (ranks, gap) for k in (0, -1)]
-    ratio = float(rates[-1] / rates[0]) if two else 2.0
-    exponent = xr.ufuncs.log(pair[3] / pair[2]) / np.log(ratio)
-    out += [
-        mean_of(
-            f"{text}: largest stable rank at the lower rate less at the higher, mean",
-            pair[0] - pair[1],
-            (-0.02, 0.02),
-            "ours",
-        ).given(two, "two rates"),
-        mean_of(
-            f"{text}: change of ‖W_{{l+1}}‖²_F − ‖W_l‖²_F, exponent in the rate",
-            exponent,
-            (0.8, 1.3),
-            "derived: rate × length",
-        ).given(two, "two rates"),
-    ]
-    return out

@@ -2,10 +2,12 @@
 
 from typing import Any, ClassVar
 
+import equinox as eqx
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
-from simbias.numerics import matrix_rank
+from simbias.numerics.matrix_rank import spectral_entropy
 
 
 class EffectiveRank(AbstractMeasure):
@@ -14,12 +16,18 @@ class EffectiveRank(AbstractMeasure):
     From 1 to min(k, d), and its rank if all that are not 0 are equal; of the singular
     values, not their squares.  NaN for a matrix of zeros.
 
-    Reference: Roy & Vetterli (2007), The effective rank, EUSIPCO, definition 1.
+    Args:
+        is_log: the entropy −Σ pᵢ ln pᵢ itself, from 0, as in Huh et al.
+
+    References: Roy & Vetterli (2007), The effective rank, EUSIPCO, definition 1; Huh et
+    al. (2023), arXiv:2103.10427.
     """
 
+    is_log: bool = eqx.field(static=True, default=False)
     dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Effective rank of the product."""
+        """Effective rank of the product, or its logarithm."""
         del data
-        return matrix_rank.effective_rank(network.product)
+        entropy = spectral_entropy(network.product)
+        return entropy if self.is_log else jnp.exp(entropy)

@@ -14,9 +14,11 @@ from simbias.core import Dataset
 from simbias.ensemble.padding import padded
 from simbias.experiments.rank import low_rank_random_search as search
 from simbias.experiments.rank import low_rank_regression as regression
-from simbias.experiments.rank._maps import MapErrors, MapRank, chain
+from simbias.experiments.rank._maps import chain
 from simbias.experiments.rank._matrices import too_few_samples
 from simbias.losses import half_mse
+from simbias.measures.linear.effective_rank import EffectiveRank
+from simbias.measures.linear.map_errors import MapErrors
 from simbias.networks.dense.deep_linear import DeepLinear
 
 KEY = jax.random.key(0)
@@ -43,6 +45,7 @@ def test_the_matrices_of_a_chain_are_the_same_at_every_depth():
     x = jnp.arange(1.0, 5.0)
     for n, network in chains.items():
         np.testing.assert_allclose(network(x), products[n] @ x, rtol=1e-12)
+        np.testing.assert_allclose(network.product, products[n], rtol=1e-12)
     alone = chain(KEY, depth=1, most=1, m=4)
     np.testing.assert_allclose(alone(x), alone.head @ x, rtol=1e-12)
 
@@ -63,7 +66,8 @@ def test_errors_are_those_of_the_matrices():
     assert float(seen[0] - seen[1:].sum()) == pytest.approx(cross)
     values = np.linalg.svd(found, compute_uv=False)
     p = values / values.sum()
-    assert float(MapRank()(network, data)) == pytest.approx(-np.sum(p * np.log(p)))
+    rank = float(EffectiveRank(is_log=True)(network, data))
+    assert rank == pytest.approx(-np.sum(p * np.log(p)))
 
 
 def test_what_no_sample_sees_is_as_often_of_either_sign():
@@ -135,6 +139,11 @@ def test_claims_are_on_slopes_and_their_differences():
 def test_the_search_is_told_from_what_is_drawn_and_what_is_trained():
     values = np.zeros((2, 2))
     values[:, 1] = [1, 2]
-    ds = xr.Dataset({"map_rank": (("time", "tries"), values.T)})
-    seen = {k: float(v["map_rank"]) for k, v in search.ways(ds).items()}
-    assert seen == {"drawn": 0, "random search": 0, "GD": 1}
+    both = {"map_rank": (("time", "tries"), values.T)}
+    ds = xr.Dataset({**both, "errors": both["map_rank"]}, {"time": [0.0, 1.0]})
+    seen = search.ways(ds)["map_rank"]
+    assert dict(zip(seen["way"].values, seen.values, strict=True)) == {
+        "drawn": 0,
+        "random search": 0,
+        "GD": 1,
+    }

@@ -22,8 +22,8 @@ from simbias.experiments.rank import (
     low_rank_targets,
     low_rank_weights,
 )
+from simbias.experiments.rank._depth import slope_in_log
 from simbias.experiments.rank._layers import (
-    SingularShares,
     drift,
     slow_cross_entropy,
     slow_logistic,
@@ -31,12 +31,13 @@ from simbias.experiments.rank._layers import (
 from simbias.experiments.rank._matrices import low_rank_target
 from simbias.experiments.rank._samples import two_classes
 from simbias.experiments.rank._stack import stack
-from simbias.experiments.rank.low_rank_embeddings import InputRank, slope_in_log
 from simbias.experiments.rank.low_rank_targets import best_depth
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import cross_entropy, logistic
 from simbias.measures.rank.feature_rank import FeatureRank
+from simbias.measures.rank.input_rank import InputRank
 from simbias.measures.rank.layer_alignment import LayerAlignment
+from simbias.measures.rank.singular_shares import SingularShares
 from simbias.networks.dense.deep_linear import DeepLinear, deep_linear
 from simbias.theory.max_margin import max_margin
 
