@@ -217,8 +217,12 @@ def share_of(statement: str, is_true: ArrayLike, band: Band, source: str) -> Cla
 def slope_of(
     statement: str, x: ArrayLike, y: ArrayLike, band: Band, source: str
 ) -> Claim:
-    """The slope of y against x; of logarithms, the exponent of a power law."""
-    return estimate_of(statement, slope_interval(x, y), band, source, of=[x, y])
+    """The slope of y against x; of logarithms, the exponent of a power law.
+
+    Of fewer than two points it is unknown.
+    """
+    shown = slope_interval(x, y) if np.size(x) > 1 else slope_interval([], [])
+    return estimate_of(statement, shown, band, source, of=[x, y])
 
 
 def _share_seeds(before: Any, after: Any) -> bool:

@@ -93,7 +93,8 @@ class Curves(Kind):
 
     Args:
         colour: axis whose values have colours.
-        line: axis whose values have line styles.
+        line: axis whose values have line styles; that of the colours, where curves lie
+            on each other.
         mark: of the points of a curve, such as "o".
         spread: "band", 10–90 % of the seeds; "each", a thin line per seed; or "none".
         is_graded: whether colours go from dark to light along the axis, instead of
@@ -126,7 +127,8 @@ class Curves(Kind):
                 if not one.notnull().any():
                     continue
                 label = ", ".join(filter(None, (name, dash))) or None
-                line = self.mark + line_of(j + number // len(COLOURS))
+                style = i if self.line == self.colour else j
+                line = self.mark + line_of(style + number // len(COLOURS))
                 place = {self.colour: i, self.line: j}
                 along = x.isel({k: v for k, v in place.items() if k in x.dims})
                 along = along.transpose(dim, ...)

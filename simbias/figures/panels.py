@@ -190,7 +190,7 @@ class Panels:
 
     def _is_named(self, row: int) -> bool:
         """Whether panels of a row bear the name of their value."""
-        return bool(self.rows) or row == 0
+        return self.columns is None or bool(self.rows) or row == 0
 
     def _with_defaults(self, kind: Kind) -> Kind:
         own = {"x": self.x, "xlabel": self.xlabel, "xscale": self.xscale}

@@ -11,6 +11,7 @@ from .components.critical_component import CriticalComponent as CriticalComponen
 from .components.projected_accuracy import ProjectedAccuracy as ProjectedAccuracy
 from .filters.filter_fits import FilterFits as FilterFits
 from .filters.filter_kinds import FilterKinds as FilterKinds
+from .filters.first_filters import FirstFilters as FirstFilters
 from .filters.negative_pairs import NegativePairs as NegativePairs
 from .information.explained_information import (
     ExplainedInformation as ExplainedInformation,
@@ -18,6 +19,10 @@ from .information.explained_information import (
 from .kernel.kernel_eigenvalues import KernelEigenvalues as KernelEigenvalues
 from .kernel.kernel_rates import KernelRates as KernelRates
 from .kernel.tangent_kernel import TangentKernel as TangentKernel
+from .layers.epoch_similarity import EpochSimilarity as EpochSimilarity
+from .layers.layer_distance import LayerDistance as LayerDistance
+from .layers.matched_correlation import MatchedCorrelation as MatchedCorrelation
+from .layers.reset_accuracy import ResetAccuracy as ResetAccuracy
 from .linear.determinant_sign import DeterminantSign as DeterminantSign
 from .linear.early_strengths import EarlyStrengths as EarlyStrengths
 from .linear.effective_rank import EffectiveRank as EffectiveRank
@@ -47,10 +52,14 @@ from .neurons.balancedness import Balancedness as Balancedness
 from .neurons.cosine_histogram import CosineHistogram as CosineHistogram
 from .neurons.dead_neurons import DeadNeurons as DeadNeurons
 from .neurons.group_sums import GroupSums as GroupSums
+from .neurons.incoming_weights import IncomingWeights as IncomingWeights
 from .neurons.negative_live_mass import NegativeLiveMass as NegativeLiveMass
 from .neurons.neuron_cosine import NeuronCosine as NeuronCosine
 from .neurons.neuron_weights import NeuronWeights as NeuronWeights
 from .neurons.parameter_norm import ParameterNorm as ParameterNorm
+from .pairs.accuracy_of_each import AccuracyOfEach as AccuracyOfEach
+from .pairs.gaussian_path import GaussianPath as GaussianPath
+from .pairs.weight_path import WeightPath as WeightPath
 from .patterns.activation_patterns import ActivationPatterns as ActivationPatterns
 from .patterns.pattern_classes import PatternClasses as PatternClasses
 from .patterns.sliding_fraction import SlidingFraction as SlidingFraction
@@ -80,6 +89,7 @@ from .risk.block_accuracy import BlockAccuracy as BlockAccuracy
 from .risk.class_accuracy import ClassAccuracy as ClassAccuracy
 from .risk.distance_to_ols import DistanceToOls as DistanceToOls
 from .risk.excess_risk import ExcessRisk as ExcessRisk
+from .risk.gaussian_loss import GaussianLoss as GaussianLoss
 from .risk.last_layer_probe import LastLayerProbe as LastLayerProbe
 from .risk.linearity_defect import LinearityDefect as LinearityDefect
 from .risk.margin import Margin as Margin

@@ -1,5 +1,7 @@
 """Means over Gaussian inputs of products of ReLU or leaky ReLU neurons."""
 
+from collections.abc import Callable
+
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -48,6 +50,19 @@ def arc_cosine_gradient(
     angle = _angle(u, v)[..., None]
     turning = length(v) * jnp.sin(angle) * u / length(u) + (jnp.pi - angle) * v
     return (1 - slope) ** 2 * turning / (2 * jnp.pi) + slope * v
+
+
+def over_pairs(
+    kernel: Callable[..., Array],
+    u: Float[Array, "m d"],
+    v: Float[Array, "q d"],
+    slope: Real = 0.0,
+) -> Float[Array, "m q *c"]:
+    """`arc_cosine` or its gradient of every row of u with every row of v."""
+    shape = (u.shape[0], *v.shape)
+    rows = jnp.broadcast_to(u[:, None, :], shape)
+    columns = jnp.broadcast_to(v[None, :, :], shape)
+    return kernel(rows, columns, slope)
 
 
 def _angle(u: Float[Array, "*c d"], v: Float[Array, "*c d"]) -> Float[Array, "*c"]:

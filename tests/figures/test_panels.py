@@ -238,6 +238,12 @@ def test_panels_follow_in_more_rows_with_a_legend_in_each():
     assert not figure.legends
 
 
+def test_a_panel_of_a_value_bears_its_name_in_any_row():
+    kind = Curves("accuracy", colour="m", facet="sample")
+    panels = Panels(kind, across=1)(DS).get_axes()
+    assert [axes.get_title("left") for axes in panels] == ["train", "test"]
+
+
 def test_a_kind_may_be_of_a_part_whose_coordinates_its_title_names():
     kind = Curves(
         "accuracy", colour="sample", of=lambda ds: ds.isel(m=1), title="m is {m}"

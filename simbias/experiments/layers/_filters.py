@@ -1,29 +1,15 @@
-"""Filters of a first convolution, as they are and as a picture."""
-
-from typing import Any, ClassVar
+"""Filters of a first convolution as a picture."""
 
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from jaxtyping import Array, Float
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from simbias.core import AbstractMeasure, Dataset
 from simbias.figures.style import COLOURS
 from simbias.measures.filters.filter_kinds import KINDS, kinds
 
 _COLUMNS = 11
-
-
-class FirstFilters(AbstractMeasure):
-    """The weights of the first convolution."""
-
-    dims: ClassVar[tuple[str, ...]] = ("filter", "channel", "row", "column")
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "f c s s"]:  # noqa: ARG002
-        """As they are; a convolutional network."""
-        return network.kernels[0]
 
 
 def gallery(axes: Axes, member: xr.Dataset) -> None:

@@ -8,11 +8,21 @@ from jaxtyping import Array, Float
 from simbias.core import AbstractNetwork, Buffer, Dataset, Index
 from simbias.errors import BadInput
 from simbias.experiments.layers._digits import CLASSES
+from simbias.figures.look import Law
+from simbias.flows.descent import Descent
 from simbias.introspection.training import outputs_in_training
 from simbias.losses import cross_entropy
 from simbias.network import hook
 from simbias.wrapper import refuse
 
+# What the ways to order the neurons of the second network are called.
+NAMES = {
+    "none": "as they are",
+    "weights": "matched by weights",
+    "activations": "matched by activations",
+}
+# A barrier of the error above which Frankle et al. call two networks unstable.
+UNSTABLE = Law(0.02, "2 %: above it two networks are unstable", ":")
 Prediction = Float[Array, "n k"]
 
 
@@ -72,6 +82,13 @@ def side_by_side(*networks: Any, fork: Index = 0) -> SideBySide:
     """Networks at their start."""
     fork = jnp.asarray(fork, jnp.int32)
     return SideBySide(networks, Buffer(jnp.int32(0)), Buffer(fork))
+
+
+def descent_of_each(count: int, rate: float, batch: int) -> Descent:
+    """Descent with momentum in which each of `count` networks draws rows of its own."""
+    return Descent(
+        rate=rate, batch=count * batch, optimiser="momentum", sampling="replacement"
+    )
 
 
 def with_targets(data: Dataset, *others: tuple[Array, Array]) -> Dataset:

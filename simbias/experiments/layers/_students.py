@@ -1,22 +1,16 @@
-"""Students of a small ReLU teacher, and the line between two of them over Gaussians."""
-
-from typing import Any, ClassVar
+"""Students of a small ReLU teacher."""
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.checks.values import positive_integer
-from simbias.core import AbstractMeasure, Dataset
+from simbias.core import Dataset
 from simbias.errors import BadInput
-from simbias.experiments.layers._paths import MATCHINGS, POINTS
 from simbias.losses import half_mse
 from simbias.networks.dense.mlp import Mlp
-from simbias.numerics.linear_assignment import linear_assignment
 from simbias.numerics.precision import matmul
-from simbias.theory.arc_cosine import arc_cosine
 
 
 class TeacherRows(eqx.Module):
@@ -77,72 +71,3 @@ def shared_half_mse(
     over the rows of each; what it adds for the others is constant.
     """
     return prediction.shape[1] * half_mse(prediction, target, weight)
-
-
-class GaussianPath(AbstractMeasure):
-    """½ E (f − f*)² over x ~ N(0, I) on the line (1 − α) θ + α π(θ').
-
-    f* = Σⱼ (vⱼ·x)₊, the vⱼ being the features.  π is no order, the one that brings
-    weights closest, or the one that brings activations closest, E (hᵢ − h'_π(i))² by
-    their moments over N(0, I).  Each is one assignment, and exact: there is one hidden
-    layer.  In double precision where it is on.
-    """
-
-    dims: ClassVar[tuple[str, ...]] = ("matching", "alpha")
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "3 alpha"]:
-        """In closed form, from the first student (α = 0) to the second."""
-        one, two = (_both_layers(f) for f in network.networks)
-        orders = _orders(*one, *two)
-        teacher = data.features.astype(one[0].dtype)
-
-        def at(alpha: Float[Array, ""]) -> Float[Array, " 3"]:
-            mixed = lambda a, b: (1 - alpha) * a + alpha * b
-
-            def between(order: Int[Array, " m"]) -> Float[Array, ""]:
-                w, a = mixed(one[0], two[0][order]), mixed(one[1], two[1][order])
-                return gaussian_risk(w, a, teacher)
-
-            return jax.lax.map(between, orders)
-
-        points = jnp.asarray(POINTS, one[0].dtype)
-        return jax.lax.map(at, points).T
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """How permuted, and α."""
-        return {"matching": np.array(MATCHINGS), "alpha": POINTS}
-
-
-def gaussian_risk(
-    w: Float[Array, "m d"], a: Float[Array, " m"], teacher: Float[Array, "q d"]
-) -> Float[Array, ""]:
-    """½ E (Σᵢ aᵢ (wᵢ·x)₊ − Σⱼ (vⱼ·x)₊)² over x ~ N(0, I), by `arc_cosine`."""
-    rows = jnp.concatenate([w, teacher])
-    signs = jnp.concatenate([a, -jnp.ones(teacher.shape[0], a.dtype)])
-    whole = jnp.sum(signs[:, None] * signs[None, :] * moments(rows, rows))
-    # What cancels leaves rounding, which may be below 0.
-    return jnp.maximum(whole / 2, 0)
-
-
-def moments(u: Float[Array, "m d"], v: Float[Array, "q d"]) -> Float[Array, "m q"]:
-    """E (uᵢ·x)₊ (vⱼ·x)₊."""
-    shape = (u.shape[0], *v.shape)
-    rows = jnp.broadcast_to(u[:, None, :], shape)
-    return arc_cosine(rows, jnp.broadcast_to(v[None, :, :], shape))
-
-
-def _orders(
-    w: Float[Array, "m d"],
-    a: Float[Array, " m"],
-    w2: Float[Array, "m d"],
-    a2: Float[Array, " m"],
-) -> Int[Array, "3 m"]:
-    by_weights = matmul(w, w2.T) + jnp.outer(a, a2)
-    found = jax.vmap(linear_assignment)(-jnp.stack([by_weights, moments(w, w2)]))
-    as_is = jnp.arange(a.shape[0], dtype=found.dtype)
-    return jnp.concatenate([as_is[None], found])
-
-
-def _both_layers(network: Mlp) -> tuple[Float[Array, "m d"], Float[Array, " m"]]:
-    w, a = (v.astype(jnp.result_type(float)) for v in network.weights)
-    return w, a[0]

@@ -1,12 +1,10 @@
 """Two neurons from nearly the same place, and losses that are means over Gaussians."""
 
 import math
-from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import matplotlib as mpl
 import numpy as np
 import xarray as xr
 from jax.core import Tracer
@@ -14,10 +12,11 @@ from jaxtyping import Array, Float
 
 from simbias.analysis.first_passage import first_passage
 from simbias.checks.values import at_most_one, not_negative, positive_integer
-from simbias.core import AbstractMeasure, AbstractNetwork, Dataset, Loss, Real
+from simbias.core import AbstractNetwork, Dataset, Loss, Real
 from simbias.errors import BadInput
 from simbias.losses import half_mse
-from simbias.theory.arc_cosine import arc_cosine, arc_cosine_gradient
+from simbias.theory.arc_cosine import arc_cosine_gradient, over_pairs
+from simbias.theory.gaussian_loss import gaussian_loss
 
 # Half of what the gap is in the end: there it has left the plateau.
 ESCAPED = 0.25
@@ -69,50 +68,12 @@ class GaussianStudent(AbstractNetwork):
                 "`loss` must be half_mse: the mean over Gaussian inputs has a closed "
                 f"form for half the squared error, got {loss!r}."
             )
-        pulls = lambda v: jnp.sum(_pairs(arc_cosine_gradient, self.w, v, self.slope), 1)
+        pulls = lambda v: jnp.sum(
+            over_pairs(arc_cosine_gradient, self.w, v, self.slope), 1
+        )
         gradient = pulls(self.w) - pulls(self.teacher)
         value = gaussian_loss(self.w, self.teacher, self.slope)
         return value, eqx.tree_at(lambda net: net.w, self, gradient)
-
-
-class GaussianLoss(AbstractMeasure):
-    """½ E (f − f*)² over x ~ N(0, I), the teacher being one neuron per feature.
-
-    Output weights are taken as 1.  With `is_averaged` that of the network whose
-    neurons are all their mean: of two, the network averaged with itself after its
-    neurons were exchanged.
-    """
-
-    is_averaged: bool = eqx.field(static=True, default=False)
-    dims: ClassVar[tuple[str, ...]] = ()
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Closed form, on any network with `w`; ReLU unless it has a `slope`."""
-        w, slope = network.w, getattr(network, "slope", 0.0)
-        if self.is_averaged:
-            w = jnp.broadcast_to(jnp.mean(w, axis=0, keepdims=True), w.shape)
-        return gaussian_loss(w, data.features, slope)
-
-
-class Weights(AbstractMeasure):
-    """The wⱼ."""
-
-    dims: ClassVar[tuple[str, ...]] = ("neuron", "input")
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "m d"]:
-        """Row by row."""
-        del data
-        return network.w
-
-
-def gaussian_loss(
-    w: Float[Array, "m d"], teacher: Float[Array, "q d"], slope: Real
-) -> Float[Array, ""]:
-    """½ (Σᵢⱼ k(wᵢ, wⱼ) − 2 Σᵢⱼ k(wᵢ, vⱼ) + Σᵢⱼ k(vᵢ, vⱼ)), k the `arc_cosine`."""
-    total = lambda u, v: jnp.sum(_pairs(arc_cosine, u, v, slope))
-    whole = total(w, w) - 2 * total(w, teacher) + total(teacher, teacher)
-    # What cancels leaves rounding, which may be below 0.
-    return jnp.maximum(whole / 2, 0)
 
 
 def student(delta: Real, size: Real, slope: Real) -> GaussianStudent:
@@ -179,19 +140,10 @@ def quarters(final: float) -> tuple[float, ...]:
     return tuple(k / 4 for k in range(round(4 * final) + 1))
 
 
-def graded(deltas: np.ndarray) -> list[Any]:
-    """A colour for each δ, black for 0."""
-    shades = iter(
-        mpl.colormaps["viridis"](np.linspace(0, 0.9, int(np.sum(deltas > 0))))
+def own_and_other(weights: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+    """Of both neurons the weight of the feature each learns, and of the other one."""
+    own, other = (
+        xr.concat([weights.isel(neuron=i, input=abs(i - k)) for i in (0, 1)], "neuron")
+        for k in (0, 1)
     )
-    return [next(shades) if delta > 0 else "black" for delta in deltas]
-
-
-def _pairs(
-    kernel: Any, u: Float[Array, "m d"], v: Float[Array, "q d"], slope: Real
-) -> Array:
-    """The kernel of every row of u with every row of v."""
-    shape = (u.shape[0], *v.shape)
-    rows = jnp.broadcast_to(u[:, None, :], shape)
-    columns = jnp.broadcast_to(v[None, :, :], shape)
-    return kernel(rows, columns, slope)
+    return own, other

@@ -22,21 +22,21 @@ import dataclasses
 import jax
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
+from simbias.analysis.at import at
 from simbias.analysis.parts import with_axes
 from simbias.checks.values import positive_integer
 from simbias.claims import difference_of, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
-from simbias.experiments.layers._filters import FirstFilters, gallery
-from simbias.figures.band import band
-from simbias.figures.style import COLOURS, blank, style
+from simbias.experiments.layers._filters import gallery
+from simbias.figures.kinds import Curves, Drawing
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import cross_entropy
 from simbias.measures.filters.filter_fits import FilterFits
 from simbias.measures.filters.filter_kinds import KINDS, FilterKinds
+from simbias.measures.filters.first_filters import FirstFilters
 from simbias.measures.filters.negative_pairs import NegativePairs
 from simbias.measures.risk.class_accuracy import ClassAccuracy
 from simbias.networks.convolution.convolutional import convolutional
@@ -50,7 +50,7 @@ LEAST_TIME = 0.1
 # What the figure and the claims read.
 AXES = ("permuted",)
 # Per cent of the first layer of InceptionV1, by eye, Olah et al.
-PUBLISHED = {"Gabor": 44, "colour": 42, "other": 14}
+PUBLISHED = "44 Gabor, 42 colour, 14 other"
 _CLASSES = {"dead_leaves": 3}
 
 
@@ -145,112 +145,73 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Filters of one network; shares of the kinds; opposite pairs."""
-    ds = with_axes(ds, AXES)
-    with style():
-        whole = blank(11.0, 6.0)
-        parts = whole.subfigures(2, 1, height_ratios=(1, 1.7))
-        above, below = parts  # pyright: ignore
-        panels = above.subplots(1, ds.sizes["permuted"], squeeze=False)[0]
-        for axes, permuted in zip(panels, ds["permuted"].values, strict=True):
-            gallery(axes, ds.sel(permuted=permuted).isel(seed=0))
-            axes.set_title(_name(bool(permuted)))
-        left, right = below.subplots(1, 2)
-        _by_kind(left, ds)
-        _by_pairing(right, ds.sel(permuted=bool(ds["permuted"][0])))
-    return whole
+figure = Panels(
+    Drawing(lambda axes, part: gallery(axes, part.isel(seed=0)), facet="permuted"),
+    Curves(
+        lambda part: 100 * part["kinds"].sel(kind=list(KINDS[:2])),
+        colour="kind",
+        line="permuted",
+        mark="o",
+        title=f"filters of a kind, %\n(InceptionV1, by eye: {PUBLISHED})",
+    ),
+    Curves(
+        "pairs",
+        colour="pairing",
+        mark="o",
+        first=2,
+        facet="permuted",
+        title="−cos of a filter and its partner",
+    ),
+    xlabel="time, updates × rate",
+    names={
+        "permuted": {False: "images", True: "pixels permuted"},
+        "pairing": {"opposite": "the most opposite", "signs": "… with signs tossed"},
+    },
+    across=3,
+    of=lambda ds: with_axes(ds, AXES),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Shares rise from nothing, opposites are there; not where pixels are permuted."""
-    ds = with_axes(ds, AXES)
-    out = []
-    if False in ds["permuted"].values:
-        out += _of_images(ds.sel(permuted=False))
-    if True in ds["permuted"].values:
-        out += _of_control(ds.sel(permuted=True))
-    if ds.sizes["permuted"] == 2:
-        end = ds["kinds"].isel(time=-1)
-        for kind in KINDS[:2]:
-            own, other = (
-                end.sel(kind=kind, permuted=p, drop=True) for p in (False, True)
-            )
-            text = f"share {kind} at the end, images − pixels permuted"
-            out.append(difference_of(text, own, other, (0.0, 1.0), OURS))
-    return out
-
-
-def _of_images(cell: xr.Dataset) -> list[Claim]:
-    kinds, pairs = cell["kinds"], cell["pairs"]
-    start, end = kinds.isel(time=0, drop=True), kinds.isel(time=-1, drop=True)
-    out = [_at_the_start(start, "")]
-    for kind in KINDS[:2]:
-        text = f"share {kind}, end − start"
-        out.append(
-            difference_of(text, end.sel(kind=kind), start.sel(kind=kind), (0, 1), OLAH)
-        )
-    first, last = (pairs.isel(time=i, drop=True) for i in (0, -1))
+    own, control = (at(ds, "permuted", value) for value in (False, True))
+    start, end = _ends(own["kinds"])
+    control_start, control_end = _ends(control["kinds"])
+    first, last = _ends(own["pairs"])
+    was, chance = (first.sel(pairing=k) for k in ("opposite", "signs"))
     opposite, random, signs = (
-        last.sel(pairing=k, drop=True) for k in ("opposite", "random", "signs")
+        last.sel(pairing=k) for k in ("opposite", "random", "signs")
     )
-    was = first.sel(pairing="opposite", drop=True)
-    chance = first.sel(pairing="signs", drop=True)
+    none, told = (0, 0.02), "share Gabor or colour"
     text = "−cos of opposite filters at the end"
+    begin, permuted = f"control, the start: {told}, largest", "pixels permuted"
+    begin_too = f"control, the start, {permuted}: {told}, largest"
+    finish = f"control, {permuted}: {told} at the end, largest"
+    tossed = "control: the last at the start"
+    rises, apart = [], []
+    for kind in KINDS[:2]:
+        seen, before, other = (v.sel(kind=kind) for v in (end, start, control_end))
+        rise, more = f"share {kind}, end − start", f"share {kind} at the end, images − "
+        rises.append(difference_of(rise, seen, before, (0, 1), OLAH))
+        apart.append(difference_of(more + permuted, seen, other, (0, 1), OURS))
     return [
-        *out,
+        largest_of(begin, _told(start), none, OURS),
+        *rises,
         difference_of(f"{text} − of random pairs", opposite, random, (0, 2), SHANG),
         difference_of(f"{text} − at the start", opposite, was, (0, 2), SHANG),
         difference_of(f"{text} − with signs tossed", opposite, signs, (0, 2), OURS),
-        difference_of(
-            "control: the last at the start", was, chance, (-0.01, 0.01), "0; band ours"
-        ),
+        difference_of(tossed, was, chance, (-0.01, 0.01), "0; band ours"),
+        largest_of(begin_too, _told(control_start), none, OURS),
+        largest_of(finish, _told(control_end), none, OURS),
+        *apart,
     ]
 
 
-def _of_control(cell: xr.Dataset) -> list[Claim]:
-    kinds = cell["kinds"]
-    told = 1 - kinds.isel(time=-1, drop=True).sel(kind="neither")
-    text = "control, pixels permuted: share Gabor or colour at the end, largest"
-    return [
-        _at_the_start(kinds.isel(time=0, drop=True), ", pixels permuted"),
-        largest_of(text, told, (0.0, 0.02), OURS),
-    ]
+def _ends(values: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+    """At the start and at the end."""
+    return values.isel(time=0, drop=True), values.isel(time=-1, drop=True)
 
 
-def _at_the_start(start: xr.DataArray, where: str) -> Claim:
-    told = 1 - start.sel(kind="neither")
-    text = f"control, the start{where}: share Gabor or colour, largest"
-    return largest_of(text, told, (0.0, 0.02), OURS)
-
-
-def _name(permuted: bool) -> str:
-    return "control: pixels permuted" if permuted else "images"
-
-
-def _by_kind(axes: Axes, ds: xr.Dataset) -> None:
-    for permuted in ds["permuted"].values:
-        for i, kind in enumerate(KINDS[:2]):
-            values = 100 * ds["kinds"].sel(permuted=permuted, kind=kind)
-            label = f"{kind}, permuted" if permuted else kind
-            options = {"colour": COLOURS[i], "label": label, "ms": 3}
-            line = "o:" if permuted else "o-"
-            band(axes, ds["time"], values.transpose("time", "seed"), line, **options)
-    text = ", ".join(f"{v} {k}" for k, v in PUBLISHED.items())
-    axes.set_title(f"filters of a kind, %\n(InceptionV1, by eye: {text})")
-    axes.set_xlabel("time, updates × rate")
-    axes.legend(loc="upper left")
-
-
-def _by_pairing(axes: Axes, cell: xr.Dataset) -> None:
-    labels = {
-        "opposite": "the most opposite",
-        "signs": "… with signs tossed",
-        "random": "random",
-    }
-    for i, (pairing, label) in enumerate(labels.items()):
-        values = cell["pairs"].sel(pairing=pairing).transpose("time", "seed")
-        band(axes, cell["time"], values, "o-", colour=COLOURS[i + 2], label=label, ms=3)
-    axes.set_title("−cos of a filter and its partner, mean over filters")
-    axes.set_xlabel("time, updates × rate")
-    axes.legend(loc="upper left")
+def _told(kinds: xr.DataArray) -> xr.DataArray:
+    """Share of the filters that are Gabor or colour."""
+    return 1 - kinds.sel(kind="neither")

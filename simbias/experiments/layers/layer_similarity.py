@@ -12,43 +12,32 @@ Reference: Raghu, Gilmer, Yosinski & Sohl-Dickstein (2017), arXiv:1706.05806; Li
 (2016), arXiv:1511.07543.
 """
 
+import itertools
+
 import jax
 import jax.numpy as jnp
-import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.figure import Figure
 
 from simbias.checks.values import positive_integer
 from simbias.claims import difference_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment
 from simbias.datasets.vision.images import Source, images
-from simbias.experiments.layers._digits import (
-    BATCH,
-    CLASSES,
-    RATE,
-    ClassAccuracy,
-    N,
-    input_size,
-)
+from simbias.experiments.layers._digits import BATCH, CLASSES, RATE, N, input_size
 from simbias.experiments.layers._remembering import EPOCHS, remembering
 from simbias.experiments.layers._side_by_side import (
     SideBySide,
+    descent_of_each,
     shared_cross_entropy,
     side_by_side,
     with_targets,
 )
-from simbias.experiments.layers._similarities import (
-    HIDDEN,
-    INDICES,
-    LAYERS,
-    OTHERS,
-    EpochSimilarity,
-    MatchedCorrelation,
-)
-from simbias.figures.band import band
-from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.descent import Descent
+from simbias.figures.kinds import Curves
+from simbias.figures.look import evenly
+from simbias.figures.panels import Panels
+from simbias.measures.layers.epoch_similarity import EpochSimilarity
+from simbias.measures.layers.matched_correlation import MatchedCorrelation
+from simbias.measures.pairs.accuracy_of_each import AccuracyOfEach
 from simbias.networks.dense.mlp import mlp
 from simbias.presets import presets
 
@@ -57,6 +46,8 @@ CKA = f"{SVCCA}, of CKA as well: ours"
 MATCHED = "Li et al. (2016), arXiv:1511.07543; the other task is ours"
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 20.0
+HIDDEN = 3
+OTHERS = ("same task", "another task")
 # What the figure and the claims read.
 AXES = ()
 
@@ -94,64 +85,60 @@ def _times(steps: int, last: int) -> tuple[float, ...]:
     return (0.0, RATE * steps * last)
 
 
-def _descent(batch: int) -> Descent:
-    """Every network draws rows of its own."""
-    return Descent(
-        rate=RATE, batch=3 * batch, optimiser="momentum", sampling="replacement"
-    )
-
-
 experiment = presets(
     Experiment(
         name="layer_similarity",
         make=make,
         cell={"m": 128},
         seeds=20,
-        flow=_descent(BATCH),
+        flow=descent_of_each(3, RATE, BATCH),
         loss=shared_cross_entropy,
         times=_times(N // BATCH, 100),
         measures={
-            "accuracy": ClassAccuracy(),
-            "matched_correlation": MatchedCorrelation(),
+            "accuracy": AccuracyOfEach(CLASSES),
+            "matched_correlation": MatchedCorrelation(OTHERS, HIDDEN),
         },
-        final={"similarity": EpochSimilarity()},
+        final={"similarity": EpochSimilarity(EPOCHS, HIDDEN)},
         dtype="float32",
     ),
     smoke={"cell": {"n": 200, "m": 32}, "seeds": 2, "times": _times(4, 100)},
     paper={
         "cell": {"m": 256, "n": 60_000, "n_test": 10_000, "source": "mnist"},
-        "flow": _descent(128),
+        "flow": descent_of_each(3, RATE, 128),
         "times": _times(469, 100),
     },
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Similarity with the end by epoch and layer; what matching finds in common."""
-    with style():
-        whole = blank(12.0, 3.6)
-        panels = whole.subplots(1, 3)
-        places = np.arange(len(EPOCHS))
-        for axes, index in zip(panels, INDICES, strict=False):
-            for i, layer in enumerate(LAYERS):
-                values = ds["similarity"].sel(index=index, layer=layer)
-                label = f"{layer}"
-                band(axes, places, values, "o-", colour=COLOURS[i], label=label, ms=4)
-            axes.set_xticks(places, [str(epoch) for epoch in EPOCHS])
-            axes.set_xlabel("epoch")
-            axes.set_title(f"{index} with the same layer at the end")
-        panels[0].legend(loc="lower right", title="hidden layer")
-        matched = ds["matched_correlation"]
-        for i, other in enumerate(OTHERS):
-            values, colour = matched.sel(other=other), COLOURS[(5, 3)[i]]
-            for time, line, when in ((-1, "o-", ""), (0, "o:", ", at the start")):
-                place = (panels[2], LAYERS, values.isel(time=time), line)
-                band(*place, colour=colour, label=f"{other}{when}", ms=4)
-        panels[2].set_xticks(LAYERS)
-        panels[2].set_xlabel("hidden layer")
-        panels[2].set_title("correlation of matched neurons")
-        panels[2].legend()
-    return whole
+def ends(part: xr.Dataset) -> xr.DataArray:
+    """Correlation of matched neurons at the end and at the start."""
+    names = ["at the end", "at the start"]
+    return part["matched_correlation"].isel(time=[-1, 0]).assign_coords(time=names)
+
+
+figure = Panels(
+    *(
+        Curves(
+            lambda part, index=index: part["similarity"].sel(index=index),
+            colour="layer",
+            mark="o",
+            x=evenly("epoch"),
+            xlabel="epoch",
+            title=f"{index} with the same layer at the end",
+        )
+        for index in ("SVCCA", "CKA")
+    ),
+    Curves(
+        ends,
+        colour="other",
+        line="time",
+        mark="o",
+        first=HIDDEN,
+        x=evenly("layer"),
+        xlabel="hidden layer",
+        title="correlation of matched neurons",
+    ),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
@@ -160,26 +147,20 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     out = [smallest_of("training accuracy, smallest", train, (0.99, 1.0), "ours")]
     # Between the start and the last of the epochs.
     way = ds["similarity"].isel(epoch=slice(1, -1)).mean("epoch", skipna=False)
-    for index, source in zip(INDICES, (SVCCA, CKA), strict=True):
-        for lower, upper in zip(LAYERS, LAYERS[1:], strict=False):
-            text = (
-                f"{index} with the end, epochs 1 to 40: layer {lower} − layer {upper}"
-            )
+    layers = range(1, HIDDEN + 1)
+    for index, source in (("SVCCA", SVCCA), ("CKA", CKA)):
+        for lower, upper in itertools.pairwise(layers):
+            text = f"{index} with the end, epochs 1 to 40: "
+            text += f"layer {lower} − layer {upper}"
             one, other = (way.sel(index=index, layer=k) for k in (lower, upper))
-            out.append(difference_of(text, one, other, (0.0, 1.0), source))
-    for layer in LAYERS:
+            out.append(difference_of(text, one, other, (0, 1), source))
+    for layer in layers:
         shared = ds["matched_correlation"].sel(layer=layer)
-        same, other = (shared.sel(other=k) for k in OTHERS)
-        text = f"matched correlation, same task − another task, layer {layer}"
-        out.append(
-            difference_of(
-                text, same.isel(time=-1), other.isel(time=-1), (0.0, 1.0), MATCHED
-            )
-        )
-        text = f"control: the same at the start, layer {layer}"
-        out.append(
-            difference_of(
-                text, same.isel(time=0), other.isel(time=0), (-0.02, 0.02), "ours"
-            )
-        )
+        for time, text, band, source in (
+            (-1, "matched correlation, same task − another task", (0, 1), MATCHED),
+            (0, "control: the same at the start", (-0.02, 0.02), "ours"),
+        ):
+            same, other = (shared.isel(time=time).sel(other=k) for k in OTHERS)
+            text = f"{text}, layer {layer}"
+            out.append(difference_of(text, same, other, band, source))
     return out

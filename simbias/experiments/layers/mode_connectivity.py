@@ -15,31 +15,27 @@ import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
+from simbias.analysis.barrier import barrier
 from simbias.checks.values import positive_integer
 from simbias.claims import difference_of, mean_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment
 from simbias.datasets.vision.images import Source, images
-from simbias.experiments.layers._digits import CLASSES, ClassAccuracy, N, input_size
-from simbias.experiments.layers._paths import (
-    MATCHINGS,
-    NAMES,
-    TINTS,
-    Path,
-    barrier,
-)
+from simbias.experiments.layers._digits import CLASSES, N, input_size
 from simbias.experiments.layers._side_by_side import (
+    NAMES,
+    UNSTABLE,
     SideBySide,
+    descent_of_each,
     shared_cross_entropy,
     side_by_side,
     with_targets,
 )
-from simbias.figures.band import band
-from simbias.figures.laws import law_level
-from simbias.figures.style import blank, style
-from simbias.flows.descent import Descent
+from simbias.figures.kinds import Curves
+from simbias.figures.look import evenly
+from simbias.figures.panels import Panels
+from simbias.measures.pairs.accuracy_of_each import AccuracyOfEach
+from simbias.measures.pairs.weight_path import MATCHINGS, WeightPath
 from simbias.networks.dense.mlp import mlp
 from simbias.presets import presets
 
@@ -86,13 +82,11 @@ experiment = presets(
         make=make,
         cell={"m": (32, 128, 512)},
         seeds=20,
-        flow=Descent(
-            rate=RATE, batch=2 * BATCH, optimiser="momentum", sampling="replacement"
-        ),
+        flow=descent_of_each(2, RATE, BATCH),
         loss=shared_cross_entropy,
         times=(0.0, 20.0),
-        measures={"accuracy": ClassAccuracy()},
-        final={"path": Path()},
+        measures={"accuracy": AccuracyOfEach(CLASSES)},
+        final={"path": WeightPath()},
         dtype="float32",
     ),
     smoke={"cell": {"n": 200, "n_test": 200, "m": (32, 64)}, "seeds": 2},
@@ -105,74 +99,65 @@ experiment = presets(
             "source": "mnist",
         },
         # 100 epochs of batches of 500.
-        "flow": Descent(
-            rate=RATE, batch=1000, optimiser="momentum", sampling="replacement"
-        ),
+        "flow": descent_of_each(2, RATE, 500),
         "times": (0.0, 1200.0),
     },
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Error and loss along the line at the widest; barriers by width."""
-    widest = ds["path"].isel(m=-1)
-    with style():
-        whole = blank(12.0, 3.6)
-        left, middle, right = whole.subplots(1, 3)
-        along(left, widest.sel(sample="test", quantity="error"))
-        left.set_title(f"test error between two, m = {int(ds['m'][-1])}")
-        along(middle, widest.sel(sample="train", quantity="loss"))
-        middle.set_title("training loss (nats)")
-        by_width = barrier(ds["path"]).sel(sample="test", quantity="error")
-        for name in MATCHINGS:
-            values = by_width.sel(matching=name)
-            places = np.arange(ds.sizes["m"])
-            band(right, places, values, "o-", colour=TINTS[name], ms=4)
-        law_level(right, 0.02)
-        right.set_xticks(np.arange(ds.sizes["m"]), [str(m) for m in ds["m"].values])
-        right.set_xlabel("width m")
-        right.set_title("barrier of the test error")
-        left.legend(title="matched")
-    return whole
-
-
-def along(axes: Axes, path: xr.DataArray) -> None:
-    """One quantity along the lines, by how networks are matched."""
-    for name in path["matching"].values.tolist():
-        values = path.sel(matching=name)
-        label, colour = NAMES[name], TINTS[name]
-        band(axes, path["alpha"], values, colour=colour, label=label)
-    axes.set_xlabel("α, from one network to the other")
+figure = Panels(
+    Curves(
+        lambda part: part["path"].isel(m=-1).sel(sample="test", quantity="error"),
+        colour="matching",
+        title="test error between two, m = {widest}",
+    ),
+    Curves(
+        lambda part: part["path"].isel(m=-1).sel(sample="train", quantity="loss"),
+        colour="matching",
+        title="training loss (nats), m = {widest}",
+    ),
+    Curves(
+        lambda part: barrier(part["path"]).sel(sample="test", quantity="error"),
+        colour="matching",
+        mark="o",
+        x=evenly("m"),
+        xlabel="width m",
+        title="barrier of the test error",
+        laws=(UNSTABLE,),
+    ),
+    x="alpha",
+    xlabel="α, from one network to the other",
+    names={"matching": NAMES},
+    of=lambda ds: ds.assign_coords(widest=ds["m"].values[-1]),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """There is a barrier; an order of neurons lowers it, the wider the more."""
     train = ds["accuracy"].isel(time=-1).sel(sample="train")
-    end, widths = barrier(ds["path"]), ds["m"].values
-    error = end.sel(sample="test", quantity="error")
-    out = [smallest_of("training accuracy, smallest", train, (0.99, 1.0), OURS)]
+    high, widths = barrier(ds["path"]), ds["m"].values
+    barriers = {
+        "test error": high.sel(sample="test", quantity="error"),
+        "train loss": high.sel(sample="train", quantity="loss"),
+    }
+    out = [smallest_of("training accuracy, smallest", train, (0.99, 1), OURS)]
     for m in widths:
-        naive = error.sel(m=m, matching="none")
+        naive = barriers["test error"].sel(m=m, matching="none")
         text = f"barrier of the test error, as they are, m = {m}"
-        out.append(mean_of(text, naive, (0.02, 1.0), FRANKLE))
-    for name in MATCHINGS[1:]:
-        how = NAMES[name]
+        out.append(mean_of(text, naive, (0.02, 1), FRANKLE))
+    for way in MATCHINGS[1:]:
         for m in widths:
-            for what in ("error", "loss"):
-                sample = "test" if what == "error" else "train"
-                both = end.sel(m=m, sample=sample, quantity=what)
-                one, other = (both.sel(matching=k) for k in ("none", name))
-                text = f"{sample} {what}: as they are − matched {how}, m = {m}"
-                out.append(difference_of(text, one, other, (0.0, np.inf), REBASIN))
-        for what, sample in (("error", "test"), ("loss", "train")):
-            matched = end.sel(sample=sample, quantity=what, matching=name)
-            ends = matched.isel(m=0), matched.isel(m=-1)
-            text = f"{sample} {what}, matched {how}: narrowest − widest"
-            change = difference_of(text, *ends, (0.0, np.inf), ENTEZARI)
+            for what, of_all in barriers.items():
+                one, other = (of_all.sel(m=m, matching=k) for k in ("none", way))
+                text = f"{what}: as they are − {NAMES[way]}, m = {m}"
+                out.append(difference_of(text, one, other, (0, np.inf), REBASIN))
+        for what, of_all in barriers.items():
+            narrow, wide = (of_all.sel(matching=way).isel(m=i) for i in (0, -1))
+            text = f"{what}, {NAMES[way]}: narrowest − widest"
+            change = difference_of(text, narrow, wide, (0, np.inf), ENTEZARI)
             out.append(change.given(widths.size > 1, "two widths"))
-        wide = error.sel(matching=name).isel(m=-1)
-        text = f"barrier of the test error, matched {how}, at the widest"
-        out.append(
-            mean_of(text, wide, (0.0, 0.02), STABLE).given(widths[-1] >= 512, "m = 512")
-        )
+        wide = barriers["test error"].sel(matching=way).isel(m=-1)
+        text = f"barrier of the test error, {NAMES[way]}, at the widest"
+        claim = mean_of(text, wide, (0, 0.02), STABLE)
+        out.append(claim.given(widths[-1] >= 512, "m = 512"))
     return out

@@ -19,25 +19,28 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import Array, PRNGKeyArray
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
+from simbias.analysis.at import at
+from simbias.analysis.barrier import barrier
 from simbias.checks.values import positive_integer
-from simbias.claims import difference_of, mean_of, smallest_of
+from simbias.claims import Claims, difference_of, mean_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import Source, images
-from simbias.experiments.layers._digits import CLASSES, ClassAccuracy, N, input_size
-from simbias.experiments.layers._paths import Path, barrier
+from simbias.experiments.layers._digits import CLASSES, N, input_size
 from simbias.experiments.layers._side_by_side import (
+    NAMES,
+    UNSTABLE,
     SideBySide,
+    descent_of_each,
     shared_cross_entropy,
     side_by_side,
     with_targets,
 )
-from simbias.figures.band import band
-from simbias.figures.laws import law_level
-from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.descent import Descent
+from simbias.figures.kinds import Curves
+from simbias.figures.look import evenly
+from simbias.figures.panels import Panels
+from simbias.measures.pairs.accuracy_of_each import AccuracyOfEach
+from simbias.measures.pairs.weight_path import WeightPath
 from simbias.networks.dense.mlp import mlp
 from simbias.presets import presets
 
@@ -54,8 +57,7 @@ RATE, BATCH = 0.1, 100
 STEPS = 200
 # In place of a step: two starts.
 APART = -1
-_WAYS = ("none", "activations")
-_NAMES = ("as they are", "matched by activations")
+WAYS = ("none", "activations")
 
 
 def make(
@@ -93,11 +95,9 @@ def make(
     )
     test = data.test
     assert test is not None
-    drawn = [
-        _any_labels(k, y)
-        for k, y in zip(jax.random.split(key_labels), (data.y, test.y), strict=True)
-    ]
-    data = with_targets(data, (data.y, test.y), (drawn[0], drawn[1]))
+    key_train, key_test = jax.random.split(key_labels)
+    drawn = _any_labels(key_train, data.y), _any_labels(key_test, test.y)
+    data = with_targets(data, (data.y, test.y), drawn)
     widths = (input_size(source), *[m] * hidden, CLASSES)
     first, second, third = (mlp(k, widths) for k in keys)
     fork = jnp.asarray(fork, jnp.int32)
@@ -116,13 +116,11 @@ experiment = presets(
         make=make,
         cell={"m": 128, "fork": (APART, 0, 20, 80, STEPS)},
         seeds=20,
-        flow=Descent(
-            rate=RATE, batch=3 * BATCH, optimiser="momentum", sampling="replacement"
-        ),
+        flow=descent_of_each(3, RATE, BATCH),
         loss=shared_cross_entropy,
         times=(0.0, 1.0, 2.0, 4.0, 20.0),
-        measures={"accuracy": ClassAccuracy(), "path": Path(1, _WAYS)},
-        final={"other_path": Path(2, _WAYS)},
+        measures={"accuracy": AccuracyOfEach(CLASSES), "path": WeightPath(1, WAYS)},
+        final={"other_path": WeightPath(2, WAYS)},
         dtype="float32",
     ),
     smoke={
@@ -140,135 +138,94 @@ experiment = presets(
             "fork": (APART, 0, 100, 1000, 4000, 12_000),
         },
         # 100 epochs of batches of 500.
-        "flow": Descent(
-            rate=RATE, batch=1500, optimiser="momentum", sampling="replacement"
-        ),
+        "flow": descent_of_each(3, RATE, 500),
         "times": (0.0, 6.0, 12.0, 24.0, 48.0, 120.0, 300.0, 1200.0),
     },
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Barriers by step of the fork, and over training; lines to another network."""
-    end = barrier(ds["path"]).isel(time=-1).sel(sample="test", quantity="error")
-    with style():
-        whole = blank(12.0, 3.6)
-        left, middle, right = whole.subplots(1, 3)
-        _by_fork(left, end)
-        first = int(ds["fork"][0])
-        start = "two starts" if first < 0 else f"fork at {first}"
-        _over_training(middle, ds.isel(fork=0), start)
-        for i, way in enumerate(_WAYS):
-            for name, what, line in (
-                ("other_path", "other labels", "-"),
-                ("path", "same labels", "--"),
-            ):
-                path = ds[name].isel(fork=0).sel(sample="test", quantity="error")
-                path = path.isel(time=-1) if "time" in path.dims else path
-                band(
-                    right,
-                    path["alpha"],
-                    path.sel(matching=way),
-                    line,
-                    colour=COLOURS[2 * i],
-                    label=f"{what}, {_NAMES[i]}",
-                    alpha=0.12,
-                )
-        right.set_ylim(0, 1.55)
-        right.legend(loc="upper left")
-        right.set_xlabel("α, from the first network to the other")
-        right.set_title(f"test error, {start}")
-    return whole
+def drawn(ds: xr.Dataset) -> xr.Dataset:
+    """The result with barriers on the test set, and lines to the other networks."""
+    end = ds.isel(time=-1, fork=0).sel(sample="test", quantity="error")
+    names = xr.DataArray(["other labels", "same labels"], dims="labels")
+    lines = xr.concat([end["other_path"], end["path"]], names)
+    high = barrier(ds["path"]).sel(sample="test", drop=True)
+    fork = int(ds["fork"][0])
+    start = "two starts" if fork < 0 else f"fork at {fork}"
+    return ds.assign(barrier=high, lines=lines).assign_coords(start=start)
 
 
-def _by_fork(axes: Axes, end: xr.DataArray) -> None:
-    places = np.arange(end.sizes["fork"])
-    for i, (way, label) in enumerate(zip(_WAYS, _NAMES, strict=True)):
-        values = end.sel(matching=way)
-        band(axes, places, values, "o-", colour=COLOURS[2 * i], label=label, ms=4)
-    law_level(axes, 0.02)
-    names = ["two starts" if k < 0 else str(k) for k in end["fork"].values]
-    axes.set_xticks(places, names)
-    axes.set_xlabel("step of the fork")
-    axes.set_title("barrier of the test error")
-    axes.legend()
-
-
-def _over_training(axes: Axes, apart: xr.Dataset, start: str) -> None:
-    over = barrier(apart["path"]).sel(sample="test")
-    places = np.arange(over.sizes["time"])
-    for i, way in enumerate(_WAYS):
-        for quantity, line in (("loss", "o-"), ("error", "o--")):
-            values = over.sel(matching=way, quantity=quantity)
-            label = f"{quantity}, {_NAMES[i]}"
-            band(axes, places, values, line, colour=COLOURS[2 * i], label=label, ms=4)
-    axes.set_xticks(places, [f"{t:g}" for t in over["time"].values])
-    axes.set_xlabel("time (epochs, for n = 1000)")
-    axes.set_title(f"{start}: barriers over training (test)")
-    axes.legend()
+figure = Panels(
+    Curves(
+        lambda part: part["barrier"].isel(time=-1).sel(quantity="error"),
+        colour="matching",
+        mark="o",
+        x=evenly("fork"),
+        xlabel="step of the fork",
+        title="barrier of the test error",
+        laws=(UNSTABLE,),
+    ),
+    Curves(
+        lambda part: part["barrier"].isel(fork=0),
+        colour="matching",
+        line="quantity",
+        mark="o",
+        x=evenly("time"),
+        xlabel="time (epochs, for n = 1000)",
+        title="{start}: barriers over training (test)",
+    ),
+    Curves("lines", colour="matching", line="labels", title="test error, {start}"),
+    x="alpha",
+    xlabel="α, from the first network to the other",
+    names={"matching": NAMES, "fork": {str(APART): "two starts"}},
+    legend=3,
+    of=drawn,
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """One valley from the start on; two starts are matched by training."""
     train = ds["accuracy"].isel(time=-1, network=slice(0, 2)).sel(sample="train")
-    high, forks = barrier(ds["path"]), ds["fork"].values
+    high, forked = barrier(ds["path"]), ds["fork"].values[ds["fork"] >= 0]
     error = high.sel(sample="test", quantity="error", matching="none").isel(time=-1)
-    out = [smallest_of("training accuracy, smallest", train, (0.99, 1.0), OURS)]
-    if 0 in forks:
-        text = "barrier of the test error, fork at the start"
-        out.append(mean_of(text, error.sel(fork=0), (0.0, 0.02), FRANKLE))
-    if APART in forks:
-        out += _of_two_starts(ds.sel(fork=APART), high.sel(fork=APART))
-        if 0 in forks:
-            text = "barrier of the test error: two starts − one, fork at the start"
-            one, other = (error.sel(fork=k) for k in (APART, 0))
-            out.append(difference_of(text, one, other, (0.0, 1.0), LATER))
-    forked = high.sel(sample="train", quantity="loss", matching="none")
-    forked = forked.isel(time=-1, fork=forks >= 0)
-    if forked.sizes["fork"] > 1:
-        text = "barrier of the training loss: earliest fork − latest"
-        early, late = (forked.isel(fork=k) for k in (0, -1))
-        out.append(difference_of(text, early, late, (0.0, np.inf), LATER))
-    return out
-
-
-def _of_two_starts(apart: xr.Dataset, high: xr.DataArray) -> list[Claim]:
-    loss = high.sel(sample="test", quantity="loss")
-    naive, matched = (loss.sel(matching=way) for way in _WAYS)
-    end = high.isel(time=-1).sel(sample="test", quantity="error")
-    other = barrier(apart["other_path"]).sel(sample="test", quantity="error")
-    same, no_help = (
-        part.sel(matching="none") - part.sel(matching="activations")
-        for part in (end, other)
-    )
-    first = int(np.argmax(naive["time"].values >= 1))
-    text = "two starts: barrier of the test loss"
+    loss = high.sel(sample="train", quantity="loss", matching="none").isel(time=-1)
+    at_once, apart = at(error, "fork", 0), at(error, "fork", APART)
+    early, late = (at(loss, "fork", forked[i] if forked.size else 0) for i in (0, -1))
+    start = "barrier of the test error, fork at the start"
+    starts = "barrier of the test error: two starts − one, fork at the start"
+    forks = "barrier of the training loss: earliest fork − latest"
     return [
-        difference_of(
-            f"{text}, end − start",
-            naive.isel(time=-1),
-            naive.isel(time=0),
-            (0.0, np.inf),
-            REBASIN,
+        smallest_of("training accuracy, smallest", train, (0.99, 1), OURS),
+        mean_of(start, at_once, (0, 0.02), FRANKLE),
+        *_of_two_starts(at(ds, "fork", APART)),
+        difference_of(starts, apart, at_once, (0, 1), LATER),
+        *Claims(needs={"two forks": forked.size > 1}).rows(
+            difference_of(forks, early, late, (0, np.inf), LATER)
         ),
-        difference_of(
-            f"{text}, matched: epoch 1 − end",
-            matched.isel(time=first),
-            matched.isel(time=-1),
-            (0.0, np.inf),
-            REBASIN,
-        ),
-        mean_of("test error: as they are − matched", same, (0.0, 1.0), REBASIN),
-        mean_of("control: the same, other labels", no_help, (-0.05, 0.05), OURS).given(
-            int(apart["m"]) >= 128, "m = 128"
-        ),
-        mean_of(
-            "control: barrier of the test error, other labels, matched",
-            other.sel(matching="activations"),
-            (0.02, 1.0),
-            f"{OURS}: no one valley",
-        ),
-        difference_of(
-            "matching helps: same labels − other", same, no_help, (0.0, 1.0), OURS
-        ),
+    ]
+
+
+def _of_two_starts(apart: xr.Dataset) -> list[Claim]:
+    high, other = barrier(apart["path"]).sel(sample="test"), apart["other_path"]
+    naive, matched = (high.sel(quantity="loss", matching=way) for way in WAYS)
+    end = high.isel(time=-1).sel(quantity="error")
+    other = barrier(other).sel(sample="test", quantity="error")
+    same, no_help = (
+        v.sel(matching="none") - v.sel(matching="activations") for v in (end, other)
+    )
+    left = other.sel(matching="activations")
+    first = int(np.argmax(naive["time"].values >= 1))
+    rise = naive.isel(time=-1), naive.isel(time=0)
+    fall = matched.isel(time=first), matched.isel(time=-1)
+    text, far = "two starts: barrier of the test loss", (0, np.inf)
+    control = "control: barrier of the test error, other labels, matched"
+    helps = "matching helps: same labels − other"
+    none = mean_of("control: the same, other labels", no_help, (-0.05, 0.05), OURS)
+    return [
+        difference_of(f"{text}, end − start", *rise, far, REBASIN),
+        difference_of(f"{text}, matched: epoch 1 − end", *fall, far, REBASIN),
+        mean_of("test error: as they are − matched", same, (0, 1), REBASIN),
+        none.given(int(apart["m"]) >= 128, "m = 128"),
+        mean_of(control, left, (0.02, 1), f"{OURS}: no one valley"),
+        difference_of(helps, same, no_help, (0, 1), OURS),
     ]

@@ -15,22 +15,19 @@ import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.figure import Figure
 
+from simbias.analysis.at import at
+from simbias.analysis.barrier import barrier
 from simbias.claims import difference_of, largest_of, slope_of
 from simbias.core import Claim, Dataset, Experiment
-from simbias.experiments.layers._paths import MATCHINGS, NAMES, TINTS, barrier
-from simbias.experiments.layers._side_by_side import SideBySide, side_by_side
-from simbias.experiments.layers._students import (
-    GaussianPath,
-    shared_half_mse,
-    student,
-    taught,
-)
-from simbias.figures.band import band
-from simbias.figures.laws import law_line
-from simbias.figures.style import blank, style
+from simbias.experiments.layers._side_by_side import NAMES, SideBySide, side_by_side
+from simbias.experiments.layers._students import shared_half_mse, student, taught
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
+from simbias.measures.pairs.gaussian_path import GaussianPath
+from simbias.measures.pairs.weight_path import MATCHINGS
 from simbias.presets import presets
 
 ZHAN = "Zhan, Li & Wu (2025), arXiv:2503.06001, abstract"
@@ -97,65 +94,68 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Loss along the line at the peak and at the widest; barriers by width."""
-    high = barrier(ds["path"])
-    widths, top = ds["m"].values, _peak(high)
-    with style():
-        whole = blank(12.0, 3.6)
-        left, middle, right = whole.subplots(1, 3)
-        for axes, m in ((left, top), (middle, widths[-1])):
-            for name in MATCHINGS:
-                values = ds["path"].sel(m=m, matching=name)
-                colour, label = TINTS[name], NAMES[name]
-                band(axes, ds["alpha"], values, colour=colour, label=label)
-            axes.set_yscale("log")
-            axes.set_ylim(1e-10, 1)
-            axes.set_xlabel("α, from one student to the other")
-            axes.set_title(f"loss ½ E (f − f*)², m = {m}")
-        for name in MATCHINGS:
-            values = high.sel(matching=name).clip(min=_FLOOR)
-            band(right, widths, values, "o-", colour=TINTS[name], ms=4)
-        level = float(high.sel(m=top, matching="weights").mean())
-        law = level * np.sqrt(top / widths[widths >= top])
-        law_line(right, widths[widths >= top], law, "$m^{-1/2}$")
-        right.set_xscale("log", base=2)
-        right.set_yscale("log")
-        right.set_ylim(_FLOOR, 1)
-        right.set_xticks(widths, [str(m) for m in widths])
-        right.set_xlabel("width m")
-        right.set_title("barrier")
-        middle.legend(title="matched", loc="lower center")
-        right.legend()
-    return whole
+def root_law(part: xr.Dataset) -> xr.DataArray:
+    """m^{−½} through the barrier at the peak, from there on."""
+    top, widths = part["peak"], part["m"]
+    level = barrier(part["path"]).sel(m=top, matching="weights", drop=True).mean()
+    return (level * np.sqrt(top / widths)).where(widths >= top)
+
+
+figure = Panels(
+    *(
+        Curves(
+            lambda part, m=m: part["path"].sel(m=part[m]),
+            colour="matching",
+            x="alpha",
+            xlabel="α, from one student to the other",
+            yscale="log",
+            ylim=(1e-10, 1),
+            title=f"loss ½ E (f − f*)², m = {{{m}}}",
+        )
+        for m in ("peak", "widest")
+    ),
+    Curves(
+        lambda part: barrier(part["path"]).clip(min=_FLOOR),
+        colour="matching",
+        mark="o",
+        x="m",
+        xlabel="width m",
+        xscale={"value": "log", "base": 2},
+        yscale="log",
+        ylim=(_FLOOR, 1),
+        ticks=True,
+        title="barrier",
+        laws=(Law(root_law, "$m^{-1/2}$"),),
+    ),
+    names={"matching": NAMES},
+    of=lambda ds: ds.assign_coords(
+        peak=_peak(barrier(ds["path"])), widest=ds["m"].values[-1]
+    ),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Nothing at the teacher's width, a peak, and a fall of the matched barrier."""
-    path, widths = ds["path"], ds["m"].values
-    high, narrow = barrier(path), int(ds["neurons"])
-    ends = path.isel(alpha=[0, -1])
-    is_there = narrow in widths
-    past = high.sel(m=widths > _peak(high))
+    high, far = barrier(ds["path"]), (0, np.inf)
+    as_teacher, top = at(high, "m", int(ds["neurons"])), high.sel(m=_peak(high))
+    past = high.sel(m=ds["m"] > _peak(high))
+    ends = ds["path"].isel(alpha=[0, -1])
     out = [largest_of("loss of a student, largest", ends, (0, 1e-4), OURS)]
-    for name in MATCHINGS[1:]:
-        how, matched = f"matched {NAMES[name]}", high.sel(matching=name)
-        for m in widths:
-            naive, after = high.sel(m=m, matching="none"), matched.sel(m=m)
+    for way in MATCHINGS[1:]:
+        how, mine = NAMES[way], {"matching": way}
+        for m in ds["m"].values:
+            naive, after = (high.sel(m=m, matching=k) for k in ("none", way))
             text = f"barrier, as they are − {how}, m = {m}"
-            out.append(difference_of(text, naive, after, (0, np.inf), REBASIN))
+            out.append(difference_of(text, naive, after, far, REBASIN))
         text = f"{how}: barrier at the teacher's width, largest"
-        as_teacher = matched.sel(m=widths == narrow)
-        out.append(largest_of(text, as_teacher, (0, 1e-6), UNIQUE))
-        top = matched.sel(m=_peak(high))
-        if is_there:
-            text = f"{how}: barrier at the peak − at the teacher's width"
-            before = matched.sel(m=narrow)
-            out.append(difference_of(text, top, before, (0, np.inf), ZHAN))
+        out.append(largest_of(text, as_teacher.sel(mine), (0, 1e-6), UNIQUE))
+        text = f"{how}: barrier at the peak − at the teacher's width"
+        rise = top.sel(mine), as_teacher.sel(mine)
+        out.append(difference_of(text, *rise, far, ZHAN))
         text = f"{how}: slope of ln barrier against ln m, past the peak"
-        out.append(_slope(text, past.sel(matching=name), -np.inf, -0.5, ZHAN))
+        out.append(_slope(text, past.sel(mine), (-np.inf, -0.5), ZHAN))
     text = "control: slope of ln barrier against ln m, as they are"
-    out.append(_slope(text, past.sel(matching="none"), -0.25, 0.25, OURS))
+    out.append(_slope(text, past.sel(matching="none"), (-0.25, 0.25), OURS))
     return out
 
 
@@ -165,10 +165,12 @@ def _peak(high: xr.DataArray) -> int:
     return int(average["m"][int(average.fillna(-np.inf).argmax("m"))])
 
 
-def _slope(text: str, high: xr.DataArray, low: float, top: float, source: str) -> Claim:
+def _slope(
+    text: str, high: xr.DataArray, band: tuple[float, float], source: str
+) -> Claim:
     """Of the mean over pairs; three widths at least."""
     with np.errstate(divide="ignore"):
         logs = np.log(high.mean("seed").values)
     logs = np.where(np.isfinite(logs), logs, np.nan)
-    found = slope_of(text, np.log(high["m"].values), logs, (low, top), source)
+    found = slope_of(text, np.log(high["m"].values), logs, band, source)
     return found.given(high.sizes["m"] > 2, "three widths past the peak")

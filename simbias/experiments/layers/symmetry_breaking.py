@@ -15,31 +15,35 @@ Reference: Brutzkus & Globerson (2017), arXiv:1702.07966, for the loss, by the k
 Cho & Saul (2009); the two bars are a slide of a lecture, the rest is derived.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from simbias.claims import largest_of, mean_of, slope_of, smallest_of
+from simbias.analysis.at import at
+from simbias.analysis.parts import with_axes
+from simbias.claims import largest_of, slope_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.experiments.layers._two_neurons import (
-    GaussianLoss,
-    Weights,
     circle,
     escape_times,
     gaps,
-    graded,
+    own_and_other,
     quarters,
     student,
 )
-from simbias.figures.laws import law_level, law_line
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves, Points
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse
+from simbias.measures.neurons.incoming_weights import IncomingWeights
+from simbias.measures.risk.gaussian_loss import GaussianLoss
 from simbias.presets import presets
 from simbias.theory.two_neurons import plateau
 
+SADDLE = plateau()
 LAW = "closed form of the saddle, theory.two_neurons"
 SLIDE = "slide of the lecture: 0.49/0.51 becomes 0.01/0.99"
 # What the figure and the claims read.
@@ -86,7 +90,7 @@ experiment = presets(
         loss=half_mse,
         times=quarters(60.0),
         measures={
-            "weights": Weights(),
+            "weights": IncomingWeights(),
             "loss": GaussianLoss(),
             "averaged_loss": GaussianLoss(is_averaged=True),
         },
@@ -99,105 +103,81 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Gap and loss by time, one line per δ; escape time against δ with its law."""
-    ds = ds.isel(seed=0)
-    own = float(ds["slope"][0])
-    seen, is_relu, others = ds.isel(slope=0), own == 0, ds.isel(slope=slice(1, None))
-    with style():
-        whole = blank(13.0, 4.2)
-        left, middle, right = whole.subplots(1, 3)
-        deltas = seen["delta"].values
-        for delta, colour in zip(deltas, graded(deltas), strict=True):
-            part = seen.sel(delta=delta)
-            # A gap of 0 has no place on a logarithmic axis.
-            gap = gaps(part).where(delta > 0)
-            left.plot(part["time"], gap, color=colour, label=f"{delta:g}")
-            middle.plot(part["time"], part["loss"], color=colour)
-        for other in others["slope"].values:
-            worst = others["loss"].sel(slope=other).max("delta")
-            label = f"s = {other:g}, largest of all δ"
-            middle.plot(ds["time"], worst, color="#777777", ls="-.", label=label)
-        if others.sizes["slope"]:
-            middle.legend(loc="center right")
-        if is_relu:
-            _draw_levels(middle, float(ds["time"][-1]))
-        left.set_yscale("log")
-        left.set_ylim(top=1e4)
-        left.set_title("gap (w₁ − w₂)·(e₁ − e₂)/4")
-        left.legend(title="δ", ncols=3, loc="upper center")
-        middle.set_ylim(-0.004, 0.105)
-        middle.set_title(f"loss, s = {own:g}; δ = 0 black")
-        _draw_escape(right, seen, is_relu)
-        for axes in (left, middle):
-            axes.set_xlabel("time")
-    return whole
+def of_relu(value: float) -> Callable[[xr.Dataset], xr.DataArray]:
+    """A level of theory, of ReLU alone."""
+    return lambda part: xr.DataArray(value).where(part["slope"] == 0)
+
+
+def escapes(part: xr.Dataset) -> xr.DataArray:
+    """Escape times of ReLU, those of δ = 0 aside."""
+    return escape_times(gaps(at(part, "slope", 0.0).sel(delta=part["delta"] > 0)))
+
+
+def escape_law(part: xr.Dataset) -> xr.DataArray:
+    """ln(1/δ)/0.596 through the escape from the smallest δ."""
+    seen = escapes(part)
+    logs = xr.ufuncs.log(seen["delta"]) / SADDLE.rate
+    return (seen + logs)[:1].sum() - logs if seen.size else logs
+
+
+figure = Panels(
+    Curves(
+        gaps,
+        colour="delta",
+        is_graded=True,
+        spread="none",
+        facet="slope",
+        yscale="log",
+        title="gap (w₁ − w₂)·(e₁ − e₂)/4",
+    ),
+    Curves(
+        "loss",
+        colour="delta",
+        is_graded=True,
+        spread="none",
+        facet="slope",
+        ylim=(-0.004, 0.105),
+        title="loss",
+        laws=(
+            Law(of_relu(SADDLE.loss), f"saddle {SADDLE.loss:.4f}"),
+            Law(of_relu(SADDLE.average), f"average of both {SADDLE.average:.4f}", ":"),
+        ),
+    ),
+    Points(
+        escapes,
+        x=lambda part: escapes(part)["delta"],
+        xlabel="δ",
+        xscale="log",
+        has_median=False,
+        title="slope = 0: escape time, gap of ¼",
+        laws=(Law(escape_law, "slope 1/0.596 in ln(1/δ)"),),
+    ),
+    names={"delta": "δ"},
+    across=3,
+    of=lambda ds: with_axes(ds, AXES).isel(seed=0),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Of ReLU with δ > 0: the way from the saddle, the solution and its average."""
-    if 0.0 not in ds["slope"].values:
-        return []
-    law, relu = plateau(), ds.sel(slope=0.0)
+    relu = at(ds, "slope", 0.0)
     moved = relu.sel(delta=relu["delta"] > 0)
-    end = moved.isel(time=-1)
-    small = moved.sel(delta=moved["delta"] <= SMALL)
-    passed = escape_times(gaps(small)).isel(seed=0).values * law.rate
-    weights = end["weights"]
-    own, other = (
-        np.stack([weights.isel(neuron=i, input=abs(i - k)) for i in range(2)])
-        for k in range(2)
-    )
-    junk = end["averaged_loss"]
+    small, end = moved.sel(delta=moved["delta"] <= SMALL), moved.isel(time=-1)
+    passed = escape_times(gaps(small)).isel(seed=0) * SADDLE.rate
+    own, other = own_and_other(end["weights"])
     off = {"tolerance": TOLERANCE}
-    text = f"escape time × 0.596 against ln(1/δ), δ ≤ {SMALL:g}: slope"
-    logs = -np.log(small["delta"].values)
-    if small.sizes["delta"] > 1:
-        time = slope_of(text, logs, passed, (0.98, 1.02), f"{LAW}; 2 % ours")
-    else:
-        none = mean_of(text, [], (0.98, 1.02), f"{LAW}; 2 % ours")
-        time = none.given(False, f"two values of δ ≤ {SMALL:g}")
+    time = f"escape time × {SADDLE.rate:.3f} against ln(1/δ), δ ≤ {SMALL:g}: slope"
+    least = "larger weight at the end, least"
+    most = "smaller weight at the end, largest"
+    junk = (
+        "loss of the solution averaged with its mirror image over the saddle's, least"
+    )
+    no_use = "ours: junk, worse than what has learned no direction"
+    ratio, logs = end["averaged_loss"] / SADDLE.loss, -np.log(small["delta"].values)
+    slope = slope_of(time, logs, passed, (0.98, 1.02), f"{LAW}; 2 % ours")
     return [
-        time,
-        smallest_of("larger weight at the end, least", own, (0.99, 1.01), SLIDE, **off),
-        largest_of(
-            "smaller weight at the end, largest", abs(other), (0, 0.01), SLIDE, **off
-        ),
-        smallest_of(
-            "loss of the solution averaged with its mirror image over the saddle's, "
-            "least",
-            junk / law.loss,
-            (1, np.inf),
-            "ours: junk, worse than what has learned no direction",
-        ),
+        slope.given(logs.size > 1, f"two values of δ ≤ {SMALL:g}"),
+        smallest_of(least, own, (0.99, 1.01), SLIDE, **off),
+        largest_of(most, abs(other), (0, 0.01), SLIDE, **off),
+        smallest_of(junk, ratio, (1, np.inf), no_use),
     ]
-
-
-def _draw_levels(axes: Axes, end: float) -> None:
-    """Losses of the saddle and of the average."""
-    law = plateau()
-    rows = ((law.loss, "saddle", "top"), (law.average, "average of both", "bottom"))
-    for value, text, place in rows:
-        law_level(axes, value)
-        axes.annotate(
-            f"{text} {value:.4f}",
-            (end, value),
-            xytext=(0, 3 if place == "bottom" else -3),
-            textcoords="offset points",
-            ha="right",
-            va=place,
-            fontsize="small",
-        )
-
-
-def _draw_escape(axes: Axes, seen: xr.Dataset, is_relu: bool) -> None:
-    moved = seen.sel(delta=seen["delta"] > 0)
-    passed, deltas = escape_times(gaps(moved)).values, moved["delta"].values
-    axes.plot(deltas, passed, "o", color=COLOURS[0], label="gap of ¼")
-    if deltas.size and is_relu:
-        law = passed[0] + np.log(deltas[0] / deltas) / plateau().rate
-        law_line(axes, deltas, law, "slope 1/0.596 in ln(1/δ)")
-    axes.set_xscale("log")
-    axes.set_xlabel("δ")
-    axes.set_title("escape time")
-    axes.legend()

@@ -18,24 +18,25 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.figure import Figure
 
-from simbias.claims import farthest_of, largest_of, smallest_of
+from simbias.analysis.at import at
+from simbias.claims import Claims, farthest_of, largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.experiments.layers._two_neurons import (
-    GaussianLoss,
-    Weights,
     circle,
     escape_times,
     gaps,
-    graded,
+    own_and_other,
     quarters,
     start,
 )
-from simbias.figures.laws import law_line
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves, Points
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
+from simbias.measures.neurons.incoming_weights import IncomingWeights
+from simbias.measures.risk.gaussian_loss import GaussianLoss
 from simbias.measures.risk.train_loss import TrainLoss
 from simbias.networks.two_layer import TwoLayer
 from simbias.presets import presets
@@ -87,7 +88,7 @@ experiment = presets(
         loss=half_mse,
         times=quarters(30.0),
         measures={
-            "weights": Weights(),
+            "weights": IncomingWeights(),
             "loss": GaussianLoss(),
             "lattice_loss": TrainLoss(half_mse),
         },
@@ -113,83 +114,62 @@ def expected(ds: xr.Dataset) -> xr.DataArray:
     return xr.DataArray(np.reshape(rows, (-1, len(times))), coords, ("delta", "time"))
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Gaps by time and escape times against δ, by offset, with the closed form."""
-    ds = ds.isel(seed=0).sel(delta=ds["delta"] > 0)
-    seen, law = gaps(ds), expected(ds)
-    deltas, lines = ds["delta"].values, ("--", "-", "-.")
-    colours = graded(deltas)
-    with style():
-        whole = blank(11.0, 4.4)
-        left, right = whole.subplots(1, 2)
-        for i, delta in enumerate(deltas):
-            colour = colours[i]
-            for j, offset in enumerate(ds["offset"].values):
-                values = seen.sel(delta=delta, offset=offset)
-                left.plot(ds["time"], values, lines[j % 3], color=colour)
-            left.plot([], [], color=colour, label=f"{delta:g}")
-            law_line(left, ds["time"], law.sel(delta=delta), line=":", colour="black")
-        left.set_yscale("log")
-        left.set_ylim(top=1e2)
-        named = zip(ds["offset"].values, ("dashed", "solid", "mixed"), strict=False)
-        text = ", ".join(f"{offset:g} {line}" for offset, line in named)
-        left.set_title(f"gap: offset {text}; closed form dotted")
-        left.set_xlabel("time")
-        left.legend(title="δ", ncols=3, loc="upper center")
-        law_line(right, deltas, escape_times(law), "closed form", line=":")
-        for j, offset in enumerate(ds["offset"].values):
-            times = escape_times(seen.sel(offset=offset))
-            text, mark = f"lattice, offset {offset:g}", "so^"[j % 3]
-            right.plot(deltas, times, mark, color=COLOURS[j], label=text, mfc="none")
-        right.set_xscale("log")
-        right.set_ylim(bottom=0)
-        right.set_xlabel("δ (no mark: never)")
-        right.set_title("time at which the gap is ¼")
-        right.legend()
-    return whole
+figure = Panels(
+    Curves(
+        gaps,
+        colour="delta",
+        line="offset",
+        is_graded=True,
+        spread="none",
+        yscale="log",
+        title="gap",
+        laws=(Law("closed", "closed form", ":", "black"),),
+    ),
+    Points(
+        lambda part: escape_times(gaps(part)),
+        colour="offset",
+        has_median=False,
+        x="delta",
+        xlabel="δ",
+        xscale="log",
+        ylim=(0, None),
+        title="time at which the gap is ¼ (no mark: never)",
+        laws=(Law(lambda part: escape_times(part["closed"]), "closed form", ":"),),
+    ),
+    names={"delta": "δ"},
+    of=lambda ds: moved(ds).assign(closed=expected(moved(ds))),
+)
+
+
+def moved(ds: xr.Dataset) -> xr.Dataset:
+    """The members that have a gap at the start."""
+    return ds.isel(seed=0).sel(delta=ds["delta"] > 0)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Agreement where the lattice is fine; what it does instead where it is not."""
-    ds = ds.sel(delta=ds["delta"] > 0)
-    n, delta = int(ds["n"]), ds["delta"]
+    ds = moved(ds)
+    n, delta, off = int(ds["n"]), ds["delta"], {"tolerance": TOLERANCE}
     above, below = f"δ ≥ {FINE / n:.1g}", f"δ ≤ {COARSE / n:.1g}"
-    fine = ds.sel(delta=delta * n >= FINE)
-    coarse = gaps(ds.sel(delta=delta * n <= COARSE))
-    midway = coarse.sel(offset=coarse["offset"] == 0.5)
-    held = escape_times(coarse.sel(offset=coarse["offset"] == 0.0))
+    fine, coarse = ds.sel(delta=delta * n >= FINE), ds.sel(delta=delta * n <= COARSE)
+    midway = at(gaps(coarse), "offset", 0.5)
+    held = escape_times(at(gaps(coarse), "offset", 0.0))
+    own, other = own_and_other(fine["weights"].isel(time=-1))
+    ratio = escape_times(gaps(fine)) / escape_times(expected(fine))
+    early = f"{above}: escape time over that of the closed form, farthest from 1"
+    least, most = f"{above}: larger weight, least", f"{above}: smaller weight, largest"
+    never = f"{below}, offset ½: gap at the end over δ, farthest from 1"
+    same = f"{below}, offset 0: latest escape over the earliest"
+    none = "no angle between the hyperplanes; tolerance ours"
+    law = "ours; by the closed form 1.54 for δ = 1e-6 over 1e-4"
+    kept = midway.isel(time=-1) / midway["delta"]
     spread = held.max("delta") / held.min("delta") if held.size else held
-    weights = fine["weights"].isel(time=-1)
-    own, other = (
-        np.stack([weights.isel(neuron=i, input=abs(i - k)) for i in range(2)])
-        for k in range(2)
-    )
-    off = {"tolerance": TOLERANCE}
     return [
-        farthest_of(
-            f"{above}: escape time over that of the closed form, farthest from 1",
-            escape_times(gaps(fine)) / escape_times(expected(fine)),
-            1.0,
-            (0.98, 1.02),
-            f"{LAW}; 2 % ours",
-            **off,
-        ).given(n >= 512, "512 angles"),
-        smallest_of(f"{above}: larger weight, least", own, (0.99, 1.01), SLIDE, **off),
-        largest_of(
-            f"{above}: smaller weight, largest", abs(other), (0, 0.01), SLIDE, **off
+        *Claims(needs={"512 angles": n >= 512}).rows(
+            farthest_of(early, ratio, 1, (0.98, 1.02), f"{LAW}; 2 % ours", **off)
         ),
-        farthest_of(
-            f"{below}, offset ½: gap at the end over δ, farthest from 1",
-            midway.isel(time=-1) / midway["delta"],
-            1.0,
-            (0.999, 1.001),
-            "no angle between the hyperplanes; tolerance ours",
-        ),
-        largest_of(
-            f"{below}, offset 0: latest escape over the earliest",
-            spread,
-            (1, 1.1),
-            "ours; by the closed form 1.54 for δ = 1e-6 over 1e-4",
-            **off,
-        ),
+        smallest_of(least, own, (0.99, 1.01), SLIDE, **off),
+        largest_of(most, abs(other), (0, 0.01), SLIDE, **off),
+        farthest_of(never, kept, 1, (0.999, 1.001), none),
+        largest_of(same, spread, (1, 1.1), law, **off),
     ]

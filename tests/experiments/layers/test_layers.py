@@ -9,10 +9,11 @@ import pytest
 
 import simbias
 from simbias.core import Dataset, Experiment
-from simbias.experiments import layer_resets
 from simbias.experiments.layers._remembering import EPOCHS, remembering
 from simbias.flows.descent import Descent
 from simbias.losses import cross_entropy
+from simbias.measures.layers.layer_distance import LayerDistance
+from simbias.measures.layers.reset_accuracy import ResetAccuracy, with_layer
 from simbias.networks.dense.mlp import mlp
 
 KEY = jax.random.key(0)
@@ -85,7 +86,7 @@ def test_memory_does_not_change_what_is_learned(remembered):
 
 def test_a_layer_is_that_of_the_other_network_and_no_other_is():
     one, two = (mlp(jax.random.key(i), (4, 5, 6, 3)) for i in (0, 1))
-    mixed = layer_resets.with_layer(one, 1, two)
+    mixed = with_layer(one, 1, two)
     for i, (w, b) in enumerate(zip(mixed.weights, mixed.biases, strict=True)):
         source = two if i == 1 else one
         np.testing.assert_array_equal(w, source.weights[i])
@@ -98,19 +99,19 @@ def test_resets_are_accuracies_of_networks_put_together_by_hand(remembered):
         remembered[91.0], spare=remembering(spare, 1, spare).spare
     )
     data = a_sample(jax.random.key(3))
-    found = layer_resets.ResetAccuracy()(network, data)
+    found = ResetAccuracy(EPOCHS, 4)(network, data)
     assert data.test is not None
     label = np.argmax(data.test.y, axis=1)
     for j, was in enumerate([spare, *(remembered[t].network for t in TIMES)]):
         for layer in range(4):
-            mixed = layer_resets.with_layer(network.network, layer, was)
+            mixed = with_layer(network.network, layer, was)
             right = np.argmax(jax.vmap(mixed)(data.test.x), axis=1) == label
             assert found[layer, j] == pytest.approx(right.mean())
 
 
 def test_distances_are_those_of_the_layers(remembered):
     network, start = remembered[91.0], remembered[0.0].network
-    found = layer_resets.LayerDistance()(network, a_sample(KEY))
+    found = LayerDistance(4)(network, a_sample(KEY))
     now = network.network
     for i in range(4):
         moved = np.concatenate(

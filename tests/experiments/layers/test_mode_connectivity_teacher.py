@@ -7,16 +7,15 @@ import pytest
 
 import simbias
 from simbias.experiments import mode_connectivity_teacher as teacher
-from simbias.experiments.layers._paths import POINTS
 from simbias.experiments.layers._side_by_side import side_by_side
 from simbias.experiments.layers._students import (
-    GaussianPath,
-    gaussian_risk,
-    moments,
     shared_half_mse,
     student,
     taught,
 )
+from simbias.measures.pairs.gaussian_path import GaussianPath, gaussian_risk
+from simbias.measures.pairs.weight_path import POINTS
+from simbias.theory.arc_cosine import arc_cosine, over_pairs
 
 KEY = jax.random.key(0)
 
@@ -50,7 +49,7 @@ def test_moments_and_risk_are_means_over_gaussian_inputs(pair):
     # Five standard errors of a mean of 2e5.
     products = hidden[:, :, None] * hidden[:, None, :]
     error = products.std(0) / np.sqrt(len(x))
-    assert np.all(np.abs(products.mean(0) - moments(w, w)) < 5 * error)
+    assert np.all(np.abs(products.mean(0) - over_pairs(arc_cosine, w, w)) < 5 * error)
     wrong = hidden @ np.asarray(a[0]) - np.maximum(x[:, :3], 0).sum(1)
     risk = gaussian_risk(w, a[0], data.features)
     error = 0.5 * np.std(wrong**2) / np.sqrt(len(x))

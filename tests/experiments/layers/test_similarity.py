@@ -12,13 +12,13 @@ from sklearn.cross_decomposition import CCA
 import simbias
 from simbias.core import Buffer
 from simbias.experiments import layer_similarity
-from simbias.experiments.layers._digits import ClassAccuracy
 from simbias.experiments.layers._side_by_side import (
     SideBySide,
     shared_cross_entropy,
     side_by_side,
 )
 from simbias.losses import cross_entropy
+from simbias.measures.pairs.accuracy_of_each import AccuracyOfEach
 from simbias.networks.dense.mlp import mlp
 from simbias.numerics import similarity
 from simbias.numerics.linear_assignment import linear_assignment
@@ -196,7 +196,7 @@ def three_networks():
 
 def test_every_network_has_an_accuracy_of_its_own(three_networks):
     data, three = three_networks
-    found = jax.jit(ClassAccuracy())(three, data)
+    found = jax.jit(AccuracyOfEach())(three, data)
     assert found.shape == (2, 3)
     right = np.argmax(jax.vmap(three.networks[1])(data.x), 1) == np.argmax(
         data.y[:, 10:20], 1

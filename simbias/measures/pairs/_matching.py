@@ -1,10 +1,15 @@
-"""Neurons of one network put in the order of another's, which changes no output."""
+"""Neurons of one network put in the order of another's, which changes no output.
+
+Networks are fully connected: `weights`, `biases` and `activations` as of `Mlp`.
+"""
+
+import dataclasses
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from simbias.networks.dense.mlp import Mlp
 from simbias.numerics.linear_assignment import linear_assignment
 from simbias.numerics.precision import matmul
 
@@ -15,13 +20,13 @@ Orders = Int[Array, "layer m"]
 _SWEEPS, _GAIN = 100, 1e-12
 
 
-def in_place(network: Mlp) -> Orders:
+def in_place(network: Any) -> Orders:
     """The order that changes nothing."""
     hidden, m = len(network.weights) - 1, network.weights[0].shape[0]
     return jnp.tile(jnp.arange(m, dtype=jnp.int32), (hidden, 1))
 
 
-def permuted(network: Mlp, orders: Orders) -> Mlp:
+def permuted(network: Any, orders: Orders) -> Any:
     """The same function, the neurons of every hidden layer in another order."""
     weights, biases = list(network.weights), list(network.biases)
     for i in range(len(weights) - 1):
@@ -29,11 +34,11 @@ def permuted(network: Mlp, orders: Orders) -> Mlp:
         if (bias := biases[i]) is not None:
             biases[i] = bias[orders[i]]
         weights[i + 1] = weights[i + 1][:, orders[i]]
-    return Mlp(tuple(weights), tuple(biases), network.activation, network.factor)
+    return dataclasses.replace(network, weights=tuple(weights), biases=tuple(biases))
 
 
 def matched_by_activations(
-    one: Mlp, other: Mlp, x: Float[Array, "n d"], weight: Float[Array, " n"]
+    one: Any, other: Any, x: Float[Array, "n d"], weight: Float[Array, " n"]
 ) -> Orders:
     """Orders of least Σ ‖h_i(x) − h'_π(i)(x)‖², for each layer by itself.
 
@@ -47,7 +52,7 @@ def matched_by_activations(
     return jax.vmap(linear_assignment)(-jnp.stack(moments))
 
 
-def matched_by_weights(one: Mlp, other: Mlp) -> Orders:
+def matched_by_weights(one: Any, other: Any) -> Orders:
     """Orders that bring the weights close, a layer at a time until none gains.
 
     Maximises ⟨θ, π(θ')⟩, the same as least ‖θ − π(θ')‖: with the others held, the order
@@ -96,7 +101,7 @@ def matched_by_weights(one: Mlp, other: Mlp) -> Orders:
     return jax.lax.while_loop(is_gaining, sweep, state)[0]
 
 
-def inner_product(one: Mlp, other: Mlp) -> Float[Array, ""]:
+def inner_product(one: Any, other: Any) -> Float[Array, ""]:
     """⟨θ, θ'⟩ over all weights and biases."""
     pairs = zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True)
     return jnp.sum(jnp.stack([jnp.sum(a * b) for a, b in pairs]))

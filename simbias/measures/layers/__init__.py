@@ -1,0 +1,1 @@
+"""What the layers of a network are, beside what they were and what others' are."""

@@ -1,0 +1,1 @@
+"""Several networks in one member: accuracies of each, and paths between two."""
