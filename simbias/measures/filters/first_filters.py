@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
-from simbias.measures.filters._first import first_filters
+from simbias.measures.filters import _first
 
 
 class FirstFilters(AbstractMeasure):
@@ -22,4 +22,4 @@ class FirstFilters(AbstractMeasure):
         Raises:
             ValueError: for a network without convolutions, or filters below 5 × 5.
         """
-        return first_filters(network)
+        return _first.first_filters(network)

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 from simbias.core import AbstractMeasure, Dataset
 from simbias.introspection.outputs import second_sample
 from simbias.measures.layers._hidden import hidden
-from simbias.numerics.similarity import matched_correlation
+from simbias.numerics import similarity
 
 
 class MatchedCorrelation(AbstractMeasure):
@@ -43,7 +43,7 @@ class MatchedCorrelation(AbstractMeasure):
         mine = hidden(one.network, test)
         pairs = [(mine, hidden(other, test)) for other in others]
         both = jax.tree.map(lambda *v: jnp.concatenate(v), *pairs)
-        matched = lambda pair: matched_correlation(pair[0], pair[1], weight)
+        matched = lambda pair: similarity.matched_correlation(pair[0], pair[1], weight)
         found = jax.lax.map(matched, both)
         return found.reshape(len(others), -1)
 

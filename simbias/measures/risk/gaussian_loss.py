@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
-from simbias.theory.gaussian_loss import gaussian_loss
+from simbias.theory import gaussian_loss as closed_form
 
 
 class GaussianLoss(AbstractMeasure):
@@ -31,4 +31,4 @@ class GaussianLoss(AbstractMeasure):
         w, slope = network.w, getattr(network, "slope", 0.0)
         if self.is_averaged:
             w = jnp.broadcast_to(jnp.mean(w, axis=0, keepdims=True), w.shape)
-        return gaussian_loss(w, data.features, slope)
+        return closed_form.gaussian_loss(w, data.features, slope)
