@@ -51,6 +51,7 @@ from .neurons.angular_deviation import AngularDeviation as AngularDeviation
 from .neurons.balancedness import Balancedness as Balancedness
 from .neurons.cosine_histogram import CosineHistogram as CosineHistogram
 from .neurons.dead_neurons import DeadNeurons as DeadNeurons
+from .neurons.feature_overlaps import FeatureOverlaps as FeatureOverlaps
 from .neurons.group_sums import GroupSums as GroupSums
 from .neurons.incoming_weights import IncomingWeights as IncomingWeights
 from .neurons.negative_live_mass import NegativeLiveMass as NegativeLiveMass

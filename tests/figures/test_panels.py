@@ -77,6 +77,15 @@ def test_values_are_called_by_their_names_once_in_the_legend():
     assert figure.get_axes()[0].get_title("left") == "narrow"
 
 
+def test_a_legend_has_fewer_columns_where_the_figure_is_narrow():
+    long = {"sample": {"train": "x" * 40, "test": "y" * 40}}
+    both = lambda size: Panels(
+        Curves("accuracy", colour="sample"), names=long, size=size
+    )(DS.isel(m=0))
+    columns = [both(size).legends[0]._ncols for size in ((4.4, 3.4), (9.0, 3.4))]
+    assert columns == [1, 2]
+
+
 def test_seeds_can_be_drawn_one_by_one():
     part = DS.isel(m=0, sample=0)
     figure = Panels(Curves("accuracy", spread="each"))(part)

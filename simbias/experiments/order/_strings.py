@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import equinox as eqx
 import jax
@@ -14,7 +14,7 @@ from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, AbstractNetwork, Dataset
 from simbias.errors import BadInput
-from simbias.introspection.outputs import outputs, second_sample
+from simbias.introspection.outputs import second_sample
 from simbias.networks.dense.mlp import LayerLaw, Mlp, mlp
 
 Target = Literal["majority", "parity"]
@@ -140,10 +140,3 @@ class Guesses(AbstractMeasure):
     def coords(self) -> dict[str, np.ndarray]:
         """What draws the functions."""
         return {"guesser": np.array(GUESSERS)}
-
-
-def rest_accuracy(network: Any, data: Dataset) -> Float[Array, ""]:
-    """Share of the rest with f > 0 exactly where y > 0."""
-    rest = second_sample(data)
-    is_right = (outputs(network, rest.x) > 0) == (rest.y > 0)
-    return jnp.mean(is_right.astype(data.x.dtype))

@@ -13,27 +13,27 @@ the law, the Gaussian input and the exact path are ours.
 """
 
 import dataclasses
-from typing import ClassVar, get_args
+from typing import get_args
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from jaxtyping import Array, Float, PRNGKeyArray
-from matplotlib.figure import Figure
+from jaxtyping import PRNGKeyArray
 
+from simbias.analysis.at import at
 from simbias.analysis.parts import with_axes
 from simbias.checks.values import not_negative
 from simbias.claims import difference_of, mean_of
-from simbias.core import AbstractMeasure, Claim, Dataset, Experiment, Real
+from simbias.core import Claim, Dataset, Experiment, Real
 from simbias.datasets.moments.rectangular import Within, rectangular
 from simbias.experiments._times import log_times
-from simbias.figures.band import band
-from simbias.figures.laws import law_line
-from simbias.figures.legends import legend_below
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import half_mse
+from simbias.measures.neurons.feature_overlaps import FeatureOverlaps
 from simbias.networks.activations import erf
 from simbias.networks.dense.mlp import Mlp
 from simbias.presets import presets
@@ -46,22 +46,6 @@ PREDICTORS = ("mean", "covariance", "whole law", "whole law alone")
 AXES = ("within",)
 # What the claims are about.
 LEAST_TIME = 500.0
-
-
-class Overlaps(AbstractMeasure):
-    """cos(w, u) of the one neuron w with every row u of `data.features`."""
-
-    dims: ClassVar[tuple[str, ...]] = ("predictor",)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """What each direction knows of the law."""
-        return {"predictor": np.array(PREDICTORS)}
-
-    def __call__(self, network: Mlp, data: Dataset) -> Float[Array, " p"]:
-        """Cosines in [−1, 1]; NaN for a neuron that is 0."""
-        w, u = network.weights[0][0], data.features
-        size = jnp.linalg.norm(w) * jnp.linalg.norm(u, axis=1)
-        return u @ w / jnp.where(size > 0, size, jnp.nan)
 
 
 def make(
@@ -109,7 +93,7 @@ experiment = presets(
         flow=Descent(rate=0.05, batch=100, sampling="fresh"),
         loss=half_mse,
         times=log_times(0.05, 600.0, 80),
-        measures={"overlaps": Overlaps()},
+        measures={"overlaps": FeatureOverlaps("weights.0", PREDICTORS)},
     ),
     smoke={"seeds": 2, "times": log_times(0.05, 50.0, 30)},
     paper={
@@ -130,49 +114,39 @@ def peaks(ds: xr.Dataset) -> xr.Dataset:
     return xr.Dataset({"time": time, "overlap": later.max("time").where(is_known)})
 
 
-def exact_overlaps(ds: xr.Dataset, within: str) -> xr.DataArray:
+def exact_overlaps(part: xr.Dataset) -> xr.DataArray:
     """The overlaps of the flow under the law itself, from w = 0, after the start."""
-    times = tuple(float(t) for t in ds["time"].values)
-    w = path(times, MEANS, DEVIATIONS, 2 if within == "rectangle" else 0)[1:]
+    times = tuple(float(t) for t in part["time"].values if t > 0)
+    sides = 2 if part["within"] == "rectangle" else 0
+    w = path((0.0, *times), MEANS, DEVIATIONS, sides)[1:]
     mean, covariance = np.array(MEANS), np.array(MEANS) / np.square(DEVIATIONS)
     third = optimum(MEANS, DEVIATIONS)
     plane = np.linalg.qr(np.stack([mean, covariance], axis=1))[0]
     u = np.stack([mean, covariance, third, third - plane @ (plane.T @ third)])
     size = np.linalg.norm(w, axis=1)[:, None] * np.linalg.norm(u, axis=1)
-    coords = {"time": ds["time"].values[1:], "predictor": np.array(PREDICTORS)}
+    coords = {"time": list(times), "predictor": np.array(PREDICTORS)}
     return xr.DataArray(w @ u.T / size, coords, ("time", "predictor"))
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Overlaps by time, of both laws; dashed: the flow under the law itself."""
-    ds = with_axes(ds, AXES)
-    with style():
-        whole = blank(4.6 * ds.sizes["within"], 3.9)
-        panels = whole.subplots(1, ds.sizes["within"], squeeze=False, sharey=True)[0]
-        for axes, within in zip(panels, ds["within"].values, strict=True):
-            exact = exact_overlaps(ds, within)
-            seen = ds["overlaps"].sel(within=within).isel(time=slice(1, None))
-            for name, colour in zip(PREDICTORS, COLOURS, strict=False):
-                one = seen.sel(predictor=name).transpose("time", "seed")
-                band(axes, one["time"], one, colour=colour, label=name)
-                law = exact.sel(predictor=name)
-                law_line(axes, law["time"], law, colour="black", line=":")
-            axes.set(xscale="log", xlabel="time, updates × rate")
-            axes.set_title("control: Gaussian" if within == "gaussian" else within)
-        panels[0].set_ylabel("overlap, cos(w, predictor)")
-        legend_below(whole)
-    return whole
+figure = Panels(
+    Curves(
+        "overlaps",
+        colour="predictor",
+        ylabel="overlap, cos(w, predictor)",
+        laws=(Law(exact_overlaps, "flow under the law itself", ":", "black"),),
+    ),
+    columns="within",
+    of=lambda ds: with_axes(ds, AXES).isel(time=slice(1, None)),
+    xlabel="time, updates × rate",
+    xscale="log",
+    names={"within": {"gaussian": "control: Gaussian"}},
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The order of the peaks, and that Gaussian classes show no third direction."""
-    ds, out = with_axes(ds, AXES), []
-    names = {str(v) for v in ds["within"].values}
-    if "rectangle" in names:
-        out += _of_rectangle(ds.sel(within="rectangle"))
-    if "gaussian" in names:
-        out += _of_gaussian(ds.sel(within="gaussian"))
-    return out
+    rectangle, gaussian = (at(ds, "within", name) for name in get_args(Within))
+    return [*_of_rectangle(rectangle), *_of_gaussian(gaussian)]
 
 
 def _of_rectangle(part: xr.Dataset) -> list[Claim]:
@@ -187,17 +161,17 @@ def _of_rectangle(part: xr.Dataset) -> list[Claim]:
         text = f"rectangle: overlap with the {name} predictor at its peak"
         values = found["overlap"].sel(predictor=name)
         out.append(mean_of(text, values, (0.95, 1.0), f"{PAPER}; 0.95 ours"))
-    exact = exact_overlaps(part, "rectangle")
+    exact = exact_overlaps(part)
     law = exact.sel(predictor="covariance").idxmax("time")
     text = "rectangle: ln τ of the covariance predictor − that of the exact flow"
     values = log_time.sel(predictor="covariance") - np.log(float(law))
     out.append(mean_of(text, values, (-0.2, 0.2), "quadrature; band ours"))
     for name in ("mean", "covariance", "whole law alone"):
-        at = float(exact.sel(predictor=name).isel(time=-1))
-        text = f"rectangle: overlap with {name} at the end ({at:.3f} exact)"
+        end = float(exact.sel(predictor=name).isel(time=-1))
+        text = f"rectangle: overlap with {name} at the end ({end:.3f} exact)"
         values = part["overlaps"].sel(predictor=name).isel(time=-1)
-        low, high = at - 0.02, at + 0.02
-        out.append(mean_of(text, values, (low, high), "quadrature; ± 0.02 ours"))
+        band = (end - 0.02, end + 0.02)
+        out.append(mean_of(text, values, band, "quadrature; ± 0.02 ours"))
     return out
 
 
@@ -207,12 +181,7 @@ def _of_gaussian(part: xr.Dataset) -> list[Claim]:
     values = values.where(later.notnull().all("time"))
     end = part["overlaps"].sel(predictor="covariance").isel(time=-1)
     text = "gaussian: overlap with the whole law alone, mean over t ≥ 1"
-    return [
-        mean_of(text, values, (-0.01, 0.01), "0 by Stein's lemma; ± 0.01 ours"),
-        mean_of(
-            "gaussian: overlap with the covariance predictor at the end",
-            end,
-            (0.99, 1.0),
-            "1 by Stein's lemma; 0.99 ours",
-        ),
-    ]
+    source = "0 by Stein's lemma; ± 0.01 ours"
+    alone = mean_of(text, values, (-0.01, 0.01), source)
+    text = "gaussian: overlap with the covariance predictor at the end"
+    return [alone, mean_of(text, end, (0.99, 1.0), "1 by Stein's lemma; 0.99 ours")]

@@ -18,9 +18,8 @@ al. (2024), arXiv:2402.04362; the law of four classes and all numbers are ours.
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure
 
-from simbias.analysis.first_passage import first_passage
+from simbias.analysis.at import at
 from simbias.analysis.parts import with_axes
 from simbias.claims import difference_of, mean_of
 from simbias.core import Claim, Experiment
@@ -33,20 +32,17 @@ from simbias.experiments.order._clones import (
     TargetAccuracy,
     make,
 )
-from simbias.figures.band import band
-from simbias.figures.laws import law_level
-from simbias.figures.legends import legend_beside
-from simbias.figures.style import COLOURS, blank, style
+from simbias.experiments.order._left import REFINETTI, order_of_clones
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import half_mse
 from simbias.presets import presets
 
-CLONES = "arXiv:2211.11567: the order"
 BELROSE = "arXiv:2402.04362"
 AXES = ("network",)
 RATE = 0.005
-# A clone has been left when it is so much less right than the real network.
-LEFT = 0.05
 CHANCE = 0.25
 # Edits that exchange what single inputs say; transport exchanges pairs as well.
 FIRST_ORDER = ("shift", "quantiles")
@@ -90,19 +86,6 @@ experiment = presets(
 )
 
 
-def left_at(part: xr.Dataset, level: float = LEFT) -> xr.DataArray:
-    """Time at which a clone's network is `level` less right; NaN if it never is."""
-    accuracy = part["accuracy"]
-    gap = accuracy.sel(trained_on="real", drop=True) - accuracy
-    return first_passage(gap, level)
-
-
-def left_or_end(part: xr.Dataset) -> xr.DataArray:
-    """Time at which a clone is left, the end, a lower bound, if it is not."""
-    is_known = part["accuracy"].notnull().all("time")
-    return left_at(part).fillna(float(part["time"][-1])).where(is_known)
-
-
 def peak_time(part: xr.Dataset) -> xr.DataArray:
     """Time at which the accuracy for the target class is largest, after the start."""
     later = part["target_accuracy"].isel(time=slice(1, None))
@@ -110,52 +93,33 @@ def peak_time(part: xr.Dataset) -> xr.DataArray:
     return later.fillna(-1).idxmax("time").where(is_known)
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Accuracy on the real law, and that of edited rows for the target class."""
-    ds = with_axes(ds, AXES)
-    kinds = ds["network"].values
-    with style():
-        whole = blank(9.6, 3.2 * len(kinds))
-        panels = whole.subplots(len(kinds), 2, squeeze=False, sharex=True, sharey=True)
-        for (left, right), kind in zip(panels, kinds, strict=True):
-            part = ds.sel(network=kind).isel(time=slice(1, None))
-            for axes, name, axis in (
-                (left, "accuracy", "trained_on"),
-                (right, "target_accuracy", "edit"),
-            ):
-                for k, colour in zip(part[axis].values, COLOURS, strict=False):
-                    one = part[name].sel({axis: k}).transpose("time", "seed")
-                    band(axes, part["time"], one, colour=colour, label=str(k))
-                legend_beside(axes, title=axis.replace("_", " "))
-                axes.set(xscale="log", xlabel="time, steps × rate")
-            law_level(right, CHANCE)
-            left.set_title(f"{kind}: accuracy on the real law")
-            right.set_title(f"{kind}: edited rows, for the target")
-    return whole
+figure = Panels(
+    Curves("accuracy", colour="trained_on", title="accuracy on the real law"),
+    Curves(
+        "target_accuracy",
+        colour="edit",
+        first=len(TRAINED_ON),
+        title="edited rows, for the target",
+        laws=(Law(CHANCE, "chance"),),
+    ),
+    rows="network",
+    of=lambda ds: with_axes(ds, AXES).isel(time=slice(1, None)),
+    xlabel="time, steps × rate",
+    xscale="log",
+    names={"trained_on": {k: f"trained on {k}" for k in TRAINED_ON}},
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The order of the clones and of the edits; of a multilayer network."""
-    ds, out = with_axes(ds, AXES), []
-    names = {str(v) for v in ds["network"].values}
-    if "mlp" in names:
-        out += _of_clones(ds.sel(network="mlp")) + _of_edits(ds.sel(network="mlp"))
-    return out
-
-
-def _of_clones(part: xr.Dataset) -> list[Claim]:
-    log_left, out = xr.ufuncs.log(left_or_end(part)), []
-    at = lambda name: log_left.sel(trained_on=name, drop=True)
-    for name, source in (("covariance", CLONES), ("marginals", "ours")):
-        text = f"mlp: ln time at which the clone of {name} is left − that of mean"
-        out.append(difference_of(text, at(name), at("mean"), (0, np.inf), source))
-    end = part["accuracy"].isel(time=-1)
+    part = at(ds, "network", "mlp")
+    end, out = part["accuracy"].isel(time=-1), order_of_clones(part, "mlp")
     real = end.sel(trained_on="real", drop=True)
     for name in TRAINED_ON[1:]:
         text = f"mlp: accuracy at the end, real − clone of {name}"
         clone = end.sel(trained_on=name, drop=True)
-        out.append(difference_of(text, real, clone, (0, 1), "arXiv:2211.11567"))
-    return out
+        out.append(difference_of(text, real, clone, (0, 1), REFINETTI))
+    return out + _of_edits(part)
 
 
 def _of_edits(part: xr.Dataset) -> list[Claim]:

@@ -12,31 +12,23 @@ Reference: Refinetti, Ingrosso & Goldt (2023), arXiv:2211.11567, section 2, of C
 digits, sizes and levels are ours.
 """
 
-import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import difference_of
+from simbias.claims import Claims, difference_of
 from simbias.core import Claim, Experiment
 from simbias.experiments._times import log_times
 from simbias.experiments.order._clones import TRAINED_ON, RealAccuracy, make
-from simbias.experiments.order.distributional_clones import (
-    CLONES,
-    LEFT,
-    RATE,
-    left_or_end,
-)
-from simbias.figures.band import band
-from simbias.figures.laws import law_level
-from simbias.figures.legends import legend_beside
-from simbias.figures.style import COLOURS, blank, style
+from simbias.experiments.order._left import LEFT, REFINETTI, lead, order_of_clones
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import half_mse
 from simbias.presets import presets
 
 AXES = ("source",)
-STEPS = 2000
+RATE, STEPS = 0.005, 2000
 
 experiment = presets(
     Experiment(
@@ -62,50 +54,33 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Accuracy on the real images, and by how much that of the sample is ahead."""
-    ds = with_axes(ds, AXES)
-    sources = ds["source"].values
-    with style():
-        whole = blank(9.6, 3.2 * len(sources))
-        panels = whole.subplots(len(sources), 2, squeeze=False, sharex=True)
-        for (left, right), source in zip(panels, sources, strict=True):
-            part = ds.sel(source=source).isel(time=slice(1, None))
-            seen = part["accuracy"]
-            gap = seen.sel(trained_on="real", drop=True) - seen
-            for name, colour in zip(TRAINED_ON, COLOURS, strict=False):
-                for axes, values in ((left, seen), (right, gap)):
-                    one = values.sel(trained_on=name).transpose("time", "seed")
-                    band(axes, part["time"], one, colour=colour, label=name)
-            law_level(right, LEFT)
-            legend_beside(right, title="trained on")
-            left.set_title(f"{source}: accuracy on the real images")
-            right.set_title(f"{source}: real less clone")
-            for axes in (left, right):
-                axes.set(xscale="log", xlabel="time, steps × rate")
-    return whole
+figure = Panels(
+    Curves("accuracy", colour="trained_on", title="accuracy on the real images"),
+    Curves(
+        lead,
+        colour="trained_on",
+        title="real less clone",
+        laws=(Law(LEFT, "a clone is left"),),
+    ),
+    rows="source",
+    of=lambda ds: with_axes(ds, AXES).isel(time=slice(1, None)),
+    xlabel="time, steps × rate",
+    xscale="log",
+    names={"trained_on": {k: f"trained on {k}" for k in TRAINED_ON}},
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The order in which clones are left, and what they lack at the end."""
     ds, out = with_axes(ds, AXES), []
-    for source in ds["source"].values:
-        out += _of_source(ds.sel(source=source), str(source))
+    pairs = [("real", kind) for kind in TRAINED_ON[1:]] + [("covariance", "mean")]
+    for name in ds["source"].values:
+        part = ds.sel(source=name)
+        out += order_of_clones(part, name)
+        end = part["accuracy"].isel(time=-1)
+        for pair in pairs:
+            more, less = (end.sel(trained_on=kind, drop=True) for kind in pair)
+            text = f"{name}: accuracy at the end, {pair[0]} − {pair[1]}"
+            out.append(difference_of(text, more, less, (0, 1), REFINETTI))
     is_long = float(ds["time"][-1]) >= STEPS * RATE
-    return [c.given(is_long, f"a time of {STEPS * RATE:g}") for c in out]
-
-
-def _of_source(part: xr.Dataset, name: str) -> list[Claim]:
-    log_left, out = xr.ufuncs.log(left_or_end(part)), []
-    end = part["accuracy"].isel(time=-1)
-    at = lambda values, kind: values.sel(trained_on=kind, drop=True)
-    for kind, source in (("covariance", CLONES), ("marginals", "ours")):
-        text = f"{name}: ln time at which the clone of {kind} is left − that of mean"
-        pair = at(log_left, kind), at(log_left, "mean")
-        out.append(difference_of(text, *pair, (0, np.inf), source))
-    rows = [("real", kind) for kind in TRAINED_ON[1:]] + [("covariance", "mean")]
-    for more, less in rows:
-        text = f"{name}: accuracy at the end, {more} − {less}"
-        pair = at(end, more), at(end, less)
-        out.append(difference_of(text, *pair, (0, 1), "arXiv:2211.11567"))
-    return out
+    return Claims(needs={f"a time of {STEPS * RATE:g}": is_long}).rows(*out)

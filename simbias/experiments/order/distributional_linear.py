@@ -18,9 +18,8 @@ import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float
-from matplotlib.figure import Figure
 
-from simbias.claims import mean_of, smallest_of
+from simbias.claims import Claims, mean_of, smallest_of
 from simbias.core import AbstractMeasure, Claim, Dataset, Experiment
 from simbias.experiments._times import log_times
 from simbias.experiments.order._clones import (
@@ -31,11 +30,9 @@ from simbias.experiments.order._clones import (
     TargetAccuracy,
     make,
 )
-from simbias.figures.band import band
-from simbias.figures.curves import curves
-from simbias.figures.laws import law_level
-from simbias.figures.legends import legend_beside
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import half_mse
 from simbias.presets import presets
@@ -89,43 +86,42 @@ def differences(ds: xr.Dataset) -> xr.DataArray:
     return gap.max(("row", "output"), skipna=False).sel(trained_on=list(TRAINED_ON[1:]))
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """How far the networks of the clones are from that of the sample, and the edits."""
-    with style():
-        whole = blank(9.6, 3.4)
-        left, right = whole.subplots(1, 2)
-        later = ds.isel(time=slice(1, None))
-        gap = differences(later)
-        for name, colour in zip(gap["trained_on"].values, COLOURS[1:], strict=False):
-            one = gap.sel(trained_on=name)
-            curves(left, one.clip(min=1e-17), colour=colour, label=str(name))
-        left.set(xlabel="time", title="|output, clone − real|, largest")
-        law_level(left, 1e-10)
-        legend_beside(left, title="trained on")
-        for name, colour in zip(EDITS, COLOURS, strict=False):
-            one = later["target_accuracy"].sel(edit=name).transpose("time", "seed")
-            band(right, one["time"], one, colour=colour, label=name)
-        right.set(xscale="log", xlabel="time", title="edited rows, for the target")
-        law_level(right, 0.25)
-        legend_beside(right, title="edit")
-    return whole
+figure = Panels(
+    Curves(
+        lambda part: differences(part).clip(min=1e-17),
+        colour="trained_on",
+        first=1,
+        spread="each",
+        yscale="log",
+        title="|output, clone − real|, largest",
+        laws=(Law(1e-10),),
+    ),
+    Curves(
+        "target_accuracy",
+        colour="edit",
+        first=len(TRAINED_ON),
+        title="edited rows, for the target",
+        laws=(Law(0.25, "chance"),),
+    ),
+    of=lambda ds: ds.isel(time=slice(1, None)),
+    xscale="log",
+    names={"trained_on": {k: f"trained on {k}" for k in TRAINED_ON}},
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Another path on clones with other moments; and nothing but means is read."""
-    gap = differences(ds)
-    is_long = float(ds["time"][-1]) >= LONG
-    needs = f"a time of {LONG:g}"
-    out = []
+    gap, out = differences(ds), []
     for name in ("mean", "marginals"):
         text = f"|output, clone of {name} − real| at the end, smallest"
         other = gap.sel(trained_on=name).isel(time=-1)
-        claim = smallest_of(text, other, (1e-3, np.inf), "other moments; 0.001 ours")
-        out.append(claim.given(is_long, needs))
+        out.append(
+            smallest_of(text, other, (1e-3, np.inf), "other moments; 0.001 ours")
+        )
     for name in EDITS:
         one = ds["target_accuracy"].sel(edit=name)
         fall = one.max("time", skipna=False) - one.isel(time=-1)
         text = f"fall of the accuracy for the target after {name}"
-        source = "only means are known; 0.05 ours"
-        out.append(mean_of(text, fall, (0, 0.05), source).given(is_long, needs))
-    return out
+        out.append(mean_of(text, fall, (0, 0.05), "only means are known; 0.05 ours"))
+    is_long = float(ds["time"][-1]) >= LONG
+    return Claims(needs={f"a time of {LONG:g}": is_long}).rows(*out)

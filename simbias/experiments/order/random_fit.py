@@ -20,24 +20,19 @@ import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from simbias.analysis.mean_interval import mean_interval
 from simbias.checks.values import positive_integer
-from simbias.claims import mean_of, smallest_of
+from simbias.claims import Claims, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
-from simbias.experiments.order._strings import (
-    GUESSERS,
-    Guesses,
-    Target,
-    drawn,
-    rest_accuracy,
-    strings,
-)
-from simbias.figures.laws import LAW, law_level, law_moment
-from simbias.figures.style import COLOURS, blank, style
+from simbias.experiments.order._strings import GUESSERS, Guesses, Target, drawn, strings
+from simbias.figures.kinds import Drawing
+from simbias.figures.look import Law, Moment
+from simbias.figures.panels import Panels
+from simbias.figures.style import COLOURS
 from simbias.flows.descent import Descent
 from simbias.losses import logistic
+from simbias.measures.risk.test_accuracy import TestAccuracy
 from simbias.measures.risk.train_accuracy import TrainAccuracy
 from simbias.networks.dense.mlp import LayerLaw
 from simbias.presets import presets
@@ -89,7 +84,7 @@ experiment = presets(
         flow=Descent(rate=RATE, batch=1),
         loss=logistic,
         times=tuple(float(k) for k in range(31)),
-        measures={"train_accuracy": TrainAccuracy(), "rest_accuracy": rest_accuracy},
+        measures={"train_accuracy": TrainAccuracy(), "rest_accuracy": TestAccuracy()},
         final={"guesses": Guesses()},
     ),
     smoke={"seeds": 8, "final": {"guesses": Guesses(draws=2000)}},
@@ -110,10 +105,10 @@ def accuracies(ds: xr.Dataset) -> xr.DataArray:
     return total / found.where(found > 0) / rest
 
 
-def uncorrelated(ds: xr.Dataset) -> float:
-    """Of the rest, if all of the sample and half of all strings are right."""
-    n, whole = int(ds["n"]), 2 ** int(ds["d"])
-    return (whole / 2 - n) / (whole - n)
+def uncorrelated(part: xr.Dataset) -> xr.DataArray:
+    """Of the rest, if the sample and half of all strings are right; of the parity."""
+    n, whole = part["n"], 2.0 ** part["d"]
+    return ((whole / 2 - n) / (whole - n)).where(part["target"] == "parity")
 
 
 def fitted(ds: xr.Dataset) -> xr.Dataset:
@@ -123,52 +118,31 @@ def fitted(ds: xr.Dataset) -> xr.Dataset:
     return first.where(reached.any("time"))
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """How often functions that fit are right on the rest: by function, and in mean."""
-    targets = [str(v) for v in ds["target"].values]
-    with style():
-        whole = blank(4.4 * (len(targets) + 1), 4.0)
-        *panels, means = whole.subplots(1, len(targets) + 1)
-        for axes, target in zip(panels, targets, strict=True):
-            _draw_rest(axes, ds.sel(target=target))
-            axes.set_title(f"{target}: right on the rest")
-        _draw_means(means, ds)
-    return whole
-
-
 def claims(ds: xr.Dataset) -> list[Claim]:
     """A half for functions, more for networks; the control is the parity."""
+    time = float(ds["time"][-1])
     out = []
     for target in ds["target"].values:
         part = ds.sel(target=target)
+        end, first = part.isel(time=-1), fitted(part)["rest_accuracy"]
         # Right on the sample at the cost of the rest is at most a half.
         band = ((0.5, 1.0), "ours: above ½") if target == "majority" else CONTROL
         uniform, network = (accuracies(part).sel(guesser=name) for name in GUESSERS)
         few = fits(part).sel(guesser="network")
+        text = f"{target}: networks that fit, fewest"
         out += [
             mean_of(f"{target}: uniform f that fits, on the rest", uniform, *HALF),
             mean_of(f"{target}: random network that fits, on the rest", network, *band),
-            smallest_of(
-                f"{target}: networks that fit, fewest", few, (1, np.inf), "ours"
-            ),
-            *_of_training(part, str(target), band),
+            smallest_of(text, few, (1, np.inf), "ours"),
         ]
+        text, last = f"{target}: SGD at t = {time:g}, on the rest", end["rest_accuracy"]
+        learned = end["train_accuracy"]
+        out += Claims(needs={f"t ≥ {TRAINED:g}": time >= TRAINED}).rows(
+            mean_of(f"{target}: SGD when it first fits, on the rest", first, *band),
+            mean_of(text, last, *band),
+            smallest_of(f"{target}: SGD on the sample, least", learned, (1, 1), "ours"),
+        )
     return out
-
-
-def _of_training(
-    part: xr.Dataset, target: str, band: tuple[tuple[float, float], str]
-) -> list[Claim]:
-    end = part.isel(time=-1)
-    time = float(end["time"])
-    first, last = fitted(part)["rest_accuracy"], end["rest_accuracy"]
-    learned = end["train_accuracy"]
-    found = [
-        mean_of(f"{target}: SGD when it first fits, on the rest", first, *band),
-        mean_of(f"{target}: SGD at t = {time:g}, on the rest", last, *band),
-        smallest_of(f"{target}: SGD on the sample, least", learned, (1, 1), "ours"),
-    ]
-    return [claim.given(time >= TRAINED, f"t ≥ {TRAINED:g}") for claim in found]
 
 
 def _draw_rest(axes: Axes, part: xr.Dataset) -> None:
@@ -189,35 +163,40 @@ def _draw_rest(axes: Axes, part: xr.Dataset) -> None:
     last = part["rest_accuracy"].isel(time=-1)
     text, low = f"SGD, t = {float(last['time']):g}, each", axes.get_xaxis_transform()
     axes.vlines(last.values, 0, 0.2, COLOURS[2], lw=1, label=text, transform=low)
-    law_moment(axes, 0.5)
-    axes.set_xlim(0.2, 1)
-    axes.margins(y=0.35)
-    axes.set_xlabel("accuracy on the strings that were not seen")
     axes.set_yticks([])
-    axes.legend(loc="upper left")
 
 
-def _draw_means(axes: Axes, ds: xr.Dataset) -> None:
-    """Means over the seeds with their intervals, and ½."""
-    for i, target in enumerate(ds["target"].values):
-        part = ds.sel(target=target)
-        rows = [accuracies(part).sel(guesser=name).values for name in GUESSERS]
-        rows.append(fitted(part)["rest_accuracy"].values)
-        rows.append(part["rest_accuracy"].isel(time=-1).values)
-        seen = [mean_interval(row) for row in rows]
-        at = np.arange(4) + 0.16 * (i - 0.5)
-        value = np.array([e.value for e in seen])
-        reach = np.abs([[e.low, e.high] for e in seen] - value[:, None]).T
-        reach = np.where(np.isfinite(reach), reach, 0)
-        axes.errorbar(at, value, reach, fmt="so"[i % 2], ms=5, capsize=3, label=target)
-    law_level(axes, 0.5)
-    if "parity" in ds["target"].values:
-        law = uncorrelated(ds)
-        text = "no correlation with the parity"
-        law_level(axes, law, text, color=LAW, ls="--")
-    last = f"SGD,\nt = {float(ds['time'][-1]):g}"
-    labels = ["uniform\nfunction", "random\nnetwork", "SGD,\nfirst fit", last]
-    axes.set_xticks(range(4), labels)
-    axes.set_xlim(-0.5, 3.5)
-    axes.set_title("mean over seeds, 95 %")
-    axes.legend(loc="upper left")
+def _draw_means(axes: Axes, part: xr.Dataset) -> None:
+    """Means over the seeds with their intervals."""
+    first, last = fitted(part)["rest_accuracy"], part["rest_accuracy"].isel(time=-1)
+    rows = [accuracies(part).sel(guesser=name) for name in GUESSERS]
+    seen = [mean_interval(row) for row in (*rows, first, last)]
+    value = np.array([e.value for e in seen])
+    reach = np.abs([[e.low, e.high] for e in seen] - value[:, None]).T
+    reach = np.where(np.isfinite(reach), reach, 0)
+    axes.errorbar(range(4), value, reach, fmt="s", ms=5, capsize=3, color="black")
+    end = f"SGD,\nt = {float(last['time']):g}"
+    names = ["uniform\nfunction", "random\nnetwork", "SGD,\nfirst fit", end]
+    axes.set_xticks(range(4), names)
+
+
+figure = Panels(
+    Drawing(
+        _draw_rest,
+        x="right",
+        title="right on the rest",
+        xlabel="accuracy on the strings that were not seen",
+        xlim=(0.2, 1),
+        laws=(Moment(0.5),),
+    ),
+    Drawing(
+        _draw_means,
+        x="right",
+        title="mean over seeds, 95 %",
+        xlabel="",
+        ylabel="accuracy on the rest",
+        xlim=(-0.5, 3.5),
+        laws=(Law(0.5, line=":"), Law(uncorrelated, "no correlation with the parity")),
+    ),
+    columns="target",
+)

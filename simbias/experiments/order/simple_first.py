@@ -21,8 +21,6 @@ import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from simbias.analysis.jackknife_interval import jackknife_interval
 from simbias.analysis.parts import with_axes
@@ -34,10 +32,9 @@ from simbias.datasets.vision.images import SHAPE, images
 from simbias.experiments._times import log_times
 from simbias.experiments.order._explainers import EXPLAINERS, LADDER, with_explainers
 from simbias.experiments.order._phases import is_constant, left_at, phases, quantity
-from simbias.figures.band import band
-from simbias.figures.laws import LAW, law_level
-from simbias.figures.legends import legend_beside
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import logistic
 from simbias.measures.information.explained_information import ExplainedInformation
@@ -63,13 +60,6 @@ _TEST: dict[Source, int] = {
     "xor_clusters": 4000,
     "mnist": 10_000,
     "cifar10": 10_000,
-}
-_TITLES = {"xor_clusters": "control: XOR-like clusters"}
-_LABELS = {
-    "linear": "a line, L",
-    "depth 1": "one hidden layer of 8",
-    "depth 2": "two hidden layers of 8",
-    "permuted": "L, in another order",
 }
 
 
@@ -156,23 +146,46 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Bits by time: what the network knows, and what each explainer knows of it."""
-    ds = with_axes(ds, AXES)
-    with style():
-        whole = blank(4.0 * ds.sizes["source"] + 0.6, 6.4)
-        panels = whole.subplots(2, ds.sizes["source"], squeeze=False, sharex=True)
-        for i, source in enumerate(ds["source"].values):
-            cell = ds.sel(source=source)
-            _by_line(panels[0, i], cell)
-            _by_ladder(panels[1, i], cell)
-            panels[0, i].set_title(_TITLES.get(source, source))
-            panels[1, i].set_xlabel("time, updates × rate")
-        panels[0, 0].set_ylabel("bits")
-        panels[1, 0].set_ylabel("bits explained, μ")
-        for row in panels:
-            legend_beside(row[-1], handles=row[0].get_legend_handles_labels()[0])
-    return whole
+# What is drawn: name -> explainer and quantity.
+CURVES = {
+    "I(F;Y), what F knows": ("linear", "network"),
+    "μ, what a line L explains": ("linear", "explained"),
+    "I(F;Y|L), the rest": ("linear", "unexplained"),
+    "μ of one hidden layer of 8": ("depth 1", "explained"),
+    "μ of two hidden layers of 8": ("depth 2", "explained"),
+    "μ of L, in another order": ("permuted", "explained"),
+}
+
+
+def bits(part: xr.Dataset, without: tuple[int, ...]) -> xr.DataArray:
+    """All of `CURVES`; NaN for those that a panel does not have."""
+    seen = [quantity(part, *which) for which in CURVES.values()]
+    seen = [v * np.nan if i in without else v for i, v in enumerate(seen)]
+    return xr.concat(seen, xr.DataArray([*CURVES], dims="curve", name="curve"))
+
+
+figure = Panels(
+    Curves(
+        lambda part: bits(part, without=(3, 4, 5)),
+        colour="curve",
+        ylabel="bits",
+        laws=(
+            Law(lambda part: quantity(part, "linear", "explainer").median(), "I(L;Y)"),
+        ),
+    ),
+    Curves(
+        lambda part: bits(part, without=(2,)),
+        colour="curve",
+        ylabel="bits explained, μ",
+    ),
+    columns="source",
+    # Zero has no place on a logarithmic axis.
+    of=lambda ds: with_axes(ds, AXES).isel(time=slice(1, None)),
+    xlabel="time, updates × rate",
+    xscale="log",
+    names={"source": {"xor_clusters": "control: XOR-like clusters"}},
+    legend=3,
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
@@ -183,77 +196,51 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     ds = with_axes(ds, AXES)
     out = []
     for source in ds["source"].values:
-        cell = ds.sel(source=source)
-        found = _of_control(cell) if source == "xor_clusters" else _of_line(cell)
-        out += [
-            dataclasses.replace(c, statement=f"{source}: {c.statement}") for c in found
-        ]
+        of_source = _of_control if source == "xor_clusters" else _of_line
+        out += of_source(ds.sel(source=source), str(source))
     return out
 
 
-def _of_line(cell: xr.Dataset) -> list[Claim]:
+def _of_line(cell: xr.Dataset, name: str) -> list[Claim]:
     """Both phases, the order of the ladder, and answers in another order."""
     if is_constant(cell):
         needs = "a network that is not constant on its test sample"
-        none = mean_of("μ/I", [], (0.9, np.inf), PAPER).given(False, needs)
-        return [none, _of_permuted(cell)]
+        none = mean_of(f"{name}: μ/I", [], (0.9, np.inf), PAPER).given(False, needs)
+        return [none, _of_permuted(cell, name)]
     seen = phases(cell)
     # Of all seeds together: one of them may have next to no bits in this phase.
     share = jackknife_interval(lambda v: np.divide(*v.sum(axis=0)), seen.early)
     out = [
-        estimate_of("Σμ/ΣI(F;Y) while I(F;Y) ≤ ½ I(L;Y)", share, (0.9, np.inf), PAPER),
-        mean_of(
-            "I(F;Y) gained since it was I(L;Y) (bit)", seen.gain, (0.05, 1.0), "ours"
+        estimate_of(
+            f"{name}: Σμ/ΣI(F;Y) while I(F;Y) ≤ ½ I(L;Y)", share, (0.9, np.inf), PAPER
         ),
-        mean_of("μ lost since then (bit)", seen.loss, (-np.inf, 0.02), KEPT),
+        mean_of(
+            f"{name}: I(F;Y) gained since it was I(L;Y) (bit)",
+            seen.gain,
+            (0.05, 1.0),
+            "ours",
+        ),
+        mean_of(f"{name}: μ lost since then (bit)", seen.loss, (-np.inf, 0.02), KEPT),
     ]
+    end = lambda kind: quantity(cell, kind, "explained").isel(time=-1).values
     for low, high in zip(LADDER, LADDER[1:], strict=False):
-        less, more = (
-            quantity(cell, k, "explained").isel(time=-1).values for k in (low, high)
-        )
+        text = f"{name}: μ at the end, {high} − {low} (bit)"
+        out.append(difference_of(text, end(high), end(low), (0.0, 1.0), LADDERS))
         early, late = (np.log(left_at(cell, k)) for k in (low, high))
-        text = f"μ at the end, {high} − {low} (bit)"
-        out.append(difference_of(text, more, less, (0.0, 1.0), LADDERS))
-        text = f"ln time at which {high} is left − the same of {low}"
+        text = f"{name}: ln time at which {high} is left − the same of {low}"
         out.append(difference_of(text, late, early, (0.0, np.inf), LADDERS))
-    return [*out, _of_permuted(cell)]
+    return [*out, _of_permuted(cell, name)]
 
 
-def _of_control(cell: xr.Dataset) -> list[Claim]:
+def _of_control(cell: xr.Dataset, name: str) -> list[Claim]:
     """What no line knows is learned; I(L;Y) = 0, so that L explains nothing of it."""
-    known = quantity(cell, "linear", "network")
-    text = "I(F;Y) at the end, smallest (bit)"
-    return [smallest_of(text, known[:, -1], (0.95, 1.0), "ours")]
+    known = quantity(cell, "linear", "network").isel(time=-1)
+    text = f"{name}: I(F;Y) at the end, smallest (bit)"
+    return [smallest_of(text, known, (0.95, 1.0), "ours")]
 
 
-def _of_permuted(cell: xr.Dataset) -> Claim:
+def _of_permuted(cell: xr.Dataset, name: str) -> Claim:
     """Answers in another order explain nothing."""
     end = quantity(cell, "permuted", "explained").isel(time=-1)
-    text = "μ of L's answers in another order, at the end (bit)"
+    text = f"{name}: μ of L's answers in another order, at the end (bit)"
     return mean_of(text, end, (-0.005, 0.005), "0 by independence; the band is ours")
-
-
-def _by_line(axes: Axes, cell: xr.Dataset) -> None:
-    rows = (
-        ("network", "I(F;Y), what it knows", "black"),
-        ("explained", "μ, what L explains", COLOURS[0]),
-        ("unexplained", "I(F;Y|L), the rest", COLOURS[1]),
-    )
-    for name, label, colour in rows:
-        _curve(axes, quantity(cell, "linear", name), colour, label)
-    line = float(quantity(cell, "linear", "explainer").isel(time=0).median())
-    law_level(axes, line, "I(L;Y)", color=LAW, ls="--")
-
-
-def _by_ladder(axes: Axes, cell: xr.Dataset) -> None:
-    _curve(axes, quantity(cell, "linear", "network"), "black", "I(F;Y)")
-    colours = dict(zip((*LADDER, "permuted"), COLOURS[:1] + COLOURS[2:5], strict=True))
-    for name, colour in colours.items():
-        _curve(axes, quantity(cell, name, "explained"), colour, _LABELS[name])
-
-
-def _curve(axes: Axes, values: xr.DataArray, colour: str, label: str) -> None:
-    # Zero has no place on a logarithmic axis.
-    later = values.isel(time=slice(1, None)).transpose("time", "seed")
-    band(axes, later["time"], later, colour=colour, label=label)
-    axes.set_xscale("log")

@@ -151,7 +151,7 @@ figure = Panels(
         "layer": {i: f"W_{i + 1}" for i in range(DEPTH)},
         "pair": {i: f"W_{i + 2}, W_{i + 1}" for i in range(DEPTH - 1)},
     },
-    legend=3,
+    legend=6,
 )
 
 

@@ -113,7 +113,7 @@ def test_a_small_run_turns_from_the_mean_to_the_covariance(small):
     found = distributional.peaks(small)["time"].sel(within="rectangle")
     early, late = (found.sel(predictor=k) for k in ("mean", "covariance"))
     assert (late > 5 * early).all()
-    exact = distributional.exact_overlaps(small, "rectangle").isel(time=-1)
+    exact = distributional.exact_overlaps(small.sel(within="rectangle")).isel(time=-1)
     seen = small["overlaps"].sel(within="rectangle").isel(time=-1)
     assert abs(seen - exact).max() < 0.05
 

@@ -16,9 +16,9 @@ from simbias.experiments.order._strings import (
     Guesses,
     drawn,
     every_string,
-    rest_accuracy,
     strings,
 )
+from simbias.measures.risk.test_accuracy import TestAccuracy
 from simbias.verbs.simulate import simulate
 
 KEY = jax.random.key(0)
@@ -93,11 +93,11 @@ def test_coins_that_fit_are_coins_on_the_rest():
 
 
 def test_accuracy_on_the_rest_is_the_share_that_is_right():
-    data = strings(KEY, d=3, n=2)
-    assert float(rest_accuracy(lambda x: jnp.sum(x, keepdims=True), data)) == 1
-    assert float(rest_accuracy(lambda x: -jnp.sum(x, keepdims=True), data)) == 0
+    data, right = strings(KEY, d=3, n=2), TestAccuracy()
+    assert float(right(lambda x: jnp.sum(x, keepdims=True), data)) == 1
+    assert float(right(lambda x: -jnp.sum(x, keepdims=True), data)) == 0
     share = float(np.mean(np.asarray(rest_of(data).y) > 0))
-    assert float(rest_accuracy(lambda x: jnp.ones(1), data)) == pytest.approx(share)
+    assert float(right(lambda x: jnp.ones(1), data)) == pytest.approx(share)
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,9 @@ def test_a_member_without_a_fit_has_no_accuracy_and_is_seen_at_its_first_fit(run
     assert np.isnan(first[[0, 1, 3]]).all()
     seen = ds["rest_accuracy"].isel(target=0, seed=2, time=1)
     assert first[2] == float(seen)
-    assert random_fit.uncorrelated(ds) == pytest.approx((8 - 4) / 12)
+    law = random_fit.uncorrelated(ds)
+    assert float(law.sel(target="parity")) == pytest.approx((8 - 4) / 12)
+    assert np.isnan(law.sel(target="majority"))
 
 
 def test_random_networks_alone_are_a_run_of_time_0(run):

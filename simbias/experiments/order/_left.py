@@ -1,0 +1,48 @@
+"""When the network of a clone is left behind by that of the sample, and the claims."""
+
+import numpy as np
+import xarray as xr
+
+from simbias.analysis.first_passage import first_passage
+from simbias.claims import difference_of
+from simbias.core import Claim
+
+REFINETTI = "arXiv:2211.11567"
+# A clone has been left when it is so much less right than the real network.
+LEFT = 0.05
+
+
+def lead(part: xr.Dataset) -> xr.DataArray:
+    """Accuracy of the network of the sample less that of every clone."""
+    accuracy = part["accuracy"]
+    return accuracy.sel(trained_on="real", drop=True) - accuracy
+
+
+def left_at(part: xr.Dataset) -> xr.DataArray:
+    """Time at which a clone's network is `LEFT` less right; NaN if it never is."""
+    return first_passage(lead(part), LEFT)
+
+
+def left_or_end(part: xr.Dataset) -> xr.DataArray:
+    """Time at which a clone is left, the end, a lower bound, if it is not."""
+    is_known = part["accuracy"].notnull().all("time")
+    return left_at(part).fillna(float(part["time"][-1])).where(is_known)
+
+
+def order_of_clones(part: xr.Dataset, name: str) -> list[Claim]:
+    """The clone of the means is left first."""
+    log_left = xr.ufuncs.log(left_or_end(part))
+    of = lambda kind: log_left.sel(trained_on=kind, drop=True)
+    return [
+        difference_of(
+            f"{name}: ln time at which the clone of {kind} is left − that of mean",
+            of(kind),
+            of("mean"),
+            (0, np.inf),
+            source,
+        )
+        for kind, source in (
+            ("covariance", f"{REFINETTI}: the order"),
+            ("marginals", "ours"),
+        )
+    ]
