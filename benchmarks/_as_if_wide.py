@@ -1,7 +1,7 @@
 """What the exact flow keeps for wide networks and large samples, for small ones too."""
 
 from simbias.flows import relu_flow
-from simbias.flows._relu import crossings, position, straight
+from simbias.flows._relu import crossings, exact_rays, neuron_state
 
 
 def as_if_wide() -> None:
@@ -11,10 +11,10 @@ def as_if_wide() -> None:
     than the plain one where a network is small.
     """
     by_classes()
-    crossings.PAYS = position.PAYS = relu_flow.ALONE_PAYS = 1
-    straight._MANY, straight._GROUP = 1, 5
+    crossings.PAYS = neuron_state.PAYS = relu_flow.ALONE_PAYS = 1
+    exact_rays._MANY, exact_rays._GROUP = 1, 5
 
 
 def by_classes() -> None:
     """Classes and leaders, however many weights a neuron has."""
-    position.may_be_worth_it = lambda *_: True
+    neuron_state.may_be_worth_it = lambda *_: True

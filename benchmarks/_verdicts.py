@@ -99,8 +99,8 @@ def _run(networks, data, rtol, until, loss):
             start,
         )
         # At the start Euler chooses likewise: only those on the way excuse anything.
-        choices = state.stats["choices"] - start.stats["choices"]
-        state = eqx.tree_at(lambda s: s.stats["choices"], state, choices)
+        choices = state.stats["nonunique_events"] - start.stats["nonunique_events"]
+        state = eqx.tree_at(lambda s: s.stats["nonunique_events"], state, choices)
         reached = state.status == Status.RUNNING
         status = jnp.where(reached, jnp.int32(Status.REACHED_TIME), state.status)
         return eqx.tree_at(lambda s: s.status, state, status)
@@ -132,7 +132,7 @@ def judged(case: Case, end: End, known: Reference) -> dict:
     elif not is_well_posed:
         verdict = "not well posed"
     else:
-        verdict = "chosen" if end.stats["choices"] else "silent"
+        verdict = "chosen" if end.stats["nonunique_events"] else "silent"
     problem = case.problem
     start = loss_of(case, np.concatenate([problem.w, problem.a], axis=1))
     loss, known_loss = loss_of(case, end.weights), loss_of(case, known.end)

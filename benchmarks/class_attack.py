@@ -37,7 +37,7 @@ from _results import machine, written
 
 from simbias import losses
 from simbias.core import Dataset, Status
-from simbias.flows._relu import position
+from simbias.flows._relu import neuron_state
 from simbias.flows.relu_flow import ReluFlow
 from simbias.networks.activations import LeakyRelu
 from simbias.networks.two_layer import TwoLayer
@@ -91,7 +91,7 @@ def main() -> None:
 def attacked(seeds: list[int]) -> list[dict]:
     """A row per case; all of them are of one kind."""
     jax.config.update("jax_enable_x64", True)
-    by_classes, rows = position.may_be_worth_it, []
+    by_classes, rows = neuron_state.may_be_worth_it, []
     for i in range(0, len(seeds), LANES):
         some = seeds[i : i + LANES]
         loss, slope = PROGRAMS[some[0] % 9 // 3]
@@ -101,10 +101,10 @@ def attacked(seeds: list[int]) -> list[dict]:
         ends = {}
         for name, rtol in (("few", RTOL), ("plain", RTOL), ("close", CLOSE)):
             of = by_classes if name == "few" else lambda *_: False
-            position.may_be_worth_it = of
+            neuron_state.may_be_worth_it = of
             run = _by_classes if name == "few" else _plainly
             ends[name] = jax.device_get(run(*batch, rtol, loss, slope))
-        position.may_be_worth_it = by_classes
+        neuron_state.may_be_worth_it = by_classes
         for j, seed in enumerate(some):
             of_one = {k: jax.tree.map(lambda v, j=j: v[j], e) for k, e in ends.items()}
             rows.append(judged(seed, cases[j], of_one, loss, slope))
@@ -188,7 +188,7 @@ def _flow(x, y, w, a, rtol, loss, slope):
                 state,
             )
             rows = jnp.concatenate([state.network.w, state.network.a], axis=1)
-            return state, (rows, state.memory.position.is_above)
+            return state, (rows, state.memory.neuron_state.is_above)
 
         state, records = jax.lax.scan(to, state, jnp.asarray(TIMES))
         return *records, state.status, state.stats
@@ -214,9 +214,16 @@ def judged(seed: int, case: tuple, ends: dict, loss: str, slope: float) -> dict:
         verdict = "right"
     elif plain > ALLOWED / 3:
         verdict = "sensitive"
-    elif stats["choices"]:
+    elif stats["nonunique_events"]:
         verdict = "chosen"
-    names = ("accepted", "rejected", "led", "evaluations", "choices", "crossings")
+    names = (
+        "accepted",
+        "rejected",
+        "aggregated",
+        "evaluations",
+        "nonunique_events",
+        "crossings",
+    )
     return {
         "seed": seed,
         "verdict": verdict,

@@ -28,7 +28,7 @@ from simbias.losses import half_mse
 from simbias.networks.two_layer import TwoLayer
 
 KEY = jax.random.key(0)
-COUNTS = ("evaluations", "accepted", "rejected", "crossings", "pins", "releases")
+COUNTS = ("evaluations", "accepted", "rejected", "crossings", "slides", "releases")
 
 
 def main() -> None:

@@ -132,7 +132,7 @@ def summarised(rows: list[dict]) -> dict:
         "evaluations": sum(row["evaluations"] for row in rows),
         "steps": {
             name: sum(row[name] for row in rows)
-            for name in ("accepted", "alone", "led")
+            for name in ("accepted", "noninteracting", "aggregated")
         },
         "kinds": {
             kind: _counts([row for row in rows if kind in row["kinds"]])

@@ -32,7 +32,7 @@ ERROR = 2e-5
 
 
 # Of the flow, told beside the errors.
-COUNTS = ("evaluations", "crossings", "pins", "releases")
+COUNTS = ("evaluations", "crossings", "slides", "releases")
 
 
 def trajectory(

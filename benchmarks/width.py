@@ -64,7 +64,9 @@ def phases(n: int, m: int, d: int, scale: float) -> list[dict]:
     state = eqx.filter_jit(flow.init)(network, data, half_mse, KEY)
     jax.block_until_ready(step(state, data, half_mse, jnp.float64(1e-9)).time)
     jax.block_until_ready(ask(network, data, half_mse))
-    rows = {name: _row(n, m, name) for name in ("alone", "escape", "rest", "proof")}
+    rows = {
+        name: _row(n, m, name) for name in ("noninteracting", "escape", "rest", "proof")
+    }
     looks, is_alone, escaped = iter(TIMES), True, np.inf
     look, status = next(looks), Status.RUNNING
     while status == Status.RUNNING and float(state.time) < TIMES[-1]:
@@ -75,7 +77,7 @@ def phases(n: int, m: int, d: int, scale: float) -> list[dict]:
         if is_alone and change["evaluations"] > 1:
             is_alone, escaped = False, float(state.time)
         late = "escape" if float(state.time) < 2 * escaped else "rest"
-        row = rows["alone" if is_alone else late]
+        row = rows["noninteracting" if is_alone else late]
         row["seconds"] += seconds
         row["until"] = float(state.time)
         for name, value in change.items():
@@ -93,13 +95,13 @@ def phases(n: int, m: int, d: int, scale: float) -> list[dict]:
 
 
 def counts(state) -> dict[str, int]:
-    names = ("accepted", "rejected", "evaluations", "crossings", "pins", "releases")
+    names = ("accepted", "rejected", "evaluations", "crossings", "slides", "releases")
     return {name: int(state.stats[name]) for name in names}
 
 
 def _row(n: int, m: int, phase: str) -> dict:
     row = {"n": n, "m": m, "phase": phase, "seconds": 0.0, "until": 0.0}
-    names = ("accepted", "rejected", "evaluations", "crossings", "pins", "releases")
+    names = ("accepted", "rejected", "evaluations", "crossings", "slides", "releases")
     return row | dict.fromkeys(names, 0)
 
 

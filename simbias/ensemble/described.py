@@ -31,12 +31,12 @@ _COUNTS = {
     "evaluations": "evaluations of the field, or gradients",
     "events": "neurons that met the hyperplane of a sample",
     "crossings": "neurons that crossed the hyperplane of a sample",
-    "pins": "neurons that began to slide along the hyperplane of a sample",
+    "slides": "neurons that began to slide along the hyperplane of a sample",
     "releases": "neurons that left the hyperplane along which they slid",
-    "alone": "steps in which every neuron was followed by itself",
-    "led": "steps in which leaders moved the network",
+    "noninteracting": "steps in which every neuron was followed by itself",
+    "aggregated": "steps of an aggregated network of few neurons",
     "by_class": "steps in which representatives of classes moved the network",
-    "choices": "how often the flow had more than one way to go on",
+    "nonunique_events": "how often the flow had more than one way to go on",
 }
 _AXES = {
     "group": "sign of the output weights of the neurons",

@@ -51,6 +51,7 @@ from simbias.flows._descent.schedules import (
     factor,
     has_ended,
 )
+from simbias.flows._shared.eligibility import counted, eligibility_of, first_counts
 from simbias.flows._shared.objective import (
     choose,
     clock,
@@ -61,7 +62,6 @@ from simbias.flows._shared.objective import (
     value_gradient_and_rest,
     where_status,
 )
-from simbias.flows._shared.turn import counted, first_counts, turn_of
 from simbias.introspection.trained import size, split_trained
 
 # A time counts as reached within rounding, as it does for the engine.
@@ -265,7 +265,7 @@ class Descent(AbstractFlow):
         new = optax.apply_updates(params, updates)
 
         is_before = state.time < until.astype(state.time.dtype) * _REACHED
-        goes, status = turn_of(state, is_before, count, self.max_steps)
+        goes, status = eligibility_of(state, is_before, count, self.max_steps)
         if self.schedule is not None:
             is_over = goes & has_ended(self.schedule, count)
             status = where_status(is_over, Status.CONVERGED, status)

@@ -21,6 +21,7 @@ from simbias.flows._shared.attempts import (
     constant_attempt,
     make_problem,
 )
+from simbias.flows._shared.eligibility import counted, eligibility_of, first_counts
 from simbias.flows._shared.objective import (
     choose,
     clock,
@@ -30,7 +31,6 @@ from simbias.flows._shared.objective import (
     where_status,
 )
 from simbias.flows._shared.solvers import check_solver, stages_at_once, stages_taken
-from simbias.flows._shared.turn import counted, first_counts, turn_of
 from simbias.introspection.kinks import kink, kink_of_loss
 from simbias.introspection.partials import whole
 from simbias.introspection.trained import size, split_trained
@@ -160,10 +160,12 @@ class GradientFlow(AbstractFlow):
             new = constant_attempt(self.solver, self.dt0, problem, params, state, until)
 
         attempts = state.stats["accepted"] + state.stats["rejected"]
-        turn = turn_of(state, until > state.time, attempts, self.max_steps)
-        tries = turn.goes & new.is_tried
+        eligibility = eligibility_of(
+            state, until > state.time, attempts, self.max_steps
+        )
+        tries = eligibility.goes & new.is_tried
         moves = tries & new.is_kept
-        status = jnp.where(turn.goes, new.status, turn.status)
+        status = jnp.where(eligibility.goes, new.status, eligibility.status)
         memory = choose(tries, new.memory, state.memory)
         if self.rest is not None:
             way, is_at_rest = gone(state.memory.way, new.params, new.time, self.rest)

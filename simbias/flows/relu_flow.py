@@ -11,17 +11,18 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
 from simbias.errors import BadInput
-from simbias.flows._relu.attempt import Chosen, attempted, first_stats
-from simbias.flows._relu.by_leaders import by_leaders
-from simbias.flows._relu.decoupled import may_be_decoupled
+from simbias.flows._relu.attempt import attempted, first_stats
+from simbias.flows._relu.by_aggregation import by_aggregation
 from simbias.flows._relu.events import PLACES, no_log
 from simbias.flows._relu.frozen import Sample, extended_sample
+from simbias.flows._relu.integrate_step import Options
 from simbias.flows._relu.memory import ReluMemory, next_length
-from simbias.flows._relu.position import (
-    choices_at_start,
+from simbias.flows._relu.neuron_state import (
     first_length,
-    first_position,
+    first_neurons,
+    nonunique_at_start,
 )
+from simbias.flows._relu.noninteracting import may_be_noninteracting
 from simbias.flows._relu.smooth_step import unknown_stiffness
 from simbias.flows._relu.step_control import first_controller
 from simbias.flows._relu.weights import weights
@@ -40,7 +41,7 @@ from simbias.numerics.planes import Planes
 _LEAST_RTOL = 1000
 # Neurons × samples from which steps of neurons by themselves are worth what they take
 # to compile: members take a half to two thirds of the time.
-ALONE_PAYS = 15_000
+NONINTERACTING_PAYS = 15_000
 
 
 class ReluFlow(AbstractFlow):
@@ -49,7 +50,7 @@ class ReluFlow(AbstractFlow):
     The field jumps where a neuron meets a data hyperplane, w·x = 0.  During a step the
     activation pattern is frozen, so that the Runge–Kutta method sees a smooth field;
     neurons that met a hyperplane then follow their own events: they cross it or, when
-    both sides push them back, slide along it (are pinned) until the subgradient of
+    both sides push them back, slide along it until the subgradient of
     least norm lets them go.  Output weights that are `frozen` are held fixed.
 
     A step is accepted if the root mean square over neurons of the error relative to
@@ -58,23 +59,24 @@ class ReluFlow(AbstractFlow):
     order terms of what events do to all other neurons.  The error follows `rtol` down
     to 1e-9, and evaluations grow by about 2 per factor 10.  A tolerance below 1000
     roundings is raised to that: 1.2e-4 in float32, 2.2e-13 in float64.  Of wide
-    networks, neurons on the same sides and pins whose w and a differ by less than
-    `rtol` / 10 but for their size move as one from then on.
+    networks, neurons on the same sides that slide on the same planes and whose w and a
+    differ by less than `rtol` / 10 but for their size move as one from then on.
 
     `stats`: `evaluations` of the field (Tsit5: 7 per attempt), `accepted`, `rejected`,
-    `crossings`, `pins`, `releases`, and `choices`: how often the flow had more than one
-    way to go on (see docs/exact_flow.md, *Where the flow is not unique*).  Of the steps
-    `accepted`, `alone` are of every neuron by itself (`decouple`), `led` of a few
-    that stand for a whole wide network, and `by_class` of representatives of the
-    classes of its neurons; every other step is of all neurons at once.
+    `crossings`, `slides`, `releases`, and `nonunique_events`: how often the flow had
+    more than one way to go on (see docs/exact_flow.md, *Where the flow is not unique*).
+    Of the steps `accepted`, `noninteracting` are of every neuron by itself
+    (`decouple`), `aggregated` of a few that stand for a whole wide network, and
+    `by_class` of representatives of the classes of its neurons; every other step is of
+    all neurons at once.
 
     Args:
         rtol: relative tolerance.
         solver: explicit Runge–Kutta method of diffrax with an error estimate.
         dt0: first step; None takes one in which weights move by about 1 %.
         max_steps: a member that needs more attempts ends as MAX_STEPS.
-        max_pins: hyperplanes one neuron can slide on at once; None is as many as there
-            can be, up to 32.  A member that needs more ends as CAPACITY.
+        max_sliding: hyperplanes one neuron can slide on at once; None is as many as
+            there can be, up to 32.  A member that needs more ends as CAPACITY.
         rows: neurons whose events are followed at a time; changes speed only.
         stabilise: steps that stability bounds are left to Runge–Kutta–Chebyshev,
             whose number of evaluations grows with the root of their length.
@@ -102,7 +104,7 @@ class ReluFlow(AbstractFlow):
     )
     dt0: Real | None = None
     max_steps: int = eqx.field(static=True, default=1_000_000)
-    max_pins: int | None = eqx.field(static=True, default=None)
+    max_sliding: int | None = eqx.field(static=True, default=None)
     rows: int | None = eqx.field(static=True, default=None)
     stabilise: bool = eqx.field(static=True, default=True)
     decouple: bool | None = eqx.field(static=True, default=None)
@@ -120,7 +122,7 @@ class ReluFlow(AbstractFlow):
             raise BadInput(
                 f"`decouple` must be True, False or None, got {self.decouple!r}."
             )
-        for name in ("max_steps", "max_pins", "rows"):
+        for name in ("max_steps", "max_sliding", "rows"):
             if getattr(self, name) is not None:
                 positive_integer(name, getattr(self, name))
         if self.events != 0:
@@ -138,15 +140,15 @@ class ReluFlow(AbstractFlow):
             )
 
     def attempt_size(self, network: Any, n: int, width: int, tile: int) -> int:  # noqa: ARG002
-        """Numbers that an attempt holds: 4⅜ per n × m, and four per one of the pins."""
+        """Numbers that an attempt holds: 4⅜ per n × m, four per plane slid on."""
         m, e = network.w.shape[0], network.w.shape[1] + (network.b is not None)
-        pins = min(n, e, 32 if self.max_pins is None else self.max_pins)
+        sliding = min(n, e, 32 if self.max_sliding is None else self.max_sliding)
         noted = 4 * (m * PLACES + self.events) if self.events else 0
-        return 35 * n * width // 8 + 4 * m * pins * (e + 4) + noted
+        return 35 * n * width // 8 + 4 * m * sliding * (e + 4) + noted
 
     def step_equations(self, state: FlowState) -> int:
         """About as many as there are; neurons by classes take more."""
-        return 5_000 if state.memory.position.classes is None else 20_000
+        return 5_000 if state.memory.neurons.classes is None else 20_000
 
     def history(self, state: FlowState) -> dict[str, Float[Array, " event"]]:
         """Time, neuron, sample and kind of events; NaN in places that are left."""
@@ -185,28 +187,30 @@ class ReluFlow(AbstractFlow):
         slope = _slope(network)
         w, a = weights(network)
         sample = _sample(network, data, loss)
-        if self.decouple and not may_be_decoupled(sample):
+        if self.decouple and not may_be_noninteracting(sample):
             raise BadInput(
                 "`decouple`: neurons are followed by themselves for one output that is "
                 f"trained, got {sample.y.shape[1]} outputs and frozen = "
                 f"{getattr(network, 'frozen', ())}. Leave it out."
             )
-        position = first_position(w, a, sample, slope, self._capacity(sample))
-        is_sane = is_finite((w, a, position.rates, data.weight))
+        neurons = first_neurons(w, a, sample, slope, self._capacity(sample))
+        is_sane = is_finite((w, a, neurons.rates, data.weight))
         status = where_status(~is_sane, Status.NONFINITE, jnp.int32(Status.RUNNING))
-        length = first_length(position) if self.dt0 is None else self.dt0
-        choices = choices_at_start(position, sample, slope)
-        stats = first_stats(choices=choices)
+        length = first_length(neurons) if self.dt0 is None else self.dt0
+        nonunique_events = nonunique_at_start(neurons, sample, slope)
+        stats = first_stats(nonunique_events=nonunique_events)
         if self.events:
             stats["events"] = jnp.int32(0)
         memory = ReluMemory(
             planes=sample.planes,
             length=jnp.asarray(length, clock()),
-            position=position,
+            neurons=neurons,
             controller=first_controller(w.dtype),
             has_overflowed=jnp.array(False),
             stiffness=unknown_stiffness(w, a) if self.stabilise else None,
-            trust=jnp.ones((), w.dtype) if self._may_be_alone(len(w), sample) else None,
+            trust=jnp.ones((), w.dtype)
+            if self._may_be_noninteracting(len(w), sample)
+            else None,
             log=no_log(self.events, clock()) if self.events else None,
         )
         return FlowState(network, jnp.zeros((), clock()), status, stats, memory)
@@ -214,34 +218,41 @@ class ReluFlow(AbstractFlow):
     def step(
         self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
     ) -> FlowState:
-        """One attempt, or up to 32 of leaders in its place; `until` must be finite."""
+        """One attempt, or up to 32 of an aggregated network; `until` must be finite."""
         sample = _sample(state.network, data, loss, state.memory.planes)
         rtol, until = self._rtol(state.network.w.dtype), until.astype(state.time.dtype)
         here = sample, until, rtol
-        slope, has_events = _slope(state.network), self.events > 0
-        chosen = Chosen(self.solver, slope, self.rows, self.max_steps, has_events)
-        attempt = functools.partial(attempted, chosen)
-        if state.memory.position.classes is None or has_events:
+        has_events = self.events > 0
+        options = Options(
+            self.solver,
+            rtol,
+            _slope(state.network),
+            self.rows,
+            self.max_steps,
+            has_events,
+        )
+        attempt = functools.partial(attempted, options)
+        if state.memory.neurons.classes is None or has_events:
             return attempt(state, *here)[0]
         goes = (state.status == Status.RUNNING) & (state.time < until)
-        is_alone = next_length(state.memory, sample, rtol)[1]
-        led = by_leaders(attempt, state, here, goes & ~is_alone)
+        is_noninteracting = next_length(state.memory, sample, rtol)[1]
+        ahead = by_aggregation(attempt, state, here, goes & ~is_noninteracting)
         by_all = lambda here, state: attempt(state, *here)[0]
-        is_left = (led.status == Status.RUNNING) & (led.time == state.time)
-        return when(by_all)(goes & is_left, here, led)
+        is_left = (ahead.status == Status.RUNNING) & (ahead.time == state.time)
+        return when(by_all)(goes & is_left, here, ahead)
 
     def _rtol(self, dtype: jnp.dtype) -> Float[Array, ""]:
         least = _LEAST_RTOL * jnp.finfo(dtype).eps
         return jnp.maximum(jnp.asarray(self.rtol, dtype), least)
 
-    def _may_be_alone(self, m: int, sample: Sample) -> bool:
-        pays = m * sample.x.shape[0] >= ALONE_PAYS
+    def _may_be_noninteracting(self, m: int, sample: Sample) -> bool:
+        pays = m * sample.x.shape[0] >= NONINTERACTING_PAYS
         wanted = pays if self.decouple is None else self.decouple
-        return wanted and may_be_decoupled(sample) and not self.events
+        return wanted and may_be_noninteracting(sample) and not self.events
 
     def _capacity(self, sample: Sample) -> int:
         n, e = sample.x.shape
-        return min(n, e, 32 if self.max_pins is None else self.max_pins)
+        return min(n, e, 32 if self.max_sliding is None else self.max_sliding)
 
 
 def _sample(

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from simbias.core import Dataset, Status
-from simbias.flows._relu import crossings, position
+from simbias.flows._relu import crossings, neuron_state
 from simbias.flows._relu.clearance import prospect
-from simbias.flows._relu.course import Course, Step
 from simbias.flows._relu.crossings import may_meet
 from simbias.flows._relu.frozen import extended_sample
 from simbias.flows._relu.single_neuron import Point
+from simbias.flows._relu.step_trajectory import Step, Trajectory
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
 from simbias.networks import balanced
@@ -60,10 +60,10 @@ def test_the_flow_is_the_same_whoever_is_looked_at(monkeypatch):
     """All neurons, or those that have turned."""
     data = problem()
     plain = end(data)
-    assert plain.memory.position.clear is None
-    monkeypatch.setattr(position, "PAYS", 1)
+    assert plain.memory.neurons.clear is None
+    monkeypatch.setattr(neuron_state, "PAYS", 1)
     looked = end(data)
-    assert looked.memory.position.clear is not None
+    assert looked.memory.neurons.clear is not None
     assert_same(looked, plain)
 
 
@@ -78,39 +78,41 @@ def course_of(data, turn, seed=0):
         balanced(jax.random.key(0), m=M, d=D),
         (w, jnp.ones((M, 1))),
     )
-    here = ReluFlow().init(network, data, half_mse, jax.random.key(0)).memory.position
+    here = ReluFlow().init(network, data, half_mse, jax.random.key(0)).memory.neurons
     none, zero = jnp.zeros(M), jnp.zeros(M, jnp.int32)
     still = jnp.zeros((M, 1))
-    course = Course(
+    trajectory = Trajectory(
         none, Point(w, here.a, moved, still), Point(w + moved, here.a, moved, still),
-        here.is_above, here.pins, here.rates.moment, here.rates.moment, none, none,
+        here.is_above, here.sliding, here.rates.moment, here.rates.moment, none, none,
         zero, zero, zero, zero, none > 0, none > 0, None,
     )  # fmt: skip
     pull = sample.pulls(here.rates.residual)
-    return course, Step(sample, pull, pull, jnp.asarray(1.0), 0.0, jnp.asarray(1e-5))
+    return trajectory, Step(
+        sample, pull, pull, jnp.asarray(1.0), 0.0, jnp.asarray(1e-5)
+    )
 
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_neurons_without_pins_need_one_slot(seed):
-    course, step = course_of(problem(), 1.0, seed)
-    is_pending = may_meet(course, step)
-    course = eqx.tree_at(lambda c: c.is_pending, course, is_pending)
-    one = eqx.filter_jit(crossings._next_event_of_free)(step, course)
-    other = eqx.filter_jit(crossings._next_event)(step, course)
-    assert int(jnp.sum(one.meetings)) > M // 2
+    trajectory, step = course_of(problem(), 1.0, seed)
+    is_pending = may_meet(trajectory, step)
+    trajectory = eqx.tree_at(lambda c: c.is_pending, trajectory, is_pending)
+    one = eqx.filter_jit(crossings._next_event_of_free)(step, trajectory)
+    other = eqx.filter_jit(crossings._next_event)(step, trajectory)
+    assert int(jnp.sum(one.event_count)) > M // 2
     for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True):
         np.testing.assert_allclose(a, b, atol=1e-10)
 
 
 @pytest.mark.parametrize("turn", [1e-3, 0.05, 1.0])
 def test_nobody_who_may_meet_a_plane_is_left_out(turn):
-    course, step = course_of(problem(), turn)
-    first = prospect(course, step, jnp.zeros(M))
-    np.testing.assert_array_equal(first.is_pending, may_meet(course, step))
+    trajectory, step = course_of(problem(), turn)
+    first = prospect(trajectory, step, jnp.zeros(M))
+    np.testing.assert_array_equal(first.is_pending, may_meet(trajectory, step))
     # What was known then is enough for half of the way once more.
-    end = course.end.w
+    end = trajectory.end.w
     again = eqx.tree_at(
-        lambda c: (c.start.w, c.end.w), course, (end, end + course.end.dw / 2)
+        lambda c: (c.start.w, c.end.w), trajectory, (end, end + trajectory.end.dw / 2)
     )
     later = prospect(again, step, jnp.where(first.is_pending, 0, first.clear))
     missed = may_meet(again, step) & ~first.is_pending & ~later.is_pending

@@ -7,10 +7,10 @@ import pytest
 
 from simbias import losses
 from simbias.core import Dataset
-from simbias.flows._relu.course import Pins
 from simbias.flows._relu.frozen import extended_sample
-from simbias.flows._relu.pins import dual_basis, pinned_normals
 from simbias.flows._relu.releases import Held, release
+from simbias.flows._relu.sliding import dual_basis, sliding_normals
+from simbias.flows._relu.step_trajectory import Sliding
 
 LENGTH = 0.5
 let_go = jax.jit(release, static_argnames=("slope", "rows"))
@@ -29,9 +29,9 @@ def released(
     sample = extended_sample(data, losses.half_mse, has_bias=False)
     plane = jnp.asarray([planes], jnp.int32)
     speeds = jnp.asarray([before], float)
-    pins = Pins(
+    sliding = Sliding(
         plane=plane,
-        dual=dual_basis(pinned_normals(sample.normal, plane)),
+        dual=dual_basis(sliding_normals(sample.normal, plane)),
         below=speeds[:, :, 0],
         above=speeds[:, :, 1],
         excursion=jnp.full(plane.shape, excursion),
@@ -42,9 +42,9 @@ def released(
         a=jnp.ones((1, 1)),
         moment=jnp.asarray(below, float)[None, None],
         is_above=jnp.asarray([[False, False, True]]),
-        pins=pins,
+        sliding=sliding,
         released=none,
-        choices=none,
+        nonunique_events=none,
         is_over=jnp.zeros(1, bool),
     )
     pull = jnp.asarray(pull, float)[:, None]
@@ -70,8 +70,8 @@ def test_a_pin_that_lets_go_upwards_is_active_and_as_far_as_it_would_be(plane):
     below[plane] = 0.6
     np.testing.assert_allclose(end.moment[0, 0], below, rtol=1e-12)
     assert end.is_above[0].tolist() == [plane == 0, plane == 1, True]
-    assert end.pins.plane.tolist() == [[-1]]
-    assert [int(v[0]) for v in (end.released, end.choices)] == [1, 0]
+    assert end.sliding.plane.tolist() == [[-1]]
+    assert [int(v[0]) for v in (end.released, end.nonunique_events)] == [1, 0]
 
 
 def test_a_pin_that_lets_go_downwards_is_inactive():
@@ -80,15 +80,15 @@ def test_a_pin_that_lets_go_downwards_is_inactive():
     np.testing.assert_allclose(end.w[0], [0, -far, 1], rtol=1e-12)
     np.testing.assert_allclose(end.moment[0, 0], [0, -0.5, 0.5])
     assert end.is_above[0].tolist() == [False, False, True]
-    assert end.pins.plane.tolist() == [[-1]]
-    assert [int(v[0]) for v in (end.released, end.choices)] == [1, 0]
+    assert end.sliding.plane.tolist() == [[-1]]
+    assert [int(v[0]) for v in (end.released, end.nonunique_events)] == [1, 0]
 
 
 def test_a_pin_that_has_hardly_left_is_kept_and_the_distance_noted():
     end = released([0.0, 1.0, 0.5], [0.0, 0.4, 0.0], [(0.9, -0.2)], tolerance=1.0)
     np.testing.assert_array_equal(end.w[0], [0, 0, 1])
-    assert end.pins.plane.tolist() == [[1]]
-    assert float(end.pins.excursion[0, 0]) == pytest.approx(travelled(0.2, 0.6))
+    assert end.sliding.plane.tolist() == [[1]]
+    assert float(end.sliding.excursion[0, 0]) == pytest.approx(travelled(0.2, 0.6))
     assert int(end.released[0]) == 0
 
 
@@ -107,8 +107,8 @@ def test_who_catches_up_across_another_plane_says_so(share):
 @pytest.mark.parametrize("excursion", [0.0, 0.01])
 def test_a_pin_that_holds_again_forgets_how_far_it_had_left(excursion):
     end = released([0.0, 0.5, 0.5], [0.0, 1.0, 0.0], [(0.5, -0.5)], excursion=excursion)
-    assert end.pins.plane.tolist() == [[1]]
-    assert float(end.pins.excursion[0, 0]) == 0
+    assert end.sliding.plane.tolist() == [[1]]
+    assert float(end.sliding.excursion[0, 0]) == 0
     assert int(end.released[0]) == 0
 
 
@@ -117,7 +117,7 @@ def test_of_two_pins_the_one_that_holds_stays(planes):
     before = [{0: (0.5, -0.5), 1: (0.9, -0.2), -1: (0.0, 0.0)}[p] for p in planes]
     end = released([0.5, 1.0, 0.5], [1.0, 0.4, 0.0], before, planes)
     np.testing.assert_allclose(end.w[0], [0, travelled(0.2, 0.6), 1], rtol=1e-12)
-    assert end.pins.plane.tolist() == [[0 if p == 0 else -1 for p in planes]]
+    assert end.sliding.plane.tolist() == [[0 if p == 0 else -1 for p in planes]]
     assert end.is_above[0].tolist() == [False, True, True]
     assert int(end.released[0]) == 1
 
@@ -125,7 +125,7 @@ def test_of_two_pins_the_one_that_holds_stays(planes):
 def test_a_neuron_that_nothing_pushes_up_from_below_has_died_and_leaves():
     end = released([0.0, 0.0, 0.0], [0.0, 0.4, 0.0], [(0.0, -0.4)])
     np.testing.assert_array_equal(end.w[0], [0, 0, 1])
-    assert end.pins.plane.tolist() == [[-1]]
+    assert end.sliding.plane.tolist() == [[-1]]
     assert not bool(end.is_above[0, 1])
     assert int(end.released[0]) == 1
 
@@ -135,5 +135,5 @@ def test_from_a_kink_that_has_turned_concave_it_goes_where_it_is_faster(below, g
     end = released([0.0, below, 0.5], [0.0, -0.4, 0.0], [(0.1, -0.1)])
     assert bool(end.is_above[0, 1]) == goes_up
     assert (float(end.w[0, 1]) > 0) == goes_up
-    assert end.pins.plane.tolist() == [[-1]]
-    assert [int(v[0]) for v in (end.released, end.choices)] == [1, 1]
+    assert end.sliding.plane.tolist() == [[-1]]
+    assert [int(v[0]) for v in (end.released, end.nonunique_events)] == [1, 1]

@@ -10,7 +10,7 @@ from simbias import losses
 from simbias.core import Dataset, Status
 from simbias.flows._relu.event_step import attempt_step
 from simbias.flows._relu.frozen import extended_sample
-from simbias.flows._relu.leg import Method
+from simbias.flows._relu.integrate_step import Options
 from simbias.flows._relu.subgradient import box_least_norm
 from simbias.flows.relu_flow import ReluFlow
 from simbias.networks.activations import LeakyRelu, gelu
@@ -130,7 +130,7 @@ def test_neuron_crosses_where_the_speed_keeps_its_sign():
     expected = np.append(w, a)[None, :] * TINY
     assert distance(weights(state), expected) < 1e-6  # 10 rtol
     assert int(state.stats["crossings"]) == 1
-    assert int(state.stats["pins"]) == 0
+    assert int(state.stats["slides"]) == 0
 
 
 def test_neuron_slides_where_both_sides_push_it_back():
@@ -139,7 +139,7 @@ def test_neuron_slides_where_both_sides_push_it_back():
     w, a = constant_drive([2, -2], 2, [0.5, -0.5], 1.5 - np.log(2))
     expected = np.append(w, a)[None, :] * TINY
     assert distance(weights(state), expected) < 1e-6
-    assert int(state.stats["pins"]) == 1
+    assert int(state.stats["slides"]) == 1
     assert int(state.stats["releases"]) == 0
     assert abs(state.network.w[0, :2] @ X[1]) < 1e-12 * TINY
 
@@ -156,7 +156,7 @@ def test_leaky_neuron_slides_with_its_own_subgradient():
     w, a = constant_drive([1, -1.2], 1, before, t)
     w, a = constant_drive(w, a, [0.5, -0.5], 2.0 - t)
     assert distance(weights(state), np.append(w, a)[None, :] * TINY) < 1e-6
-    assert int(state.stats["pins"]) == 1
+    assert int(state.stats["slides"]) == 1
 
 
 def test_neuron_slides_on_two_hyperplanes_at_once():
@@ -169,7 +169,7 @@ def test_neuron_slides_on_two_hyperplanes_at_once():
     drive = np.array([1, -1, -1]) / 3
     w, a = constant_drive([2, -2, -2], 2, drive, 1.5 - np.log(2))
     assert distance(weights(state), np.append(w, a)[None, :] * TINY) < 1e-6
-    assert int(state.stats["pins"]) == 2
+    assert int(state.stats["slides"]) == 2
 
 
 def driven(label, constant, pull, sliding):
@@ -198,7 +198,7 @@ def driven(label, constant, pull, sliding):
 def test_sliding_neuron_leaves_when_its_subgradient_reaches_an_end(problem, is_active):
     x, y, w, a = problem
     state = flowed(network(w, a), sample(x, y), 4.0)
-    assert int(state.stats["pins"]) == 1
+    assert int(state.stats["slides"]) == 1
     assert int(state.stats["releases"]) == 1
     h = float(state.network.w[0] @ x[1])
     assert (h > 1e-3 * TINY) if is_active else (h < -1e-3 * TINY)
@@ -211,7 +211,7 @@ def test_two_pins_are_released_at_once():
     # η = x₂·D / (3 · 0.42) for both, from 0.84 on.
     x, y, w, a = driven(-0.5, [1.0, 0, 0, 0], 1.5, (-0.42, -0.42))
     state = flowed(network(w, a), sample(x, y), 4.0)
-    assert int(state.stats["pins"]) == 2
+    assert int(state.stats["slides"]) == 2
     assert int(state.stats["releases"]) == 2
     w0 = state.network.w[0]
     assert abs(float(w0[1] - w0[2])) < 1e-6 * TINY
@@ -227,7 +227,7 @@ def test_agrees_with_tiny_steps(loss, slope):
     y = np.sign(y) if is_logistic else y
     state = flowed(network(w, a, slope), sample(x, y), 15.0, loss, rtol=1e-6)
     reference = euler(x, y, w, a, 15.0, 1e-3, slope, is_logistic)
-    assert int(state.stats["pins"]) > 0
+    assert int(state.stats["slides"]) > 0
     # Euler's error is of this order: the two that are extrapolated differ by 1e-3.
     assert np.median(distance(weights(state), reference)) < 2e-4
 
@@ -338,7 +338,7 @@ def test_a_stop_on_the_way_lands_on_it_and_costs_little():
 def test_too_many_pins_is_a_status():
     x = np.array([[1.0, 0, 0], [1, 1, 0], [1, 0, 1]])
     net = network([[TINY, -2 * TINY, -2.2 * TINY]], [TINY])
-    state = flowed(net, sample(x, [3.0, -3.0, -3.0]), 1.5, max_pins=1)
+    state = flowed(net, sample(x, [3.0, -3.0, -3.0]), 1.5, max_sliding=1)
     assert int(state.status) == Status.CAPACITY
     assert float(state.time) < 1.5
 
@@ -356,11 +356,11 @@ def test_a_neuron_that_died_rests_without_pins_and_never_wakes():
     for seed in range(8):
         x, y, w, a = dying_problem(seed)
         state = flowed(network(w, a), sample(x, y), 40.0, rtol=1e-4)
-        position = state.memory.position
+        position = state.memory.neurons
         is_dead = ~np.any(np.asarray(position.is_above)[:, : len(x)], axis=1)
         is_dead &= np.all(np.asarray(position.rates.w) == 0, axis=1)
         count += int(is_dead.sum())
-        assert np.all(np.asarray(position.pins.plane)[is_dead] == -1)
+        assert np.all(np.asarray(position.sliding.plane)[is_dead] == -1)
         until = jnp.asarray(400.0)
         flow = ReluFlow(rtol=jnp.asarray(1e-4))
         later = advance(flow, state, sample(x, y), losses.half_mse, until)
@@ -384,7 +384,7 @@ def test_the_final_time_changes_no_status():
 
 
 def test_pins_that_should_go_are_held_no_further_than_the_tolerance():
-    pins = 0
+    sliding = 0
     for seed in range(6):
         x, y, w, a = random_problem(40 + seed)
         data, rtol = sample(x, y), 1e-5
@@ -393,18 +393,18 @@ def test_pins_that_should_go_are_held_no_further_than_the_tolerance():
         state = flow.init(network(w, a), data, losses.half_mse, key)
         for until in np.linspace(2, 60, 30):
             state = advance(flow, state, data, losses.half_mse, jnp.asarray(until))
-            held = state.memory.position.pins
+            held = state.memory.neurons.sliding
             length = np.sum(np.asarray(held.dual) ** 2, axis=2)
-            is_pin = np.asarray(held.plane) >= 0
+            is_sliding = np.asarray(held.plane) >= 0
             # How far it would have gone, over the distance that counts.
             far = np.abs(np.asarray(held.excursion)) * np.sqrt(length)
             size = np.linalg.norm(weights(state), axis=1)[:, None]
             below, above = np.asarray(held.below), np.asarray(held.above)
-            should_go = is_pin & ((below <= 0) | (above >= 0))
+            should_go = is_sliding & ((below <= 0) | (above >= 0))
             assert np.all((far <= 1.1 * rtol * size)[should_go])
-            assert not np.any(is_pin & (below == 0))
-            pins += int(is_pin.sum())
-    assert pins > 100
+            assert not np.any(is_sliding & (below == 0))
+            sliding += int(is_sliding.sum())
+    assert sliding > 100
 
 
 def test_w_that_arrives_at_0_where_all_planes_meet_stays_while_all_push_back():
@@ -413,9 +413,9 @@ def test_w_that_arrives_at_0_where_all_planes_meet_stays_while_all_push_back():
     x, w = rng.standard_normal((8, 2)), 0.3 * rng.standard_normal((2, 2))
     state = flowed(network(w, [1.0, 0.8]), sample(x, -np.ones(8)), 20.0)
     assert int(state.status) == Status.RUNNING
-    assert np.max(np.abs(np.asarray(state.memory.position.rates.w))) < 1e-9
+    assert np.max(np.abs(np.asarray(state.memory.neurons.rates.w))) < 1e-9
     # All kinks are convex: there is one solution.
-    assert int(state.stats["choices"]) == 0
+    assert int(state.stats["nonunique_events"]) == 0
     reference = euler(x, -np.ones(8), w, [1.0, 0.8], 20.0, 1e-3)
     assert np.max(distance(weights(state), reference)) < 2e-3  # of Euler's step
 
@@ -427,7 +427,7 @@ def test_w_that_arrives_at_0_beside_a_concave_kink_is_counted():
     y = np.array([-1.0, -1.0, -1.0, 0.3, -1.0])
     state = flowed(network([[0.1, 0.0]], [1.0]), sample(x, y), 5.0)
     assert np.max(np.abs(weights(state)[0, :2])) < 1e-12
-    assert int(state.stats["choices"]) == 1
+    assert int(state.stats["nonunique_events"]) == 1
 
 
 def test_a_start_at_w_0_rests_and_is_counted():
@@ -436,12 +436,12 @@ def test_a_start_at_w_0_rests_and_is_counted():
     w, a = np.array([[0.0, 0.0], [0.1, 0.0]]), np.array([0.5, 0.1])
     state = flowed(network(w, a), sample(x, y), 5.0)
     np.testing.assert_array_equal(np.asarray(state.network.w)[0], 0)
-    assert int(state.stats["choices"]) == 1
+    assert int(state.stats["nonunique_events"]) == 1
 
 
 def in_order(order, x, y, w, a, time=4.0):
     state = flowed(network(w, a), sample(x[order], y[order]), time)
-    return weights(state)[: len(w)], int(state.stats["choices"])
+    return weights(state)[: len(w)], int(state.stats["nonunique_events"])
 
 
 ORDERS = ([0, 1, 2], [1, 0, 2], [2, 1, 0], [2, 0, 1])
@@ -474,14 +474,14 @@ def test_a_sample_is_not_lost_in_a_chain_of_neighbours():
         assert float(state.network(padded([1.0, 0.0], D))[0]) == pytest.approx(3, 1e-3)
 
 
-@pytest.mark.parametrize(("y1", "choices"), [(1.0, 1), (0.2, 0), (-1.0, 0)])
+@pytest.mark.parametrize(("y1", "nonunique_events"), [(1.0, 1), (0.2, 0), (-1.0, 0)])
 def test_a_start_on_a_kink_that_pushes_away_on_both_sides_is_counted(y1, choices):
     # Along u = x₁/|x₁| the second sample drives by −3/√5, the first by 5y₁/√5 above.
     x = np.array([[1.0, 2.0], [1.0, -2.0]])
     net = network([[2 * TINY, -TINY]], [TINY])
     data = sample(x, [y1, 1.0])
     state = ReluFlow().init(net, data, losses.half_mse, jax.random.key(0))
-    assert int(state.stats["choices"]) == choices
+    assert int(state.stats["nonunique_events"]) == choices
 
 
 def test_a_start_on_a_kink_is_counted_on_planes_with_no_zero_among_their_numbers():
@@ -490,7 +490,7 @@ def test_a_start_on_a_kink_is_counted_on_planes_with_no_zero_among_their_numbers
     data = Dataset(x, y, jnp.ones(2), y, jnp.zeros((0, 2)))
     net = TwoLayer(jnp.asarray([[2 * TINY, -TINY]]), jnp.asarray([[TINY]]))
     state = ReluFlow().init(net, data, losses.half_mse, jax.random.key(0))
-    assert int(state.stats["choices"]) == 1
+    assert int(state.stats["nonunique_events"]) == 1
 
 
 @pytest.mark.long
@@ -511,16 +511,16 @@ def test_no_attempt_is_kept_that_crosses_a_plane_and_ends_before_it():
     # At so loose a tolerance the error alone would keep some of them.
     x, y, w, a = random_problem(32)
     data, net = sample(x, y), network(w, a)
-    before = flowed(net, data, 12.0, rtol=1e-3).memory.position
+    before = flowed(net, data, 12.0, rtol=1e-3).memory.neurons
     planes = extended_sample(data, losses.half_mse, has_bias=False)
-    method = Method(diffrax.Tsit5(), jnp.asarray(0.1), 0.0, 16, has_events=False)
+    method = Options(diffrax.Tsit5(), jnp.asarray(0.1), 0.0, 16, 1, has_events=False)
 
     def ended(length):
         end = attempt_step(before, planes, length, method, None)
-        height = end.position.w @ planes.normal.T
-        height = jnp.where(end.position.is_above, height, -height)
-        size = jnp.linalg.norm(end.position.w, axis=1, keepdims=True)
-        crosses = end.position.is_above != before.is_above
+        height = end.neurons.w @ planes.normal.T
+        height = jnp.where(end.neurons.is_above, height, -height)
+        size = jnp.linalg.norm(end.neurons.w, axis=1, keepdims=True)
+        crosses = end.neurons.is_above != before.is_above
         return end.error, jnp.any(crosses & (height < -1e-9 * size))
 
     lengths = jnp.logspace(-1, 0.7, 18)

@@ -254,7 +254,7 @@ def _replay(one, start, end):
     np.testing.assert_allclose(h[slides], 0, atol=1e-12)
     kinds = np.bincount(places[2].astype(int), minlength=6)
     assert kinds[1] + kinds[2] == one["crossings"]
-    assert kinds[3] == one["pins"]
+    assert kinds[3] == one["slides"]
     assert kinds[4] + kinds[5] == one["releases"]
 
 

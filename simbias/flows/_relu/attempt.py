@@ -3,19 +3,18 @@
 import dataclasses
 from typing import NamedTuple
 
-import diffrax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from simbias.core import FlowState, Status
 from simbias.flows._relu.event_step import Attempt, attempt_step
 from simbias.flows._relu.frozen import Sample
-from simbias.flows._relu.leg import Method
+from simbias.flows._relu.integrate_step import Options
 from simbias.flows._relu.memory import ReluMemory, next_length
-from simbias.flows._relu.position import Position
-from simbias.flows._relu.rows import rows_at_once
+from simbias.flows._relu.neuron_state import NeuronState
 from simbias.flows._relu.step_control import controlled, first_controller
 from simbias.flows._relu.weights import with_weights
+from simbias.flows._shared.eligibility import counted, eligibility_of, first_counts
 from simbias.flows._shared.objective import (
     CLIP,
     choose,
@@ -23,52 +22,36 @@ from simbias.flows._shared.objective import (
     least_step,
     where_status,
 )
-from simbias.flows._shared.turn import counted, first_counts, turn_of
 
 # A step of every neuron by itself that was not kept makes the next one so much shorter.
 _DISTRUST = 0.25
-# Events of a share of the neurons are followed at a time, or of so many.
-_PARTS, _FEWEST = 16, 16
-
-
-class Chosen(NamedTuple):
-    """What the user chose, and the activation; `rows` None is as many as are fast."""
-
-    solver: diffrax.AbstractERK
-    slope: float
-    rows: int | None
-    max_steps: int
-    has_events: bool
 
 
 def attempted(
-    chosen: Chosen,
+    options: Options,
     state: FlowState,
     sample: Sample,
     until: Float[Array, ""],
     rtol: Float[Array, ""],
 ) -> tuple[FlowState, Bool[Array, ""]]:
-    """After one attempt; whether it was given up since leaders do not do."""
+    """After one attempt; whether aggregated neurons passed their bound in it."""
+    options = options._replace(rtol=rtol)
     memory, time, network = state.memory, state.time, state.network
     dtype = network.w.dtype
     rounding = jnp.finfo(until.dtype).eps * until
-    wish, is_alone = next_length(memory, sample, rtol)
+    wish, is_noninteracting = next_length(memory, sample, rtol)
     is_clipped = time + wish > until - CLIP * rounding
     tnext = jnp.where(is_clipped, until, time + wish)
     length = (tnext - time).astype(dtype)
-    rows, (m, n) = chosen.rows, memory.position.is_above.shape
-    if rows is None:
-        rows = rows_at_once(max(m // _PARTS, _FEWEST), n)
-    method = Method(chosen.solver, rtol, chosen.slope, rows, chosen.has_events)
     new = attempt_step(
-        memory.position,
+        memory.neurons,
         sample,
         length,
-        method,
+        options,
         memory.stiffness,
-        None if memory.trust is None else is_alone,
+        None if memory.trust is None else is_noninteracting,
     )
-    known = dataclasses.replace(new.position, clear=None, led=None)
+    known = dataclasses.replace(new.neurons, clear=None, aggregated=None)
     overflows = ~is_finite((known, new.error))
     error = jnp.where(overflows, jnp.inf, new.error)
     is_kept, proposal, controller = controlled(
@@ -91,34 +74,36 @@ def attempted(
     trust = memory.trust
     if trust is not None:
         # Such steps say nothing of how long one of the others may be.
-        controller = choose(is_alone, memory.controller, controller)
-        proposal = jnp.where(is_alone, memory.length, proposal)
-        trust = jnp.where(is_alone & ~is_kept, _DISTRUST * trust, trust)
+        controller = choose(is_noninteracting, memory.controller, controller)
+        proposal = jnp.where(is_noninteracting, memory.length, proposal)
+        trust = jnp.where(is_noninteracting & ~is_kept, _DISTRUST * trust, trust)
 
     attempts = state.stats["accepted"] + state.stats["rejected"]
-    turn = turn_of(state, until > time, attempts, chosen.max_steps)
+    eligibility = eligibility_of(state, until > time, attempts, options.max_steps)
     is_too_small = wish < least_step(time, until)
-    tries = turn.goes & ~is_too_small
-    strays = jnp.array(False) if new.strays is None else tries & new.strays
-    moves = tries & is_kept & ~strays
+    tries = eligibility.goes & ~is_too_small
+    exceeds_bound = (
+        jnp.array(False) if new.exceeds_bound is None else tries & new.exceeds_bound
+    )
+    moves = tries & is_kept & ~exceeds_bound
     small = where_status(
         memory.has_overflowed, Status.NONFINITE, jnp.int32(Status.STEP_TOO_SMALL)
     )
-    status = jnp.where(turn.goes & is_too_small, small, turn.status)
+    status = jnp.where(eligibility.goes & is_too_small, small, eligibility.status)
     status = where_status(moves & new.is_full, Status.CAPACITY, status)
-    kinds = _kinds(memory.position, moves, is_alone)
-    position = choose(moves, new.position, memory.position)
-    network = with_weights(network, position.w, position.a)
+    kinds = _kinds(memory.neurons, moves, is_noninteracting)
+    neurons = choose(moves, new.neurons, memory.neurons)
+    network = with_weights(network, neurons.w, neurons.a)
     log = memory.log
     if log is not None and new.events is not None:
         step = (time, (tnext - time).astype(time.dtype))
         log = choose(moves, log.extended(new.events, *step), log)
     memory = choose(
-        tries & ~strays,
+        tries & ~exceeds_bound,
         ReluMemory(
             memory.planes,
             proposal,
-            position,
+            neurons,
             controller,
             overflows,
             stiffness,
@@ -131,15 +116,22 @@ def attempted(
         network,
         jnp.where(moves, tnext, time),
         status,
-        _counted(state.stats, new, tries, strays, kinds),
+        _counted(state.stats, new, tries, exceeds_bound, kinds),
         memory,
     )
-    return end, strays
+    return end, exceeds_bound
 
 
 def first_stats(**known: Int[Array, ""]) -> dict[str, Int[Array, ""]]:
     """Counts at time 0, those that are known included."""
-    names = ("crossings", "pins", "releases", "alone", "led", "by_class")
+    names = (
+        "crossings",
+        "slides",
+        "releases",
+        "noninteracting",
+        "aggregated",
+        "by_class",
+    )
     zero = {name: jnp.int32(0) for name in names}
     return first_counts(evaluations=1) | zero | known
 
@@ -148,37 +140,41 @@ class _Kinds(NamedTuple):
     """Whether the step was taken, and in which of the cheaper ways."""
 
     accepted: Bool[Array, ""]
-    alone: Bool[Array, ""]
-    led: Bool[Array, ""]
+    noninteracting: Bool[Array, ""]
+    aggregated: Bool[Array, ""]
     by_class: Bool[Array, ""]
 
 
 def _kinds(
-    position: Position, moves: Bool[Array, ""], is_alone: Bool[Array, ""]
+    neurons: NeuronState, moves: Bool[Array, ""], is_noninteracting: Bool[Array, ""]
 ) -> _Kinds:
-    is_led, few = jnp.array(position.led is not None), position.classes
-    by_class = jnp.array(False) if few is None else few.is_enough & ~is_alone & ~is_led
-    return _Kinds(moves, moves & is_alone, moves & is_led, moves & by_class)
+    is_led, few = jnp.array(neurons.aggregated is not None), neurons.classes
+    by_class = (
+        jnp.array(False)
+        if few is None
+        else few.is_enough & ~is_noninteracting & ~is_led
+    )
+    return _Kinds(moves, moves & is_noninteracting, moves & is_led, moves & by_class)
 
 
 def _counted(
     stats: dict[str, Int[Array, ""]],
     new: Attempt,
     tries: Bool[Array, ""],
-    strays: Bool[Array, ""],
+    exceeds_bound: Bool[Array, ""],
     kinds: _Kinds,
 ) -> dict[str, Int[Array, ""]]:
     moves = kinds.accepted
     found = {
         "crossings": new.crossings,
-        "pins": new.pinned,
+        "slides": new.slides,
         "releases": new.released,
-        "choices": new.choices,
+        "nonunique_events": new.nonunique_events,
     }
     if new.events is not None:
         found["events"] = jnp.sum(new.events.count)
-    # An attempt that leaders give up is neither kept nor rejected.
-    rest = counted(stats, tries, moves | strays, new.evaluations)
+    # An attempt of aggregated neurons beyond their bound is neither kept nor rejected.
+    rest = counted(stats, tries, moves | exceeds_bound, new.evaluations)
     return (
         rest
         | {

@@ -7,8 +7,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from simbias.flows._relu.classes import Classes
-from simbias.flows._relu.course import Pins
+from simbias.flows._relu.activation_classes import ActivationClasses
+from simbias.flows._relu.aggregated import Aggregated
+from simbias.flows._relu.class_basis import ClassBasis, class_basis
 from simbias.flows._relu.frozen import (
     Rates,
     Sample,
@@ -16,15 +17,14 @@ from simbias.flows._relu.frozen import (
     neurons_first,
     neurons_last,
 )
-from simbias.flows._relu.led import Led
-from simbias.flows._relu.position import Position, rates_at
-from simbias.flows._relu.representatives import Representatives, representatives
+from simbias.flows._relu.neuron_state import NeuronState, rates_at
 from simbias.flows._relu.smooth_step import Smooth, Stiffness, smooth_step
+from simbias.flows._relu.step_trajectory import Sliding
 from simbias.numerics.conditionals import when
 
 
 def frozen_step(
-    position: Position,
+    neurons: NeuronState,
     sample: Sample,
     length: Float[Array, ""],
     solver: diffrax.AbstractERK,
@@ -34,19 +34,23 @@ def frozen_step(
     """One step with the pattern frozen; neurons last."""
 
     def of_all(here, _):
-        position, sample, length, stiffness = here
-        sides, pins, led = position.is_above, position.pins, position.led
-        sides = sides if led is None else led.of_class(sides)
-        field = frozen_field(sides, slope, pins.plane, pins.dual, sample)
-        rate = neurons_last(position.rates)
-        y0 = _at_rest(rate, position.w.T, position.a.T)
+        neurons, sample, length, stiffness = here
+        sides, sliding, aggregated = (
+            neurons.is_above,
+            neurons.sliding,
+            neurons.aggregated,
+        )
+        sides = sides if aggregated is None else aggregated.of_class(sides)
+        field = frozen_field(sides, slope, sliding.plane, sliding.dual, sample)
+        rate = neurons_last(neurons.rates)
+        y0 = _at_rest(rate, neurons.w.T, neurons.a.T)
         return smooth_step(field, y0, rate, length, solver, stiffness)
 
     def of_few(few, here):
-        position, sample, length, stiffness = here
-        field = few.field(position.is_above, position.pins, sample, slope)
-        rate = few.rates(neurons_last(position.rates), position.pins, sample)
-        w, a = few.weights(position.w.shape[1])
+        neurons, sample, length, stiffness = here
+        field = few.field(neurons.is_above, neurons.sliding, sample, slope)
+        rate = few.rates(neurons_last(neurons.rates), neurons.sliding, sample)
+        w, a = few.weights(neurons.w.shape[1])
         y0 = _at_rest(rate, w, a)
         if stiffness is not None:
             stiffness = stiffness.along(few.down)
@@ -54,14 +58,14 @@ def frozen_step(
         moved = few.up(new.end.w - w, new.end.a - a)
         end = few.up_rates(new.end)
         return new._replace(
-            end=end._replace(w=position.w.T + moved[0], a=position.a.T + moved[1]),
+            end=end._replace(w=neurons.w.T + moved[0], a=neurons.a.T + moved[1]),
             error=few.up_rates(new.error),
             late=few.up_rates(new.late),
             stiffness=None if new.stiffness is None else new.stiffness.along(few.up),
         )
 
-    here = position, sample, length, stiffness
-    few = _few(position.w, position.a, position.classes, position.pins, sample)
+    here = neurons, sample, length, stiffness
+    few = _few(neurons.w, neurons.a, neurons.classes, neurons.sliding, sample)
     return _chosen(of_all, of_few, few, here)
 
 
@@ -69,40 +73,38 @@ def field_at(
     w: Float[Array, "m e"],
     a: Float[Array, "m k"],
     is_above: Bool[Array, "m n"],
-    pins: Pins,
-    classes: Classes | None,
+    sliding: Sliding,
+    classes: ActivationClasses | None,
     sample: Sample,
     slope: float,
-    led: Led | None = None,
+    aggregated: Aggregated | None = None,
 ) -> Rates:
     """The field, evaluated anew; neurons first."""
 
     def of_all(here, _):
-        w, a, is_above, pins, sample, led = here
-        return rates_at(w, a, is_above, pins, sample, slope, led)
+        w, a, is_above, sliding, sample, aggregated = here
+        return rates_at(w, a, is_above, sliding, sample, slope, aggregated)
 
     def of_few(few, here):
-        w, _, is_above, pins, sample, _ = here
-        rates = few.field(is_above, pins, sample, slope)(*few.weights(w.shape[1]))
+        w, _, is_above, sliding, sample, _ = here
+        rates = few.field(is_above, sliding, sample, slope)(*few.weights(w.shape[1]))
         return neurons_first(few.up_rates(rates))
 
-    here = w, a, is_above, pins, sample, led
-    return _chosen(of_all, of_few, _few(w, a, classes, pins, sample), here)
+    here = w, a, is_above, sliding, sample, aggregated
+    return _chosen(of_all, of_few, _few(w, a, classes, sliding, sample), here)
 
 
 def _few(
     w: Float[Array, "m e"],
     a: Float[Array, "m k"],
-    classes: Classes | None,
-    pins: Pins,
+    classes: ActivationClasses | None,
+    sliding: Sliding,
     sample: Sample,
-) -> Representatives | None:
-    return None if classes is None else representatives(w, a, classes, pins, sample)
+) -> ClassBasis | None:
+    return None if classes is None else class_basis(w, a, classes, sliding, sample)
 
 
-def _chosen(
-    of_all: Callable, of_few: Callable, few: Representatives | None, here: tuple
-):
+def _chosen(of_all: Callable, of_few: Callable, few: ClassBasis | None, here: tuple):
     """By all neurons, or by a few of them where these are enough."""
     if few is None:
         return of_all(here, None)

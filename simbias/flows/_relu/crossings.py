@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.flows._relu.course import Course, Pins, Step
 from simbias.flows._relu.cubic import (
     Cubic,
     first_root,
@@ -16,23 +15,16 @@ from simbias.flows._relu.cubic import (
     plain_root,
     rough_root,
 )
-from simbias.flows._relu.events import kinds_at, kinds_of_leaving
-from simbias.flows._relu.frozen import Sample
-from simbias.flows._relu.meetings import (
-    Meeting,
+from simbias.flows._relu.event_rules import (
+    Decision,
     concave_first,
     decide,
     held_after,
     jumps_at,
 )
-from simbias.flows._relu.norms import largest_of_rows, norm_of_rows, rounding
-from simbias.flows._relu.pins import (
-    dual_basis,
-    escape_speeds,
-    pinned_normals,
-    project,
-)
-from simbias.flows._relu.rows import (
+from simbias.flows._relu.events import kinds_at, kinds_of_leaving
+from simbias.flows._relu.frozen import Sample
+from simbias.flows._relu.masked_rows import (
     PAYS,
     holds,
     least_and_place,
@@ -40,25 +32,33 @@ from simbias.flows._relu.rows import (
     on_wanted_rows,
     rows_of,
 )
+from simbias.flows._relu.norms import largest_of_rows, norm_of_rows, rounding
 from simbias.flows._relu.single_neuron import Point, displacement, mix, point
+from simbias.flows._relu.sliding import (
+    dual_basis,
+    escape_speeds,
+    project,
+    sliding_normals,
+)
+from simbias.flows._relu.step_trajectory import Sliding, Step, Trajectory
 from simbias.numerics.conditionals import repeat_while, when
 from simbias.numerics.precision import matmul
 
 MAX_EVENTS = 64
 
 
-def follow_events(course: Course, step: Step, rows: int) -> Course:
+def follow_events(trajectory: Trajectory, step: Step, rows: int) -> Trajectory:
     """Carry every neuron through its events, `rows` of those that may have any at once.
 
-    Expects a `course` that is the whole step, on which those may that are pending.
+    Expects a `trajectory` that is the whole step, on which those may that are pending.
     """
-    # Neurons without pins need one slot at most; a few of them are not worth a turn,
-    # nor are those of a small network worth the program.
-    few = min(rows, course.begin.shape[0]) // 2
-    has_own_turn = course.is_above.size >= PAYS
+    # Neurons that do not slide need one slot at most; a few of them are not worth a
+    # turn, nor are those of a small network worth the program.
+    few = min(rows, trajectory.begin.shape[0]) // 2
+    has_own_turn = trajectory.is_above.size >= PAYS
 
-    def free(course):
-        is_free = course.is_pending & jnp.all(course.pins.plane < 0, axis=1)
+    def free(trajectory):
+        is_free = trajectory.is_pending & jnp.all(trajectory.sliding.plane < 0, axis=1)
         return is_free & (jnp.sum(is_free) > few)
 
     arrays, static = eqx.partition(step, eqx.is_array)
@@ -71,41 +71,44 @@ def follow_events(course: Course, step: Step, rows: int) -> Course:
         return on_some_rows(treat, every, every.tree.is_pending, rows)
 
     more = lambda every: jnp.any(every.tree.is_pending)
-    return repeat_while(more, turn)(arrays, rows_of(course)).tree
+    return repeat_while(more, turn)(arrays, rows_of(trajectory)).tree
 
 
-def _next_event_of_free(step: Step, course: Course) -> Course:
+def _next_event_of_free(step: Step, trajectory: Trajectory) -> Trajectory:
     """`_next_event` of neurons that hold no pin."""
-    slots = course.pins
+    slots = trajectory.sliding
     one = jax.tree.map(lambda v: v[:, :1], slots)
-    new = _next_event(step, eqx.tree_at(lambda c: c.pins, course, one))
-    pins = jax.tree.map(lambda a, b: jnp.concatenate([a, b[:, 1:]], 1), new.pins, slots)
-    return eqx.tree_at(lambda c: c.pins, new, pins)
+    new = _next_event(step, eqx.tree_at(lambda c: c.sliding, trajectory, one))
+    sliding = jax.tree.map(
+        lambda a, b: jnp.concatenate([a, b[:, 1:]], 1), new.sliding, slots
+    )
+    return eqx.tree_at(lambda c: c.sliding, new, sliding)
 
 
-def _next_event(step: Step, course: Course) -> Course:
-    found, k, begin, there = _first_meeting(course, step)
-    # A neuron without pins, in one slot, meets no planes that depend on each other.
-    if course.pins.plane.shape[1] > 1:
-        k = concave_first(course, step, k, begin, there)
-    meeting = decide(course, step, k, begin, there)
-    new = _redirected(course, step, begin, there, meeting)
-    is_pending = may_meet(new, step) & (new.meetings < MAX_EVENTS)
+def _next_event(step: Step, trajectory: Trajectory) -> Trajectory:
+    found, k, begin, there = _first_event(trajectory, step)
+    # A neuron that does not slide, in one slot, meets no planes that depend on each
+    # other.
+    if trajectory.sliding.plane.shape[1] > 1:
+        k = concave_first(trajectory, step, k, begin, there)
+    decision = decide(trajectory, step, k, begin, there)
+    new = _redirected(trajectory, step, begin, there, decision)
+    is_pending = may_meet(new, step) & (new.event_count < MAX_EVENTS)
     new = eqx.tree_at(lambda c: c.is_pending, new, is_pending)
-    old = eqx.tree_at(lambda c: c.is_pending, course, jnp.zeros_like(found))
+    old = eqx.tree_at(lambda c: c.is_pending, trajectory, jnp.zeros_like(found))
     pick = lambda a, b: jnp.where(found.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
     return jax.tree.map(pick, new, old)
 
 
-def may_meet(course: Course, step: Step) -> Bool[Array, " c"]:
+def may_meet(trajectory: Trajectory, step: Step) -> Bool[Array, " c"]:
     """Whether a w·x ends on the wrong side, or might dip there in between."""
-    cubic, rounding = _distances(course, step)
+    cubic, rounding = _distances(trajectory, step)
     # Pinned pairs are at 0 at both ends.
     return jnp.any((cubic.h1 < -rounding) | may_dip(cubic, rounding), axis=1)
 
 
-def _first_meeting(
-    course: Course, step: Step
+def _first_event(
+    trajectory: Trajectory, step: Step
 ) -> tuple[Bool[Array, " c"], Int[Array, " c"], Float[Array, " c"], Point]:
     """Earliest zero of a w·x on the rest of the step, by cubic Hermite interpolation.
 
@@ -113,9 +116,9 @@ def _first_meeting(
         Whether there is one, its sample, its time as a fraction of the step, and the
         weights there (without velocities' use: they are those of the start).
     """
-    start, end = course.start, course.end
-    cubic, rounding = _distances(course, step)
-    is_free = ~holds(course.pins.plane, step.sample.planes.first)
+    start, end = trajectory.start, trajectory.end
+    cubic, rounding = _distances(trajectory, step)
+    is_free = ~holds(trajectory.sliding.plane, step.sample.planes.first)
     among = (cubic, rounding, is_free)
     is_odd = jnp.any(is_free & ~is_plain(cubic, rounding))
     dipping = when(lambda among, _: _earliest(rough_root, *among))
@@ -123,8 +126,8 @@ def _first_meeting(
     found = jnp.isfinite(least)
     take = lambda v: jnp.take_along_axis(v, k[:, None], axis=1)[:, 0]
     u = first_root(jax.tree.map(take, cubic))
-    begin = course.begin + (1 - course.begin) * u
-    u, left = u[:, None], ((1 - course.begin) * step.length)[:, None]
+    begin = trajectory.begin + (1 - trajectory.begin) * u
+    u, left = u[:, None], ((1 - trajectory.begin) * step.length)[:, None]
     b0, b1 = (1 + 2 * u) * (1 - u) ** 2, u**2 * (3 - 2 * u)
     c0, c1 = left * u * (1 - u) ** 2, left * u**2 * (u - 1)
     w = b0 * start.w + c0 * start.dw + b1 * end.w + c1 * end.dw
@@ -142,74 +145,74 @@ def _earliest(
 
 
 def _redirected(
-    course: Course,
+    trajectory: Trajectory,
     step: Step,
     begin: Float[Array, " c"],
     there: Point,
-    meeting: Meeting,
-) -> Course:
+    decision: Decision,
+) -> Trajectory:
     """The rest of the step after the event.
 
     The end moves by the difference of two integrations of the one neuron, with the
     new and the old moments: what the frozen step knows better than they is kept.
     """
-    data, pins, plane = step.sample, course.pins, meeting.plane
-    early = course.early - meeting.swing(step.before, step)
-    late = course.late - meeting.swing(step.after, step)
-    old_normals = pinned_normals(data.normal, pins.plane)
-    new_plane, is_full = held_after(pins.plane, meeting)
-    normals = pinned_normals(data.normal, new_plane)
+    data, sliding, plane = step.sample, trajectory.sliding, decision.plane
+    early = trajectory.early - decision.swing(step.before, step)
+    late = trajectory.late - decision.swing(step.after, step)
+    old_normals = sliding_normals(data.normal, sliding.plane)
+    new_plane, is_full = held_after(sliding.plane, decision)
+    normals = sliding_normals(data.normal, new_plane)
     dual = dual_basis(normals)
     left, is_frozen = (1 - begin) * step.length, data.is_output_frozen
     old = displacement(
-        there, mix(begin, course.early, course.late), course.late, left,
-        old_normals, pins.dual, is_frozen,
+        there, mix(begin, trajectory.early, trajectory.late), trajectory.late, left,
+        old_normals, sliding.dual, is_frozen,
     )  # fmt: skip
     new = displacement(
         there, mix(begin, early, late), late, left, normals, dual, is_frozen
     )
-    w1 = project(course.end.w + new[0] - old[0], normals, dual)
-    w1, lost = _kept_on_side(w1, course.is_above, meeting, normals, dual, data)
-    a1 = course.end.a + new[1] - old[1]
+    w1 = project(trajectory.end.w + new[0] - old[0], normals, dual)
+    w1, lost = _kept_on_side(w1, trajectory.is_above, decision, normals, dual, data)
+    a1 = trajectory.end.a + new[1] - old[1]
     w0 = project(there.w, normals, dual)
     now = mix(begin, early, late)
     shift = norm_of_rows(new[0] - old[0]) + lost
     jump = jumps_at(there.a, jnp.maximum(new_plane, 0), begin, step)
     drive = jnp.sum(there.a[:, :, None] * now, axis=1)
     below, above, _ = escape_speeds(drive, jump, dual)
-    is_above = meeting.sides(course.is_above, data.planes)
-    leaves = meeting.is_used[:, :-1] & ~meeting.is_kept
+    is_above = decision.sides(trajectory.is_above, data.planes)
+    leaves = decision.is_used[:, :-1] & ~decision.is_kept
     released = jnp.sum(leaves, axis=1)
-    events = course.events
+    events = trajectory.events
     if events is not None:
-        met = kinds_at(meeting.gain[:, -1:] > 0, meeting.is_pinned[:, None])
-        met = jnp.where(meeting.stays[:, None], 0, met)
-        left_planes = kinds_of_leaving(meeting.gain[:, :-1] > 0, leaves)
+        met = kinds_at(decision.gain[:, -1:] > 0, decision.starts_sliding[:, None])
+        met = jnp.where(decision.stays[:, None], 0, met)
+        left_planes = kinds_of_leaving(decision.gain[:, :-1] > 0, leaves)
         kinds = jnp.concatenate([left_planes, met], axis=1)
         events = events.noted(begin, plane, kinds)
-    return Course(
+    return Trajectory(
         begin=begin,
         start=point(w0, there.a, now, normals, dual, is_frozen),
         end=point(w1, a1, late, normals, dual, is_frozen),
         is_above=is_above,
-        pins=Pins(
+        sliding=Sliding(
             plane=new_plane,
             dual=dual,
             below=below,
             above=above,
-            excursion=jnp.where(meeting.is_kept, pins.excursion, 0),
+            excursion=jnp.where(decision.is_kept, sliding.excursion, 0),
         ),
         early=early,
         late=late,
-        shift=course.shift + shift,
-        lag=course.lag + shift * (1 - begin),
-        meetings=course.meetings + 1,
-        crossings=course.crossings
-        + (~meeting.is_pinned & ~meeting.stays).astype(jnp.int32),
-        pinned=course.pinned + meeting.is_pinned.astype(jnp.int32),
-        released=course.released + released.astype(jnp.int32),
-        is_full=course.is_full | is_full,
-        is_pending=course.is_pending,
+        shift=trajectory.shift + shift,
+        lag=trajectory.lag + shift * (1 - begin),
+        event_count=trajectory.event_count + 1,
+        crossings=trajectory.crossings
+        + (~decision.starts_sliding & ~decision.stays).astype(jnp.int32),
+        slides=trajectory.slides + decision.starts_sliding.astype(jnp.int32),
+        released=trajectory.released + released.astype(jnp.int32),
+        is_full=trajectory.is_full | is_full,
+        is_pending=trajectory.is_pending,
         events=events,
     )
 
@@ -217,35 +220,35 @@ def _redirected(
 def _kept_on_side(
     w: Float[Array, "c e"],
     is_above: Bool[Array, "c n"],
-    meeting: Meeting,
+    decision: Decision,
     normals: Float[Array, "c p e"],
     dual: Float[Array, "c p e"],
     data: Sample,
 ) -> tuple[Float[Array, "c e"], Float[Array, " c"]]:
     """The end of a neuron that stays, no further than the plane, and what it lost."""
-    k = meeting.plane[:, -1:]
+    k = decision.plane[:, -1:]
     normal = data.normal[k[:, 0]]
     side = jnp.where(jnp.take_along_axis(is_above, k, axis=1)[:, 0], 1, -1)
     height = side * jnp.sum(normal * w, axis=1)
     along = project(normal, normals, dual)
     square = jnp.sum(along**2, axis=1)
-    is_over = meeting.stays & (height < 0) & (square > 0)
+    is_over = decision.stays & (height < 0) & (square > 0)
     back = jnp.where(is_over, -side * height / jnp.where(square > 0, square, 1), 0)
     return w + back[:, None] * along, jnp.abs(back) * jnp.sqrt(square)
 
 
-def _distances(course: Course, step: Step) -> tuple[Cubic, Float[Array, ""]]:
+def _distances(trajectory: Trajectory, step: Step) -> tuple[Cubic, Float[Array, ""]]:
     """w·u on the rest of the step in units of |w|, and below what it has no sign.
 
-    Positive on the side that the neuron is on.  A neuron whose pins let it hardly move
-    is where it is up to a rounding of how far it would go without them.
+    Positive on the side that the neuron is on.  A neuron whose sliding lets it hardly
+    move is where it is up to a rounding of how far it would go without them.
     """
-    start, end = course.start, course.end
-    left = ((1 - course.begin) * step.length)[:, None]
-    drive = left * jnp.sum(start.a[:, :, None] * course.early, axis=1)
+    start, end = trajectory.start, trajectory.end
+    left = ((1 - trajectory.begin) * step.length)[:, None]
+    drive = left * jnp.sum(start.a[:, :, None] * trajectory.early, axis=1)
     size = largest_of_rows(start.w, end.w, drive)[:, None]
     unit = jnp.where(size > 0, size, 1)
-    side = jnp.where(course.is_above, 1, -1).astype(left.dtype)
+    side = jnp.where(trajectory.is_above, 1, -1).astype(left.dtype)
     along = lambda v: side * matmul(v / unit, step.sample.normal.T)
     cubic = Cubic(
         along(start.w), along(left * start.dw), along(end.w), along(left * end.dw)

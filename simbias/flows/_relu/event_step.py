@@ -5,22 +5,22 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from simbias.flows._relu.activation_classes import ActivationClasses, activation_classes
+from simbias.flows._relu.aggregated import Aggregated, sizes
 from simbias.flows._relu.by_class import field_at
-from simbias.flows._relu.classes import Classes, classes
 from simbias.flows._relu.clearance import turned_by
-from simbias.flows._relu.course import Course, Pins, control_points
 from simbias.flows._relu.crossings import MAX_EVENTS
-from simbias.flows._relu.decoupled import lag_of_growth
 from simbias.flows._relu.events import Events, kinds_of_leaving
 from simbias.flows._relu.frozen import Rates, Sample, output_rates
-from simbias.flows._relu.led import Led, sizes
-from simbias.flows._relu.leg import Method, first_leg, whole_step
+from simbias.flows._relu.integrate_step import Options, integrate_step, whole_step
+from simbias.flows._relu.masked_rows import on_wanted_rows, rows_at_once, rows_of
+from simbias.flows._relu.neuron_state import NeuronState, nonunique_at_apex
+from simbias.flows._relu.noninteracting import lag_of_growth
 from simbias.flows._relu.norms import largest_of_rows, norm_of_rows, rounding
-from simbias.flows._relu.pins import pinned_normals, project
-from simbias.flows._relu.position import Position, choices_at_apex
 from simbias.flows._relu.releases import Held, release
-from simbias.flows._relu.rows import on_wanted_rows, rows_at_once, rows_of
+from simbias.flows._relu.sliding import project, sliding_normals
 from simbias.flows._relu.smooth_step import Stiffness
+from simbias.flows._relu.step_trajectory import Sliding, Trajectory, control_points
 from simbias.numerics.conditionals import when
 from simbias.numerics.precision import matmul
 
@@ -33,83 +33,89 @@ _HALVE = 1.8
 class Attempt(NamedTuple):
     """Where the step ends, its error in units of the tolerance, and its events."""
 
-    position: Position
+    neurons: NeuronState
     error: Float[Array, ""]
     order: Float[Array, ""]
     evaluations: Int[Array, ""]
     stiffness: Stiffness | None
     crossings: Int[Array, ""]
-    pinned: Int[Array, ""]
+    slides: Int[Array, ""]
     released: Int[Array, ""]
-    choices: Int[Array, ""]
+    nonunique_events: Int[Array, ""]
     is_full: Bool[Array, ""]
     events: Events | None
-    strays: Bool[Array, ""] | None
+    exceeds_bound: Bool[Array, ""] | None
 
 
 def attempt_step(
-    position: Position,
+    neurons: NeuronState,
     sample: Sample,
     length: Float[Array, ""],
-    method: Method,
+    options: Options,
     stiffness: Stiffness | None,
-    is_alone: Bool[Array, ""] | None = None,
+    is_noninteracting: Bool[Array, ""] | None = None,
 ) -> Attempt:
     """Integrate with the pattern frozen, then put right what met a hyperplane.
 
-    1. A Runge–Kutta step of the frozen field gives r(t) and a course for every neuron.
+    1. A Runge–Kutta step of the frozen field gives r(t) and a trajectory for every
+       neuron.
     2. Neurons that meet hyperplanes follow their events under that r(t).
     3. The field anew: what the events changed in r moves all neurons a little (δr
        grows about linearly from each event to the end, hence the factor κ/2).
-    4. Pins that no longer hold are released.
+    4. Neurons whose sliding no longer holds are released.
 
-    Where it `is_alone` each neuron is followed by itself instead, under residuals that
-    stand still, and what f moves in them is the error.
+    Where it `is_noninteracting` each neuron is followed by itself instead, under
+    residuals that stand still, and what f moves in them is the error.
     """
-    slope, led = method.slope, position.led
-    leg = first_leg(position, sample, length, method, stiffness, is_alone)
-    course, clear, end, error, late, order, evaluations, stiffness = leg
-    size = sizes(position.w, position.a, led)
+    slope, aggregated = options.slope, neurons.aggregated
+    integrated = integrate_step(
+        neurons, sample, length, options, stiffness, is_noninteracting
+    )
+    trajectory, clear, end, error, late, order, evaluations, stiffness = integrated
+    size = sizes(neurons.w, neurons.a, aggregated)
     share = lambda *parts: norm_of_rows(*parts) / jnp.where(size > 0, size, 1)
 
-    w, a, pins = course.end.w, course.end.a, course.pins
-    has_met = jnp.any(course.meetings > 0)
-    known = _classes_if(has_met, course.is_above, pins, position.classes)
-    rates = field_at(w, a, course.is_above, pins, known, sample, slope, led)
+    w, a, sliding = trajectory.end.w, trajectory.end.a, trajectory.sliding
+    has_met = jnp.any(trajectory.event_count > 0)
+    known = _classes_if(has_met, trajectory.is_above, sliding, neurons.classes)
+    rates = field_at(
+        w, a, trajectory.is_above, sliding, known, sample, slope, aggregated
+    )
     weight = norm_of_rows(a)
-    total = jnp.sum(weight * course.shift)
+    total = jnp.sum(weight * trajectory.shift)
     has_events = total > 0
-    kappa = jnp.sum(weight * course.lag) / jnp.where(has_events, total, 1)
+    kappa = jnp.sum(weight * trajectory.lag) / jnp.where(has_events, total, 1)
     half = jnp.where(has_events, kappa / 2 * length, 0)
     if stiffness is not None:
         # What decays fast follows at once, and comes to rest at δθ' / ρ.
         decay = jnp.where(stiffness.is_stiff, stiffness.radius, 0)
         half = half / (1 + decay * half)
-    dw, da = half * (rates.w - course.end.dw), half * (rates.a - course.end.da)
+    dw, da = half * (rates.w - trajectory.end.dw), half * (rates.a - trajectory.end.da)
     w, a = w + dw, a + da
 
     drive = length * jnp.sum(a[:, :, None] * rates.moment, axis=1)
-    limit = rounding(w) * largest_of_rows(w, position.w, drive)
-    is_endless = course.meetings >= MAX_EVENTS
-    if is_alone is not None:
-        is_endless &= ~is_alone
-    is_above, is_undone = _standing(course, position, sample, w, limit, is_endless)
+    limit = rounding(w) * largest_of_rows(w, neurons.w, drive)
+    is_endless = trajectory.event_count >= MAX_EVENTS
+    if is_noninteracting is not None:
+        is_endless &= ~is_noninteracting
+    is_above, is_undone = _standing(trajectory, neurons, sample, w, limit, is_endless)
 
     none = jnp.zeros(w.shape[:1], jnp.int32)
     no = jnp.zeros_like(is_undone)
-    held = Held(w, a, rates.moment, is_above, pins, none, none, no)
-    pull, tolerance = sample.pulls(rates.residual), method.rtol * size
-    are_own = None if led is None else led.are_own()
-    held = release(held, sample, pull, length, slope, tolerance, method.rows, are_own)
+    held = Held(w, a, rates.moment, is_above, sliding, none, none, no)
+    rows = options.rows_of(*neurons.is_above.shape)
+    pull, tolerance = sample.pulls(rates.residual), options.rtol * size
+    are_own = None if aggregated is None else aggregated.are_own()
+    held = release(held, sample, pull, length, slope, tolerance, rows, are_own)
     let_go = share(held.w - w)
     if not sample.is_output_frozen:
-        w, a = _rebalanced(held.w, held.a, position)
+        w, a = _rebalanced(held.w, held.a, neurons)
         held = held._replace(w=w, a=a)
-    moved = share(end.w - position.w, end.a - position.a)
-    change = moved + _change(position.rates.moment, late.moment)
-    kink = share(course.shift[:, None]) * change ** (_EVENT_ORDER - 1)
+    moved = share(end.w - neurons.w, end.a - neurons.a)
+    change = moved + _change(neurons.rates.moment, late.moment)
+    kink = share(trajectory.shift[:, None]) * change ** (_EVENT_ORDER - 1)
     kink = kink + let_go * change + jnp.where(is_endless, moved, 0)
-    relative = lambda v: _root_mean_square(v, moved, led) / method.rtol
+    relative = lambda v: _root_mean_square(v, moved, aggregated) / options.rtol
     scaled = jnp.maximum(
         relative(share(error.w, error.a)),
         jnp.maximum(
@@ -117,66 +123,68 @@ def attempt_step(
             relative(share(dw, da)) ** (order / _COUPLING_ORDER),
         ),
     )
-    if is_alone is not None:
-        felt = lag_of_growth(position, length) * share(
-            rates.w - course.end.dw, rates.a - course.end.da
+    if is_noninteracting is not None:
+        felt = lag_of_growth(neurons, length) * share(
+            rates.w - trajectory.end.dw, rates.a - trajectory.end.da
         )
-        felt = jnp.where(jnp.all(course.begin == 1), relative(felt), jnp.inf)
-        scaled = jnp.where(is_alone, felt, scaled)
+        felt = jnp.where(jnp.all(trajectory.begin == 1), relative(felt), jnp.inf)
+        scaled = jnp.where(is_noninteracting, felt, scaled)
     is_undone |= held.is_over
     scaled = jnp.where(jnp.any(is_undone), jnp.maximum(scaled, _HALVE**order), scaled)
-    choices = choices_at_apex(position, held.w, held.a, pull, sample, slope)
-    behind = jnp.int32(1) if led is None else led.count.astype(jnp.int32)
+    nonunique_events = nonunique_at_apex(neurons, held.w, held.a, pull, sample, slope)
+    behind = jnp.int32(1) if aggregated is None else aggregated.count.astype(jnp.int32)
     count = lambda v: jnp.sum(v * behind).astype(jnp.int32)
-    events = course.events
+    events = trajectory.events
     if events is not None:
-        plane = course.pins.plane
-        leaves = (plane >= 0) & (held.pins.plane != plane)
+        plane = trajectory.sliding.plane
+        leaves = (plane >= 0) & (held.sliding.plane != plane)
         plane = jnp.maximum(plane, 0)
         is_up = jnp.take_along_axis(held.is_above, plane, axis=1)
-        now = jnp.ones_like(course.begin)
+        now = jnp.ones_like(trajectory.begin)
         events = events.noted(now, plane, kinds_of_leaving(is_up, leaves))
     has_changed = jnp.any(held.released > 0) | jnp.any(is_endless)
-    known = _classes_if(has_changed, held.is_above, held.pins, known)
+    known = _classes_if(has_changed, held.is_above, held.sliding, known)
     if clear is not None:
-        clear = turned_by(clear, course.end.w, held.w)
+        clear = turned_by(clear, trajectory.end.w, held.w)
         clear = jnp.where(held.released > 0, 0, clear)
-    strays = None
-    if led is not None:
-        points = control_points(whole_step(position, end, late), length)
-        strays = led.may_meet(*points, held.w) | ~led.hold(held.pins)
+    exceeds_bound = None
+    if aggregated is not None:
+        points = control_points(whole_step(neurons, end, late), length)
+        exceeds_bound = aggregated.may_meet(*points, held.w) | ~aggregated.hold(
+            held.sliding
+        )
     return Attempt(
-        position=_arrived(held, rates.residual, sample, known, clear, led),
+        neurons=_arrived(held, rates.residual, sample, known, clear, aggregated),
         error=scaled,
         order=order,
         evaluations=evaluations,
         stiffness=stiffness,
-        crossings=count(course.crossings),
-        pinned=count(course.pinned),
-        released=count(course.released) + count(held.released),
-        choices=count(held.choices + choices),
-        is_full=jnp.any(course.is_full),
+        crossings=count(trajectory.crossings),
+        slides=count(trajectory.slides),
+        released=count(trajectory.released) + count(held.released),
+        nonunique_events=count(held.nonunique_events + nonunique_events),
+        is_full=jnp.any(trajectory.is_full),
         events=events,
-        strays=strays,
+        exceeds_bound=exceeds_bound,
     )
 
 
 def _classes_if(
     has_changed: Bool[Array, ""],
     is_above: Bool[Array, "m n"],
-    pins: Pins,
-    known: Classes | None,
-) -> Classes | None:
-    """The classes, found anew if sides or pins have changed."""
+    sliding: Sliding,
+    known: ActivationClasses | None,
+) -> ActivationClasses | None:
+    """The classes, found anew if sides or sliding have changed."""
     if known is None:
         return None
-    anew = lambda here, _: classes(*here)
-    return when(anew)(has_changed, (is_above, pins), known)
+    anew = lambda here, _: activation_classes(*here)
+    return when(anew)(has_changed, (is_above, sliding), known)
 
 
 def _standing(
-    course: Course,
-    position: Position,
+    trajectory: Trajectory,
+    neurons: NeuronState,
     sample: Sample,
     w: Float[Array, "m e"],
     limit: Float[Array, " m"],
@@ -187,7 +195,7 @@ def _standing(
     Those whose events did not end are on the sides on which they are seen.  `w` is off
     a plane if it is further from it than `limit`.
     """
-    m, n = course.is_above.shape
+    m, n = trajectory.is_above.shape
     first = sample.planes.first
 
     def look(context, some):
@@ -204,8 +212,8 @@ def _standing(
         return place, is_above, is_undone, place < 0
 
     place, no = jnp.arange(m, dtype=jnp.int32), jnp.zeros(m, bool)
-    tree = place, course.is_above, no, course.meetings > 0
-    context = w, limit, is_endless, position.is_above, sample.normal, first
+    tree = place, trajectory.is_above, no, trajectory.event_count > 0
+    context = w, limit, is_endless, neurons.is_above, sample.normal, first
     wanted, every = lambda v: v[3], rows_of(tree)
     every = on_wanted_rows(look, wanted, context, every, rows_at_once(m, n))
     _, is_above, is_undone, _ = every.tree
@@ -213,7 +221,7 @@ def _standing(
 
 
 def _root_mean_square(
-    value: Float[Array, " m"], moved: Float[Array, " m"], led: Led | None
+    value: Float[Array, " m"], moved: Float[Array, " m"], aggregated: Aggregated | None
 ) -> Float[Array, ""]:
     """Over neurons, each counted by how far it moves: resting ones loosen nothing.
 
@@ -221,9 +229,9 @@ def _root_mean_square(
     rows of a class add up.
     """
     count = jnp.ones_like(value)
-    if led is not None:
-        value, is_largest = value * jnp.sqrt(led.count), led.is_largest()
-        count, moved = (jnp.where(is_largest, v, 0) for v in (led.count, moved))
+    if aggregated is not None:
+        value, is_largest = value * jnp.sqrt(aggregated.count), aggregated.is_largest()
+        count, moved = (jnp.where(is_largest, v, 0) for v in (aggregated.count, moved))
     most = jnp.max(moved)
     part = jnp.where(most > 0, moved / jnp.where(most > 0, most, 1), 1)
     return jnp.sqrt(jnp.sum(value**2) / jnp.sum(count * part))
@@ -243,7 +251,7 @@ def _change(
 
 
 def _rebalanced(
-    w: Float[Array, "m e"], a: Float[Array, "m k"], before: Position
+    w: Float[Array, "m e"], a: Float[Array, "m k"], before: NeuronState
 ) -> tuple[Float[Array, "m e"], Float[Array, "m k"]]:
     """Put |a|² − |w|² of every neuron back to what it was, which the flow keeps.
 
@@ -264,18 +272,20 @@ def _arrived(
     held: Held,
     residual: Float[Array, "n k"],
     sample: Sample,
-    known: Classes | None,
+    known: ActivationClasses | None,
     clear: Float[Array, " m"] | None,
-    led: Led | None,
-) -> Position:
-    normals = pinned_normals(sample.normal, held.pins.plane)
+    aggregated: Aggregated | None,
+) -> NeuronState:
+    normals = sliding_normals(sample.normal, held.sliding.plane)
     drive = jnp.sum(held.a[:, :, None] * held.moment, axis=1)
     rates = Rates(
-        w=project(drive, normals, held.pins.dual),
+        w=project(drive, normals, held.sliding.dual),
         a=output_rates(
             held.moment * held.w[:, None, :], sample.is_output_frozen, axis=2
         ),
         moment=held.moment,
         residual=residual,
     )
-    return Position(held.w, held.a, held.is_above, held.pins, rates, known, clear, led)
+    return NeuronState(
+        held.w, held.a, held.is_above, held.sliding, rates, known, clear, aggregated
+    )

@@ -61,11 +61,11 @@ def no_events(c: int, dtype: jnp.dtype) -> Events:
 
 
 def kinds_at(
-    is_above: Bool[Array, "c s"], is_pinned: Bool[Array, "c s"]
+    is_above: Bool[Array, "c s"], starts_sliding: Bool[Array, "c s"]
 ) -> Int[Array, "c s"]:
     """What a neuron that was free did, by where it is afterwards."""
     crossed = jnp.where(is_above, EventKind.ACTIVATES, EventKind.DEACTIVATES)
-    return jnp.where(is_pinned, EventKind.SLIDES, crossed).astype(jnp.int32)
+    return jnp.where(starts_sliding, EventKind.SLIDES, crossed).astype(jnp.int32)
 
 
 def kinds_of_leaving(

@@ -9,7 +9,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.core import Dataset, Loss
 from simbias.flows._relu.norms import norm_of_rows
-from simbias.flows._relu.pins import pinned_normals
+from simbias.flows._relu.sliding import sliding_normals
 from simbias.numerics.planes import Planes, find_planes
 from simbias.numerics.precision import matmul
 from simbias.numerics.tiling import columns_cut, columns_joined, tiles
@@ -93,10 +93,10 @@ class FrozenField(eqx.Module):
     the processor's vectors, which halves the time of an evaluation.
 
     Attributes:
-        pattern: S, 1 where active and the negative slope elsewhere (pins too), in
+        pattern: S, 1 where active and the negative slope elsewhere (sliding too), in
             tiles of neurons; as truth values if there are several tiles, which then
             become numbers one at a time, in the cache.
-        normals: of the pins, see `pinned_normals`.
+        normals: of planes slid on, see `sliding_normals`.
         dual: their `dual_basis`.
         sample: the data.
         slope: the negative slope.
@@ -188,11 +188,11 @@ def output_rates(
 def frozen_field(
     is_above: Bool[Array, "g n"],
     slope: float,
-    pinned: Int[Array, "m p"],
+    sliding: Int[Array, "m p"],
     dual: Float[Array, "m p e"],
     sample: Sample,
 ) -> FrozenField:
-    """The field on given sides of the planes, with pins (their planes, their duals).
+    """The field on given sides of the planes, with sliding (its planes, their duals).
 
     A row of sides is that of m/g neurons next to each other.
     """
@@ -203,9 +203,9 @@ def frozen_field(
     pattern = pattern.reshape(count, width, n)
     if count == 1:
         pattern = _factor(pattern, slope, dtype)
-    normals = pinned_normals(sample.normal, pinned)
+    normals = sliding_normals(sample.normal, sliding)
     last = lambda v: jnp.moveaxis(v, 0, -1)
-    group = len(pinned) // g
+    group = len(sliding) // g
     return FrozenField(pattern, last(normals), last(dual), sample, slope, group)
 
 

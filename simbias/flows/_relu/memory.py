@@ -4,10 +4,10 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PyTree
 
-from simbias.flows._relu.decoupled import decoupled_length
 from simbias.flows._relu.events import Log
 from simbias.flows._relu.frozen import Sample
-from simbias.flows._relu.position import Position
+from simbias.flows._relu.neuron_state import NeuronState
+from simbias.flows._relu.noninteracting import noninteracting_length
 from simbias.flows._relu.smooth_step import Stiffness
 from simbias.numerics.planes import Planes
 
@@ -24,7 +24,7 @@ class ReluMemory(eqx.Module):
 
     planes: Planes
     length: Float[Array, ""]
-    position: Position
+    neurons: NeuronState
     controller: PyTree
     has_overflowed: Bool[Array, ""]
     stiffness: Stiffness | None
@@ -38,7 +38,9 @@ def next_length(
     """Length of the next step, and whether it is one of every neuron by itself."""
     if memory.trust is None:
         return memory.length, jnp.array(False)
-    alone = decoupled_length(memory.position, sample, rtol) * memory.trust
-    alone = alone.astype(memory.length.dtype)
-    is_alone = alone > _WORTH * memory.length
-    return jnp.where(is_alone, alone, memory.length), is_alone
+    noninteracting = noninteracting_length(memory.neurons, sample, rtol) * memory.trust
+    noninteracting = noninteracting.astype(memory.length.dtype)
+    is_noninteracting = noninteracting > _WORTH * memory.length
+    return jnp.where(
+        is_noninteracting, noninteracting, memory.length
+    ), is_noninteracting

@@ -4,9 +4,9 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Shaped
 
-from simbias.flows._relu.course import Step
 from simbias.flows._relu.norms import rounding
-from simbias.flows._relu.pins import project
+from simbias.flows._relu.sliding import project
+from simbias.flows._relu.step_trajectory import Step
 
 # A neuron may meet every plane so many times in a step, and some more.
 _ROUNDS, _MORE = 8, 64
@@ -16,7 +16,7 @@ class Moving(eqx.Module):
     """What changes of a neuron while it only crosses planes.
 
     `tau` and `is_above` are those of a look at some planes: how far the neuron has come
-    since, and its sides of these planes.  `share` is the length of its next stride,
+    since, and its sides of these planes.  `share` is the length of its next batch,
     which `waits` for so many looks, the next time for its `patience`.
     """
 
@@ -25,7 +25,7 @@ class Moving(eqx.Module):
     moment: Float[Array, "c e"]
     begin: Float[Array, " c"]
     is_above: Bool[Array, "c s"]
-    meetings: Int[Array, " c"]
+    event_count: Int[Array, " c"]
     crossings: Int[Array, " c"]
     tau: Float[Array, " c"]
     goes: Bool[Array, " c"]
@@ -35,8 +35,8 @@ class Moving(eqx.Module):
     patience: Int[Array, " c"]
 
 
-class Pinned(eqx.Module):
-    """The pins of some neurons, which stay what they are here."""
+class SlidingPlanes(eqx.Module):
+    """What some neurons slide on, which stays what it is here."""
 
     plane: Int[Array, "c p"]
     normals: Float[Array, "c p e"]
@@ -44,7 +44,7 @@ class Pinned(eqx.Module):
 
 
 class Line(eqx.Module):
-    """The straight course of a neuron, and how fast it goes along."""
+    """The straight way of a neuron, and how fast it goes along."""
 
     w: Float[Array, "c e"]
     unit: Float[Array, "c e"]
@@ -96,13 +96,13 @@ def line_of(
 
 
 def velocity_of(
-    moment: Float[Array, "c e"], a: Float[Array, " c"], pinned: Pinned
+    moment: Float[Array, "c e"], a: Float[Array, " c"], sliding: SlidingPlanes
 ) -> Float[Array, "c e"]:
     """V = sign(a) P M."""
-    return jnp.sign(a)[:, None] * project(moment, pinned.normals, pinned.dual)
+    return jnp.sign(a)[:, None] * project(moment, sliding.normals, sliding.dual)
 
 
-def most_meetings(step: Step) -> int:
+def most_events(step: Step) -> int:
     """A neuron that meets more planes than that in a step gets nowhere."""
     return _ROUNDS * step.sample.x.shape[0] + _MORE
 

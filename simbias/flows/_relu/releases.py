@@ -6,16 +6,16 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.flows._relu.crossings import Pins
+from simbias.flows._relu.crossings import Sliding
 from simbias.flows._relu.frozen import Sample
-from simbias.flows._relu.pins import (
+from simbias.flows._relu.masked_rows import on_wanted_rows, rows_of, with_flips
+from simbias.flows._relu.sliding import (
     dual_basis,
     escape_speeds,
     jumps,
-    pinned_normals,
     project,
+    sliding_normals,
 )
-from simbias.flows._relu.rows import on_wanted_rows, rows_of, with_flips
 from simbias.flows._relu.subgradient import box_least_norm
 from simbias.numerics.precision import matmul
 
@@ -33,9 +33,9 @@ class Held(NamedTuple):
     a: Float[Array, "c k"]
     moment: Float[Array, "c k e"]
     is_above: Bool[Array, "c n"]
-    pins: Pins
+    sliding: Sliding
     released: Int[Array, " c"]
-    choices: Int[Array, " c"]
+    nonunique_events: Int[Array, " c"]
     is_over: Bool[Array, " c"]
 
 
@@ -49,16 +49,17 @@ def release(
     rows: int,
     are_own: Bool[Array, " c"] | None = None,
 ) -> Held:
-    """Let go of the pins that no longer hold.
+    """Let go of neurons whose sliding no longer holds.
 
     A pin whose escape speed says "leave" is first kept, and the distance it would have
     gone is added up, back to zero if the speed turns round: residuals that tremble in
     the last digits of the tolerance do not set neurons free and catch them again.  Once
     that distance exceeds the tolerance the neuron is put there, and the box-constrained
-    subgradient over all its pins says which of them it leaves, and to which side.
+    subgradient over all planes it slides on says which of them it leaves, and to which
+    side.
 
     Args:
-        held: the neurons; `pins` still carries the speeds at the start of the step.
+        held: the neurons; `sliding` still carries the speeds at the start of the step.
         sample: the data.
         pull: of the planes at the end of the step, see `Sample.pulls`.
         length: of the step.
@@ -69,8 +70,8 @@ def release(
     """
     held, is_due = _excursions(held, pull, length, slope, tolerance)
     if are_own is not None:
-        excursion = jnp.where(are_own[:, None], held.pins.excursion, 0)
-        held = eqx.tree_at(lambda h: h.pins.excursion, held, excursion)
+        excursion = jnp.where(are_own[:, None], held.sliding.excursion, 0)
+        held = eqx.tree_at(lambda h: h.sliding.excursion, held, excursion)
         is_due &= are_own
 
     def let_go(context, due):
@@ -91,23 +92,23 @@ def _excursions(
     slope: float,
     tolerance: Float[Array, " c"],
 ) -> tuple[Held, Bool[Array, " c"]]:
-    pins = held.pins
-    jump = _jumps_of_pins(held, pull, slope)
+    sliding = held.sliding
+    jump = _jumps_of_sliding(held, pull, slope)
     drive = jnp.sum(held.a[:, :, None] * held.moment, axis=1)
-    below, above, room = escape_speeds(drive, jump, pins.dual)
-    up = _travelled(pins.excursion, pins.above, above, length)
-    down = _travelled(-pins.excursion, -pins.below, -below, length)
+    below, above, room = escape_speeds(drive, jump, sliding.dual)
+    up = _travelled(sliding.excursion, sliding.above, above, length)
+    down = _travelled(-sliding.excursion, -sliding.below, -below, length)
     leaves_up = (above > 0) & (above >= -below)
-    is_up = (pins.excursion > 0) | ((pins.excursion == 0) & leaves_up)
-    is_down = (pins.excursion < 0) | ((pins.excursion == 0) & ~leaves_up)
+    is_up = (sliding.excursion > 0) | ((sliding.excursion == 0) & leaves_up)
+    is_down = (sliding.excursion < 0) | ((sliding.excursion == 0) & ~leaves_up)
     excursion = jnp.where(is_up, up, jnp.where(is_down, -down, 0))
     leaves = jnp.where(excursion > 0, above > 0, below < 0) & (room > 0)
     is_far = jnp.abs(excursion) > tolerance[:, None] * jnp.sqrt(room)
     # Nothing pushes it up from below: it has died on the plane, and slides no more.
     is_tie = (room > 0) & (below == 0) & (above <= 0)
     is_due = jnp.any(leaves & is_far & (excursion != 0) | is_tie, axis=1)
-    pins = Pins(pins.plane, pins.dual, below, above, excursion)
-    return held._replace(pins=pins), is_due
+    sliding = Sliding(sliding.plane, sliding.dual, below, above, excursion)
+    return held._replace(sliding=sliding), is_due
 
 
 def _travelled(
@@ -131,50 +132,54 @@ def _let_go(
     slope: float,
     tolerance: Float[Array, " c"],
 ) -> Held:
-    pins = held.pins
-    normals = pinned_normals(sample.normal, pins.plane)
-    is_pin = pins.plane >= 0
-    jump = _jumps_of_pins(held, pull, slope)
+    sliding = held.sliding
+    normals = sliding_normals(sample.normal, sliding.plane)
+    is_sliding = sliding.plane >= 0
+    jump = _jumps_of_sliding(held, pull, slope)
     drive = jnp.sum(held.a[:, :, None] * held.moment, axis=1)
-    verdict = box_least_norm(normals, drive, jnp.maximum(-jump, 0), is_pin)
+    verdict = box_least_norm(normals, drive, jnp.maximum(-jump, 0), is_sliding)
     # A kink that has turned concave cannot hold, and both sides are solutions: to that
     # of the greater speed.
-    is_concave = is_pin & (jump > 0)
-    side = jnp.where(pins.above >= -pins.below, 1, -1)
+    is_concave = is_sliding & (jump > 0)
+    side = jnp.where(sliding.above >= -sliding.below, 1, -1)
     verdict = jnp.where(is_concave, side, verdict)
-    stays = is_pin & (verdict == 0)
-    leaves = is_pin & (verdict != 0)
+    stays = is_sliding & (verdict == 0)
+    leaves = is_sliding & (verdict != 0)
     gains = (leaves & (verdict > 0)).astype(held.w.dtype)
-    index = jnp.maximum(pins.plane, 0)
+    index = jnp.maximum(sliding.plane, 0)
     gained = ((gains * (1 - slope))[:, :, None] * pull[index])[:, :, :, None]
     moment = held.moment - jnp.sum(gained * normals[:, :, None, :], axis=1)
-    kept = jnp.where(stays, pins.plane, -1)
-    new_normals = pinned_normals(sample.normal, kept)
+    kept = jnp.where(stays, sliding.plane, -1)
+    new_normals = sliding_normals(sample.normal, kept)
     dual = dual_basis(new_normals)
     # It has been leaving for a while: catch up with the distance noted.
     new_drive = jnp.sum(held.a[:, :, None] * moment, axis=1)
-    ahead = project(new_drive, new_normals, dual) - project(drive, normals, pins.dual)
+    ahead = project(new_drive, new_normals, dual) - project(
+        drive, normals, sliding.dual
+    )
     speed = jnp.sum(normals * ahead[:, None, :], axis=2)
-    goes_along = leaves & (speed * pins.excursion > 0)
-    time = jnp.where(goes_along, pins.excursion / jnp.where(goes_along, speed, 1), 0)
+    goes_along = leaves & (speed * sliding.excursion > 0)
+    time = jnp.where(goes_along, sliding.excursion / jnp.where(goes_along, speed, 1), 0)
     time = jnp.max(jnp.minimum(time, length), axis=1)
     w = project(held.w + time[:, None] * ahead, new_normals, dual)
     jump = jnp.where(stays, jump, 0)
     below, above, _ = escape_speeds(new_drive, jump, dual)
     flips = jnp.where(leaves, verdict, 0)
     is_above = with_flips(held.is_above, index, flips, sample.planes.first)
-    pins = Pins(kept, dual, below, above, jnp.where(stays, pins.excursion, 0))
+    sliding = Sliding(kept, dual, below, above, jnp.where(stays, sliding.excursion, 0))
     count = lambda condition: jnp.sum(condition, axis=1).astype(jnp.int32)
     released = held.released + count(leaves)
-    choices = held.choices + count(is_concave)
+    nonunique_events = held.nonunique_events + count(is_concave)
     height = jnp.where(is_above, 1, -1).astype(w.dtype) * matmul(w, sample.normal.T)
     is_over = jnp.any(height < -_BEYOND * tolerance[:, None], axis=1)
-    return Held(w, held.a, moment, is_above, pins, released, choices, is_over)
+    return Held(
+        w, held.a, moment, is_above, sliding, released, nonunique_events, is_over
+    )
 
 
-def _jumps_of_pins(
+def _jumps_of_sliding(
     held: Held, pull: Float[Array, "n k"], slope: float
 ) -> Float[Array, "c p"]:
-    pins = held.pins.plane
-    jump = jumps(held.a, pull[jnp.maximum(pins, 0)], slope)
-    return jnp.where(pins >= 0, jump, 0)
+    sliding = held.sliding.plane
+    jump = jumps(held.a, pull[jnp.maximum(sliding, 0)], slope)
+    return jnp.where(sliding >= 0, jump, 0)

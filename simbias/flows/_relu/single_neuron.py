@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.flows._relu.frozen import output_rates
-from simbias.flows._relu.pins import project
+from simbias.flows._relu.sliding import project
 
 
 class Point(NamedTuple):

@@ -9,24 +9,24 @@ from simbias.core import FlowState, Status
 from simbias.flows._shared.objective import where_status
 
 
-class Turn(NamedTuple):
+class Eligibility(NamedTuple):
     """Whether the member goes on, and its status if it does not."""
 
     goes: Bool[Array, ""]
     status: Int[Array, ""]
 
 
-def turn_of(
+def eligibility_of(
     state: FlowState,
     is_before: Bool[Array, ""],
     attempts: Int[Array, ""],
     max_steps: int,
-) -> Turn:
+) -> Eligibility:
     """A member goes on if it runs, is before its time and has attempts left."""
     is_running = (state.status == Status.RUNNING) & is_before
     goes = is_running & (attempts < max_steps)
     status = where_status(is_running & ~goes, Status.MAX_STEPS, state.status)
-    return Turn(goes, status)
+    return Eligibility(goes, status)
 
 
 def first_counts(evaluations: int) -> dict[str, Int[Array, ""]]:

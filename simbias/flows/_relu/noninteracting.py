@@ -1,4 +1,4 @@
-"""Neurons that do not feel each other yet, each followed alone and exactly.
+"""Neurons that do not feel each other yet, each followed by itself, exactly.
 
 While f is next to nothing the residuals stand still, and so does the moment M of every
 activation pattern.  In the time τ with dτ = |a| dt the input weights of a neuron then
@@ -21,27 +21,27 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from simbias.flows._relu.clearance import clearance_anew, turn
-from simbias.flows._relu.course import Course, Pins, Step
+from simbias.flows._relu.event_rules import concave_first, decide, held_after
+from simbias.flows._relu.exact_rays import cross_planes, next_plane
 from simbias.flows._relu.frozen import Sample
-from simbias.flows._relu.meetings import concave_first, decide, held_after
-from simbias.flows._relu.moving import line_of, most_meetings, slack_of
-from simbias.flows._relu.norms import norm_of_rows, rounding
-from simbias.flows._relu.pins import (
-    dual_basis,
-    escape_speeds,
-    jumps,
-    pinned_normals,
-    project,
-)
-from simbias.flows._relu.position import Position
-from simbias.flows._relu.rows import (
+from simbias.flows._relu.masked_rows import (
     on_some_rows,
     on_wanted_rows,
     rows_at_once,
     rows_of,
 )
+from simbias.flows._relu.moving import line_of, most_events, slack_of
+from simbias.flows._relu.neuron_state import NeuronState
+from simbias.flows._relu.norms import norm_of_rows, rounding
 from simbias.flows._relu.single_neuron import Point
-from simbias.flows._relu.straight import cross_planes, next_plane
+from simbias.flows._relu.sliding import (
+    dual_basis,
+    escape_speeds,
+    jumps,
+    project,
+    sliding_normals,
+)
+from simbias.flows._relu.step_trajectory import Sliding, Step, Trajectory
 from simbias.numerics.conditionals import repeat_while
 
 # Share of the tolerance that the residuals may use up in a step.
@@ -56,13 +56,13 @@ _LONGEST = 300.0
 _NUMBERS = 2**14
 
 
-def may_be_decoupled(sample: Sample) -> bool:
+def may_be_noninteracting(sample: Sample) -> bool:
     """Whether such steps are known for networks on a sample like this at all."""
     return sample.y.shape[1] == 1 and not sample.is_output_frozen
 
 
-def decoupled_length(
-    position: Position, sample: Sample, rtol: Float[Array, ""]
+def noninteracting_length(
+    neurons: NeuronState, sample: Sample, rtol: Float[Array, ""]
 ) -> Float[Array, ""]:
     """Time for which residuals stand still to the tolerance; 0 if they do not.
 
@@ -70,14 +70,14 @@ def decoupled_length(
     What that moves in the residuals, by their slope at f = 0, moves a neuron by less
     than its share of `rtol` as long as Σ |x|² |r'(0)| S ≤ 2 v rtol.
     """
-    w, a = norm_of_rows(position.w), norm_of_rows(position.a)
+    w, a = norm_of_rows(neurons.w), norm_of_rows(neurons.a)
     unit = jnp.maximum(jnp.max(w), jnp.max(a))
     unit = jnp.where(unit > 0, unit, 1)
     size = jnp.sum((w / unit) * (a / unit))
     at_zero = jnp.zeros_like(sample.y)
     _, slope = jax.jvp(sample.residual, (at_zero,), (jnp.ones_like(at_zero),))
     pull = jnp.sum(jnp.abs(slope[:, 0]) * sample.length**2)
-    speed = jnp.max(norm_of_rows(position.rates.moment[:, 0]))
+    speed = jnp.max(norm_of_rows(neurons.rates.moment[:, 0]))
     rest = jnp.log(2 * _SHARE * rtol * speed / pull) - jnp.log(size)
     growth = _PART * (rest - 2 * jnp.log(unit))
     length = jnp.minimum(growth, 2 * _LONGEST) / (2 * speed)
@@ -86,9 +86,9 @@ def decoupled_length(
     return jnp.where(is_led, jnp.maximum(length, 0), 0)
 
 
-def lag_of_growth(position: Position, length: Float[Array, ""]) -> Float[Array, ""]:
+def lag_of_growth(neurons: NeuronState, length: Float[Array, ""]) -> Float[Array, ""]:
     """∫ δ(t) dt over a step, per δ at its end, of what grows from 0 as e^{2vt} − 1."""
-    twice = 2 * jnp.max(norm_of_rows(position.rates.moment[:, 0]))
+    twice = 2 * jnp.max(norm_of_rows(neurons.rates.moment[:, 0]))
     stretch = twice * length
     grows = stretch > jnp.sqrt(jnp.finfo(length.dtype).eps)
     stretch = jnp.where(grows, stretch, 1)
@@ -96,40 +96,40 @@ def lag_of_growth(position: Position, length: Float[Array, ""]) -> Float[Array, 
     return jnp.where(grows, part, length / 2)
 
 
-def follow_alone(
-    course: Course,
+def follow_noninteracting(
+    trajectory: Trajectory,
     step: Step,
     is_wanted: Bool[Array, ""],
     clear: Float[Array, " m"] | None = None,
-) -> tuple[Course, Float[Array, " m"] | None]:
-    """Every neuron of a `course` that has not begun, at the end of the step.
+) -> tuple[Trajectory, Float[Array, " m"] | None]:
+    """Every neuron of a `trajectory` that has not begun, at the end of the step.
 
     Of a member of a lane for which this `is_wanted` not, none is moved.
 
     Args:
-        course: the whole step, not begun.
+        trajectory: the whole step, not begun.
         step: what all neurons share.
         is_wanted: whether any is moved.
         clear: the clearance of each neuron, 0 where unknown; those that do not turn by
             more meet no plane.
 
     Returns:
-        The course, and the clearance at its end.
+        The trajectory, and the clearance at its end.
     """
-    size = norm_of_rows(course.start.w, course.start.a)
+    size = norm_of_rows(trajectory.start.w, trajectory.start.a)
     size = jnp.where(size > 0, size, 1)[:, None]
-    w, a = course.start.w / size, course.start.a / size
+    w, a = trajectory.start.w / size, trajectory.start.a / size
     a = jnp.sign(a) * jnp.maximum(jnp.abs(a), norm_of_rows(w)[:, None])
-    start = course.start._replace(w=w, a=a)
-    moves = jnp.any(course.start.a != 0, axis=1) & is_wanted
-    begin = jnp.where(moves, course.begin, 1)
-    course = eqx.tree_at(
-        lambda c: (c.start, c.is_pending, c.begin), course, (start, moves, begin)
+    start = trajectory.start._replace(w=w, a=a)
+    moves = jnp.any(trajectory.start.a != 0, axis=1) & is_wanted
+    begin = jnp.where(moves, trajectory.begin, 1)
+    trajectory = eqx.tree_at(
+        lambda c: (c.start, c.is_pending, c.begin), trajectory, (start, moves, begin)
     )
     meets = moves
     if clear is not None:
-        course, clear = _without_planes(course, step, clear)
-        meets = course.is_pending
+        trajectory, clear = _without_planes(trajectory, step, clear)
+        meets = trajectory.is_pending
     n, m = step.sample.x.shape[0], size.shape[0]
     rows = rows_at_once(m, n, _NUMBERS)
     arrays, static = eqx.partition(step, eqx.is_array)
@@ -138,102 +138,106 @@ def follow_alone(
         step = eqx.combine(arrays, static)
         goes = lambda carry: carry[0].is_pending & ~carry[1]
         every = on_wanted_rows(cross_planes, goes, step, every, rows)
-        course, is_held_up = every.tree
+        trajectory, is_held_up = every.tree
         treat = lambda some: _decided(step, some)
-        return on_some_rows(treat, every, course.is_pending & is_held_up, rows)
+        return on_some_rows(treat, every, trajectory.is_pending & is_held_up, rows)
 
     more = lambda every: jnp.any(every.tree[0].is_pending)
-    every = rows_of((course, jnp.zeros_like(moves)))
-    course, _ = repeat_while(more, turn)(arrays, every).tree
-    course = _arrived(course, step, size)
+    every = rows_of((trajectory, jnp.zeros_like(moves)))
+    trajectory, _ = repeat_while(more, turn)(arrays, every).tree
+    trajectory = _arrived(trajectory, step, size)
     if clear is not None:
-        clear = clearance_anew(course, step, clear, meets)
-    return course, clear
+        clear = clearance_anew(trajectory, step, clear, meets)
+    return trajectory, clear
 
 
 def _without_planes(
-    course: Course, step: Step, clear: Float[Array, " m"]
-) -> tuple[Course, Float[Array, " m"]]:
+    trajectory: Trajectory, step: Step, clear: Float[Array, " m"]
+) -> tuple[Trajectory, Float[Array, " m"]]:
     """Neurons that turn by less than their clearance, at the end of their line."""
-    start, a = course.start, course.start.a[:, 0]
-    normals = pinned_normals(step.sample.normal, course.pins.plane)
+    start, a = trajectory.start, trajectory.start.a[:, 0]
+    normals = sliding_normals(step.sample.normal, trajectory.sliding.plane)
     velocity = jnp.sign(a)[:, None] * project(
-        course.early[:, 0], normals, course.pins.dual
+        trajectory.early[:, 0], normals, trajectory.sliding.dual
     )
     w, size = line_of(start.w, jnp.abs(a), velocity).after(step.length)
     turned = turn(start.w, w)
-    is_clear = course.is_pending & (turned + rounding(clear) < clear)
+    is_clear = trajectory.is_pending & (turned + rounding(clear) < clear)
     move = lambda new, old: jnp.where(is_clear[:, None], new, old)
     start = start._replace(
         w=move(w, start.w), a=move((jnp.sign(a) * size)[:, None], start.a)
     )
-    rest = course.is_pending & ~is_clear
-    begin = jnp.where(is_clear, 1, course.begin)
-    course = eqx.tree_at(
-        lambda c: (c.start, c.is_pending, c.begin), course, (start, rest, begin)
+    rest = trajectory.is_pending & ~is_clear
+    begin = jnp.where(is_clear, 1, trajectory.begin)
+    trajectory = eqx.tree_at(
+        lambda c: (c.start, c.is_pending, c.begin), trajectory, (start, rest, begin)
     )
-    return course, jnp.where(is_clear, clear - turned, clear)
+    return trajectory, jnp.where(is_clear, clear - turned, clear)
 
 
 def _decided(
-    step: Step, carry: tuple[Course, Bool[Array, " c"]]
-) -> tuple[Course, Bool[Array, " c"]]:
+    step: Step, carry: tuple[Trajectory, Bool[Array, " c"]]
+) -> tuple[Trajectory, Bool[Array, " c"]]:
     """Neurons at planes that they may not just cross: once more all is asked anew."""
-    course, is_held_up = carry
-    data, pins, there = step.sample, course.pins, course.start
+    trajectory, is_held_up = carry
+    data, sliding, there = step.sample, trajectory.sliding, trajectory.start
     velocity = jnp.sign(there.a) * project(
-        course.early[:, 0], pinned_normals(data.normal, pins.plane), pins.dual
+        trajectory.early[:, 0],
+        sliding_normals(data.normal, sliding.plane),
+        sliding.dual,
     )
     _, k = next_plane(
-        there.w, velocity, course.is_above, data.normal.T[:, None], slack_of(step)
+        there.w, velocity, trajectory.is_above, data.normal.T[:, None], slack_of(step)
     )
-    ahead = eqx.tree_at(lambda c: c.end.w, course, there.w + velocity)
-    k = concave_first(ahead, step, k, course.begin, there)
-    meeting = decide(course, step, k, course.begin, there)
-    plane, is_full = held_after(pins.plane, meeting)
-    normals = pinned_normals(data.normal, plane)
-    moment = course.early - meeting.swing(step.before, step)
-    released = meeting.is_used[:, :-1] & ~meeting.is_kept
-    crosses = ~meeting.is_pinned & ~meeting.stays
+    ahead = eqx.tree_at(lambda c: c.end.w, trajectory, there.w + velocity)
+    k = concave_first(ahead, step, k, trajectory.begin, there)
+    decision = decide(trajectory, step, k, trajectory.begin, there)
+    plane, is_full = held_after(sliding.plane, decision)
+    normals = sliding_normals(data.normal, plane)
+    moment = trajectory.early - decision.swing(step.before, step)
+    released = decision.is_used[:, :-1] & ~decision.is_kept
+    crosses = ~decision.starts_sliding & ~decision.stays
     dual = dual_basis(normals)
     count = lambda old, new: old + new.astype(old.dtype)
     new = eqx.tree_at(
         lambda c: (
-            c.start.w, c.early, c.late, c.is_above, c.pins.plane, c.pins.dual,
-            c.meetings, c.crossings, c.pinned, c.released, c.is_full, c.is_pending,
+            c.start.w, c.early, c.late, c.is_above, c.sliding.plane, c.sliding.dual,
+            c.event_count, c.crossings, c.slides, c.released, c.is_full, c.is_pending,
         ),
-        course,
+        trajectory,
         (
             project(there.w, normals, dual), moment, moment,
-            meeting.sides(course.is_above, data.planes), plane, dual,
-            course.meetings + 1, count(course.crossings, crosses),
-            count(course.pinned, meeting.is_pinned),
-            count(course.released, jnp.sum(released, axis=1)),
-            course.is_full | is_full, course.meetings < most_meetings(step),
+            decision.sides(trajectory.is_above, data.planes), plane, dual,
+            trajectory.event_count + 1, count(trajectory.crossings, crosses),
+            count(trajectory.slides, decision.starts_sliding),
+            count(trajectory.released, jnp.sum(released, axis=1)),
+            trajectory.is_full | is_full, trajectory.event_count < most_events(step),
         ),
     )  # fmt: skip
     return new, jnp.zeros_like(is_held_up)
 
 
-def _arrived(course: Course, step: Step, size: Float[Array, "c 1"]) -> Course:
+def _arrived(
+    trajectory: Trajectory, step: Step, size: Float[Array, "c 1"]
+) -> Trajectory:
     """The end in its own units, as every step has it; `begin` < 1 if it is not."""
-    w, a = size * course.start.w, size * course.start.a
-    data, pins = step.sample, course.pins
-    normals = pinned_normals(data.normal, pins.plane)
-    drive = a * course.early[:, 0]
-    pull = step.after[jnp.maximum(pins.plane, 0)]
-    jump = jnp.where(pins.plane >= 0, jumps(a, pull, step.slope), 0)
-    below, above, _ = escape_speeds(drive, jump, pins.dual)
-    dw = project(drive, normals, pins.dual)
-    da = jnp.sum(course.early[:, 0] * w, axis=1, keepdims=True)
-    still = Pins(pins.plane, pins.dual, below, above, jnp.zeros_like(below))
+    w, a = size * trajectory.start.w, size * trajectory.start.a
+    data, sliding = step.sample, trajectory.sliding
+    normals = sliding_normals(data.normal, sliding.plane)
+    drive = a * trajectory.early[:, 0]
+    pull = step.after[jnp.maximum(sliding.plane, 0)]
+    jump = jnp.where(sliding.plane >= 0, jumps(a, pull, step.slope), 0)
+    below, above, _ = escape_speeds(drive, jump, sliding.dual)
+    dw = project(drive, normals, sliding.dual)
+    da = jnp.sum(trajectory.early[:, 0] * w, axis=1, keepdims=True)
+    still = Sliding(sliding.plane, sliding.dual, below, above, jnp.zeros_like(below))
     end = Point(w, a, dw, da)
     # On the way only the first sample of each plane was kept right.  Row by row: XLA
     # would turn the whole array round to gather its columns, and again to go on.
     first = data.planes.first
-    is_above = jax.lax.map(lambda side: side[first], course.is_above)
+    is_above = jax.lax.map(lambda side: side[first], trajectory.is_above)
     return eqx.tree_at(
-        lambda c: (c.start, c.end, c.pins, c.is_above),
-        course,
+        lambda c: (c.start, c.end, c.sliding, c.is_above),
+        trajectory,
         (end, end, still, is_above),
     )

@@ -4,11 +4,11 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Shaped
 
-from simbias.flows._relu.course import Pins
 from simbias.flows._relu.norms import norm_of_rows, rounding
+from simbias.flows._relu.step_trajectory import Sliding
 
 
-class Led(eqx.Module):
+class Aggregated(eqx.Module):
     """The neurons behind a narrow network, whose rows are classes of `group` each.
 
     With y = Σₖ cₖ Yₖ over the rows of its class a neuron moves by at most
@@ -65,13 +65,15 @@ class Led(eqx.Module):
         bound = jnp.where(factor > 0, total / jnp.where(factor > 0, factor, 1), jnp.inf)
         return jnp.where(self.is_bundle & (total > 0), bound, 0)
 
-    def hold(self, pins: Pins) -> Bool[Array, ""]:
-        """Whether those of all bundles are pushed back on both sides of their pins.
+    def hold(self, sliding: Sliding) -> Bool[Array, ""]:
+        """Whether all bundles are pushed back from both sides of what they slide on.
 
         Escape speeds are linear in (w, a): of y they are Σₖ cₖ times those of rows.
         """
-        is_pin = self.of_class(pins.plane >= 0) & self.is_bundle[:, None]
-        return jnp.all(~is_pin | (self._above(pins.below) & self._above(-pins.above)))
+        is_sliding = self.of_class(sliding.plane >= 0) & self.is_bundle[:, None]
+        return jnp.all(
+            ~is_sliding | (self._above(sliding.below) & self._above(-sliding.above))
+        )
 
     def _above(self, speed: Float[Array, "s p"]) -> Bool[Array, "r p"]:
         """Whether what is linear in (w, a) is > 0 for all those of a class."""
@@ -92,12 +94,12 @@ class Led(eqx.Module):
 
 
 def sizes(
-    w: Float[Array, "s e"], a: Float[Array, "s k"], led: Led | None
+    w: Float[Array, "s e"], a: Float[Array, "s k"], aggregated: Aggregated | None
 ) -> Float[Array, " s"]:
     """|(w, a)|, or the length of a row by which errors in it are measured."""
     size = norm_of_rows(w, a)
-    if led is None:
+    if aggregated is None:
         return size
-    grown = jnp.repeat(jnp.abs(led.grown(w)), led.group)
-    is_bundle = jnp.repeat(led.is_bundle, led.group)
-    return jnp.where(is_bundle, grown * led.size, size)
+    grown = jnp.repeat(jnp.abs(aggregated.grown(w)), aggregated.group)
+    is_bundle = jnp.repeat(aggregated.is_bundle, aggregated.group)
+    return jnp.where(is_bundle, grown * aggregated.size, size)

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.flows._relu.course import Course, Step
-from simbias.flows._relu.pins import dual_basis, jumps, pinned_normals, project
-from simbias.flows._relu.rows import holds, least_and_place, with_flips
+from simbias.flows._relu.masked_rows import holds, least_and_place, with_flips
 from simbias.flows._relu.single_neuron import Point, mix
+from simbias.flows._relu.sliding import dual_basis, jumps, project, sliding_normals
+from simbias.flows._relu.step_trajectory import Step, Trajectory
 from simbias.flows._relu.subgradient import box_least_norm
 from simbias.numerics.planes import Planes
 from simbias.numerics.precision import matmul
@@ -18,7 +18,7 @@ _SHORT = 8
 
 
 def concave_first(
-    course: Course,
+    trajectory: Trajectory,
     step: Step,
     k: Int[Array, " c"],
     begin: Float[Array, " c"],
@@ -26,36 +26,36 @@ def concave_first(
 ) -> Int[Array, " c"]:
     """Which of the planes that are met at once comes first.
 
-    A pinned neuron meets all planes together whose normals depend on those of k and of
-    its pins (x₁, x₂ and x₁ + x₂, say).  On concave ones it cannot stop, so it crosses
-    them before it is asked whether it stops on a convex one; once it has, it does not
-    meet them any more.
+    A sliding neuron meets all planes together whose normals depend on those of k and of
+    what it slides on (x₁, x₂ and x₁ + x₂, say).  On concave ones it cannot stop, so it
+    crosses them before it is asked whether it stops on a convex one; once it has, it
+    does not meet them any more.
     """
-    pins, unit = course.pins.plane, step.sample.normal
-    planes = jnp.concatenate([pins, k[:, None]], axis=1)
-    normals = pinned_normals(unit, planes)
+    sliding, unit = trajectory.sliding.plane, step.sample.normal
+    planes = jnp.concatenate([sliding, k[:, None]], axis=1)
+    normals = sliding_normals(unit, planes)
     along = lambda v: matmul(v, unit.T)
     is_dependent = 1 - _share_in_span(normals, unit) < _dependence(unit)
     is_plane = jnp.any(unit != 0, axis=1)[None, :]
     is_free = is_plane & ~holds(planes, step.sample.planes.first)
-    side = jnp.where(course.is_above, 1, -1)
-    approach = -side * along(course.end.w - there.w)
+    side = jnp.where(trajectory.is_above, 1, -1)
+    approach = -side * along(trajectory.end.w - there.w)
     every = jnp.broadcast_to(jnp.arange(unit.shape[0])[None, :], approach.shape)
     is_concave = jumps_at(there.a, every, begin, step) > 0
     is_first = is_dependent & is_free & is_concave & (approach > 0)
     least, first = least_and_place(jnp.where(is_first, -approach, 0))
-    has_pins = jnp.any(pins >= 0, axis=1)
-    return jnp.where(has_pins & (least < 0), first, k)
+    slides = jnp.any(sliding >= 0, axis=1)
+    return jnp.where(slides & (least < 0), first, k)
 
 
-class Meeting(NamedTuple):
-    """What is decided where a neuron meets a hyperplane; s = the p pins and k."""
+class Decision(NamedTuple):
+    """What is decided where a neuron meets a hyperplane; s = p slid on, and k."""
 
     plane: Int[Array, "c s"]
     is_used: Bool[Array, "c s"]
     gain: Int[Array, "c s"]
     is_kept: Bool[Array, "c p"]
-    is_pinned: Bool[Array, " c"]
+    starts_sliding: Bool[Array, " c"]
     stays: Bool[Array, " c"]
 
     def swing(self, pull: Float[Array, "n k"], step: Step) -> Float[Array, "c k e"]:
@@ -71,30 +71,31 @@ class Meeting(NamedTuple):
 
 
 def decide(
-    course: Course,
+    trajectory: Trajectory,
     step: Step,
     k: Int[Array, " c"],
     begin: Float[Array, " c"],
     there: Point,
-) -> Meeting:
-    """Cross, slide or stay, by the least subgradient over k and all pins.
+) -> Decision:
+    """Cross, slide or stay, by the least subgradient over k and all planes slid on.
 
-    A concave kink (the speed of w·u grows above it) is always crossed; only the pins
-    are decided anew, with k on its new side.  A convex one that the subgradient leaves
-    to the side where the neuron is, such as that of a neuron that has just died on it,
-    is neither crossed nor slid on: the neuron stays on its side, at the plane.
+    A concave kink (the speed of w·u grows above it) is always crossed; only the planes
+    it slides on are decided anew, with k on its new side.  A convex one that the
+    subgradient leaves to the side where the neuron is, such as that of a neuron that
+    has just died on it, is neither crossed nor slid on: the neuron stays on its side,
+    at the plane.
     """
-    pins, data = course.pins, step.sample
-    plane = jnp.concatenate([pins.plane, k[:, None]], axis=1)
+    sliding, data = trajectory.sliding, step.sample
+    plane = jnp.concatenate([sliding.plane, k[:, None]], axis=1)
     is_used = plane >= 0
     plane = jnp.maximum(plane, 0)
     normals = jnp.where(is_used[:, :, None], data.normal[plane], 0)
     jump = jumps_at(there.a, plane, begin, step)
-    was_above = jnp.take_along_axis(course.is_above, k[:, None], axis=1)[:, 0]
-    moment = mix(begin, course.early, course.late)
+    was_above = jnp.take_along_axis(trajectory.is_above, k[:, None], axis=1)[:, 0]
+    moment = mix(begin, trajectory.early, trajectory.late)
     drive = jnp.sum(there.a[:, :, None] * moment, axis=1)
     normal = normals[:, -1]
-    to_self = project(normal, normals[:, :-1], pins.dual)
+    to_self = project(normal, normals[:, :-1], sliding.dual)
     is_independent = jnp.sum(to_self**2, axis=1) > _dependence(drive)
     can_slide = (jump[:, -1] < 0) & is_independent
     # The neuron counts as below k if it can slide, as across if not.
@@ -103,31 +104,31 @@ def decide(
     drive = drive + (change * jump[:, -1])[:, None] * normal
     is_free = is_used.at[:, -1].set(can_slide)
     verdict = box_least_norm(normals, drive, jnp.maximum(-jump, 0), is_free)
-    is_pinned = can_slide & (verdict[:, -1] == 0)
+    starts_sliding = can_slide & (verdict[:, -1] == 0)
     stays = can_slide & (verdict[:, -1] == jnp.where(was_above, 1, -1))
     gain = (is_used & (verdict > 0)).astype(jnp.int32)
-    # A pinned neuron counts as below.
-    across = jnp.where(was_above, -1, jnp.where(is_pinned, 0, 1))
+    # A sliding neuron counts as below.
+    across = jnp.where(was_above, -1, jnp.where(starts_sliding, 0, 1))
     here = jnp.where(stays, 0, across).astype(jnp.int32)
-    return Meeting(
+    return Decision(
         plane=plane,
         is_used=is_used,
         gain=gain.at[:, -1].set(here),
         is_kept=is_used[:, :-1] & (verdict[:, :-1] == 0),
-        is_pinned=is_pinned,
+        starts_sliding=starts_sliding,
         stays=stays,
     )
 
 
 def held_after(
-    plane: Int[Array, "c p"], meeting: Meeting
+    plane: Int[Array, "c p"], decision: Decision
 ) -> tuple[Int[Array, "c p"], Bool[Array, " c"]]:
     """The planes that neurons are held on now, and whether one found no slot."""
-    plane = jnp.where(meeting.is_kept, plane, -1)
-    is_full = meeting.is_pinned & jnp.all(plane >= 0, axis=1)
+    plane = jnp.where(decision.is_kept, plane, -1)
+    is_full = decision.starts_sliding & jnp.all(plane >= 0, axis=1)
     room = jnp.arange(plane.shape[1])[None, :] == jnp.argmin(plane, 1)[:, None]
-    takes = room & (meeting.is_pinned & ~is_full)[:, None]
-    return jnp.where(takes, meeting.plane[:, -1:], plane), is_full
+    takes = room & (decision.starts_sliding & ~is_full)[:, None]
+    return jnp.where(takes, decision.plane[:, -1:], plane), is_full
 
 
 def jumps_at(

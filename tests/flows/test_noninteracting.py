@@ -9,14 +9,14 @@ import pytest
 from simbias import losses
 from simbias.core import Dataset, Status
 from simbias.errors import BadInput
-from simbias.flows._relu import straight
+from simbias.flows._relu import exact_rays
 from simbias.flows.relu_flow import ReluFlow
 from simbias.networks import balanced
 from simbias.networks.activations import LeakyRelu
 from simbias.networks.two_layer import TwoLayer
 
 N, D, M = 24, 3, 20
-COUNTS = ("crossings", "pins", "releases")
+COUNTS = ("crossings", "slides", "releases")
 FLOW = ReluFlow(decouple=True)
 
 
@@ -91,8 +91,8 @@ def test_neurons_alone_go_where_they_go_together_at_a_tenth_of_the_cost(inputs, 
     assert_same(alone, together, 1e-9)
     cost = lambda state: int(state.stats["evaluations"])
     assert cost(alone) < cost(together) / 10
-    assert int(alone.stats["alone"]) == int(alone.stats["accepted"]) > 0
-    assert int(together.stats["alone"]) == 0
+    assert int(alone.stats["noninteracting"]) == int(alone.stats["accepted"]) > 0
+    assert int(together.stats["noninteracting"]) == 0
 
 
 def silent(data):
@@ -114,7 +114,7 @@ def test_what_aligns_at_no_time_or_has_is_followed_as_if_there_were_no_such_step
         alone, together = both(network, silent(data))
     else:
         alone, together = both(gathered(network), data)
-        assert int(alone.stats["alone"]) > 0
+        assert int(alone.stats["noninteracting"]) > 0
     assert_same(alone, together, 1e-9)
 
 
@@ -144,15 +144,15 @@ def test_few_candidates_find_what_a_look_at_all_planes_finds(monkeypatch):
     data = eqx.tree_at(parts, data, tuple(fill(v) for v in parts(data)))
     end = lambda flow: flowed(network, data, jnp.asarray(6.0), losses.half_mse, flow)
     all_planes = end(ReluFlow(decouple=True))
-    looks, look = [], straight._at_all
+    looks, look = [], exact_rays._at_all
 
     def counted(moving, pinned, step):
         jax.debug.callback(lambda goes: looks.append(int(goes)), jnp.sum(moving.goes))
         return look(moving, pinned, step)
 
-    monkeypatch.setattr(straight, "_MANY", 1)
-    monkeypatch.setattr(straight, "_GROUP", 5)
-    monkeypatch.setattr(straight, "_at_all", counted)
+    monkeypatch.setattr(exact_rays, "_MANY", 1)
+    monkeypatch.setattr(exact_rays, "_GROUP", 5)
+    monkeypatch.setattr(exact_rays, "_at_all", counted)
     # Another program, of the same flow.
     few = end(ReluFlow(decouple=True, max_steps=10_000))
     assert_same(few, all_planes, 1e-9, rtol=1e-12)
@@ -176,9 +176,9 @@ def test_many_planes_in_one_stride_lead_where_they_lead_one_by_one(monkeypatch):
         losses.half_mse,
         ReluFlow(rtol=rtol, decouple=True),
     )
-    assert n >= straight._STRIDES
+    assert n >= exact_rays._BATCHES
     large, small = run(1e-4), run(1e-6)
-    monkeypatch.setattr(straight, "_STRIDES", n + 1)
+    monkeypatch.setattr(exact_rays, "_BATCHES", n + 1)
     truth = flowed(
         network, data, jnp.asarray(6.0), losses.half_mse,
         ReluFlow(rtol=1e-6, decouple=True, max_steps=10_000),
@@ -202,7 +202,7 @@ def test_what_begins_at_1e_270_waits_no_longer_than_what_begins_at_1e_3():
         if not rate:
             moment = ReluFlow().init(network, data, losses.half_mse, jax.random.key(0))
             rate = float(
-                jnp.linalg.norm(moment.memory.position.rates.moment, axis=-1).max()
+                jnp.linalg.norm(moment.memory.neurons.rates.moment, axis=-1).max()
             )
         time = jnp.asarray(2 - 1.2 * np.log(scale) / rate)
         state = flowed(network, data, time, losses.half_mse, FLOW)
@@ -216,7 +216,7 @@ def test_neurons_with_larger_input_than_output_weights_are_followed_together():
     network = eqx.tree_at(lambda net: net.a, network, network.a / 2)
     state = flowed(network, data, jnp.asarray(1.0), losses.half_mse, FLOW)
     assert int(state.stats["accepted"]) > 5
-    assert int(state.stats["alone"]) == 0
+    assert int(state.stats["noninteracting"]) == 0
 
 
 def test_what_roundings_took_from_an_output_weight_keeps_no_neuron_from_it():

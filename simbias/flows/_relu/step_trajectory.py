@@ -11,11 +11,11 @@ from simbias.flows._relu.frozen import Sample
 from simbias.flows._relu.single_neuron import Point
 
 
-class Pins(eqx.Module):
+class Sliding(eqx.Module):
     """Hyperplanes that neurons are held on (slides), in p slots per neuron.
 
-    `plane` is −1 in an empty slot.  A neuron counts as below the planes it is pinned
-    to.  `below` and `above` are the speeds of `escape_speeds`.  `excursion` is how
+    `plane` is −1 in an empty slot.  A neuron counts as below the planes it slides
+    on.  `below` and `above` are the speeds of `escape_speeds`.  `excursion` is how
     far, in w·u, the neuron would have gone by now had it been let go: it is released
     when that matters.
     """
@@ -27,11 +27,11 @@ class Pins(eqx.Module):
     excursion: Float[Array, "c p"]
 
 
-def no_pins(w: Float[Array, "c e"], capacity: int) -> Pins:
+def no_sliding(w: Float[Array, "c e"], capacity: int) -> Sliding:
     """Empty slots."""
     c, e = w.shape
     empty = jnp.zeros((c, capacity), w.dtype)
-    return Pins(
+    return Sliding(
         plane=jnp.full((c, capacity), -1, jnp.int32),
         dual=jnp.zeros((c, capacity, e), w.dtype),
         below=empty,
@@ -40,13 +40,13 @@ def no_pins(w: Float[Array, "c e"], capacity: int) -> Pins:
     )
 
 
-class Course(eqx.Module):
+class Trajectory(eqx.Module):
     """The rest of a step for every neuron, from its last event to the end.
 
     `begin` is when it starts, as a fraction of the step.  `early` and `late` are the
     moments M at the ends of the whole step under the present sides and frozen
     residuals.  `shift` sums what the events changed in w, `lag` the same times the
-    fraction of the step that was left.  `meetings` counts all events, those included
+    fraction of the step that was left.  `event_count` counts all events, those included
     that change nothing.  `events` is None unless they are written down.
     """
 
@@ -54,14 +54,14 @@ class Course(eqx.Module):
     start: Point
     end: Point
     is_above: Bool[Array, "c n"]
-    pins: Pins
+    sliding: Sliding
     early: Float[Array, "c k e"]
     late: Float[Array, "c k e"]
     shift: Float[Array, " c"]
     lag: Float[Array, " c"]
-    meetings: Int[Array, " c"]
+    event_count: Int[Array, " c"]
     crossings: Int[Array, " c"]
-    pinned: Int[Array, " c"]
+    slides: Int[Array, " c"]
     released: Int[Array, " c"]
     is_full: Bool[Array, " c"]
     is_pending: Bool[Array, " c"]
@@ -84,8 +84,8 @@ class Step(NamedTuple):
 
 
 def control_points(
-    course: Course, length: Float[Array, ""]
+    trajectory: Trajectory, length: Float[Array, ""]
 ) -> tuple[Float[Array, "c e"], ...]:
-    """Those of a course that is the whole step; it stays within their hull."""
-    start, end, third = course.start, course.end, length / 3
+    """Those of a trajectory that is the whole step; it stays within their hull."""
+    start, end, third = trajectory.start, trajectory.end, length / 3
     return start.w, start.w + third * start.dw, end.w - third * end.dw, end.w

@@ -1,16 +1,20 @@
-"""Where a network is: weights, sides of the hyperplanes, pins, and the field there."""
+"""Weights, sides of the hyperplanes, what neurons slide on, and the field there."""
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.flows._relu.classes import Classes, classes, may_be_worth_it
-from simbias.flows._relu.course import Pins, no_pins
+from simbias.flows._relu.activation_classes import (
+    ActivationClasses,
+    activation_classes,
+    may_be_worth_it,
+)
+from simbias.flows._relu.aggregated import Aggregated
 from simbias.flows._relu.frozen import Rates, Sample, frozen_field, neurons_first
-from simbias.flows._relu.led import Led
+from simbias.flows._relu.masked_rows import PAYS
 from simbias.flows._relu.norms import norm_of_rows, rounding, rounding_of
-from simbias.flows._relu.pins import jumps
-from simbias.flows._relu.rows import PAYS
+from simbias.flows._relu.sliding import jumps
+from simbias.flows._relu.step_trajectory import Sliding, no_sliding
 from simbias.numerics.conditionals import when
 from simbias.numerics.planes import Planes, orientation
 from simbias.numerics.precision import matmul
@@ -21,31 +25,31 @@ _NOTHING = 100
 _FIRST = 1e-2
 
 
-class Position(eqx.Module):
+class NeuronState(eqx.Module):
     """Weights, the side of every hyperplane they are on, and the field there.
 
     `classes` and `clear` (see `clearance`) are None where they are not worth knowing,
-    `led` is None but in a narrow network that stands for a wide one (see `leaders`).
+    `aggregated` is None but in a network that stands for a wide one (`aggregation`).
     """
 
     w: Float[Array, "m e"]
     a: Float[Array, "m k"]
     is_above: Bool[Array, "m n"]
-    pins: Pins
+    sliding: Sliding
     rates: Rates
-    classes: Classes | None
+    classes: ActivationClasses | None
     clear: Float[Array, " m"] | None
-    led: Led | None = None
+    aggregated: Aggregated | None = None
 
 
-def first_position(
+def first_neurons(
     w: Float[Array, "m e"],
     a: Float[Array, "m k"],
     sample: Sample,
     slope: float,
     capacity: int,
-) -> Position:
-    """No neuron is pinned.
+) -> NeuronState:
+    """No neuron slides.
 
     On a hyperplane the convention is that of the gradient, σ'(0) = 0 (or the negative
     slope): a neuron counts as on the side to which that sends it.  Where that side
@@ -53,22 +57,22 @@ def first_position(
     this leaves a ReLU neuron without active samples, as one with w = 0, it is dead:
     none it is on ever is, whichever way they point.
     """
-    pins = no_pins(w, capacity)
+    sliding = no_sliding(w, capacity)
     is_reversed = sample.planes.is_reversed[None, :]
     h = products(w, sample)[:, sample.planes.first]
     is_on = jnp.abs(h) <= rounding_of(w)
-    rates = lambda is_above: rates_at(w, a, is_above, pins, sample, slope)
+    rates = lambda is_above: rates_at(w, a, is_above, sliding, sample, slope)
     # No sample of a plane that the neuron is on is active.
     is_above = jnp.where(is_on, is_reversed, h > 0)
     is_dead = ~jnp.any(is_above ^ is_reversed, axis=1, keepdims=True) & (slope == 0)
     goes_up = _side(a, rates(is_above), sample, slope)[:, sample.planes.first]
     is_above = jnp.where(is_on & ~is_dead, goes_up, is_above)
     is_worth_it = may_be_worth_it(len(w), w.shape[1] + a.shape[1])
-    few = classes(is_above, pins) if is_worth_it else None
-    # Classes can be led only where it is known how far their neurons may turn.
+    few = activation_classes(is_above, sliding) if is_worth_it else None
+    # Classes can be aggregated only where it is known how far their neurons may turn.
     is_worth_it |= len(w) * len(sample.x) >= PAYS
     clear = jnp.zeros(w.shape[:1], w.dtype) if is_worth_it else None
-    return Position(w, a, is_above, pins, rates(is_above), few, clear)
+    return NeuronState(w, a, is_above, sliding, rates(is_above), few, clear)
 
 
 def _side(
@@ -110,29 +114,29 @@ def _points_one_way(planes: Planes) -> Bool[Array, " n"]:
     return count[:, 0] == 0
 
 
-def choices_at_start(
-    position: Position, sample: Sample, slope: float
+def nonunique_at_start(
+    neurons: NeuronState, sample: Sample, slope: float
 ) -> Int[Array, ""]:
     """Planes on which a neuron starts and that push it away on both sides.
 
     And neurons that start at w = 0 with an a that something pulls on: rest is one of
     their solutions.
     """
-    w, a = position.w, position.a
+    w, a = neurons.w, neurons.a
     h = products(w, sample)
     is_plane = jnp.any(sample.normal != 0, axis=1)[None, :]
     is_on = (jnp.abs(h) <= rounding_of(w)) & is_plane
-    pull = sample.pulls(position.rates.residual)
+    pull = sample.pulls(neurons.rates.residual)
     jump = jumps(a, jnp.broadcast_to(pull, (len(a), *pull.shape)), slope)
-    speed = products(position.rates.w, sample)
-    above = jnp.where(position.is_above, speed, speed + jump)
+    speed = products(neurons.rates.w, sample)
+    above = jnp.where(neurons.is_above, speed, speed + jump)
     leaves = jnp.any(w != 0, axis=1, keepdims=True) & (above > 0) & (above < jump)
     is_pulled = ~jnp.any(w != 0, axis=1) & jnp.any(is_plane & (jump != 0), axis=1)
     return (jnp.sum(is_on & leaves) + jnp.sum(is_pulled)).astype(jnp.int32)
 
 
-def choices_at_apex(
-    position: Position,
+def nonunique_at_apex(
+    neurons: NeuronState,
     w: Float[Array, "m e"],
     a: Float[Array, "m k"],
     pull: Float[Array, "n k"],
@@ -141,12 +145,12 @@ def choices_at_apex(
 ) -> Int[Array, " m"]:
     """1 for neurons that a step takes to w = 0, a ≠ 0, where a plane is concave.
 
-    All planes meet there, and pins hold the neuron until one of these lets go.  Where
-    all are convex that is the one solution; else it may leave by the others as well,
-    once their sides are changed together.
+    All planes meet there, and sliding holds the neuron until one of these lets go.
+    Where all are convex that is the one solution; else it may leave by the others as
+    well, once their sides are changed together.
     """
     at_apex = lambda w, a: norm_of_rows(w) <= rounding(w) * norm_of_rows(a)
-    arrives = at_apex(w, a) & ~at_apex(position.w, position.a)
+    arrives = at_apex(w, a) & ~at_apex(neurons.w, neurons.a)
 
     def look(context, _):
         a, pull = context
@@ -160,10 +164,10 @@ def choices_at_apex(
     return (arrives & is_open & (jnp.sum(is_plane) > 1)).astype(jnp.int32)
 
 
-def first_length(position: Position) -> Float[Array, ""]:
+def first_length(neurons: NeuronState) -> Float[Array, ""]:
     """Time in which the fastest neuron moves by a small share of its size."""
-    size = norm_of_rows(position.w, position.a)
-    speed = norm_of_rows(position.rates.w, position.rates.a)
+    size = norm_of_rows(neurons.w, neurons.a)
+    speed = norm_of_rows(neurons.rates.w, neurons.rates.a)
     rate = jnp.max(jnp.where(size > 0, speed / jnp.where(size > 0, size, 1), 0))
     return _FIRST / jnp.where(rate > 0, rate, _FIRST)
 
@@ -172,14 +176,14 @@ def rates_at(
     w: Float[Array, "m e"],
     a: Float[Array, "m k"],
     is_above: Bool[Array, "m n"],
-    pins: Pins,
+    sliding: Sliding,
     sample: Sample,
     slope: float,
-    led: Led | None = None,
+    aggregated: Aggregated | None = None,
 ) -> Rates:
     """The field, evaluated anew."""
-    sides = is_above if led is None else led.of_class(is_above)
-    field = frozen_field(sides, slope, pins.plane, pins.dual, sample)
+    sides = is_above if aggregated is None else aggregated.of_class(is_above)
+    field = frozen_field(sides, slope, sliding.plane, sliding.dual, sample)
     return neurons_first(field(w.T, a.T))
 
 

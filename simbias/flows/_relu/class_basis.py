@@ -1,10 +1,11 @@
 """Neurons of one class, moved by a few that stand for all of them.
 
-While the pattern is frozen, the neurons of a class (same sides, same pins) obey one
-linear system, y' = A y with y = (w, a), and drive the others through Z = Σ y yᵀ alone.
-So do q = e + k representatives, the columns of a root of it, Z = L Lᵀ: every neuron is
-y = L c, and stays so.  A Runge–Kutta method takes y and L to the same places, up to
-rounding, and Σ |y|² = |L|²: norms over all neurons are those over representatives.
+While the pattern is frozen, the neurons of a class (same sides, sliding on the same
+planes) obey one linear system, y' = A y with y = (w, a), and drive the others through Z
+= Σ y yᵀ alone. So do q = e + k representatives, the columns of a root of it, Z = L Lᵀ:
+every neuron is y = L c, and stays so.  A Runge–Kutta method takes y and L to the same
+places, up to rounding, and Σ |y|² = |L|²: norms over all neurons are those over
+representatives.
 """
 
 import equinox as eqx
@@ -12,8 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.flows._relu.classes import ROOM, Classes
-from simbias.flows._relu.course import Pins
+from simbias.flows._relu.activation_classes import ROOM, ActivationClasses
 from simbias.flows._relu.frozen import (
     FrozenField,
     Rates,
@@ -22,22 +22,23 @@ from simbias.flows._relu.frozen import (
     rates_under,
 )
 from simbias.flows._relu.norms import norm_of_rows
-from simbias.flows._relu.pins import pinned_normals, project
+from simbias.flows._relu.sliding import project, sliding_normals
+from simbias.flows._relu.step_trajectory import Sliding
 
 # Share of the largest eigenvalue of Z, in roundings, below which others are not known.
 _UNKNOWN = 16
 
 
-class Representatives(eqx.Module):
+class ClassBasis(eqx.Module):
     """The classes of all neurons, and how neurons are made of representatives.
 
-    `first` is a neuron of each class, `kind` the class of each neuron, `part` its c,
-    `root` the L of each class (rows: w, then a).  Where there are more classes than
+    `first` is a neuron of each class, `class_of` the class of each neuron, `part` its
+    c, `root` the L of each class (rows: w, then a).  Where there are more classes than
     room `is_enough` is false, and the rest means nothing.
     """
 
     first: Int[Array, " r"]
-    kind: Int[Array, " m"]
+    class_of: Int[Array, " m"]
     part: Float[Array, "m q"]
     root: Float[Array, "r q q"]
     is_enough: Bool[Array, ""]
@@ -45,13 +46,13 @@ class Representatives(eqx.Module):
     def field(
         self,
         is_above: Bool[Array, "m n"],
-        pins: Pins,
+        sliding: Sliding,
         sample: Sample,
         slope: float,
     ) -> FrozenField:
         """The frozen field of the representatives."""
         of_each = lambda v: jnp.repeat(v[self.first], self.root.shape[1], axis=0)
-        plane, dual = of_each(pins.plane), of_each(pins.dual)
+        plane, dual = of_each(sliding.plane), of_each(sliding.dual)
         return frozen_field(is_above[self.first], slope, plane, dual, sample)
 
     def weights(self, e: int) -> tuple[Float[Array, "e s"], Float[Array, "k s"]]:
@@ -60,7 +61,7 @@ class Representatives(eqx.Module):
         flat = self.root.transpose(1, 0, 2).reshape(q, -1)
         return flat[:e], flat[e:]
 
-    def rates(self, rates: Rates, pins: Pins, sample: Sample) -> Rates:
+    def rates(self, rates: Rates, sliding: Sliding, sample: Sample) -> Rates:
         """Their velocities, under the moments of their classes; neurons last.
 
         Not Σ c y' over the neurons: where an axis of Z is too small to be known,
@@ -68,13 +69,13 @@ class Representatives(eqx.Module):
         """
         of_each = lambda v: jnp.repeat(v[self.first], self.root.shape[1], axis=0)
         last = lambda v: jnp.moveaxis(v, 0, -1)
-        normals = pinned_normals(sample.normal, of_each(pins.plane))
+        normals = sliding_normals(sample.normal, of_each(sliding.plane))
         moment = jnp.repeat(rates.moment[:, :, self.first], self.root.shape[1], axis=2)
         return rates_under(
             moment,
             rates.residual,
             *self.weights(sample.x.shape[1]),
-            *(last(normals), last(of_each(pins.dual)), sample),
+            *(last(normals), last(of_each(sliding.dual)), sample),
         )
 
     def down(
@@ -84,7 +85,7 @@ class Representatives(eqx.Module):
         r, q, _ = self.root.shape
         y = jnp.concatenate([w, a])
         each = (y[:, None, :] * self.part.T[None, :, :]).reshape(q * q, -1)
-        total = jax.ops.segment_sum(each.T, self.kind, r).reshape(r, q, q)
+        total = jax.ops.segment_sum(each.T, self.class_of, r).reshape(r, q, q)
         flat = total.transpose(1, 0, 2).reshape(q, r * q)
         return flat[: w.shape[0]], flat[w.shape[0] :]
 
@@ -93,47 +94,50 @@ class Representatives(eqx.Module):
     ) -> tuple[Float[Array, "e m"], Float[Array, "k m"]]:
         """What neurons do where representatives do (w, a)."""
         r, q, _ = self.root.shape
-        each = jnp.concatenate([w, a]).reshape(q, r, q)[:, self.kind, :]
+        each = jnp.concatenate([w, a]).reshape(q, r, q)[:, self.class_of, :]
         y = jnp.sum(each * self.part[None, :, :], axis=2)
         return y[: w.shape[0]], y[w.shape[0] :]
 
     def up_rates(self, rates: Rates) -> Rates:
         """The same, with moments; neurons last."""
         w, a = self.up(rates.w, rates.a)
-        moment = rates.moment[:, :, :: self.root.shape[1]][:, :, self.kind]
+        moment = rates.moment[:, :, :: self.root.shape[1]][:, :, self.class_of]
         return Rates(w, a, moment, rates.residual)
 
 
-def representatives(
+def class_basis(
     w: Float[Array, "m e"],
     a: Float[Array, "m k"],
-    classes: Classes,
-    pins: Pins,
+    classes: ActivationClasses,
+    sliding: Sliding,
     sample: Sample,
-) -> Representatives:
+) -> ClassBasis:
     """Those of a network whose neurons are of these classes."""
-    first, kind = classes.first, classes.kind
+    first, class_of = classes.first, classes.class_of
     # In units of the largest of each class: squares of small weights may underflow.
-    size = jnp.zeros(ROOM, w.dtype).at[kind].max(norm_of_rows(w, a))
+    size = jnp.zeros(ROOM, w.dtype).at[class_of].max(norm_of_rows(w, a))
     unit = jnp.where(size > 0, size, 1)
-    y = jnp.concatenate([w, a], axis=1) / unit[kind][:, None]
+    y = jnp.concatenate([w, a], axis=1) / unit[class_of][:, None]
     q = y.shape[1]
     square = (y[:, :, None] * y[:, None, :]).reshape(-1, q * q)
-    total = jax.ops.segment_sum(square, kind, ROOM).reshape(ROOM, q, q)
+    total = jax.ops.segment_sum(square, class_of, ROOM).reshape(ROOM, q, q)
     value, vector = jnp.linalg.eigh(total)
     least = _UNKNOWN * jnp.finfo(w.dtype).eps * value[:, -1:]
     least = jnp.where(least > 0, least, 1)
     length = jnp.sqrt(jnp.maximum(value, least))
-    part = jnp.sum(vector[kind] * y[:, :, None], axis=1) / length[kind]
+    part = jnp.sum(vector[class_of] * y[:, :, None], axis=1) / length[class_of]
     root = unit[:, None, None] * vector * length[:, None, :]
     # An empty class, or one of neurons that are 0, moves nothing.
     root = jnp.where(value[:, -1:, None] > 0, root, 0)
-    root = _on_their_planes(root, first, pins, sample)
-    return Representatives(first, kind, part, root, classes.is_enough)
+    root = _on_their_planes(root, first, sliding, sample)
+    return ClassBasis(first, class_of, part, root, classes.is_enough)
 
 
 def _on_their_planes(
-    root: Float[Array, "r q q"], first: Int[Array, " r"], pins: Pins, sample: Sample
+    root: Float[Array, "r q q"],
+    first: Int[Array, " r"],
+    sliding: Sliding,
+    sample: Sample,
 ) -> Float[Array, "r q q"]:
     """The roots of classes that are held on planes, all of whose neurons are on them.
 
@@ -142,6 +146,9 @@ def _on_their_planes(
     |a|² − |w|² back, would carry the neurons off.
     """
     e = sample.normal.shape[1]
-    normals, dual = pinned_normals(sample.normal, pins.plane[first]), pins.dual[first]
+    normals, dual = (
+        sliding_normals(sample.normal, sliding.plane[first]),
+        sliding.dual[first],
+    )
     of_axis = lambda w: project(w, normals, dual)
     return root.at[:, :e].set(jax.vmap(of_axis, 2, 2)(root[:, :e]))

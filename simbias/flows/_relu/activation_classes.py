@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int, UInt
 
-from simbias.flows._relu.course import Pins
+from simbias.flows._relu.step_trajectory import Sliding
 
 # Classes that there is room for.
 ROOM = 32
@@ -13,14 +13,14 @@ ROOM = 32
 _LEAST = 4
 
 
-class Classes(eqx.Module):
+class ActivationClasses(eqx.Module):
     """A neuron of each class, the class of each neuron, and whether all have one.
 
     If there are more classes than room, the rest means nothing.
     """
 
     first: Int[Array, " r"]
-    kind: Int[Array, " m"]
+    class_of: Int[Array, " m"]
     is_enough: Bool[Array, ""]
 
 
@@ -34,23 +34,25 @@ def may_be_worth_it(m: int, q: int) -> bool:
     return m >= _LEAST * ROOM * q
 
 
-def classes(is_above: Bool[Array, "m n"], pins: Pins) -> Classes:
+def activation_classes(
+    is_above: Bool[Array, "m n"], sliding: Sliding
+) -> ActivationClasses:
     """Those of a network; which neurons are alike is seen from two hashes of 32 bits.
 
     That neurons of equal hashes are alike is then checked, so that nothing is left to
     chance: if two are not, there are not enough classes.
     """
-    first, kind, is_enough = _named(_hashes(is_above, pins.plane))
-    same = jnp.all(is_above == is_above[first][kind]) & jnp.all(
-        pins.plane == pins.plane[first][kind]
+    first, class_of, is_enough = _named(_hashes(is_above, sliding.plane))
+    same = jnp.all(is_above == is_above[first][class_of]) & jnp.all(
+        sliding.plane == sliding.plane[first][class_of]
     )
-    return Classes(first, kind, is_enough & same)
+    return ActivationClasses(first, class_of, is_enough & same)
 
 
 def _hashes(
     is_above: Bool[Array, "m n"], plane: Int[Array, "m p"]
 ) -> UInt[Array, "m 2"]:
-    """Two sums of random odd numbers: over the planes above, and over slots of pins."""
+    """Two sums of random odd numbers: over the planes above, and over those slid on."""
     n, p = is_above.shape[1], plane.shape[1]
     salt = jax.random.bits(jax.random.key(0), (2, n + p), jnp.uint32) | 1
     held = (plane + 1).astype(jnp.uint32)
@@ -67,12 +69,16 @@ def _named(
     m = hashes.shape[0]
 
     def name(carry):
-        count, first, kind = carry
-        leader = jnp.argmax(kind < 0).astype(jnp.int32)
-        alike = (kind < 0) & jnp.all(hashes == hashes[leader][None, :], axis=1)
-        return count + 1, first.at[count].set(leader), jnp.where(alike, count, kind)
+        count, first, class_of = carry
+        first_left = jnp.argmax(class_of < 0).astype(jnp.int32)
+        alike = (class_of < 0) & jnp.all(hashes == hashes[first_left][None, :], axis=1)
+        return (
+            count + 1,
+            first.at[count].set(first_left),
+            jnp.where(alike, count, class_of),
+        )
 
     more = lambda carry: jnp.any(carry[2] < 0) & (carry[0] < ROOM)
     start = jnp.int32(0), jnp.zeros(ROOM, jnp.int32), jnp.full(m, -1, jnp.int32)
-    _, first, kind = jax.lax.while_loop(more, name, start)
-    return first, jnp.maximum(kind, 0), jnp.all(kind >= 0)
+    _, first, class_of = jax.lax.while_loop(more, name, start)
+    return first, jnp.maximum(class_of, 0), jnp.all(class_of >= 0)

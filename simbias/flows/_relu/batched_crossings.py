@@ -1,8 +1,9 @@
-"""Many planes at once: neurons that cross so many that each bends their course little.
+"""Many planes at once: neurons that cross so many that each bends their way little.
 
 Under a field that stands still the input weights of a neuron move, in the time τ of
 `decoupled`, with a velocity V that jumps by sign(a) gᵢ uᵢ at each plane i it crosses,
-gᵢ the pull of the plane.  Over a stride T in which V changes by a small share δ,
+gᵢ the pull of the plane.  Over a batch of length T in which V changes by a small share
+δ,
 
     w(T) = w + T V + sign(a) Σ (T − τᵢ) gᵢ uᵢ,    V(T) = V + sign(a) Σ gᵢ uᵢ,
 
@@ -19,18 +20,18 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.flows._relu.course import Step
 from simbias.flows._relu.cubic import Cubic
-from simbias.flows._relu.moving import Moving, Pinned, chosen
+from simbias.flows._relu.moving import Moving, SlidingPlanes, chosen
 from simbias.flows._relu.norms import rounding
+from simbias.flows._relu.step_trajectory import Step
 from simbias.numerics.conditionals import repeat_while
 from simbias.numerics.precision import matmul
 
-# A stride as a share of |w|: the first, the longest, the shortest.
+# A batch as a share of |w|: the first, the longest, the shortest.
 FIRST, _LONGEST, _SHORTEST = 0.03, 0.25, 1e-5
-# The error of a stride as a share of the tolerance of the step.
+# The error of a batch as a share of the tolerance of the step.
 _SHARE = 0.1
-# What the jumps bend between the ends, as a share of what they do alone.
+# What the jumps bend between the ends, as a share of what each of them does.
 _BEND = 0.1
 # A plane is crossed for sure if it is closed in on at this many times its jump.
 _SURE = 2.0
@@ -38,25 +39,25 @@ _SURE = 2.0
 _WORTH = 12
 # How much longer or shorter the next one may be.
 _GROW, _SHRINK, _SAFETY = 2.0, 0.2, 0.8
-# So many looks are gone from plane to plane at most before a stride is tried again.
+# So many looks are gone from plane to plane at most before a batch is tried again.
 _PATIENCE = 32
 # Gauss–Legendre on [0, 1].
 _LEGENDRE = np.polynomial.legendre.leggauss(5)
 _NODES, _WEIGHTS = ((_LEGENDRE[0] + 1) / 2).tolist(), (_LEGENDRE[1] / 2).tolist()
 
 
-def in_strides(moving: Moving, pinned: Pinned, step: Step) -> Moving:
-    """Neurons without pins, as far as they come by strides."""
+def in_batches(moving: Moving, sliding: SlidingPlanes, step: Step) -> Moving:
+    """Neurons that do not slide, as far as they come by batches."""
     arrays, static = eqx.partition(step, eqx.is_array)
-    is_free = jnp.all(pinned.plane < 0, axis=1)
-    strides = lambda moving, is_free: moving.goes & is_free & (moving.waits == 0)
+    is_free = jnp.all(sliding.plane < 0, axis=1)
+    tries_batch = lambda moving, is_free: moving.goes & is_free & (moving.waits == 0)
 
     def turn(context, carry):
         arrays, is_free = context
         step, moving = eqx.combine(arrays, static), carry[0]
-        goes = strides(moving, is_free)
+        goes = tries_batch(moving, is_free)
         left = (1 - moving.begin) * step.length
-        new = stride(
+        new = batch(
             moving.w, moving.a, moving.moment, moving.is_above, moving.share, left, step
         )
         taken, one = goes & new.taken, jnp.ones_like(moving.waits)
@@ -70,7 +71,7 @@ def in_strides(moving: Moving, pinned: Pinned, step: Step) -> Moving:
             moment=chosen(taken, new.moment, moving.moment),
             begin=chosen(taken, jnp.where(arrives, 1, begin), moving.begin),
             is_above=chosen(taken, new.is_above, moving.is_above),
-            meetings=moving.meetings + count,
+            event_count=moving.event_count + count,
             crossings=moving.crossings + count,
             tau=moving.tau,
             goes=moving.goes & ~arrives,
@@ -83,15 +84,15 @@ def in_strides(moving: Moving, pinned: Pinned, step: Step) -> Moving:
                 moving.patience,
             ),
         )
-        return moving, jnp.any(strides(moving, is_free))
+        return moving, jnp.any(tries_batch(moving, is_free))
 
-    start = moving, jnp.any(strides(moving, is_free))
+    start = moving, jnp.any(tries_batch(moving, is_free))
     moving, _ = repeat_while(lambda carry: carry[1], turn)((arrays, is_free), start)
     return moving
 
 
-class Stride(NamedTuple):
-    """Neurons after a stride, if it is `taken`.
+class Batch(NamedTuple):
+    """Neurons after a batch, if it is `taken`.
 
     `share` is that of the next one, `is_worth` whether that is better than plane after
     plane.
@@ -108,7 +109,7 @@ class Stride(NamedTuple):
     is_worth: Bool[Array, " c"]
 
 
-def stride(
+def batch(
     w: Float[Array, "c e"],
     a: Float[Array, " c"],
     moment: Float[Array, "c e"],
@@ -116,16 +117,16 @@ def stride(
     share: Float[Array, " c"],
     left: Float[Array, " c"],
     step: Step,
-) -> Stride:
-    """One stride of neurons without pins.
+) -> Batch:
+    """One batch of neurons that do not slide.
 
     Args:
         w: input weights.
         a: output weight.
         moment: M, the velocity but for the sign of a.
         is_above: sides of all planes.
-        share: length of the stride as a share of |w|.
-        left: time up to the end of the step, at which the stride ends if it would not
+        share: length of the batch as a share of |w|.
+        left: time up to the end of the step, at which the batch ends if it would not
             before.
         step: what all neurons share.
     """
@@ -149,12 +150,12 @@ def stride(
     v1 = velocity + gained(jnp.where(is_met, weight, 0))
     bent = gained(jnp.where(is_met, weight * ahead(at, length), 0))
     w1 = w + length[:, None] * velocity + bent
-    first = _Course(w, velocity, w1, v1, length, surplus)
+    first = _Trajectory(w, velocity, w1, v1, length, surplus)
     over = first.time() - left
     arrives = over > 0
     cut = jnp.where(arrives, jnp.clip(over * first.last_a(), 0, length), 0)
     length = length - cut
-    first = _Course(w, velocity, w1 - cut[:, None] * v1, v1, length, surplus)
+    first = _Trajectory(w, velocity, w1 - cut[:, None] * v1, v1, length, surplus)
     # On the cubic.
     run = length[:, None]
     cubic = Cubic(height, -run * closing, along(first.w1), run * along(v1))
@@ -164,7 +165,7 @@ def stride(
     u_unsure = jnp.min(jnp.where(is_unsure, u, jnp.inf), axis=1)
     v2 = velocity + gained(jnp.where(is_met, weight, 0))
     bent = gained(jnp.where(is_met, weight * ahead(u * run, length), 0))
-    second = _Course(w, velocity, w + run * velocity + bent, v2, length, surplus)
+    second = _Trajectory(w, velocity, w + run * velocity + bent, v2, length, surplus)
     time = second.time()
     rest = jnp.where(arrives, (left - time) * second.last_a(), 0)
     w2 = second.w1 + rest[:, None] * v2
@@ -189,7 +190,7 @@ def stride(
     ratio = jnp.where(is_sure, ratio, jnp.minimum(ratio, _SAFETY * u_unsure))
     following = jnp.clip(ratio * share, _SHORTEST, _LONGEST)
     expected = crossed.astype(w.dtype) * jnp.where(taken, 1, ratio)
-    return Stride(
+    return Batch(
         w=w2,
         a=sign * jnp.sqrt(jnp.sum(w2**2, axis=1) + surplus),
         moment=moment + matmul(jnp.where(flips, weight, 0), normal),
@@ -218,7 +219,7 @@ def _norm(v: Float[Array, "c e"]) -> Float[Array, " c"]:
     return jnp.sqrt(jnp.sum(v**2, axis=1))
 
 
-class _Course(NamedTuple):
+class _Trajectory(NamedTuple):
     """The cubic between two ends, over τ, and |a|² = |w|² + surplus along it."""
 
     w0: Float[Array, "c e"]

@@ -10,9 +10,7 @@ from simbias import losses
 from simbias.core import Dataset
 from simbias.flows._relu.event_step import _change, _rebalanced
 from simbias.flows._relu.frozen import extended_sample
-from simbias.flows._relu.norms import norm, norm_of_rows
-from simbias.flows._relu.position import first_position
-from simbias.flows._relu.rows import (
+from simbias.flows._relu.masked_rows import (
     holds,
     least_and_place,
     on_some_rows,
@@ -20,8 +18,10 @@ from simbias.flows._relu.rows import (
     rows_of,
     with_flips,
 )
+from simbias.flows._relu.neuron_state import first_neurons
+from simbias.flows._relu.norms import norm, norm_of_rows
 
-placed = jax.jit(first_position, static_argnames=("slope", "capacity"))
+placed = jax.jit(first_neurons, static_argnames=("slope", "capacity"))
 
 
 def whole(*values):

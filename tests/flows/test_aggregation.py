@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from simbias.core import Dataset, Status
-from simbias.flows._relu import position as chooser
-from simbias.flows._relu.classes import ROOM, classes
-from simbias.flows._relu.course import no_pins
+from simbias.flows._relu import neuron_state as chooser
+from simbias.flows._relu.activation_classes import ROOM, activation_classes
+from simbias.flows._relu.aggregation import aggregation
 from simbias.flows._relu.frozen import extended_sample
-from simbias.flows._relu.leaders import leaders
-from simbias.flows._relu.position import Position, products, rates_at
+from simbias.flows._relu.neuron_state import NeuronState, products, rates_at
+from simbias.flows._relu.step_trajectory import no_sliding
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
 from simbias.networks import balanced
@@ -46,29 +46,37 @@ def network(*spreads, seed=1):
 
 def position_of(w, a, data):
     sample = extended_sample(data, half_mse, has_bias=False)
-    sides, pins = products(w, sample) > 0, no_pins(w, D)
-    rates = rates_at(w, a, sides, pins, sample, 0.0)
+    sides, sliding = products(w, sample) > 0, no_sliding(w, D)
+    rates = rates_at(w, a, sides, sliding, sample, 0.0)
     unit = w / jnp.linalg.norm(w, axis=1, keepdims=True)
     clear = jnp.min(jnp.abs(products(unit, sample)), axis=1)
-    return Position(w, a, sides, pins, rates, classes(sides, pins), clear)
+    return NeuronState(
+        w, a, sides, sliding, rates, activation_classes(sides, sliding), clear
+    )
 
 
 def led_by(position, length=0.0):
     known, rtol = position.classes, jnp.asarray(RTOL)
     data = extended()
-    return leaders(position, known, position.clear, data, rtol, jnp.asarray(length))
+    return aggregation(position, known, position.clear, data, rtol, jnp.asarray(length))
 
 
 @pytest.mark.parametrize("spread", [0.0, 1e-8])
 def test_a_ray_drives_the_others_as_all_of_it_does(spread):
     position = position_of(*network(spread, spread, spread), sample())
     led = led_by(position)
-    assert led.can_lead
+    assert led.is_usable
     assert int(jnp.sum(led.is_ray)) == 3
     narrow = led.narrow(position, extended())
     data = extended()
     of_few = rates_at(
-        narrow.w, narrow.a, narrow.is_above, narrow.pins, data, 0.0, narrow.led
+        narrow.w,
+        narrow.a,
+        narrow.is_above,
+        narrow.sliding,
+        data,
+        0.0,
+        narrow.aggregated,
     )
     # Second order in the spread.
     np.testing.assert_allclose(of_few.residual, position.rates.residual, atol=1e-13)
@@ -82,7 +90,7 @@ def test_who_is_led_is_where_it_was_if_nobody_moves():
     spreads = 1e-8, 1e-3, 0.0
     position = position_of(*network(*spreads), sample())
     led = led_by(position)
-    assert int(jnp.sum(led.led.is_bundle)) == 1
+    assert int(jnp.sum(led.aggregated.is_bundle)) == 1
     back = led.widened(
         led.narrow(position, extended()), position, is_output_frozen=False
     )
@@ -106,7 +114,7 @@ def test_tiny_weights_are_parallel_only_if_they_are_beside_large_ones(scale):
     w, a = network(0.0, 1e-3)
     rays = led_by(position_of(scale * w, a, sample()))
     assert int(jnp.sum(rays.is_ray)) == 1
-    assert int(jnp.sum(rays.led.is_bundle)) == 1
+    assert int(jnp.sum(rays.aggregated.is_bundle)) == 1
     # Output weights of both signs on one ray of tiny ones.
     if scale > 1:
         one = led_by(position_of(scale * w[:PER], a[:PER].at[0].multiply(-1), sample()))
@@ -137,8 +145,8 @@ def test_none_of_a_bundle_turns_further_than_is_said():
             w = position.w + w
             unit = lambda v: v / jnp.linalg.norm(v, axis=1, keepdims=True)
             turned = jnp.linalg.norm(unit(w) - unit(position.w), axis=1)
-            bound = led.led.turned(moved)[led.few.kind]
-            is_bundle = led.led.is_bundle[led.few.kind]
+            bound = led.aggregated.turned(moved)[led.few.class_of]
+            is_bundle = led.aggregated.is_bundle[led.few.class_of]
             assert jnp.sum(is_bundle) > PER
             assert jnp.all((turned <= bound + 1e-14) | ~is_bundle)
             if turn < 0.01:
@@ -150,7 +158,7 @@ def test_a_bundle_holds_only_if_all_of_it_is_pushed_back():
     position = position_of(*network(1e-2), sample())
     led = led_by(position)
     narrow = led.narrow(position, extended())
-    plane = jnp.where(jnp.arange(D) == 0, 3, jnp.full_like(narrow.pins.plane, -1))
+    plane = jnp.where(jnp.arange(D) == 0, 3, jnp.full_like(narrow.sliding.plane, -1))
     seen = set()
     for push in rng.standard_normal((40, 2, D + 1)):
         # Escape speeds are linear in (w, a).
@@ -158,12 +166,12 @@ def test_a_bundle_holds_only_if_all_of_it_is_pushed_back():
         everyone = jnp.concatenate([position.w, position.a], axis=1)
         below, above = (y @ v for v in push)
         only = lambda v: jnp.where(jnp.arange(D) == 0, v[:, None], 0)
-        pins = eqx.tree_at(
+        sliding = eqx.tree_at(
             lambda p: (p.plane, p.below, p.above),
-            narrow.pins,
+            narrow.sliding,
             (plane, only(below), only(above)),
         )
-        holds = bool(led.led.hold(pins))
+        holds = bool(led.aggregated.hold(sliding))
         truly = bool(jnp.all(everyone @ push[0] > 0) & jnp.all(everyone @ push[1] < 0))
         assert truly or not holds
         seen.add((holds, truly))
@@ -173,13 +181,13 @@ def test_a_bundle_holds_only_if_all_of_it_is_pushed_back():
 def test_without_room_for_all_classes_nobody_leads():
     rng = np.random.default_rng(0)
     w = jnp.asarray(rng.standard_normal((PER * ROOM, D)))
-    assert not led_by(position_of(w, jnp.ones((len(w), 1)), sample())).can_lead
+    assert not led_by(position_of(w, jnp.ones((len(w), 1)), sample())).is_usable
 
 
 def test_neurons_that_may_meet_a_plane_in_the_next_step_are_not_led():
     position = position_of(*network(1e-3), sample())
-    assert led_by(position, 0.0).can_lead
-    assert not led_by(position, 1e3).can_lead
+    assert led_by(position, 0.0).is_usable
+    assert not led_by(position, 1e3).is_usable
 
 
 @pytest.mark.slow
@@ -200,21 +208,23 @@ def test_the_flow_by_leaders_is_the_flow(monkeypatch, case, scale, time, least):
     data = Dataset(x, y, jnp.ones(12), y, jnp.zeros((0, 2)))
     net = balanced(jax.random.key(0), m=400, d=2, scale=scale)
     led = end(net, data, time)
-    sides, pins = led.memory.position.is_above, led.memory.position.pins
-    assert classes(sides, pins).is_enough
+    sides, sliding = led.memory.neurons.is_above, led.memory.neurons.sliding
+    assert activation_classes(sides, sliding).is_enough
     unit = led.network.w / jnp.linalg.norm(led.network.w, axis=1, keepdims=True)
-    kind = led.memory.position.classes.kind
-    first = led.memory.position.classes.first
+    kind = led.memory.neurons.classes.class_of
+    first = led.memory.neurons.classes.first
     is_ray = jnp.linalg.norm(unit - unit[first][kind], axis=1) < 1e-14
     assert jnp.mean(is_ray) > 0.3
-    assert least < int(led.stats["led"]) < int(led.stats["accepted"])
+    assert least < int(led.stats["aggregated"]) < int(led.stats["accepted"])
     monkeypatch.setattr(chooser, "may_be_worth_it", lambda m, q: False)
     plain = end(net, data, time)
-    assert plain.memory.position.classes is None
-    assert int(plain.stats["led"]) == int(plain.stats["by_class"]) == 0
+    assert plain.memory.neurons.classes is None
+    assert int(plain.stats["aggregated"]) == int(plain.stats["by_class"]) == 0
     assert int(led.stats["by_class"]) > 0
-    assert int(led.stats["led"] + led.stats["by_class"]) <= int(led.stats["accepted"])
-    for name in ("crossings", "pins", "releases"):
+    assert int(led.stats["aggregated"] + led.stats["by_class"]) <= int(
+        led.stats["accepted"]
+    )
+    for name in ("crossings", "slides", "releases"):
         assert int(led.stats[name]) == int(plain.stats[name])
     assert int(led.stats["evaluations"]) < 1.2 * int(plain.stats["evaluations"])
     for one, other in zip(

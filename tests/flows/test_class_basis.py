@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from simbias.core import Dataset
-from simbias.flows._relu import classes as module
+from simbias.flows._relu import activation_classes as module
+from simbias.flows._relu.activation_classes import activation_classes
 from simbias.flows._relu.by_class import field_at
-from simbias.flows._relu.classes import classes
-from simbias.flows._relu.course import no_pins
+from simbias.flows._relu.class_basis import class_basis
 from simbias.flows._relu.frozen import extended_sample, neurons_last
+from simbias.flows._relu.neuron_state import rates_at
 from simbias.flows._relu.norms import norm_of_rows
-from simbias.flows._relu.position import rates_at
-from simbias.flows._relu.representatives import representatives
+from simbias.flows._relu.step_trajectory import no_sliding
 from simbias.losses import half_mse
 
 M, N, D, K, KINDS = 700, 30, 3, 2, 6
@@ -44,8 +44,8 @@ def above(w, data):
 @pytest.mark.parametrize("scale", [1.0, 1e-200])
 def test_every_neuron_is_made_of_its_representatives(scale):
     w, a = neurons(scale=scale)
-    data, pins = sample(), no_pins(w, D)
-    few = representatives(w, a, classes(above(w, data), pins), pins, data)
+    data, sliding = sample(), no_sliding(w, D)
+    few = class_basis(w, a, activation_classes(above(w, data), sliding), sliding, data)
     assert few.is_enough
     back = few.up(*few.weights(D))
     size = np.maximum(np.linalg.norm(np.concatenate([w, a], axis=1) / scale, axis=1), 1)
@@ -56,10 +56,12 @@ def test_every_neuron_is_made_of_its_representatives(scale):
 
 def test_they_drive_all_others_as_the_neurons_do():
     w, a = neurons()
-    data, pins = sample(), no_pins(w, D)
+    data, sliding = sample(), no_sliding(w, D)
     sides = above(w, data)
-    plain = rates_at(w, a, sides, pins, data, 0.1)
-    by_class = field_at(w, a, sides, pins, classes(sides, pins), data, 0.1)
+    plain = rates_at(w, a, sides, sliding, data, 0.1)
+    by_class = field_at(
+        w, a, sides, sliding, activation_classes(sides, sliding), data, 0.1
+    )
     for one, other in zip(plain, by_class, strict=True):
         largest = jnp.max(jnp.abs(one))
         assert jnp.max(jnp.abs(one - other)) < 1e-12 * largest
@@ -71,9 +73,9 @@ def test_a_direction_of_all_neurons_has_its_length_in_those_that_stand_for_them(
     a = jnp.asarray(rng.standard_normal((M, K)))
     w = w / jnp.maximum(jnp.linalg.norm(w, axis=1, keepdims=True), 1e-3)
     w = w + 1e-3 * rng.standard_normal((M, D))  # no direction is missing
-    data, pins = sample(), no_pins(w, D)
-    known = classes(above(*neurons()[:1], data), pins)
-    few = representatives(w, a, known, pins, data)
+    data, sliding = sample(), no_sliding(w, D)
+    known = activation_classes(above(*neurons()[:1], data), sliding)
+    few = class_basis(w, a, known, sliding, data)
     norm = lambda w, a: float(jnp.sqrt(jnp.sum(w**2) + jnp.sum(a**2)))
     assert norm(*few.down(w.T, a.T)) == pytest.approx(norm(w, a), rel=1e-9)
 
@@ -86,12 +88,12 @@ def test_an_axis_too_small_to_be_known_has_its_velocity_from_the_start(tiny):
     w, a = jnp.asarray(y[:, :1]), jnp.asarray(y[:, 1:])
     ones = jnp.ones((1, 1))
     data = Dataset(ones, ones, jnp.ones(1), ones, jnp.zeros((0, 1)))
-    data, pins = extended_sample(data, half_mse, has_bias=False), no_pins(w, 1)
+    data, sliding = extended_sample(data, half_mse, has_bias=False), no_sliding(w, 1)
     sides = jnp.ones((200, 1), bool)
-    of_all = neurons_last(rates_at(w, a, sides, pins, data, 0.0))
-    few = representatives(w, a, classes(sides, pins), pins, data)
-    of_few = few.rates(of_all, pins, data)
-    anew = few.field(sides, pins, data, 0.0)(*few.weights(1))
+    of_all = neurons_last(rates_at(w, a, sides, sliding, data, 0.0))
+    few = class_basis(w, a, activation_classes(sides, sliding), sliding, data)
+    of_few = few.rates(of_all, sliding, data)
+    anew = few.field(sides, sliding, data, 0.0)(*few.weights(1))
     for one, other in zip(of_few, anew, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-300)
     for one, other in zip(few.up_rates(of_few), of_all, strict=True):
@@ -105,13 +107,13 @@ def test_those_of_neurons_on_a_plane_are_on_it_however_small_their_axis():
     w, a = neurons(kinds=1)
     w = w + 1e-9 * rng.standard_normal(w.shape)
     w = w - (w @ normal.T) * normal
-    pins = no_pins(w, D)
-    pins = eqx.tree_at(
+    sliding = no_sliding(w, D)
+    sliding = eqx.tree_at(
         lambda p: (p.plane, p.dual),
-        pins,
-        (pins.plane.at[:, 0].set(plane), pins.dual.at[:, 0].set(normal)),
+        sliding,
+        (sliding.plane.at[:, 0].set(plane), sliding.dual.at[:, 0].set(normal)),
     )
-    few = representatives(w, a, classes(above(w, data), pins), pins, data)
+    few = class_basis(w, a, activation_classes(above(w, data), sliding), sliding, data)
     root = few.weights(D)[0]
     largest = jnp.max(jnp.linalg.norm(root, axis=0))
     off = jnp.abs(normal[0] @ root)
@@ -126,7 +128,7 @@ def test_more_classes_than_there_is_room_for_are_seen():
     w, a = neurons(kinds=M)
     sides = above(w, sample())
     assert len(np.unique(np.asarray(sides), axis=0)) > module.ROOM
-    assert not classes(sides, no_pins(w, D)).is_enough
+    assert not activation_classes(sides, no_sliding(w, D)).is_enough
 
 
 def test_neurons_of_other_sides_are_told_apart_though_their_hashes_are_equal(
@@ -136,16 +138,16 @@ def test_neurons_of_other_sides_are_told_apart_though_their_hashes_are_equal(
         module, "_hashes", lambda sides, _: jnp.zeros((len(sides), 2), jnp.uint32)
     )
     w, a = neurons()
-    assert not classes(above(w, sample()), no_pins(w, D)).is_enough
+    assert not activation_classes(above(w, sample()), no_sliding(w, D)).is_enough
 
 
 def test_neurons_on_other_pins_are_of_other_classes():
     w, a = neurons(kinds=1)
     w = w.at[5].set(w[0])
     data = sample()
-    pins = no_pins(w, D)
-    held = pins.plane.at[:100, 0].set(3)
-    pins = eqx.tree_at(lambda p: p.plane, pins, held)
-    few = representatives(w, a, classes(above(w, data), pins), pins, data)
-    assert len(np.unique(few.kind[:100])) == 1
-    assert few.kind[0] not in np.asarray(few.kind[100:])
+    sliding = no_sliding(w, D)
+    held = sliding.plane.at[:100, 0].set(3)
+    sliding = eqx.tree_at(lambda p: p.plane, sliding, held)
+    few = class_basis(w, a, activation_classes(above(w, data), sliding), sliding, data)
+    assert len(np.unique(few.class_of[:100])) == 1
+    assert few.class_of[0] not in np.asarray(few.class_of[100:])

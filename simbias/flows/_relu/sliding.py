@@ -6,11 +6,11 @@ from jaxtyping import Array, Float, Int
 from simbias.flows._relu.small_systems import solve_small
 
 
-def pinned_normals(
-    normal: Float[Array, "n e"], pins: Int[Array, "c p"]
+def sliding_normals(
+    normal: Float[Array, "n e"], sliding: Int[Array, "c p"]
 ) -> Float[Array, "c p e"]:
-    """Unit normals of the hyperplanes a neuron is pinned to; 0 where pins are −1."""
-    return jnp.where((pins >= 0)[:, :, None], normal[jnp.maximum(pins, 0)], 0)
+    """Unit normals of the hyperplanes a neuron slides on; 0 where `plane` is −1."""
+    return jnp.where((sliding >= 0)[:, :, None], normal[jnp.maximum(sliding, 0)], 0)
 
 
 def dual_basis(normals: Float[Array, "c p e"]) -> Float[Array, "c p e"]:
@@ -27,7 +27,7 @@ def project(
     normals: Float[Array, "c p e"],
     dual: Float[Array, "c p e"],
 ) -> Float[Array, "c e"]:
-    """Nearest vector with v·xₛ = 0 for all pins: v − Σₛ (uₛ·v) xₛ."""
+    """Nearest vector with v·xₛ = 0 for all planes slid on: v − Σₛ (uₛ·v) xₛ."""
     part = jnp.sum(dual * vector[:, None, :], axis=2)
     return vector - jnp.sum(part[:, :, None] * normals, axis=1)
 
@@ -48,7 +48,7 @@ def escape_speeds(
     jump: Float[Array, "c p"],
     dual: Float[Array, "c p e"],
 ) -> tuple[Float[Array, "c p"], Float[Array, "c p"], Float[Array, "c p"]]:
-    """Speed of w·xₛ on either side of a pin when it alone is let go.
+    """Speed of w·xₛ on either side of a plane when it alone is let go.
 
     With q = 1/|u|² the squared distance of xₛ from the span of the other normals,
 
@@ -57,7 +57,7 @@ def escape_speeds(
     The pin holds while the first is > 0 and the second < 0.
 
     Args:
-        drive: D, velocity of the weights from below all pinned planes, unprojected.
+        drive: D, velocity of the weights from below all planes slid on, unprojected.
         jump: j, velocity gained along xₛ above (< 0 at a convex kink).
         dual: from `dual_basis`.
 
@@ -65,7 +65,7 @@ def escape_speeds(
         Speed below, above, and q (0 for an empty pin).
     """
     length = jnp.sum(dual**2, axis=2)
-    is_pin = length > 0
-    room = jnp.where(is_pin, 1 / jnp.where(is_pin, length, 1), 0)
+    is_sliding = length > 0
+    room = jnp.where(is_sliding, 1 / jnp.where(is_sliding, length, 1), 0)
     below = room * jnp.sum(dual * drive[:, None, :], axis=2)
     return below, below + room * jump, room

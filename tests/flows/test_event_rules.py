@@ -7,19 +7,19 @@ import pytest
 
 from simbias import losses
 from simbias.core import Dataset
-from simbias.flows._relu.course import Course, Pins, Step, no_pins
 from simbias.flows._relu.crossings import _next_event, _redirected
-from simbias.flows._relu.event_step import _root_mean_square
-from simbias.flows._relu.frozen import extended_sample
-from simbias.flows._relu.meetings import (
-    Meeting,
+from simbias.flows._relu.event_rules import (
+    Decision,
     _share_in_span,
     concave_first,
     decide,
     jumps_at,
 )
-from simbias.flows._relu.pins import dual_basis, pinned_normals
+from simbias.flows._relu.event_step import _root_mean_square
+from simbias.flows._relu.frozen import extended_sample
 from simbias.flows._relu.single_neuron import Point, displacement
+from simbias.flows._relu.sliding import dual_basis, sliding_normals
+from simbias.flows._relu.step_trajectory import Sliding, Step, Trajectory, no_sliding
 
 
 def sample(x):
@@ -33,25 +33,25 @@ def rows(*values):
     return jnp.asarray(values, float)
 
 
-def course(data, start, end, is_above, pinned=()):
+def trajectory(data, start, end, is_above, pinned=()):
     """One neuron with a = 1 from `start` to `end`; nothing has happened yet."""
     zero, none = jnp.zeros((1, data.x.shape[1])), jnp.zeros(1)
     count = jnp.zeros(1, jnp.int32)
     point = lambda w: Point(rows(w), rows([1.0]), zero, rows([0.0]))
-    pins = no_pins(zero, 2)
-    plane = pins.plane.at[0, : len(pinned)].set(jnp.asarray(pinned, jnp.int32))
-    dual = dual_basis(pinned_normals(data.normal, plane))
-    return Course(
+    sliding = no_sliding(zero, 2)
+    plane = sliding.plane.at[0, : len(pinned)].set(jnp.asarray(pinned, jnp.int32))
+    dual = dual_basis(sliding_normals(data.normal, plane))
+    return Trajectory(
         begin=none,
         start=point(start),
         end=point(end),
         is_above=jnp.asarray([is_above]),
-        pins=Pins(plane, dual, pins.below, pins.above, pins.excursion),
+        sliding=Sliding(plane, dual, sliding.below, sliding.above, sliding.excursion),
         early=zero[:, None],
         late=zero[:, None],
         shift=none,
         lag=none,
-        meetings=count,
+        event_count=count,
         crossings=count,
         pinned=count,
         released=count,
@@ -108,7 +108,7 @@ def test_of_planes_met_at_once_a_concave_one_comes_first(
 ):
     data, side = sample(DEPENDENT), 1.0 if is_above else -1.0
     there, end = [0.0, 0.0, 1.0], [0.0, side * (0.1 if away else -0.1), 1.0]
-    one = course(data, [0.0, side, 1.0], end, [False, is_above, is_above], pinned)
+    one = trajectory(data, [0.0, side, 1.0], end, [False, is_above, is_above], pinned)
     at = Point(rows(there), *one.start[1:])
     k = jnp.asarray([1], jnp.int32)
     got = concave_first(one, constant(data, pull), k, jnp.asarray([0.5]), at)
@@ -133,7 +133,7 @@ def test_a_sliding_neuron_crosses_the_concave_plane_of_those_it_meets(order):
     order = np.asarray(order)
     data = sample(np.asarray(DEPENDENT)[order])
     pull = np.array([1.0, 1.0, -1.0])[order]
-    one = course(data, [0.0, -1.0, 1.0], [0.0, 0.1, 1.0], [False] * 3, pinned=(0,))
+    one = trajectory(data, [0.0, -1.0, 1.0], [0.0, 0.1, 1.0], [False] * 3, pinned=(0,))
     after = _next_event(constant(data, pull), one)
     np.testing.assert_allclose(after.start.w[0], [0, 0, 1], atol=1e-9)
     assert after.is_above[0].tolist() == (order == 2).tolist()
@@ -143,32 +143,32 @@ def test_a_sliding_neuron_crosses_the_concave_plane_of_those_it_meets(order):
 @pytest.mark.parametrize("beyond", [0.3, 0.0])
 @pytest.mark.parametrize("is_pinned", [False, True])
 def test_a_neuron_that_stays_ends_at_the_plane_and_the_way_back_is_counted(
-    beyond, is_pinned
+    beyond, starts_sliding
 ):
     # Of the plane of x₁; x₂ = (0, 1, 0), if it is pinned to it, leaves (1, 0, 0) free.
     data = sample([[3.0, 4.0, 0.0], [0.0, 1.0, 0.0]])
     normal = np.array([0.6, 0.8, 0.0])
-    free = np.array([1.0, 0.0, 0.0]) if is_pinned else normal
+    free = np.array([1.0, 0.0, 0.0]) if starts_sliding else normal
     there, end = np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.0, 2.0])
-    pinned = (1,) if is_pinned else ()
-    before = course(data, there + free, end - beyond * free, [True, False], pinned)
+    pinned = (1,) if starts_sliding else ()
+    before = trajectory(data, there + free, end - beyond * free, [True, False], pinned)
     at = Point(rows(there), *before.start[1:])
     no = jnp.zeros(1, bool)
-    meeting = Meeting(
+    decision = Decision(
         plane=jnp.asarray([[1, 0, 0]], jnp.int32),
-        is_used=jnp.asarray([[is_pinned, False, True]]),
+        is_used=jnp.asarray([[starts_sliding, False, True]]),
         gain=jnp.zeros((1, 3), jnp.int32),
-        is_kept=jnp.asarray([[is_pinned, False]]),
-        is_pinned=no,
+        is_kept=jnp.asarray([[starts_sliding, False]]),
+        starts_sliding=no,
         stays=~no,
     )
     begin, step = jnp.asarray([0.25]), constant(data, [1.0, 1.0])
-    after = _redirected(before, step, begin, at, meeting)
+    after = _redirected(before, step, begin, at, decision)
     np.testing.assert_allclose(after.end.w[0], end, atol=1e-15)
     assert after.is_above.tolist() == [[True, False]]
     np.testing.assert_allclose(after.shift, [beyond], atol=1e-15)
     np.testing.assert_allclose(after.lag, [0.75 * beyond], atol=1e-15)
-    again = _redirected(after, step, begin, at, meeting)
+    again = _redirected(after, step, begin, at, decision)
     np.testing.assert_allclose(again.shift, after.shift, atol=1e-15)
     assert [int(c.crossings[0]) for c in (after, again)] == [0, 0]
 
@@ -179,15 +179,15 @@ def test_a_plane_is_slid_on_whichever_way_it_points(sign):
     data = sample([[sign, sign]])
     normal = sign * np.array([1.0, 1.0]) / np.sqrt(2)
     moment = rows(normal)[:, None]
-    one = course(data, -normal, normal, [False])
+    one = trajectory(data, -normal, normal, [False])
     one = eqx.tree_at(lambda c: (c.early, c.late), one, (moment, moment))
     at = Point(rows([0.0, 0.0]), *one.start[1:])
     k, begin = jnp.zeros(1, jnp.int32), jnp.asarray([0.5])
-    for pull, is_pinned in ((2.0, True), (0.5, False)):
-        meeting = decide(one, constant(data, [pull]), k, begin, at)
-        assert bool(meeting.is_pinned[0]) == is_pinned
-        assert not bool(meeting.stays[0])
-        assert int(meeting.gain[0, -1]) == (0 if is_pinned else 1)
+    for pull, starts_sliding in ((2.0, True), (0.5, False)):
+        decision = decide(one, constant(data, [pull]), k, begin, at)
+        assert bool(decision.starts_sliding[0]) == starts_sliding
+        assert not bool(decision.stays[0])
+        assert int(decision.gain[0, -1]) == (0 if starts_sliding else 1)
 
 
 def test_a_lone_neuron_follows_hyperbolic_functions_and_linear_moments_to_order_4():

@@ -8,19 +8,19 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.flows._relu.course import Course, Step
+from simbias.flows._relu.batched_crossings import FIRST, in_batches
+from simbias.flows._relu.masked_rows import least_and_place
 from simbias.flows._relu.moving import (
     Moving,
-    Pinned,
+    SlidingPlanes,
     chosen,
     line_of,
-    most_meetings,
+    most_events,
     slack_of,
     velocity_of,
 )
-from simbias.flows._relu.pins import escape_speeds, jumps, pinned_normals
-from simbias.flows._relu.rows import least_and_place
-from simbias.flows._relu.strides import FIRST, in_strides
+from simbias.flows._relu.sliding import escape_speeds, jumps, sliding_normals
+from simbias.flows._relu.step_trajectory import Step, Trajectory
 from simbias.numerics.conditionals import repeat_while, when
 from simbias.numerics.precision import matmul
 
@@ -29,8 +29,8 @@ _SHORT = 8
 # From so many planes on a few candidates are looked at in the place of all of them:
 # the nearest of each of some groups, which hold while V turns by this share.
 _MANY, _GROUP, _DRIFT = 1024, 16, 0.02
-# From so many on a single jump is so small that strides pay.
-_STRIDES = 2048
+# From so many on a single jump is so small that batches pay.
+_BATCHES = 2048
 
 
 class _Look(eqx.Module):
@@ -48,47 +48,49 @@ class _Look(eqx.Module):
 
 
 def cross_planes(
-    step: Step, carry: tuple[Course, Bool[Array, " c"]]
-) -> tuple[Course, Bool[Array, " c"]]:
+    step: Step, carry: tuple[Trajectory, Bool[Array, " c"]]
+) -> tuple[Trajectory, Bool[Array, " c"]]:
     """Some neurons, each up to the end or to a plane that it may not just cross."""
-    course, _ = carry
-    none = jnp.zeros_like(course.is_pending)
+    trajectory, _ = carry
+    none = jnp.zeros_like(trajectory.is_pending)
     moving = Moving(
-        course.start.w, course.start.a[:, 0], course.early[:, 0], course.begin,
-        course.is_above, course.meetings, course.crossings,
-        jnp.zeros_like(course.begin), course.is_pending, none,
-        jnp.full_like(course.begin, FIRST), jnp.zeros_like(course.meetings),
-        jnp.ones_like(course.meetings),
+        trajectory.start.w, trajectory.start.a[:, 0],
+        trajectory.early[:, 0], trajectory.begin,
+        trajectory.is_above, trajectory.event_count, trajectory.crossings,
+        jnp.zeros_like(trajectory.begin), trajectory.is_pending, none,
+        jnp.full_like(trajectory.begin, FIRST), jnp.zeros_like(trajectory.event_count),
+        jnp.ones_like(trajectory.event_count),
     )  # fmt: skip
-    normals = pinned_normals(step.sample.normal, course.pins.plane)
-    pinned = Pinned(course.pins.plane, normals, course.pins.dual)
+    normals = sliding_normals(step.sample.normal, trajectory.sliding.plane)
+    sliding = SlidingPlanes(trajectory.sliding.plane, normals, trajectory.sliding.dual)
     is_many = step.sample.x.shape[0] >= _MANY
     arrays, static = eqx.partition(step, eqx.is_array)
 
     def turn(context, moving):
-        arrays, pinned = context
+        arrays, sliding = context
         step = eqx.combine(arrays, static)
         if is_many:
-            if step.sample.x.shape[0] >= _STRIDES:
-                moving = in_strides(moving, pinned, step)
-            return _over_the_nearest(moving, pinned, step)
-        return _across(moving, _at_all(moving, pinned, step), pinned, step)
+            if step.sample.x.shape[0] >= _BATCHES:
+                moving = in_batches(moving, sliding, step)
+            return _over_the_nearest(moving, sliding, step)
+        return _across(moving, _at_all(moving, sliding, step), sliding, step)
 
     goes = lambda moving: jnp.any(moving.goes)
-    moving = repeat_while(goes, turn)((arrays, pinned), moving)
+    moving = repeat_while(goes, turn)((arrays, sliding), moving)
     moment = moving.moment[:, None]
-    course = eqx.tree_at(
+    trajectory = eqx.tree_at(
         lambda c: (
-            c.start.w, c.start.a, c.early, c.late, c.begin, c.is_above, c.meetings,
+            c.start.w, c.start.a, c.early, c.late, c.begin, c.is_above, c.event_count,
             c.crossings, c.is_pending,
         ),
-        course,
+        trajectory,
         (
             moving.w, moving.a[:, None], moment, moment, moving.begin, moving.is_above,
-            moving.meetings, moving.crossings, course.is_pending & moving.is_held_up,
+            moving.event_count, moving.crossings,
+            trajectory.is_pending & moving.is_held_up,
         ),
     )  # fmt: skip
-    return course, moving.is_held_up
+    return trajectory, moving.is_held_up
 
 
 def next_plane(
@@ -100,7 +102,7 @@ def next_plane(
 ) -> tuple[Float[Array, " c"], Int[Array, " c"]]:
     """The τ at which the next plane is met, infinite if none is, and which it is.
 
-    Planes along which a neuron moves, its pins and those it rests on among them, are
+    Planes along which a neuron moves, those it slides or rests on among them, are
     none that it comes to.
     """
     side = jnp.where(is_above, 1, -1).astype(w.dtype)
@@ -111,22 +113,22 @@ def next_plane(
     return least_and_place(jnp.where(comes, tau, jnp.inf))
 
 
-def _at_all(moving: Moving, pinned: Pinned, step: Step) -> _Look:
-    velocity = velocity_of(moving.moment, moving.a, pinned)
+def _at_all(moving: Moving, sliding: SlidingPlanes, step: Step) -> _Look:
+    velocity = velocity_of(moving.moment, moving.a, sliding)
     ever = jnp.full_like(moving.a, jnp.inf)
     pull = (1 - step.slope) * step.before[:, 0]
     normal = step.sample.normal.T[:, None]
     return _Look(normal, pull[None], velocity, ever, ever)
 
 
-def _over_the_nearest(moving: Moving, pinned: Pinned, step: Step) -> Moving:
+def _over_the_nearest(moving: Moving, sliding: SlidingPlanes, step: Step) -> Moving:
     """Over planes that come first in their group, until one might be another's second.
 
     Between two looks at all planes some ten are crossed.
     """
     n = step.sample.x.shape[0]
     groups = -(-n // _GROUP)
-    look, at = _nearest(moving, pinned, step, groups)
+    look, at = _nearest(moving, sliding, step, groups)
     sides = moving.is_above
     few = jnp.take_along_axis(sides, at, axis=1, mode="clip")
     here = eqx.tree_at(
@@ -135,38 +137,38 @@ def _over_the_nearest(moving: Moving, pinned: Pinned, step: Step) -> Moving:
     arrays, static = eqx.partition(step, eqx.is_array)
 
     def turn(context, moving):
-        arrays, look, pinned = context
-        return _across(moving, look, pinned, eqx.combine(arrays, static))
+        arrays, look, sliding = context
+        return _across(moving, look, sliding, eqx.combine(arrays, static))
 
     goes = lambda moving: jnp.any(moving.goes)
-    there = repeat_while(goes, turn)((arrays, look, pinned), here)
+    there = repeat_while(goes, turn)((arrays, look, sliding), here)
     row = _upto(at.shape[0])[:, None]
     is_above = sides.at[row, at].set(there.is_above, mode="drop")
     goes = moving.goes & (there.begin < 1) & ~there.is_held_up
     # Where nothing was met it is not known when something will be: a look at all tells.
-    is_stuck = goes & (there.meetings == moving.meetings)
+    is_stuck = goes & (there.event_count == moving.event_count)
     there = eqx.tree_at(lambda v: (v.is_above, v.goes), there, (is_above, is_stuck))
 
     def at_all(context, moving):
-        arrays, pinned = context
+        arrays, sliding = context
         step = eqx.combine(arrays, static)
-        return _across(moving, _at_all(moving, pinned, step), pinned, step)
+        return _across(moving, _at_all(moving, sliding, step), sliding, step)
 
-    there = when(at_all)(jnp.any(is_stuck), (arrays, pinned), there)
+    there = when(at_all)(jnp.any(is_stuck), (arrays, sliding), there)
     waits = jnp.maximum(there.waits - 1, 0)
     goes = jnp.where(is_stuck, there.goes, goes)
     return eqx.tree_at(lambda v: (v.goes, v.waits), there, (goes, waits))
 
 
 def _nearest(
-    moving: Moving, pinned: Pinned, step: Step, groups: int
+    moving: Moving, sliding: SlidingPlanes, step: Step, groups: int
 ) -> tuple[_Look, Int[Array, "c g"]]:
     """The plane of each group that may be met first; beyond n are none."""
     data, gap = step.sample, groups * _GROUP - step.sample.x.shape[0]
     normal = jnp.pad(data.normal.T, ((0, 0), (0, gap)))
     pull = jnp.pad((1 - step.slope) * step.before[:, 0], (0, gap))
     is_above = jnp.pad(moving.is_above, ((0, 0), (0, gap)))
-    velocity = velocity_of(moving.moment, moving.a, pinned)
+    velocity = velocity_of(moving.moment, moving.a, sliding)
     drift = _DRIFT * jnp.sqrt(jnp.sum(velocity**2, axis=1))
     side = jnp.where(is_above, 1, -1).astype(velocity.dtype)
     height = side * _along(moving.w, normal[:, None])
@@ -185,10 +187,10 @@ def _nearest(
     return _Look(normal[:, at], pull[at], velocity, drift, until), at
 
 
-def _across(moving: Moving, look: _Look, pinned: Pinned, step: Step) -> Moving:
+def _across(moving: Moving, look: _Look, sliding: SlidingPlanes, step: Step) -> Moving:
     """To the next plane and over it; a pin that would not outlast that holds it up."""
     free, sign, slack = moving, jnp.sign(moving.a), slack_of(step)
-    velocity = velocity_of(free.moment, free.a, pinned)
+    velocity = velocity_of(free.moment, free.a, sliding)
     tau, k = next_plane(free.w, velocity, free.is_above, look.normal, slack)
     room = look.until - free.tau
     meets = tau <= room
@@ -208,10 +210,12 @@ def _across(moving: Moving, look: _Look, pinned: Pinned, step: Step) -> Moving:
     own = each if look.pull.shape[0] > 1 else 0
     normal, pull = look.normal[:, own, k].T, look.pull[own, k]
     moment = free.moment - (gain * pull)[:, None] * normal
-    beyond = velocity_of(moment, free.a, pinned)
+    beyond = velocity_of(moment, free.a, sliding)
     goes_on = gain * jnp.sum(beyond * normal, axis=1) > slack
-    holds = _pins_hold(sign[:, None] * moment, sign, pinned.plane, pinned.dual, step)
-    can_cross = goes_on & holds & (free.meetings < most_meetings(step))
+    holds = _sliding_holds(
+        sign[:, None] * moment, sign, sliding.plane, sliding.dual, step
+    )
+    can_cross = goes_on & holds & (free.event_count < most_events(step))
     turned = jnp.sqrt(jnp.sum((beyond - look.velocity) ** 2, axis=1)) > look.drift
 
     goes = free.goes
@@ -224,7 +228,7 @@ def _across(moving: Moving, look: _Look, pinned: Pinned, step: Step) -> Moving:
         moment=chosen(crosses, moment, free.moment),
         begin=chosen(goes, begin, free.begin),
         is_above=free.is_above.at[each, k].set(was_above ^ crosses),
-        meetings=free.meetings + one,
+        event_count=free.event_count + one,
         crossings=free.crossings + one,
         tau=chosen(goes, free.tau + tau, free.tau),
         goes=crosses & ~turned,
@@ -250,14 +254,14 @@ def _upto(n: int) -> Int[Array, " n"]:
     return jnp.arange(n, dtype=jnp.int32)
 
 
-def _pins_hold(
+def _sliding_holds(
     drive: Float[Array, "c e"],
     sign: Float[Array, " c"],
     plane: Int[Array, "c p"],
     dual: Float[Array, "c p e"],
     step: Step,
 ) -> Bool[Array, " c"]:
-    """Whether a neuron goes on sliding on all its pins under a new drive, per |a|."""
+    """Whether a neuron goes on sliding on all its planes under a new drive, per |a|."""
     pull = step.before[jnp.maximum(plane, 0)]
     below, above, _ = escape_speeds(drive, jumps(sign[:, None], pull, step.slope), dual)
     slack = slack_of(step)
