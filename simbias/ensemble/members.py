@@ -13,6 +13,7 @@ from simbias.checks.agreement import check_fit, made
 from simbias.core import AbstractNetwork, Dataset, Experiment, Make
 from simbias.ensemble.grid import Cell
 from simbias.ensemble.padding import bucket, padded
+from simbias.errors import BadInput
 from simbias.introspection.wrapped import wrapped
 
 
@@ -37,9 +38,20 @@ def draw(
     """One member's padded data and initial network, drawn in float64, then cast."""
     data, network = made(by.make(key, **sizes, **numbers))
     check_fit(network, data)
+    _check_sizes(data, network)
     data = padded(data, bucket(data.x.shape[0], by.least_rows))
     cast = lambda v: v.astype(jnp.dtype(by.dtype)) if eqx.is_inexact_array(v) else v
     return jax.tree.map(cast, data), jax.tree.map(cast, wrapped(network))
+
+
+def _check_sizes(data: Dataset, network: AbstractNetwork) -> None:
+    """Refuse an array that no machine can index."""
+    for leaf in jax.tree.leaves((data, network)):
+        if max(np.shape(leaf), default=0) > np.iinfo(np.int32).max:
+            raise BadInput(
+                f"`make` returned an array of shape {np.shape(leaf)}: no axis may be "
+                "longer than 2³¹ − 1. Check the sizes in `cell`."
+            )
 
 
 def member_flow(experiment: Experiment, cell: Cell) -> Any:

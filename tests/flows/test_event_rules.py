@@ -141,7 +141,7 @@ def test_a_sliding_neuron_crosses_the_concave_plane_of_those_it_meets(order):
 
 
 @pytest.mark.parametrize("beyond", [0.3, 0.0])
-@pytest.mark.parametrize("is_pinned", [False, True])
+@pytest.mark.parametrize("starts_sliding", [False, True])
 def test_a_neuron_that_stays_ends_at_the_plane_and_the_way_back_is_counted(
     beyond, starts_sliding
 ):

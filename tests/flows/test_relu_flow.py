@@ -474,7 +474,7 @@ def test_a_sample_is_not_lost_in_a_chain_of_neighbours():
         assert float(state.network(padded([1.0, 0.0], D))[0]) == pytest.approx(3, 1e-3)
 
 
-@pytest.mark.parametrize(("y1", "nonunique_events"), [(1.0, 1), (0.2, 0), (-1.0, 0)])
+@pytest.mark.parametrize(("y1", "choices"), [(1.0, 1), (0.2, 0), (-1.0, 0)])
 def test_a_start_on_a_kink_that_pushes_away_on_both_sides_is_counted(y1, choices):
     # Along u = x₁/|x₁| the second sample drives by −3/√5, the first by 5y₁/√5 above.
     x = np.array([[1.0, 2.0], [1.0, -2.0]])
