@@ -1,4 +1,4 @@
-"""What is claimed of deep linear networks, one function per phenomenon and depth."""
+"""Modes of deep linear networks: their laws, and what is claimed of them."""
 
 from itertools import pairwise
 
@@ -9,23 +9,15 @@ from simbias.analysis.first_passage import first_passage
 from simbias.claims import farthest_of, largest_of, smallest_of
 from simbias.core import Claim
 from simbias.experiments.linear._deep_linear import STRENGTHS
-from simbias.theory.mode_strength import mode_time
+from simbias.theory.mode_strength import mode_strength, mode_time
 
 # The texts of the papers could not be read but for their abstracts; the laws are
 # derived on the page.
 SAXE = "Saxe, McClelland & Ganguli (2014), arXiv:1312.6120 (?)"
-ARORA = "Arora, Cohen & Hazan (2018), arXiv:1802.06509 (?)"
 STEPS = "Arora, Cohen, Hu & Luo (2019), arXiv:1905.13655 (?); the band is ours"
-OURS = "ours"
+S = xr.DataArray(np.array(STRENGTHS), dims="mode")
 # Share of s from which the rise of a mode of more than two layers is timed.
 FROM = 0.1
-
-
-def chosen(ds: xr.Dataset, start: str, depth: int) -> xr.Dataset | None:
-    """The members of one start and depth, over `seed`; None if they are not there."""
-    if start not in ds["start"].values or depth not in ds["depth"].values:
-        return None
-    return ds.sel(start=start, depth=depth)
 
 
 def levels() -> list[float]:
@@ -37,31 +29,70 @@ def levels() -> list[float]:
     return out
 
 
-def modes(ds: xr.Dataset, depth: int) -> list[Claim]:
-    """When modes escape from a small start: by the law, and the largest first."""
-    part = chosen(ds, "small", depth)
-    if part is None:
-        return []
-    half = passages(part, 0.5)
+def passages(part: xr.Dataset, level: float) -> xr.DataArray:
+    """Times at which each mode reaches a share of its strength, by mode and seed.
+
+    Between records ln u/(s − u) is taken as linear, which it is for two layers.
+    """
+    # Rounding takes a mode past s, and a random start below 0.
+    u = part["strengths"].clip(np.finfo(float).tiny, S * (1 - np.finfo(float).eps))
+    share = u / S
+    logit = xr.ufuncs.log(share / (1 - share))
+    return first_passage(logit, float(np.log(level / (1 - level))))
+
+
+def ratios(times: xr.DataArray) -> xr.DataArray:
+    """Of the time of each mode but the first to that of the one before it."""
+    before = times.isel(mode=slice(None, -1))
     # Modes that are there from the beginning have no order.
-    ratio = half[1:] / np.where(half[:-1] > 0, half[:-1], np.nan)
-    name = f"N = {depth}, small start"
-    if depth == 1:
-        text = (
-            f"{name} (control): ratio of the next mode's escape time, farthest from 1"
-        )
-        return [farthest_of(text, ratio, 1, (0.99, 1.01), SAXE)]
-    s = np.array(STRENGTHS)[:, None]
-    if depth == 2:
-        u0 = part["early_strengths"].isel(time=0).transpose("mode", "seed").values
-        text, law = f"{name}: escape time over (τ/2s) ln(s/u₀)", np.log(s / u0) / 2 / s
-        seen = half
-    else:
-        text, seen = f"{name}: time from s/10 to s/2 over quadrature", half
+    return times.isel(mode=slice(1, None)) / before.where(before > 0)
+
+
+def law_of_strengths(
+    part: xr.Dataset, first: xr.DataArray, depth: int, clock: float = 1.0
+) -> xr.DataArray:
+    """Strengths over time by the law, from the median of `first` over the seeds.
+
+    NaN for a mode that does not begin between 0 and s.
+    """
+    middle = first.median("seed")
+    is_inside = (first.min("seed") > 0) & (middle < S)
+    law = np.full((len(STRENGTHS), part.sizes["time"]), np.nan)
+    for i in np.flatnonzero(is_inside.values):
+        time, u0 = clock * part["time"].values, float(middle[i])
+        law[i] = mode_strength(time, u0, STRENGTHS[i], depth)
+    return xr.DataArray(law, {"time": part["time"].values}, ("mode", "time"))
+
+
+def one_matrix(part: xr.Dataset, name: str) -> list[Claim]:
+    """The control: N = 1 learns all modes at one rate."""
+    last, rank = levels()[-1], part["effective_rank"]
+    late = rank.isel(time=rank["time"].values >= 0.1)
+    escape = f"{name} (control): ratio of the next mode's escape time, farthest from 1"
+    return [
+        farthest_of(escape, ratios(passages(part, 0.5)), 1, (0.99, 1.01), SAXE),
+        farthest_of(
+            f"{name} (control): effective rank from t = 0.1 on, farthest",
+            late,
+            last,
+            (last - 0.05, last + 0.05),
+            STEPS,
+        ),
+    ]
+
+
+def layers(part: xr.Dataset, depth: int, name: str) -> list[Claim]:
+    """Modes escape from a small start by the law, the largest first, in steps."""
+    half = passages(part, 0.5)
+    text, seen = f"{name}: escape time over (τ/2s) ln(s/u₀)", half
+    law = xr.ufuncs.log(S / part["early_strengths"].isel(time=0)) / 2 / S
+    if depth > 2:
+        text = f"{name}: time from s/10 to s/2 over quadrature"
         seen = half - passages(part, FROM)
-        law = np.array(
-            [[mode_time(v / 2, FROM * v, v, depth)] for v in STRENGTHS], np.float64
-        )
+        times = [float(mode_time(s / 2, FROM * s, s, depth)) for s in STRENGTHS]
+        law = S.copy(data=times)
+    order = f"{name}: ratio of the next mode's escape time, smallest"
+    near = f"{name}: how near the effective rank comes to each step, relative, largest"
     return [
         farthest_of(
             f"{text}, farthest",
@@ -70,68 +101,18 @@ def modes(ds: xr.Dataset, depth: int) -> list[Claim]:
             (0.95, 1.05),
             f"{SAXE}; the band is ours",
         ),
-        smallest_of(
-            f"{name}: ratio of the next mode's escape time, smallest",
-            ratio,
-            (1, np.inf),
-            SAXE,
-        ),
+        smallest_of(order, ratios(half), (1, np.inf), SAXE),
+        largest_of(near, _gaps(part["effective_rank"], half), (0, 0.05), STEPS),
     ]
 
 
-def steps(ds: xr.Dataset, depth: int) -> list[Claim]:
-    """The effective rank of the product rests at that of the modes learned so far."""
-    part = chosen(ds, "small", depth)
-    if part is None:
-        return []
-    rank, time = part["effective_rank"].transpose("seed", "time").values, part["time"]
-    name = f"N = {depth}, small start"
-    if depth == 1:
-        text = f"{name} (control): effective rank from t = 0.1 on, farthest"
-        last = levels()[-1]
-        seen = rank[:, time.values >= 0.1]
-        return [farthest_of(text, seen, last, (last - 0.05, last + 0.05), STEPS)]
-    ends = [*passages(part, 0.5), np.full(len(rank), np.inf)]
+def _gaps(rank: xr.DataArray, half: xr.DataArray) -> xr.DataArray:
+    """How near the rank comes to each level between the escapes of two modes."""
+    ends = [*(half.isel(mode=i) for i in range(len(STRENGTHS))), np.inf]
     gaps = []
     for level, (begin, end) in zip(levels(), pairwise(ends), strict=True):
-        inside = (time.values > begin[:, None]) & (time.values < end[:, None])
-        far = np.where(inside, abs(rank - level) / level, np.inf)
+        inside = (rank["time"] > begin) & (rank["time"] < end)
+        far = (abs(rank - level) / level).where(inside, np.inf).min("time")
         # Of a member that failed nothing is known.
-        gaps.append(np.where(np.isnan(rank).any(axis=1), np.nan, far.min(axis=1)))
-    text = f"{name}: how near the effective rank comes to each step, relative, largest"
-    return [largest_of(text, gaps, (0, 0.05), STEPS)]
-
-
-def without_balance(ds: xr.Dataset, depth: int) -> list[Claim]:
-    """The law of the product of balanced layers is not that of others."""
-    part = chosen(ds, "unbalanced", depth)
-    if part is None or depth == 1:
-        return []
-    worst = part["end_to_end"].sel(law="velocity").max("time")
-    text = f"N = {depth}, unbalanced start (control): |Ẇ + ψ(∇)|/|Ẇ| at its most"
-    return [smallest_of(f"{text}, least member", worst, (0.05, np.inf), OURS)]
-
-
-def same_minimum(ds: xr.Dataset) -> Claim:
-    """Where the linear model ends, N = 1, all end."""
-    last = ds["train_loss"].isel(time=-1)
-    text = (
-        "every start and depth: |W − M| at the end, M that of the linear model, largest"
-    )
-    return largest_of(text, np.sqrt(2 * last), (0, 1e-6), ARORA)
-
-
-def passages(part: xr.Dataset, level: float) -> np.ndarray:
-    """Times at which each mode reaches a share of its strength, (mode, seed).
-
-    Between records ln u/(s − u) is taken as linear, which it is for two layers.
-    """
-    out = []
-    for i, s in enumerate(STRENGTHS):
-        u = part["strengths"].isel(mode=i)
-        # Rounding takes a mode past s, and a random start below 0.
-        share = u.clip(np.finfo(float).tiny, s * (1 - np.finfo(float).eps)) / s
-        logit = share.copy(data=np.log(share.values / (1 - share.values)))
-        found = first_passage(logit, float(np.log(level / (1 - level))))
-        out.append(found.transpose("seed").values)
-    return np.stack(out)
+        gaps.append(far.where(rank.notnull().all("time")))
+    return xr.concat(gaps, "mode")  # pyright: ignore[reportReturnType]

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from simbias.experiments.linear._ways import RATES, Way
+from simbias.experiments.linear._ways import RATES
 
 # Records, from the first, that are at most one step of descent apart.
 STEPS = 21
@@ -24,23 +24,25 @@ def leak(ds: xr.Dataset) -> xr.DataArray:
     return square**0.5 / ds["least_norm"]
 
 
-def steps(ds: xr.Dataset, way: Way) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray]:
-    """Factors of the errors from one early record to the next, seen and by the law.
+def in_a_step(ds: xr.Dataset) -> xr.DataArray:
+    """Factors of the errors from an early record to the next, one step of descent on.
 
-    Returns:
-        The factor seen, the law's (1 − ηλᵢ)^count, and the count of steps.  NaN where
-        the error before is below a millionth of the largest first one.
+    NaN for ways other than those of `RATES`, and where the error before is below a
+    millionth of the largest first one.
     """
-    part = ds.sel({"flow.way": way}).isel(time=slice(STEPS))
+    part, rate = ds.isel(time=slice(STEPS)), rates(ds)
     # A record is of the first step that reaches its time.
-    reached = part["time"] / RATES[way] * (1 - 1e-12)
-    count = reached.copy(data=np.ceil(reached)).diff("time")
+    reached = xr.ufuncs.ceil(part["time"] / rate * (1 - 1e-12))
     error = part["row_error"]
     is_seen = abs(error) > _SEEN * abs(error.isel(time=0)).max("mode")
-    before = error.where(is_seen).shift(time=1).isel(time=slice(1, None))
-    seen = error.isel(time=slice(1, None)) / before
-    law = (1 - RATES[way] * part["eigenvalues"]) ** count
-    return seen, law.where(seen.notnull()).transpose(*seen.dims), count
+    before = error.where(is_seen).shift(time=1)
+    return (error / before).where(reached.diff("time") == 1)
+
+
+def rates(ds: xr.Dataset) -> xr.DataArray:
+    """Rate η of each way of full gradient descent; NaN for the others."""
+    ways = ds["flow.way"]
+    return ways.copy(data=[RATES.get(way, np.nan) for way in ways.values.tolist()])
 
 
 def decay(ds: xr.Dataset) -> float:

@@ -4,14 +4,13 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
+from simbias.analysis.at import at
 from simbias.theory.marchenko_pastur import marchenko_pastur
 
 
-def members(ds: xr.Dataset, n: int, ratio: float) -> xr.Dataset | None:
-    """The members of n samples and d = ratio · n inputs; None if there are none."""
-    d = ratio * n
-    is_there = n in ds["n"].values and d in ds["d"].values
-    return ds.sel(n=n, d=d) if is_there else None
+def members(ds: xr.Dataset, n: int, ratio: float) -> xr.Dataset:
+    """The members of n samples and d = ratio · n inputs; NaN if there are none."""
+    return at(at(ds, "n", n), "d", ratio * n)
 
 
 def risk(ds: xr.Dataset) -> xr.DataArray:
@@ -20,16 +19,23 @@ def risk(ds: xr.Dataset) -> xr.DataArray:
     return terms.sel(term="bias") + ds["sigma"] ** 2 * terms.sel(term="variance")
 
 
-def least_norm_risk(ds: xr.Dataset) -> Float[np.ndarray, " s"]:
-    """Risk of least squares of least norm, by seed."""
-    return risk(ds).sel(penalty=0.0).values
+def least_norm_risk(ds: xr.Dataset) -> xr.DataArray:
+    """Risk of least squares of least norm."""
+    return risk(ds).sel(penalty=0.0, drop=True)
 
 
 def best_ridge(ds: xr.Dataset) -> xr.DataArray:
     """Risk at the penalty above 0 whose mean over the seeds is least."""
-    seen = risk(ds).isel(penalty=slice(1, None))
+    seen = risk(ds).isel(penalty=slice(1, None)).drop_vars("penalty")
     # A sum, in which a member that failed is nothing, for every penalty.
     return seen.isel(penalty=seen.sum("seed").argmin("penalty"))
+
+
+def least_eigenvalues(ds: xr.Dataset) -> xr.DataArray:
+    """n·λmin(XXᵀ) of one n at d = n, by seed."""
+    n = int(ds["n"])
+    part = at(ds, "d", n)
+    return part["status"].copy(data=n * n * spectrum(part)[:, 0])
 
 
 def spectrum(ds: xr.Dataset) -> Float[np.ndarray, "s r"]:

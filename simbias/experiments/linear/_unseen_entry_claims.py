@@ -3,6 +3,7 @@
 import numpy as np
 import xarray as xr
 
+from simbias.analysis.at import at
 from simbias.claims import farthest_of, largest_of, smallest_of
 from simbias.core import Claim
 
@@ -20,25 +21,21 @@ def bound(loss: xr.DataArray) -> xr.DataArray:
 
 
 def grows(part: xr.Dataset, name: str) -> list[Claim]:
-    size, name = abs(part["entry"]), f"{name}, det > 0"
-    last = part["time"].values >= 0.1 * part["time"].values[-1]
-    logs = np.log(part[["loss", "entry"]].assign(entry=size).isel(time=last))
-    slopes = [
-        _slope(loss, entry)
-        for loss, entry in zip(
-            *(logs[k].transpose("seed", "time").values for k in ("loss", "entry")),
-            strict=True,
-        )
-    ]
+    """From det > 0 the entry grows like the root of the loss, and the rank falls."""
+    name = f"{name}, det > 0"
+    late = part.isel(time=part["time"].values >= 0.1 * part["time"].values[-1])
+    slopes = xr.apply_ufunc(
+        _slope,
+        xr.ufuncs.log(late["loss"]),
+        xr.ufuncs.log(abs(late["entry"])),
+        input_core_dims=[["time"], ["time"]],
+        vectorize=True,
+    )
     rank = part["effective_rank"].isel(time=-1)
+    text = f"{name}: exponent of |w₁₁| in the loss, last tenth, farthest from −½"
+    source = f"{PAPER}; the band is ours"
     return [
-        farthest_of(
-            f"{name}: exponent of |w₁₁| in the loss, last tenth, farthest from −½",
-            slopes,
-            -0.5,
-            (-0.55, -0.45),
-            f"{PAPER}; the band is ours",
-        ),
+        farthest_of(text, slopes, -0.5, (-0.55, -0.45), source),
         largest_of(
             f"{name}: effective rank at the end, largest", rank, (1, 1.05), PAPER
         ),
@@ -46,6 +43,7 @@ def grows(part: xr.Dataset, name: str) -> list[Claim]:
 
 
 def rests(part: xr.Dataset, name: str) -> list[Claim]:
+    """From det < 0 the entry comes to rest, and the matrix keeps its rank."""
     size, name = abs(part["entry"]), f"{name}, det < 0 (control)"
     time = part["time"].values
     late = part["entry"].isel(time=time >= min(1e3, time[-1]))
@@ -62,14 +60,12 @@ def rests(part: xr.Dataset, name: str) -> list[Claim]:
 
 def lost(part: xr.Dataset, name: str) -> list[Claim]:
     """Two factors lose the sign, and what is said of det > 0 with it."""
-    if "factors" not in part["form"].values:
-        return []
     end = part.isel(time=-1)
-    exact, factors = (end.sel(form=form) for form in ("singular values", "factors"))
-    sign = factors["orientation"]
-    ratio = abs(factors["entry"] / exact["entry"]).values
+    exact, factors = (at(end, "form", k) for k in ("singular values", "factors"))
+    sign, law = factors["orientation"], exact["orientation"]
+    ratio = abs(factors["entry"] / exact["entry"])
     # Of a member that failed the sign is NaN, which differs as well.
-    changed = ratio[(sign != exact["orientation"]).values]
+    changed = ratio.isel(seed=(sign != law).values)
     text = (
         f"{name}: |w₁₁| of factors, whose det has changed sign, over that of the flow"
     )

@@ -11,31 +11,28 @@ Reference: Saxe, McClelland & Ganguli (2014), arXiv:1312.6120; Arora, Cohen & Ha
 (2018), arXiv:1802.06509; the sizes are ours.
 """
 
+from collections.abc import Callable
+
 import jax
+import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
+from simbias.analysis.at import at
+from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.linear.linear_modes import linear_modes
 from simbias.errors import BadInput
-from simbias.experiments.linear._deep_linear import (
-    STRENGTHS,
-    Start,
-    started,
-)
+from simbias.experiments.linear._deep_linear import STRENGTHS, Start, started
 from simbias.experiments.linear._deep_linear_claims import (
-    chosen,
+    law_of_strengths,
+    layers,
     levels,
-    modes,
-    same_minimum,
-    steps,
-    without_balance,
+    one_matrix,
 )
-from simbias.figures.band import band
-from simbias.figures.laws import law_level, law_line
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import half_mse
 from simbias.measures.linear.early_strengths import EarlyStrengths
@@ -45,11 +42,11 @@ from simbias.measures.linear.mode_strengths import ModeStrengths
 from simbias.measures.risk.train_loss import TrainLoss
 from simbias.presets import presets
 from simbias.stops.train_risk_below import TrainRiskBelow
-from simbias.theory.mode_strength import mode_strength
 
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 30.0
 AXES = ("start", "depth")
+ARORA = "Arora, Cohen & Hazan (2018), arXiv:1802.06509 (?)"
 
 
 def make(
@@ -118,63 +115,69 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Modes of two starts, effective rank, and the law of the product."""
-    depths = [int(v) for v in ds["depth"].values]
-    with style():
-        whole = blank(9.6, 6.8)
-        (small, aligned), (rank, law) = whole.subplots(2, 2)
-        for axes, start, depth in (
-            (small, "small", min(depths, key=lambda v: abs(v - 2))),
-            (aligned, "aligned", max(depths)),
-        ):
-            _draw_modes(axes, ds, start, depth)
-        for i, depth in enumerate(depths):
-            part, label = chosen(ds, "small", depth), f"N = {depth}"
-            if part is not None:
-                band(rank, part["time"], part["effective_rank"], colour=COLOURS[i])
-                rank.lines[-1].set_label(label)
-            for start, line in (("balanced", "-"), ("unbalanced", "--")):
-                part = chosen(ds, start, depth)
-                if part is not None and depth > 1:
-                    seen = part["end_to_end"].sel(law="velocity")
-                    text = f"{start}, {label}"
-                    band(law, part["time"], seen, line, colour=COLOURS[i], label=text)
-        for level in levels():
-            law_level(rank, level)
-        rank.set_title("effective rank, small start; dotted: 1, 2, 3 modes")
-        rank.set_ylim(0.9, 3.1)
-        law.set_yscale("log")
-        law.set_ylim(1e-16, 1e6)
-        law.set_title("|Ẇ + ψ(∇)|/|Ẇ|, law of the product")
-        law.legend(ncols=2, loc="upper right")
-        rank.legend(loc="lower right", ncols=2)
-        for axes in (small, aligned, rank, law):
-            axes.set_xlim(0, 30 if axes is not law else 15)
-            axes.set_xlabel("time")
-    return whole
+def _modes(start: str, depth: Callable) -> Curves:
+    """Strengths from a start, of one of the depths, beside their law."""
+    first = lambda part: part["early_strengths"].isel(time=0)
+    law = lambda part: law_of_strengths(part, first(part), int(part["depth"]))
+    return Curves(
+        "strengths",
+        colour="mode",
+        of=lambda ds: at(at(ds, "start", start), "depth", depth),
+        title=f"mode strengths, {start} start, N = {{depth}}; dashed: law",
+        laws=(Law(law, colour="black"),),
+    )
 
 
-def _draw_modes(axes: Axes, ds: xr.Dataset, start: str, depth: int) -> None:
-    part = chosen(ds, start, depth)
-    if part is None:
-        return
-    for i, s in enumerate(STRENGTHS):
-        seen = part["strengths"].isel(mode=i)
-        band(axes, part["time"], seen, colour=COLOURS[i], label=f"s = {s:g}")
-        first = part["early_strengths"].isel(mode=i, time=0)
-        middle = first.median().item()
-        if float(first.min()) > 0 and middle < s:
-            law = mode_strength(part["time"].values, middle, s, depth)
-            law_line(axes, part["time"], law, colour="black")
-    axes.set_title(f"mode strengths, {start} start, N = {depth}; dashed: law")
-    axes.legend(loc="upper right", bbox_to_anchor=(1.0, 0.9))
+def _off_the_law(ds: xr.Dataset) -> xr.DataArray:
+    """|Ẇ + ψ(∇)|/|Ẇ| of layers that are balanced, and of others; not of one matrix."""
+    gap = ds["end_to_end"].sel(law="velocity").where(ds["depth"] > 1)
+    return gap.isel(start=np.isin(gap["start"], ("balanced", "unbalanced")))
+
+
+figure = Panels(
+    _modes("small", lambda depths: min(depths, key=lambda depth: abs(depth - 2))),
+    _modes("aligned", max),
+    Curves(
+        "effective_rank",
+        colour="depth",
+        of=lambda ds: at(ds, "start", "small"),
+        title="effective rank, small start; dotted: 1, 2, 3 modes",
+        ylim=(0.9, 3.1),
+        laws=tuple(Law(level, line=":", colour="black") for level in levels()),
+    ),
+    Curves(
+        _off_the_law,
+        colour="depth",
+        line="start",
+        title="|Ẇ + ψ(∇)|/|Ẇ|, law of the product",
+        yscale="log",
+        xlim=(0, 15),
+        ylim=(1e-16, 1e6),
+    ),
+    across=2,
+    legend="inside",
+    of=lambda ds: ds.sel(time=slice(0, 30)),
+    names={"depth": "N", "mode": {i: f"s = {s:g}" for i, s in enumerate(STRENGTHS)}},
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Escape, order, steps; no law of the product without balance; one minimum."""
-    out = []
-    for depth in (int(v) for v in ds["depth"].values):
-        for kind in (modes, steps, without_balance):
-            out += kind(ds, depth)
-    return [*out, same_minimum(ds)]
+    rows = []
+    for depth in ds["depth"].values.tolist():
+        of = at(ds, "depth", depth)
+        small, name = at(of, "start", "small"), f"N = {depth}, small start"
+        if depth == 1:
+            rows += one_matrix(small, name)
+            continue
+        gap = at(of, "start", "unbalanced")["end_to_end"].sel(law="velocity")
+        text = f"N = {depth}, unbalanced start (control): |Ẇ + ψ(∇)|/|Ẇ| at its most"
+        rows += [
+            *layers(small, depth, name),
+            smallest_of(
+                f"{text}, least member", gap.max("time"), (0.05, np.inf), "ours"
+            ),
+        ]
+    end = np.sqrt(2 * ds["train_loss"].isel(time=-1))
+    text = "every start and depth: |W − M| at the end, M that of the linear model"
+    return [*rows, largest_of(f"{text}, largest", end, (0, 1e-6), ARORA)]

@@ -9,23 +9,24 @@ Reference: Arora, Cohen, Hu & Luo (2019), arXiv:1905.13655; target and start are
 of github.com/roosephu/deep_matrix_factorization, the exact flow is ours.
 """
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
-from matplotlib.figure import Figure
 
-from simbias.analysis.parts import with_axes
+from simbias.analysis.at import at
 from simbias.checks.values import positive, positive_integer
 from simbias.claims import difference_of, median_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
 from simbias.experiments._times import log_times
 from simbias.experiments.linear._entries import Factors, half_sum
-from simbias.figures.band import band
-from simbias.figures.laws import law_level
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.measures.linear.effective_rank import EffectiveRank
 from simbias.measures.linear.unseen_error import UnseenError
@@ -35,7 +36,6 @@ from simbias.presets import presets
 from simbias.stops.train_risk_below import TrainRiskBelow
 
 PAPER = "Arora et al. (2019), arXiv:1905.13655 (?)"
-OURS = "ours"
 # What the claims are about: from here on all that is seen is fitted.
 LEAST_TIME = 1e3
 AXES = ("rank", "depth")
@@ -143,81 +143,62 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Error of what is not seen and of what is, and the effective rank, by time."""
-    shown = ds["rank"].values.min()
-    with style():
-        whole = blank(12.6, 3.9)
-        unseen, seen, rank = whole.subplots(1, 3)
-        ranks, depths = (ds[axis].values.tolist() for axis in ("rank", "depth"))
-        cells = [(p, n) for p in ranks for n in depths]
-        for p, n in cells:
-            part, colour = ds.sel(rank=p, depth=n), COLOURS[depths.index(n)]
-            line = "-" if p == shown else ":"
-            drawn = [(unseen, part["unseen_error"])]
-            if p == shown:
-                drawn.append((seen, part["train_risk"] ** 0.5))
-                drawn.append((rank, part["effective_rank"]))
-            for axes, values in drawn:
-                text = f"rank {p}, N = {n}"
-                band(axes, part["time"], values, line, colour=colour, label=text)
-        law_level(seen, FITTED**0.5)
-        unseen.set_title("entries not seen: error over their size")
-        seen.set_title("entries seen: error; dotted: rest")
-        rank.set_title("effective rank")
-        for axes in (unseen, seen, rank):
-            axes.set_xscale("log")
-            axes.set_yscale("log")
-            axes.set_xlim(0.1, float(ds["time"][-1]))
-            axes.set_xlabel("time")
-        unseen.legend(loc="lower left")
-        seen.legend(loc="upper right")
-        rank.legend(loc="center right", bbox_to_anchor=(1.0, 0.63))
-        rank.set_yticks([1, 2, 4, 10, 20], ["1", "2", "4", "10", "20"])
-    return whole
+def _of_low(values: xr.DataArray) -> xr.DataArray:
+    return values.where(values["rank"] == values["rank"].min())
+
+
+_curves = functools.partial(Curves, colour="depth", line="rank", yscale="log")
+figure = Panels(
+    _curves("unseen_error", title="entries not seen: error over their size"),
+    _curves(
+        lambda ds: _of_low(ds["train_risk"]) ** 0.5,
+        title="entries seen: error; dotted: rest",
+        laws=(Law(FITTED**0.5, line=":", colour="black"),),
+    ),
+    _curves(
+        lambda ds: _of_low(ds["effective_rank"]),
+        title="effective rank",
+        yticks=(1, 2, 4, 10, 20),
+    ),
+    xscale="log",
+    names={"depth": "N"},
+    legend=6,
+    of=lambda ds: ds.sel(time=slice(0.1, None)),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Layers learn of the rest if the rank is low, three of them more than two."""
-    ds = with_axes(ds, AXES)
-    out, low = [], _low(ds)
-    for rank in ds["rank"].values.tolist():
-        depths = ds["depth"].values.tolist()
-        ends = {n: ds.sel(rank=rank, depth=n).isel(time=-1) for n in depths}
-        # One matrix moves no entry that is not seen: the gradient there is 0.
-        for n in (n for n in ends if n > 1):
-            out.append(_of_one(ends[n], f"rank {rank}, N = {n}", rank == low))
-        if rank == low:
-            for n in (n for n in ends if n > 2 and n - 1 in ends):
-                out += _deeper(ends[n - 1], ends[n], f"N = {n - 1} less N = {n}")
-    return out
-
-
-def _of_one(end: xr.Dataset, name: str, is_low: bool) -> Claim:
-    """What is not seen is found by layers, if the rank is low."""
+    rows, end = [], ds.isel(time=-1)
+    ranks, depths = (ds[k].values.tolist() for k in ("rank", "depth"))
     text = "error of the entries not seen over their size, median"
-    if is_low:
-        source = f"{PAPER}; the band is ours"
-        return median_of(f"{name}: {text}", end["unseen_error"], (0, 0.5), source)
-    name = f"{name} (control)"
-    return median_of(f"{name}: {text}", end["unseen_error"], (0.9, np.inf), OURS)
+    for rank in ranks:
+        is_low = rank == min(ranks) and 2 * rank < int(ds["size"])
+        # One matrix moves no entry that is not seen: the gradient there is 0.
+        for depth in [depth for depth in depths if depth > 1]:
+            error = end["unseen_error"].sel(rank=rank, depth=depth)
+            name = f"rank {rank}, N = {depth}"
+            if is_low:
+                source = f"{PAPER}; the band is ours"
+                rows.append(median_of(f"{name}: {text}", error, (0, 0.5), source))
+            else:
+                name, source = f"{name} (control)", "ours"
+                rows.append(median_of(f"{name}: {text}", error, (0.9, np.inf), source))
+        if is_low:
+            part = end.sel(rank=rank)
+            for depth in [depth for depth in depths if depth > 2]:
+                rows += _deeper(at(part, "depth", depth - 1), part.sel(depth=depth))
+    return rows
 
 
-def _deeper(before: xr.Dataset, after: xr.Dataset, name: str) -> list[Claim]:
+def _deeper(before: xr.Dataset, after: xr.Dataset) -> list[Claim]:
     """Of the same target and entries, in pairs."""
-    logs = [np.log10(end["unseen_error"]) for end in (before, after)]
+    name = f"N = {int(before['depth'])} less N = {int(after['depth'])}"
+    errors = [xr.ufuncs.log10(end["unseen_error"]) for end in (before, after)]
     ranks = [end["effective_rank"] for end in (before, after)]
     text = f"lg error of the entries not seen, {name}, mean"
+    band = (0, np.inf)
     return [
-        difference_of(text, logs[0], logs[1], (0, np.inf), PAPER),
-        difference_of(
-            f"effective rank, {name}, mean", ranks[0], ranks[1], (0, np.inf), PAPER
-        ),
+        difference_of(text, errors[0], errors[1], band, PAPER),
+        difference_of(f"effective rank, {name}, mean", ranks[0], ranks[1], band, PAPER),
     ]
-
-
-def _low(ds: xr.Dataset) -> int:
-    """The rank that is low: the least of them, if it is below half the size."""
-    size = int(ds["size"])
-    least = int(ds["rank"].values.min())
-    return least if 2 * least < size else 0

@@ -19,6 +19,7 @@ Reference: Zhang, Bengio, Hardt, Recht & Vinyals (2017), arXiv:1611.03530, secti
 Barak (2021), Harvard CS 229br, lecture 2.
 """
 
+import functools
 from typing import get_args
 
 import jax
@@ -26,11 +27,10 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
+from simbias.analysis.at import at
 from simbias.checks.values import not_negative, positive_integer
-from simbias.claims import largest_of, smallest_of
+from simbias.claims import Claims, largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
 from simbias.experiments._times import log_times
@@ -38,14 +38,14 @@ from simbias.experiments.linear._errors import (
     STEPS,
     decay,
     distance,
+    in_a_step,
     leak,
-    steps,
+    rates,
 )
 from simbias.experiments.linear._ways import LARGEST, RATES, Way, Ways
-from simbias.figures.band import band
-from simbias.figures.laws import law_line
-from simbias.figures.legends import legend_below
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves, Points
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.losses import half_mse
 from simbias.measures.linear.input_eigenvalues import InputEigenvalues
 from simbias.measures.linear.least_norm import LeastNorm
@@ -72,7 +72,6 @@ _NAMES: dict[Way, str] = {
     "adam": "Adam",
     "sign": "sign descent",
 }
-_COLOURS = dict(zip(_NAMES, (*COLOURS, "#999999"), strict=True))
 _CONVERGING: tuple[Way, ...] = ("flow", "gd", "gd_1.9", "momentum", "sgd")
 _THEOREM = "Zhang et al. (2017), arXiv:1611.03530; tolerance ours"
 
@@ -165,100 +164,93 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """By law: distance to X⁺y, leak, factors of a step, distance to ridge."""
-    with style():
-        rows = ds.sizes["exponent"]
-        whole = blank(15.0, 3.6 * rows + 0.2)
-        panels = whole.subplots(rows, 4, squeeze=False)
-        for i in range(rows):
-            part = ds.isel(exponent=i, start=0)
-            power = float(part["exponent"])
-            name = f"X of variance j^−{power:g}" if power else "X of variance 1"
-            _by_time(panels[i, 0], distance(part), (1e-15, 1e3))
-            panels[i, 0].set_title(f"{name}: distance to X⁺y")
-            # What grows for ever has a rounding that does.
-            rest = leak(part).drop_sel({"flow.way": "gd_2.1"}, errors="ignore")
-            _by_time(panels[i, 1], rest, (1e-17, 1e3))
-            panels[i, 1].set_title("part outside the span")
-            _draw_steps(panels[i, 2], ds.isel(exponent=i))
-            _draw_ridge(panels[i, 3], part)
-        for axes in (*panels[:, 0], *panels[:, 1], *panels[:, 3]):
-            axes.set_ylabel("over ‖X⁺y‖")
-        legend_below(whole, panels[0, 0], columns=8)
-    return whole
+def _leak(ds: xr.Dataset) -> xr.DataArray:
+    # What grows for ever has a rounding that does.
+    return leak(ds).where(ds["flow.way"] != "gd_2.1")
+
+
+def _ridge(ds: xr.Dataset) -> xr.Dataset:
+    """The end of gradient descent, over λ/λ₁."""
+    end = at(ds.isel(start=0), "flow.way", "gd")
+    away = end["ridge_distance"] / end["least_norm"]
+    share = ds["penalty"].values / LARGEST
+    return away.assign_coords(penalty=share).to_dataset(name="away")
+
+
+def _in_proportion(part: xr.Dataset) -> xr.DataArray:
+    x = part["penalty"]
+    return float(part["away"].median("seed")[0]) * x / x[0]
+
+
+def _unit_step(_: xr.Dataset) -> xr.DataArray:
+    share = np.array([0, 2.1])
+    return xr.DataArray(1 - share, {"share": share}, "share")
+
+
+_by_time = functools.partial(
+    Curves,
+    colour="flow.way",
+    of=lambda ds: ds.isel(start=0),
+    xscale={"value": "symlog", "linthresh": 0.1},
+    xlabel="time, rate × steps",
+    yscale="log",
+    ylabel="over ‖X⁺y‖",
+)
+figure = Panels(
+    _by_time(distance, title="distance to X⁺y", ylim=(1e-15, 1e3)),
+    _by_time(_leak, title="part outside the span", ylim=(1e-17, 1e3)),
+    Points(
+        in_a_step,
+        x=lambda ds: rates(ds) * ds["eigenvalues"],
+        colour="flow.way",
+        title="factor of an error in a step",
+        xlabel="ηλᵢ",
+        laws=(Law(_unit_step, "1 − ηλᵢ", line=":"),),
+    ),
+    Curves(
+        "away",
+        x="penalty",
+        mark="o",
+        of=_ridge,
+        title="end of GD: distance to ridge",
+        xlabel="λ/λ₁",
+        xscale="log",
+        yscale="log",
+        ylabel="over ‖X⁺y‖",
+        laws=(Law(_in_proportion, "∝ λ", line=":"),),
+    ),
+    rows="exponent",
+    names={
+        "exponent": {0.0: "X of variance 1", 1.0: "X of variance j^−1"},
+        "flow.way": _NAMES,
+    },
+    legend=8,
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Who ends at X⁺y, who does not end, and who leaves the span."""
-    end = ds.isel(time=[0, -1])
-    far, out = distance(end).isel(time=-1), leak(end).isel(time=-1)
-    found, decayed = [], decay(ds)
-    # Of a run without a member that finished nothing is known, nor this.
-    is_decayed, is_wide = not decayed < DECAY, int(ds["d"]) > int(ds["n"])
-    is_precise = ds["row_error"].dtype == np.float64
-    theorem = lambda claim: claim.given(is_precise, "float64")
-    converged = lambda claim: theorem(claim).given(is_decayed, f"t·λₙ ≥ {DECAY:g}")
+    ends = ds.isel(time=[0, -1])
+    far, out, decayed = distance(ends), leak(ends).isel(time=-1), decay(ds)
+    needs = {
+        "float64": ds["row_error"].dtype == np.float64,
+        # Of a run without a member that finished nothing is known, nor this.
+        f"t·λₙ ≥ {DECAY:g}": not decayed < DECAY,
+    }
+    found = []
     for way in _CONVERGING:
-        bound = 1e-6 if way == "sgd" else 1e-8
         text = f"{_NAMES[way]}: distance to X⁺y + P⊥w₀ over ‖X⁺y‖, largest"
-        found.append(converged(largest_of(text, _of(far, way), (0, bound), _THEOREM)))
+        band = (0, 1e-6 if way == "sgd" else 1e-8)
+        end = at(far.isel(time=-1), "flow.way", way)
+        found.append(largest_of(text, end, band, _THEOREM))
     text = "η = 2.1/λ₁: distance at the end over the first, smallest"
-    grown = distance(end).isel(time=-1) / distance(end).isel(time=0)
-    found.append(smallest_of(text, _of(grown, "gd_2.1"), (1, np.inf), "theory"))
+    grown = at(far.isel(time=-1) / far.isel(time=0), "flow.way", "gd_2.1")
+    left = []
     for way in ("adam", "sign"):
-        text = f"control, {_NAMES[way]}: ‖P⊥(w − w₀)‖/‖X⁺y‖, smallest"
-        claim = smallest_of(text, _of(out, way), (0.05, np.inf), "ours")
-        found.append(claim.given(is_wide, WIDE))
-    return found
-
-
-def _of(values: xr.DataArray, way: Way) -> np.ndarray:
-    """Those of a way, of all starts; none if there are none."""
-    if way not in values["flow.way"].values:
-        return np.zeros(0)
-    return np.ravel(values.sel({"flow.way": way}))
-
-
-def _by_time(axes: Axes, values: xr.DataArray, limits: tuple[float, float]) -> None:
-    times = values["time"].values
-    # Limits first, as zeros alone have none on it.
-    axes.set_yscale("log")
-    axes.set_ylim(*limits)
-    for way in values["flow.way"].values:
-        part = values.sel({"flow.way": way}).transpose("time", "seed")
-        line = "--" if way == "sign" else "-"
-        name, colour = _NAMES[way], _COLOURS[way]
-        band(axes, times, part, line, colour=colour, label=name, lw=1.4)
-    axes.set_xscale("symlog", linthresh=0.1)
-    axes.set_xlabel("time, rate × steps")
-
-
-def _draw_steps(axes: Axes, ds: xr.Dataset) -> None:
-    """Every factor that is seen between two records one step apart."""
-    axes.set_title("factor of an error in a step")
-    for way in RATES:
-        if way not in ds["flow.way"]:
-            continue
-        seen, _, count = steps(ds, way)
-        share = RATES[way] * ds["eigenvalues"].sel({"flow.way": way})
-        x, y = (v.values.ravel() for v in xr.broadcast(share, seen.where(count == 1)))
-        axes.plot(x, y, ".", ms=3, color=_COLOURS[way], label=_NAMES[way])
-    law_line(axes, np.array([0, 2.1]), np.array([1, -1.1]), "1 − ηλᵢ", line=":")
-    axes.set_xlabel("ηλᵢ")
-    axes.legend()
-
-
-def _draw_ridge(axes: Axes, ds: xr.Dataset) -> None:
-    axes.set_title("end of GD: distance to ridge")
-    if "gd" in ds["flow.way"]:
-        part = ds.sel({"flow.way": "gd"})
-        away = (part["ridge_distance"] / part["least_norm"]).transpose(..., "seed")
-        x = away["penalty"].values / LARGEST
-        band(axes, x, away, "o-", colour=COLOURS[0], ms=4)
-        first = float(away.median("seed")[0])
-        law_line(axes, x, first * x / x[0], "∝ λ", line=":")
-        axes.legend(loc="upper left")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel("λ/λ₁")
+        said = f"control, {_NAMES[way]}: ‖P⊥(w − w₀)‖/‖X⁺y‖, smallest"
+        left.append(smallest_of(said, at(out, "flow.way", way), (0.05, np.inf), "ours"))
+    return [
+        *Claims(needs).rows(*found),
+        smallest_of(text, grown, (1, np.inf), "theory"),
+        *Claims({WIDE: int(ds["d"]) > int(ds["n"])}).rows(*left),
+    ]

@@ -20,27 +20,26 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
+from simbias.analysis.at import at
 from simbias.analysis.jackknife_interval import jackknife_interval
 from simbias.analysis.mean_interval import mean_interval
 from simbias.analysis.median_shares import median_shares
-from simbias.analysis.quantile_band import quantile_band
 from simbias.checks.values import not_negative, positive_integer
-from simbias.claims import difference_of, estimate_of, median_of, statistic_of
-from simbias.core import AbstractNetwork, Claim, Dataset, Estimate, Experiment, Real
+from simbias.claims import Claims, difference_of, estimate_of, median_of, statistic_of
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
 from simbias.experiments.linear._spectra import (
     best_ridge,
     kolmogorov,
+    least_eigenvalues,
     least_norm_risk,
     members,
-    risk,
     spectrum,
 )
-from simbias.figures.laws import law_line
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves, Histogram
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import half_mse
 from simbias.measures.linear.gram_eigenvalues import GramEigenvalues
@@ -61,6 +60,7 @@ NOISE = "noise, σ > 0"
 _INPUTS = (4, 8, 16, 24, 32, 38, 40, 42, 48, 80, 100, 200, 400)
 # Penalties over d, 0 first; the best is σ², which is one of them.
 _PENALTIES = (0.0, *(float(s) for s in SIGMA**2 * 4.0 ** np.arange(-4, 5)))
+_SPECTRUM = "Marchenko & Pastur (1967); band ours"
 _RISK = "mean of the inverse Wishart matrix; band ours"
 # Of the range in which a median of so many draws lies.
 _LEVEL = 0.99
@@ -126,149 +126,153 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Spectra of the largest n, the smallest eigenvalue at d = n, and risks."""
-    with style():
-        whole = blank(13.0, 7.0)
-        panels = whole.subplots(2, 3)
-        for axes, ratio in zip(panels[0], RATIOS, strict=True):
-            _draw_spectrum(axes, members(ds, int(ds["n"].max()), ratio), ratio)
-        sizes = ds["n"].values[[0, -1]]
-        for axes, n in zip(panels[1], sizes, strict=False):
-            _draw_risk(axes, ds.sel(n=n), int(n))
-        _draw_least(panels[1, 2], ds)
-    return whole
+def _spectrum(ratio: float) -> Histogram:
+    """Density of the eigenvalues that are not 0, at the largest n, beside the law."""
+    edges = np.linspace(0, 1.05 * (1 + ratio**0.5) ** 2, 64)
+    x = np.linspace(0, edges[-1], 2000)[1:]
+    density, share = marchenko_pastur(x, ratio=ratio)[0], min(1, 1 / ratio)
+
+    def seen(part: xr.Dataset) -> xr.DataArray:
+        values = spectrum(part).ravel()
+        height = np.histogram(values, edges)[0] / len(values) / np.diff(edges) * share
+        return xr.DataArray(height, {"λ": (edges[1:] + edges[:-1]) / 2}, "λ")
+
+    return Histogram(
+        seen,
+        of=lambda ds: members(ds, int(ds["n"].max()), ratio),
+        x=lambda part: seen(part)["λ"],
+        xlabel="λ" if share == 1 else f"λ, and {1 - share:.0%} at λ = 0",
+        title=f"spectrum of XᵀX/n, n = {{n}}, d/n = {ratio:g}",
+        ylim=(0, 1.15 * min(2.0, density.max())),
+        laws=(
+            Law(
+                lambda _: xr.DataArray(density, {"λ": x}, "λ"),
+                "Marchenko–Pastur",
+                line="-",
+                colour="black",
+            ),
+        ),
+    )
+
+
+def _risks(part: xr.Dataset) -> xr.DataArray:
+    names = xr.DataArray(["least norm", "best ridge"], dims="of")
+    return xr.concat([least_norm_risk(part), best_ridge(part)], names)
+
+
+def _law_of_risk(part: xr.Dataset) -> xr.DataArray:
+    n, sigma = int(part["n"]), float(part["sigma"])
+    first, last = map(float, part["d"].values[[0, -1]])
+    grid = np.unique(np.geomspace(first, last, 400).astype(int))
+    law = [sum(ridgeless_risk(n, d, sigma=sigma)) for d in grid.tolist()]
+    return xr.DataArray(law, {"d": grid}, "d")
+
+
+def _least(ds: xr.Dataset) -> xr.DataArray:
+    """n·λmin(XXᵀ) at d = n, in order: by n and the share of draws below."""
+    seen = [np.sort(least_eigenvalues(ds.sel(n=n)).values) for n in ds["n"].values]
+    share = (np.arange(ds.sizes["seed"]) + 0.5) / ds.sizes["seed"]
+    return xr.DataArray(seen, {"n": ds["n"].values, "share": share}, ("n", "share"))
+
+
+def _edelman(_: xr.Dataset) -> xr.DataArray:
+    share = np.linspace(0, 0.999, 500)[1:]
+    return xr.DataArray(least_eigenvalue(share), {"share": share}, "share")
+
+
+figure = Panels(
+    *map(_spectrum, RATIOS),
+    Curves(
+        _risks,
+        facet="n",
+        x="d",
+        colour="of",
+        mark="o",
+        title="excess risk",
+        xlabel="inputs d",
+        xscale="log",
+        yscale="log",
+        laws=(Law(_law_of_risk, "least norm: law of the mean"),),
+    ),
+    Curves(
+        _least,
+        x=lambda ds: _least(ds)["share"],
+        colour="n",
+        title="smallest eigenvalue at d = n: n·λmin(XXᵀ)",
+        xlabel="share of draws below",
+        yscale="log",
+        ylim=(1e-5, 30),
+        laws=(Law(_edelman, "Edelman", colour="black"),),
+    ),
+    across=3,
+    legend="inside",
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The law of the spectrum, the risk on both sides of the peak, and ridge."""
-    out, largest_n = [], int(ds["n"].max())
+    rows, largest_n = [], int(ds["n"].max())
     for ratio in RATIOS:
-        part = members(ds, largest_n, ratio) if largest_n >= LARGE else None
+        part = members(ds, largest_n, ratio)
         text = f"d/n = {ratio:g}: Kolmogorov distance to Marchenko–Pastur"
-        seen = Estimate(np.nan, -np.inf, np.inf, "not seen")
-        if part is not None:
-            law = functools.partial(kolmogorov, ratio=ratio)
-            seen = jackknife_interval(law, spectrum(part))
-        claim = estimate_of(
-            text, seen, (0, 0.02), "Marchenko & Pastur (1967); band ours"
-        )
-        out.append(claim.given(part is not None, f"n ≥ {LARGE} and d/n = {ratio:g}"))
+        law = functools.partial(kolmogorov, ratio=ratio)
+        seen, source = jackknife_interval(law, spectrum(part)), _SPECTRUM
+        row = estimate_of(text, seen, (0, 0.02), source, of=[part["spectrum"]])
+        rows.append(row.given(largest_n >= LARGE, f"n ≥ {LARGE}"))
     for n in map(int, ds["n"].values):
-        out += _of_the_least(ds, n)
-        out += _of_risk(ds.sel(n=n), n)
-        out += _of_the_peak(ds, n)
-    return out
+        is_noisy = {NOISE: float(ds["sigma"]) > 0}
+        rows += _of_the_least(ds.sel(n=n), n, Claims(is_noisy))
+        rows += _of_risk(ds.sel(n=n), n, Claims(is_noisy))
+        rows += _of_the_peak(ds, n, Claims(is_noisy))
+    return rows
 
 
-def _of_the_least(ds: xr.Dataset, n: int) -> list[Claim]:
+def _of_the_least(ds: xr.Dataset, n: int, noisy: Claims) -> list[Claim]:
     """Medians of what the smallest eigenvalue decides at d = n."""
-    if (part := members(ds, n, 1.0)) is None:
-        return []
-    seen, law = (
-        n * spectrum(part)[:, 0] * n,
-        float(least_eigenvalue(np.array([0.5]))[0]),
-    )
+    seen, part = least_eigenvalues(ds), at(ds, "d", n)
+    law = float(least_eigenvalue(np.array([0.5]))[0])
     text = f"n = {n}, d = n: median of n·λmin(XXᵀ), 0.2967 by the law"
-    middle = float(np.median(seen))
-    low, high = least_eigenvalue(np.array(median_shares(len(seen), level=_LEVEL)))
+    low, high = least_eigenvalue(np.array(median_shares(seen.size, level=_LEVEL)))
     source = f"Edelman (1988); band of sampling, {_LEVEL:.0%}"
-    found = statistic_of(text, middle, (low, high), source)
-    alone = float(part["sigma"]) ** 2 * n / law
-    text = f"n = {n}, d = n: median risk over σ²n/0.2967, of the least eigenvalue alone"
-    over = least_norm_risk(part) / alone if alone else []
-    peak = median_of(text, over, (1, np.inf), "Edelman (1988)")
-    return [found, peak.given(alone > 0, NOISE)]
+    # Without noise there is no risk to compare.
+    alone = float(ds["sigma"]) ** 2 * n / law or np.nan
+    over = f"n = {n}, d = n: median risk over σ²n/0.2967, of the least eigenvalue alone"
+    risk = least_norm_risk(part) / alone
+    return [
+        statistic_of(text, seen.median(skipna=False), (low, high), source),
+        *noisy.rows(median_of(over, risk, (1, np.inf), "Edelman (1988)")),
+    ]
 
 
-def _of_risk(ds: xr.Dataset, n: int) -> list[Claim]:
+def _of_risk(ds: xr.Dataset, n: int, noisy: Claims) -> list[Claim]:
     """Mean risk over its law on either side, where it has a mean and a variance."""
-    out, sides = [], {"d < n": [], "d > n": []}
+    rows, sides = [], {"d < n": [], "d > n": []}
     sigma = float(ds["sigma"])
     for d in map(int, ds["d"].values):
         if abs(d - n) <= 3:
             continue
-        law = sum(ridgeless_risk(n, d, sigma=sigma))
         # Without noise there is none for d < n, to divide by.
-        over = least_norm_risk(ds.sel(d=d)) / law if law else []
+        law = sum(ridgeless_risk(n, d, sigma=sigma)) or np.nan
+        over = least_norm_risk(ds.sel(d=d)) / law
         sides["d < n" if d < n else "d > n"].append(mean_interval(over))
     for side, seen in sides.items():
         reach = [max(abs(1 - one.low), abs(1 - one.high)) for one in seen]
         if seen:
             text = f"n = {n}, {side}: mean risk over its law, the d farthest from 1"
             farthest = seen[int(np.argmax(reach))]
-            claim = estimate_of(text, farthest, (0.9, 1.1), _RISK)
-            out.append(claim.given(sigma > 0 or side == "d > n", NOISE))
-    return out
+            row = estimate_of(text, farthest, (0.9, 1.1), _RISK)
+            rows += [row] if side == "d > n" else noisy.rows(row)
+    return rows
 
 
-def _of_the_peak(ds: xr.Dataset, n: int) -> list[Claim]:
+def _of_the_peak(ds: xr.Dataset, n: int, noisy: Claims) -> list[Claim]:
     """Risk at d = n and at d = 2n, of least norm and of the best ridge."""
     peak, beyond = members(ds, n, 1.0), members(ds, n, 2.0)
-    if peak is None or beyond is None:
-        return []
     text = f"n = {n}: risk at d = n over that at d = 2n, median of pairs"
     ratio = least_norm_risk(peak) / least_norm_risk(beyond)
-    ridge = best_ridge(peak).values, best_ridge(beyond).values
+    ridge = best_ridge(peak), best_ridge(beyond)
     control = f"control, n = {n}: best ridge, risk at d = n less that at d = 2n"
     return [
-        median_of(text, ratio, (2, np.inf), "ours").given(
-            float(ds["sigma"]) > 0, NOISE
-        ),
+        *noisy.rows(median_of(text, ratio, (2, np.inf), "ours")),
         difference_of(control, *ridge, (-np.inf, 0), "arXiv:1903.08560, section 5"),
     ]
-
-
-def _draw_spectrum(axes: Axes, ds: xr.Dataset | None, ratio: float) -> None:
-    axes.set_title(f"spectrum of XᵀX/n, d/n = {ratio:g}")
-    if ds is None:
-        return
-    values = spectrum(ds).ravel()
-    top = (1 + ratio**0.5) ** 2
-    share = min(1, 1 / ratio)
-    edges = np.linspace(0, 1.05 * top, 64)
-    height = np.histogram(values, edges)[0] / len(values) / np.diff(edges) * share
-    axes.stairs(height, edges, fill=True, color=COLOURS[0], alpha=0.4, label="seen")
-    x = np.linspace(0, 1.05 * top, 2000)[1:]
-    density, _ = marchenko_pastur(x, ratio=ratio)
-    law_line(axes, x, density, "Marchenko–Pastur", line="-", colour="black")
-    axes.set_ylim(0, 1.15 * min(2.0, density.max()))
-    axes.set_xlabel(f"λ, n = {int(ds['n'])}")
-    if share < 1:
-        axes.plot([], [], " ", label=f"and {1 - share:.0%} at λ = 0")
-    axes.legend()
-
-
-def _draw_risk(axes: Axes, ds: xr.Dataset, n: int) -> None:
-    axes.set_title(f"excess risk, n = {n}")
-    d, sigma = ds["d"].values, float(ds["sigma"])
-    least, ridge = risk(ds).sel(penalty=0.0), [best_ridge(ds.sel(d=one)) for one in d]
-    seen = quantile_band(least)
-    middle = seen["median"]
-    reach = [middle - seen["low"], seen["high"] - middle]
-    axes.errorbar(d, middle, reach, fmt="o", ms=3.5, lw=1, label="least norm, median")
-    grid = np.unique(np.geomspace(d[0], d[-1], 400).astype(int))
-    law = [sum(ridgeless_risk(n, int(one), sigma=sigma)) for one in grid]
-    law_line(axes, grid, law, "law of the mean")
-    means = [float(one.mean("seed")) for one in ridge]
-    axes.plot(d, means, "s-", ms=3, color=COLOURS[1], label="best ridge, mean")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel("inputs d")
-    axes.legend(loc="upper left")
-
-
-def _draw_least(axes: Axes, ds: xr.Dataset) -> None:
-    axes.set_title("smallest eigenvalue at d = n")
-    for i, n in enumerate(map(int, ds["n"].values)):
-        if (part := members(ds, n, 1.0)) is not None:
-            seen = np.sort(n * n * spectrum(part)[:, 0])
-            share = (np.arange(len(seen)) + 0.5) / len(seen)
-            axes.plot(seen, share, color=COLOURS[i], lw=1.4, label=f"n = {n}")
-    share = np.linspace(0, 0.999, 500)[1:]
-    axes.plot(least_eigenvalue(share), share, "k--", lw=0.8, label="Edelman")
-    axes.set_xscale("log")
-    axes.set_xlim(1e-5, 30)
-    axes.set_xlabel("n·λmin(XXᵀ)")
-    axes.set_ylabel("share of draws below")
-    axes.legend()

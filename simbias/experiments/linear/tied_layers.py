@@ -17,19 +17,23 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.figure import Figure
 
-from simbias.analysis.parts import with_axes
+from simbias.analysis.at import at
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive
 from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.linear.linear_modes import linear_modes
-from simbias.experiments.linear._deep_linear_claims import passages
+from simbias.experiments.linear._deep_linear import STRENGTHS
+from simbias.experiments.linear._deep_linear_claims import (
+    law_of_strengths,
+    passages,
+    ratios,
+)
 from simbias.experiments.linear._tied import Tied
-from simbias.figures.band import band
-from simbias.figures.laws import law_line
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import half_mse
 from simbias.measures.linear.mode_strengths import ModeStrengths
@@ -37,14 +41,12 @@ from simbias.measures.linear.tied_velocity import TiedVelocity
 from simbias.measures.risk.train_loss import TrainLoss
 from simbias.presets import presets
 from simbias.stops.train_risk_below import TrainRiskBelow
-from simbias.theory.mode_strength import mode_strength
 
 DERIVED = "derived"
 OURS = "ours: far beyond the rounding of a start that commutes"
 LECTURE = "Barak (2021), Harvard CS 229br, lecture 2: the big get bigger"
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 8.0
-STRENGTHS = (4.0, 2.0, 1.0)
 AXES = ("start",)
 Start = Literal["commuting", "random"]
 
@@ -92,57 +94,43 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Both laws against the velocity, and the modes of the commuting start."""
-    with style():
-        whole = blank(9.4, 3.8)
-        law, modes = whole.subplots(1, 2)
-        for i, (name, mark) in enumerate(
-            zip(("exact", "slide"), ("-", "--"), strict=True)
-        ):
-            for k, start in enumerate(ds["start"].values):
-                gap = ds["velocity_gap"].sel(law=name, start=start)
-                colour = COLOURS[2 * i + k]
-                band(
-                    law, ds["time"], gap, mark, colour=colour, label=f"{name}, {start}"
-                )
-        law.set_yscale("log")
-        law.set_ylim(1e-18, 1e7)
-        law.set_title("|Ḃ + law|/|Ḃ|, best factor for the slide's law")
-        law.legend(ncols=2, loc="upper left")
-        if "commuting" in ds["start"].values:
-            part = ds.sel(start="commuting")
-            for i, s in enumerate(STRENGTHS):
-                u = part["strengths"].isel(mode=i)
-                band(modes, ds["time"], u, colour=COLOURS[i], label=f"s = {s:g}")
-                first = u.isel(time=0).median().item()
-                if 0 < first < s:
-                    seen = mode_strength(2 * ds["time"].values, first, s, 2)
-                    law_line(modes, ds["time"], seen, colour="black")
-        modes.set_title("mode strengths, commuting start; dashed: u′ = 4u(s − u)")
-        modes.legend(loc="upper right", bbox_to_anchor=(1.0, 0.9))
-        for axes in (law, modes):
-            axes.set_xlabel("time")
-            axes.set_xlim(0, 5)
-    return whole
+# That of two layers, on a clock of twice the speed.
+_LAW = Law(
+    lambda part: law_of_strengths(part, part["strengths"].isel(time=0), 2, clock=2.0),
+    colour="black",
+)
+figure = Panels(
+    Curves(
+        "velocity_gap",
+        colour="start",
+        line="law",
+        title="|Ḃ + law|/|Ḃ|, best factor for the slide's law",
+        yscale="log",
+        ylim=(1e-18, 1e7),
+    ),
+    Curves(
+        "strengths",
+        colour="mode",
+        of=lambda ds: at(ds, "start", "commuting"),
+        title="mode strengths, commuting start; dashed: u′ = 4u(s − u)",
+        laws=(_LAW,),
+    ),
+    legend="inside",
+    size=(4.8, 3.8),
+    of=lambda ds: ds.sel(time=slice(0, 5)),
+    names={"mode": {i: f"s = {s:g}" for i, s in enumerate(STRENGTHS)}},
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Where it ends; from a start that does not commute: no short law, and an order."""
-    ds = with_axes(ds, AXES)
-    last = ds["train_loss"].isel(time=-1)
-    out = [
-        largest_of("|B − M| at the end, largest", np.sqrt(2 * last), (0, 1e-6), DERIVED)
-    ]
-    if "random" not in ds["start"].values:
-        return out
-    part = ds.sel(start="random")
+    end = np.sqrt(2 * ds["train_loss"].isel(time=-1))
+    part = at(ds, "start", "random")
     worst = part["velocity_gap"].sel(law="slide").max("time")
-    half = passages(part, 0.5)
     text = "|Ḃ + c √B∇√B|/|Ḃ|, best c, random start (control): at its most"
     order = "random start: ratio of the next mode's escape time, smallest"
     return [
-        *out,
+        largest_of("|B − M| at the end, largest", end, (0, 1e-6), DERIVED),
         smallest_of(f"{text}, least member", worst, (1e-6, np.inf), OURS),
-        smallest_of(order, half[1:] / half[:-1], (1, np.inf), LECTURE),
+        smallest_of(order, ratios(passages(part, 0.5)), (1, np.inf), LECTURE),
     ]

@@ -14,6 +14,7 @@ and no claim of det > 0 is about them.
 Reference: Razin & Cohen (2020), arXiv:2005.06398; starts and times are ours.
 """
 
+import functools
 from typing import Literal, get_args
 
 import jax
@@ -21,9 +22,8 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.figure import Figure
 
-from simbias.analysis.parts import with_axes
+from simbias.analysis.at import at
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
@@ -41,9 +41,9 @@ from simbias.experiments.linear._unseen_entry_claims import (
     lost,
     rests,
 )
-from simbias.figures.band import band
-from simbias.figures.laws import law_line
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.gradient_flow import STIFF, GradientFlow
 from simbias.measures.linear.determinant_sign import DeterminantSign
 from simbias.measures.linear.effective_rank import EffectiveRank
@@ -140,61 +140,58 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """|w₁₁| against the loss with its bound, and by time, and the effective rank."""
-    whole_form = "singular values"
-    with style():
-        whole = blank(12.6, 3.9)
-        against, size, rank = whole.subplots(1, 3)
-        dets, depths = (ds[axis].values.tolist() for axis in ("det", "depth"))
-        cells = [(n, det) for det in dets for n in depths]
-        for i, (depth, det) in enumerate(cells):
-            part = ds.sel(det=det, depth=depth)
-            label = f"N = {depth}, det {'>' if det == 'positive' else '<'} 0"
-            for form in ds["form"].values:
-                one, is_exact = part.sel(form=form), form == whole_form
-                entry, line = abs(one["entry"]), "-" if is_exact else ":"
-                text = label if is_exact else f"{label}, factors"
-                if det == "positive":
-                    for loss, value in zip(one["loss"], entry, strict=True):
-                        against.plot(loss, value, line, lw=0.7, color=COLOURS[i])
-                if is_exact or det == "positive":
-                    band(size, ds["time"], entry, line, colour=COLOURS[i], label=text)
-                if is_exact:
-                    seen = one["effective_rank"]
-                    band(rank, ds["time"], seen, colour=COLOURS[i], label=label)
-        levels = xr.DataArray(np.geomspace(1e-6, 0.1, 100))
-        law_line(against, levels, bound(levels), "(1 − e)²/e", colour="black")
-        against.set_xscale("log")
-        against.set_xlim(1, 1e-6)
-        against.set_ylim(1e-2, 1e3)
-        against.set_xlabel("loss")
-        against.set_title("|w₁₁| from det > 0; dotted: factors in float64")
-        size.set_title("|w₁₁|, not seen")
-        size.set_ylim(1e-5, 1e3)
-        rank.set_title("effective rank")
-        rank.set_ylim(0.95, 2.05)
-        for axes in (against, size):
-            axes.set_yscale("log")
-        for axes in (size, rank):
-            axes.set_xscale("log")
-            axes.set_xlim(0.1, float(ds["time"][-1]))
-            axes.set_xlabel("time")
-        against.legend()
-        size.legend(loc="lower right")
-        rank.legend()
-    return whole
+CASES = {
+    "det > 0": ("positive", "singular values"),
+    "det > 0, factors": ("positive", "factors"),
+    "det < 0": ("negative", "singular values"),
+}
+# Losses at which the bound is drawn.
+LOSSES = xr.Dataset(coords={"loss": np.geomspace(1e-6, 0.1, 100)})["loss"]
+
+
+def _cases(ds: xr.Dataset) -> xr.Dataset:
+    """Signs and forms that are shown, along `case`."""
+    parts = [at(at(ds, "det", det), "form", form) for det, form in CASES.values()]
+    names = xr.DataArray(list(CASES), dims="case")
+    seen = [
+        part[["entry", "loss", "effective_rank"]].reset_coords(drop=True)
+        for part in parts
+    ]
+    return xr.concat(seen, names).assign(size=lambda ds: abs(ds["entry"]))
+
+
+_curves = functools.partial(Curves, colour="depth", line="case")
+figure = Panels(
+    _curves(
+        lambda ds: ds["size"].where(ds["case"] != "det < 0"),
+        x="loss",
+        spread="each",
+        title="|w₁₁| from det > 0, and what it must exceed",
+        yscale="log",
+        xlim=(1, 1e-6),
+        ylim=(1e-2, 1e3),
+        laws=(Law(lambda _: bound(LOSSES), "(1 − e)²/e", line="-", colour="black"),),
+    ),
+    _curves("size", title="|w₁₁|, not seen", yscale="log", ylim=(1e-5, 1e3)),
+    _curves(
+        lambda ds: ds["effective_rank"].where(ds["case"] != "det > 0, factors"),
+        title="effective rank",
+        ylim=(0.95, 2.05),
+    ),
+    xscale="log",
+    names={"depth": "N"},
+    of=_cases,
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Without bound and of rank 1 from det > 0; at rest, of rank 2, from det < 0."""
-    ds = with_axes(ds, AXES)
-    out = []
+    rows = []
     for depth in ds["depth"].values.tolist():
-        for det, kind in (("positive", grows), ("negative", rests)):
-            if det in ds["det"].values and "singular values" in ds["form"].values:
-                part = ds.sel(det=det, depth=depth)
-                out += kind(part.sel(form="singular values"), f"N = {depth}")
-                if (depth, det) == (2, "positive"):
-                    out += lost(part, f"N = {depth}, det > 0")
-    return out
+        part, name = ds.sel(depth=depth), f"N = {depth}"
+        positive, negative = (at(part, "det", k) for k in ("positive", "negative"))
+        rows += grows(at(positive, "form", "singular values"), name)
+        if depth == 2:
+            rows += lost(positive, f"{name}, det > 0")
+        rows += rests(at(negative, "form", "singular values"), name)
+    return rows

@@ -390,10 +390,12 @@ def test_every_size_of_a_run_has_its_own_spectrum(designs):
 def test_claims_say_what_they_need_and_failures_leave_them_open(designs):
     claims = simbias.judge(random_design, designs)
     assert [c.verdict for c in claims[:3]] == ["not applicable"] * 3
-    assert claims[0].needs == "n ≥ 200 and d/n = 0.5"
+    assert claims[0].needs == "n ≥ 200"
     # n = 8 has no d = 8, and 5 is too near: one side is left, beside all of n = 10.
-    assert len([c for c in claims if "n = 8" in c.statement]) == 1
-    assert len([c for c in claims if "n = 10" in c.statement]) == 6
+    of = lambda n: [c for c in claims if f"n = {n}" in c.statement]
+    assert [c.statement.split(":")[0] for c in of(8) if not c.needs] == ["n = 8, d > n"]
+    assert {c.needs for c in of(8)} == {"", "d = 8", "d = 16, d = 8"}
+    assert [c.needs for c in of(10)] == [""] * 6
     lost = designs.where(designs["seed"] > 39)
     verdicts = {c.verdict for c in simbias.judge(random_design, lost)}
     assert verdicts == {"undecided", "not applicable"}
