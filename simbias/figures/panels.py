@@ -235,6 +235,9 @@ def _dress(axes: Axes, kind: Kind, part: xr.Dataset, look: Look, name: str) -> N
         (kind.xscale, kind.xlim, axes.set_xscale, axes.set_xlim),
         (kind.yscale, kind.ylim, axes.set_yscale, axes.set_ylim),
     ):
+        # Whole limits first, as zeros alone have none on a logarithmic scale.
+        if limits is not None and None not in limits:
+            set_limits(*limits)
         if isinstance(scale, Mapping):
             set_scale(**scale)
         elif scale is not None:

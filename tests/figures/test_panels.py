@@ -283,6 +283,13 @@ def test_a_line_per_seed_may_end_at_a_time_of_its_own():
     np.testing.assert_allclose(axes.lines[8].get_ydata(), seen)
 
 
+def test_zeros_alone_are_drawn_on_a_logarithmic_scale_of_given_limits():
+    zero = lambda part: 0 * part["accuracy"]
+    kind = Curves(zero, yscale="log", ylim=(1e-3, 1))
+    (axes,) = Panels(kind)(DS).get_axes()
+    assert axes.get_ylim() == (1e-3, 1)
+
+
 def test_where_colours_repeat_lines_differ():
     values = xr.DataArray(np.zeros((8, 2)), {"k": np.arange(8)}, ("k", "time"))
     ds = values.assign_coords(time=[0.0, 1.0]).to_dataset(name="v")

@@ -89,9 +89,3 @@ def exponents_in_d(ds: xr.Dataset) -> xr.DataArray:
     x = xr.ufuncs.log(variances(ds))
     x = x - x.mean()
     return (x * times).sum("component", skipna=False) / float((x**2).sum())
-
-
-def pooled(values: xr.DataArray) -> xr.DataArray:
-    """The networks of all samples and starts, along `seed`."""
-    every = values.stack(k=("seed", "start"))
-    return every.drop_vars(["k", "seed", "start"]).rename(k="seed")

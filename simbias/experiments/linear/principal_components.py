@@ -11,12 +11,13 @@ Reference: Hacohen & Weinshall (2022), JMLR 23(155), sections 2 and 3; there Glo
 starts and width 1024, here starts for which E[A_l] = E[B_l] = 1.
 """
 
+from collections.abc import Callable
+
 import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 
 from simbias.analysis.rank_correlation import rank_correlation
 from simbias.checks.sample import one_of
@@ -31,12 +32,11 @@ from simbias.experiments.linear._principal import (
     half_times,
     isotropic_layers,
     law_of_columns,
-    pooled,
     variances,
 )
-from simbias.figures.band import band
-from simbias.figures.laws import law_line
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import half_mse
 from simbias.measures.linear.principal_columns import PrincipalColumns
@@ -45,6 +45,7 @@ from simbias.networks.dense.deep_linear import DeepLinear
 from simbias.presets import presets
 
 AXES = ("depth", "m", "start")
+OURS = f"{PAPER}; band ours"
 RATE = 0.1
 # Time, over 1/(L d_1), up to which the law is asked for, and that of the spread.
 EARLY, MIDDLE = 0.4, 6.0
@@ -126,98 +127,112 @@ def spread(ds: xr.Dataset) -> xr.DataArray:
     return xr.ufuncs.sqrt(ds["columns"].var("start", ddof=1).sum("output"))
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Times, spread, the error of the law against m, and A and B, by depth."""
-    with style():
-        whole = blank(14.0, 3.8)
-        times, spreads, error, gram = whole.subplots(1, 4)
-        x = 1 / variances(ds).values
-        for depth, colour in zip(ds["depth"].values, COLOURS, strict=False):
-            part, label = ds.sel(depth=depth), f"L = {depth:d}"
-            wide = part.isel(m=-1)
-            seen = pooled(half_times(wide))
-            band(times, x, seen, "o", colour=colour, label=label, ms=4)
-            law = -np.log(2) / np.log1p(-RATE * depth / x) * RATE
-            law_line(times, x, law, colour=colour)
-            _spread(spreads, wide, colour, label)
-            if depth > 1:
-                _error(error, part, colour, label)
-                for side, line in (("A", "-"), ("B", "--")):
-                    way = wide["scale_matrices"].sel(side=side).mean(["seed", "start"])
-                    text = f"{side}, {label}"
-                    gram.plot(way["time"], way, line, color=colour, label=text)
-        for axes in (times, error):
-            axes.set_xscale("log")
-            axes.set_yscale("log")
-        times.set(xlabel="1/d_j", title="time to half; dashed: law")
-        spreads.set(xlabel="component j", yscale="log", title="spread; dashed: start")
-        error.set(xlabel="width m", title="squared error of the early law; dotted: 1/m")
-        gram.set(xlabel="time", title=f"‖A − 1‖, ‖B − 1‖, m = {int(ds['m'][-1])}")
-        error.set_xticks(ds["m"].values, [f"{m:d}" for m in ds["m"].values])
-        error.minorticks_off()
-        for axes in (times, error, gram):
-            axes.legend()
-    return whole
+def middle(values: xr.DataArray) -> xr.DataArray:
+    """What it is at the record next to the time MIDDLE/L."""
+    return values.sel(time=MIDDLE / values["depth"], method="nearest")
 
 
-def _spread(axes: Axes, part: xr.Dataset, colour: str, label: str) -> None:
-    j = np.arange(1, part.sizes["component"] + 1)
-    seen = spread(part).mean("seed")
-    middle = seen.sel(time=MIDDLE / int(part["depth"]), method="nearest")
-    axes.plot(j, middle, "o-", ms=3, color=colour, label=label)
-    law_line(axes, j, seen.isel(time=0), colour=colour)
+def _error(ds: xr.Dataset) -> xr.DataArray:
+    """Of the early law, a mean of all networks; a single matrix has none."""
+    error = law_error(ds).mean("start").max("time").mean("seed")
+    return error.where(ds["depth"] > 1)
 
 
-def _error(axes: Axes, part: xr.Dataset, colour: str, label: str) -> None:
-    seen = law_error(part).mean("start").max("time").mean("seed")
-    axes.plot(part["m"], seen, "o-", ms=4, color=colour, label=label)
-    law = float(seen[0]) * float(part["m"][0]) / part["m"]
-    law_line(axes, part["m"], law, line=":", colour=colour)
+def _law_of_error(ds: xr.Dataset) -> xr.DataArray:
+    return _error(ds).isel(m=0) * ds["m"][0] / ds["m"]
+
+
+def _law_of_half_times(ds: xr.Dataset) -> xr.DataArray:
+    kept = xr.ufuncs.log1p(-RATE * ds["depth"] / ds["component"])
+    return -np.log(2) / kept * RATE
+
+
+def _of_widest(x: Callable[[xr.Dataset], ArrayLike]) -> Callable:
+    """The largest m, with values along the components."""
+    return lambda ds: ds.isel(m=-1).assign_coords(component=np.asarray(x(ds)))
+
+
+figure = Panels(
+    Curves(
+        half_times,
+        colour="depth",
+        mark="o",
+        x="component",
+        of=_of_widest(lambda ds: 1 / variances(ds)),
+        title="time to half, m = {m}; dashed: law",
+        xlabel="1/d_j",
+        xscale="log",
+        yscale="log",
+        laws=(Law(_law_of_half_times),),
+    ),
+    Curves(
+        lambda ds: middle(spread(ds).mean("seed")),
+        colour="depth",
+        mark="o",
+        x="component",
+        title="spread, m = {m}; dashed: start",
+        xlabel="component j",
+        of=_of_widest(lambda ds: np.arange(1, ds.sizes["component"] + 1)),
+        yscale="log",
+        laws=(Law(lambda ds: spread(ds).mean("seed").isel(time=0)),),
+    ),
+    Curves(
+        _error,
+        colour="depth",
+        mark="o",
+        x="m",
+        title="squared error of the early law; dotted: 1/m",
+        xlabel="width m",
+        xscale="log",
+        yscale="log",
+        ticks=True,
+        laws=(Law(_law_of_error, line=":"),),
+    ),
+    Curves(
+        lambda ds: ds["scale_matrices"].mean(["seed", "start"]).where(ds["depth"] > 1),
+        colour="depth",
+        line="side",
+        of=lambda ds: ds.isel(m=-1),
+        title="‖A − 1‖, ‖B − 1‖, m = {m}",
+    ),
+    names={"depth": "L"},
+    legend=8,
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The law, its error, times, and who agrees first, by depth; means over samples."""
-    out = []
-    for depth in ds["depth"].values:
+    rows = []
+    for depth in ds["depth"].values.tolist():
         part = ds.sel(depth=depth)
-        wide, at = part.isel(m=-1), f"L = {depth:d}, m = {int(ds['m'][-1])}"
+        wide, name = part.isel(m=-1), f"L = {depth:d}, m = {int(ds['m'][-1])}"
         if depth > 1:
-            out += [_exponent_in_m(part), _a_before_b(wide, at)]
-        out += [_exponent_in_d(wide, at), *_order(wide, at)]
-    return out
+            text = f"L = {depth}: squared error of the early law, exponent in m"
+            row = mean_of(text, exponents_in_m(part), (-1.1, -0.9), OURS)
+            far = f"{name}: way of B over way of A"
+            rows += [
+                row.given(part.sizes["m"] > 1, "two widths"),
+                mean_of(far, way_of_b(wide), (0, 0.5), OURS),
+            ]
+        rho = rank_correlation(spread(wide), "component")
+        half = f"{name}: time to half of wⱼ, exponent in d_j"
+        text = f"{name}: rank correlation of the spread of the nets with j"
+        rows += [
+            mean_of(half, exponents_in_d(wide), (-1.1, -0.9), OURS),
+            mean_of(f"{text}, t = {MIDDLE:g}/L", middle(rho), (0.8, 1.0), OURS),
+            mean_of(f"control, start: {text}", rho.isel(time=0), (-0.3, 0.3), "ours"),
+        ]
+    return rows
 
 
-def _exponent_in_m(part: xr.Dataset) -> Claim:
+def exponents_in_m(part: xr.Dataset) -> xr.DataArray:
     """Slope of ln error on ln m, of every sample."""
     error = xr.ufuncs.log(law_error(part).mean("start", skipna=False).max("time"))
     x = xr.ufuncs.log(part["m"]) - xr.ufuncs.log(part["m"]).mean()
-    slopes = (x * error).sum("m", skipna=False) / max(float((x**2).sum()), 1e-12)
-    text = f"L = {int(part['depth'])}: squared error of the early law, exponent in m"
-    return mean_of(text, slopes, (-1.1, -0.9), f"{PAPER}; band ours").given(
-        part.sizes["m"] > 1, "two widths"
-    )
+    return (x * error).sum("m", skipna=False) / max(float((x**2).sum()), 1e-12)
 
 
-def _exponent_in_d(part: xr.Dataset, at: str) -> Claim:
-    text = f"{at}: time to half of wⱼ, exponent in d_j"
-    return mean_of(text, exponents_in_d(part), (-1.1, -0.9), f"{PAPER}; band ours")
-
-
-def _order(part: xr.Dataset, at: str) -> list[Claim]:
-    """Correlation of ranks of the spread with j, on the way and at the start."""
-    rho = rank_correlation(spread(part), "component")
-    middle = rho.sel(time=MIDDLE / int(part["depth"]), method="nearest")
-    text = f"{at}: rank correlation of the spread of the nets with j"
-    return [
-        mean_of(f"{text}, t = {MIDDLE:g}/L", middle, (0.8, 1.0), f"{PAPER}; band ours"),
-        mean_of(f"control, start: {text}", rho.isel(time=0), (-0.3, 0.3), "ours"),
-    ]
-
-
-def _a_before_b(part: xr.Dataset, at: str) -> Claim:
-    """How much farther A has gone from where it was than B, at the end."""
+def way_of_b(part: xr.Dataset) -> xr.DataArray:
+    """How far B has gone from where it was over how far A has, at the end."""
     moved = abs(part["scale_matrices"].diff("time")).sum("time", skipna=False)
-    ratio = (moved.sel(side="B") / moved.sel(side="A")).mean("start", skipna=False)
-    return mean_of(
-        f"{at}: way of B over way of A", ratio, (0, 0.5), f"{PAPER}; band ours"
-    )
+    return (moved.sel(side="B") / moved.sel(side="A")).mean("start", skipna=False)

@@ -8,6 +8,7 @@ not on white inputs.  A network of ReLU follows early: the product of its matric
 Reference: Hacohen & Weinshall (2022), JMLR 23(155), sections 3 and 4.
 """
 
+import functools
 from typing import Literal, get_args
 
 import jax
@@ -15,9 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
+from simbias.analysis.at import at
 from simbias.analysis.first_passage import first_passage
 from simbias.analysis.rank_correlation import rank_correlation
 from simbias.checks.sample import one_of
@@ -32,12 +32,11 @@ from simbias.experiments.linear._principal import (
     half_times,
     isotropic_layers,
     own_half_times,
-    pooled,
     variances,
 )
-from simbias.figures.band import band
-from simbias.figures.laws import law_line
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves, Points
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import half_mse
 from simbias.measures.linear.principal_columns import PrincipalColumns
@@ -50,6 +49,7 @@ Inputs = Literal["raw", "rotated", "white"]
 Labels = Literal["true", "shuffled"]
 Network = Literal["linear", "relu"]
 AXES = ("inputs", "labels", "network", "start")
+OURS = f"{PAPER}; band ours"
 RATE = 0.1
 _NAMES = {"linear": "linear", "relu": "ReLU"}
 # Components whose order a network of ReLU is asked for.
@@ -144,81 +144,85 @@ def fit_times(ds: xr.Dataset) -> xr.DataArray:
     return first_passage(loss.isel(time=0) - loss, float(np.log(2)))
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Times to half by component and by loss, raw and white, for both networks."""
-    with style():
-        kinds = ds["network"].values
-        whole = blank(9.6, 3.6 * len(kinds))
-        panels = whole.subplots(len(kinds), 2, squeeze=False)
-        for (left, right), kind in zip(panels, kinds, strict=True):
-            part = ds.sel(network=kind)
-            _times_of_columns(left, part)
-            left.set_title(f"{_NAMES[kind]}: time to half of wⱼ; dashed: ∝ 1/d_j")
-            times = pooled(fit_times(part))
-            shown = [
-                (i, k) for i in part["inputs"].values for k in part["labels"].values
-            ]
-            seen = [times.sel(inputs=i, labels=k).values for i, k in shown]
-            right.boxplot(
-                seen,
-                orientation="horizontal",
-                tick_labels=[f"{i}, {k}" for i, k in shown],
-            )
-            right.set_title(f"{_NAMES[kind]}: time to half of the linear part's loss")
-            right.set_xlabel("time")
-    return whole
+def times_of_columns(part: xr.Dataset) -> xr.DataArray:
+    """When a column has come half of its way; of ReLU half of its own way."""
+    if part["network"].item() == "relu":
+        return own_half_times(part)
+    return half_times(part)
 
 
-def _times_of_columns(axes: Axes, part: xr.Dataset) -> None:
-    x = 1 / variances(part).values
-    part = part.isel(labels=0)
-    for inputs, colour in zip(part["inputs"].values, COLOURS, strict=False):
-        times = (
-            half_times if str(part["network"].item()) == "linear" else own_half_times
-        )
-        seen = pooled(times(part.sel(inputs=inputs)))
-        mark = "x" if inputs == "rotated" else "o"
-        band(axes, x, seen, mark, colour=colour, label=inputs, ms=4)
-        if inputs == "raw":
-            law_line(axes, x, x * float(seen.isel(component=0).median()))
-    axes.set(xscale="log", yscale="log", xlabel="1/d_j of the raw inputs")
-    axes.legend()
+def _median_of(inputs: str, part: xr.Dataset) -> xr.DataArray:
+    times = times_of_columns(at(part, "inputs", inputs))
+    return times.median(["seed", "start"])
+
+
+def _in_proportion(part: xr.Dataset) -> xr.DataArray:
+    x = part["component"]
+    return x * float(_median_of("raw", part)[0]) / x[0]
+
+
+figure = Panels(
+    Curves(
+        lambda part: times_of_columns(part).where(part["inputs"] != "rotated"),
+        of=lambda ds: at(ds, "labels", "true").assign_coords(
+            component=1 / variances(ds).values
+        ),
+        x="component",
+        colour="inputs",
+        mark="o",
+        title="time to half of wⱼ; dashed: ∝ 1/d_j",
+        xlabel="1/d_j of the raw inputs",
+        xscale="log",
+        yscale="log",
+        laws=(
+            Law(functools.partial(_median_of, "rotated"), "rotated", line="x"),
+            Law(_in_proportion),
+        ),
+    ),
+    Points(
+        fit_times,
+        x="inputs",
+        colour="labels",
+        first=3,
+        title="time to half of the linear part's loss",
+        xlabel="",
+    ),
+    rows="network",
+    names={"network": _NAMES},
+    legend=6,
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Whitening, shuffled labels, ReLU; means over samples."""
-    out, frames = [], [str(v) for v in ds["inputs"].values]
-    for kind in ds["network"].values:
-        part = ds.sel(network=kind)
-        if "true" in part["labels"]:
-            true = part.sel(labels="true")
-            for inputs in [k for k in frames if k != "rotated"]:
-                out.append(_component_order(true.sel(inputs=inputs), kind, inputs))
-        if ds.sizes["labels"] == 2 and kind == "linear":
-            out += [_shuffled(part, k) for k in frames if k != "rotated"]
-    return out
+    rows = []
+    for kind in ds["network"].values.tolist():
+        parts = [at(ds.sel(network=kind), "inputs", k) for k in ("raw", "white")]
+        rows += [_component_order(at(part, "labels", "true")) for part in parts]
+        if kind == "linear":
+            rows += [_shuffled(part) for part in parts]
+    return rows
 
 
-def _component_order(part: xr.Dataset, kind: str, inputs: str) -> Claim:
+def _component_order(part: xr.Dataset) -> Claim:
     """The exponent in d_j of a linear network, the order of the first of ReLU."""
-    if kind == "linear":
-        middle = -1.0 if inputs == "raw" else 0.0
+    inputs = part["inputs"].item()
+    if part["network"].item() == "linear":
         text = f"linear, {inputs} inputs: time to half of wⱼ, exponent in the raw d_j"
-        low, high = middle - 0.1, middle + 0.1
-        return mean_of(text, exponents_in_d(part), (low, high), f"{PAPER}; band ours")
+        middle = -1.0 if inputs == "raw" else 0.0
+        band = (middle - 0.1, middle + 0.1)
+        return mean_of(text, exponents_in_d(part), band, OURS)
     times = own_half_times(part).isel(component=slice(EARLY))
     rho = rank_correlation(times.mean("start", skipna=False), "component")
     text = f"ReLU, {inputs} inputs: rank correlation of time and j, j ≤ {EARLY}"
-    low, high = (0.8, 1.0) if inputs == "raw" else (-0.3, 0.3)
-    return mean_of(text, rho, (low, high), f"{PAPER}; band ours")
+    band = (0.8, 1.0) if inputs == "raw" else (-0.3, 0.3)
+    return mean_of(text, rho, band, OURS)
 
 
-def _shuffled(part: xr.Dataset, inputs: str) -> Claim:
+def _shuffled(part: xr.Dataset) -> Claim:
     """How much longer shuffled labels take."""
-    times = xr.ufuncs.log(fit_times(part.sel(inputs=inputs)))
-    slower = times.sel(labels="shuffled") - times.sel(labels="true")
-    low, high = (0.1, np.inf) if inputs == "raw" else (-0.1, 0.1)
+    times, inputs = xr.ufuncs.log(fit_times(part)), part["inputs"].item()
+    slower = at(times, "labels", "shuffled") - at(times, "labels", "true")
+    band = (0.1, np.inf) if inputs == "raw" else (-0.1, 0.1)
     text = f"linear, {inputs} inputs: ln time to fit, shuffled labels less true"
-    return mean_of(
-        text, slower.mean("start", skipna=False), (low, high), f"{PAPER}; band ours"
-    )
+    return mean_of(text, slower.mean("start", skipna=False), band, OURS)

@@ -18,17 +18,17 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
-from matplotlib.figure import Figure
 
+from simbias.analysis.at import at
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
 from simbias.claims import mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import Source, images
 from simbias.experiments._times import log_times
-from simbias.experiments.linear._principal import PAPER, isotropic_layers, pooled
-from simbias.figures.band import band
-from simbias.figures.style import COLOURS, blank, style
+from simbias.experiments.linear._principal import PAPER, isotropic_layers
+from simbias.figures.kinds import Curves, Points
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import cross_entropy
 from simbias.measures.components.correct_rows import CorrectRows
@@ -185,76 +185,64 @@ def gain(ds: xr.Dataset, kept: int) -> xr.DataArray:
     return seen.max("time", skipna=False) - seen.isel(time=-1)
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Accessibility against components that are needed; accuracy through the first."""
-    kinds, frames = ds["network"].values, ds["inputs"].values
-    with style():
-        whole = blank(4.2 * (1 + len(frames)), 3.6 * len(kinds))
-        panels = whole.subplots(len(kinds), 1 + len(frames), squeeze=False)
-        for row, kind in zip(panels, kinds, strict=True):
-            part = ds.sel(network=kind)
-            for inputs, colour in zip(frames[:2], COLOURS, strict=False):
-                one = part.sel(inputs=inputs)
-                x = needed(one)
-                mark = {"color": colour, "alpha": 0.15, "ms": 3}
-                row[0].plot(x.values.ravel(), _flat(accessibility(one), x), "o", **mark)
-                row[0].plot([], [], "o", color=colour, label=inputs)
-            row[0].legend()
-            row[0].set(xlabel="first components that are needed", xscale="log")
-            row[0].set_title(f"{NAMES[str(kind)]}: accessibility of an image")
-            for axes, inputs in zip(row[1:], frames, strict=True):
-                seen = pooled(part["projected"].sel(inputs=inputs))
-                for kept, colour in zip((1, 5, 10, 64), COLOURS, strict=False):
-                    if kept in seen["first"]:
-                        one = seen.sel(first=kept).isel(time=slice(1, None))
-                        label = f"first {kept}"
-                        band(axes, one["time"], one, colour=colour, label=label)
-                axes.set(xscale="log", xlabel="time", ylim=(0, 1))
-                axes.set_title(f"{NAMES[str(kind)]}, {inputs}: test accuracy")
-                axes.legend(loc="upper left")
-    return whole
+def _through(inputs: str) -> Curves:
+    """Accuracy through the first components."""
+    return Curves(
+        lambda part: part["projected"].sel(first=part["first"].isin((1, 5, 10, 64))),
+        of=lambda ds: at(ds, "inputs", inputs).isel(time=slice(1, None)),
+        colour="first",
+        title=f"{inputs}: test accuracy",
+        xscale="log",
+        ylim=(0, 1),
+    )
 
 
-def _flat(values: xr.DataArray, like: xr.DataArray) -> np.ndarray:
-    return values.transpose(*like.dims).values.ravel()
+figure = Panels(
+    Points(
+        accessibility,
+        of=lambda ds: ds.isel(inputs=np.isin(ds["inputs"], ("raw", "white"))),
+        x=needed,
+        colour="inputs",
+        title="accessibility of an image",
+        xlabel="first components that are needed",
+        xscale="log",
+    ),
+    *map(_through, get_args(Inputs)),
+    rows="network",
+    names={"network": NAMES},
+    size=(4.2, 3.6),
+    legend="inside",
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Orders agree; few components suffice early; amplified ones ask for stopping."""
-    kinds, frames = ({*ds[k].values.tolist()} for k in ("network", "inputs"))
-    out = []
-    if "raw" in frames and {"linear", "relu"} <= kinds:
-        raw = ds.sel(inputs="raw")
-        pair = (accessibility(raw.sel(network=kind)) for kind in ("linear", "relu"))
-        text = "raw: correlation of accessibility, ReLU and linear"
-        out.append(
-            mean_of(text, correlation(*pair), (0.75, 1), f"{PAPER}: 0.85; band ours")
-        )
-    for kind in [k for k in ("linear", "relu") if k in kinds]:
-        out += _of_network(ds.sel(network=kind), NAMES[kind], frames)
-    return out
+    raw = at(ds, "inputs", "raw")
+    pair = [accessibility(at(raw, "network", kind)) for kind in ("linear", "relu")]
+    text, source = (
+        "raw: correlation of accessibility, ReLU and linear",
+        f"{PAPER}: 0.85",
+    )
+    rows = [mean_of(text, correlation(*pair), (0.75, 1), f"{source}; band ours")]
+    for kind, name in NAMES.items():
+        rows += _of_network(at(ds, "network", kind), name)
+    return rows
 
 
-def _of_network(part: xr.Dataset, name: str, frames: set[str]) -> list[Claim]:
-    out, linked = [], {}
-    for inputs in [k for k in ("raw", "white") if k in frames]:
-        one = part.sel(inputs=inputs)
-        linked[inputs] = correlation(accessibility(one), needed(one))
-        text = f"{name}, {inputs}: accuracy through the first {FEW}, best less end"
+def _of_network(part: xr.Dataset, name: str) -> list[Claim]:
+    raw, white, amplified = (at(part, "inputs", k) for k in get_args(Inputs))
+    need, of_white = (correlation(accessibility(k), needed(k)) for k in (raw, white))
+    text = f"accuracy through the first {FEW}, best less end"
+    source = f"{PAPER}; band ours"
+    linked = f"{name}, raw: correlation of accessibility and components needed"
+    control = f"{name}, raw less white: correlation of accessibility and need"
+    stopped = f"{name}: what stopping early gains, amplified less raw"
+    more = gain(amplified, ALL) - gain(raw, ALL)
+    return [
+        mean_of(f"{name}, raw: {text}", gain(raw, FEW), (0.05, 1), source),
         # What is not below 0 by definition has no lower end that says anything.
-        low, high = (0.05, 1) if inputs == "raw" else (-np.inf, 0.05)
-        source = f"{PAPER}; band ours"
-        out.append(mean_of(text, gain(one, FEW), (low, high), source))
-    if "raw" in linked:
-        text = f"{name}, raw: correlation of accessibility and components needed"
-        out.append(
-            mean_of(text, linked["raw"], (-1, -0.8), f"{PAPER}: −0.93; band ours")
-        )
-    if len(linked) == 2:
-        text = f"{name}, raw less white: correlation of accessibility and need"
-        out.append(mean_of(text, linked["raw"] - linked["white"], (-2, 0), "ours"))
-    if {"raw", "amplified"} <= frames:
-        more, less = (gain(part.sel(inputs=k), ALL) for k in ("amplified", "raw"))
-        text = f"{name}: what stopping early gains, amplified less raw"
-        out.append(mean_of(text, more - less, (0, 1), PAPER))
-    return out
+        mean_of(f"{name}, white: {text}", gain(white, FEW), (-np.inf, 0.05), source),
+        mean_of(linked, need, (-1, -0.8), f"{PAPER}: −0.93; band ours"),
+        mean_of(control, need - of_white, (-2, 0), "ours"),
+        mean_of(stopped, more, (0, 1), PAPER),
+    ]
