@@ -23,18 +23,17 @@ import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
+from simbias.analysis.at import at
 from simbias.analysis.parts import with_axes
 from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.separable.hinted import hinted
 from simbias.datasets.separable.symmetric_separable import symmetric_separable
 from simbias.experiments.margins._until_end import until_end
-from simbias.figures.laws import law_level
-from simbias.figures.legends import legend_below
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import log_logistic
 from simbias.measures.neurons.angular_deviation import AngularDeviation
@@ -138,39 +137,12 @@ def largest_margin(draw: int, n: int, d: int) -> float:
     return (1 + SLOPE) / 4 * _oracle(draw, n, d).margin
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Normalised margin over its largest value, or over the linear one, by time."""
-    with style():
-        whole = blank(9.0, 3.8)
-        left, right = whole.subplots(1, 2)
-        for k, part in enumerate(_members(ds, "symmetric")):
-            margin = normalised_margin(part) / largest_margin(*_which(part))
-            _curve(left, margin, part, COLOURS[2], None if k else "symmetric")
-        law_level(left, 1, "left: the largest possible", ls="--")
-        left.set_title("symmetric data: margin over the largest possible")
-        for i, points in enumerate(_HINTS):
-            for k, part in enumerate(_members(ds, points)):
-                label = f"{points}, h = {_HINTS[points]:g}" if k == 0 else None
-                _curve(right, normalised_margin(part), part, COLOURS[i], label)
-        law_level(right, _one_neuron(), "right: one neuron along the hint, γ/2")
-        right.set_title("hinted data: min yᵢ f(xᵢ)/‖θ‖², cut below −0.02")
-        right.set_ylim(-0.02, 0.18)
-        legend_below(whole)
-        for axes in (left, right):
-            axes.set_xlabel("time, of θ' = −∇ ln L")
-    return whole
-
-
-def _curve(
-    axes: Axes,
-    values: xr.DataArray,
-    member: xr.Dataset,
-    colour: str,
-    label: str | None = None,
-) -> None:
-    time, seen = until_end(values, float(member["end_time"]))
-    axes.plot(time, seen, lw=0.8, color=colour, label=label)
-    axes.plot(time[-1:], seen[-1:], ".", ms=5, color=colour)
+def _share_of_largest(part: xr.Dataset) -> xr.DataArray:
+    """Normalised margin on symmetric data over the largest possible."""
+    largest = xr.apply_ufunc(
+        largest_margin, *(part[k] for k in _SAMPLE), vectorize=True
+    )
+    return normalised_margin(part) / largest
 
 
 @functools.cache
@@ -182,6 +154,41 @@ def _one_neuron() -> float:
     """
     with exact_numerics():
         return max_margin(sample("hinted", 0, 0, 0)).margin / 2
+
+
+_curves = functools.partial(
+    Curves,
+    x=until_end,
+    xlabel="time, of θ' = −∇ ln L; a dot ends a member",
+    spread="each",
+    has_end=True,
+)
+figure = Panels(
+    _curves(
+        _share_of_largest,
+        of=lambda ds: at(ds, "points", "symmetric"),
+        first=2,
+        title="symmetric data: margin over the largest possible",
+        laws=(Law(1, "left: the largest possible", colour="black"),),
+    ),
+    _curves(
+        normalised_margin,
+        of=lambda ds: ds.isel(points=np.isin(ds["points"], [*_HINTS])),
+        colour="points",
+        title="hinted data: min yᵢ f(xᵢ)/‖θ‖², cut below −0.02",
+        ylim=(-0.02, 0.18),
+        laws=(
+            Law(
+                lambda _: xr.DataArray(_one_neuron()),
+                "right: one neuron along the hint, γ/2",
+                line=":",
+                colour="black",
+            ),
+        ),
+    ),
+    names={"points": {k: f"{k}, h = {v:g}" for k, v in _HINTS.items()}},
+    of=lambda ds: with_axes(ds, ("points", *_SAMPLE)),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:

@@ -18,15 +18,14 @@ import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
 from simbias.claims import farthest_of, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.separable.orthogonally_separable import orthogonally_separable
 from simbias.experiments.margins._until_end import until_end
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.panels import Panels
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import log_logistic
 from simbias.measures.clusters.effective_width import EffectiveWidth
@@ -111,40 +110,28 @@ def angles(ds: xr.Dataset) -> xr.DataArray:
     return xr.concat(parts, "group")  # pyright: ignore[reportReturnType]
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Angles with u₊ and u₋, and inside the groups, by time; one line per member."""
-    with style():
-        whole = blank(9.0, 3.6)
-        left, right = whole.subplots(1, 2)
-        off = angles(ds)
-        for i, (group, name) in enumerate(zip(_GROUPS, ("u₊", "u₋"), strict=True)):
-            _members(left, ds, off.sel(group=group), COLOURS[i], name)
-        left.set_title("angle of Σ aⱼwⱼ with the QP's u₊ and u₋ (rad)")
-        _members(right, ds, ds["group_deviation"], COLOURS[2])
-        right.set_title("angle inside a group, 99 % of the mass (rad)")
-        left.legend(title="dot: end of a member")
-        for axes in (left, right):
-            axes.set_yscale("log")
-            axes.set_xlabel("time, of θ' = −∇ ln L")
-    return whole
-
-
-def _members(
-    axes: Axes,
-    ds: xr.Dataset,
-    values: xr.DataArray,
-    colour: str,
-    label: str | None = None,
-) -> None:
-    """A line per member, up to its end."""
-    every = [str(dim) for dim in values.dims if dim != "time"]
-    lines = values.stack(member=every)
-    ends = with_axes(ds, [k for k in every if k != "seed"])["end_time"]
-    ends = ends.sel({k: values[k].values for k in every}).stack(member=every).values
-    for i, end in enumerate(ends):
-        time, seen = until_end(lines.isel(member=i), float(end))
-        axes.plot(time, seen, lw=0.7, color=colour, label=None if i else label)
-        axes.plot(time[-1:], seen[-1:], ".", ms=4, color=colour)
+_curves = functools.partial(
+    Curves,
+    x=until_end,
+    xlabel="time, of θ' = −∇ ln L; a dot ends a member",
+    yscale="log",
+    spread="each",
+    has_end=True,
+)
+figure = Panels(
+    _curves(
+        angles,
+        colour="group",
+        title="angle of Σ aⱼwⱼ with the QP's u₊ and u₋ (rad)",
+    ),
+    _curves(
+        "group_deviation",
+        first=2,
+        title="angle inside a group, 99 % of the mass (rad)",
+    ),
+    of=lambda ds: with_axes(ds, ("draw", "n", "d")),
+    names={"group": {"positive": "u₊", "negative": "u₋"}},
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:

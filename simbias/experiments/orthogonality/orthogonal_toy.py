@@ -8,18 +8,17 @@ Reference: Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939, theor
 and the published notebook (m = 60, scale 1e-6/√(md)).
 """
 
-import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.figure import Figure
 
+from simbias.analysis.at import at
 from simbias.claims import farthest_of, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.orthogonality.orthogonal_toy import orthogonal_toy
 from simbias.experiments._times import log_times
-from simbias.figures.curves import curves
-from simbias.figures.laws import law_level
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures.clusters.effective_width import EffectiveWidth
@@ -32,6 +31,7 @@ from simbias.presets import presets
 PAPER = "Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939, theorem 1"
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 100.0
+AXES = ("scale",)
 # Of what the flow computes: forty times its `rtol`, see docs/exact_flow.md.
 TOLERANCE = 4e-7
 HALF_NORM = 5**-0.5 + 2 * 5**-0.5  # Σ over the signs of |y|/‖x‖
@@ -70,51 +70,32 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Loss and ½‖θ‖² over time, one line per member."""
-    with style():
-        whole = blank(9.0, 3.6)
-        loss, norm = whole.subplots(1, 2)
-        others = [d for d in ds["status"].dims if d != "seed"]
-        flat = ds.stack(cell=others) if others else ds.expand_dims("cell")
-        for i in range(flat.sizes["cell"]):
-            part, colour = flat.isel(cell=i), COLOURS[i % len(COLOURS)]
-            label = ", ".join(f"{k} = {part[k].item():g}" for k in others)
-            for axes, name in ((loss, "train_risk"), (norm, "parameter_norm")):
-                curves(axes, part[name], colour=colour, label=label, scale="linear")
-        for axes in (loss, norm):
-            axes.set_xscale("log")
-        loss.set_title("mean squared error")
-        norm.set_title(f"½‖θ‖²; dotted: least norm, {HALF_NORM:.6f}")
-        law_level(norm, HALF_NORM)
-        if others:
-            loss.legend()
-    return whole
+figure = Panels(
+    Curves("train_risk", colour="scale", spread="each", title="mean squared error"),
+    Curves(
+        "parameter_norm",
+        colour="scale",
+        spread="each",
+        title=f"½‖θ‖²; dotted: least norm, {HALF_NORM:.6f}",
+        laws=(Law(HALF_NORM, line=":", colour="black"),),
+    ),
+    xscale="log",
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The least-norm interpolator; from the smallest start of the grid."""
-    if "scale" in ds.dims:
-        ds = ds.isel(scale=int(np.argmin(ds["scale"].values)))
-    last = ds.isel(time=-1)
+    last = at(ds.isel(time=-1), "scale", min)
+    risk, norm = "mean squared error, largest", "½‖θ‖², member farthest from the law"
+    off, band = {"tolerance": TOLERANCE}, (1.341640, 1.341642)
     rows = [
-        (
-            "½‖θ‖², member farthest from the law",
-            last["parameter_norm"],
-            HALF_NORM,
-            (1.341640, 1.341642),
-        )
+        largest_of(risk, last["train_risk"], (0.0, 1e-6), PAPER, **off),
+        farthest_of(norm, last["parameter_norm"], HALF_NORM, band, PAPER, **off),
     ]
     for group, law in (("positive", POSITIVE), ("negative", NEGATIVE)):
-        for i, at in enumerate(law):
+        for i, value in enumerate(law):
             text = f"coordinate {i + 1} of Σ aⱼwⱼ over the {group} neurons, farthest"
             sums = last["group_sums"].sel(group=group).isel(input=i)
-            rows.append((text, sums, at, (at - 1e-4, at + 1e-4)))
-    error, off = "mean squared error, largest", {"tolerance": TOLERANCE}
-    return [
-        largest_of(error, last["train_risk"], (0.0, 1e-6), PAPER, **off),
-        *(
-            farthest_of(text, seen, at, band, PAPER, **off)
-            for text, seen, at, band in rows
-        ),
-    ]
+            band = (value - 1e-4, value + 1e-4)
+            rows.append(farthest_of(text, sums, value, band, PAPER, **off))
+    return rows
