@@ -134,7 +134,8 @@ def largest_margin(draw: int, n: int, d: int) -> float:
 
     Two neurons ±w* of equal norm, outputs of opposite sign; γ* is the linear margin.
     """
-    return (1 + SLOPE) / 4 * _oracle(draw, n, d).margin
+    # Whole numbers of an array are not those that a sample takes.
+    return (1 + SLOPE) / 4 * _oracle(int(draw), int(n), int(d)).margin
 
 
 def _share_of_largest(part: xr.Dataset) -> xr.DataArray:

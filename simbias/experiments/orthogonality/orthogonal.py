@@ -21,15 +21,15 @@ import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.figure import Figure
 
-from simbias.analysis.parts import parts, with_axes
-from simbias.claims import largest_of
+from simbias.analysis.at import at
+from simbias.claims import Claims, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.orthogonality.orthogonal import Inputs, Labels, orthogonal
 from simbias.experiments._draws import starts
-from simbias.figures.laws import law_level
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Points
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures.clusters.effective_width import EffectiveWidth
@@ -45,7 +45,7 @@ from simbias.theory.sequential_fit import sequential_fit
 PAPER = "Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939, theorem 1"
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 1600.0
-
+AXES = ("labels", "m", "scale")
 # Of what the flow computes: forty times its `rtol`, see docs/exact_flow.md.
 TOLERANCE = 4e-4
 # Of the mass: what a direction must hold to be counted.
@@ -168,81 +168,58 @@ def _rival(data: Dataset, scale: float) -> float:
     return max((scale ** (2 * (1 - r)) for r in rho), default=0.0)
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Directions left and norm against m, a row per law of the labels, a line per λ."""
-    ds = with_axes(ds.merge(oracle(ds)), ("labels", "m"))
-    laws = ds["labels"].values
-    with style():
-        whole = blank(9.0, 3.6 * len(laws) + 0.2)
-        rows = whole.subplots(len(laws), 2, squeeze=False, sharex=True)
-        for row, law in zip(rows, laws, strict=True):
-            _row(row, ds.sel(labels=law), _LABELS[str(law)])
-        for axes in rows[-1]:
-            axes.set_xlabel("neurons m")
-    return whole
+def _limit(name: str) -> Law:
+    """The law of λ → 0, of members of all λ together; NaN where it has few."""
+
+    def median(part: xr.Dataset) -> xr.DataArray:
+        others = [k for k in part[name].dims if k != "m"]
+        is_enough = part[name].notnull().sum(others) >= 3
+        return part[name].median(others).where(is_enough)
+
+    return Law(median, "law of λ → 0", colour="black")
 
 
-def _median(seen: xr.DataArray) -> np.ndarray:
-    """Of every row, NaN where fewer than three members say something."""
-    is_known = np.isfinite(seen.values).sum(axis=1) >= 3
-    middle = np.full(len(is_known), np.nan)
-    middle[is_known] = np.nanmedian(seen.values[is_known], axis=1)
-    return middle
-
-
-def _row(row: np.ndarray, ds: xr.Dataset, law: str) -> None:
-    left, right = row
-    for i, (label, part) in enumerate(parts(ds, ("m",))):
-        m, colour = part["m"].values, COLOURS[i % len(COLOURS)]
-        ends = part["width"].isel(time=-1), part["excess"]
-        for axes, seen in zip(row, ends, strict=True):
-            seen = seen.transpose("m", "seed")
-            axes.plot(m, seen.values, ".", ms=4, alpha=0.5, color=colour)
-            axes.plot(m, _median(seen), lw=1, color=colour, label=label or None)
-    for axes, name in ((left, "law_width"), (right, "law_excess")):
-        # The limit has no λ: members of all λ together.
-        limit = ds[name].stack(seed_of=[k for k in ds[name].dims if k != "m"])
-        middle = _median(limit.transpose("m", "seed_of"))
-        axes.plot(limit["m"], middle, "k--", lw=1, label="law of λ → 0")
-        axes.set_xscale("log")
-    left.yaxis.get_major_locator().set_params(integer=True)
-    left.set_title(f"{law}: directions with more than 1 % of the mass")
-    right.set_title(f"{law}: ½‖θ‖² over the least")
-    law_level(left, 2)
-    law_level(right, 1)
-    if len(left.get_legend_handles_labels()[0]):
-        left.legend()
+figure = Panels(
+    Points(
+        lambda part: part["width"].isel(time=-1),
+        colour="scale",
+        title="directions with more than 1 % of the mass",
+        laws=(_limit("law_width"), Law(2, line=":", colour="black")),
+    ),
+    Points(
+        "excess",
+        colour="scale",
+        title="½‖θ‖² over the least",
+        laws=(_limit("law_excess"), Law(1, line=":", colour="black")),
+    ),
+    rows="labels",
+    x="m",
+    xlabel="neurons m",
+    xscale="log",
+    names={"labels": _LABELS, "scale": "λ"},
+    of=lambda ds: ds.merge(oracle(ds)),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Theorem 1, at the smallest λ and the largest m, if that exceeds 4·2ⁿ."""
-    ds = with_axes(ds.merge(oracle(ds)), ("labels",))
-    for name, pick in (("m", np.argmax), ("scale", np.argmin)):
-        if name in ds["status"].dims:
-            ds = ds.isel({name: int(pick(ds[name].values))})
+    ds = at(at(ds.merge(oracle(ds)), "m", max), "scale", min)
     return [claim for law in ds["labels"].values for claim in _of(ds.sel(labels=law))]
 
 
 def _of(ds: xr.Dataset) -> list[Claim]:
     n, m, scale, law = (ds[name].item() for name in ("n", "m", "scale", "labels"))
-    last = ds.isel(time=-1)
+    last, of = ds.isel(time=-1), f"{_LABELS[law]}, n = {n}, m = {m}, λ = {scale:g}"
     more = last["width"] - last["signs"]
     # Where λ is small enough for the sample at hand, see `oracle`.
     few = more.where(last["rival"] < SHARE, drop=True)
-    norm = "½‖θ‖² over that of the least norm, largest"
-    rows = [
-        ("mean squared error, largest", last["train_risk"], 0.0, 1e-6, TOLERANCE),
-        (norm, last["excess"], 0.999, 1.01, TOLERANCE),
-        ("directions beyond one per sign, most", more, 0.0, 0.0, 0.0),
-        ("the same where rivals are < 1 %", few, 0.0, 0.0, 0.0),
-    ]
-    return [
+    error, norm = "mean squared error, largest", "½‖θ‖² over that of the least norm"
+    off = {"tolerance": TOLERANCE}
+    return Claims({"m ≥ 4·2ⁿ": m >= 4 * 2**n}).rows(
+        largest_of(f"{error}, {of}", last["train_risk"], (0.0, 1e-6), PAPER, **off),
         largest_of(
-            f"{text}, {_LABELS[law]}, n = {n}, m = {m}, λ = {scale:g}",
-            seen,
-            (low, high),
-            PAPER,
-            tolerance=tolerance,
-        ).given(m >= 4 * 2**n, "m ≥ 4·2ⁿ")
-        for text, seen, low, high, tolerance in rows
-    ]
+            f"{norm}, largest, {of}", last["excess"], (0.999, 1.01), PAPER, **off
+        ),
+        largest_of(f"directions beyond one per sign, most, {of}", more, (0, 0), PAPER),
+        largest_of(f"the same where rivals are < 1 %, {of}", few, (0, 0), PAPER),
+    )
