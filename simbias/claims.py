@@ -42,14 +42,19 @@ class Claims:
 
     Args:
         needs: what a run must have -> whether it does.
+        where: the part of the result that the rows are about, put before each
+            statement: Claims(where="m = 20").rows(mean_of("loss", …)) states
+            "m = 20: loss".
     """
 
     needs: Mapping[str, bool | np.bool_] = dataclasses.field(default_factory=dict)
+    where: str = ""
 
     def rows(self, *claims: Claim) -> list[Claim]:
         """The claims; not applicable where one of the needs is not met."""
-        rows = []
+        rows, before = [], f"{self.where}: " if self.where else ""
         for claim in claims:
+            claim = dataclasses.replace(claim, statement=before + claim.statement)
             for text, is_met in self.needs.items():
                 claim = claim.given(is_met, text)
             rows.append(claim)

@@ -242,3 +242,9 @@ def test_rows_share_what_they_need_of_a_run():
     rows = claims.Claims(needs={"t ≥ 5": True, "two seeds": False}).rows(row, row)
     assert [c.needs for c in rows] == ["two seeds"] * 2
     assert claims.Claims().rows(row) == [row]
+
+
+def test_rows_about_a_part_say_so_before_the_statement():
+    row = claims.value_of("loss", 1, (0, 2), "ours")
+    (found,) = claims.Claims(where="m = 20").rows(row)
+    assert found.statement == "m = 20: loss"

@@ -101,6 +101,7 @@ from .risk.train_loss import TrainLoss as TrainLoss
 from .risk.train_risk import TrainRisk as TrainRisk
 from .risk.two_group_excess import TwoGroupExcess as TwoGroupExcess
 from .risk.two_group_gap import TwoGroupGap as TwoGroupGap
+from .risk.wrong_labels_fitted import WrongLabelsFitted as WrongLabelsFitted
 from .sensitivity.degree_weights import DegreeWeights as DegreeWeights
 from .sensitivity.embedding_sensitivity import (
     EmbeddingSensitivity as EmbeddingSensitivity,
@@ -108,5 +109,10 @@ from .sensitivity.embedding_sensitivity import (
 from .sensitivity.patch_sensitivity import PatchSensitivity as PatchSensitivity
 from .sensitivity.sensitivity import Sensitivity as Sensitivity
 from .spectrum.amplitudes import Amplitudes as Amplitudes
+from .spectrum.arc_shares import ArcShares as ArcShares
+from .spectrum.circle_shares import CircleShares as CircleShares
+from .spectrum.high_share import HighShare as HighShare
+from .spectrum.octave_bands import OctaveBands as OctaveBands
+from .spectrum.outputs_and_targets import OutputsAndTargets as OutputsAndTargets
 from .spectrum.path_spectrum import PathSpectrum as PathSpectrum
 from .spectrum.perturbed_amplitudes import PerturbedAmplitudes as PerturbedAmplitudes

@@ -1,19 +1,19 @@
 """Images some of whose labels are wrong in training, and what is high on a path."""
 
 import dataclasses
-from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import PRNGKeyArray
 
 from simbias.checks.values import positive_integer
-from simbias.core import AbstractMeasure, Dataset, Real
-from simbias.datasets.vision.images import Source, images
+from simbias.core import AbstractNetwork, Dataset, Real
+from simbias.datasets.vision.images import SHAPE, Source, images
 from simbias.errors import BadInput
-from simbias.measures.spectrum.path_spectrum import PathSpectrum
+from simbias.measures.spectrum.path_spectrum import Kind, PathSpectrum, Sample
+from simbias.networks.dense.mlp_init import torch_default
 
 CLASSES = 10
 # Periods there and back above which a frequency is called high: four on the way.
@@ -27,10 +27,12 @@ def wrong_in_training(
     noise: Real,
     n: int,
     n_test: int,
+    m: int,
+    depth: int,
     source: Source,
     data_dir: str,
-) -> Dataset:
-    """Images in ten classes; those of the test sample are the true ones.
+) -> tuple[Dataset, AbstractNetwork]:
+    """Images in ten classes, those of the test sample the true ones, and a network.
 
     The true class is the likeliest, as long as noise is below 1 − 1/classes.
 
@@ -38,36 +40,32 @@ def wrong_in_training(
         ValueError: as `simbias.datasets.vision.images`, or for fewer than two images,
             between which there is no path.
     """
+    key_data, key_network = jax.random.split(key)
     for name, size in (("n", n), ("n_test", n_test)):
         positive_integer(name, size)
         if size < 2:
             raise BadInput(f"`{name}` must be 2 or more, to have a path, got {size}.")
     data = images(
-        key, n=n, n_test=n_test, source=source, noise=noise, data_dir=data_dir
+        key_data, n=n, n_test=n_test, source=source, noise=noise, data_dir=data_dir
     )
     assert data.test is not None
     true = jnp.argmax(data.test.mean, axis=1)
     hot = jax.nn.one_hot(true, CLASSES, dtype=data.y.dtype)
-    return dataclasses.replace(data, test=dataclasses.replace(data.test, y=hot))
+    data = dataclasses.replace(data, test=dataclasses.replace(data.test, y=hot))
+    d = int(np.prod(SHAPE[source]))
+    return data, torch_default(key_network, d=d, m=m, depth=depth, k=CLASSES)
 
 
-class TrainingPaths(AbstractMeasure):
-    """A_q along paths between images of the training sample, labels as they are.
+def closed_paths(
+    points: int, pairs: int, kind: Kind = "all", sample: Sample = "test"
+) -> PathSpectrum:
+    """A_q along paths there and back between images."""
+    return PathSpectrum(points, pairs, kind, True, False, sample)
 
-    Args:
-        paths: which, as between images of a test sample.
-    """
 
-    paths: PathSpectrum
-    dims: ClassVar[tuple[str, ...]] = PathSpectrum.dims
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """As those of the measure of a test sample."""
-        return self.paths.coords()
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, " q"]:
-        """What `paths` gives of a test sample, if this is the training sample."""
-        return self.paths(network, dataclasses.replace(data, test=data))
+def epochs(ds: xr.Dataset, rate: float, batch: int) -> xr.DataArray:
+    """Epochs at the recorded times."""
+    return (ds["time"] * batch / (rate * ds["n"])).round()
 
 
 def high_power(power: xr.DataArray) -> xr.DataArray:

@@ -15,11 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
-from matplotlib.figure import Figure
 
 from simbias.analysis.rank_correlation import rank_correlation
 from simbias.checks.sample import one_of
-from simbias.claims import mean_of
+from simbias.claims import Claims, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiments.spectrum._waves import (
     RAHAMAN,
@@ -28,10 +27,8 @@ from simbias.experiments.spectrum._waves import (
     of_waves,
     waves,
 )
-from simbias.figures.band import band
-from simbias.figures.heat_map import heat_map
-from simbias.figures.legends import legend_beside
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves, HeatMap
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import mse
 from simbias.measures.spectrum.perturbed_amplitudes import PerturbedAmplitudes
@@ -41,7 +38,7 @@ from simbias.presets import presets
 AXES = ("network",)
 RATE = 3e-4
 Kind = Literal["relu", "fourier"]
-_NAMES = {"relu": "ReLU network", "fourier": "Fourier series"}
+NAMES = {"relu": "ReLU network", "fourier": "Fourier series"}
 
 
 class FourierSeries(AbstractNetwork):
@@ -135,46 +132,53 @@ def kept(ds: xr.Dataset) -> xr.DataArray:
     return left / left.isel(radius=0)
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """What is kept of every frequency by radius, of both; of four along r."""
-    kinds = ds["network"].values
-    with style():
-        whole = blank(4.6 * (1 + len(kinds)) + 1, 3.8)
-        *maps, last = whole.subplots(1, 1 + len(kinds))
-        for axes, kind in zip(maps, kinds, strict=True):
-            shown = kept(ds.sel(network=kind)).median("seed").clip(0, 1)
-            axes.set(xlabel="frequency k", ylabel="radius r")
-            label = "median of the amplitude over that at r = 0"
-            heat_map(axes, shown, "frequency", "radius", limits=(0, 1), label=label)
-            axes.set_title(_NAMES[str(kind)])
-        part = kept(ds.isel(network=0))
-        k = part["frequency"].values
-        shown = dict.fromkeys(int(k[i * (len(k) - 1) // 3]) for i in range(4))
-        for f, colour in zip(shown, COLOURS, strict=False):
-            seen = part.sel(frequency=f)
-            band(last, ds["radius"].values, seen, colour=colour, label=f"k = {f}")
-        last.set(xlabel="radius r", yscale="log")
-        last.set_yticks([0.25, 0.5, 1, 2, 4], ["¼", "½", "1", "2", "4"])
-        last.minorticks_off()
-        last.set_title(f"{_NAMES[str(kinds[0])]}: amplitude over that at r = 0")
-        legend_beside(last)
-    return whole
+def four_waves(ds: xr.Dataset) -> xr.DataArray:
+    """What is kept of four frequencies, from low to high."""
+    part = kept(ds)
+    last = part.sizes["frequency"] - 1
+    return part.isel(frequency=sorted({i * last // 3 for i in range(4)}))
+
+
+figure = Panels(
+    HeatMap(
+        lambda ds: kept(ds).median("seed").clip(0, 1),
+        facet="network",
+        x=lambda ds: kept(ds)["frequency"],
+        xlabel="frequency k",
+        y="radius",
+        ylabel="radius r",
+        limits=(0, 1),
+        label="median of the amplitude over that at r = 0",
+    ),
+    Curves(
+        four_waves,
+        colour="frequency",
+        x="radius",
+        xlabel="radius r",
+        facet="network",
+        title="amplitude over that at r = 0",
+        yscale="log",
+        yticks=(0.25, 0.5, 1, 2, 4),
+    ),
+    names={"network": NAMES, "frequency": "k"},
+    size=(4.6, 3.8),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """High frequencies go first; where a weight serves one frequency none goes."""
-    out, source = [], f"{RAHAMAN}, experiment 2; band ours"
-    for kind in ds["network"].values:
-        part, name = ds.sel(network=kind), _NAMES[str(kind)]
-        if str(kind) == "fourier":
-            continue  # no push lowers what one weight alone makes
-        seen = kept(part)
-        rho = rank_correlation(seen.mean("radius", skipna=False), "frequency")
-        text = f"{name}: rank correlation of k and what is kept, mean over r"
-        out.append(mean_of(text, rho, (-1, -0.9), source))
-        ends = seen.isel(frequency=[0, -1], radius=-1)
-        ratio = ends.isel(frequency=1) / ends.isel(frequency=0)
-        text = f"{name}: kept at the largest radius, highest k over lowest"
-        found = mean_of(text, ratio, (0, 0.5), source)
-        out.append(found.given(int(ds["count"]) >= 10, "k up to 10"))
-    return out
+    """High frequencies go first.
+
+    Of the Fourier series nothing is claimed: no push lowers what one weight makes.
+    """
+    if "relu" not in ds["network"].values:
+        return []
+    seen, source = kept(ds.sel(network="relu")), f"{RAHAMAN}, experiment 2; band ours"
+    rho = rank_correlation(seen.mean("radius", skipna=False), "frequency")
+    lowest, *_, highest = seen.isel(radius=-1).transpose("frequency", ...)
+    ends = "kept at the largest radius, highest k over lowest"
+    found = mean_of(ends, highest / lowest, (0, 0.5), source)
+    order = "rank correlation of k and what is kept, mean over r"
+    return Claims(where=NAMES["relu"]).rows(
+        mean_of(order, rho, (-1, -0.9), source),
+        found.given(int(ds["count"]) >= 10, "k up to 10"),
+    )

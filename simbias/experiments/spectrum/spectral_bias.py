@@ -14,12 +14,11 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.figure import Figure
 
 from simbias.analysis.rank_correlation import rank_correlation
-from simbias.claims import estimate_of, mean_of, median_of, smallest_of
+from simbias.claims import Claims, estimate_of, mean_of, median_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
-from simbias.experiments._times import step_times
+from simbias.experiments._times import by_step, step_times
 from simbias.experiments.spectrum._waves import (
     GRID_AMPLITUDES,
     LEVEL,
@@ -32,9 +31,8 @@ from simbias.experiments.spectrum._waves import (
     times_to,
     waves,
 )
-from simbias.figures.band import band
-from simbias.figures.heat_map import heat_map
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves, HeatMap
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import mse
 from simbias.networks.dense.mlp_init import torch_default
@@ -42,7 +40,7 @@ from simbias.presets import presets
 
 AXES = ("sizes",)
 RATE = 3e-4
-_NAMES = {"equal": "equal amplitudes", "rising": "amplitudes ∝ k"}
+NAMES = {"equal": "equal amplitudes", "rising": "amplitudes ∝ k"}
 # Steps at which a frequency has 0.95 of its amplitude, read off the published figure.
 PUBLISHED = {10: 7e3, 15: 13e3, 20: 30e3, 25: 40e3, 30: 50e3}
 
@@ -102,64 +100,68 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """What is learned of each frequency by step, and when half of it is."""
-    seen = _by_step(ds)
-    with style():
-        kinds = ds["sizes"].values
-        whole = blank(4.6 * (1 + len(kinds)), 3.8)
-        *maps, last = whole.subplots(1, 1 + len(kinds))
-        for axes, kind, colour in zip(maps, kinds, COLOURS, strict=False):
-            part = seen.sel(sizes=kind)
-            axes.set(xlabel="frequency k", ylabel="step")
-            shown = part.median("seed").clip(0, 1)
-            label = "median of 2|f̂(k)|/(N A_k)"
-            heat_map(axes, shown, "frequency", "time", limits=(0, 1), label=label)
-            axes.set_title(_NAMES[str(kind)])
-            name, times = _NAMES[str(kind)], times_to(part)
-            k = part["frequency"].values
-            band(last, k, times, "o-", colour=colour, label=name, ms=4)
-        last.set(xlabel="frequency k", ylabel="step", yscale="log")
-        last.set_title(f"{LEVEL:g} of the amplitude reached")
-        last.legend()
-    return whole
+def shares_by_step(ds: xr.Dataset) -> xr.DataArray:
+    """What is learned of each frequency, over numbers of steps in the place of time."""
+    return shares(by_step(ds, RATE))
 
 
-def _by_step(ds: xr.Dataset) -> xr.DataArray:
-    """The shares, over numbers of steps in the place of time."""
-    return shares(ds).assign_coords(time=np.round(ds["time"].values / RATE))
+figure = Panels(
+    HeatMap(
+        lambda ds: shares_by_step(ds).median("seed").clip(0, 1),
+        facet="sizes",
+        ylabel="step",
+        limits=(0, 1),
+        label="median of 2|f̂(k)|/(N A_k)",
+    ),
+    Curves(
+        lambda ds: times_to(shares_by_step(ds)),
+        colour="sizes",
+        mark="o",
+        title=f"{LEVEL:g} of the amplitude reached",
+        ylabel="step",
+        yscale="log",
+    ),
+    x=lambda ds: shares(ds)["frequency"],
+    xlabel="frequency k",
+    names={"sizes": NAMES},
+    size=(4.6, 3.8),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The order, for both kinds of amplitudes, and the times that were published."""
-    return [c for kind in ds["sizes"].values for c in _of_kind(ds.sel(sizes=kind))]
+    kinds = [ds.sel(sizes=kind) for kind in ds["sizes"].values]
+    out = []
+    for part in kinds:
+        kind, seen = str(part["sizes"].item()), shares_by_step(part)
+        out += Claims(where=NAMES[kind]).rows(*_order(seen))
+        if kind == "equal":
+            sizes = {"m": 256, "depth": 5, "spacing": 5, "count": 10, "n": 200}
+            is_paper = all(int(ds[name]) == value for name, value in sizes.items())
+            rows = Claims({"the sizes of the paper": is_paper}, NAMES[kind])
+            out += rows.rows(*_published(seen))
+    return out
 
 
-def _of_kind(ds: xr.Dataset) -> list[Claim]:
-    where, seen = _NAMES[str(ds["sizes"].item())], _by_step(ds)
+def _order(seen: xr.DataArray) -> list[Claim]:
     when, source = places(seen), f"{RAHAMAN}; band ours"
-    rho = rank_correlation(when, "frequency")
-    text = f"{where}: rank correlation of k and the time to {LEVEL:g} of its amplitude"
-    out = [
-        estimate_of(
-            f"{text}, median of nets", order_of_medians(when), (0.9, 1), source
-        ),
+    rho, medians = rank_correlation(when, "frequency"), order_of_medians(when)
+    text = f"rank correlation of k and the time to {LEVEL:g} of its amplitude"
+    turned = "ours: no net is turned"
+    return [
+        estimate_of(f"{text}, median of nets", medians, (0.9, 1), source),
         mean_of(f"{text}, mean of single nets", rho, (0.9, 1), source),
-        smallest_of(
-            f"{text}, least of all nets", rho, (0, 1), "ours: no net is turned"
-        ),
+        smallest_of(f"{text}, least of all nets", rho, (0, 1), turned),
     ]
-    if str(ds["sizes"].item()) == "rising":
-        return out
-    sizes = {"m": 256, "depth": 5, "spacing": 5, "count": 10, "n": 200}
-    is_paper = all(int(ds[name]) == value for name, value in sizes.items())
+
+
+def _published(seen: xr.DataArray) -> list[Claim]:
+    out, source = [], f"{RAHAMAN}, figure 1; read off"
     for k, steps in PUBLISHED.items():
-        text = f"{where}: steps to 0.95 at k = {k} over those published"
-        at = seen.isel(frequency=seen["frequency"] == k)
+        text = f"steps to 0.95 at k = {k} over those published"
+        of_k = seen.isel(frequency=seen["frequency"] == k)
         # Never, which is no reason to leave a net out.
-        late = times_to(at, 0.95).fillna(np.inf).where(at.isel(time=-1).notnull())
-        claim = median_of(
-            text, late / steps, (0.7, 1.3), f"{RAHAMAN}, figure 1; read off"
-        )
-        out.append(claim.given(is_paper, "the sizes of the paper"))
+        is_known = of_k.isel(time=-1).notnull()
+        late = times_to(of_k, 0.95).fillna(np.inf).where(is_known)
+        out.append(median_of(text, late / steps, (0.7, 1.3), source))
     return out

@@ -11,31 +11,28 @@ memorization, and the spectral bias of DNNs, arXiv:2004.13954.
 
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from jaxtyping import Array, Float, PRNGKeyArray
-from matplotlib.figure import Figure
+from jaxtyping import PRNGKeyArray
 
-from simbias.claims import difference_of, mean_of
+from simbias.claims import Claims, difference_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.datasets.vision.images import SHAPE, Source
+from simbias.datasets.vision.images import Source
+from simbias.experiments._times import log_steps
 from simbias.experiments.spectrum._paths import (
-    CLASSES,
     HIGH,
-    TrainingPaths,
+    Q,
+    closed_paths,
+    epochs,
     high_share,
     wrong_in_training,
 )
-from simbias.figures.band import band
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
-from simbias.introspection.outputs import outputs
 from simbias.losses import cross_entropy
 from simbias.measures.risk.class_accuracy import ClassAccuracy
-from simbias.measures.spectrum.path_spectrum import PathSpectrum
-from simbias.networks.dense.mlp_init import torch_default
+from simbias.measures.risk.wrong_labels_fitted import WrongLabelsFitted
 from simbias.presets import presets
 
 AXES = ("noise",)
@@ -43,6 +40,8 @@ ZHANG = "Zhang, Xiong & Wu (2021), arXiv:2004.13954; band ours"
 RATE, BATCH = 1e-2, 20
 # Epochs from which on a second descent is claimed.
 LONG = 300
+PATHS = {"power": "training images", "test_power": "test images"}
+SHARE, UP = f"ln share of q > {HIGH}", "largest test error less least"
 
 
 def make(
@@ -71,36 +70,29 @@ def make(
     Raises:
         ValueError: for a name or number out of range.
     """
-    key_data, key_network = jax.random.split(key)
-    sizes = {"n": n, "n_test": n_test, "source": source, "data_dir": data_dir}
-    data = wrong_in_training(key_data, noise=noise, **sizes)
-    d = int(np.prod(SHAPE[source]))
-    return data, torch_default(key_network, d=d, m=m, depth=depth, k=CLASSES)
-
-
-def wrong_fitted(network: Any, data: Dataset) -> Float[Array, ""]:
-    """Share of the wrong training labels that the network gives; NaN if none is."""
-    true, label = jnp.argmax(data.mean, axis=1), jnp.argmax(data.y, axis=1)
-    weight = jnp.where(true != label, data.weight, 0)
-    found = jnp.argmax(outputs(network, data.x), axis=1)
-    total = jnp.sum(weight)
-    share = jnp.sum(jnp.where(found == label, weight, 0)) / jnp.maximum(total, 1)
-    return jnp.where(total > 0, share, jnp.nan)
+    return wrong_in_training(
+        key,
+        noise=noise,
+        n=n,
+        n_test=n_test,
+        m=m,
+        depth=depth,
+        source=source,
+        data_dir=data_dir,
+    )
 
 
 def _measures(points: int, pairs: int) -> dict[str, Any]:
-    paths = PathSpectrum(points, pairs, "all", True, False)
     return {
-        "power": TrainingPaths(paths),
-        "test_power": paths,
+        "power": closed_paths(points, pairs, sample="train"),
+        "test_power": closed_paths(points, pairs),
         "accuracy": ClassAccuracy(),
-        "wrong_fitted": wrong_fitted,
+        "wrong_fitted": WrongLabelsFitted(),
     }
 
 
 def _times(last: int, count: int, n: int) -> tuple[float, ...]:
-    epochs = np.unique(np.round(np.geomspace(1, last, count))).tolist()
-    return tuple(RATE * (n // BATCH) * e for e in (0, *epochs))
+    return log_steps(RATE * (n // BATCH), 1, last, count)
 
 
 experiment = presets(
@@ -171,109 +163,98 @@ def _places(ds: xr.Dataset) -> tuple[int, int, int]:
     return best, best + int(later[0]), best + int(later[1])
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Errors and what is fitted by epoch, the high share, spectra where errors turn."""
-    epochs = _epochs(ds)
-    with style():
-        whole = blank(14.0, 3.8)
-        first, middle, last = whole.subplots(1, 3)
-        for noise, colour in zip(ds["noise"].values, COLOURS, strict=False):
-            part, name = ds.sel(noise=noise), f"noise {noise:g}"
-            label = f"test error, {name}"
-            band(first, epochs, error_on_test(part), colour=colour, label=label)
-            if noise > 0:
-                label, missed = f"wrong labels not fitted, {name}", 1 - part[_FITTED]
-                band(first, epochs, missed, ":", colour=colour, label=label)
-            for which, line in (("power", "-"), ("test_power", "--")):
-                label = f"{_PATHS[which]}, {name}"
-                share = high_share(part[which])
-                band(middle, epochs, share, line, colour=colour, label=label)
-        noisy = ds.isel(noise=-1)
-        end = len(epochs) - 1
-        places = sorted({0, *_places(noisy)[:2], end})
-        for place, colour in zip(places, COLOURS[2:], strict=False):
-            power = noisy["power"].isel(time=place)
-            shown = power / power.sum("path_frequency")
-            line = {0: ":", end: "--"}.get(place, "-")
-            label, q = f"epoch {epochs[place]:g}", power["path_frequency"].values
-            band(last, q, shown, line, colour=colour, label=label, alpha=0.1)
-        first.set(ylim=(0, 1.4), yticks=np.arange(6) / 5)  # room for the legend
-        first.set_title("errors")
-        middle.set_title(f"ln share of q > {HIGH}")
-        noise = float(noisy["noise"])
-        last.set_title(f"shares of A_q between training images, noise {noise:g}")
-        last.set(xscale="log", yscale="log", xlabel="periods there and back, q")
-        for axes in (first, middle):
-            axes.set_xscale("symlog", linthresh=1)
-            axes.set_xticks([0, 1, 3, 10, 30, 100, 300], list("013") + _TICKS)
-            axes.minorticks_off()
-            axes.set(xlabel="epoch", xlim=(0, epochs[-1]))
-        for axes, place in ((first, "upper right"), (middle, "best"), (last, "best")):
-            axes.legend(loc=place)
-    return whole
+def errors(ds: xr.Dataset) -> xr.DataArray:
+    """Test error, and the share of the wrong labels that is not fitted."""
+    both = {"test error": error_on_test(ds)}
+    both |= {"wrong labels not fitted": 1 - ds["wrong_fitted"]}
+    return xr.Dataset(both).to_dataarray("error")
 
 
-_FITTED, _TICKS = "wrong_fitted", ["10", "30", "100", "300"]
-_PATHS = {"power": "training images", "test_power": "test images"}
+def high_shares(ds: xr.Dataset) -> xr.DataArray:
+    """Ln of the high frequencies' share, between training and between test images."""
+    return high_share(ds[list(PATHS)].to_dataarray("paths"))
 
 
-def _epochs(ds: xr.Dataset) -> np.ndarray:
-    return np.round(ds["time"].values * BATCH / (RATE * int(ds["n"])))
+def spectra(ds: xr.Dataset) -> xr.DataArray:
+    """Shares of A_q with most noise, at the start, where errors turn, at the end."""
+    noisy = ds.isel(noise=-1)
+    turning = sorted({0, *_places(noisy)[:2], ds.sizes["time"] - 1})
+    power = noisy["power"].isel(time=turning).rename(time="epoch")
+    at = epochs(ds, RATE, BATCH).values[turning]
+    return (power / power.sum(Q)).assign_coords(epoch=at)
+
+
+figure = Panels(
+    Curves(errors, colour="noise", line="error", title="errors", ylim=(0, 1)),
+    Curves(high_shares, colour="noise", line="paths", title=SHARE),
+    Curves(
+        spectra,
+        colour="epoch",
+        first=2,
+        x=Q,
+        xlabel="periods there and back, q",
+        xscale="log",
+        yscale="log",
+        title="shares of A_q between training images, most noise",
+    ),
+    x=lambda ds: epochs(ds, RATE, BATCH),
+    xlabel="epoch",
+    xscale={"value": "symlog", "linthresh": 1},
+    names={"paths": PATHS},
+    size=(4.7, 3.8),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The high share rises and falls with the test error; without noise, neither."""
     noisy = [ds.sel(noise=v) for v in ds["noise"].values if v > 0]
     clean = [ds.sel(noise=v) for v in ds["noise"].values if v == 0]
-    out = [claim for part in noisy for claim in _with_noise(part)]
-    for part, noise in ((c, n) for c in clean for n in noisy[-1:]):
-        out += _without(part, noise)
-    is_long = _epochs(ds)[-1] >= LONG
-    return [claim.given(is_long, f"{LONG} epochs") for claim in out]
-
-
-def _with_noise(part: xr.Dataset) -> list[Claim]:
-    turn = turns(part, part)
-    where, up = f"noise {float(part['noise']):g}", "largest test error less least"
-    changed = lambda of, then, first: (
-        of(getattr(turn, then)),
-        of(getattr(turn, first)),
-    )
-    fitted = changed(lambda one: one["wrong_fitted"], "worst", "best")
-    rise = changed(error_on_test, "worst", "best")
-    fall = changed(error_on_test, "end", "worst")
-    text = f"{where}: share of wrong labels fitted, {up}"
-    out = [
-        difference_of(text, *fitted, (0.5, 1), "ours: it is the noise that is fitted")
-    ]
-    text = f"{where}: test error"
-    out.append(difference_of(f"{text}, {up}", *rise, (0, np.inf), ZHANG))
-    text = f"{text}, end less largest: a second descent"
-    out.append(difference_of(text, *fall, (-np.inf, 0), ZHANG))
-    for which, name in _PATHS.items():
-        share = lambda one, which=which: high_share(one[which])
-        text = f"{where}, {name}: ln share of q > {HIGH}"
-        rise = changed(share, "worst", "best")
-        out.append(difference_of(f"{text}, {up}", *rise, (0.2, np.inf), ZHANG))
-        for then, said in (("worst", "at largest test error"), ("highest", "largest")):
-            fall = changed(share, "end", then)
-            found = difference_of(
-                f"{text}, end less {said}", *fall, (-np.inf, 0), ZHANG
-            )
-            out.append(found)
+    long = {f"{LONG} epochs": epochs(ds, RATE, BATCH).values[-1] >= LONG}
+    out = []
+    for part in noisy:
+        turn, where = turns(part, part), f"noise {float(part['noise']):g}"
+        out += Claims(long, where).rows(*_of_errors(turn))
+        for which, name in PATHS.items():
+            out += Claims(long, f"{where}, {name}").rows(*_of_paths(turn, which))
+    for part in clean if noisy else ():
+        out += Claims(long).rows(*_without(part, noisy[-1]))
     return out
+
+
+def _of_errors(turn: _Turns) -> list[Claim]:
+    best, worst, end = (error_on_test(t) for t in (turn.best, turn.worst, turn.end))
+    fitted = turn.worst["wrong_fitted"], turn.best["wrong_fitted"]
+    text = f"share of wrong labels fitted, {UP}"
+    ours = "ours: it is the noise that is fitted"
+    second = "test error, end less largest: a second descent"
+    return [
+        difference_of(text, *fitted, (0.5, 1), ours),
+        difference_of(f"test error, {UP}", worst, best, (0, np.inf), ZHANG),
+        difference_of(second, end, worst, (-np.inf, 0), ZHANG),
+    ]
+
+
+def _of_paths(turn: _Turns, which: str) -> list[Claim]:
+    best, worst, highest, end = (high_share(one[which]) for one in turn)
+    first = f"{SHARE}, end less at largest test error"
+    then = f"{SHARE}, end less largest"
+    return [
+        difference_of(f"{SHARE}, {UP}", worst, best, (0.2, np.inf), ZHANG),
+        difference_of(first, end, worst, (-np.inf, 0), ZHANG),
+        difference_of(then, end, highest, (-np.inf, 0), ZHANG),
+    ]
 
 
 def _without(clean: xr.Dataset, noisy: xr.Dataset) -> list[Claim]:
     """At the epochs of the run with noise."""
-    share = lambda one: high_share(one["power"])
     plain, other = (turns(part, noisy) for part in (clean, noisy))
+    share = lambda one: high_share(one["power"])
     rise, with_rise = (share(t.worst) - share(t.best) for t in (plain, other))
     fall, with_fall = (share(t.end) - share(t.highest) for t in (plain, other))
-    text, source = f"ln share of q > {HIGH}", "ours: noise alone does it"
-    control = f"control, no noise: {text}, end less where it is largest with noise"
-    more = f"{text}: rise with noise less without"
-    less = f"{text}: fall from its largest, with noise less without"
+    source = "ours: noise alone does it"
+    control = f"control, no noise: {SHARE}, end less where it is largest with noise"
+    more = f"{SHARE}: rise with noise less without"
+    less = f"{SHARE}: fall from its largest, with noise less without"
     return [
         mean_of(control, fall, (-0.05, np.inf), source),
         difference_of(more, with_rise, rise, (0.2, np.inf), source),

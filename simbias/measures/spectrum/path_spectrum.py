@@ -15,13 +15,14 @@ from simbias.introspection.outputs import outputs, second_sample
 from simbias.numerics import spectrum
 
 Kind = Literal["all", "within", "between"]
+Sample = Literal["test", "train"]
 
 
 class PathSpectrum(AbstractMeasure):
     """R_q = ln(A_q/Σ A), A_q = (1/K) Σ_c E |f̃_c(q)|², along straight paths.
 
     f̃_c(q) = Σₙ f_c(xₙ) e^{−2πiqn/N} for x_n = x + (n/N)(x′ − x), n = 0, …, N − 1, and
-    E is over pairs (x, x′) of the test sample.  q = 1, …, N/2: the mean of a path,
+    E is over pairs (x, x′) of a sample.  q = 1, …, N/2: the mean of a path,
     q = 0, is left out, and a constant added to an output changes nothing.
 
     A path does not close: where f(x) ≠ f(x′) the jump alone gives A_q ∝ q⁻², as between
@@ -34,6 +35,7 @@ class PathSpectrum(AbstractMeasure):
         kind: "within" a class, "between" two, or "all".
         is_closed: run every path there and back.
         is_relative: False gives A_q.
+        sample: "test" or "train": its inputs are the ends, its labels tell the kinds.
 
     Reference: Fridovich-Keil, Gontijo-Lopes & Roelofs (2022), arXiv:2110.02424.
     """
@@ -43,11 +45,13 @@ class PathSpectrum(AbstractMeasure):
     kind: str = eqx.field(static=True, default="all")
     is_closed: bool = eqx.field(static=True, default=False)
     is_relative: bool = eqx.field(static=True, default=True)
+    sample: str = eqx.field(static=True, default="test")
     dims: ClassVar[tuple[str, ...]] = ("path_frequency",)
 
     def __check_init__(self):
         positive_integer("pairs", self.pairs)
         one_of("kind", self.kind, get_args(Kind))
+        one_of("sample", self.sample, get_args(Sample))
         if not isinstance(self.points, int) or self.points < 2:
             raise BadInput(
                 f"`points` must be at least 2, got {self.points!r}. Example: points=64."
@@ -62,14 +66,14 @@ class PathSpectrum(AbstractMeasure):
         """Logarithms of shares, or powers; NaN without a pair of the kind.
 
         Raises:
-            ValueError: if the data have no test sample.
+            ValueError: if the data have no test sample, and one is asked for.
         """
-        test = second_sample(data)
-        starts, ends, is_pair = self._chosen(test)
+        sample = data if self.sample == "train" else second_sample(data)
+        starts, ends, is_pair = self._chosen(sample)
         steps = np.arange(self.points) / self.points
         if self.is_closed:
             steps = np.concatenate([steps, 1 - steps])
-        t = jnp.asarray(steps, test.x.dtype)[:, None, None]
+        t = jnp.asarray(steps, sample.x.dtype)[:, None, None]
         x = (1 - t) * starts[None, :, :] + t * ends[None, :, :]
         values = outputs(network, x.reshape(-1, x.shape[2]))
         values = values.reshape(*x.shape[:2], -1)
@@ -81,20 +85,20 @@ class PathSpectrum(AbstractMeasure):
         return spectrum.power_shares(powers) if self.is_relative else powers
 
     def _chosen(
-        self, test: Dataset
+        self, sample: Dataset
     ) -> tuple[Float[Array, "p d"], Float[Array, "p d"], Bool[Array, " p"]]:
         """Starts and ends of the first pairs of the kind; what is none comes last."""
-        n, one = test.x.shape[0], test.y.shape[1] == 1
+        n, one = sample.x.shape[0], sample.y.shape[1] == 1
         if n < 2:
-            raise BadInput("`PathSpectrum` needs two test samples or more, got one.")
-        label = test.y[:, 0] > 0 if one else jnp.argmax(test.y, axis=1)
+            raise BadInput(f"`PathSpectrum` needs two {self.sample} samples, got one.")
+        label = sample.y[:, 0] > 0 if one else jnp.argmax(sample.y, axis=1)
         # Row i with row i + s: all s, until there are some for every kind.
         shifts = min(n - 1, max(1, -(-4 * self.pairs // n)) + 8)
         first = jnp.tile(jnp.arange(n), shifts)
         second = (first + jnp.repeat(jnp.arange(1, shifts + 1), n)) % n
-        is_pair = (test.weight[first] > 0) & (test.weight[second] > 0)
+        is_pair = (sample.weight[first] > 0) & (sample.weight[second] > 0)
         is_same = label[first] == label[second]
         if self.kind != "all":
             is_pair = is_pair & (is_same if self.kind == "within" else ~is_same)
         order = jnp.argsort(~is_pair)[: self.pairs]
-        return test.x[first[order]], test.x[second[order]], is_pair[order]
+        return sample.x[first[order]], sample.x[second[order]], is_pair[order]

@@ -17,6 +17,7 @@ from simbias.experiments.spectrum import spectral_petals as flowers
 from simbias.experiments.spectrum._waves import of_waves
 from simbias.losses import mse
 from simbias.measures.spectrum.amplitudes import Amplitudes
+from simbias.measures.spectrum.outputs_and_targets import OutputsAndTargets
 from simbias.measures.spectrum.perturbed_amplitudes import PerturbedAmplitudes
 from simbias.verbs.simulate import simulate
 
@@ -48,9 +49,12 @@ def test_the_factor_of_the_loss_is_the_ratio_of_the_rates():
 
 def test_curves_are_the_network_and_the_target():
     data, net = optimisers.make(KEY, m=2, depth=1, count=3, n=7)
-    seen = optimisers.Curves()(net, data)
+    seen = OutputsAndTargets()(net, data)
     np.testing.assert_array_equal(seen[1], data.y[:, 0])
     np.testing.assert_allclose(seen[0, 1], net(data.x[1])[0], rtol=1e-12)
+    np.testing.assert_array_equal(OutputsAndTargets()(net, padded(data, 9)), seen)
+    with pytest.raises(ValueError, match="`sample`"):
+        OutputsAndTargets("others")(net, data)
 
 
 def test_the_series_of_the_control_is_its_target():

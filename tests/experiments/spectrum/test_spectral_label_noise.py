@@ -11,7 +11,7 @@ import xarray as xr
 
 from simbias.ensemble.padding import padded
 from simbias.experiments.spectrum import spectral_label_noise as wrong
-from simbias.experiments.spectrum._paths import TrainingPaths
+from simbias.measures.risk.wrong_labels_fitted import WrongLabelsFitted
 from simbias.measures.spectrum.path_spectrum import PathSpectrum
 
 KEY = jax.random.key(0)
@@ -28,25 +28,24 @@ def test_wrong_labels_are_fitted_by_what_gives_them_and_not_by_the_truth(digits)
     of = lambda values: (
         lambda x: values[jnp.argmin(jnp.sum((digits.x - x[None]) ** 2, 1))]
     )
-    assert float(wrong.wrong_fitted(of(digits.y), digits)) == 1
-    assert float(wrong.wrong_fitted(of(digits.mean), digits)) == 0
+    assert float(WrongLabelsFitted()(of(digits.y), digits)) == 1
+    assert float(WrongLabelsFitted()(of(digits.mean), digits)) == 0
     half = jnp.where(jnp.arange(60)[:, None] < 30, digits.y, digits.mean)
     is_wrong = np.argmax(digits.y, axis=1) != np.argmax(digits.mean, axis=1)
     expected = is_wrong[:30].sum() / is_wrong.sum()
-    seen = wrong.wrong_fitted(of(half), padded(digits, 70))
+    seen = WrongLabelsFitted()(of(half), padded(digits, 70))
     assert float(seen) == pytest.approx(expected)
     clean = dataclasses.replace(digits, y=digits.mean)
-    assert np.isnan(wrong.wrong_fitted(of(half), clean))
+    assert np.isnan(WrongLabelsFitted()(of(half), clean))
 
 
 def test_paths_of_the_training_sample_are_those_of_it_as_a_test_sample(digits):
     paths = PathSpectrum(8, 20, "all", True, False)
     f = lambda x: jnp.sin(3 * x[:10])
     expected = paths(f, dataclasses.replace(digits, test=digits))
-    seen = TrainingPaths(paths)(f, digits)
+    seen = PathSpectrum(8, 20, "all", True, False, "train")(f, digits)
     np.testing.assert_array_equal(seen, expected)
     assert not np.allclose(seen, paths(f, digits))
-    assert TrainingPaths(paths).coords().keys() == {"path_frequency"}
 
 
 def result(seeds=8):

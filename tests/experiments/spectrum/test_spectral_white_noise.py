@@ -11,15 +11,17 @@ import xarray as xr
 import simbias
 from simbias.ensemble.padding import padded
 from simbias.experiments.spectrum import spectral_white_noise as noisy
-from simbias.experiments.spectrum._octaves import Bands, high_share, octaves
+from simbias.measures.spectrum.high_share import HighShare
+from simbias.measures.spectrum.octave_bands import OctaveBands
+from simbias.numerics.octaves import octaves
 
 KEY = jax.random.key(0)
 
 
 def test_octaves_hold_every_frequency_once():
-    assert octaves(64) == ((0, 3), (4, 7), (8, 15), (16, 32))
-    assert octaves(50) == ((0, 3), (4, 7), (8, 15), (16, 25))
-    assert octaves(18) == ((0, 3), (4, 7), (8, 9))
+    assert octaves(64, 3) == ((0, 3), (4, 7), (8, 15), (16, 32))
+    assert octaves(50, 3) == ((0, 3), (4, 7), (8, 15), (16, 25))
+    assert octaves(18, 3) == ((0, 3), (4, 7), (8, 9))
 
 
 def test_labels_are_three_waves_and_noise_of_the_deviation_that_is_named():
@@ -45,19 +47,19 @@ def test_every_octave_of_a_function_that_has_learned_half_of_it_is_half_learned(
     coefficients[8:16] *= 1j
     values = jnp.asarray(np.fft.irfft(coefficients, 40))
     f = lambda x: values[jnp.round(40 * x[0]).astype(int)][None]
-    seen = Bands(40)(f, data)
+    seen = OctaveBands(40)(f, data)
     np.testing.assert_allclose(seen[0] / seen[1], [1, 0.5, 0, 1], atol=1e-12)
     np.testing.assert_allclose(seen[1].sum(), jnp.mean(data.y**2), rtol=1e-12)
     # Rows of weight 0 are not of the sample.
-    np.testing.assert_allclose(Bands(40)(f, padded(data, 48)), seen, rtol=1e-12)
+    np.testing.assert_allclose(OctaveBands(40)(f, padded(data, 48)), seen, rtol=1e-12)
 
 
 def test_the_high_share_is_that_of_the_mean_square():
     data, _ = noisy.make(KEY, m=2, n=20)
     wave = lambda k, x: jnp.sin(2 * jnp.pi * k * x)
     f = lambda x: 2 * wave(3, x) + wave(4, x)
-    np.testing.assert_allclose(high_share(f, data), 1 / 5, rtol=1e-12)
-    assert np.isnan(high_share(jnp.zeros_like, data))
+    np.testing.assert_allclose(HighShare(3)(f, data), 1 / 5, rtol=1e-12)
+    assert np.isnan(HighShare(3)(jnp.zeros_like, data))
 
 
 def test_lines_from_label_to_label_have_the_excess_that_is_named():
@@ -148,8 +150,8 @@ def test_what_makes_no_sense_is_named(wrong):
 def test_a_measure_of_other_points_than_there_are_is_refused(points):
     data, net = noisy.make(KEY, m=2, n=20)
     with pytest.raises(ValueError, match=f"`n` must be `points` .* {points}:"):
-        Bands(points)(net, padded(data, 24))
+        OctaveBands(points)(net, padded(data, 24))
     with pytest.raises(ValueError, match="`n`"):
         simbias.simulate(noisy.experiment("smoke", n=40))
     with pytest.raises(ValueError, match="`points`"):
-        Bands(21)
+        OctaveBands(21)
