@@ -23,7 +23,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.errors import BadInput
-from simbias.figures.kinds import Kind
+from simbias.figures.kinds import Kind, Scale
 from simbias.figures.legends import legend_below
 from simbias.figures.look import Look, Names, label_of
 from simbias.figures.style import blank, style
@@ -46,7 +46,7 @@ class Panels:
         x: coordinate along which values are drawn, or a function of the part that has
             it; a kind may have its own.
         xlabel: its name.
-        xscale: "linear", "log" or "symlog".
+        xscale: "linear", "log", "symlog" or options of `Axes.set_xscale`.
         names: axis -> value -> name, or axis -> symbol; a value without a name is shown
             as it is.  In titles names may have places, as `title` has.
         title: above all panels; places such as {m} or {scale:g} hold coordinates.
@@ -63,7 +63,7 @@ class Panels:
     columns: str | None
     x: Any
     xlabel: str | None
-    xscale: str | None
+    xscale: Scale
     names: Names
     title: str
     size: tuple[float | int, float | int]
@@ -78,7 +78,7 @@ class Panels:
         columns: str | None = None,
         x: str | Callable[[xr.Dataset], xr.DataArray] = "time",
         xlabel: str | None = None,
-        xscale: str | None = None,
+        xscale: Scale = None,
         names: Names | None = None,
         title: str = "",
         size: tuple[float | int, float | int] = (4.4, 3.4),
