@@ -60,6 +60,7 @@ from .neurons.neuron_weights import NeuronWeights as NeuronWeights
 from .neurons.parameter_norm import ParameterNorm as ParameterNorm
 from .pairs.accuracy_of_each import AccuracyOfEach as AccuracyOfEach
 from .pairs.gaussian_path import GaussianPath as GaussianPath
+from .pairs.pair_scores import PairScores as PairScores
 from .pairs.weight_path import WeightPath as WeightPath
 from .patterns.activation_patterns import ActivationPatterns as ActivationPatterns
 from .patterns.pattern_classes import PatternClasses as PatternClasses

@@ -23,7 +23,8 @@ from simbias.core import (
 )
 from simbias.datasets.shortcuts.slabs import slabs
 from simbias.experiments._farthest import farthest
-from simbias.figures.heat_map import heat_map
+from simbias.figures import look
+from simbias.figures.kinds import Curves, HeatMap, Points
 from simbias.figures.style import COLOURS
 from simbias.losses import logistic
 from simbias.measures.randomised.randomised_scores import RandomisedScores
@@ -196,43 +197,56 @@ def chance_band(cell: xr.Dataset) -> tuple[float, float]:
     return 0.5 - half, 0.5 + half
 
 
-def draw_way(axes: Any, cell: xr.Dataset, score: str = "auc") -> None:
+def way(score: str = "auc", laws: tuple[look.Law, ...] = ()) -> Curves:
     """Training accuracy and the three test scores by time, one line per seed."""
-    time = cell["time"].values
-    # Zero has no place on a logarithmic axis.
-    time = np.where(time > 0, time, time[1] / 2)
     text = "AUC" if score == "auc" else "accuracy"
-    lines = [
-        (
-            cell["scores"].sel(score=score, randomised=part),
-            f"{text}, {label}",
-            colour,
-            "-",
-        )
-        for (part, label), colour in zip(NAMES.items(), COLOURS, strict=False)
-    ]
-    lines.append((cell["train_accuracy"], "training accuracy", "black", ":"))
-    # Curves that lie on each other stay visible.
-    for width, (values, label, colour, line) in zip((3, 1, 1.2, 1), lines, strict=True):
-        drawn = axes.plot(
-            time, values.transpose("time", "seed"), line, lw=width, color=colour
-        )
-        drawn[0].set_label(label)
-    axes.set_xscale("log")
-    axes.set_ylim(0.4, 1.03)
-    axes.set_xlabel("time, updates × rate")
+
+    def values(part: xr.Dataset) -> xr.DataArray:
+        test = part["scores"].sel(score=score, randomised=list(NAMES), drop=True)
+        test = test.assign_coords(randomised=[f"{text}, {k}" for k in NAMES.values()])
+        train = part["train_accuracy"].expand_dims(randomised=["training accuracy"])
+        return xr.concat([test, train], "randomised")
+
+    return Curves(
+        values,
+        colour="randomised",
+        line="randomised",
+        spread="each",
+        x=_shown_times,
+        xlabel="time, updates × rate",
+        xscale="log",
+        ylim=(0.4, 1.03),
+        laws=laws,
+    )
 
 
-def draw_shares(axes: Any, cell: xr.Dataset) -> None:
-    """Share of the variance by coordinate, one mark per seed; the first in black."""
-    share = cell["feature_dependence"].sel(dependence="variance_share")
-    for seed in range(cell.sizes["seed"]):
-        values = share.isel(seed=seed).values
-        number = np.arange(len(values))
-        axes.plot(number, values, "o", ms=3, color=COLOURS[seed % len(COLOURS)])
-        axes.plot(0, values[0], "s", ms=5, color="black", fillstyle="none")
-    axes.set_ylim(-0.03, 1.1)
-    axes.set_xlabel("coordinate (square: the first)")
+def _shown_times(part: xr.Dataset) -> xr.DataArray:
+    """Zero has no place on a logarithmic axis."""
+    time = part["time"]
+    return time.where(time > 0, time[1] / 2)
+
+
+SHARES = Points(
+    lambda part: part["feature_dependence"].sel(dependence="variance_share"),
+    has_median=False,
+    x="feature",
+    xlabel="coordinate (0: the first)",
+    ylim=(-0.03, 1.1),
+    title="share of Var f by coordinate",
+)
+"""Share of the variance by coordinate, a point per seed."""
+PLANE = HeatMap(
+    lambda part: part["decision_plane"].isel(seed=0),
+    x="simple_value",
+    y="complex_value",
+    limits=(0, 1),
+    border=0.5,
+    colours="RdBu_r",
+    xlabel="first coordinate (S)",
+    ylabel="one of Sᶜ with most influence",
+    title="P(f > 0)",
+)
+"""Share classified as positive in the plane of S and the top of Sᶜ, one seed."""
 
 
 def draw_logits(axes: Any, cell: xr.Dataset) -> None:
@@ -252,12 +266,3 @@ def draw_logits(axes: Any, cell: xr.Dataset) -> None:
         axes.hist(mixed, bins, histtype="step", color=colour, ls=line, label=text)
     axes.set_xlabel("logit")
     axes.set_ylabel("test samples")
-
-
-def draw_plane(axes: Any, cell: xr.Dataset) -> None:
-    """Share classified as positive in the plane of S and the top of Sᶜ, one seed."""
-    plane = cell["decision_plane"].isel(seed=0)
-    x, y = "simple_value", "complex_value"
-    heat_map(axes, plane, x, y, limits=(0, 1), border=0.5, colours="RdBu_r", alpha=0.7)
-    axes.set_xlabel("first coordinate (S)")
-    axes.set_ylabel("one of Sᶜ with most influence")

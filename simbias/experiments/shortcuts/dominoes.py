@@ -20,13 +20,12 @@ Reference: Shah et al. (2020), arXiv:2006.07710, section 4 (MNIST–CIFAR); Tsoy
 Konstantinov (2024), arXiv:2405.17299, figures 3 and 8–10.
 """
 
+from collections.abc import Callable
 from typing import Literal
 
 import jax
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from simbias.analysis.parts import parts
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
@@ -43,10 +42,9 @@ from simbias.experiments.shortcuts._published_descent import (
     published_descent,
     published_times,
 )
-from simbias.figures.band import band
-from simbias.figures.laws import law_level
-from simbias.figures.legends import legend_below
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import cross_entropy
 from simbias.measures.risk.block_accuracy import BlockAccuracy
@@ -166,33 +164,74 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Probe accuracy and scale over training, and what the network itself looks at."""
+def cases(ds: xr.Dataset) -> xr.Dataset:
+    """The result along `case`, the values of the axes other than ρ."""
     each = list(parts(ds, ("correlation",)))
-    with style():
-        whole = blank(10.5, 3.2 * len(each))
-        panels = whole.subplots(len(each), 3, squeeze=False, sharex=True)
-        for row, (label, part) in zip(panels, each, strict=True):
-            _probes(row[0], part, "accuracy")
-            law_level(row[0], 1 / int(part["classes"]), "chance")
-            _probes(row[1], part, "scale")
-            _reliance(row[2], part.isel(correlation=-1))
-            row[0].set_ylabel(label.replace("flow.weight_decay", "weight decay"))
-            row[1].set_ylim(0, None)
-        titles = ("probe accuracy, digit exchanged", "rms coefficient of the probe")
-        for axes, title in zip(panels[0], titles, strict=False):
-            axes.set_title(title)
-        largest = float(each[0][1]["correlation"][-1])
-        panels[0, 2].set_title(f"accuracy of the network, ρ = {largest:g}")
-        for axes in panels[-1]:
-            axes.set_xlabel("share of training")
-        whole.suptitle(_caption(ds), fontsize="medium")
-        legend_below(whole, columns=4)
-    return whole
+    names = [label.replace("flow.weight_decay", "weight decay") for label, _ in each]
+    both = xr.concat([part for _, part in each], xr.DataArray(names, dims="case"))
+    both = both.assign_coords(case=names)
+    return both.assign_coords(
+        seeds=ds.sizes["seed"], largest=ds["correlation"].values.max()
+    )
 
 
-def _caption(ds: xr.Dataset) -> str:
-    return f"medians and 10–90 % of {ds.sizes['seed']} seeds"
+def share(part: xr.Dataset) -> xr.DataArray:
+    """Share of training that is over."""
+    return part["time"] / part["time"][-1].item()
+
+
+def probes(kind: str) -> Callable[[xr.Dataset], xr.DataArray]:
+    """The probe of the lower block by ρ, and beside its accuracy that of two others."""
+
+    def values(part: xr.Dataset) -> xr.DataArray:
+        rho = [f"ρ = {v:g}" for v in part["correlation"].values]
+        seen = part["complex_probe"].assign_coords(correlation=rho)
+        if kind == "scale":
+            return seen.sel(probe=kind)
+        last = part.isel(correlation=[-1])
+        free = last["free_probe"].assign_coords(correlation=[f"{rho[-1]}, no penalty"])
+        digit = last["simple_probe"].assign_coords(correlation=["digit"])
+        return xr.concat([seen, free, digit], "correlation").sel(probe=kind)
+
+    return values
+
+
+CHANCE = Law(lambda part: 1 / part["classes"], "chance", ":")
+figure = Panels(
+    Curves(
+        probes("accuracy"),
+        colour="correlation",
+        title="probe accuracy, digit exchanged",
+        laws=(CHANCE,),
+    ),
+    Curves(
+        probes("scale"),
+        colour="correlation",
+        ylim=(0, None),
+        title="rms coefficient of the probe",
+    ),
+    Curves(
+        lambda part: part["accuracy"].isel(correlation=-1),
+        colour="randomised",
+        line="randomised",
+        first=4,
+        ylim=(0, 1.02),
+        title="accuracy of the network, ρ = {largest:g}",
+        laws=(CHANCE,),
+    ),
+    rows="case",
+    x=share,
+    xlabel="share of training",
+    names={
+        "randomised": {
+            "nothing": "test sample",
+            "simple": "digit exchanged",
+            "complex": "lower block exchanged",
+        }
+    },
+    title="medians and 10–90 % of {seeds} seeds",
+    of=cases,
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
@@ -212,34 +251,3 @@ def claims(ds: xr.Dataset) -> list[Claim]:
                 where = f", {label}" if label else ""
                 out += by_decay(part.isel(correlation=-1), where)
     return out
-
-
-def _probes(axes: Axes, part: xr.Dataset, kind: str) -> None:
-    share = part["time"] / float(part["time"][-1])
-    for i, rho in enumerate(part["correlation"].values):
-        values = part["complex_probe"].sel(correlation=rho, probe=kind)
-        colour = COLOURS[i % len(COLOURS)]
-        band(axes, share, values, colour=colour, label=f"ρ = {rho:g}")
-    if kind == "accuracy":
-        last = part.isel(correlation=-1)
-        free = last["free_probe"].sel(probe=kind).median("seed")
-        text = f"ρ = {float(last['correlation']):g}, no penalty"
-        axes.plot(share, free, ":", color=colour, label=text)
-        digit = last["simple_probe"].sel(probe=kind)
-        axes.plot(share, digit.median("seed"), "--", color="#555555", label="digit")
-
-
-def _reliance(axes: Axes, cell: xr.Dataset) -> None:
-    share = cell["time"] / float(cell["time"][-1])
-    labels = {
-        "nothing": "test sample",
-        "simple": "digit exchanged",
-        "complex": "lower block exchanged",
-    }
-    for i, (kind, label) in enumerate(labels.items()):
-        values = cell["accuracy"].sel(randomised=kind)
-        # Two of the three may coincide.
-        line = "--" if kind == "complex" else "-"
-        band(axes, share, values, line, colour=COLOURS[i + 3], label=label)
-    law_level(axes, 1 / int(cell["classes"]))
-    axes.set_ylim(0, 1.02)

@@ -18,39 +18,39 @@ dominoes of Shah et al. (2020), arXiv:2006.07710; textures, sizes and noise are 
 """
 
 import dataclasses
-from typing import Any, ClassVar
+from collections.abc import Callable
 
-import equinox as eqx
 import jax
-import numpy as np
 import xarray as xr
-from jaxtyping import Array, Float, PRNGKeyArray
-from matplotlib.figure import Figure
+from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.parts import with_axes
 from simbias.claims import difference_of, largest_of, smallest_of
-from simbias.core import AbstractMeasure, Claim, Dataset, Experiment, Index, Real
+from simbias.core import Claim, Dataset, Experiment, Index, Real
 from simbias.datasets.vision.dominoes import Source, dominoes
 from simbias.experiments.shortcuts.low_dim_inputs import (
+    CHANCE,
+    NAMES,
     RANK,
+    RANKS,
     RICH,
     claims_at,
-    draw_ranks,
-    draw_scores,
+    scores,
 )
 from simbias.experiments.shortcuts.low_dim_pair import (
+    GIVEN,
     STEPS,
     Pairs,
-    PairScores,
     claims_of_pairs,
-    draw_pairs,
+    pair_scores,
     pairs_on,
 )
-from simbias.figures.legends import legend_below
-from simbias.figures.style import blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.introspection.outputs import second_sample
 from simbias.losses import logistic
+from simbias.measures.pairs.pair_scores import PairScores
 from simbias.measures.randomised.projected_scores import ProjectedScores
 from simbias.measures.rank.weight_rank import WeightRank
 from simbias.presets import presets
@@ -115,29 +115,6 @@ def _signed(part: Dataset) -> Dataset:
     return dataclasses.replace(part, y=y, mean=y)
 
 
-class SameScores(AbstractMeasure):
-    """`ProjectedScores` of the second network that is given x, trained in the run.
-
-    Args:
-        rank: dimensions of P.
-    """
-
-    rank: int = eqx.field(static=True, default=RANK)
-    dims: ClassVar[tuple[str, ...]] = ProjectedScores.dims
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """As of `ProjectedScores`."""
-        return ProjectedScores(rank=self.rank).coords()
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "3 2"]:
-        """Rows: nothing, inside, outside exchanged.
-
-        Raises:
-            ValueError: as there.
-        """
-        return ProjectedScores(rank=self.rank)(network.same, data)
-
-
 experiment = presets(
     Experiment(
         name="low_dim_dominoes",
@@ -148,11 +125,11 @@ experiment = presets(
         loss=logistic,
         times=(0.0, *(STEPS * RATE / 2**k for k in range(4, -1, -1))),
         measures={
-            "scores": SameScores(),
-            "scores_of_four": SameScores(rank=GRATINGS),
+            "scores": ProjectedScores(rank=RANK, part="same"),
+            "scores_of_four": ProjectedScores(rank=GRATINGS, part="same"),
             "rank": WeightRank(layer="same.w", is_squared=True),
         },
-        final={"pairs": PairScores(blurs=BLURS)},
+        final={"pairs": PairScores(GIVEN, BLURS)},
         dtype="float32",
     ),
     smoke={
@@ -166,32 +143,50 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Ranks and accuracies by λ for blocks of one class and not; pairs under noise."""
-    ds = with_axes(ds, AXES)
-    free, same = (ds.isel(correlation=i) for i in (0, -1))
-    four = free.assign(scores=free["scores_of_four"])
-    middle = same["pairs"].sel(scale=MIDDLE, method="nearest")
-    with style():
-        whole = blank(12.0, 7.4)
-        (rank, one, two), (more, pair, shared) = whole.subplots(2, 3)
-        draw_ranks(rank, same)
-        panels = ((one, same, 2), (two, free, 2), (more, four, GRATINGS))
-        for axes, part, directions in panels:
-            draw_scores(axes, part, "accuracy")
-            rho = float(part["correlation"])
-            axes.set(title=f"test accuracy, ρ = {rho:g}, P of rank {directions}")
-            axes.set_ylim(0.4, 1.03)
-        draw_pairs(pair, middle, "pair")
-        draw_pairs(shared, middle, "shared")
-        at = f"ρ = {float(same['correlation']):g}"
-        rank.set_title(f"effective rank of W (σ²), {at}")
-        pair.set_title(f"accuracy of the pair, λ = {float(middle['scale']):g}, {at}")
-        shared.set(title="errors of the first, shared", ylim=(-0.03, 1.03))
-        rank.legend()
-        pair.legend()
-        legend_below(whole, one, columns=3)
-    return whole
+def free(ds: xr.Dataset) -> xr.Dataset:
+    """The blocks that are the least alike."""
+    return ds.isel(correlation=0)
+
+
+def same(ds: xr.Dataset) -> xr.Dataset:
+    """The blocks of one class."""
+    return ds.isel(correlation=-1)
+
+
+def middle(ds: xr.Dataset) -> xr.Dataset:
+    """Of the blocks of one class the λ at which pairs are looked at."""
+    return same(ds).sel(scale=MIDDLE, method="nearest")
+
+
+def _accuracy(rank: int, of: Callable[[xr.Dataset], xr.Dataset]) -> Curves:
+    title = f"test accuracy, ρ = {{correlation:g}}, P of rank {rank}"
+    return scores("accuracy", of=of, title=title, ylim=(0.4, 1.03), laws=(CHANCE,))
+
+
+figure = Panels(
+    dataclasses.replace(
+        RANKS, of=same, title="effective rank of W (σ²), ρ = {correlation:g}"
+    ),
+    _accuracy(RANK, same),
+    _accuracy(RANK, free),
+    _accuracy(GRATINGS, lambda ds: free(ds.assign(scores=ds["scores_of_four"]))),
+    pair_scores(
+        "pair",
+        of=middle,
+        first=1,
+        title="accuracy of the pair, λ = {scale:g}, ρ = {correlation:g}",
+    ),
+    pair_scores(
+        "shared",
+        of=middle,
+        first=1,
+        title="errors of the first, shared",
+        ylim=(-0.03, 1.03),
+    ),
+    names=NAMES,
+    across=3,
+    of=lambda ds: with_axes(ds, AXES),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:

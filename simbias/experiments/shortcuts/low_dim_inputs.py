@@ -14,15 +14,16 @@ Reference: Morwani, Batra, Jain & Netrapalli (2023), arXiv:2302.00457; start and
 of Chizat & Bach (2019), arXiv:1812.07956; sizes are ours.
 """
 
+import dataclasses
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from simbias.checks.values import positive, positive_integer
-from simbias.claims import farthest_of, largest_of, mean_of, smallest_of
+from simbias.claims import Claims, farthest_of, largest_of, mean_of, smallest_of
 from simbias.core import (
     AbstractNetwork,
     Buffer,
@@ -34,10 +35,9 @@ from simbias.core import (
 )
 from simbias.datasets.shortcuts.slabs import Slabs, slabs
 from simbias.errors import BadInput
-from simbias.figures.band import band
-from simbias.figures.laws import law_level
-from simbias.figures.legends import legend_below
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import logistic
 from simbias.measures.randomised.projected_scores import ProjectedScores
@@ -161,51 +161,39 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Effective rank along the way; accuracy and change of the logits at the end."""
-    with style():
-        whole = blank(12.0, 4.2)
-        rank, right, change = whole.subplots(1, 3)
-        draw_ranks(rank, ds)
-        draw_scores(right, ds, "accuracy")
-        draw_scores(change, ds, "logit_change")
-        right.set_title("test accuracy, label of x")
-        change.set_title("change of the logits over ‖f‖")
-        rank.set_title("effective rank of W (σ²)")
-        rank.legend()
-        legend_below(whole, right, columns=3)
-    return whole
+def scores(score: str, **options: Any) -> Curves:
+    """Of `ProjectedScores` at the end against λ, by what was exchanged."""
+
+    def at_the_end(part: xr.Dataset) -> xr.DataArray:
+        seen = part["scores"].isel(time=-1).sel(score=score)
+        # Without an exchange no logit changes; NaN is not drawn.
+        is_shown = (score == "accuracy") | (seen["mixed"] != "nothing")
+        return seen.where(is_shown)
+
+    kind = Curves(at_the_end, colour="mixed", mark="o", first=4, x="scale", xlabel="λ")
+    return dataclasses.replace(kind, xscale="log", **options)
 
 
-def draw_ranks(axes: Axes, ds: xr.Dataset) -> None:
-    """Effective rank along the way, one band per λ."""
-    for scale, colour in zip(ds["scale"].values, COLOURS, strict=False):
-        seen = ds["rank"].sel(scale=scale)
-        band(axes, ds["time"], seen, "o-", colour=colour, label=f"λ = {scale:g}")
-    axes.set(xscale="symlog", xlabel="time")
-
-
-def draw_scores(axes: Axes, ds: xr.Dataset, score: str) -> None:
-    """One of the scores at the end against λ, by what was exchanged."""
-    end = ds["scores"].isel(time=-1).sel(score=score)
-    for kind, colour in zip(MIXED, COLOURS, strict=False):
-        if score == "accuracy" or kind != "nothing":
-            line = {"colour": colour, "label": MIXED[kind]}
-            band(axes, ds["scale"], end.sel(mixed=kind), "o-", **line)  # pyright: ignore
-    if score == "accuracy":
-        law_level(axes, 0.5)
-    axes.set(xscale="log", xlabel="λ")
+CHANCE = Law(0.5, "chance", ":")
+NAMES = {"scale": "λ", "mixed": MIXED}
+RANKS = Curves("rank", colour="scale", mark="o", xscale="symlog", xlabel="time")
+figure = Panels(
+    dataclasses.replace(RANKS, title="effective rank of W (σ²)"),
+    scores("accuracy", title="test accuracy, label of x", laws=(CHANCE,)),
+    scores("logit_change", title="change of the logits over ‖f‖"),
+    names=NAMES,
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Rich: low rank, P tells all; lazy, the control: the rank of the start."""
     found, last = [], ds.isel(time=-1)
+    learned = Claims(needs={"n ≥ 1000": int(ds["n"]) >= 1000})
     for scale in ds["scale"].values:
         found += claims_at(ds.sel(scale=scale), float(scale), RANK)
         clean = last.sel(scale=scale)["scores"].sel(score="accuracy", mixed="nothing")
         text = f"λ = {scale:g}: test accuracy, least"
-        learned = smallest_of(text, clean, (0.95, 1), "ours: learned")
-        found.append(learned.given(int(ds["n"]) >= 1000, "n ≥ 1000"))
+        found += learned.rows(smallest_of(text, clean, (0.95, 1), "ours: learned"))
     return found
 
 

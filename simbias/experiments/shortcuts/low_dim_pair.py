@@ -14,20 +14,15 @@ sizes and noise are ours.
 """
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from simbias.claims import difference_of, mean_of
+from simbias.claims import Claims, difference_of, mean_of
 from simbias.core import (
-    AbstractMeasure,
     AbstractNetwork,
     Buffer,
     Claim,
@@ -38,11 +33,12 @@ from simbias.core import (
 )
 from simbias.datasets.shortcuts.slabs import slabs
 from simbias.experiments.shortcuts.low_dim_inputs import RANK, RATE, Paired, paired
-from simbias.figures.band import band
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.introspection.outputs import second_sample
 from simbias.losses import logistic
+from simbias.measures.pairs.pair_scores import PairScores
 from simbias.presets import presets
 
 AXES: tuple[str, ...] = ()
@@ -146,58 +142,6 @@ def _trained(network: Paired, data: Dataset, rate: float) -> Paired:
     return Paired(w, a, network.scale)
 
 
-class PairScores(AbstractMeasure):
-    """Accuracies under Gaussian noise of the inputs, and the errors that are shared.
-
-    By what the second network is given and the standard deviation of what is added to
-    every input, one draw for all: accuracies of the first network, the second, and the
-    sign of f₁/‖f₁‖ + f₂/‖f₂‖, and the share of the errors of the first that are the
-    second's too, NaN if it makes none.
-    """
-
-    blurs: tuple[float, ...] = eqx.field(
-        static=True, default=(0.0, 0.05, 0.1, 0.2, 0.4)
-    )
-    dims: ClassVar[tuple[str, ...]] = ("blur", "given", "told")
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Standard deviations, what the second is given, and what is scored."""
-        scores = np.array(["first", "second", "pair", "shared"])
-        return {
-            "blur": np.array(self.blurs),
-            "given": np.array(GIVEN),
-            "told": scores,
-        }
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "b 2 4"]:
-        """Accuracies, and shared errors.
-
-        Raises:
-            ValueError: without a test sample.
-        """
-        test = second_sample(data)
-        y, added = test.y[:, 0], jax.random.normal(jax.random.key(0), test.x.shape)
-        added = added.astype(test.x.dtype)
-        share = lambda is_so: (
-            jnp.sum(jnp.where(is_so, test.weight, 0)) / jnp.sum(test.weight)
-        )
-        size = lambda f: jnp.maximum(jnp.linalg.norm(f), jnp.finfo(f.dtype).tiny)
-
-        def scores(blur: Float[Array, ""]) -> Float[Array, "2 4"]:
-            x = test.x + blur * added
-            one = jax.vmap(network.first)(x)[:, 0] * y
-            rows = []
-            for two in (jax.vmap(network)(x) * y[:, None]).T:
-                both, errs = one / size(one) + two / size(two), one <= 0
-                shared = share(errs & (two <= 0)) / share(errs)
-                right = [share(v > 0) for v in (one, two, both)]
-                shared = jnp.where(errs.any(), shared, jnp.nan)
-                rows.append(jnp.stack([*right, shared]))
-            return jnp.stack(rows)
-
-        return jax.lax.map(scores, jnp.asarray(self.blurs, test.x.dtype))
-
-
 experiment = presets(
     Experiment(
         name="low_dim_pair",
@@ -207,7 +151,7 @@ experiment = presets(
         flow=Descent(rate=RATE),
         loss=logistic,
         times=(0.0, *(STEPS * RATE / 2**k for k in range(4, -1, -1))),
-        measures={"scores": PairScores()},
+        measures={"scores": PairScores(GIVEN)},
         dtype="float32",
     ),
     smoke={"cell": {"n": 100, "d": 4, "m": 8, "n_test": 100}, "seeds": 6},
@@ -215,40 +159,36 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Accuracies of both and of the pair against noise; the errors they share."""
-    last = ds["scores"].isel(time=-1)
-    with style():
-        whole = blank(12.0, 3.8)
-        second, pair, shared = whole.subplots(1, 3)
-        pair.sharey(second)
-        draw_pairs(second, last, "second")
-        draw_pairs(pair, last, "pair")
-        draw_pairs(shared, last, "shared")
-        second.set_title("test accuracy of the second")
-        pair.set_title("of the pair")
-        shared.set(title="errors of the first, shared", ylim=(0, 1.03))
-        for axes in (second, pair, shared):
-            axes.legend(loc="best")
-    return whole
+def pair_scores(told: str, **options: Any) -> Curves:
+    """Of `PairScores` against noise, beside the accuracy of the first network."""
+
+    def values(part: xr.Dataset) -> xr.DataArray:
+        seen = part["pairs"].sel(told=told, drop=True)
+        seen = seen.assign_coords(given=[f"second given {k}" for k in GIVEN])
+        if told == "shared":
+            return seen
+        alone = part["pairs"].sel(told="first", given=["x"], drop=True)
+        alone = alone.assign_coords(given=["first alone"])
+        return xr.concat([seen, alone], "given")
+
+    text = "standard deviation of the noise"
+    kind = Curves(values, colour="given", mark="o", x="blur", xlabel=text)
+    return dataclasses.replace(kind, **options)
 
 
-def draw_pairs(axes: Axes, last: xr.DataArray, told: str) -> None:
-    """One of `PairScores` against noise, beside the accuracy of the first network."""
-    if told != "shared":
-        alone = last.sel(given="x", told="first")
-        band(axes, last["blur"], alone, "o-", colour="0.4", label="first alone")
-    for given, colour in zip(GIVEN, COLOURS, strict=False):
-        values, text = last.sel(given=given, told=told), f"second given {given}"
-        band(axes, last["blur"], values, "o-", colour=colour, label=text)
-    axes.set_xlabel("standard deviation of the noise")
+figure = Panels(
+    pair_scores("second", title="test accuracy of the second"),
+    pair_scores("pair", title="test accuracy of the pair"),
+    pair_scores("shared", title="errors of the first, shared", ylim=(0, 1.03)),
+    of=lambda ds: ds.assign(pairs=ds["scores"].isel(time=-1)),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The second learns, errs elsewhere, and the pair withstands more noise."""
-    found = claims_of_pairs(ds["scores"].isel(time=-1), COMPARED)
     late = float(ds["time"][-1]) >= STEPS * RATE and int(ds["n"]) >= 2000
-    return [c.given(late, f"t ≥ {STEPS * RATE:g}, n ≥ 2000") for c in found]
+    found = claims_of_pairs(ds["scores"].isel(time=-1), COMPARED)
+    return Claims(needs={f"t ≥ {STEPS * RATE:g}, n ≥ 2000": late}).rows(*found)
 
 
 def claims_of_pairs(last: xr.DataArray, compared: tuple[float, ...]) -> list[Claim]:

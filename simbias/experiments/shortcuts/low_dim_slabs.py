@@ -10,16 +10,22 @@ Reference: the control of Morwani, Batra, Jain & Netrapalli (2023), arXiv:2302.0
 ours; law of Shah et al. (2020), arXiv:2006.07710.
 """
 
+import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure
 
+from simbias.analysis.at import at
 from simbias.analysis.parts import with_axes
-from simbias.claims import difference_of, mean_of
+from simbias.claims import Claims, difference_of, mean_of
 from simbias.core import Claim, Experiment
-from simbias.experiments.shortcuts.low_dim_inputs import MIXED, RANK, RATE, make
-from simbias.figures.band import band
-from simbias.figures.laws import law_level
-from simbias.figures.style import COLOURS, blank, style
+from simbias.experiments.shortcuts.low_dim_inputs import (
+    CHANCE,
+    MIXED,
+    RANK,
+    RATE,
+    make,
+)
+from simbias.figures.kinds import Curves
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import logistic
 from simbias.measures.randomised.projected_scores import ProjectedScores
@@ -50,52 +56,38 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Effective rank and accuracies, with parts exchanged, along the way."""
-    ds = with_axes(ds, AXES)
-    laws = ds["simple"].values
-    with style():
-        whole = blank(4.0 * (len(laws) + 1), 3.8)
-        rank, *panels = whole.subplots(1, len(laws) + 1)
-        for slabs, axes, colour in zip(laws, panels, COLOURS, strict=False):
-            part, name = ds.sel(simple=slabs), _name(int(slabs))
-            band(rank, ds["time"], part["rank"], "o-", colour=colour, label=name)
-            seen = part["scores"].sel(score="accuracy")
-            for kind, line in zip(MIXED, COLOURS, strict=False):
-                values, text = seen.sel(mixed=kind), MIXED[kind]
-                band(axes, ds["time"], values, "o-", colour=line, label=text)
-            law_level(axes, 0.5)
-            axes.set(ylim=(0.4, 1.03))
-            axes.set_title(f"test accuracy, {name}")
-            axes.legend(loc="upper left")
-        rank.set(title="effective rank of W (σ²)")
-        rank.legend()
-        late = float(ds["time"][-1])
-        for axes in (rank, *panels):
-            axes.set(xscale="symlog", xlabel="time", xlim=(-0.2, 1.5 * late))
-    return whole
-
-
-def _name(slabs: int) -> str:
-    return "a linear coordinate" if slabs == 2 else f"all of {slabs} slabs"
+NAMES = {k: f"all of {k} slabs" for k in (3, 5, 7)} | {2: "a linear coordinate"}
+figure = Panels(
+    Curves("rank", colour="simple", mark="o", title="effective rank of W (σ²)"),
+    Curves(
+        lambda part: part["scores"].sel(score="accuracy"),
+        colour="mixed",
+        mark="o",
+        first=2,
+        facet="simple",
+        xlim=(-0.2, 1.5 * LEAST_TIME),
+        ylim=(0.4, 1.03),
+        title="test accuracy",
+        laws=(CHANCE,),
+    ),
+    xscale="symlog",
+    names={"simple": NAMES, "mixed": MIXED},
+    of=lambda ds: with_axes(ds, AXES),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Both are learned; with a line two directions are enough, without they are not."""
-    ds = with_axes(ds, AXES)
-    last, found = ds.isel(time=-1), []
-    for slabs in ds["simple"].values:
-        part, name = last.sel(simple=slabs), _name(int(slabs))
-        score = part["scores"].sel(score="accuracy")
-        clean, outside = score.sel(mixed="nothing"), score.sel(mixed="outside")
-        found.append(
-            mean_of(f"{name}: test accuracy", clean, (0.9, 1), "ours: learned")
-        )
-        low, high = (-0.02, 0.02) if slabs == 2 else (0.05, 0.5)
-        text = f"{name}: accuracy lost by P x + P⊥x′"
-        found.append(difference_of(text, clean, outside, (low, high), "ours"))
-    if {2, 5} <= {*ds["simple"].values.tolist()}:
-        five, line = last["rank"].sel(simple=5), last["rank"].sel(simple=2)
-        text = "effective rank, five slabs less linear"
-        found.append(difference_of(text, five, line, (1, 10), "ours"))
-    return [c.given(int(ds["n"]) >= 1000, "n ≥ 1000") for c in found]
+    last, rows = ds.isel(time=-1), []
+    for slabs in sorted({2, 5, *np.ravel(ds["simple"]).tolist()}):
+        band = (-0.02, 0.02) if slabs == 2 else (0.05, 0.5)
+        score = at(last["scores"], "simple", slabs).sel(score="accuracy")
+        clean, outside = (score.sel(mixed=k) for k in ("nothing", "outside"))
+        text = f"{NAMES[slabs]}: test accuracy"
+        rows.append(mean_of(text, clean, (0.9, 1), "ours: learned"))
+        text = f"{NAMES[slabs]}: accuracy lost by P x + P⊥x′"
+        rows.append(difference_of(text, clean, outside, band, "ours"))
+    five, line = (at(last["rank"], "simple", slabs) for slabs in (5, 2))
+    text = "effective rank, five slabs less linear"
+    rows.append(difference_of(text, five, line, (1, 10), "ours"))
+    return Claims(needs={"n ≥ 1000": int(ds["n"]) >= 1000}).rows(*rows)

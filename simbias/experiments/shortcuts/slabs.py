@@ -17,7 +17,6 @@ its repository.
 import json
 
 import xarray as xr
-from matplotlib.figure import Figure
 
 from simbias.claims import largest_of, smallest_of
 from simbias.core import Claim, Experiment
@@ -25,6 +24,7 @@ from simbias.experiments.shortcuts._slabs import (
     MOVE,
     NETWORKS,
     PAPER,
+    PLANE,
     RATE,
     SIGNED_MOVE,
     TOLERANCE,
@@ -33,15 +33,15 @@ from simbias.experiments.shortcuts._slabs import (
     aucs_of,
     binomial_band,
     draw_logits,
-    draw_plane,
-    draw_way,
     is_learned,
     make,
     measures,
     placed,
+    way,
     within_reach,
 )
-from simbias.figures.style import blank, style
+from simbias.figures.kinds import Drawing
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import logistic
 from simbias.measures.randomised.decision_plane import DecisionPlane
@@ -89,24 +89,12 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """The way, the logits at the end, and the decision boundary; a row per law."""
-    with style():
-        rows = ds.sizes["law"]
-        whole = blank(12.0, 3.4 * rows + 0.3)
-        panels = whole.subplots(rows, 3, squeeze=False)
-        for i in range(rows):
-            cell = ds.isel(law=i)
-            draw_way(panels[i, 0], cell)
-            draw_logits(panels[i, 1], cell)
-            draw_plane(panels[i, 2], cell)
-            title = cell["law"].item()
-            panels[i, 0].set_title(title)
-            panels[i, 1].set_title("test logits")
-            panels[i, 2].set_title("P(f > 0)")
-        panels[0, 0].legend(loc="center right")
-        panels[0, 1].legend()
-    return whole
+figure = Panels(
+    way(),
+    Drawing(draw_logits, title="test logits", xlabel="logit", ylabel="test samples"),
+    PLANE,
+    rows="law",
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:

@@ -11,18 +11,18 @@ arXiv:2006.07710, appendix E.2 and notebook 05 of its repository, for images; th
 experiment on slabs is ours.
 """
 
+import dataclasses
 from typing import Literal
 
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.figure import Figure
 
 from simbias.attacks import Norm
 from simbias.claims import smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.experiments._farthest import farthest
 from simbias.experiments.shortcuts import _slabs
-from simbias.figures.style import blank, style
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import logistic
 from simbias.measures.randomised.adversarial_accuracy import AdversarialAccuracy
@@ -112,22 +112,20 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """AUC on the way and the boundary at the end; a column per training."""
-    with style():
-        columns = ds.sizes["training"]
-        whole = blank(4.0 * columns + 0.4, 6.6)
-        panels = whole.subplots(2, columns, squeeze=False)
-        for i in range(columns):
-            cell = ds.isel(training=i)
-            _slabs.draw_way(panels[0, i], cell)
-            _slabs.draw_plane(panels[1, i], cell)
-            title = f"training: {cell['training'].item()}"
-            panels[0, i].set_title(title)
-            right = float(cell["attacked"].sel(attack="accuracy").min())
-            panels[1, i].set_title(f"P(f > 0); {right:.3f} right under attack")
-        panels[0, 0].legend(loc="center right")
-    return whole
+def with_accuracy(ds: xr.Dataset) -> xr.Dataset:
+    """The result with the accuracy under attack, the least of the seeds."""
+    right = ds["attacked"].sel(attack="accuracy").min("seed")
+    return ds.assign_coords(right=("training", right.values))
+
+
+figure = Panels(
+    _slabs.way(),
+    dataclasses.replace(_slabs.PLANE, title="P(f > 0); {right:.3f} right under attack"),
+    columns="training",
+    names={"training": "training"},
+    legend=2,
+    of=with_accuracy,
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:

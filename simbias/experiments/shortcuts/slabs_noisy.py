@@ -18,7 +18,6 @@ import dataclasses
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure
 
 from simbias.claims import farthest_of, share_of
 from simbias.core import Claim, Experiment
@@ -26,17 +25,17 @@ from simbias.experiments._times import step_times
 from simbias.experiments.shortcuts._slabs import (
     NETWORKS,
     PAPER,
+    PLANE,
     RATE,
+    SHARES,
     accuracy_claim,
-    draw_plane,
-    draw_shares,
-    draw_way,
     make,
     measures,
     placed,
+    way,
 )
-from simbias.figures.laws import law_level
-from simbias.figures.style import blank, style
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import logistic
 from simbias.measures.randomised.decision_plane import DecisionPlane
@@ -75,27 +74,18 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Accuracies on the way, what the end depends on, and its boundary; by law."""
-    with style():
-        rows = ds.sizes["law"]
-        whole = blank(12.0, 3.4 * rows + 0.3)
-        panels = whole.subplots(rows, 3, squeeze=False)
-        for i in range(rows):
-            cell = ds.isel(law=i)
-            draw_way(panels[i, 0], cell, "accuracy")
-            draw_shares(panels[i, 1], cell)
-            draw_plane(panels[i, 2], cell)
-            law = cell["law"].item()
-            if law[0] == "L":
-                best = 1 - float(cell["noise"]) / 2
-                law_level(panels[i, 0], best, ls="--")
-                law = "noisy " + law
-            panels[i, 0].set_title(law)
-            panels[i, 1].set_title("share of Var f by coordinate")
-            panels[i, 2].set_title("P(f > 0)")
-        panels[0, 0].legend(loc="center right")
-    return whole
+def best_line(part: xr.Dataset) -> xr.DataArray:
+    """Accuracy of the best linear classifier, where a coordinate is linear."""
+    return (1 - part["noise"] / 2).where(part["law"].item()[0] == "L")
+
+
+figure = Panels(
+    way("accuracy", laws=(Law(best_line, "best linear classifier"),)),
+    SHARES,
+    PLANE,
+    rows="law",
+    names={"law": {"LMS-5": "noisy LMS-5", "LMS-7": "noisy LMS-7"}},
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:

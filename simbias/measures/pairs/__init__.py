@@ -1,1 +1,1 @@
-"""Several networks in one member: accuracies of each, and paths between two."""
+"""Several networks in one member: scores of each and of pairs, paths between two."""

@@ -30,6 +30,8 @@ class ProjectedScores(AbstractMeasure):
     Args:
         layer: name of a matrix that acts on the inputs.
         rank: dimensions of P.
+        part: name of the network, where a member holds several; the member itself if
+            empty.
 
     Reference: Morwani, Batra, Jain & Netrapalli (2023), arXiv:2302.00457, definition 1
     and section 4 (?).
@@ -37,6 +39,7 @@ class ProjectedScores(AbstractMeasure):
 
     layer: str = eqx.field(static=True, default="w")
     rank: int = eqx.field(static=True, default=2)
+    part: str = eqx.field(static=True, default="")
     dims: ClassVar[tuple[str, ...]] = ("mixed", "score")
     test_targets: ClassVar[str] = "signs"
 
@@ -58,6 +61,7 @@ class ProjectedScores(AbstractMeasure):
                 one that does not act on the inputs or has fewer directions.
         """
         test = second_sample(data)
+        network = getattr(network, self.part) if self.part else network
         matrix, d = layer_matrix(network, self.layer), test.x.shape[1]
         if matrix.shape[1] != d or self.rank > min(matrix.shape):
             raise BadInput(

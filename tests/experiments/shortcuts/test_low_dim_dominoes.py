@@ -9,7 +9,7 @@ import pytest
 
 from simbias.datasets.vision._textures import textures
 from simbias.errors import BadInput
-from simbias.experiments.shortcuts.low_dim_dominoes import GRATINGS, SameScores, make
+from simbias.experiments.shortcuts.low_dim_dominoes import GRATINGS, make
 from simbias.measures.randomised.projected_scores import ProjectedScores
 
 KEY = jax.random.key(0)
@@ -41,10 +41,9 @@ def test_scores_are_those_of_the_network_that_is_given_x(drawn):
     data, pairs = drawn
     for rank in (2, GRATINGS):
         np.testing.assert_array_equal(
-            SameScores(rank=rank)(pairs, data),
+            ProjectedScores(rank=rank, part="same")(pairs, data),
             ProjectedScores(rank=rank)(pairs.same, data),
         )
-    assert [*SameScores().coords()] == [*SameScores.dims]
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ import pytest
 
 from simbias.core import Buffer
 from simbias.experiments.shortcuts.low_dim_inputs import RANK
-from simbias.experiments.shortcuts.low_dim_pair import PairScores, make
+from simbias.experiments.shortcuts.low_dim_pair import GIVEN, make
 from simbias.losses import logistic
+from simbias.measures.pairs.pair_scores import PairScores
 
 KEY = jax.random.key(0)
 SMALL = {"n": 60, "d": 4, "m": 8, "n_test": 50}
@@ -53,7 +54,7 @@ def test_scores_are_those_of_the_rows():
     nothing = Buffer(jnp.zeros((1, 4), jnp.float64))
     pair = dataclasses.replace(pair, rest=opposite, same=pair.first, main=nothing)
     turned, same = np.moveaxis(
-        np.asarray(PairScores(blurs=(0.0, 0.3))(pair, data)), 1, 0
+        np.asarray(PairScores(GIVEN, (0.0, 0.3))(pair, data)), 1, 0
     )
     assert data.test is not None
     right = jax.vmap(pair.first)(data.test.x) * data.test.y[:, :1] > 0
