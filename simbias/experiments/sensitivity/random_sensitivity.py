@@ -18,16 +18,15 @@ from typing import get_args
 import jax
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.figure import Figure
 
-from simbias.claims import difference_of
+from simbias.analysis.at import at
+from simbias.claims import Claims, difference_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.datasets.boolean.parity import parity
 from simbias.experiments.sensitivity._networks import NAMES, Kind, Law, network_of
-from simbias.figures.band import band
-from simbias.figures.laws import law_level
-from simbias.figures.legends import legend_beside
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law as Level
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import logistic
 from simbias.measures.sensitivity.degree_weights import DegreeWeights
@@ -86,50 +85,51 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Sensitivity against n, a panel per law; and the weight of every degree."""
-    laws, kinds = ds["law"].values, [str(v) for v in ds["network"].values]
-    with style():
-        whole = blank(3.2 * len(laws) + 1.2, 6.0)
-        panels = whole.subplots(2, len(laws), squeeze=False)
-        top = ds.isel(n=-1)
-        for (above, below), law in zip(panels.T, laws, strict=True):
-            for kind, colour in zip(kinds, COLOURS, strict=False):
-                seen = ds["sensitivity"].isel(time=0).sel(law=law, network=kind)
-                text = NAMES[kind]
-                band(above, ds["n"], seen, "o-", colour=colour, label=text, ms=4)
-                weight = top["weights"].sel(law=law, network=kind).mean("seed")
-                below.plot(ds["degree"], weight, "o-", color=colour, ms=4)
-            law_level(above, 0.5)
-            above.set(title=str(law), xlabel="bits n", ylim=(-0.02, 0.6))
-            above.set_xticks(ds["n"].values)
-            below.set(xlabel="degree k", ylim=(-0.02, 1.02))
-        panels[0, 0].set_ylabel("sensitivity")
-        panels[1, 0].set_ylabel(f"weight of degree k, n = {int(top['n'])}")
-        legend_beside(panels[0, -1])
-        whole.suptitle("median, 10–90 % of networks; dotted: a random function")
-    return whole
+def largest_n(ds: xr.Dataset) -> xr.DataArray:
+    """Mean over the networks of the weight of each degree, at the largest n."""
+    return ds["weights"].isel(n=-1).mean("seed")
+
+
+figure = Panels(
+    Curves(
+        lambda ds: ds["sensitivity"].isel(time=0),
+        colour="network",
+        mark="o",
+        x="n",
+        xlabel="bits n",
+        ticks=True,
+        ylabel="sensitivity",
+        ylim=(-0.02, 0.6),
+        laws=(Level(0.5, "a random function", ":", "black"),),
+    ),
+    Curves(
+        largest_n,
+        colour="network",
+        mark="o",
+        x="degree",
+        xlabel="degree k",
+        ylabel="weight of degree k, largest n",
+        ylim=(-0.02, 1.02),
+    ),
+    columns="law",
+    names={"network": NAMES},
+    title="median, 10–90 % of networks",
+    size=(3.2, 3.0),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Who lies below whom in every law."""
-    found = []
-    seen, top = ds["sensitivity"].isel(time=0), int(ds["n"][-1])
-    seen = seen.sel(n=top)
-    kinds = {*ds["network"].values.tolist()}
+    top, seen = int(ds["n"][-1]), ds["sensitivity"].isel(time=0, n=-1)
+    transformer, lstm, mlp = (at(seen, "network", k) for k in NAMES)
+    apart, out = lstm - transformer, []
     for law in ds["law"].values:
-        part = seen.sel(law=law)
-        pairs = (("lstm", "transformer", PAPER), ("mlp", "transformer", "ours"))
-        for high, low, source in pairs:
-            if {high, low} <= kinds:
-                both = part.sel(network=high), part.sel(network=low)
-                text = f"{law}, n = {top}: S of {NAMES[high]} less {NAMES[low]}"
-                found.append(difference_of(text, *both, (0, 1), source))
-    if {"lstm", "transformer"} <= kinds and {"uniform", "xavier"} <= {
-        *ds["law"].values
-    }:
-        apart = seen.sel(network="lstm") - seen.sel(network="transformer")
-        text = f"n = {top}: LSTM less transformer, uniform law less xavier"
-        both = apart.sel(law="uniform"), apart.sel(law="xavier")
-        found.append(difference_of(text, *both, (0, 1), PAPER))
-    return found
+        low, high, between = (v.sel(law=law) for v in (transformer, lstm, mlp))
+        out += Claims(where=f"{law}, n = {top}").rows(
+            difference_of("S of LSTM less transformer", high, low, (0, 1), PAPER),
+            difference_of("S of MLP less transformer", between, low, (0, 1), "ours"),
+        )
+    large, small = at(apart, "law", "uniform"), at(apart, "law", "xavier")
+    text = "LSTM less transformer, uniform law less xavier"
+    row = difference_of(text, large, small, (0, 1), PAPER)
+    return out + Claims(where=f"n = {top}").rows(row)

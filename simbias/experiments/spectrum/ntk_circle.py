@@ -8,8 +8,6 @@ f(x) − f(−x) is linear.
 Reference: Basri, Jacobs, Kasten & Kritchman (2019), arXiv:1906.00425.
 """
 
-from typing import Any, ClassVar
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -21,9 +19,8 @@ from matplotlib.ticker import LogLocator
 
 from simbias.analysis.first_passage import first_passage
 from simbias.checks.values import positive, positive_integer
-from simbias.claims import farthest_of, mean_of
+from simbias.claims import Claims, farthest_of, mean_of
 from simbias.core import (
-    AbstractMeasure,
     AbstractNetwork,
     Claim,
     Dataset,
@@ -31,15 +28,16 @@ from simbias.core import (
     Real,
 )
 from simbias.errors import BadInput
+from simbias.experiments._times import log_steps
 from simbias.experiments.spectrum._circle import BASRI, kernel_network, on_circle
 from simbias.figures.band import band
 from simbias.figures.laws import law_line
 from simbias.figures.legends import legend_below
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows.descent import Descent
-from simbias.introspection.outputs import outputs
 from simbias.losses import half_mse
 from simbias.measures.kernel.kernel_rates import KernelRates
+from simbias.measures.spectrum.circle_shares import CircleShares
 from simbias.presets import presets
 from simbias.theory.circle_kernel import circle_eigenvalues
 
@@ -54,32 +52,7 @@ _NAMES = {False: "no bias", True: "bias"}
 
 def cosines(x: Float[Array, " 2"]) -> Float[Array, " q"]:
     """All cos kθ of a point of the circle, k = 0, …, HIGHEST."""
-    return jnp.cos(jnp.arange(HIGHEST + 1, dtype=x.dtype) * _angle(x))
-
-
-def _angle(x: Float[Array, "2 ..."]) -> Float[Array, "..."]:
-    return jnp.arctan2(x[1], x[0])
-
-
-class Shares(AbstractMeasure):
-    """Amplitude of frequency k in f, and in y − f, over that in y; uniform points."""
-
-    dims: ClassVar[tuple[str, ...]] = ("part", "frequency")
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Of what is learned, of what is left."""
-        parts = np.array(["learned", "left"])
-        return {"part": parts, "frequency": np.asarray(FREQUENCIES)}
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "part frequency"]:
-        """Without units; their sum is 1 where the phases agree."""
-        f = outputs(network, data.x)
-        values = jnp.concatenate([f, data.y - f, data.y], axis=1)
-        values = jnp.where((data.weight > 0)[:, None], values, 0)
-        turn = jnp.asarray(FREQUENCIES, f.dtype)[:, None] * _angle(data.x.T)[None]
-        parts = (wave(turn) @ values for wave in (jnp.cos, jnp.sin))
-        learned, left, whole = jnp.hypot(*parts).T
-        return jnp.stack([learned / whole, left / whole])
+    return jnp.cos(jnp.arange(HIGHEST + 1, dtype=x.dtype) * jnp.arctan2(x[1], x[0]))
 
 
 def make(
@@ -118,11 +91,6 @@ def make(
     return data, kernel_network(key_network, m=m, has_bias=has_bias)
 
 
-def _times(end: float, count: int) -> tuple[float, ...]:
-    steps = np.unique(np.round(np.geomspace(1, end / RATE, count)))
-    return (0.0, *(RATE * steps).tolist())
-
-
 experiment = presets(
     Experiment(
         name="ntk_circle",
@@ -131,13 +99,17 @@ experiment = presets(
         seeds=12,
         flow=Descent(rate=RATE),
         loss=half_mse,
-        times=_times(4800.0, 30),
+        times=log_steps(RATE, 1, 4800 / RATE, 30),
         measures={
-            "shares": Shares(),
+            "shares": CircleShares(FREQUENCIES),
             "rates": KernelRates(cosines),
         },
     ),
-    smoke={"cell": {"m": (64,), "n": 32}, "seeds": 6, "times": _times(800.0, 12)},
+    smoke={
+        "cell": {"m": (64,), "n": 32},
+        "seeds": 6,
+        "times": log_steps(RATE, 1, 800 / RATE, 12),
+    },
     paper={"cell": {"m": (256, 1024, 4096, 16384), "n": 512}, "seeds": 20},
 )
 
@@ -247,17 +219,12 @@ def _against_law(part: xr.Dataset, where: str) -> list[Claim]:
     average = late.mean("seed", skipna=False)
     far = late.isel(frequency=int(np.argmax(np.abs(np.log(average.values)))))
     k = int(far["frequency"])
-    is_wide, wide = int(part["m"]) >= WIDE, f"a width of {WIDE}"
-    found = [
-        farthest_of(
-            f"{where}: rate of cos kθ over λ_k, k ≤ 10", ratio, 1, (0.9, 1.1), source
-        ),
-        farthest_of(
-            f"{where}: time to half of k over the law's", late, 1, (0.9, 1.1), source
-        ),
-        mean_of(f"{where}: the same, farthest mean, k = {k}", far, (0.9, 1.1), source),
-    ]
-    return [claim.given(is_wide, wide) for claim in found]
+    band, wide = (0.9, 1.1), {f"a width of {WIDE}": int(part["m"]) >= WIDE}
+    return Claims(wide, where).rows(
+        farthest_of("rate of cos kθ over λ_k, k ≤ 10", ratio, 1, band, source),
+        farthest_of("time to half of k over the law's", late, 1, band, source),
+        mean_of(f"the same, farthest mean, k = {k}", far, band, source),
+    )
 
 
 def _exponent_in_m(part: xr.Dataset, where: str) -> Claim:

@@ -9,34 +9,25 @@ Reference: Basri, Galun, Geifman, Jacobs, Kasten & Kritchman (2020), Frequency b
 neural networks for input of non-uniform density, arXiv:2003.04560.
 """
 
-from typing import Any, ClassVar
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from jaxtyping import Array, Float, PRNGKeyArray
-from matplotlib.figure import Figure
+from jaxtyping import Float, PRNGKeyArray
 
 from simbias.analysis.first_passage import first_passage
 from simbias.checks.values import positive, positive_integer
-from simbias.claims import mean_of
-from simbias.core import (
-    AbstractMeasure,
-    AbstractNetwork,
-    Claim,
-    Dataset,
-    Experiment,
-    Real,
-)
+from simbias.claims import Claims, mean_of
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
+from simbias.experiments._times import log_steps
 from simbias.experiments.spectrum._circle import kernel_network, on_circle
-from simbias.figures.band import band
-from simbias.figures.laws import law_line
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves, Points
+from simbias.figures.look import Law
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
-from simbias.introspection.outputs import outputs
 from simbias.losses import half_mse
+from simbias.measures.spectrum.arc_shares import ArcShares
 from simbias.presets import presets
 from simbias.theory.circle_kernel import circle_eigenvalues
 
@@ -48,30 +39,8 @@ ARCS = 3
 WIDE = 8192
 # Two periods of a third of the circle, three, …: all orthogonal on every arc.
 FREQUENCIES = (6, 9, 12)
-
-
-class ArcShares(AbstractMeasure):
-    """Amplitude of frequency k in y − f over that in y, on each of three arcs."""
-
-    dims: ClassVar[tuple[str, ...]] = ("arc", "frequency")
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Arcs in the order of the angle, the thinnest first; periods of the circle."""
-        return {"arc": np.arange(ARCS), "frequency": np.asarray(FREQUENCIES)}
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "arc frequency"]:
-        """Without units; 1 for f = 0."""
-        angle = jnp.arctan2(data.x[:, 1], data.x[:, 0]) % (2 * jnp.pi)
-        arc = jnp.floor(angle * ARCS / (2 * jnp.pi))
-        is_in = arc[None] == jnp.arange(ARCS, dtype=arc.dtype)[:, None]
-        turn = jnp.asarray(FREQUENCIES, angle.dtype)[:, None] * angle[None]
-        # Padding lies at the origin, on no arc.
-        is_in = is_in & (data.weight > 0)[None]
-        left = (data.y - outputs(network, data.x))[:, 0]
-        waves = [wave(turn).T for wave in (jnp.cos, jnp.sin)]
-        parts = lambda v: jnp.where(is_in, v[None], 0)
-        amplitude = lambda v: jnp.hypot(*(parts(v) @ wave for wave in waves))
-        return amplitude(left) / amplitude(data.y[:, 0])
+IN_K = "time to half, exponent in k"
+IN_P = "time to half, exponent in p"
 
 
 def make(
@@ -128,8 +97,8 @@ experiment = presets(
         seeds=20,
         flow=Descent(rate=RATE),
         loss=half_mse,
-        times=(0.0, *(RATE * np.unique(np.geomspace(5, 875, 40).round())).tolist()),
-        measures={"left": ArcShares()},
+        times=log_steps(RATE, 5, 875, 40),
+        measures={"left": ArcShares(FREQUENCIES, ARCS)},
     ),
     smoke={"cell": {"m": 512, "n": 84, "ratio": (1,)}, "seeds": 6},
     paper={"cell": {"ratio": (1, 2, 3), "n": 546, "m": 32768}, "seeds": 20},
@@ -162,55 +131,65 @@ def exponents(times: xr.DataArray, ratio: int) -> tuple[xr.DataArray, xr.DataArr
     return along_k, along_p
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """What is left of a frequency on the three arcs; times to half against k²/p."""
-    ratios = ds["ratio"].values
-    k = np.asarray(FREQUENCIES)
-    with style():
-        whole = blank(4.4 * (1 + len(ratios)), 3.8)
-        *panels, last = whole.subplots(1, 1 + len(ratios))
-        for axes, ratio, marker in zip(panels, ratios, "osD^", strict=False):
-            part, p = ds.sel(ratio=ratio), densities(int(ratio))
-            middle = FREQUENCIES[1]
-            for i, colour in zip(range(ARCS), COLOURS, strict=False):
-                left = part["left"].sel(arc=i, frequency=middle)
-                # Time 0 has no place on an axis of logarithms.
-                left = left.isel(time=slice(1, None))
-                label = f"p = {p[i]:.2f}"
-                band(axes, left["time"].values, left, colour=colour, label=label)
-                times = half_times(part).sel(arc=i)
-                named = f"1 : {ratio} : {ratio**2}" if i == 0 else None
-                x = k**2 / p[i]
-                band(last, x, times, marker, colour=colour, label=named, ms=5)
-            axes.set(xscale="log", xlabel="time", ylabel="share left", ylim=(0, 1.1))
-            axes.set_title(f"k = {middle}, densities 1 : {ratio} : {ratio**2}")
-            axes.legend()
-        x = np.geomspace(k.min() ** 2 / 2, k.max() ** 2 * 3, 20)
-        law_line(last, x, np.log(2) * 2 * np.pi**2 * x, "ln 2 · 2π² k²/p")
-        last.set(xscale="log", yscale="log", xlabel="k²/p", ylabel="time to half")
-        last.set_xticks([20, 50, 100, 200, 400], ["20", "50", "100", "200", "400"])
-        last.set_yticks([300, 1000, 3000], ["300", "1000", "3000"])
-        last.minorticks_off()
-        last.legend()
-    return whole
+def middle_left(ds: xr.Dataset) -> xr.DataArray:
+    """What is left of the middle frequency; time 0 has no place among logarithms."""
+    return ds["left"].sel(frequency=FREQUENCIES[1]).isel(time=slice(1, None))
+
+
+def k2_over_p(ds: xr.Dataset) -> xr.DataArray:
+    """k²/p of each arc and frequency, for one ratio of densities."""
+    p = xr.DataArray(densities(int(ds["ratio"])), dims="arc")
+    return ds["frequency"] ** 2 / p
+
+
+def law_of_times(ds: xr.Dataset) -> xr.DataArray:
+    """Ln 2 · 2π² k²/p, the time to half of a wide network."""
+    places = k2_over_p(ds)
+    x = np.geomspace(float(places.min()) / 1.5, 1.5 * float(places.max()), 20)
+    return xr.DataArray(np.log(2) * 2 * np.pi**2 * x, {"place": x}, "place")
+
+
+ARC_NAMES = {0: "thinnest arc", 1: "middle arc", 2: "densest arc"}
+figure = Panels(
+    Curves(
+        middle_left,
+        colour="arc",
+        x=lambda ds: middle_left(ds)["time"],
+        xlabel="time",
+        ylabel=f"share left of k = {FREQUENCIES[1]}",
+        ylim=(0, 1.1),
+    ),
+    Points(
+        half_times,
+        colour="arc",
+        x=k2_over_p,
+        xlabel="k²/p",
+        xscale="linear",
+        ylabel="time to half",
+        laws=(Law(law_of_times, "ln 2 · 2π² k²/p"),),
+    ),
+    columns="ratio",
+    xscale="log",
+    names={"ratio": {r: f"densities 1 : {r} : {r**2}" for r in (1, 2, 3)}}
+    | {"arc": ARC_NAMES},
+    size=(4.4, 3.8),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Both exponents; where the density is uniform all arcs take the same time."""
-    out = []
-    is_wide, wide = int(ds["m"]) >= WIDE, f"a width of {WIDE}"
+    out, source = [], f"{BASRI}; band ours"
+    wide = {f"a width of {WIDE}": int(ds["m"]) >= WIDE}
     for ratio in ds["ratio"].values:
-        part = ds.sel(ratio=ratio)
-        times, where = half_times(part), f"densities 1 : {ratio} : {ratio**2}"
+        where = f"densities 1 : {ratio} : {ratio**2}"
+        times = half_times(ds.sel(ratio=ratio))
         along_k, along_p = exponents(times, int(ratio))
-        text = f"{where}: time to half, exponent in k"
-        found = [mean_of(text, along_k, (1.8, 2.2), f"{BASRI}; band ours")]
+        rows = [mean_of(f"{where}: {IN_K}", along_k, (1.8, 2.2), source)]
         if ratio > 1:
-            text = f"{where}: time to half, exponent in p"
-            found.append(mean_of(text, along_p, (-1.2, -0.8), f"{BASRI}; band ours"))
+            rows.append(mean_of(f"{where}: {IN_P}", along_p, (-1.2, -0.8), source))
         else:
-            found += _uniform(times, where)
-        out += [claim.given(is_wide, wide) for claim in found]
+            rows += _uniform(times, where)
+        out += Claims(wide).rows(*rows)
     return out
 
 

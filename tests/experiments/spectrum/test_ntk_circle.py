@@ -14,6 +14,7 @@ from simbias.core import Status
 from simbias.ensemble.padding import padded
 from simbias.experiments.spectrum import ntk_circle as circle
 from simbias.experiments.spectrum._circle import kernel_network
+from simbias.measures.spectrum.circle_shares import CircleShares
 from simbias.theory.circle_kernel import circle_eigenvalues, circle_kernel
 
 KEY = jax.random.key(0)
@@ -107,4 +108,6 @@ def test_shares_are_those_of_a_transform_and_padding_has_none():
     expected = np.abs(np.fft.rfft(both))[:, 1:11]
     expected /= np.abs(np.fft.rfft(np.asarray(data.y)[:, 0]))[1:11]
     for sample in (data, padded(data, 28)):
-        np.testing.assert_allclose(circle.Shares()(net, sample), expected, rtol=1e-9)
+        np.testing.assert_allclose(
+            CircleShares(circle.FREQUENCIES)(net, sample), expected, rtol=1e-9
+        )

@@ -9,9 +9,11 @@ import xarray as xr
 
 from simbias.ensemble.padding import padded
 from simbias.experiments.spectrum import ntk_density as density
+from simbias.measures.spectrum.arc_shares import ArcShares
 from simbias.theory.circle_kernel import circle_kernel
 
 KEY = jax.random.key(0)
+MEASURE = ArcShares(density.FREQUENCIES)
 
 
 def angles(data):
@@ -44,9 +46,9 @@ def test_the_measure_tells_arcs_and_frequencies_apart():
     wave = lambda q, t: fit[q] * jnp.cos(k[q] * t) + fit[3 + q] * jnp.sin(k[q] * t)
     expected = np.ones((3, 3))
     expected[1, 1], expected[0, 2] = 0, 0.5
-    np.testing.assert_allclose(density.ArcShares()(learned, data), expected, atol=1e-10)
+    np.testing.assert_allclose(MEASURE(learned, data), expected, atol=1e-10)
     # At the start f = 0, and all is left.
-    nothing = density.ArcShares()(lambda x: jnp.zeros(1), data)
+    nothing = MEASURE(lambda x: jnp.zeros(1), data)
     np.testing.assert_allclose(nothing, 1, rtol=1e-12)
 
 
@@ -97,5 +99,5 @@ def test_what_makes_no_sense_is_named(wrong):
 def test_padding_is_on_no_arc():
     data, net = density.make(KEY, ratio=2, m=16, n=84)
     net = eqx.tree_at(lambda net: net.b, net, jax.random.normal(KEY, net.b.shape))
-    seen = density.ArcShares()(net, padded(data, 96))
-    np.testing.assert_allclose(seen, density.ArcShares()(net, data), rtol=1e-10)
+    seen = MEASURE(net, padded(data, 96))
+    np.testing.assert_allclose(seen, MEASURE(net, data), rtol=1e-10)
