@@ -19,7 +19,6 @@ from typing import Literal, get_args
 import jax
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
 from simbias.checks.sample import one_of
@@ -27,10 +26,9 @@ from simbias.claims import difference_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.boolean.strings import strings
 from simbias.experiments.sensitivity._networks import NAMES, Kind, Law, network_of
-from simbias.figures.band import band
-from simbias.figures.laws import law_level
-from simbias.figures.legends import legend_beside
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures.kinds import Curves
+from simbias.figures.look import Law as Level
+from simbias.figures.panels import Panels
 from simbias.flows.descent import Descent
 from simbias.losses import logistic
 from simbias.measures.risk.test_accuracy import TestAccuracy
@@ -153,35 +151,41 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Sensitivity and accuracies against steps, a column per target."""
-    ds = with_axes(ds, AXES)
-    targets, kinds = ds["target"].values, [str(v) for v in ds["network"].values]
-    steps = ds["time"] / rate(ds)
-    with style():
-        whole = blank(4.0 * len(targets) + 1.4, 6.2)
-        panels = whole.subplots(2, len(targets), squeeze=False, sharex=True)
-        for (above, below), target in zip(panels.T, targets, strict=True):
-            for kind, colour in zip(kinds, COLOURS, strict=False):
-                part = ds.sel(target=target, network=kind)
-                name = NAMES[kind]
-                band(above, steps, part["sensitivity"], colour=colour, label=name)
-                band(below, steps, part["test_accuracy"], colour=colour)
-                fit = part["train_accuracy"].median("seed")
-                below.plot(steps, fit, ":", color=colour, lw=1.5)
-            law_level(above, level(ds, str(target)))
-            law_level(below, 0.5)
-            text = TITLES[str(target)]
-            above.set_title(text.format(k=int(ds["k"]), flips=float(ds["flips"])))
-            above.set_ylim(-0.03, 1.03)
-            below.set(xlabel="steps of Adam", ylim=(0.3, 1.03))
-        panels[0, 0].set_ylabel("sensitivity S")
-        panels[1, 0].set_ylabel("accuracy: strings not seen;\ndotted: seen")
-        legend_beside(panels[0, -1])
-        whole.suptitle(
-            "median, 10–90 % of seeds; dotted black: S of the target, chance"
-        )
-    return whole
+def accuracies(ds: xr.Dataset) -> xr.DataArray:
+    """Accuracy on strings that were not seen, and on those that were."""
+    both = ds[["test_accuracy", "train_accuracy"]].to_dataarray("strings")
+    return both.assign_coords(strings=["not seen", "seen"])
+
+
+def level_of(ds: xr.Dataset) -> xr.DataArray:
+    """Sensitivity of the target of a part."""
+    return xr.DataArray(level(ds, str(ds["target"].item())))
+
+
+figure = Panels(
+    Curves(
+        "sensitivity",
+        colour="network",
+        ylabel="sensitivity S",
+        ylim=(-0.03, 1.03),
+        laws=(Level(level_of, "S of the target; chance", ":", "black"),),
+    ),
+    Curves(
+        accuracies,
+        colour="network",
+        line="strings",
+        ylabel="accuracy",
+        ylim=(0.3, 1.03),
+        laws=(Level(0.5, None, ":", "black"),),
+    ),
+    columns="target",
+    of=lambda ds: with_axes(ds, AXES),
+    x=lambda ds: ds["time"] / rate(ds),
+    xlabel="steps of Adam",
+    names={"network": NAMES, "target": TITLES},
+    title="median, 10–90 % of seeds",
+    size=(4.0, 3.1),
+)
 
 
 def rate(ds: xr.Dataset) -> float:
