@@ -33,7 +33,7 @@ def rows(*values):
     return jnp.asarray(values, float)
 
 
-def trajectory(data, start, end, is_above, pinned=()):
+def trajectory(data, start, end, is_above, slides=()):
     """One neuron with a = 1 from `start` to `end`; nothing has happened yet."""
     zero, none = jnp.zeros((1, data.x.shape[1])), jnp.zeros(1)
     count = jnp.zeros(1, jnp.int32)
@@ -53,7 +53,7 @@ def trajectory(data, start, end, is_above, pinned=()):
         lag=none,
         event_count=count,
         crossings=count,
-        pinned=count,
+        slides=count,
         released=count,
         is_full=jnp.zeros(1, bool),
         is_pending=jnp.ones(1, bool),

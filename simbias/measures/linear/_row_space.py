@@ -1,12 +1,11 @@
 """A linear model seen from the span of its samples."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import Dataset
-from simbias.networks.dense.deep_linear import DeepLinear
 
 
 class RowSpace(NamedTuple):
@@ -33,6 +32,6 @@ def row_space(data: Dataset) -> RowSpace:
     return RowSpace(jnp.where(is_there[:, None], rows, 0), s**2, target)
 
 
-def weights_of(network: DeepLinear) -> Float[Array, " d"]:
+def weights_of(network: Any) -> Float[Array, " d"]:
     """The vector w of a linear model of one output."""
     return network.product[0]
