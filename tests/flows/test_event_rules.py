@@ -33,7 +33,7 @@ def rows(*values):
     return jnp.asarray(values, float)
 
 
-def trajectory(data, start, end, is_above, slides=()):
+def trajectory(data, start, end, is_above, pinned=()):
     """One neuron with a = 1 from `start` to `end`; nothing has happened yet."""
     zero, none = jnp.zeros((1, data.x.shape[1])), jnp.zeros(1)
     count = jnp.zeros(1, jnp.int32)
