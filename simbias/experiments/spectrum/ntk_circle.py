@@ -182,15 +182,19 @@ def figure(ds: xr.Dataset) -> Figure:
 
 
 def _by_width(axes: Axes, ds: xr.Dataset) -> None:
+    is_known = False
     for kind, colour in zip(ds["has_bias"].values, COLOURS, strict=False):
         seen = deviation(ds.sel(has_bias=kind))
+        is_known |= bool((seen > 0).any())
         name = _NAMES[bool(kind)]
         band(axes, ds["m"].values, seen, "o-", colour=colour, label=name, ms=4)
         law = float(seen.isel(m=0).median()) * (ds["m"] / ds["m"][0]) ** -0.5
         law_line(axes, ds["m"], law, colour=colour)
-    axes.set(xscale="log", yscale="log", xlabel="width m")
+    # In a short run no frequency may have come to a half.
+    axes.set(xscale="log", xlabel="width m", yscale="log" if is_known else "linear")
     axes.set_xticks(ds["m"].values, [f"{m:d}" for m in ds["m"].values])
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    if is_known:
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter("{x:g}")
     axes.minorticks_off()
     axes.set_title("times off the law; dashed: 1/√m")
