@@ -188,7 +188,7 @@ def _flow(x, y, w, a, rtol, loss, slope):
                 state,
             )
             rows = jnp.concatenate([state.network.w, state.network.a], axis=1)
-            return state, (rows, state.memory.neuron_state.is_above)
+            return state, (rows, state.memory.neurons.is_above)
 
         state, records = jax.lax.scan(to, state, jnp.asarray(TIMES))
         return *records, state.status, state.stats
