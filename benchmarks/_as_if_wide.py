@@ -11,7 +11,7 @@ def as_if_wide() -> None:
     than the plain one where a network is small.
     """
     by_classes()
-    crossings.PAYS = neuron_state.PAYS = relu_flow.ALONE_PAYS = 1
+    crossings.PAYS = neuron_state.PAYS = relu_flow.NONINTERACTING_PAYS = 1
     exact_rays._MANY, exact_rays._GROUP = 1, 5
 
 
