@@ -44,7 +44,7 @@ def draw(
     return jax.tree.map(cast, data), jax.tree.map(cast, wrapped(network))
 
 
-def _check_sizes(data: Dataset, network: AbstractNetwork) -> None:
+def _check_sizes(data: Dataset, network: Any) -> None:
     """Refuse an array that no machine can index."""
     for leaf in jax.tree.leaves((data, network)):
         if max(np.shape(leaf), default=0) > np.iinfo(np.int32).max:
