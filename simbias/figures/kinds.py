@@ -1,7 +1,7 @@
 """Kinds of panels: curves, points, maps, histograms, spectra and drawings."""
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -10,11 +10,9 @@ from matplotlib.axes import Axes
 
 from simbias.figures.band import band
 from simbias.figures.heat_map import heat_map
+from simbias.figures.kind import Kind
 from simbias.figures.look import (
-    Law,
     Look,
-    Moment,
-    Reading,
     colour_of,
     draw_laws,
     line_of,
@@ -22,66 +20,6 @@ from simbias.figures.look import (
     shade_of,
 )
 from simbias.figures.style import COLOURS
-
-Scale = str | Mapping[str, Any] | None
-
-
-@dataclasses.dataclass(frozen=True)
-class Kind:
-    """What panels of every kind have.
-
-    Args:
-        values: name of a variable, or a function of the part that has them.
-        title: above the panel; places such as {m} or {scale:g} hold coordinates.
-        ylabel: beside the panel.
-        x: coordinate along which values are drawn, or a function that has it.
-        xlabel: its name.
-        xscale: "linear", "log", "symlog" or options of `Axes.set_xscale`.
-        yscale: the same, upwards.
-        xlim: first and last value; None for what is seen.
-        ylim: the same, upwards.
-        ticks: whether ticks are at the values of x.
-        yticks: values of the ticks upwards, or the coordinate that has them.
-        laws: `Law` or `Moment`.
-        first: number of the first colour, for panels that share a legend.
-        facet: axis with a panel for each value; the other kinds have one panel.
-        of: function that is applied to the part first, for this kind.
-    """
-
-    values: Reading
-    _: dataclasses.KW_ONLY
-    title: str = ""
-    ylabel: str = ""
-    x: Reading | None = None
-    xlabel: str | None = None
-    xscale: Scale = None
-    yscale: Scale = None
-    xlim: tuple[float | int | None, float | int | None] | None = None
-    ylim: tuple[float | int | None, float | int | None] | None = None
-    ticks: bool = False
-    yticks: tuple[float | int, ...] | str = ()
-    laws: tuple[Law | Moment, ...] = ()
-    first: int = 0
-    facet: str | None = None
-    of: Callable[[xr.Dataset], xr.Dataset] | None = None
-
-    def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
-        """Draw a part, and the laws beside it."""
-        raise NotImplementedError
-
-    def along(self, part: xr.Dataset) -> xr.DataArray:
-        """The coordinate x of a part."""
-        assert self.x is not None
-        return read(self.x, part)
-
-    def places(self, axes: Axes, x: xr.DataArray, look: Look) -> np.ndarray:
-        """Where values are drawn: texts at equal distances, with ticks; else x."""
-        if x.dtype.kind not in "USO":
-            return x.values
-        (dim,) = x.dims
-        places = np.arange(x.size)
-        axes.set_xticks(places, [look.name(str(dim), v) for v in x.values.tolist()])
-        return places
 
 
 @dataclasses.dataclass(frozen=True)

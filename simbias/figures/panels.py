@@ -23,7 +23,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.errors import BadInput
-from simbias.figures.kinds import Kind, Scale
+from simbias.figures.kind import Kind, Scale
 from simbias.figures.legends import legend_below
 from simbias.figures.look import Look, Names, label_of
 from simbias.figures.style import blank, style
