@@ -176,6 +176,13 @@ def _flow(stored: Mapping[str, Any]) -> Any:
         return _function(name, _MAKERS)(**{k: _field(v) for k, v in fields.items()})
     file = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
     kind = _function(f"simbias.flows.{file}.{name}", "simbias.flows.")
+    known = {field.name for field in dataclasses.fields(kind)}
+    if strangers := sorted(fields.keys() - known):
+        raise BadInput(
+            f"`flow`: the run was made by a version of simbias whose {name} has "
+            f"`{strangers[0]}`, which this version does not have. Read the run with "
+            "the version that made it, or run the experiment again."
+        )
     return kind(**{k: _field(v) for k, v in fields.items()})
 
 

@@ -299,3 +299,10 @@ def test_a_flow_of_an_experiment_is_found_by_its_name():
     assert (
         configuration(dataclasses.replace(made, flow=_flow(stored["flow"]))) == stored
     )
+
+
+def test_a_field_that_a_flow_of_another_version_had_is_named():
+    stored = {"type": "ReluFlow", "rtol": 1e-5}
+    assert _flow(stored).rtol == 1e-5
+    with pytest.raises(simbias.BadInput, match="`max_pins`, which this version"):
+        _flow(stored | {"max_pins": None})
