@@ -114,12 +114,15 @@ class Points(Kind):
 
     Args:
         colour: axis whose values have colours.
-        has_median: whether medians are joined by a line.
+        has_median: whether medians are shown.
+        is_joined: whether a line joins the medians; else each is a dash, for an x
+            that has no order.
     """
 
     _: dataclasses.KW_ONLY
     colour: str | None = None
     has_median: bool = True
+    is_joined: bool = True
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
@@ -136,7 +139,10 @@ class Points(Kind):
             axes.plot(places, seen, "o", alpha=0.5, **mark)
             if self.has_median:
                 known = xr.DataArray(seen, dims=("x", "seed")).median("seed")
-                axes.plot(places, known, "-", label=name, **mark)
+                if not self.is_joined:
+                    mark |= {"ms": 18, "mew": 2}
+                style = "-" if self.is_joined else "_"
+                axes.plot(places, known, style, label=name, **mark)
             elif name:
                 axes.lines[-1].set_label(name)
         draw_laws(self.laws, axes, part, look, self.colour, self.first)

@@ -121,7 +121,7 @@ def test_points_maps_and_histograms_show_their_numbers():
         Points(last, x="m", colour="sample", ticks=True),
         HeatMap(lambda p: p["amplitude"].isel(m=0), x="frequency", label="median"),
         Histogram(first, x="frequency", colour="m"),
-        Points(lambda p: last(p).isel(m=0), x="sample"),
+        Points(lambda p: last(p).isel(m=0), x="sample", is_joined=False),
         legend=0,
     )(DS)
     points, colours, shares, texts = figure.get_axes()[:4]
@@ -133,6 +133,8 @@ def test_points_maps_and_histograms_show_their_numbers():
     np.testing.assert_allclose(np.ravel(drawn), seen.values.ravel())
     assert len(shares.patches) == 2
     assert [t.get_text() for t in texts.get_xticklabels()] == ["train", "test"]
+    assert texts.lines[-1].get_linestyle() == "None"  # nothing lies between texts
+    assert points.lines[-1].get_linestyle() == "-"
     assert not figure.legends
 
 

@@ -184,6 +184,7 @@ figure = Panels(
         x="inputs",
         colour="labels",
         first=3,
+        is_joined=False,
         title="time to half of the linear part's loss",
         xlabel="",
     ),

@@ -164,7 +164,7 @@ figure = Panels(
         colour="arc",
         x=k2_over_p,
         xlabel="k²/p",
-        xscale="linear",
+        yscale="log",
         ylabel="time to half",
         laws=(Law(law_of_times, "ln 2 · 2π² k²/p"),),
     ),
