@@ -137,8 +137,8 @@ def test_the_stubs_of_the_rooms_are_complete(monkeypatch):
 
 
 def test_every_name_that_a_room_offers_is_there():
-    rooms = ("", ".datasets", ".experiments", ".flows", ".measures", ".networks")
-    for room in (*rooms, ".stops", ".workers"):
+    rooms = ("", ".datasets", ".experiments", ".figures", ".flows", ".measures")
+    for room in (*rooms, ".networks", ".stops", ".workers"):
         package = importlib.import_module(f"simbias{room}")
         assert set(package.__all__) <= set(dir(package))
         for name in package.__all__:

@@ -17,6 +17,7 @@ ROOMS = ("datasets", "flows", "measures", "networks", "stops", "workers")
 def stubs() -> dict[pathlib.Path, str]:
     """The text of every stub, by its path."""
     out = {ROOT / room / "__init__.pyi": _of_room(ROOT / room) for room in ROOMS}
+    out[ROOT / "figures" / "__init__.pyi"] = _of_figures(ROOT / "figures")
     room = ROOT / "experiments"
     themes = sorted(path.parent for path in room.glob("*/__init__.py"))
     lines = []
@@ -37,6 +38,29 @@ def _of_room(room: pathlib.Path) -> str:
             continue
         where = ".".join(parts)
         lines += [f"from .{where} import {name} as {name}" for name in _defined(path)]
+    return _text(lines)
+
+
+def _of_figures(room: pathlib.Path) -> str:
+    """All of the room but functions named as their file.
+
+    Importing `figures/band.py` sets `figures.band` to the module, so that the short
+    name of its function would depend on what was imported before.
+    """
+    kinds = ast.FunctionDef | ast.ClassDef
+    lines = []
+    for file in _public(room):
+        nodes = ast.parse((room / f"{file}.py").read_text()).body
+        names = [node.name for node in nodes if isinstance(node, kinds)]
+        names += [
+            target.id
+            for node in nodes
+            if isinstance(node, ast.Assign)
+            for target in node.targets
+            if isinstance(target, ast.Name) and target.id.isupper()
+        ]
+        public = sorted(n for n in names if not n.startswith("_") and n != file)
+        lines += [f"from .{file} import {name} as {name}" for name in public]
     return _text(lines)
 
 

@@ -4,7 +4,7 @@ import jax
 from jaxtyping import PRNGKeyArray
 
 from simbias.core import AbstractNetwork, Dataset, Index, Real
-from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
+from simbias.datasets import gaussian_teacher
 from simbias.networks.activations import ActivationName
 from simbias.networks.two_layer_init import INITIAL_LAWS, InitialLaw
 

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from simbias.analysis.kinks import kinks
 from simbias.analysis.parts import with_axes
 from simbias.core import Dataset, Index
-from simbias.datasets.teachers.stewart_1d import stewart_1d
+from simbias.datasets import stewart_1d
 from simbias.experiments.alignment._exit import exit_time
 from simbias.losses import half_mse
 from simbias.numerics.exact_numerics import exact_numerics

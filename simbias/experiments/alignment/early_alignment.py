@@ -42,12 +42,11 @@ from simbias.experiments.alignment._early_alignment_claims import (
     against_scale,
     ratio,
 )
-from simbias.figures.laws import LAW, law_level, law_line
+from simbias.figures import LAW, law_level, law_line
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.relu_flow import ReluFlow
+from simbias.flows import ReluFlow
 from simbias.losses import half_mse
-from simbias.measures.neurons.neuron_weights import NeuronWeights
-from simbias.measures.risk.train_risk import TrainRisk
+from simbias.measures import NeuronWeights, TrainRisk
 from simbias.presets import presets
 from simbias.theory.alignment_law import aligned_share, alignment_time
 

@@ -24,14 +24,14 @@ from matplotlib.figure import Figure
 from simbias.analysis.parts import with_axes
 from simbias.claims import mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
+from simbias.datasets import gaussian_teacher
 from simbias.experiments._draws import samples
-from simbias.figures.laws import law_line
+from simbias.figures import law_line
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.descent import Descent
+from simbias.flows import Descent
 from simbias.losses import half_mse
-from simbias.measures.risk.train_risk import TrainRisk
-from simbias.networks.two_layer_init import balanced
+from simbias.measures import TrainRisk
+from simbias.networks import balanced
 from simbias.presets import presets
 from simbias.theory.extremal_count import extremal_count, extremal_count_at
 from simbias.theory.extremal_vectors import extremal_vectors

@@ -28,14 +28,13 @@ from simbias.analysis.parts import with_axes
 from simbias.analysis.wilson import wilson
 from simbias.claims import largest_of, statistic_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
+from simbias.datasets import gaussian_teacher
 from simbias.experiments._draws import samples
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.relu_flow import ReluFlow
+from simbias.flows import ReluFlow
 from simbias.losses import half_mse
-from simbias.measures.neurons.angular_deviation import AngularDeviation
-from simbias.measures.neurons.neuron_weights import NeuronWeights
-from simbias.networks.two_layer_init import balanced
+from simbias.measures import AngularDeviation, NeuronWeights
+from simbias.networks import balanced
 from simbias.presets import presets
 from simbias.theory.extremal_residual import extremal_residual
 

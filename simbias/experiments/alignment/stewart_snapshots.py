@@ -35,14 +35,12 @@ from simbias.experiments.alignment._kink_histories import (
     members,
     sample,
 )
-from simbias.figures.laws import law_level
+from simbias.figures import law_level
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.relu_flow import ReluFlow
+from simbias.flows import ReluFlow
 from simbias.losses import half_mse
-from simbias.measures.clusters.effective_width import EffectiveWidth
-from simbias.measures.neurons.neuron_weights import NeuronWeights
-from simbias.measures.risk.train_risk import TrainRisk
-from simbias.networks.two_layer_init import balanced
+from simbias.measures import EffectiveWidth, NeuronWeights, TrainRisk
+from simbias.networks import balanced
 from simbias.presets import presets
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2401.10791, section 5"

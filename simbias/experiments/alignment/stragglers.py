@@ -32,13 +32,11 @@ from simbias.claims import estimate_of, mean_of
 from simbias.core import Claim, Experiment
 from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
-from simbias.figures.laws import law_line
-from simbias.figures.legends import legend_below
+from simbias.figures import law_line, legend_below
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.descent import Descent
-from simbias.flows.relu_flow import ReluFlow
+from simbias.flows import Descent, ReluFlow
 from simbias.losses import half_mse
-from simbias.measures.neurons.neuron_weights import NeuronWeights
+from simbias.measures import NeuronWeights
 from simbias.presets import presets
 from simbias.theory.straggler_share import straggler_share
 

@@ -28,17 +28,14 @@ from simbias.claims import farthest_of, largest_of, share_of, slope_of, value_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.teachers.three_points import INPUTS, TARGETS, three_points
 from simbias.experiments._times import log_times
+from simbias.figures import law_level, law_line
 from simbias.figures.curves import curves
-from simbias.figures.laws import law_level, law_line
 from simbias.figures.logarithmic import logarithmic
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.relu_flow import ReluFlow
+from simbias.flows import ReluFlow
 from simbias.losses import half_mse, mse
-from simbias.measures.clusters.effective_width import EffectiveWidth
-from simbias.measures.neurons.group_sums import GroupSums
-from simbias.measures.neurons.negative_live_mass import NegativeLiveMass
-from simbias.measures.risk.train_risk import TrainRisk
-from simbias.networks.two_layer_init import balanced
+from simbias.measures import EffectiveWidth, GroupSums, NegativeLiveMass, TrainRisk
+from simbias.networks import balanced
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.presets import presets
 from simbias.theory.ols import ols

@@ -5,7 +5,7 @@ import numpy as np
 from jaxtyping import Float
 
 from simbias.checks.values import positive_integer
-from simbias.networks.dense.mlp import Mlp
+from simbias.networks import Mlp
 
 # An affine function of the layer before: its weights, then its constant.
 Affine = Float[np.ndarray, " _"]

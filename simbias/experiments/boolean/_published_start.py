@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from simbias.checks.values import positive_integer
-from simbias.networks.dense.mlp import Mlp
+from simbias.networks import Mlp
 
 
 def published_start(

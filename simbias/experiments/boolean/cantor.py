@@ -34,13 +34,13 @@ from simbias.core import (
     Experiment,
     Real,
 )
-from simbias.datasets.boolean.cantor import cantor
+from simbias.datasets import cantor
 from simbias.experiments.boolean._by_hand import cantor_by_hand
 from simbias.experiments.boolean._published_start import published_start
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.descent import Descent
+from simbias.flows import Descent
 from simbias.losses import hinge
-from simbias.measures.risk.train_accuracy import TrainAccuracy
+from simbias.measures import TrainAccuracy
 from simbias.presets import presets
 from simbias.theory.approximation_curve import approximation_curve
 

@@ -28,7 +28,7 @@ from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
 from simbias.claims import mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
-from simbias.datasets.boolean.parity import parity
+from simbias.datasets import parity
 from simbias.experiments._times import log_times
 from simbias.experiments.boolean._learning_times import (
     LEARNED,
@@ -39,11 +39,11 @@ from simbias.experiments.boolean._published_start import published_start
 from simbias.figures.band import band
 from simbias.figures.logarithmic import logarithmic
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.descent import Descent
+from simbias.flows import Descent
 from simbias.losses import hinge
-from simbias.measures.risk.train_accuracy import TrainAccuracy
+from simbias.measures import TrainAccuracy
 from simbias.presets import presets
-from simbias.stops.train_accuracy_above import TrainAccuracyAbove
+from simbias.stops import TrainAccuracyAbove
 
 PAPER = "Shalev-Shwartz, Shamir & Shammah (2017), arXiv:1703.07950"
 LEARNS = f"{PAPER}: learned; 0.9 ours"

@@ -31,11 +31,11 @@ from simbias.core import (
     Experiment,
     Real,
 )
-from simbias.datasets.boolean.parity import parity
+from simbias.datasets import parity
 from simbias.experiments.boolean._published_start import published_start
-from simbias.figures.laws import law_line
+from simbias.figures import law_line
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.descent import Descent
+from simbias.flows import Descent
 from simbias.losses import hinge
 from simbias.numerics.binary_equations import binary_equations
 from simbias.presets import presets

@@ -35,7 +35,7 @@ from simbias.errors import BadInput
 from simbias.experiments.boolean._learning_times import slopes_of_seeds
 from simbias.experiments.boolean._published_start import published_start
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.descent import Descent
+from simbias.flows import Descent
 from simbias.introspection.trained import split_trained
 from simbias.losses import mse
 from simbias.numerics.tiling import ROWS

@@ -23,7 +23,7 @@ from matplotlib.ticker import NullLocator
 from simbias.analysis.parts import with_axes
 from simbias.claims import difference_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
-from simbias.datasets.boolean.parity import parity
+from simbias.datasets import parity
 from simbias.experiments._times import log_times
 from simbias.experiments.boolean._learning_times import (
     LEARNED,
@@ -33,12 +33,12 @@ from simbias.experiments.boolean._learning_times import (
 from simbias.figures.band import band
 from simbias.figures.logarithmic import logarithmic
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.descent import Descent
+from simbias.flows import Descent
 from simbias.losses import hinge
-from simbias.measures.risk.train_accuracy import TrainAccuracy
-from simbias.networks.dense.mlp import mlp
+from simbias.measures import TrainAccuracy
+from simbias.networks import mlp
 from simbias.presets import presets
-from simbias.stops.train_accuracy_above import TrainAccuracyAbove
+from simbias.stops import TrainAccuracyAbove
 
 PAPER = "Barak et al. (2022), arXiv:2207.08799"
 RATE = 0.1

@@ -36,13 +36,13 @@ from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
 from simbias.experiments.interpolation._extremal_counts import extremal_counts
 from simbias.experiments.interpolation._interpolates import interpolates
-from simbias.figures.legends import legend_below
+from simbias.figures import legend_below
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.relu_flow import ReluFlow
+from simbias.flows import ReluFlow
 from simbias.losses import half_mse
-from simbias.measures.risk.train_risk import TrainRisk
+from simbias.measures import TrainRisk
 from simbias.presets import presets
-from simbias.stops.stationary import Stationary
+from simbias.stops import Stationary
 
 OURS = "ours, docs/interpolation/interpolating_samples.md"
 # What the claims are about: the final time of the smallest preset at least.

@@ -29,14 +29,13 @@ from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
 from simbias.experiments.interpolation._interpolates import INTERPOLATED
 from simbias.experiments.interpolation._rest import known_limits, size_of_half
-from simbias.figures.laws import law_level
-from simbias.figures.legends import legend_below
+from simbias.figures import law_level, legend_below
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.relu_flow import ReluFlow
+from simbias.flows import ReluFlow
 from simbias.losses import half_mse
-from simbias.measures.risk.train_risk import TrainRisk
+from simbias.measures import TrainRisk
 from simbias.presets import presets
-from simbias.stops.stationary import Stationary
+from simbias.stops import Stationary
 
 # What the figure and the claims read.
 AXES = ("n", "scale", "draw")

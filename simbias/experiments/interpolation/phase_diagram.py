@@ -34,11 +34,11 @@ from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
 from simbias.experiments.interpolation._rest import known_limits
 from simbias.figures.style import blank, style
-from simbias.flows.relu_flow import ReluFlow
+from simbias.flows import ReluFlow
 from simbias.losses import half_mse
-from simbias.measures.risk.train_risk import TrainRisk
+from simbias.measures import TrainRisk
 from simbias.presets import presets
-from simbias.stops.stationary import Stationary
+from simbias.stops import Stationary
 
 # What the figure and the claims read.
 AXES = ("n", "scale", "draw")

@@ -24,18 +24,15 @@ from simbias.claims import median_of
 from simbias.core import Claim, Experiment
 from simbias.experiments._shared_sample import shared_sample
 from simbias.experiments._times import log_times
+from simbias.figures import law_level, law_line, law_moment, legend_below
 from simbias.figures.band import band
-from simbias.figures.laws import law_level, law_line, law_moment
-from simbias.figures.legends import legend_below
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.descent import Descent
-from simbias.flows.relu_flow import ReluFlow
+from simbias.flows import Descent, ReluFlow
 from simbias.losses import half_mse
-from simbias.measures.risk.excess_risk import ExcessRisk
-from simbias.measures.risk.train_risk import TrainRisk
+from simbias.measures import ExcessRisk, TrainRisk
 from simbias.presets import presets
 from simbias.results import is_finished
-from simbias.stops.train_risk_below import TrainRiskBelow
+from simbias.stops import TrainRiskBelow
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
 # What the claims are about: the final time of the smallest preset at least.

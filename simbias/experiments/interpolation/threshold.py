@@ -39,30 +39,31 @@ from simbias.datasets.teachers.gaussian_teacher import (
 from simbias.experiments._times import log_times
 from simbias.experiments.interpolation._interpolates import interpolates
 from simbias.experiments.interpolation._two_group_claims import two_group_claims
+from simbias.figures import LAW, law_level, law_line, legend_below
 from simbias.figures.band import band
 from simbias.figures.cosine_histograms import cosine_histograms
 from simbias.figures.error_curves import error_curves
-from simbias.figures.laws import LAW, law_level, law_line
-from simbias.figures.legends import legend_below
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.relu_flow import ReluFlow
+from simbias.flows import ReluFlow
 from simbias.losses import half_mse
-from simbias.measures.clusters.effective_width import EffectiveWidth
-from simbias.measures.neurons.alignment import Alignment
-from simbias.measures.neurons.cosine_histogram import CosineHistogram
-from simbias.measures.neurons.dead_neurons import DeadNeurons
-from simbias.measures.patterns.activation_patterns import ActivationPatterns
-from simbias.measures.risk.distance_to_ols import DistanceToOls
-from simbias.measures.risk.excess_risk import ExcessRisk
-from simbias.measures.risk.test_risk import TestRisk
-from simbias.measures.risk.train_risk import TrainRisk
-from simbias.measures.risk.two_group_excess import TwoGroupExcess
-from simbias.measures.risk.two_group_gap import TwoGroupGap
+from simbias.measures import (
+    ActivationPatterns,
+    Alignment,
+    CosineHistogram,
+    DeadNeurons,
+    DistanceToOls,
+    EffectiveWidth,
+    ExcessRisk,
+    TestRisk,
+    TrainRisk,
+    TwoGroupExcess,
+    TwoGroupGap,
+)
 from simbias.networks.activations import ActivationName
 from simbias.networks.two_layer_init import INITIAL_LAWS, InitialLaw
 from simbias.presets import presets
 from simbias.results import is_finished
-from simbias.stops.stationary import Stationary
+from simbias.stops import Stationary
 from simbias.theory.two_group import ols_law, two_group_law
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"

@@ -39,19 +39,15 @@ from simbias.experiments.interpolation._exponents import (
     exponents,
     points,
 )
+from simbias.figures import law_level, legend_below
 from simbias.figures.band import band
-from simbias.figures.laws import law_level
-from simbias.figures.legends import legend_below
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.descent import Descent
-from simbias.flows.relu_flow import ReluFlow
+from simbias.flows import Descent, ReluFlow
 from simbias.losses import half_mse
-from simbias.measures.risk.excess_risk import ExcessRisk
-from simbias.measures.risk.test_risk import TestRisk
-from simbias.measures.risk.train_risk import TrainRisk
+from simbias.measures import ExcessRisk, TestRisk, TrainRisk
 from simbias.presets import presets
 from simbias.results import is_finished
-from simbias.stops.stationary import Stationary
+from simbias.stops import Stationary
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
 # What the claims are about: the final time of the smallest preset at least.

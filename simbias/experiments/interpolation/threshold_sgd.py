@@ -24,12 +24,12 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.core import AbstractNetwork, Claim, Dataset, Real
-from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
+from simbias.datasets import gaussian_teacher
 from simbias.experiments._times import log_times
 from simbias.experiments.interpolation.threshold import claims_of_curves, figure
 from simbias.experiments.interpolation.threshold import experiment as exact
-from simbias.flows.descent import Descent
-from simbias.networks.two_layer_init import standard, unbalanced
+from simbias.flows import Descent
+from simbias.networks import standard, unbalanced
 from simbias.presets import presets
 
 __all__ = ["claims", "experiment", "figure", "make"]

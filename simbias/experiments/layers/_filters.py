@@ -6,7 +6,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from simbias.figures.style import COLOURS
+from simbias.figures import COLOURS
 from simbias.measures.filters.filter_kinds import KINDS, kinds
 
 _COLUMNS = 11

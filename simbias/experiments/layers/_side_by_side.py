@@ -8,8 +8,8 @@ from jaxtyping import Array, Float
 from simbias.core import AbstractNetwork, Buffer, Dataset, Index
 from simbias.errors import BadInput
 from simbias.experiments.layers._digits import CLASSES
-from simbias.figures.look import Law
-from simbias.flows.descent import Descent
+from simbias.figures import Law
+from simbias.flows import Descent
 from simbias.introspection.training import outputs_in_training
 from simbias.losses import cross_entropy
 from simbias.network import hook

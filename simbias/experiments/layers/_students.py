@@ -9,7 +9,7 @@ from simbias.checks.values import positive_integer
 from simbias.core import Dataset
 from simbias.errors import BadInput
 from simbias.losses import half_mse
-from simbias.networks.dense.mlp import Mlp
+from simbias.networks import Mlp
 from simbias.numerics.precision import matmul
 
 

@@ -30,16 +30,12 @@ from simbias.claims import difference_of, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
 from simbias.experiments.layers._filters import gallery
-from simbias.figures.kinds import Curves, Drawing
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Drawing, Panels
+from simbias.flows import Descent
 from simbias.losses import cross_entropy
-from simbias.measures.filters.filter_fits import FilterFits
+from simbias.measures import ClassAccuracy, FilterFits, FirstFilters, NegativePairs
 from simbias.measures.filters.filter_kinds import KINDS, FilterKinds
-from simbias.measures.filters.first_filters import FirstFilters
-from simbias.measures.filters.negative_pairs import NegativePairs
-from simbias.measures.risk.class_accuracy import ClassAccuracy
-from simbias.networks.convolution.convolutional import convolutional
+from simbias.networks import convolutional
 from simbias.presets import presets
 
 OLAH = "Olah et al. (2020), Distill 24.002, that there are such"

@@ -24,15 +24,12 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.datasets.vision.images import Source, images
 from simbias.experiments.layers._digits import BATCH, CLASSES, RATE, N, input_size
 from simbias.experiments.layers._remembering import EPOCHS, remembering
-from simbias.figures.kinds import Curves, Points
-from simbias.figures.look import Law, evenly
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Law, Panels, Points, evenly
+from simbias.flows import Descent
 from simbias.losses import cross_entropy
-from simbias.measures.layers.layer_distance import LayerDistance
+from simbias.measures import AccuracyOfEach, LayerDistance
 from simbias.measures.layers.reset_accuracy import REDRAWN, ResetAccuracy
-from simbias.measures.pairs.accuracy_of_each import AccuracyOfEach
-from simbias.networks.dense.mlp import mlp
+from simbias.networks import mlp
 from simbias.presets import presets
 
 PAPER = "Zhang, Bengio & Singer (2022), arXiv:1902.01996 (?)"

@@ -32,13 +32,9 @@ from simbias.experiments.layers._side_by_side import (
     side_by_side,
     with_targets,
 )
-from simbias.figures.kinds import Curves
-from simbias.figures.look import evenly
-from simbias.figures.panels import Panels
-from simbias.measures.layers.epoch_similarity import EpochSimilarity
-from simbias.measures.layers.matched_correlation import MatchedCorrelation
-from simbias.measures.pairs.accuracy_of_each import AccuracyOfEach
-from simbias.networks.dense.mlp import mlp
+from simbias.figures import Curves, Panels, evenly
+from simbias.measures import AccuracyOfEach, EpochSimilarity, MatchedCorrelation
+from simbias.networks import mlp
 from simbias.presets import presets
 
 SVCCA = "Raghu et al. (2017), arXiv:1706.05806"

@@ -36,12 +36,9 @@ from simbias.experiments.layers._side_by_side import (
     side_by_side,
     with_targets,
 )
-from simbias.figures.kinds import Curves
-from simbias.figures.look import evenly
-from simbias.figures.panels import Panels
-from simbias.measures.pairs.accuracy_of_each import AccuracyOfEach
-from simbias.measures.pairs.weight_path import WeightPath
-from simbias.networks.dense.mlp import mlp
+from simbias.figures import Curves, Panels, evenly
+from simbias.measures import AccuracyOfEach, WeightPath
+from simbias.networks import mlp
 from simbias.presets import presets
 
 OURS = "ours"

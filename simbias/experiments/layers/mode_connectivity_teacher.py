@@ -22,11 +22,9 @@ from simbias.claims import difference_of, largest_of, slope_of
 from simbias.core import Claim, Dataset, Experiment
 from simbias.experiments.layers._side_by_side import NAMES, SideBySide, side_by_side
 from simbias.experiments.layers._students import shared_half_mse, student, taught
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
-from simbias.measures.pairs.gaussian_path import GaussianPath
+from simbias.figures import Curves, Law, Panels
+from simbias.flows import Descent
+from simbias.measures import GaussianPath
 from simbias.measures.pairs.weight_path import MATCHINGS
 from simbias.presets import presets
 

@@ -33,13 +33,10 @@ from simbias.experiments.layers._two_neurons import (
     quarters,
     student,
 )
-from simbias.figures.kinds import Curves, Points
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
-from simbias.flows.gradient_flow import GradientFlow
+from simbias.figures import Curves, Law, Panels, Points
+from simbias.flows import GradientFlow
 from simbias.losses import half_mse
-from simbias.measures.neurons.incoming_weights import IncomingWeights
-from simbias.measures.risk.gaussian_loss import GaussianLoss
+from simbias.measures import GaussianLoss, IncomingWeights
 from simbias.presets import presets
 from simbias.theory.two_neurons import plateau
 

@@ -30,15 +30,11 @@ from simbias.experiments.layers._two_neurons import (
     quarters,
     start,
 )
-from simbias.figures.kinds import Curves, Points
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
-from simbias.flows.relu_flow import ReluFlow
+from simbias.figures import Curves, Law, Panels, Points
+from simbias.flows import ReluFlow
 from simbias.losses import half_mse
-from simbias.measures.neurons.incoming_weights import IncomingWeights
-from simbias.measures.risk.gaussian_loss import GaussianLoss
-from simbias.measures.risk.train_loss import TrainLoss
-from simbias.networks.two_layer import TwoLayer
+from simbias.measures import GaussianLoss, IncomingWeights, TrainLoss
+from simbias.networks import TwoLayer
 from simbias.presets import presets
 from simbias.theory.two_neurons import gap
 

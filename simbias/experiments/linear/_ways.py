@@ -6,8 +6,7 @@ import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss
-from simbias.flows.descent import Descent
-from simbias.flows.gradient_flow import GradientFlow
+from simbias.flows import Descent, GradientFlow
 
 Way = Literal[
     "flow", "gd", "gd_1.9", "gd_2.1", "momentum", "sgd", "adam", "sign"

@@ -21,7 +21,7 @@ from jaxtyping import PRNGKeyArray
 from simbias.analysis.at import at
 from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.datasets.linear.linear_modes import linear_modes
+from simbias.datasets import linear_modes
 from simbias.errors import BadInput
 from simbias.experiments.linear._deep_linear import STRENGTHS, Start, started
 from simbias.experiments.linear._deep_linear_claims import (
@@ -30,18 +30,18 @@ from simbias.experiments.linear._deep_linear_claims import (
     levels,
     one_matrix,
 )
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
+from simbias.figures import Curves, Law, Panels
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import half_mse
-from simbias.measures.linear.early_strengths import EarlyStrengths
-from simbias.measures.linear.effective_rank import EffectiveRank
-from simbias.measures.linear.end_to_end_error import EndToEndError
-from simbias.measures.linear.mode_strengths import ModeStrengths
-from simbias.measures.risk.train_loss import TrainLoss
+from simbias.measures import (
+    EarlyStrengths,
+    EffectiveRank,
+    EndToEndError,
+    ModeStrengths,
+    TrainLoss,
+)
 from simbias.presets import presets
-from simbias.stops.train_risk_below import TrainRiskBelow
+from simbias.stops import TrainRiskBelow
 
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 30.0

@@ -24,16 +24,12 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
 from simbias.experiments._times import log_times
 from simbias.experiments.linear._entries import Factors, half_sum
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
-from simbias.flows.gradient_flow import GradientFlow
-from simbias.measures.linear.effective_rank import EffectiveRank
-from simbias.measures.linear.unseen_error import UnseenError
-from simbias.measures.risk.train_risk import TrainRisk
-from simbias.networks.dense.deep_linear import deep_linear
+from simbias.figures import Curves, Law, Panels
+from simbias.flows import GradientFlow
+from simbias.measures import EffectiveRank, TrainRisk, UnseenError
+from simbias.networks import deep_linear
 from simbias.presets import presets
-from simbias.stops.train_risk_below import TrainRiskBelow
+from simbias.stops import TrainRiskBelow
 
 PAPER = "Arora et al. (2019), arXiv:1905.13655 (?)"
 # What the claims are about: from here on all that is seen is fitted.

@@ -43,16 +43,16 @@ from simbias.experiments.linear._errors import (
     rates,
 )
 from simbias.experiments.linear._ways import LARGEST, RATES, Way, Ways
-from simbias.figures.kinds import Curves, Points
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
+from simbias.figures import Curves, Law, Panels, Points
 from simbias.losses import half_mse
-from simbias.measures.linear.input_eigenvalues import InputEigenvalues
-from simbias.measures.linear.least_norm import LeastNorm
-from simbias.measures.linear.outside_span import OutsideSpan
-from simbias.measures.linear.ridge_distance import RidgeDistance
-from simbias.measures.linear.span_error import SpanError
-from simbias.networks.dense.deep_linear import DeepLinear
+from simbias.measures import (
+    InputEigenvalues,
+    LeastNorm,
+    OutsideSpan,
+    RidgeDistance,
+    SpanError,
+)
+from simbias.networks import DeepLinear
 from simbias.presets import presets
 
 AXES = ("exponent", "start", "flow.way")

@@ -24,7 +24,7 @@ from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
 from simbias.claims import mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
-from simbias.datasets.linear.principal_classes import principal_classes
+from simbias.datasets import principal_classes
 from simbias.experiments.linear._principal import (
     PAPER,
     check_components,
@@ -34,14 +34,11 @@ from simbias.experiments.linear._principal import (
     law_of_columns,
     variances,
 )
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Law, Panels
+from simbias.flows import Descent
 from simbias.losses import half_mse
-from simbias.measures.linear.principal_columns import PrincipalColumns
-from simbias.measures.linear.scale_matrices import ScaleMatrices
-from simbias.networks.dense.deep_linear import DeepLinear
+from simbias.measures import PrincipalColumns, ScaleMatrices
+from simbias.networks import DeepLinear
 from simbias.presets import presets
 
 AXES = ("depth", "m", "start")

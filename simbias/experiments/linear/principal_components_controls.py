@@ -24,7 +24,7 @@ from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
 from simbias.claims import mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
-from simbias.datasets.linear.principal_classes import principal_classes
+from simbias.datasets import principal_classes
 from simbias.experiments.linear._principal import (
     PAPER,
     check_components,
@@ -34,15 +34,11 @@ from simbias.experiments.linear._principal import (
     own_half_times,
     variances,
 )
-from simbias.figures.kinds import Curves, Points
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Law, Panels, Points
+from simbias.flows import Descent
 from simbias.losses import half_mse
-from simbias.measures.linear.principal_columns import PrincipalColumns
-from simbias.measures.linear.product_columns import ProductColumns
-from simbias.networks.dense.deep_linear import DeepLinear
-from simbias.networks.dense.mlp import Mlp
+from simbias.measures import PrincipalColumns, ProductColumns
+from simbias.networks import DeepLinear, Mlp
 from simbias.presets import presets
 
 Inputs = Literal["raw", "rotated", "white"]

@@ -27,15 +27,11 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import Source, images
 from simbias.experiments._times import log_times
 from simbias.experiments.linear._principal import PAPER, isotropic_layers
-from simbias.figures.kinds import Curves, Points
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Panels, Points
+from simbias.flows import Descent
 from simbias.losses import cross_entropy
-from simbias.measures.components.correct_rows import CorrectRows
-from simbias.measures.components.critical_component import CriticalComponent
-from simbias.measures.components.projected_accuracy import ProjectedAccuracy
-from simbias.networks.dense.deep_linear import DeepLinear
-from simbias.networks.dense.mlp import Mlp
+from simbias.measures import CorrectRows, CriticalComponent, ProjectedAccuracy
+from simbias.networks import DeepLinear, Mlp
 from simbias.presets import presets
 
 Inputs = Literal["raw", "white", "amplified"]

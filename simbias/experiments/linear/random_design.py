@@ -37,14 +37,11 @@ from simbias.experiments.linear._spectra import (
     members,
     spectrum,
 )
-from simbias.figures.kinds import Curves, Histogram
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Histogram, Law, Panels
+from simbias.flows import Descent
 from simbias.losses import half_mse
-from simbias.measures.linear.gram_eigenvalues import GramEigenvalues
-from simbias.measures.linear.ridge_risk import RidgeRisk
-from simbias.networks.dense.deep_linear import DeepLinear
+from simbias.measures import GramEigenvalues, RidgeRisk
+from simbias.networks import DeepLinear
 from simbias.presets import presets
 from simbias.theory.least_eigenvalue import least_eigenvalue
 from simbias.theory.marchenko_pastur import marchenko_pastur

@@ -23,7 +23,7 @@ from simbias.checks.sample import one_of
 from simbias.checks.values import positive
 from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.datasets.linear.linear_modes import linear_modes
+from simbias.datasets import linear_modes
 from simbias.experiments.linear._deep_linear import STRENGTHS
 from simbias.experiments.linear._deep_linear_claims import (
     law_of_strengths,
@@ -31,16 +31,12 @@ from simbias.experiments.linear._deep_linear_claims import (
     ratios,
 )
 from simbias.experiments.linear._tied import Tied
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
+from simbias.figures import Curves, Law, Panels
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import half_mse
-from simbias.measures.linear.mode_strengths import ModeStrengths
-from simbias.measures.linear.tied_velocity import TiedVelocity
-from simbias.measures.risk.train_loss import TrainLoss
+from simbias.measures import ModeStrengths, TiedVelocity, TrainLoss
 from simbias.presets import presets
-from simbias.stops.train_risk_below import TrainRiskBelow
+from simbias.stops import TrainRiskBelow
 
 DERIVED = "derived"
 OURS = "ours: far beyond the rounding of a start that commutes"

@@ -41,17 +41,17 @@ from simbias.experiments.linear._unseen_entry_claims import (
     lost,
     rests,
 )
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
+from simbias.figures import Curves, Law, Panels
 from simbias.flows.gradient_flow import STIFF, GradientFlow
-from simbias.measures.linear.determinant_sign import DeterminantSign
-from simbias.measures.linear.effective_rank import EffectiveRank
-from simbias.measures.linear.log_determinant import LogDeterminant
-from simbias.measures.linear.matrix_entry import MatrixEntry
-from simbias.measures.risk.train_loss import TrainLoss
+from simbias.measures import (
+    DeterminantSign,
+    EffectiveRank,
+    LogDeterminant,
+    MatrixEntry,
+    TrainLoss,
+)
 from simbias.presets import presets
-from simbias.stops.train_risk_below import TrainRiskBelow
+from simbias.stops import TrainRiskBelow
 
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 1e4

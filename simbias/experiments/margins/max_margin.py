@@ -28,25 +28,23 @@ from simbias.analysis.at import at
 from simbias.analysis.parts import with_axes
 from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
-from simbias.datasets.separable.hinted import hinted
-from simbias.datasets.separable.symmetric_separable import symmetric_separable
+from simbias.datasets import hinted, symmetric_separable
 from simbias.experiments.margins._until_end import until_end
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
-from simbias.flows.relu_flow import ReluFlow
+from simbias.figures import Curves, Law, Panels
+from simbias.flows import ReluFlow
 from simbias.losses import log_logistic
-from simbias.measures.neurons.angular_deviation import AngularDeviation
-from simbias.measures.neurons.group_sums import GroupSums
-from simbias.measures.neurons.parameter_norm import ParameterNorm
-from simbias.measures.risk.linearity_defect import LinearityDefect
-from simbias.measures.risk.margin import Margin
-from simbias.measures.risk.train_loss import TrainLoss
-from simbias.networks.activations import LeakyRelu
-from simbias.networks.two_layer_init import balanced
+from simbias.measures import (
+    AngularDeviation,
+    GroupSums,
+    LinearityDefect,
+    Margin,
+    ParameterNorm,
+    TrainLoss,
+)
+from simbias.networks import LeakyRelu, balanced
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.presets import presets
-from simbias.stops.margin_above import MarginAbove
+from simbias.stops import MarginAbove
 from simbias.theory.max_margin import MaxMargin, max_margin
 
 PAPER = "Lyu, Li, Wang & Arora (2021), arXiv:2110.13905"

@@ -22,20 +22,16 @@ from jaxtyping import PRNGKeyArray
 from simbias.analysis.parts import with_axes
 from simbias.claims import farthest_of, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
-from simbias.datasets.separable.orthogonally_separable import orthogonally_separable
+from simbias.datasets import orthogonally_separable
 from simbias.experiments.margins._until_end import until_end
-from simbias.figures.kinds import Curves
-from simbias.figures.panels import Panels
-from simbias.flows.relu_flow import ReluFlow
+from simbias.figures import Curves, Panels
+from simbias.flows import ReluFlow
 from simbias.losses import log_logistic
-from simbias.measures.clusters.effective_width import EffectiveWidth
-from simbias.measures.neurons.angular_deviation import AngularDeviation
-from simbias.measures.neurons.group_sums import GroupSums
-from simbias.measures.risk.margin import Margin
-from simbias.networks.two_layer_init import balanced
+from simbias.measures import AngularDeviation, EffectiveWidth, GroupSums, Margin
+from simbias.networks import balanced
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.presets import presets
-from simbias.stops.margin_above import MarginAbove
+from simbias.stops import MarginAbove
 from simbias.theory.max_margin import MaxMargin, max_margin
 
 PAPER = "Phuong & Lampert (2021), ICLR, theorem 1"

@@ -11,13 +11,15 @@ from simbias.core import AbstractMeasure, Dataset, Measure
 from simbias.experiments.matrix._loss import by_target
 from simbias.experiments.matrix._task import Followed
 from simbias.introspection.tangents import tangent_rates
-from simbias.measures.information.explained_information import ExplainedInformation
-from simbias.measures.randomised.projected_scores import ProjectedScores
-from simbias.measures.randomised.randomised_scores import RandomisedScores
-from simbias.measures.rank.weight_rank import WeightRank
-from simbias.measures.risk.train_accuracy import TrainAccuracy
-from simbias.measures.risk.train_loss import TrainLoss
-from simbias.measures.sensitivity.sensitivity import Sensitivity
+from simbias.measures import (
+    ExplainedInformation,
+    ProjectedScores,
+    RandomisedScores,
+    Sensitivity,
+    TrainAccuracy,
+    TrainLoss,
+    WeightRank,
+)
 from simbias.numerics.matrix_rank import stable_rank
 
 

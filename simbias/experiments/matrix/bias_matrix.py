@@ -36,7 +36,7 @@ from simbias.experiments.matrix._statements import statements
 from simbias.experiments.matrix._table import matrix, scalars
 from simbias.experiments.matrix._task import N
 from simbias.experiments.matrix._together import broken, foretold_table, together
-from simbias.flows.descent import Descent
+from simbias.flows import Descent
 from simbias.presets import presets
 
 __all__ = ["broken", "foretold_table", "together"]

@@ -6,8 +6,8 @@ from jaxtyping import Float
 
 from simbias.core import AbstractFlow, Dataset
 from simbias.losses import logistic
-from simbias.measures.neurons.neuron_weights import NeuronWeights
-from simbias.networks.two_layer import TwoLayer
+from simbias.measures import NeuronWeights
+from simbias.networks import TwoLayer
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.verbs.simulate import solve
 

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from simbias.core import Dataset
-from simbias.datasets.separable.xor_clusters import xor_clusters
+from simbias.datasets import xor_clusters
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.theory.extremal_vectors import extremal_vectors
 

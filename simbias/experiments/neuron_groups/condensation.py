@@ -51,14 +51,12 @@ from simbias.experiments.neuron_groups._phases import (
     sample,
     second_phase,
 )
-from simbias.figures.laws import LAW, law_line
-from simbias.figures.legends import legend_beside
+from simbias.figures import LAW, law_line, legend_beside
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.relu_flow import ReluFlow
+from simbias.flows import ReluFlow
 from simbias.losses import logistic
-from simbias.measures.clusters.effective_width import EffectiveWidth
-from simbias.measures.neurons.neuron_weights import NeuronWeights
-from simbias.networks.two_layer_init import balanced
+from simbias.measures import EffectiveWidth, NeuronWeights
+from simbias.networks import balanced
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.presets import presets
 from simbias.theory.early_limit import EarlyLimit, early_limit

@@ -27,18 +27,18 @@ from simbias.ensemble.grid import FLOW_PREFIX
 from simbias.experiments._draws import samples
 from simbias.experiments._times import log_times
 from simbias.experiments.neuron_groups._on_their_own import on_their_own
-from simbias.figures.laws import law_moment
-from simbias.figures.legends import legend_below
+from simbias.figures import law_moment, legend_below
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.descent import Descent
-from simbias.flows.relu_flow import ReluFlow
+from simbias.flows import Descent, ReluFlow
 from simbias.losses import logistic
-from simbias.measures.clusters.direction_groups import DirectionGroups
-from simbias.measures.clusters.embedding_distance import EmbeddingDistance
-from simbias.measures.neurons.angular_deviation import AngularDeviation
-from simbias.measures.neurons.neuron_weights import NeuronWeights
-from simbias.measures.risk.train_loss import TrainLoss
-from simbias.networks.two_layer_init import standard
+from simbias.measures import (
+    AngularDeviation,
+    DirectionGroups,
+    EmbeddingDistance,
+    NeuronWeights,
+    TrainLoss,
+)
+from simbias.networks import standard
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.presets import presets
 from simbias.theory.extremal_vectors import extremal_vectors

@@ -24,16 +24,13 @@ from matplotlib.figure import Figure
 from simbias.analysis.first_passage import first_passage
 from simbias.claims import farthest_of, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.datasets.separable.xor_clusters import xor_clusters
+from simbias.datasets import xor_clusters
 from simbias.experiments._draws import samples
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.descent import Descent
-from simbias.flows.relu_flow import ReluFlow
+from simbias.flows import Descent, ReluFlow
 from simbias.losses import logistic
-from simbias.measures.neurons.angular_deviation import AngularDeviation
-from simbias.measures.neurons.neuron_weights import NeuronWeights
-from simbias.measures.risk.train_loss import TrainLoss
-from simbias.networks.two_layer import TwoLayer
+from simbias.measures import AngularDeviation, NeuronWeights, TrainLoss
+from simbias.networks import TwoLayer
 from simbias.presets import presets
 from simbias.theory.extremal_vectors import extremal_vectors
 

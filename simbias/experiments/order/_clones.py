@@ -12,10 +12,9 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, AbstractNetwork, Dataset, Real
-from simbias.datasets.moments.moment_classes import moment_classes
-from simbias.datasets.vision.images import images
+from simbias.datasets import images, moment_classes
 from simbias.errors import BadInput
-from simbias.networks.dense.mlp import Mlp, mlp
+from simbias.networks import Mlp, mlp
 from simbias.numerics.clones import (
     by_class,
     gaussian_clone,

@@ -8,9 +8,9 @@ import numpy as np
 from jaxtyping import Array, Bool, PRNGKeyArray
 
 from simbias.core import Dataset
-from simbias.flows.descent import Descent
+from simbias.flows import Descent
 from simbias.losses import logistic
-from simbias.networks.dense.mlp import mlp
+from simbias.networks import mlp
 from simbias.numerics.softmax_regression import softmax_regression
 
 # "linear" is L, "permuted" the same answers in another order, the control; the others

@@ -28,14 +28,11 @@ from simbias.claims import difference_of, mean_of
 from simbias.core import Claim, Dataset, Experiment, Real
 from simbias.datasets.moments.rectangular import Within, rectangular
 from simbias.experiments._times import log_times
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Law, Panels
+from simbias.flows import Descent
 from simbias.losses import half_mse
-from simbias.measures.neurons.feature_overlaps import FeatureOverlaps
-from simbias.networks.activations import erf
-from simbias.networks.dense.mlp import Mlp
+from simbias.measures import FeatureOverlaps
+from simbias.networks import Mlp, erf
 from simbias.presets import presets
 from simbias.theory.erf_neuron_path import optimum, path
 

@@ -20,10 +20,8 @@ from simbias.core import Claim, Experiment
 from simbias.experiments._times import log_times
 from simbias.experiments.order._clones import TRAINED_ON, RealAccuracy, make
 from simbias.experiments.order._left import LEFT, REFINETTI, lead, order_of_clones
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Law, Panels
+from simbias.flows import Descent
 from simbias.losses import half_mse
 from simbias.presets import presets
 

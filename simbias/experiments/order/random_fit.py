@@ -26,14 +26,10 @@ from simbias.checks.values import positive_integer
 from simbias.claims import Claims, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiments.order._strings import GUESSERS, Guesses, Target, drawn, strings
-from simbias.figures.kinds import Drawing
-from simbias.figures.look import Law, Moment
-from simbias.figures.panels import Panels
-from simbias.figures.style import COLOURS
-from simbias.flows.descent import Descent
+from simbias.figures import COLOURS, Drawing, Law, Moment, Panels
+from simbias.flows import Descent
 from simbias.losses import logistic
-from simbias.measures.risk.test_accuracy import TestAccuracy
-from simbias.measures.risk.train_accuracy import TrainAccuracy
+from simbias.measures import TestAccuracy, TrainAccuracy
 from simbias.networks.dense.mlp import LayerLaw
 from simbias.presets import presets
 

@@ -26,23 +26,18 @@ from simbias.analysis.jackknife_interval import jackknife_interval
 from simbias.analysis.parts import with_axes
 from simbias.claims import difference_of, estimate_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.datasets.separable.xor_clusters import xor_clusters
-from simbias.datasets.teachers.sine_on_disc import sine_on_disc
+from simbias.datasets import sine_on_disc, xor_clusters
 from simbias.datasets.vision.images import SHAPE, images
 from simbias.experiments._times import log_times
 from simbias.experiments.order._explainers import EXPLAINERS, LADDER, with_explainers
 from simbias.experiments.order._phases import is_constant, left_at, phases, quantity
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Law, Panels
+from simbias.flows import Descent
 from simbias.losses import logistic
-from simbias.measures.information.explained_information import ExplainedInformation
-from simbias.measures.risk.train_accuracy import TrainAccuracy
-from simbias.networks.convolution.convolutional import convolutional
-from simbias.networks.dense.mlp import mlp
+from simbias.measures import ExplainedInformation, TrainAccuracy
+from simbias.networks import convolutional, mlp
 from simbias.presets import presets
-from simbias.stops.train_accuracy_above import TrainAccuracyAbove
+from simbias.stops import TrainAccuracyAbove
 
 PAPER = 'arXiv:1905.11604, "almost all"; the number is ours'
 LADDERS = "arXiv:1905.11604, ladder"

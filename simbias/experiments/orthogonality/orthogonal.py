@@ -27,16 +27,16 @@ from simbias.claims import Claims, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.orthogonality.orthogonal import Inputs, Labels, orthogonal
 from simbias.experiments._draws import starts
-from simbias.figures.kinds import Points
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
-from simbias.flows.relu_flow import ReluFlow
+from simbias.figures import Law, Panels, Points
+from simbias.flows import ReluFlow
 from simbias.losses import half_mse
-from simbias.measures.clusters.effective_width import EffectiveWidth
-from simbias.measures.clusters.effective_width_entropy import EffectiveWidthEntropy
-from simbias.measures.neurons.parameter_norm import ParameterNorm
-from simbias.measures.risk.train_risk import TrainRisk
-from simbias.networks.two_layer_init import balanced
+from simbias.measures import (
+    EffectiveWidth,
+    EffectiveWidthEntropy,
+    ParameterNorm,
+    TrainRisk,
+)
+from simbias.networks import balanced
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.presets import presets
 from simbias.theory.minimum_norm import minimum_norm

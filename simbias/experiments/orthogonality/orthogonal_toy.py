@@ -14,18 +14,13 @@ from jaxtyping import PRNGKeyArray
 from simbias.analysis.at import at
 from simbias.claims import farthest_of, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.datasets.orthogonality.orthogonal_toy import orthogonal_toy
+from simbias.datasets import orthogonal_toy
 from simbias.experiments._times import log_times
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
-from simbias.flows.relu_flow import ReluFlow
+from simbias.figures import Curves, Law, Panels
+from simbias.flows import ReluFlow
 from simbias.losses import half_mse
-from simbias.measures.clusters.effective_width import EffectiveWidth
-from simbias.measures.neurons.group_sums import GroupSums
-from simbias.measures.neurons.parameter_norm import ParameterNorm
-from simbias.measures.risk.train_risk import TrainRisk
-from simbias.networks.two_layer_init import balanced
+from simbias.measures import EffectiveWidth, GroupSums, ParameterNorm, TrainRisk
+from simbias.networks import balanced
 from simbias.presets import presets
 
 PAPER = "Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939, theorem 1"

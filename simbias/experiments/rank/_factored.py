@@ -11,8 +11,7 @@ from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
 from simbias.core import AbstractNetwork, Buffer, Index
 from simbias.errors import BadInput
-from simbias.networks.convolution.convolutional import Convolutional
-from simbias.networks.dense.layer_weights import layer_weights
+from simbias.networks import Convolutional, layer_weights
 
 Start = Literal["gaussian", "orthogonal"]
 # One factor of a layer of o outputs, o × o.

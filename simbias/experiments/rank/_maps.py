@@ -7,8 +7,7 @@ from simbias.checks.values import positive, positive_integer
 from simbias.core import Index, Real
 from simbias.errors import BadInput
 from simbias.experiments.rank._stack import Stack
-from simbias.networks.activations import identity
-from simbias.networks.dense.layer_weights import layer_weights
+from simbias.networks import identity, layer_weights
 
 
 def chain(

@@ -8,7 +8,7 @@ from jaxtyping import PRNGKeyArray
 
 from simbias.checks.sample import one_of
 from simbias.core import Dataset
-from simbias.datasets.separable.blobs import blobs
+from simbias.datasets import blobs
 from simbias.datasets.vision.images import SHAPE, images
 from simbias.errors import BadInput
 

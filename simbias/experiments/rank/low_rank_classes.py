@@ -21,17 +21,13 @@ from simbias.checks.sample import one_of
 from simbias.checks.values import positive
 from simbias.claims import largest_of, share_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.datasets.separable.blobs import blobs
+from simbias.datasets import blobs
 from simbias.experiments.rank._layers import CLOCK, slow_cross_entropy
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
+from simbias.figures import Curves, Law, Panels
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import log_cross_entropy
-from simbias.measures.rank.singular_shares import SingularShares
-from simbias.measures.rank.stable_ranks import StableRanks
-from simbias.measures.risk.train_loss import TrainLoss
-from simbias.networks.dense.deep_linear import deep_linear
+from simbias.measures import SingularShares, StableRanks, TrainLoss
+from simbias.networks import deep_linear
 from simbias.presets import presets
 
 AXES = ("classes",)

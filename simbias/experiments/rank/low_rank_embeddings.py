@@ -23,14 +23,10 @@ from simbias.experiments._times import step_times
 from simbias.experiments.rank._depth import HUH, ends, slope_in_log
 from simbias.experiments.rank._matrices import low_rank_target
 from simbias.experiments.rank._stack import KINDS, stack
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Law, Panels
+from simbias.flows import Descent
 from simbias.losses import half_mse
-from simbias.measures.rank.feature_rank import FeatureRank
-from simbias.measures.rank.input_rank import InputRank
-from simbias.measures.risk.train_loss import TrainLoss
+from simbias.measures import FeatureRank, InputRank, TrainLoss
 from simbias.presets import presets
 
 AXES = ("network", "depth")

@@ -28,14 +28,11 @@ from simbias.core import Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import SHAPE, Source, images
 from simbias.experiments.rank._depth import HUH, ends, slope_in_log
 from simbias.experiments.rank._factored import Factored, Start, factored
-from simbias.figures.kinds import Curves
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Panels
+from simbias.flows import Descent
 from simbias.losses import cross_entropy
-from simbias.measures.rank.feature_rank import FeatureRank
-from simbias.measures.rank.folded_ranks import FoldedRanks
-from simbias.measures.risk.class_accuracy import ClassAccuracy
-from simbias.networks.convolution.convolutional import convolutional
+from simbias.measures import ClassAccuracy, FeatureRank, FoldedRanks
+from simbias.networks import convolutional
 from simbias.presets import presets
 
 AXES = ("source", "start", "factors")

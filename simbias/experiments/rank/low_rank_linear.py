@@ -25,23 +25,23 @@ from simbias.checks.sample import one_of
 from simbias.checks.values import positive
 from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.datasets.separable.blobs import blobs
+from simbias.datasets import blobs
 from simbias.experiments._draws import samples
 from simbias.experiments.rank._layers import CLOCK, JI, slow_logistic
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
+from simbias.figures import Curves, Law, Panels
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import log_logistic
-from simbias.measures.linear.layer_norms import LayerNorms
-from simbias.measures.linear.product_row import ProductRow
-from simbias.measures.rank.layer_alignment import LayerAlignment
-from simbias.measures.rank.stable_ranks import StableRanks
-from simbias.measures.risk.margin import Margin
-from simbias.measures.risk.train_loss import TrainLoss
-from simbias.networks.dense.deep_linear import deep_linear
+from simbias.measures import (
+    LayerAlignment,
+    LayerNorms,
+    Margin,
+    ProductRow,
+    StableRanks,
+    TrainLoss,
+)
+from simbias.networks import deep_linear
 from simbias.presets import presets
-from simbias.stops.margin_above import MarginAbove
+from simbias.stops import MarginAbove
 from simbias.theory.max_margin import max_margin
 
 AXES = ("points", "scale")

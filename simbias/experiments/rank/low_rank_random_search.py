@@ -27,12 +27,10 @@ from simbias.experiments.rank._depth import HUH, slope_in_log
 from simbias.experiments.rank._maps import chain
 from simbias.experiments.rank._matrices import too_few_samples
 from simbias.experiments.rank._stack import Stack
-from simbias.figures.kinds import Curves
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Panels
+from simbias.flows import Descent
 from simbias.losses import half_mse
-from simbias.measures.linear.effective_rank import EffectiveRank
-from simbias.measures.linear.map_errors import MapErrors
+from simbias.measures import EffectiveRank, MapErrors
 from simbias.presets import presets
 
 AXES = ("rank", "tries", "depth")

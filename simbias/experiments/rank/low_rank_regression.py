@@ -23,13 +23,10 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Rea
 from simbias.experiments.rank._depth import HUH, slope_in_log
 from simbias.experiments.rank._maps import chain
 from simbias.experiments.rank._matrices import too_few_samples
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Law, Panels
+from simbias.flows import Descent
 from simbias.losses import half_mse
-from simbias.measures.linear.effective_rank import EffectiveRank
-from simbias.measures.linear.map_errors import MapErrors
+from simbias.measures import EffectiveRank, MapErrors
 from simbias.presets import presets
 
 AXES = ("scale", "rank", "flow.optimiser", "depth")

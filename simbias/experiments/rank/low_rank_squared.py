@@ -17,14 +17,10 @@ from simbias.analysis.parts import with_axes
 from simbias.claims import smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.experiments.rank import low_rank_linear
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
+from simbias.figures import Curves, Law, Panels
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import half_mse
-from simbias.measures.rank.layer_alignment import LayerAlignment
-from simbias.measures.rank.stable_ranks import StableRanks
-from simbias.measures.risk.train_loss import TrainLoss
+from simbias.measures import LayerAlignment, StableRanks, TrainLoss
 from simbias.presets import presets
 
 AXES = ("scale",)

@@ -20,13 +20,10 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.experiments.rank._depth import HUH, slope_in_log
 from simbias.experiments.rank._matrices import low_rank_target
 from simbias.experiments.rank._stack import stack
-from simbias.figures.kinds import Curves, HeatMap
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, HeatMap, Panels
+from simbias.flows import Descent
 from simbias.losses import half_mse
-from simbias.measures.rank.feature_rank import FeatureRank
-from simbias.measures.risk.test_risk import TestRisk
-from simbias.measures.risk.train_loss import TrainLoss
+from simbias.measures import FeatureRank, TestRisk, TrainLoss
 from simbias.presets import presets
 
 AXES = ("rank", "depth")

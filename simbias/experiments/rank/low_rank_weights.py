@@ -24,18 +24,12 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
 from simbias.experiments.rank._layers import LE, drift
 from simbias.experiments.rank._samples import Source, inputs, two_classes
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
+from simbias.figures import Curves, Law, Panels
+from simbias.flows import Descent
 from simbias.flows._descent.normalised import normalised
-from simbias.flows.descent import Descent
 from simbias.losses import log_logistic
-from simbias.measures.linear.layer_norms import LayerNorms
-from simbias.measures.rank.layer_alignment import LayerAlignment
-from simbias.measures.rank.stable_ranks import StableRanks
-from simbias.measures.risk.margin import Margin
-from simbias.measures.risk.train_loss import TrainLoss
-from simbias.networks.dense.mlp import mlp
+from simbias.measures import LayerAlignment, LayerNorms, Margin, StableRanks, TrainLoss
+from simbias.networks import mlp
 from simbias.presets import presets
 
 AXES = ("source", "linear", "flow.rate")

@@ -9,10 +9,8 @@ from jaxtyping import PRNGKeyArray
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
 from simbias.core import AbstractNetwork, Real
-from simbias.networks.dense.mlp import Mlp
+from simbias.networks import Mlp, recurrent, transformer
 from simbias.networks.sequence._laws import SCALES, Entry, drawn
-from simbias.networks.sequence.recurrent import recurrent
-from simbias.networks.sequence.transformer import transformer
 
 Kind = Literal["transformer", "lstm", "mlp"]
 Law = Literal["uniform", "normal", "xavier", "default"]

@@ -30,13 +30,11 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.errors import BadInput
 from simbias.experiments._at_times import at_times
 from simbias.experiments._times import step_times
-from simbias.figures.kinds import Curves
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Panels
+from simbias.flows import Descent
 from simbias.losses import cross_entropy
-from simbias.measures.risk.class_accuracy import ClassAccuracy
-from simbias.measures.sensitivity.embedding_sensitivity import EmbeddingSensitivity
-from simbias.networks.sequence.patch_transformer import patch_transformer
+from simbias.measures import ClassAccuracy, EmbeddingSensitivity
+from simbias.networks import patch_transformer
 from simbias.presets import presets
 
 DECAY = "flow.weight_decay"

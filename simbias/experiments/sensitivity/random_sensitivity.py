@@ -22,15 +22,13 @@ from jaxtyping import PRNGKeyArray
 from simbias.analysis.at import at
 from simbias.claims import Claims, difference_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
-from simbias.datasets.boolean.parity import parity
+from simbias.datasets import parity
 from simbias.experiments.sensitivity._networks import NAMES, Kind, Law, network_of
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law as Level
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Panels
+from simbias.figures import Law as Level
+from simbias.flows import Descent
 from simbias.losses import logistic
-from simbias.measures.sensitivity.degree_weights import DegreeWeights
-from simbias.measures.sensitivity.sensitivity import Sensitivity
+from simbias.measures import DegreeWeights, Sensitivity
 from simbias.presets import presets
 
 AXES = ("network", "law", "n")

@@ -31,16 +31,13 @@ from simbias.claims import difference_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
 from simbias.experiments._at_times import at_times
+from simbias.figures import law_level
 from simbias.figures.band import band
-from simbias.figures.laws import law_level
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.descent import Descent
+from simbias.flows import Descent
 from simbias.losses import cross_entropy
-from simbias.measures.risk.class_accuracy import ClassAccuracy
-from simbias.measures.sensitivity.patch_sensitivity import PatchSensitivity
-from simbias.networks.convolution.convolutional import convolutional
-from simbias.networks.dense.mlp_init import torch_default
-from simbias.networks.sequence.patch_transformer import patch_transformer
+from simbias.measures import ClassAccuracy, PatchSensitivity
+from simbias.networks import convolutional, patch_transformer, torch_default
 from simbias.numerics.patches import patch_numbers
 from simbias.presets import presets
 

@@ -24,16 +24,13 @@ from simbias.analysis.parts import with_axes
 from simbias.checks.sample import one_of
 from simbias.claims import difference_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.datasets.boolean.strings import strings
+from simbias.datasets import strings
 from simbias.experiments.sensitivity._networks import NAMES, Kind, Law, network_of
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law as Level
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Panels
+from simbias.figures import Law as Level
+from simbias.flows import Descent
 from simbias.losses import logistic
-from simbias.measures.risk.test_accuracy import TestAccuracy
-from simbias.measures.risk.train_accuracy import TrainAccuracy
-from simbias.measures.sensitivity.sensitivity import Sensitivity
+from simbias.measures import Sensitivity, TestAccuracy, TrainAccuracy
 from simbias.presets import presets
 
 AXES = ("target", "network")

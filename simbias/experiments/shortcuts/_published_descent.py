@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from simbias.flows.descent import Descent
+from simbias.flows import Descent
 
 # Rows after the first: every 16 of 256 epochs.
 RECORDS = 16

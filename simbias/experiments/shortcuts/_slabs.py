@@ -21,16 +21,12 @@ from simbias.core import (
     Real,
     Status,
 )
-from simbias.datasets.shortcuts.slabs import slabs
+from simbias.datasets import slabs
 from simbias.experiments._farthest import farthest
-from simbias.figures import look
-from simbias.figures.kinds import Curves, HeatMap, Points
-from simbias.figures.style import COLOURS
+from simbias.figures import COLOURS, Curves, HeatMap, Points, look
 from simbias.losses import logistic
-from simbias.measures.randomised.randomised_scores import RandomisedScores
-from simbias.measures.risk.train_accuracy import TrainAccuracy
-from simbias.measures.risk.train_loss import TrainLoss
-from simbias.networks.dense.mlp_init import softmax_pair
+from simbias.measures import RandomisedScores, TrainAccuracy, TrainLoss
+from simbias.networks import softmax_pair
 from simbias.numerics.exact_numerics import exact_numerics
 
 # Attacks are larger than the margin of one coordinate, 0.1, and smaller than that of

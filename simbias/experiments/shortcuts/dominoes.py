@@ -42,15 +42,11 @@ from simbias.experiments.shortcuts._published_descent import (
     published_descent,
     published_times,
 )
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Law, Panels
+from simbias.flows import Descent
 from simbias.losses import cross_entropy
-from simbias.measures.risk.block_accuracy import BlockAccuracy
-from simbias.measures.risk.last_layer_probe import LastLayerProbe
-from simbias.networks.convolution.convolutional import convolutional
-from simbias.networks.convolution.resnet import resnet
+from simbias.measures import BlockAccuracy, LastLayerProbe
+from simbias.networks import convolutional, resnet
 from simbias.presets import presets
 
 # What the claims are about: the final time of the smallest preset at least.

@@ -45,14 +45,11 @@ from simbias.experiments.shortcuts.low_dim_pair import (
     pair_scores,
     pairs_on,
 )
-from simbias.figures.kinds import Curves
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Panels
+from simbias.flows import Descent
 from simbias.introspection.outputs import second_sample
 from simbias.losses import logistic
-from simbias.measures.pairs.pair_scores import PairScores
-from simbias.measures.randomised.projected_scores import ProjectedScores
-from simbias.measures.rank.weight_rank import WeightRank
+from simbias.measures import PairScores, ProjectedScores, WeightRank
 from simbias.presets import presets
 
 AXES = ("correlation", "scale")

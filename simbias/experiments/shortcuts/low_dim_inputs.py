@@ -35,14 +35,10 @@ from simbias.core import (
 )
 from simbias.datasets.shortcuts.slabs import Slabs, slabs
 from simbias.errors import BadInput
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Law, Panels
+from simbias.flows import Descent
 from simbias.losses import logistic
-from simbias.measures.randomised.projected_scores import ProjectedScores
-from simbias.measures.rank.weight_rank import WeightRank
-from simbias.measures.risk.train_accuracy import TrainAccuracy
+from simbias.measures import ProjectedScores, TrainAccuracy, WeightRank
 from simbias.presets import presets
 
 AXES = ("scale",)

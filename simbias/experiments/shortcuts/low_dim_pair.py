@@ -31,14 +31,13 @@ from simbias.core import (
     Index,
     Real,
 )
-from simbias.datasets.shortcuts.slabs import slabs
+from simbias.datasets import slabs
 from simbias.experiments.shortcuts.low_dim_inputs import RANK, RATE, Paired, paired
-from simbias.figures.kinds import Curves
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Panels
+from simbias.flows import Descent
 from simbias.introspection.outputs import second_sample
 from simbias.losses import logistic
-from simbias.measures.pairs.pair_scores import PairScores
+from simbias.measures import PairScores
 from simbias.presets import presets
 
 AXES: tuple[str, ...] = ()

@@ -24,12 +24,10 @@ from simbias.experiments.shortcuts.low_dim_inputs import (
     RATE,
     make,
 )
-from simbias.figures.kinds import Curves
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Panels
+from simbias.flows import Descent
 from simbias.losses import logistic
-from simbias.measures.randomised.projected_scores import ProjectedScores
-from simbias.measures.rank.weight_rank import WeightRank
+from simbias.measures import ProjectedScores, WeightRank
 from simbias.presets import presets
 
 AXES = ("simple",)

@@ -40,16 +40,17 @@ from simbias.experiments.shortcuts._slabs import (
     way,
     within_reach,
 )
-from simbias.figures.kinds import Drawing
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Drawing, Panels
+from simbias.flows import Descent
 from simbias.losses import logistic
-from simbias.measures.randomised.decision_plane import DecisionPlane
-from simbias.measures.randomised.feature_dependence import FeatureDependence
-from simbias.measures.randomised.randomised_logits import RandomisedLogits
-from simbias.measures.randomised.universal_perturbation import UniversalPerturbation
+from simbias.measures import (
+    DecisionPlane,
+    FeatureDependence,
+    RandomisedLogits,
+    UniversalPerturbation,
+)
 from simbias.presets import presets
-from simbias.stops.train_accuracy_above import TrainAccuracyAbove
+from simbias.stops import TrainAccuracyAbove
 
 # What the figure and the claims read.
 AXES = ("law",)

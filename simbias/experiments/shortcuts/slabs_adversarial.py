@@ -22,12 +22,11 @@ from simbias.claims import smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.experiments._farthest import farthest
 from simbias.experiments.shortcuts import _slabs
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Panels
+from simbias.flows import Descent
 from simbias.losses import logistic
-from simbias.measures.randomised.adversarial_accuracy import AdversarialAccuracy
-from simbias.measures.randomised.decision_plane import DecisionPlane
-from simbias.networks.adversarial import Adversarial
+from simbias.measures import AdversarialAccuracy, DecisionPlane
+from simbias.networks import Adversarial
 from simbias.presets import presets
 
 Training = Literal["plain", "l2", "l2-wide", "linf"]

@@ -34,12 +34,10 @@ from simbias.experiments.shortcuts._slabs import (
     placed,
     way,
 )
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Law, Panels
+from simbias.flows import Descent
 from simbias.losses import logistic
-from simbias.measures.randomised.decision_plane import DecisionPlane
-from simbias.measures.randomised.feature_dependence import FeatureDependence
+from simbias.measures import DecisionPlane, FeatureDependence
 from simbias.presets import presets
 
 # Training accuracy at which the published runs on noisy data end.

@@ -8,7 +8,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.checks.values import positive_integer
 from simbias.core import Dataset
 from simbias.errors import BadInput
-from simbias.networks.two_layer import TwoLayer
+from simbias.networks import TwoLayer
 
 BASRI = "Basri et al. (2019), arXiv:1906.00425"
 

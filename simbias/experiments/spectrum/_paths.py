@@ -13,7 +13,7 @@ from simbias.core import AbstractNetwork, Dataset, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
 from simbias.errors import BadInput
 from simbias.measures.spectrum.path_spectrum import Kind, PathSpectrum, Sample
-from simbias.networks.dense.mlp_init import torch_default
+from simbias.networks import torch_default
 
 CLASSES = 10
 # Periods there and back above which a frequency is called high: four on the way.

@@ -15,7 +15,7 @@ from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
 from simbias.core import Dataset, Estimate
 from simbias.errors import BadInput
-from simbias.measures.spectrum.amplitudes import Amplitudes
+from simbias.measures import Amplitudes
 
 RAHAMAN = "Rahaman et al. (2019), arXiv:1806.08734"
 Sizes = Literal["equal", "rising"]

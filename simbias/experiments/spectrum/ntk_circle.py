@@ -30,14 +30,12 @@ from simbias.core import (
 from simbias.errors import BadInput
 from simbias.experiments._times import log_steps
 from simbias.experiments.spectrum._circle import BASRI, kernel_network, on_circle
+from simbias.figures import law_line, legend_below
 from simbias.figures.band import band
-from simbias.figures.laws import law_line
-from simbias.figures.legends import legend_below
 from simbias.figures.style import COLOURS, blank, style
-from simbias.flows.descent import Descent
+from simbias.flows import Descent
 from simbias.losses import half_mse
-from simbias.measures.kernel.kernel_rates import KernelRates
-from simbias.measures.spectrum.circle_shares import CircleShares
+from simbias.measures import CircleShares, KernelRates
 from simbias.presets import presets
 from simbias.theory.circle_kernel import circle_eigenvalues
 

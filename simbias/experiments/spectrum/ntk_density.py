@@ -22,12 +22,10 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
 from simbias.experiments._times import log_steps
 from simbias.experiments.spectrum._circle import kernel_network, on_circle
-from simbias.figures.kinds import Curves, Points
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Law, Panels, Points
+from simbias.flows import Descent
 from simbias.losses import half_mse
-from simbias.measures.spectrum.arc_shares import ArcShares
+from simbias.measures import ArcShares
 from simbias.presets import presets
 from simbias.theory.circle_kernel import circle_eigenvalues
 

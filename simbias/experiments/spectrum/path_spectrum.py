@@ -26,11 +26,10 @@ from simbias.experiments.spectrum._paths import (
     high_share,
     wrong_in_training,
 )
-from simbias.figures.kinds import Curves
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Panels
+from simbias.flows import Descent
 from simbias.losses import cross_entropy
-from simbias.measures.risk.class_accuracy import ClassAccuracy
+from simbias.measures import ClassAccuracy
 from simbias.measures.spectrum.path_spectrum import Kind
 from simbias.presets import presets
 

@@ -31,11 +31,10 @@ from simbias.experiments.spectrum._waves import (
     times_to,
     waves,
 )
-from simbias.figures.kinds import Curves, HeatMap
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, HeatMap, Panels
+from simbias.flows import Descent
 from simbias.losses import mse
-from simbias.networks.dense.mlp_init import torch_default
+from simbias.networks import torch_default
 from simbias.presets import presets
 
 AXES = ("sizes",)

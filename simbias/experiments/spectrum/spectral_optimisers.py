@@ -24,14 +24,11 @@ from simbias.experiments.spectrum._waves import (
     places,
     waves,
 )
-from simbias.figures.kinds import Curves, HeatMap, Spectrum
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, HeatMap, Law, Panels, Spectrum
+from simbias.flows import Descent
 from simbias.losses import mse
-from simbias.measures.risk.train_risk import TrainRisk
-from simbias.measures.spectrum.outputs_and_targets import OutputsAndTargets
-from simbias.networks.dense.mlp_init import torch_default
+from simbias.measures import OutputsAndTargets, TrainRisk
+from simbias.networks import torch_default
 from simbias.presets import presets
 
 AXES = ("flow.optimiser",)

@@ -30,16 +30,11 @@ from simbias.core import (
 )
 from simbias.experiments._times import by_step, log_steps
 from simbias.experiments.spectrum._waves import RAHAMAN, places, times_to
-from simbias.figures.kinds import Curves
-from simbias.figures.look import Law
-from simbias.figures.panels import Panels
-from simbias.flows.descent import Descent
+from simbias.figures import Curves, Law, Panels
+from simbias.flows import Descent
 from simbias.losses import mse
-from simbias.measures.risk.excess_risk import ExcessRisk
-from simbias.measures.risk.train_risk import TrainRisk
-from simbias.measures.spectrum.high_share import HighShare
-from simbias.measures.spectrum.octave_bands import OctaveBands
-from simbias.networks.dense.mlp_init import torch_default
+from simbias.measures import ExcessRisk, HighShare, OctaveBands, TrainRisk
+from simbias.networks import torch_default
 from simbias.numerics.octaves import check_octaves
 from simbias.presets import presets
 
