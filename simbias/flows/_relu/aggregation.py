@@ -10,6 +10,8 @@ Those of a class that are not parallel, a *bundle*, are moved by representatives
 long as none of them can meet a plane or leave one.  So no step looks at all neurons.
 """
 
+from dataclasses import replace
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -186,10 +188,10 @@ def _upright(few: ClassBasis) -> ClassBasis:
     """The largest row of each class such that its first neuron has a positive part."""
     sign = jnp.where(few.part[few.first, -1] < 0, -1, 1).astype(few.part.dtype)
     last = few.part[:, -1] * sign[few.class_of], few.root[:, :, -1] * sign[:, None]
-    return eqx.tree_at(
-        lambda f: (f.part, f.root),
+    return replace(
         few,
-        (few.part.at[:, -1].set(last[0]), few.root.at[:, :, -1].set(last[1])),
+        part=few.part.at[:, -1].set(last[0]),
+        root=few.root.at[:, :, -1].set(last[1]),
     )
 
 
@@ -210,13 +212,10 @@ def _with_rays(
     share = jnp.where(
         is_last, (scaled / _positive(jnp.sqrt(total))[class_of])[:, None], 0
     )
-    return eqx.tree_at(
-        lambda f: (f.root, f.part),
+    return replace(
         few,
-        (
-            jnp.where(is_ray[:, None, None], ray, few.root),
-            jnp.where(is_ray[class_of][:, None], share, few.part),
-        ),
+        root=jnp.where(is_ray[:, None, None], ray, few.root),
+        part=jnp.where(is_ray[class_of][:, None], share, few.part),
     )
 
 

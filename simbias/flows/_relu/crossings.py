@@ -1,6 +1,7 @@
 """Neurons that meet data hyperplanes during a step, one event after the other."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import equinox as eqx
 import jax
@@ -78,11 +79,11 @@ def _next_event_of_free(step: Step, trajectory: Trajectory) -> Trajectory:
     """`_next_event` of neurons that hold no pin."""
     slots = trajectory.sliding
     one = jax.tree.map(lambda v: v[:, :1], slots)
-    new = _next_event(step, eqx.tree_at(lambda c: c.sliding, trajectory, one))
+    new = _next_event(step, replace(trajectory, sliding=one))
     sliding = jax.tree.map(
         lambda a, b: jnp.concatenate([a, b[:, 1:]], 1), new.sliding, slots
     )
-    return eqx.tree_at(lambda c: c.sliding, new, sliding)
+    return replace(new, sliding=sliding)
 
 
 def _next_event(step: Step, trajectory: Trajectory) -> Trajectory:
@@ -94,8 +95,8 @@ def _next_event(step: Step, trajectory: Trajectory) -> Trajectory:
     decision = decide(trajectory, step, k, begin, there)
     new = _redirected(trajectory, step, begin, there, decision)
     is_pending = may_meet(new, step) & (new.event_count < MAX_EVENTS)
-    new = eqx.tree_at(lambda c: c.is_pending, new, is_pending)
-    old = eqx.tree_at(lambda c: c.is_pending, trajectory, jnp.zeros_like(found))
+    new = replace(new, is_pending=is_pending)
+    old = replace(trajectory, is_pending=jnp.zeros_like(found))
     pick = lambda a, b: jnp.where(found.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
     return jax.tree.map(pick, new, old)
 

@@ -1,5 +1,6 @@
 """One attempted step of the exact flow of a ReLU network."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -12,7 +13,12 @@ from simbias.flows._relu.clearance import turned_by
 from simbias.flows._relu.crossings import MAX_EVENTS
 from simbias.flows._relu.events import Events, kinds_of_leaving
 from simbias.flows._relu.frozen import Rates, Sample, output_rates
-from simbias.flows._relu.integrate_step import Options, integrate_step, whole_step
+from simbias.flows._relu.integrate_step import (
+    IntegratedStep,
+    Options,
+    integrate_step,
+    whole_step,
+)
 from simbias.flows._relu.masked_rows import on_wanted_rows, rows_at_once, rows_of
 from simbias.flows._relu.neuron_state import NeuronState, nonunique_at_apex
 from simbias.flows._relu.noninteracting import lag_of_growth
@@ -67,20 +73,87 @@ def attempt_step(
     Where it `is_noninteracting` each neuron is followed by itself instead, under
     residuals that stand still, and what f moves in them is the error.
     """
-    slope, aggregated = options.slope, neurons.aggregated
-    integrated = integrate_step(
+    step = integrate_step(
         neurons, sample, length, options, stiffness, is_noninteracting
     )
-    trajectory, clear, end, error, late, order, evaluations, stiffness = integrated
-    size = sizes(neurons.w, neurons.a, aggregated)
-    share = lambda *parts: norm_of_rows(*parts) / jnp.where(size > 0, size, 1)
+    coupled = _coupled(step, neurons, sample, length, options)
+    is_endless = step.trajectory.event_count >= MAX_EVENTS
+    if is_noninteracting is not None:
+        is_endless &= ~is_noninteracting
+    held, is_undone = _released(
+        step.trajectory, coupled, neurons, sample, length, options, is_endless
+    )
+    error = _error(step, coupled, held, neurons, options, is_endless)
+    if is_noninteracting is not None:
+        felt = _felt(step, coupled.rates, neurons, length, options)
+        error = jnp.where(is_noninteracting, felt, error)
+    tried_again = jnp.maximum(error, _HALVE**step.order)
+    error = jnp.where(jnp.any(is_undone | held.is_over), tried_again, error)
+    if not sample.is_output_frozen:
+        w, a = _rebalanced(held.w, held.a, neurons)
+        held = held._replace(w=w, a=a)
 
+    trajectory, aggregated = step.trajectory, neurons.aggregated
+    pull = sample.pulls(coupled.rates.residual)
+    at_apex = nonunique_at_apex(neurons, held.w, held.a, pull, sample, options.slope)
+    has_changed = jnp.any(held.released > 0) | jnp.any(is_endless)
+    classes = _classes_if(has_changed, held.is_above, held.sliding, coupled.classes)
+    clear = step.clear
+    if clear is not None:
+        clear = turned_by(clear, trajectory.end.w, held.w)
+        clear = jnp.where(held.released > 0, 0, clear)
+    exceeds_bound = None
+    if aggregated is not None:
+        points = control_points(whole_step(neurons, step.end, step.late), length)
+        exceeds_bound = aggregated.may_meet(*points, held.w) | ~aggregated.hold(
+            held.sliding
+        )
+    behind = jnp.int32(1) if aggregated is None else aggregated.count.astype(jnp.int32)
+    count = lambda v: jnp.sum(v * behind).astype(jnp.int32)
+    residual = coupled.rates.residual
+    return Attempt(
+        neurons=_arrived(held, residual, sample, classes, clear, aggregated),
+        error=error,
+        order=step.order,
+        evaluations=step.evaluations,
+        stiffness=step.stiffness,
+        crossings=count(trajectory.crossings),
+        slides=count(trajectory.slides),
+        released=count(trajectory.released) + count(held.released),
+        nonunique_events=count(held.nonunique_events + at_apex),
+        is_full=jnp.any(trajectory.is_full),
+        events=_with_releases(trajectory, held),
+        exceeds_bound=exceeds_bound,
+    )
+
+
+class _Coupled(NamedTuple):
+    """Neurons once they have felt the events of all, what moved them, and the field."""
+
+    w: Float[Array, "m e"]
+    a: Float[Array, "m k"]
+    dw: Float[Array, "m e"]
+    da: Float[Array, "m k"]
+    rates: Rates
+    classes: ActivationClasses | None
+
+
+def _coupled(
+    step: IntegratedStep,
+    neurons: NeuronState,
+    sample: Sample,
+    length: Float[Array, ""],
+    options: Options,
+) -> _Coupled:
+    """The field at the end, and all neurons moved by what events changed in r."""
+    trajectory, stiffness = step.trajectory, step.stiffness
     w, a, sliding = trajectory.end.w, trajectory.end.a, trajectory.sliding
     has_met = jnp.any(trajectory.event_count > 0)
-    known = _classes_if(has_met, trajectory.is_above, sliding, neurons.classes)
+    classes = _classes_if(has_met, trajectory.is_above, sliding, neurons.classes)
     rates = field_at(
-        w, a, trajectory.is_above, sliding, known, sample, slope, aggregated
-    )
+        w, a, trajectory.is_above, sliding, classes, sample, options.slope,
+        neurons.aggregated,
+    )  # fmt: skip
     weight = norm_of_rows(a)
     total = jnp.sum(weight * trajectory.shift)
     has_events = total > 0
@@ -91,82 +164,94 @@ def attempt_step(
         decay = jnp.where(stiffness.is_stiff, stiffness.radius, 0)
         half = half / (1 + decay * half)
     dw, da = half * (rates.w - trajectory.end.dw), half * (rates.a - trajectory.end.da)
-    w, a = w + dw, a + da
+    return _Coupled(w + dw, a + da, dw, da, rates, classes)
 
+
+def _released(
+    trajectory: Trajectory,
+    coupled: _Coupled,
+    neurons: NeuronState,
+    sample: Sample,
+    length: Float[Array, ""],
+    options: Options,
+    is_endless: Bool[Array, " m"],
+) -> tuple[Held, Bool[Array, " m"]]:
+    """Sides as they are seen, sliding that holds, and neurons that need a new try."""
+    w, a, rates = coupled.w, coupled.a, coupled.rates
     drive = length * jnp.sum(a[:, :, None] * rates.moment, axis=1)
     limit = rounding(w) * largest_of_rows(w, neurons.w, drive)
-    is_endless = trajectory.event_count >= MAX_EVENTS
-    if is_noninteracting is not None:
-        is_endless &= ~is_noninteracting
     is_above, is_undone = _standing(trajectory, neurons, sample, w, limit, is_endless)
-
     none = jnp.zeros(w.shape[:1], jnp.int32)
     no = jnp.zeros_like(is_undone)
-    held = Held(w, a, rates.moment, is_above, sliding, none, none, no)
+    held = Held(w, a, rates.moment, is_above, trajectory.sliding, none, none, no)
     rows = options.rows_of(*neurons.is_above.shape)
-    pull, tolerance = sample.pulls(rates.residual), options.rtol * size
+    pull = sample.pulls(rates.residual)
+    aggregated = neurons.aggregated
+    tolerance = options.rtol * sizes(neurons.w, neurons.a, aggregated)
     are_own = None if aggregated is None else aggregated.are_own()
-    held = release(held, sample, pull, length, slope, tolerance, rows, are_own)
-    let_go = share(held.w - w)
-    if not sample.is_output_frozen:
-        w, a = _rebalanced(held.w, held.a, neurons)
-        held = held._replace(w=w, a=a)
+    held = release(held, sample, pull, length, options.slope, tolerance, rows, are_own)
+    return held, is_undone
+
+
+def _error(
+    step: IntegratedStep,
+    coupled: _Coupled,
+    held: Held,
+    neurons: NeuronState,
+    options: Options,
+    is_endless: Bool[Array, " m"],
+) -> Float[Array, ""]:
+    """The largest of the errors of method, events and coupling, over the tolerance.
+
+    Each to the power that makes it one of the order of the method.
+    """
+    share, end = _share_of(neurons), step.end
+    let_go = share(held.w - coupled.w)
     moved = share(end.w - neurons.w, end.a - neurons.a)
-    change = moved + _change(neurons.rates.moment, late.moment)
-    kink = share(trajectory.shift[:, None]) * change ** (_EVENT_ORDER - 1)
+    change = moved + _change(neurons.rates.moment, step.late.moment)
+    kink = share(step.trajectory.shift[:, None]) * change ** (_EVENT_ORDER - 1)
     kink = kink + let_go * change + jnp.where(is_endless, moved, 0)
-    relative = lambda v: _root_mean_square(v, moved, aggregated) / options.rtol
-    scaled = jnp.maximum(
-        relative(share(error.w, error.a)),
+    relative = lambda v: _root_mean_square(v, moved, neurons.aggregated) / options.rtol
+    return jnp.maximum(
+        relative(share(step.error.w, step.error.a)),
         jnp.maximum(
-            relative(kink) ** (order / _EVENT_ORDER),
-            relative(share(dw, da)) ** (order / _COUPLING_ORDER),
+            relative(kink) ** (step.order / _EVENT_ORDER),
+            relative(share(coupled.dw, coupled.da)) ** (step.order / _COUPLING_ORDER),
         ),
     )
-    if is_noninteracting is not None:
-        felt = lag_of_growth(neurons, length) * share(
-            rates.w - trajectory.end.dw, rates.a - trajectory.end.da
-        )
-        felt = jnp.where(jnp.all(trajectory.begin == 1), relative(felt), jnp.inf)
-        scaled = jnp.where(is_noninteracting, felt, scaled)
-    is_undone |= held.is_over
-    scaled = jnp.where(jnp.any(is_undone), jnp.maximum(scaled, _HALVE**order), scaled)
-    nonunique_events = nonunique_at_apex(neurons, held.w, held.a, pull, sample, slope)
-    behind = jnp.int32(1) if aggregated is None else aggregated.count.astype(jnp.int32)
-    count = lambda v: jnp.sum(v * behind).astype(jnp.int32)
-    events = trajectory.events
-    if events is not None:
-        plane = trajectory.sliding.plane
-        leaves = (plane >= 0) & (held.sliding.plane != plane)
-        plane = jnp.maximum(plane, 0)
-        is_up = jnp.take_along_axis(held.is_above, plane, axis=1)
-        now = jnp.ones_like(trajectory.begin)
-        events = events.noted(now, plane, kinds_of_leaving(is_up, leaves))
-    has_changed = jnp.any(held.released > 0) | jnp.any(is_endless)
-    known = _classes_if(has_changed, held.is_above, held.sliding, known)
-    if clear is not None:
-        clear = turned_by(clear, trajectory.end.w, held.w)
-        clear = jnp.where(held.released > 0, 0, clear)
-    exceeds_bound = None
-    if aggregated is not None:
-        points = control_points(whole_step(neurons, end, late), length)
-        exceeds_bound = aggregated.may_meet(*points, held.w) | ~aggregated.hold(
-            held.sliding
-        )
-    return Attempt(
-        neurons=_arrived(held, rates.residual, sample, known, clear, aggregated),
-        error=scaled,
-        order=order,
-        evaluations=evaluations,
-        stiffness=stiffness,
-        crossings=count(trajectory.crossings),
-        slides=count(trajectory.slides),
-        released=count(trajectory.released) + count(held.released),
-        nonunique_events=count(held.nonunique_events + nonunique_events),
-        is_full=jnp.any(trajectory.is_full),
-        events=events,
-        exceeds_bound=exceeds_bound,
-    )
+
+
+def _felt(
+    step: IntegratedStep,
+    rates: Rates,
+    neurons: NeuronState,
+    length: Float[Array, ""],
+    options: Options,
+) -> Float[Array, ""]:
+    """The error of neurons that were followed alone: what f moves in the residuals."""
+    share, end = _share_of(neurons), step.trajectory.end
+    moved = share(step.end.w - neurons.w, step.end.a - neurons.a)
+    felt = lag_of_growth(neurons, length) * share(rates.w - end.dw, rates.a - end.da)
+    felt = _root_mean_square(felt, moved, neurons.aggregated) / options.rtol
+    return jnp.where(jnp.all(step.trajectory.begin == 1), felt, jnp.inf)
+
+
+def _share_of(neurons: NeuronState) -> Callable[..., Float[Array, " m"]]:
+    """Of changes of w, or of w and a, the norms relative to |(w, a)|."""
+    size = sizes(neurons.w, neurons.a, neurons.aggregated)
+    return lambda *parts: norm_of_rows(*parts) / jnp.where(size > 0, size, 1)
+
+
+def _with_releases(trajectory: Trajectory, held: Held) -> Events | None:
+    """The events of the step, with the planes that neurons leave at its end."""
+    if trajectory.events is None:
+        return None
+    plane = trajectory.sliding.plane
+    leaves = (plane >= 0) & (held.sliding.plane != plane)
+    plane = jnp.maximum(plane, 0)
+    is_up = jnp.take_along_axis(held.is_above, plane, axis=1)
+    now = jnp.ones_like(trajectory.begin)
+    return trajectory.events.noted(now, plane, kinds_of_leaving(is_up, leaves))
 
 
 def _classes_if(

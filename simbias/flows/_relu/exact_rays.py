@@ -2,6 +2,7 @@
 
 import functools
 import operator
+from dataclasses import replace
 
 import equinox as eqx
 import jax
@@ -78,18 +79,17 @@ def cross_planes(
     goes = lambda moving: jnp.any(moving.goes)
     moving = repeat_while(goes, turn)((arrays, sliding), moving)
     moment = moving.moment[:, None]
-    trajectory = eqx.tree_at(
-        lambda c: (
-            c.start.w, c.start.a, c.early, c.late, c.begin, c.is_above, c.event_count,
-            c.crossings, c.is_pending,
-        ),
+    trajectory = replace(
         trajectory,
-        (
-            moving.w, moving.a[:, None], moment, moment, moving.begin, moving.is_above,
-            moving.event_count, moving.crossings,
-            trajectory.is_pending & moving.is_held_up,
-        ),
-    )  # fmt: skip
+        begin=moving.begin,
+        start=trajectory.start._replace(w=moving.w, a=moving.a[:, None]),
+        is_above=moving.is_above,
+        early=moment,
+        late=moment,
+        event_count=moving.event_count,
+        crossings=moving.crossings,
+        is_pending=trajectory.is_pending & moving.is_held_up,
+    )
     return trajectory, moving.is_held_up
 
 
@@ -131,9 +131,7 @@ def _over_the_nearest(moving: Moving, sliding: SlidingPlanes, step: Step) -> Mov
     look, at = _nearest(moving, sliding, step, groups)
     sides = moving.is_above
     few = jnp.take_along_axis(sides, at, axis=1, mode="clip")
-    here = eqx.tree_at(
-        lambda v: (v.is_above, v.tau), moving, (few, jnp.zeros_like(moving.tau))
-    )
+    here = replace(moving, is_above=few, tau=jnp.zeros_like(moving.tau))
     arrays, static = eqx.partition(step, eqx.is_array)
 
     def turn(context, moving):
@@ -147,7 +145,7 @@ def _over_the_nearest(moving: Moving, sliding: SlidingPlanes, step: Step) -> Mov
     goes = moving.goes & (there.begin < 1) & ~there.is_held_up
     # Where nothing was met it is not known when something will be: a look at all tells.
     is_stuck = goes & (there.event_count == moving.event_count)
-    there = eqx.tree_at(lambda v: (v.is_above, v.goes), there, (is_above, is_stuck))
+    there = replace(there, is_above=is_above, goes=is_stuck)
 
     def at_all(context, moving):
         arrays, sliding = context
@@ -157,7 +155,7 @@ def _over_the_nearest(moving: Moving, sliding: SlidingPlanes, step: Step) -> Mov
     there = when(at_all)(jnp.any(is_stuck), (arrays, sliding), there)
     waits = jnp.maximum(there.waits - 1, 0)
     goes = jnp.where(is_stuck, there.goes, goes)
-    return eqx.tree_at(lambda v: (v.goes, v.waits), there, (goes, waits))
+    return replace(there, goes=goes, waits=waits)
 
 
 def _nearest(

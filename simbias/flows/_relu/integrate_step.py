@@ -1,9 +1,9 @@
 """Every neuron at the end of a step, under residuals that no event has moved."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import diffrax
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
@@ -86,7 +86,7 @@ def integrate_step(
         pulls = sample.pulls(neurons.rates.residual), sample.pulls(late.residual)
         step = Step(sample, *pulls, length, options.slope, rtol)
         ahead = prospect(trajectory, step, neurons.clear)
-        trajectory = eqx.tree_at(lambda c: c.is_pending, trajectory, ahead.is_pending)
+        trajectory = replace(trajectory, is_pending=ahead.is_pending)
         trajectory = follow_events(
             trajectory, step, options.rows_of(*neurons.is_above.shape)
         )

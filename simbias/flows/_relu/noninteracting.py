@@ -15,6 +15,8 @@ at 1e-270 wait no longer than others.  Expects one output and |a| ≥ |w|, which
 keeps: then a has one sign for ever.
 """
 
+from dataclasses import replace
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -123,9 +125,7 @@ def follow_noninteracting(
     start = trajectory.start._replace(w=w, a=a)
     moves = jnp.any(trajectory.start.a != 0, axis=1) & is_wanted
     begin = jnp.where(moves, trajectory.begin, 1)
-    trajectory = eqx.tree_at(
-        lambda c: (c.start, c.is_pending, c.begin), trajectory, (start, moves, begin)
-    )
+    trajectory = replace(trajectory, begin=begin, start=start, is_pending=moves)
     meets = moves
     if clear is not None:
         trajectory, clear = _without_planes(trajectory, step, clear)
@@ -169,9 +169,7 @@ def _without_planes(
     )
     rest = trajectory.is_pending & ~is_clear
     begin = jnp.where(is_clear, 1, trajectory.begin)
-    trajectory = eqx.tree_at(
-        lambda c: (c.start, c.is_pending, c.begin), trajectory, (start, rest, begin)
-    )
+    trajectory = replace(trajectory, begin=begin, start=start, is_pending=rest)
     return trajectory, jnp.where(is_clear, clear - turned, clear)
 
 
@@ -189,7 +187,7 @@ def _decided(
     _, k = next_plane(
         there.w, velocity, trajectory.is_above, data.normal.T[:, None], slack_of(step)
     )
-    ahead = eqx.tree_at(lambda c: c.end.w, trajectory, there.w + velocity)
+    ahead = replace(trajectory, end=trajectory.end._replace(w=there.w + velocity))
     k = concave_first(ahead, step, k, trajectory.begin, there)
     decision = decide(trajectory, step, k, trajectory.begin, there)
     plane, is_full = held_after(sliding.plane, decision)
@@ -199,21 +197,20 @@ def _decided(
     crosses = ~decision.starts_sliding & ~decision.stays
     dual = dual_basis(normals)
     count = lambda old, new: old + new.astype(old.dtype)
-    new = eqx.tree_at(
-        lambda c: (
-            c.start.w, c.early, c.late, c.is_above, c.sliding.plane, c.sliding.dual,
-            c.event_count, c.crossings, c.slides, c.released, c.is_full, c.is_pending,
-        ),
+    new = replace(
         trajectory,
-        (
-            project(there.w, normals, dual), moment, moment,
-            decision.sides(trajectory.is_above, data.planes), plane, dual,
-            trajectory.event_count + 1, count(trajectory.crossings, crosses),
-            count(trajectory.slides, decision.starts_sliding),
-            count(trajectory.released, jnp.sum(released, axis=1)),
-            trajectory.is_full | is_full, trajectory.event_count < most_events(step),
-        ),
-    )  # fmt: skip
+        start=there._replace(w=project(there.w, normals, dual)),
+        is_above=decision.sides(trajectory.is_above, data.planes),
+        sliding=replace(sliding, plane=plane, dual=dual),
+        early=moment,
+        late=moment,
+        event_count=trajectory.event_count + 1,
+        crossings=count(trajectory.crossings, crosses),
+        slides=count(trajectory.slides, decision.starts_sliding),
+        released=count(trajectory.released, jnp.sum(released, axis=1)),
+        is_full=trajectory.is_full | is_full,
+        is_pending=trajectory.event_count < most_events(step),
+    )
     return new, jnp.zeros_like(is_held_up)
 
 
@@ -236,8 +233,4 @@ def _arrived(
     # would turn the whole array round to gather its columns, and again to go on.
     first = data.planes.first
     is_above = jax.lax.map(lambda side: side[first], trajectory.is_above)
-    return eqx.tree_at(
-        lambda c: (c.start, c.end, c.sliding, c.is_above),
-        trajectory,
-        (end, end, still, is_above),
-    )
+    return replace(trajectory, start=end, end=end, sliding=still, is_above=is_above)

@@ -1,8 +1,8 @@
 """Neurons that leave the hyperplanes they slide on."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
@@ -71,7 +71,7 @@ def release(
     held, is_due = _excursions(held, pull, length, slope, tolerance)
     if are_own is not None:
         excursion = jnp.where(are_own[:, None], held.sliding.excursion, 0)
-        held = eqx.tree_at(lambda h: h.sliding.excursion, held, excursion)
+        held = held._replace(sliding=replace(held.sliding, excursion=excursion))
         is_due &= are_own
 
     def let_go(context, due):

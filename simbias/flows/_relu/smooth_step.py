@@ -6,6 +6,7 @@ the Hessian).  Once that is what bounds the steps, Runge–Kutta–Chebyshev tak
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import diffrax
@@ -212,10 +213,10 @@ def _revised(stiffness: Stiffness, length: Float[Array, ""]) -> Stiffness:
     disagrees = jnp.where(stiffness.is_stiff, stretch < _EASY, stretch > _STIFF)
     votes = jnp.maximum(stiffness.votes + jnp.where(disagrees, 1, -1), 0)
     changes = votes >= _VOTES
-    return eqx.tree_at(
-        lambda s: (s.is_stiff, s.votes),
+    return replace(
         stiffness,
-        (stiffness.is_stiff ^ changes, jnp.where(changes, 0, votes)),
+        is_stiff=stiffness.is_stiff ^ changes,
+        votes=jnp.where(changes, 0, votes),
     )
 
 
