@@ -17,6 +17,7 @@ from typing import Any
 import simbias.experiments
 import simbias.flows
 from simbias.errors import BadInput
+from simbias.preset_names import SIZES, preset_of, size_of
 
 # The entry points by which another package brings experiments: name -> module.
 GROUP = "simbias.experiments"
@@ -109,6 +110,22 @@ def experiment_file(name: str) -> pathlib.Path | None:
     return _source(_installed()[name][0].module) if name in _installed() else None
 
 
+def variants(name: str) -> list[str]:
+    """Names of the variants of an experiment, read off its file; it is not imported."""
+    file = experiment_file(name)
+    for node in ast.walk(_tree(file)) if file else ():
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "presets":
+            names = [one.arg for one in node.keywords if one.arg]
+            return [k for k in names if k not in SIZES and size_of(k) == "quick"]
+    return []
+
+
+def preset_names(name: str) -> list[str]:
+    """Presets of an experiment; it is not imported."""
+    named = [preset_of(one, size) for one in variants(name) for size in SIZES]
+    return [*SIZES, *named]
+
+
 def themes() -> dict[str, tuple[str, list[str]]]:
     """Theme -> what it is about, and its experiments; imports none of them.
 
@@ -186,8 +203,12 @@ def _source(module: str) -> pathlib.Path | None:
 
 
 def _title(file: pathlib.Path | None) -> str:
+    said = None if file is None else ast.get_docstring(_tree(file))
+    return (said or "").partition("\n")[0]
+
+
+def _tree(file: pathlib.Path) -> ast.Module:
     try:
-        text = "" if file is None else file.read_text(encoding="utf-8")
-        return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+        return ast.parse(file.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError):
-        return ""
+        return ast.Module([], [])

@@ -5,7 +5,8 @@ A comment before a block says how, or why not:
     <!-- not run: it needs Slurm -->
     <!-- long: a minute -->           run by `pytest -m long`
     <!-- planned: hours -->           of `simbias run` the options are checked, no more
-    <!-- elsewhere: … -->             plain `simbias run NAME`, which another test runs
+    <!-- elsewhere: … -->             `simbias run NAME`, or a variant, which another
+                                     test runs
     <!-- with torch: … -->            run where that library is
 
 `<!-- long, but for git, pip: … -->` leaves lines of these programs out.  A block
@@ -24,6 +25,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 from simbias import cli
+from simbias.preset_names import SIZES, preset_of
 from simbias.registry import experiment_names, themes
 
 _MARK = re.compile(
@@ -111,12 +113,17 @@ def shortened(words: list[str], *, is_planned: bool) -> list[str]:
         return ["check", "three_points", *(w for w in words[1:] if w not in themes())]
     if words[0] != "run" or words[1] not in experiment_names():
         return words
+    asked = "quick"
     if "--preset" not in words:
         words = [*words, "--preset", "smoke"]
+    elif (preset := words[words.index("--preset") + 1]) not in SIZES:
+        asked = preset
+        small = preset_of(preset, "smoke")
+        words = [small if w == preset and not is_planned else w for w in words]
     if is_planned:
         where = ["--workers", "0", "--out", f"planned/{abs(hash(tuple(words)))}"]
         return [*ends(words), *where]
-    return words if "--out" in words else [*words, "--out", f"runs/{words[1]}-quick"]
+    return words if "--out" in words else [*words, "--out", f"runs/{words[1]}-{asked}"]
 
 
 def ends(words: list[str]) -> list[str]:

@@ -14,7 +14,7 @@ SOURCE = ROOT / "simbias"
 
 # Low to high; names on one line are siblings and do not import each other.
 LAYERS = [
-    {"errors", "suggestion"},
+    {"errors", "preset_names", "suggestion"},
     {"network"},
     {"wrapper"},
     {"core", "numerics"},

@@ -9,7 +9,7 @@ import pytest
 from blocks import Block, Put, blocks_of, run
 from tree import ROOT
 
-from simbias.registry import experiment_names
+from simbias.registry import experiment_names, variants
 
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
@@ -40,7 +40,11 @@ def test_what_is_run_elsewhere_is_there(page):
         for command in block.commands if block.kind == "elsewhere" else ():
             assert command[:2] == ["simbias", "run"]
             assert command[2] in experiment_names()
-            assert len(command) == 3
+            assert command[3:] in ([], *_presets(command[2]))
+
+
+def _presets(name: str) -> list[list[str]]:
+    return [["--preset", variant] for variant in variants(name)]
 
 
 @pytest.fixture

@@ -162,8 +162,8 @@ def test_what_is_missing_can_be_listed_alone(capsys):
         (
             'paper = "A"\nsource = ""\nread = ""\n[[statement]]\n'
             'number = "1"\nsays = "b"\ntried = [{ experiment = "threshold", '
-            'setting = "ours", preset = "large", claims = ["a"] }]',
-            "a `preset`, one of quick, paper",
+            'setting = "ours", preset = 3, claims = ["a"] }]',
+            "may have the name of a `preset`",
         ),
     ],
 )

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import functools
 
 import jax
 import pytest
@@ -12,10 +13,20 @@ from matplotlib.figure import Figure
 import simbias
 from simbias.core import Claim, Experiment
 from simbias.ensemble.plan import make_plan
+from simbias.flows.descent import Descent
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
-from simbias.presets import presets
-from simbias.registry import component, experiments, flows, modules, titles
+from simbias.preset_names import preset_of, run_name, size_of
+from simbias.presets import Presets, presets
+from simbias.registry import (
+    component,
+    experiments,
+    flows,
+    modules,
+    preset_names,
+    titles,
+    variants,
+)
 
 EXPERIMENTS = sorted(experiments())
 
@@ -26,10 +37,11 @@ PLANNED = [
     pytest.param(
         name,
         preset,
-        marks=[pytest.mark.long] * (preset == "quick" or name in LONG_TO_PLAN),
+        marks=[pytest.mark.long] * (size_of(preset) == "quick" or name in LONG_TO_PLAN),
     )
     for name in EXPERIMENTS
-    for preset in ("quick", "paper")
+    for preset in preset_names(name)
+    if size_of(preset) != "smoke"
 ]
 
 
@@ -55,17 +67,20 @@ def test_a_preset_of_another_name_is_refused_by_name(name):
         experiments()[name].experiment("quik")
 
 
+QUICK = Experiment(
+    name="mine",
+    make=lambda key, *, n=1, m=2: key,
+    cell={"n": (1, 2), "m": 3},
+    seeds=2,
+    flow=ReluFlow(),
+    loss=half_mse,
+    times=(1.0,),
+    measures={},
+)
+
+
 def test_presets_replace_values_of_the_cell_and_take_them_away():
-    quick = Experiment(
-        name="mine",
-        make=lambda key, *, n=1, m=2: key,
-        cell={"n": (1, 2), "m": 3},
-        seeds=2,
-        flow=ReluFlow(),
-        loss=half_mse,
-        times=(1.0,),
-        measures={},
-    )
+    quick = QUICK
     sizes = presets(quick, smoke={"cell": {"n": 1, "m": None}}, paper={"seeds": 9})
     assert sizes() == quick
     assert sizes("smoke") == dataclasses.replace(quick, cell={"n": 1})
@@ -76,6 +91,32 @@ def test_presets_replace_values_of_the_cell_and_take_them_away():
     assert sizes("paper", m=(4, 5)) == dataclasses.replace(
         quick, seeds=9, cell={"n": (1, 2), "m": (4, 5)}
     )
+
+
+def test_a_variant_comes_in_every_size():
+    sgd = {"flow": Descent(), "cell": {"m": (7, 8)}}
+    smoke, paper = {"seeds": 1, "cell": {"m": 3}}, {"seeds": 9}
+    sizes = presets(
+        QUICK, smoke=smoke, paper=paper, sgd=sgd, sgd_smoke={"cell": {"m": 4}}
+    )
+    is_sgd = functools.partial(dataclasses.replace, QUICK, flow=Descent())
+    assert sizes("sgd") == is_sgd(cell={"n": (1, 2), "m": (7, 8)})
+    assert sizes("sgd_smoke") == is_sgd(cell={"n": (1, 2), "m": 4}, seeds=1)
+    assert sizes("sgd_paper") == is_sgd(cell={"n": (1, 2), "m": (7, 8)}, seeds=9)
+    assert sizes("smoke") == dataclasses.replace(
+        QUICK, seeds=1, cell={"n": (1, 2), "m": 3}
+    )
+    with pytest.raises(simbias.BadInput, match=r"paper, sgd_smoke, sgd, .*mean 'sgd'"):
+        sizes("sdg")
+    with pytest.raises(simbias.BadInput, match=r"`sgd_paper` is a size of a variant"):
+        presets(QUICK, smoke={}, paper={}, sgd_paper={})
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_presets_of_a_file_are_those_of_its_experiment(name):
+    made = experiments()[name].experiment
+    if isinstance(made, Presets):
+        assert preset_names(name) == [*made.changes]
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -157,14 +198,19 @@ LONGEST = (
     "stragglers",
     "symmetry_breaking_lattice",
     "threshold_scaling",
-    "threshold_sgd",
+    "threshold-sgd",
     "unseen_entry",
     "xor_clusters",
     "xor_four_neurons",
 )
 SMALL = [
-    pytest.param(name, marks=[pytest.mark.long] * (name in LONGEST))
+    pytest.param(
+        *(name, variant),
+        marks=[pytest.mark.long] * (run_name(name, variant) in LONGEST),
+        id=run_name(name, variant),
+    )
     for name in EXPERIMENTS
+    for variant in ("quick", *variants(name))
 ]
 
 # What a small run has is not enough for any of their claims.
@@ -197,17 +243,18 @@ FEW_SEEDS = (
     "spurious_minimum",
     "threshold",
     "threshold_scaling",
-    "threshold_sgd",
+    "threshold-sgd",
 )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SMALL)
-def test_every_experiment_runs_small_and_draws_its_figure(name, monkeypatch):
+@pytest.mark.parametrize(("name", "variant"), SMALL)
+def test_every_experiment_runs_small_and_draws_its_figure(name, variant, monkeypatch):
     from simbias.verbs.simulate import simulate
 
-    module = experiments()[name]
-    experiment = module.experiment("smoke")
+    module, name = experiments()[name], run_name(name, variant)
+    smoke = "smoke" if variant == "quick" else preset_of(variant, "smoke")
+    experiment = module.experiment(smoke)
     with fully_optimised() if name in OPTIMISED else contextlib.nullcontext():
         ds = simulate(experiment)
     figures = simbias.draw(module, ds)

@@ -3,7 +3,11 @@
 import html
 import pathlib
 import re
+from collections.abc import Iterable
 from typing import Any
+
+from simbias.preset_names import run_name
+from simbias.registry import variants
 
 DOCS = pathlib.Path(__file__).parent.parent / "docs"
 
@@ -30,22 +34,34 @@ def _number(value: float | None) -> str:
     return "open" if value is None else f"{value:.4g}"
 
 
-def tally(names: list[str], checked: dict[str, Any]) -> str:
+def tally(runs: Iterable[str], checked: dict[str, Any]) -> str:
     """Of the claims that apply."""
-    claims = [c for name in names for c in checked.get(name, {"claims": []})["claims"]]
+    claims = [c for run in runs for c in checked.get(run, {"claims": []})["claims"]]
     verdicts = [c["verdict"] for c in claims if c["verdict"] != "not applicable"]
     return f"{verdicts.count('holds')} of {len(verdicts)}"
 
 
-def page_of(name: str) -> str:
-    """The page that runs an experiment first of all, among those of themes."""
+def runs_of(names: Iterable[str]) -> list[str]:
+    """Names of runs: of each experiment, and of its variants, as "threshold-sgd"."""
+    every = [(name, ["quick", *variants(name)]) for name in names]
+    return [run_name(name, preset) for name, presets in every for preset in presets]
+
+
+def command_of(run: str) -> str:
+    """How an experiment or a variant is run."""
+    name, _, variant = run.partition("-")
+    return f"simbias run {name}" + (f" --preset {variant}" if variant else "")
+
+
+def page_of(run: str) -> str:
+    """The page that runs an experiment or a variant first, among those of themes."""
     first = {}
     for path in DOCS.glob("*/[!R]*.md"):
-        found = re.search(rf"simbias run {name}\b", path.read_text())
+        found = re.search(rf"{command_of(run)}(_paper)?\b", path.read_text())
         if found:
             first[path.relative_to(DOCS).as_posix()] = found.start()
     if not first:
-        raise SystemExit(f"no page in docs/*/ has `simbias run {name}`")
+        raise SystemExit(f"no page in docs/*/ has `{command_of(run)}`")
     return min(first, key=lambda page: first[page])
 
 

@@ -7,6 +7,7 @@ from claims_shown import as_text, page_of, tally, value
 
 from simbias.ledger.paper import Paper, Statement, Tried, papers
 from simbias.ledger.stored import Stored, stored
+from simbias.preset_names import run_name
 
 # Claims that are shown of a statement, before the rest is counted.
 MOST = 6
@@ -73,7 +74,8 @@ def _of_statement(statement: Statement, checks: Stored) -> list[str]:
         shown = [_one_claim(claim) for claim in claims[:MOST]]
         rest = collections.Counter(claim["verdict"] for claim in claims[MOST:])
         shown += [f"and {count} more: {verdict}" for verdict, count in rest.items()]
-        command = f"[`{one.command(checks)}`]({page_of(one.experiment)})"
+        run = run_name(one.experiment, one.preset.removesuffix("_paper"))
+        command = f"[`{one.command(checks)}`]({page_of(run)})"
         size = f"{one.preset}, {one.setting}"
         lines.append(f"{first} {command}, {size} | {'<br>'.join(shown)} |")
         first = "| | |"

@@ -9,10 +9,11 @@ themselves.  On other pages what stands between `<!-- table: NAME -->` and
 pages, `phenomena` one for every experiment, `gallery` a picture, and `nine` small ones
 of a few, `faults` what was done to runs on engines, `times` what the whole check took
 and found; `claims NAME` is what the last check of an experiment has seen, `claims NAME
-PRESET` that of another size, and `ledger` the same by papers and their statements.
+PRESET` that of another size or of a variant, and `ledger` the same by papers and their
+statements.
 Files that are named are such checks, or the `claims.json` of a run; they are kept
-first, an experiment a file, under benchmarks/results/check_PRESET.  Where nothing else
-is said, tables are of the size "quick".  A test keeps the pages current.
+first, a run a file, under benchmarks/results/check_SIZE.  Where nothing else is said,
+tables are of the size "quick".  A test keeps the pages current.
 """
 
 import ast
@@ -23,7 +24,7 @@ import re
 import sys
 from typing import Any
 
-from claims_shown import page_of, table, tally
+from claims_shown import command_of, page_of, runs_of, table, tally
 from faults import faults
 from formulas import is_formula, unindented
 from literature import literature
@@ -31,6 +32,7 @@ from speeds import speeds
 from times import times
 
 from simbias.ledger.stored import stored
+from simbias.preset_names import run_name, size_of
 
 ROOT = pathlib.Path(__file__).parent.parent
 CHECKED = ROOT / "benchmarks" / "results" / "check_quick"
@@ -99,7 +101,7 @@ def _themes(checked: dict[str, Any]) -> str:
         names = [path.stem for path in sorted(folder.glob("[!_]*.py"))]
         title = f"[{_name(folder)}](docs/{folder.name}/README.md)"
         shown = ", ".join(f"[`{name}`](docs/{page_of(name)})" for name in names)
-        lines.append(f"| {title} | {shown} | {tally(names, checked)} |")
+        lines.append(f"| {title} | {shown} | {tally(runs_of(names), checked)} |")
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -126,32 +128,49 @@ def _theme(folder: pathlib.Path, checked: dict[str, Any]) -> str:
     lines += [f"* [{title}]({file})" for file, title in _pages_of(folder)]
     lines += ["", "What its experiments say of themselves, and what was seen:", ""]
     for path in files:
-        lines += _one(path, checked.get(path.stem, {"claims": []}))
+        lines += _one(path, checked)
     text = "\n".join(lines).rstrip() + "\n"
     return re.sub(r"\n{3,}", "\n\n", text)
 
 
-def _one(path: pathlib.Path, seen: dict[str, Any]) -> list[str]:
-    """An experiment on the page of its theme."""
+def _one(path: pathlib.Path, checked: dict[str, Any]) -> list[str]:
+    """An experiment on the page of its theme, with its variants."""
     name, folder = path.stem, path.parent.name
     title, _, said = _said(path).partition("\n\n")
-    page = page_of(name).partition("/")[2]
     lines = [f"## {name}", "", f"**{_markdown(title)}**", ""]
-    if (ROOT / "docs" / folder / f"{name}.png").exists():
-        lines += [f"[![{name}]({name}.png)]({page})", ""]
-    lines += [_markdown(said), ""]
-    lines += [*_command(name), ""]
+    lines += [*_image(name, folder), _markdown(said), "", *_run(name, checked)]
+    for run in runs_of([name])[1:]:
+        lines += [f"### {_words(run)}", "", *_image(run, folder), *_run(run, checked)]
+    return lines
+
+
+def _image(run: str, folder: str) -> list[str]:
+    """The figure of a run, if there is one, which leads to its page."""
+    if not (ROOT / "docs" / folder / f"{run}.png").exists():
+        return []
+    page = page_of(run).partition("/")[2]
+    return [f"[![{_words(run)}]({run}.png)]({page})", ""]
+
+
+def _run(run: str, checked: dict[str, Any]) -> list[str]:
+    """The command of a run, and what was seen."""
+    lines, seen = [*_command(run), ""], checked.get(run, {"claims": []})
     if seen["claims"]:
-        held = f"{tally([name], {name: seen})} claims hold"
+        held = f"{tally([run], checked)} claims hold"
         lines += ['<details markdown="1">', f"<summary>{held}</summary>", ""]
         lines += [table(seen), "</details>", ""]
     return lines
 
 
-def _command(name: str) -> list[str]:
+def _words(run: str) -> str:
+    """What a run is called: its command without `simbias run`."""
+    return command_of(run).removeprefix("simbias run ")
+
+
+def _command(run: str) -> list[str]:
     """How it is run; the comment is for `tests/blocks.py`."""
     said = "<!-- elsewhere: tests/test_registry.py runs all -->"
-    return [said, "```", f"uv run simbias run {name}", "```"]
+    return [said, "```", f"uv run {command_of(run)}", "```"]
 
 
 def _name(folder: pathlib.Path) -> str:
@@ -195,9 +214,11 @@ def _phenomena(checked: dict[str, Any]) -> str:
     for path in sorted(EXPERIMENTS.glob("*/[!_]*.py")):
         name, said = path.stem, _said(path)
         title = said.partition("\n")[0].rstrip(".")
-        members = checked.get(name, {"members": 0})["members"]
-        first = f"[`{name}`]({page_of(name)}) | {title} | {_source(said)}"
-        lines.append(f"| {first} | {members} | {tally([name], checked)} |")
+        for run in runs_of([name]):
+            members = checked.get(run, {"members": 0})["members"]
+            first = f"[`{_words(run)}`]({page_of(run)}) | {title} | {_source(said)}"
+            lines.append(f"| {first} | {members} | {tally([run], checked)} |")
+            title = "its variant"
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -208,11 +229,13 @@ def _gallery(checked: dict[str, Any]) -> str:
         lines += [f"## {_name(folder)}", ""]
         for path in sorted(folder.glob("[!_]*.py")):
             name, title = path.stem, _said(path).partition("\n")[0]
-            image, page = f"{folder.name}/{name}.png", page_of(name)
-            claims = f"[{tally([name], checked)} claims hold]({page})"
-            lines += [f"### {name}", "", f"{title} {claims}.", ""]
-            lines += [*_command(name), ""]
-            lines += [f"[![{name}]({image})]({page})", ""]
+            for run in runs_of([name]):
+                image, page = f"{folder.name}/{run}.png", page_of(run)
+                claims = f"[{tally([run], checked)} claims hold]({page})"
+                lines += [f"### {_words(run)}", "", f"{title} {claims}.", ""]
+                lines += [*_command(run), ""]
+                lines += [f"[![{_words(run)}]({image})]({page})", ""]
+                title = f"A variant of `{name}`."
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -246,13 +269,14 @@ def _source(said: str) -> str:
 
 
 def keep(file: pathlib.Path) -> None:
-    """Every experiment of a check, or of one run, in a file of its own, by its size."""
+    """Every run of a check, or one run, in a file of its own, by its size."""
     found = json.loads(file.read_text())
     for one in found if isinstance(found, list) else [found]:
         text = json.dumps(one, indent=1, ensure_ascii=False, allow_nan=False)
-        folder = CHECKED.with_name(f"check_{one['preset']}")
+        folder = CHECKED.with_name(f"check_{size_of(one['preset'])}")
         folder.mkdir(exist_ok=True)
-        (folder / f"{one['experiment']}.json").write_text(f"{text}\n")
+        name = run_name(one["experiment"], one["preset"])
+        (folder / f"{name}.json").write_text(f"{text}\n")
 
 
 def main() -> None:

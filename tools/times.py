@@ -4,6 +4,8 @@ import collections
 import pathlib
 from typing import Any
 
+from claims_shown import runs_of
+
 _VERDICTS = ("holds", "fails", "undecided", "not applicable")
 
 
@@ -14,7 +16,7 @@ def times(
 
     Args:
         themes: name of the folder -> files of its experiments.
-        checked: the stored check of every experiment.
+        checked: the stored check of every experiment and variant.
     """
     lines = [
         f"| theme | experiments | {' | '.join(_VERDICTS)} | minutes |",
@@ -22,9 +24,10 @@ def times(
     ]
     every = [path for paths in themes.values() for path in paths]
     for theme, paths in [*themes.items(), ("**all**", every)]:
-        ones = [checked[path.stem] for path in paths if path.stem in checked]
+        names = [path.stem for path in paths if path.stem in checked]
+        ones = [checked[run] for run in runs_of(names) if run in checked]
         found = collections.Counter(c["verdict"] for one in ones for c in one["claims"])
         counts = " | ".join(str(found[verdict]) for verdict in _VERDICTS)
         minutes = sum(one["seconds"] for one in ones) / 60
-        lines.append(f"| {theme} | {len(ones)} | {counts} | {minutes:.1f} |")
+        lines.append(f"| {theme} | {len(names)} | {counts} | {minutes:.1f} |")
     return "".join(f"{line}\n" for line in lines)

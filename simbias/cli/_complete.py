@@ -6,12 +6,20 @@ found in the source of the experiment and of its flow.
 
 import ast
 import functools
+import itertools
 import pathlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
 import simbias
-from simbias.registry import experiment_file, experiment_names, flow_names, themes
+from simbias.preset_names import SIZES
+from simbias.registry import (
+    experiment_file,
+    experiment_names,
+    flow_names,
+    preset_names,
+    themes,
+)
 
 COMPLETE = "_complete"
 _HERE = pathlib.Path(__file__).parent
@@ -38,9 +46,9 @@ def words(line: list[str], commands: Mapping[str, tuple[str, bool]]) -> list[str
         return []
     option, _, value = word.rpartition("=")
     if option:
-        found = _fitting(_values(option, command, commands), value)
+        found = _fitting(_values(option, command, before[1:], commands), value)
         return [f"{option}={one}" for one in found]
-    known = _values(before[-1], command, commands)
+    known = _values(before[-1], command, before[1:], commands)
     if before[-1].startswith("--") and known:
         return _fitting(known, word)
     if word.startswith("-"):
@@ -125,19 +133,20 @@ def _options(
 
 
 def _values(
-    option: str, command: str, commands: Mapping[str, tuple[str, bool]]
+    option: str,
+    command: str,
+    rest: list[str],
+    commands: Mapping[str, tuple[str, bool]],
 ) -> list[str]:
     name = option.removeprefix("--")
     if name == "flow.name":
         return flow_names()
+    if name == "preset" and command in ("run", "check"):
+        return [*SIZES, *itertools.chain(*map(preset_names, rest))]
     aliases = _aliases()
     if command == "run":
-        known = {"preset": "Preset", "format": "Format"}
-        return (
-            ["float32", "float64"]
-            if name == "dtype"
-            else aliases.get(known.get(name, ""), [])
-        )
+        known = {"dtype": ["float32", "float64"], "format": aliases["Format"]}
+        return known.get(name, [])
     annotation = _fields(command, commands).get(name)
     return [] if annotation is None else _choices(annotation, aliases)
 
@@ -177,7 +186,7 @@ def _choices(annotation: ast.expr, aliases: Mapping[str, list[str]]) -> list[str
 
 
 def _aliases() -> dict[str, list[str]]:
-    """Names of choices where commands take them from: Preset, Format, Kind."""
+    """Names of choices where commands take them from: Format, Kind."""
     found = {}
     for file in (_HERE / "_options.py", _HERE.parent / "films" / "animate.py"):
         for node in _tree(file).body:

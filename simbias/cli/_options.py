@@ -3,7 +3,6 @@
 import dataclasses
 import inspect
 import pathlib
-import typing
 from typing import Annotated, Any, Literal
 
 import tyro
@@ -16,11 +15,11 @@ from simbias.ensemble.parameters import parameters_of
 from simbias.ensemble.tuples import with_tuples
 from simbias.errors import BadInput
 from simbias.introspection.documented import documented, meaning
+from simbias.preset_names import SIZES
+from simbias.presets import Presets, check_preset
 from simbias.registry import flows
 from simbias.verbs.shown import check_phenomenon
 
-Preset = Literal["smoke", "quick", "paper"]
-PRESETS: tuple[str, ...] = typing.get_args(Preset)
 Format = Literal["png", "pdf", "svg"]
 Folder = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
 
@@ -36,11 +35,6 @@ def resolved(rest: list[str]) -> tuple[str, list[dict[str, Any]], list[str]]:
     table = options.read_toml(pathlib.Path(config)) if config else {}
     in_file = table.pop("preset", None)
     given = [one for one in (in_file, preset) if one is not None]
-    for one in given:
-        if one not in PRESETS:
-            raise BadInput(
-                f"`preset` must be one of {', '.join(PRESETS)}, got {one!r}."
-            )
     data, rest = taken(rest, "--data")
     data = table.pop("data", None) if data is None else data
     if isinstance(data, str):  # the same from wherever the run is taken up again
@@ -64,8 +58,10 @@ def sizes(module: Any) -> tuple[str, ...]:
             "simbias.Experiment. `simbias new NAME` writes a file that has one."
         )
     made = module.experiment
+    if isinstance(made, Presets):
+        return tuple(made.changes)
     is_sized = callable(made) and "preset" in inspect.signature(made).parameters
-    return PRESETS if is_sized else ("quick",)
+    return SIZES if is_sized else ("quick",)
 
 
 def experiment_of(module: Any, preset: str, steps: list[dict[str, Any]]) -> Experiment:
@@ -76,12 +72,7 @@ def experiment_of(module: Any, preset: str, steps: list[dict[str, Any]]) -> Expe
             figure and claims that are none.
     """
     known, made = sizes(module), module.experiment
-    if preset not in known:
-        raise BadInput(
-            f"`preset` must be one of {', '.join(known)}, got {preset!r}: `experiment` "
-            f"of {module.__name__} takes no `preset` (simbias.presets makes one that "
-            "does)."
-        )
+    check_preset(preset, known)
     if len(known) > 1:
         made = made(preset)
     elif callable(made):
@@ -114,7 +105,8 @@ def taken(arguments: list[str], option: str) -> tuple[str | None, list[str]]:
 
 # What `run --help` says.
 _SAID = {
-    "preset": "How large a run; decides all other defaults.",
+    "preset": "How large a run: smoke, quick or paper; or a variant, which `simbias "
+    "list` names; decides all other defaults.",
     "config": "A TOML file of cell, flow, seeds, times, final_time, keep, dtype, root, "
     "least_rows, data; what is written here counts more.",
     "data": "Your sample in place of the experiment's own: x, y, x_test, y_test of a "
@@ -137,7 +129,7 @@ _SAID = {
 
 
 def options_class(
-    experiment: Experiment, preset: str = "quick", known: tuple[str, ...] = PRESETS
+    experiment: Experiment, preset: str = "quick", known: tuple[str, ...] = SIZES
 ) -> type:
     """The options of `run`, with the experiment's own values as defaults.
 
@@ -202,7 +194,7 @@ def general_options() -> type:
     """What every experiment has, for `run --help`; `run NAME --help` has the rest."""
     names = ("preset", "config", "data", "seeds", "times", "final_time", "keep")
     more = ("dtype", "root", "least_rows", "lanes", "workers", "format", "out", "live")
-    kinds: dict[str, Any] = {"preset": Preset, "dtype": Literal["float32", "float64"]}
+    kinds: dict[str, Any] = {"preset": str, "dtype": Literal["float32", "float64"]}
     kinds["live"] = bool
     kinds |= dict.fromkeys(("times", "keep"), tuple[float, ...] | None)
     kinds |= dict.fromkeys(

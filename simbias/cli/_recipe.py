@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from simbias.cli._options import PRESETS, experiment_of
+from simbias.cli._options import experiment_of, sizes
 from simbias.cli._overrides import moved
 from simbias.cli._source import Source
 from simbias.ensemble.plan import Plan
@@ -28,7 +28,7 @@ def recipe_of(store: Store, source: Source, data: str | None = None) -> Recipe:
         ValueError: if it has a preset that is none, or is not of that file.
     """
     recipe = store.attributes["recipe"]
-    if recipe["preset"] not in PRESETS:
+    if recipe["preset"] not in sizes(source.module):
         raise BadInput(f"`{store.place}` has a preset that is none: {recipe!r}.")
     if data is not None:
         recipe = {**recipe, "overrides": moved(recipe["overrides"], data)}

@@ -12,7 +12,7 @@ import jax
 import tyro
 import xarray as xr
 
-from simbias.cli._options import Preset, experiment_of
+from simbias.cli._options import experiment_of, sizes
 from simbias.cli._shown import (
     claims_document,
     print_claims,
@@ -24,6 +24,7 @@ from simbias.cli._source import Source, source
 from simbias.cli._terminal import put, say
 from simbias.core import Experiment
 from simbias.errors import BadInput
+from simbias.preset_names import SIZES, of_size, run_name
 from simbias.registry import experiments, is_experiment, themes
 from simbias.results import attributes, to_xarray
 from simbias.store.address import place_at
@@ -42,32 +43,36 @@ class CheckOptions:
     names: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
     """Experiments, themes of `simbias list`, or files of yours; all of simbias if none
     is named."""
-    preset: Preset = "quick"
-    """How large a run."""
+    preset: str = "quick"
+    """How large a run: smoke, quick or paper, of each experiment and of its variants;
+    or one variant, such as sgd, alone."""
     json: str | None = None
     """Write the claims as JSON to this file, after each experiment, or to standard
     output if `-`."""
     out: str | None = None
     """Keep the runs in folders of this one, or of this URL: the same command goes on
-    with them."""
+    with them. Folders are called NAME, those of variants NAME-PRESET."""
 
 
 def check(arguments: list[str]) -> int:
     """Run experiments and print their claims."""
     parsed = tyro.cli(CheckOptions, args=arguments, prog="simbias check")
-    sources = _by_theme(parsed.names)
-    asked = [experiment_of(one.module, parsed.preset, []) for _, one in sources]
+    asked = [
+        _Asked(theme, one, preset, experiment_of(one.module, preset, []))
+        for theme, one in _by_theme(parsed.names)
+        for preset in _presets(one, parsed.preset)
+    ]
     runs = None if parsed.out is None else place_at(parsed.out)
     file = None if parsed.json in (None, "-") else _writable(place_at(parsed.json))
 
     documents: list[dict[str, Any]] = []
 
-    def judged(theme: str, one: Source, ds: xr.Dataset, seconds: float) -> None:
-        claims = judge(one.module, ds)
+    def judged(one: _Asked, ds: xr.Dataset, seconds: float) -> None:
+        claims = judge(one.source.module, ds)
         if parsed.json != "-":
             print_claims(one.name, ds, claims)
-        document = claims_document(one.name, parsed.preset, ds, claims)
-        about = {"theme": theme, "seconds": round(seconds, 1)}
+        document = claims_document(one.source.name, one.preset, ds, claims)
+        about = {"theme": one.theme, "seconds": round(seconds, 1)}
         documents.append({**about, **document})
         if file is not None:
             write_json(file, documents)
@@ -75,15 +80,14 @@ def check(arguments: list[str]) -> int:
     # Claims take one core for a while, and the next experiment begins beside them.
     with ThreadPoolExecutor(1) as beside:
         judgements: list[Future[None]] = []
-        for (theme, one), experiment in zip(sources, asked, strict=True):
+        for one in asked:
             begins = time.monotonic()
             if runs is None:
-                ds = simulate(experiment, progress=True)
+                ds = simulate(one.experiment, progress=True)
                 seconds = time.monotonic() - begins
             else:
-                recipe = {**one.recipe, "preset": parsed.preset, "overrides": []}
-                ds, seconds = _stored(experiment, recipe, runs / one.name / "run.zarr")
-            judgements.append(beside.submit(judged, theme, one, ds, seconds))
+                ds, seconds = _stored(one, runs / one.name / "run.zarr")
+            judgements.append(beside.submit(judged, one, ds, seconds))
             jax.clear_caches()  # no experiment needs the programs of another
             for judgement in judgements:
                 if judgement.done():
@@ -97,6 +101,34 @@ def check(arguments: list[str]) -> int:
         put(f"\n{_tally(documents)}")
     failed = [c for d in documents for c in d["claims"] if c["verdict"] == "fails"]
     return 1 if failed else 0
+
+
+@dataclasses.dataclass(frozen=True)
+class _Asked:
+    """One run: an experiment in one of its presets."""
+
+    theme: str
+    source: Source
+    preset: str
+    experiment: Experiment
+
+    @property
+    def name(self) -> str:
+        """Of its folder."""
+        return run_name(self.source.name, self.preset)
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """What the run keeps."""
+        return {**self.source.recipe, "preset": self.preset, "overrides": []}
+
+
+def _presets(one: Source, asked: str) -> list[str]:
+    """The preset, and where it is a size those of the variants of that size."""
+    if asked not in SIZES:
+        return [asked]
+    variants = [k for k in sizes(one.module) if k not in SIZES]
+    return [asked, *of_size(variants, asked)]
 
 
 def _by_theme(words: Sequence[str]) -> list[tuple[str, Source]]:
@@ -127,17 +159,15 @@ def _writable(file: AbstractPlace) -> AbstractPlace:
     return file
 
 
-def _stored(
-    experiment: Experiment, recipe: dict[str, Any], place: AbstractPlace
-) -> tuple[xr.Dataset, float]:
+def _stored(one: _Asked, place: AbstractPlace) -> tuple[xr.Dataset, float]:
     """What `simulate` does with a store, which `resume` can go on with.
 
     And the seconds that all processes together were at it, those of earlier ones too.
     """
-    plan = planned(experiment)
-    described = attributes(plan, recipe)
+    plan = planned(one.experiment)
+    described = attributes(plan, one.recipe)
     store = prepare(place, plan, described)
-    check_text(store.attributes["recipe"], recipe)
+    check_text(store.attributes["recipe"], one.recipe)
     while (table := complete(store)) is None:
         with Stopwatch(store) as clock:
             work(plan, store, progress=True, report=clock)
@@ -157,5 +187,8 @@ def _tally(documents: Sequence[dict[str, Any]]) -> str:
 
 def _time(documents: Sequence[dict[str, Any]]) -> str:
     minutes = sum(document["seconds"] for document in documents) / 60
-    what = "experiment" if len(documents) == 1 else "experiments"
-    return f"{len(documents)} {what}, {minutes:.1f} min"
+    names = {document["experiment"] for document in documents}
+    what = "experiment" if len(names) == 1 else "experiments"
+    more = len(documents) - len(names)
+    also = f" and {more} variant{'s' * (more > 1)}" if more else ""
+    return f"{len(names)} {what}{also}, {minutes:.1f} min"

@@ -6,15 +6,15 @@ import json as _json
 import tyro
 
 from simbias.cli._terminal import put
-from simbias.registry import themes, titles
+from simbias.registry import themes, titles, variants
 
 
 @dataclasses.dataclass(frozen=True)
 class ListOptions:
-    """The experiments by theme; [package] where another package brings one."""
+    """The experiments by theme and their variants; [package] if another brings it."""
 
     json: bool = False
-    """As JSON: a list of theme, what it is about, name and title."""
+    """As JSON: a list of theme, what it is about, name, title and variants."""
 
 
 def list_experiments(arguments: list[str]) -> int:
@@ -23,7 +23,13 @@ def list_experiments(arguments: list[str]) -> int:
     known, groups = titles(), themes()
     if parsed.json:
         rows = [
-            {"theme": theme, "about": about, "name": name, "title": known[name]}
+            {
+                "theme": theme,
+                "about": about,
+                "name": name,
+                "title": known[name],
+                "variants": variants(name),
+            }
             for theme, (about, names) in groups.items()
             for name in names
         ]
@@ -34,4 +40,6 @@ def list_experiments(arguments: list[str]) -> int:
         put("\n" * (i > 0) + f"{theme or 'others'}: {about}".rstrip(": "))
         for name in names:
             put(f"  {name:{width}s} {known[name]}")
+            for variant in variants(name):
+                put(f"  {'':{width}s} --preset {variant}")
     return 0

@@ -16,7 +16,6 @@ from .interpolation import phase_diagram as phase_diagram
 from .interpolation import spurious_minimum as spurious_minimum
 from .interpolation import threshold as threshold
 from .interpolation import threshold_scaling as threshold_scaling
-from .interpolation import threshold_sgd as threshold_sgd
 from .layers import first_filters as first_filters
 from .layers import layer_resets as layer_resets
 from .layers import layer_similarity as layer_similarity

@@ -9,9 +9,9 @@ from typing import Any, Literal, get_args
 
 from simbias.errors import BadInput
 from simbias.ledger.stored import Stored
+from simbias.preset_names import size_of
 
 Setting = Literal["published", "ours"]
-Preset = Literal["quick", "paper"]
 FOLDER = pathlib.Path(__file__).parent / "papers"
 
 
@@ -24,13 +24,13 @@ class Tried:
         setting: "published" where law, sizes and optimiser are those of a run of the
             paper, "ours" elsewhere.
         claims: how the claims begin that are about the statement.
-        preset: size of the run that is meant.
+        preset: of the run that is meant.
     """
 
     experiment: str
     setting: Setting
     claims: tuple[str, ...]
-    preset: Preset = "quick"
+    preset: str = "quick"
 
     def seen(self, checks: Stored) -> list[dict[str, Any]] | None:
         """Those of the stored claims that begin so; None if nothing is stored."""
@@ -40,11 +40,10 @@ class Tried:
 
     def command(self, checks: Stored) -> str:
         """What computes them: as it is stored with them, or else of all of a preset."""
-        check = checks.get((self.experiment, self.preset), {})
-        if self.preset == "quick":
-            return check.get("command", f"simbias check {self.experiment}")
-        whole = f"simbias run {self.experiment} --preset {self.preset}"
-        return check.get("command", whole)
+        verb = "run" if size_of(self.preset) == "paper" else "check"
+        of = "" if self.preset == "quick" else f" --preset {self.preset}"
+        whole = f"simbias {verb} {self.experiment}{of}"
+        return checks.get((self.experiment, self.preset), {}).get("command", whole)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,12 +129,12 @@ def _statement(file: pathlib.Path, found: dict[str, Any]) -> Statement:
 def _tried(file: pathlib.Path, found: dict[str, Any]) -> Tried:
     given = _fields(file, found, {"experiment", "setting", "claims"}, {"preset"})
     preset = given.get("preset", "quick")
-    is_known = given["setting"] in get_args(Setting) and preset in get_args(Preset)
+    is_known = given["setting"] in get_args(Setting) and isinstance(preset, str)
     if not (is_known and given["claims"]):
         raise BadInput(
             f"{file}: {given['experiment']} must have a `setting`, one of "
-            f"{', '.join(get_args(Setting))}, and `claims`, and may have a `preset`, "
-            f"one of {', '.join(get_args(Preset))}, got {found}."
+            f"{', '.join(get_args(Setting))}, and `claims`, and may have the name of a "
+            f"`preset`, got {found}."
         )
     return Tried(given["experiment"], given["setting"], tuple(given["claims"]), preset)
 

@@ -28,5 +28,6 @@ from .sequence.transformer import transformer as transformer
 from .two_layer import TwoLayer as TwoLayer
 from .two_layer_init import balanced as balanced
 from .two_layer_init import dominated as dominated
+from .two_layer_init import gaussian as gaussian
 from .two_layer_init import standard as standard
 from .two_layer_init import unbalanced as unbalanced

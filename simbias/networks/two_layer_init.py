@@ -21,7 +21,7 @@ from simbias.core import Real
 from simbias.networks.activations import ACTIVATIONS
 from simbias.networks.two_layer import TwoLayer
 
-InitialLaw = Literal["balanced", "dominated", "unbalanced", "standard"]
+InitialLaw = Literal["balanced", "dominated", "unbalanced", "standard", "gaussian"]
 Initial = Callable[..., TwoLayer]
 
 
@@ -111,11 +111,34 @@ def standard(
     return _scaled(v, a, scale, d, activation)
 
 
+def gaussian(
+    key: PRNGKeyArray,
+    *,
+    m: int,
+    d: int,
+    k: int = 1,
+    scale: Real = 1.0,
+    activation: str = "relu",
+    has_bias: bool = False,
+) -> TwoLayer:
+    """Every weight N(0, λ² 10⁻⁵/√m): smaller than `standard`, and not small.
+
+    It is `unbalanced` with a λ that grows as m^¼.
+    """
+    _check(m, d, k, scale)
+    size = scale * 1e-5**0.5 * m**0.25
+    sizes = {"m": m, "d": d, "k": k}
+    return unbalanced(
+        key, **sizes, scale=size, activation=activation, has_bias=has_bias
+    )
+
+
 INITIAL_LAWS: dict[str, Initial] = {
     "balanced": balanced,
     "dominated": dominated,
     "unbalanced": unbalanced,
     "standard": standard,
+    "gaussian": gaussian,
 }
 
 

@@ -16,7 +16,8 @@ from simbias.cli import list_experiments as _list
 from simbias.cli._options import experiment_of, options_class, overrides
 from simbias.cli._overrides import overridden
 from simbias.cli._shown import tally_of
-from simbias.cli.check import _by_theme, _tally
+from simbias.cli._source import source
+from simbias.cli.check import _by_theme, _presets, _tally
 from simbias.ensemble.parameters import parameters_of
 from simbias.errors import BadInput
 from simbias.registry import experiments, themes
@@ -380,17 +381,40 @@ def test_check_knows_themes():
     )
 
 
+def test_check_of_a_size_has_the_variants_of_that_size():
+    presets = lambda asked: _presets(source("threshold"), asked)
+    assert presets("quick") == ["quick", "sgd"]
+    assert presets("smoke") == ["smoke", "sgd_smoke"]
+    assert presets("sgd") == ["sgd"]
+    assert _presets(source("three_points"), "paper") == ["paper"]
+
+
+def test_a_variant_is_listed_below_its_experiment(capsys):
+    assert run("list") == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = [line.startswith("  threshold ") for line in lines].index(True)
+    assert lines[at + 1].strip() == "--preset sgd"
+    assert run("list", "--json") == 0
+    rows = json.loads(capsys.readouterr().out)
+    variants = {row["name"]: row["variants"] for row in rows}
+    assert variants["threshold"] == ["sgd"]
+    assert variants["three_points"] == []
+
+
 def test_check_says_how_long_each_theme_took():
     claim = {"verdict": "holds", "low": 0.1, "high": 0.2, "level": 0.95}
     document = {"theme": "order", "seconds": 90.0, "claims": [claim]}
-    assert "order" not in _tally([document])
-    lines = _tally([document, document, document | {"theme": ""}]).splitlines()
+    one, two, three = ({**document, "experiment": k} for k in "abc")
+    assert "order" not in _tally([one])
+    lines = _tally([one, two, three | {"theme": ""}]).splitlines()
     assert lines[0] == (
         "order: 2 experiments, 3.0 min; claims 2: holds 2, fails 0, undecided 0, "
         "not applicable 0"
     )
     assert lines[1].startswith("others: 1 experiment, 1.5 min; ")
     assert lines[2] == "3 experiments, 4.5 min in all"
+    said = _tally([one, one, three])
+    assert said.startswith("2 experiments and 1 variant, 4.5 min in all")
 
 
 def test_chance_is_counted_for_claims_that_have_an_interval():

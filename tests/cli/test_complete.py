@@ -27,6 +27,7 @@ def found(*line):
         (["run", "three_points", "--pres"], ["--preset"]),
         (["run", "three_points", "--preset", ""], ["paper", "quick", "smoke"]),
         (["run", "three_points", "--preset=s"], ["--preset=smoke"]),
+        (["run", "threshold", "--preset", "sg"], ["sgd", "sgd_paper", "sgd_smoke"]),
         (["run", "three_points", "--preset", "=", "s"], ["smoke"]),
         (["run", "three_points", "--preset", "="], ["paper", "quick", "smoke"]),
         (["run", "three_points", "--cell.s"], ["--cell.scale"]),

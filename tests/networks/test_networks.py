@@ -14,6 +14,7 @@ from simbias.networks.two_layer_init import (
     INITIAL_LAWS,
     balanced,
     dominated,
+    gaussian,
     standard,
     unbalanced,
 )
@@ -86,6 +87,13 @@ def test_the_standard_law_is_that_of_torch():
         # Variance of a uniform law, bound²/3; four standard errors.
         error = 4 * bound**2 * math.sqrt(4 / 45 / values.size)
         assert abs(float(jnp.mean(values**2)) - bound**2 / 3) < error
+
+
+def test_every_weight_of_the_gaussian_law_has_the_variance_that_it_says():
+    net = gaussian(KEY, m=4000, d=9, k=2, has_bias=True)
+    for values in (net.w, net.b, net.a):
+        share = float(jnp.mean(values**2)) / (1e-5 / math.sqrt(4000))
+        assert abs(share - 1) < 4 * math.sqrt(2 / values.size)
 
 
 def test_vectors_in_the_ball_are_uniform():

@@ -4,4 +4,3 @@ from . import phase_diagram as phase_diagram
 from . import spurious_minimum as spurious_minimum
 from . import threshold as threshold
 from . import threshold_scaling as threshold_scaling
-from . import threshold_sgd as threshold_sgd
