@@ -70,6 +70,21 @@ def logistic(prediction: Prediction, target: Prediction, weight: Weight) -> Valu
 
 
 @smooth
+def logistic_or_half_mse(
+    prediction: Prediction, target: Prediction, weight: Weight
+) -> Value:
+    """`logistic` of a target y = ±1, `half_mse` of any other, sample by sample.
+
+    Tasks of classes and of numbers then share a program: labels are ±1 exactly, and a
+    value drawn from a continuous law is so with probability 0.
+    """
+    prediction = _kept(prediction, weight)
+    is_label = jnp.abs(target) == 1
+    square = (prediction - target) ** 2 / 2
+    each = jnp.where(is_label, jax.nn.softplus(-target * prediction), square)
+    return _mean(jnp.sum(each, axis=1), weight)
+
+
 @takes("signs")
 def log_logistic(prediction: Prediction, target: Prediction, weight: Weight) -> Value:
     """Logarithm of `logistic`: the same path of the flow, on a clock that keeps going.

@@ -3,6 +3,7 @@
 import dataclasses
 
 import numpy as np
+import xarray as xr
 from numpy.typing import ArrayLike
 
 from simbias.analysis.interval import LEAST_SEEDS, check_level, few, present
@@ -82,6 +83,53 @@ def effect_interval(
     above = q * (high - value) if value < high else 0.0
     method = f"all {seen.size} values are equal, bounded"
     return Estimate(value, value - below, value + above, method, level)
+
+
+def effect_table(
+    values: xr.DataArray,
+    *,
+    least: float | int,
+    low: float | int = -np.inf,
+    high: float | int = np.inf,
+) -> xr.Dataset:
+    """value, low and high of `effect_interval` and `verdict`, over all axes but seeds.
+
+    Args:
+        values: over `seed` and any other axes, NaN for one of which nothing is known.
+        least: the smallest effect that counts.
+        low: least value that there can be.
+        high: largest.
+    """
+    rows = values.transpose(..., "seed")
+    shape, numbers = rows.shape[:-1], ("value", "low", "high")
+    out = {k: np.full(shape, np.nan) for k in numbers}
+    said = np.full(shape, "", dtype="<U9")
+    for at in np.ndindex(*shape):
+        seen = effect_interval(rows.values[at], low=low, high=high)
+        said[at] = verdict(seen, least)
+        for k in numbers:
+            out[k][at] = getattr(seen, k)
+    like = rows.isel(seed=0, drop=True)
+    return xr.Dataset(
+        {k: like.copy(data=v) for k, v in {**out, "verdict": said}.items()}
+    )
+
+
+def lost_verdicts(
+    verdicts: xr.DataArray, dim: str, under: str
+) -> list[tuple[str, ...]]:
+    """The cells that are observed under one value of `dim` and not under another.
+
+    Each as its coordinates, in the order of the axes, and its verdict; none if `dim`
+    lacks the value.
+    """
+    if under not in verdicts[dim].values:
+        return []
+    is_there = verdicts.sel({dim: under}) == "observed"
+    is_lost = (is_there & (verdicts != "observed")).transpose(*verdicts.dims)
+    cells = [verdicts[tuple(at)] for at in np.argwhere(is_lost.values)]
+    name = lambda one: tuple(str(one[k].item()) for k in verdicts.dims)
+    return [(*name(one), str(one.item())) for one in cells]
 
 
 def _bounded(

@@ -1,3 +1,12 @@
+from .biases.circle_waves import circle_waves as circle_waves
+from .biases.component_sum import component_sum as component_sum
+from .biases.crossed_clusters import crossed_clusters as crossed_clusters
+from .biases.line_and_bend import line_and_bend as line_and_bend
+from .biases.linear_and_slabs import linear_and_slabs as linear_and_slabs
+from .biases.moment_pairs import moment_pairs as moment_pairs
+from .biases.noisy_linear import noisy_linear as noisy_linear
+from .biases.separating_coordinate import separating_coordinate as separating_coordinate
+from .biases.string_quarter import string_quarter as string_quarter
 from .boolean.cantor import cantor as cantor
 from .boolean.parity import parity as parity
 from .boolean.strings import strings as strings

@@ -25,3 +25,4 @@ from .panels import Panels as Panels
 from .panels import filled as filled
 from .style import COLOURS as COLOURS
 from .style import blank as blank
+from .verdict_squares import VERDICT_COLOURS as VERDICT_COLOURS

@@ -8,6 +8,8 @@ from .clusters.embedding_distance import EmbeddingDistance as EmbeddingDistance
 from .clusters.entropy_rank import EntropyRank as EntropyRank
 from .components.correct_rows import CorrectRows as CorrectRows
 from .components.critical_component import CriticalComponent as CriticalComponent
+from .components.learned_parts import LearnedParts as LearnedParts
+from .components.part_rates import PartRates as PartRates
 from .components.projected_accuracy import ProjectedAccuracy as ProjectedAccuracy
 from .filters.filter_fits import FilterFits as FilterFits
 from .filters.filter_kinds import FilterKinds as FilterKinds
@@ -52,6 +54,7 @@ from .neurons.balancedness import Balancedness as Balancedness
 from .neurons.cosine_histogram import CosineHistogram as CosineHistogram
 from .neurons.dead_neurons import DeadNeurons as DeadNeurons
 from .neurons.feature_overlaps import FeatureOverlaps as FeatureOverlaps
+from .neurons.first_layer_alignment import FirstLayerAlignment as FirstLayerAlignment
 from .neurons.group_sums import GroupSums as GroupSums
 from .neurons.incoming_weights import IncomingWeights as IncomingWeights
 from .neurons.negative_live_mass import NegativeLiveMass as NegativeLiveMass
@@ -69,6 +72,7 @@ from .randomised.adversarial_accuracy import AdversarialAccuracy as AdversarialA
 from .randomised.decision_plane import DecisionPlane as DecisionPlane
 from .randomised.feature_dependence import FeatureDependence as FeatureDependence
 from .randomised.projected_scores import ProjectedScores as ProjectedScores
+from .randomised.randomised_auc import RandomisedAuc as RandomisedAuc
 from .randomised.randomised_logits import RandomisedLogits as RandomisedLogits
 from .randomised.randomised_scores import RandomisedScores as RandomisedScores
 from .randomised.universal_perturbation import (
@@ -78,6 +82,7 @@ from .rank.feature_rank import FeatureRank as FeatureRank
 from .rank.folded_ranks import FoldedRanks as FoldedRanks
 from .rank.input_rank import InputRank as InputRank
 from .rank.layer_alignment import LayerAlignment as LayerAlignment
+from .rank.layer_feature_ranks import LayerFeatureRanks as LayerFeatureRanks
 from .rank.singular_shares import SingularShares as SingularShares
 from .rank.stable_rank import StableRank as StableRank
 from .rank.stable_ranks import StableRanks as StableRanks
@@ -89,6 +94,7 @@ from .rest.neuron_growth import NeuronGrowth as NeuronGrowth
 from .rest.pattern_margin import PatternMargin as PatternMargin
 from .risk.block_accuracy import BlockAccuracy as BlockAccuracy
 from .risk.class_accuracy import ClassAccuracy as ClassAccuracy
+from .risk.class_separation import ClassSeparation as ClassSeparation
 from .risk.distance_to_ols import DistanceToOls as DistanceToOls
 from .risk.excess_risk import ExcessRisk as ExcessRisk
 from .risk.gaussian_loss import GaussianLoss as GaussianLoss

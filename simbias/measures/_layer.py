@@ -13,13 +13,19 @@ from simbias.errors import BadInput
 def layer_matrix(network: Any, name: str) -> Float[Array, "p q"]:
     """What `network.NAME` holds, as "w" or "weights.0"; a kernel as outputs × inputs.
 
+    "weights.-2" counts from the last, for networks of several depths.
+
     Raises:
         ValueError: naming the layers that there are, if it is none of them.
     """
     found: Any = network
     for step in name.split("."):
         try:
-            found = found[int(step)] if step.isdecimal() else getattr(found, step)
+            found = (
+                found[int(step)]
+                if step.lstrip("-").isdecimal()
+                else getattr(found, step)
+            )
         except (AttributeError, IndexError, TypeError):
             found = None
             break

@@ -10,6 +10,8 @@ from .convolution.convolutional import Convolutional as Convolutional
 from .convolution.convolutional import convolutional as convolutional
 from .convolution.resnet import ResNet as ResNet
 from .convolution.resnet import resnet as resnet
+from .dense.centred_mlp import CentredMlp as CentredMlp
+from .dense.centred_mlp import centred_mlp as centred_mlp
 from .dense.deep_linear import DeepLinear as DeepLinear
 from .dense.deep_linear import deep_linear as deep_linear
 from .dense.layer_weights import layer_weights as layer_weights

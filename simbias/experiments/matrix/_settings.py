@@ -4,8 +4,10 @@ import itertools
 from typing import NamedTuple
 
 from simbias.errors import BadInput
+from simbias.networks.dense.layer_weights import LayerLaw
 from simbias.suggestion import suggestion
 
+AXES = ("bias", "setting", "flow.optimiser")
 # Levels of every factor.
 INPUTS = ("uniform", "steps", "heavy", "clusters")
 ACTIVATIONS = ("relu", "tanh", "linear")
@@ -17,12 +19,16 @@ _FACTORS = {
     "shape": SHAPES,
     "start": STARTS,
 }
-# Coordinates of an input.
-D = 8
+# The activation of a setting -> its function, and the law of the weights.
+KINDS: dict[str, tuple[str, LayerLaw]] = {
+    "relu": ("relu", "kaiming"),
+    "tanh": ("tanh", "lecun"),
+    "linear": ("identity", "lecun"),
+}
 # Widths of the hidden layers.  Without biases "wide" has 288 weights, "equal" 290,
 # "deep" 264.
 HIDDEN = {"wide": (32,), "deep": (8, 8, 8, 8), "equal": (10, 10, 10)}
-# Factor of the output, and of the weights: see `Scaled`.
+# Factor α of the output, and of the weights: see `CentredMlp`.
 GAIN = {"rich": 0.15, "lazy": 3.0}
 
 # The settings of the quick preset, chosen before anything was run: every level of every

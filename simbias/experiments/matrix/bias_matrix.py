@@ -22,52 +22,64 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
+from simbias import datasets
+from simbias.analysis.effects import effect_matrix
 from simbias.analysis.parts import with_axes
+from simbias.analysis.spearman import row_correlations
+from simbias.analysis.verdicts import effect_table, lost_verdicts
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiments._times import log_times
-from simbias.experiments.matrix import _tasks
-from simbias.experiments.matrix._loss import by_target
-from simbias.experiments.matrix._measures import MEASURES
-from simbias.experiments.matrix._network import scaled
-from simbias.experiments.matrix._picture import picture
-from simbias.experiments.matrix._seed import SAID, Said
-from simbias.experiments.matrix._settings import EVERY, QUICK, parsed
-from simbias.experiments.matrix._statements import statements
-from simbias.experiments.matrix._table import matrix, scalars
-from simbias.experiments.matrix._task import N
-from simbias.experiments.matrix._together import broken, foretold_table, together
+from simbias.experiments.matrix._claims import foretold, statements
+from simbias.experiments.matrix._lecture import SAID, Said
+from simbias.experiments.matrix._numbers import LEVELS
+from simbias.experiments.matrix._rows import ROWS
+from simbias.experiments.matrix._settings import (
+    AXES,
+    EVERY,
+    GAIN,
+    HIDDEN,
+    KINDS,
+    QUICK,
+    parsed,
+)
+from simbias.figures.verdict_squares import verdict_squares
 from simbias.flows import Descent
+from simbias.losses import logistic_or_half_mse
+from simbias.measures import (
+    ClassSeparation,
+    ExplainedInformation,
+    FirstLayerAlignment,
+    LayerFeatureRanks,
+    LearnedParts,
+    PartRates,
+    ProjectedScores,
+    RandomisedAuc,
+    Sensitivity,
+    StableRank,
+    TrainAccuracy,
+    TrainLoss,
+    WeightRank,
+)
+from simbias.networks import centred_mlp
 from simbias.presets import presets
 
-__all__ = ["broken", "foretold_table", "together"]
-
-AXES = ("bias", "setting", "flow.optimiser")
 Bias = Literal[
-    "spectral",
-    "principal",
-    "low_dim",
-    "distributional",
-    "weights",
-    "embeddings",
-    "sensitivity",
-    "alignment",
-    "width",
-    "randomised",
-    "information",
-]
+    "spectral", "principal", "low_dim", "distributional", "weights", "embeddings",
+    "sensitivity", "alignment", "width", "randomised", "information",
+]  # fmt: skip
 BIASES = get_args(Bias)
 TASKS = {
-    "spectral": _tasks.waves,
-    "principal": _tasks.components,
-    "low_dim": _tasks.features,
-    "distributional": _tasks.moments,
-    "weights": _tasks.separable,
-    "embeddings": _tasks.teacher,
-    "sensitivity": _tasks.strings,
-    "alignment": _tasks.teacher,
-    "width": _tasks.crossed,
-    "randomised": _tasks.features,
-    "information": _tasks.curved,
+    "spectral": datasets.circle_waves,
+    "principal": datasets.component_sum,
+    "low_dim": datasets.linear_and_slabs,
+    "distributional": datasets.moment_pairs,
+    "weights": datasets.separating_coordinate,
+    "embeddings": datasets.noisy_linear,
+    "sensitivity": datasets.string_quarter,
+    "alignment": datasets.noisy_linear,
+    "width": datasets.crossed_clusters,
+    "randomised": datasets.linear_and_slabs,
+    "information": datasets.line_and_bend,
 }
 OPTIMISERS = ("gd", "momentum", "adam", "adamw")
 RATE = 0.005
@@ -90,8 +102,18 @@ def make(
     """
     key_data, key_network = jax.random.split(key)
     level = parsed(setting)
-    data = TASKS[bias](key_data, level.inputs)
-    return data, scaled(key_network, level, is_top_linear=bias == "weights")
+    data = TASKS[bias](key_data, law=level.inputs)
+    activation, law = KINDS[level.activation]
+    network = centred_mlp(
+        key_network,
+        (data.x.shape[1], *HIDDEN[level.shape], 1),
+        gain=GAIN[level.start],
+        law=law,
+        activation=activation,
+        # As the theory of low rank asks for.
+        is_top_linear=bias == "weights",
+    )
+    return data, network
 
 
 experiment = presets(
@@ -101,9 +123,23 @@ experiment = presets(
         cell={"bias": BIASES, "setting": QUICK, "flow.optimiser": OPTIMISERS},
         seeds=20,
         flow=Descent(rate=RATE, is_shared=True),
-        loss=by_target,
+        loss=logistic_or_half_mse,
         times=log_times(RATE, 10.0, 20),
-        measures=MEASURES,
+        measures={
+            "loss": TrainLoss(logistic_or_half_mse),
+            "train_accuracy": TrainAccuracy(),
+            "learned": LearnedParts(),
+            "rates": PartRates(),
+            "projected": ProjectedScores(layer="weights.0", rank=2),
+            "separation": ClassSeparation(("means", "covariances")),
+            "top_rank": StableRank(layer="weights.-2"),
+            "layer_ranks": LayerFeatureRanks(),
+            "sensitivity": Sensitivity(),
+            "alignment": FirstLayerAlignment(layer="weights.0"),
+            "first_rank": WeightRank(layer="weights.0", is_squared=True),
+            "auc": RandomisedAuc(),
+            "information": ExplainedInformation(("linear",), shuffles=5),
+        },
         dtype="float32",
     ),
     smoke={
@@ -113,29 +149,69 @@ experiment = presets(
             "flow.optimiser": ("gd", "adam"),
         },
         "seeds": 6,
-        "times": log_times(RATE, 10.0, 20),
     },
-    paper={"cell": {"setting": EVERY, "flow.batch": (16, N)}, "seeds": 50},
+    paper={"cell": {"setting": EVERY, "flow.batch": (16, 128)}, "seeds": 50},
 )
 
 
 def table(ds: xr.Dataset) -> xr.Dataset:
-    """The matrix of a result: see `_table.matrix`; with the columns of the page.
+    """The matrix of a result: see `effect_matrix`; with the columns of the page.
 
     table(ds).to_dataframe().to_csv("bias_matrix.csv")
     """
-    found = matrix(with_axes(ds, AXES))
+    found = effect_matrix(with_axes(ds, AXES), ROWS, "bias", "setting")
     said = [SAID[str(v)] for v in found["bias"].values]
     columns = {k: ("bias", [getattr(one, k) for one in said]) for k in Said._fields}
     return found.assign_coords(columns)
 
 
+def together(table: xr.Dataset) -> xr.Dataset:
+    """Which biases go together: `row_correlations` over settings, and optimisers."""
+    return row_correlations(table["value"], "bias", "setting")
+
+
+def broken(table: xr.Dataset) -> list[tuple[str, ...]]:
+    """Bias, setting, optimiser and verdict: observed under GD, and not under that."""
+    return lost_verdicts(table["verdict"].transpose(*AXES), "flow.optimiser", "gd")
+
+
+def foretold_table(ds: xr.Dataset) -> xr.Dataset:
+    """Mean of `foretold` and its interval, over bias, setting and optimiser."""
+    names = [k for k in ds["bias"].values if k in LEVELS]
+    of = lambda name: effect_table(foretold(ds, name), least=1, low=-1, high=1)
+    index = xr.DataArray(names, dims="bias", name="bias")
+    whole = xr.concat([of(name) for name in names], index)
+    return whole.drop_vars("verdict").rename(value="rho")
+
+
+_NAMES = {
+    "gd": "GD",
+    "momentum": "momentum",
+    "adam": "Adam",
+    "adamw": "AdamW",
+    "uniform": "uniform inputs",
+    "steps": "inputs 1 : 2 : 4",
+    "heavy": "heavy tails",
+    "clusters": "clusters",
+    "relu": "ReLU",
+}
+
+
+def _heading(setting: str) -> str:
+    inputs, activation, *others = (_NAMES.get(v, v) for v in setting.split())
+    return f"{inputs}, {activation}\n{', '.join(others)}"
+
+
 def figure(ds: xr.Dataset) -> Figure:
-    """The matrix at a glance."""
-    return picture(table(ds))
+    """The matrix at a glance.
+
+    The letter is the first of the stages at which the bias is observed, whichever stage
+    the verdict is about.
+    """
+    found = table(ds).transpose(*AXES)
+    return verdict_squares(found, ROWS, names=_NAMES, heading=_heading)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """What theory says of single cells."""
-    ds = with_axes(ds, AXES)
-    return statements(ds, scalars(ds))
+    return statements(with_axes(ds, AXES))

@@ -9,29 +9,32 @@ import pytest
 import xarray as xr
 from matplotlib.figure import Figure
 
+from simbias.analysis.at_stage import STAGES, at_stage
+from simbias.datasets.biases._laws import inputs, positions
+from simbias.datasets.biases.circle_waves import FREQUENCIES
+from simbias.datasets.biases.component_sum import VARIANCES
 from simbias.ensemble.plan import make_plan
-from simbias.experiments.matrix import _scalars, bias_matrix
-from simbias.experiments.matrix._inputs import inputs, positions
-from simbias.experiments.matrix._loss import by_target
-from simbias.experiments.matrix._measures import Learned
-from simbias.experiments.matrix._network import scaled
-from simbias.experiments.matrix._rows import BIASES, ROWS
-from simbias.experiments.matrix._seed import SAID, SPACES
+from simbias.experiments.matrix import _numbers, bias_matrix
+from simbias.experiments.matrix._lecture import SAID, SPACES
+from simbias.experiments.matrix._rows import ROWS
 from simbias.experiments.matrix._settings import (
     ACTIVATIONS,
     EVERY,
+    GAIN,
     HIDDEN,
     INPUTS,
+    KINDS,
     QUICK,
     SHAPES,
     STARTS,
-    D,
     parsed,
 )
-from simbias.experiments.matrix._tasks import FREQUENCIES
 from simbias.introspection.tangents import tangent_kernel
-from simbias.losses import half_mse, logistic
+from simbias.losses import half_mse, logistic, logistic_or_half_mse
+from simbias.measures import LearnedParts
+from simbias.networks import centred_mlp
 
+BIASES, D = tuple(ROWS), 8
 KEY = jax.random.key(0)
 
 
@@ -85,15 +88,15 @@ def test_the_density_of_steps_is_one_to_two_to_four():
 @pytest.mark.parametrize("law", INPUTS)
 @pytest.mark.parametrize("bias", BIASES)
 def test_every_task_has_the_shapes_that_make_one_program(bias, law):
-    draw = lambda key: bias_matrix.TASKS[bias](key, law)
+    draw = lambda key: bias_matrix.TASKS[bias](key, law=law)
     shapes = jax.tree.map(lambda v: v.shape, jax.eval_shape(draw, KEY))
-    one = jax.eval_shape(lambda key: bias_matrix.TASKS["spectral"](key, law), KEY)
+    one = jax.eval_shape(lambda key: bias_matrix.TASKS["spectral"](key, law=law), KEY)
     assert shapes == jax.tree.map(lambda v: v.shape, one)
 
 
 def test_targets_are_the_sum_of_their_parts():
     for bias in ("spectral", "principal"):
-        data = bias_matrix.TASKS[bias](KEY, "clusters")
+        data = bias_matrix.TASKS[bias](KEY, law="clusters")
         gap = np.asarray(data.parts.sum(axis=1) - data.y[:, 0])
         assert np.abs(gap).max() < 1e-10, bias
 
@@ -101,19 +104,19 @@ def test_targets_are_the_sum_of_their_parts():
 @pytest.mark.parametrize("bias", ["width", "information", "spectral"])
 def test_an_odd_network_may_learn_tasks_that_are_not_odd(bias):
     # Of an odd network f(−x) = −f(x): a constant input tells x from −x.
-    x = np.asarray(bias_matrix.TASKS[bias](KEY, "heavy").x)
+    x = np.asarray(bias_matrix.TASKS[bias](KEY, law="heavy").x)
     assert ((np.ptp(x, axis=0) == 0) & (x[0] != 0)).any()
 
 
 def test_principal_components_are_uncorrelated_on_the_sample():
-    data = bias_matrix.TASKS["principal"](KEY, "heavy")
+    data = bias_matrix.TASKS["principal"](KEY, law="heavy")
     seen = np.asarray(data.x.T @ data.x) / len(data.x)
     law = 8 / np.arange(1, D + 1) / sum(1 / j for j in range(1, D + 1))
     assert np.abs(seen - np.diag(law)).max() < 1e-10
 
 
 def test_a_linear_function_cannot_tell_rows_from_their_clone_of_two_moments():
-    data = bias_matrix.TASKS["distributional"](KEY, "heavy")
+    data = bias_matrix.TASKS["distributional"](KEY, law="heavy")
     y = data.test.y
     for moment in (lambda x: x.T @ y, lambda x: x.T @ x):
         gap = moment(data.others["covariances"].x) - moment(data.test.x)
@@ -123,8 +126,10 @@ def test_a_linear_function_cannot_tell_rows_from_their_clone_of_two_moments():
 
 
 def test_a_linear_function_has_no_wave_but_the_first():
-    data = bias_matrix.TASKS["spectral"](KEY, "uniform")
-    seen = Learned()(lambda x: jnp.sum(x * jnp.arange(1.0, D + 1), keepdims=True), data)
+    data = bias_matrix.TASKS["spectral"](KEY, law="uniform")
+    seen = LearnedParts()(
+        lambda x: jnp.sum(x * jnp.arange(1.0, D + 1), keepdims=True), data
+    )
     np.testing.assert_allclose(seen[1 : len(FREQUENCIES)], 0, atol=1e-10)
 
 
@@ -140,16 +145,23 @@ def test_the_loss_is_that_of_the_kind_of_target():
     f = jax.random.normal(KEY, (6, 1))
     one = jnp.ones(6)
     label, value = jnp.sign(f + 0.3), 1.7 * f - 0.2
-    assert by_target(f, label, one) == pytest.approx(float(logistic(f, label, one)))
-    assert by_target(f, value, one) == pytest.approx(float(half_mse(f, value, one)))
+    assert logistic_or_half_mse(f, label, one) == pytest.approx(
+        float(logistic(f, label, one))
+    )
+    assert logistic_or_half_mse(f, value, one) == pytest.approx(
+        float(half_mse(f, value, one))
+    )
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_rich_and_lazy_starts_are_zero_and_have_one_tangent_kernel(activation):
     x = jax.random.normal(KEY, (5, D))
+    name, law = KINDS[activation]
     nets = [
-        scaled(KEY, parsed(f"uniform {activation} deep {start}"), is_top_linear=False)
-        for start in STARTS
+        centred_mlp(
+            KEY, (D, *HIDDEN["deep"], 1), gain=GAIN[k], law=law, activation=name
+        )
+        for k in STARTS
     ]
     for net in nets:
         assert np.abs(np.asarray(jax.vmap(net)(x))).max() == 0
@@ -262,16 +274,13 @@ def test_a_member_that_failed_has_no_scalar():
 def test_stages_are_the_last_records_before_the_loss_has_fallen():
     ds = _fake().isel({"bias": 0, "setting": 0, "flow.optimiser": 0})
     value = xr.zeros_like(ds["loss"]) + np.arange(4)
-    seen = [
-        float(_scalars.at_stage(ds, value, stage)[0])
-        for stage in ("start", "early", "late", "end")
-    ]
+    seen = [float(at_stage(value, ds["loss"], stage)[0]) for stage in STAGES]
     assert seen == [0, 1, 2, 3]
 
 
 def test_a_linear_net_has_no_row_where_it_could_not_be_otherwise():
-    level = parsed("uniform linear wide rich")
-    without = [name for name, row in ROWS.items() if row.why_undefined(level)]
+    setting = "uniform linear wide rich"
+    without = [name for name, row in ROWS.items() if row.why_undefined(setting)]
     assert without == ["distributional", "embeddings", "randomised", "information"]
 
 
@@ -279,24 +288,24 @@ def test_times_that_rise_with_the_frequency_have_the_scalar_one():
     time = np.array([0.0, 1, 2, 3, 4])
     rise = np.clip(time[None, :] / np.array([1, 2, 3, 40])[:, None], 0, 1)
     ds = xr.Dataset({"learned": (("seed", "part", "time"), rise[None])}, {"time": time})
-    assert _scalars.spectral(ds).values == pytest.approx([1.0])
-    assert _scalars.two_waves(ds).all()
+    assert _numbers.spectral(ds).values == pytest.approx([1.0])
+    assert _numbers.reached(2, 0.9)(ds).all()
     low = ds.isel(part=[3, 2, 1, 0])
-    assert _scalars.spectral(low).values == pytest.approx([-1.0])
+    assert _numbers.spectral(low).values == pytest.approx([-1.0])
 
 
 def test_components_with_times_over_their_variance_have_the_slope_one():
     time = np.geomspace(0.01, 100, 400)
-    variance = np.asarray(_scalars.VARIANCES)
+    variance = np.asarray(VARIANCES)
     learned = 1 - np.exp(-variance[:, None] * time)
     ds = xr.Dataset(
         {"learned": (("seed", "part", "time"), learned[None])}, {"time": time}
     )
-    assert _scalars.principal(ds).values == pytest.approx([1.0], abs=1e-3)
+    assert _numbers.principal(ds).values == pytest.approx([1.0], abs=1e-3)
 
 
 def test_the_quick_preset_is_sixteen_cells_of_eleven_rows():
     quick = bias_matrix.experiment()
     cells = len(quick.cell["setting"]) * len(quick.cell["flow.optimiser"])
     assert (cells, len(quick.cell["bias"]), quick.seeds) == (16, 11, 20)
-    assert dataclasses.replace(quick).loss is by_target
+    assert dataclasses.replace(quick).loss is logistic_or_half_mse

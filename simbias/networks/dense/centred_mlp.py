@@ -1,19 +1,18 @@
-"""A network whose function is 0 at the start, rich or lazy by one number."""
+"""A fully connected network that is 0 at the start, rich or lazy by one number."""
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.core import AbstractNetwork, Buffer
-from simbias.experiments.matrix._settings import GAIN, HIDDEN, D, Setting
-from simbias.networks.activations import Activation, has_kink, identity
-from simbias.networks.dense.layer_weights import Matrix, layer_weights
+from simbias.checks.sample import one_of
+from simbias.checks.values import positive
+from simbias.core import AbstractNetwork, Buffer, Real
+from simbias.errors import BadInput
+from simbias.networks.activations import ACTIVATIONS, Activation, has_kink
+from simbias.networks.dense.layer_weights import LayerLaw, Matrix, layer_weights
 
-_FUNCTIONS = {"relu": jax.nn.relu, "tanh": jnp.tanh, "linear": identity}
 
-
-class Scaled(AbstractNetwork):
+class CentredMlp(AbstractNetwork):
     """f(x) = α [h(x; W/α) − h(x; W(0)/α)], h a network without biases.
 
     W(0) = α W₀ with W₀ of the usual law: all α have the same tangent kernel at the
@@ -37,7 +36,7 @@ class Scaled(AbstractNetwork):
         """As the activation says."""
         return has_kink(self.activation)
 
-    def __call__(self, x: Float[Array, " d"]) -> Float[Array, " 1"]:
+    def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Output for one input."""
         first = tuple(w.value for w in self.first)
         now, then = (
@@ -63,17 +62,38 @@ class Scaled(AbstractNetwork):
         return tuple(out)
 
 
-def scaled(key: PRNGKeyArray, setting: Setting, *, is_top_linear: bool) -> Scaled:
-    """The network of a setting: Kaiming's law for ReLU, LeCun's for the others."""
-    law = "kaiming" if setting.activation == "relu" else "lecun"
-    gain = GAIN[setting.start]
-    drawn = layer_weights(key, (D, *HIDDEN[setting.shape], 1), law)
-    weights = tuple(gain * w for w in drawn)
+def centred_mlp(
+    key: PRNGKeyArray,
+    widths: tuple[int, ...],
+    *,
+    gain: Real = 1.0,
+    law: LayerLaw = "kaiming",
+    activation: str = "relu",
+    is_top_linear: bool = False,
+) -> CentredMlp:
+    """A network that is 0 at the start.
+
+    Args:
+        key: random key.
+        widths: sizes of input, hidden layers and output.
+        gain: α.
+        law: of W₀, see `layer_weights`.
+        activation: of the hidden layers, by name.
+        is_top_linear: whether the last hidden layer has none.
+
+    Raises:
+        ValueError: for a size, name or number out of range.
+    """
+    one_of("activation", activation, tuple(ACTIVATIONS))
+    positive("gain", gain)
+    if len(widths) < 3:
+        raise BadInput(f"`widths` must have a hidden layer, got {widths}.")
+    weights = tuple(gain * w for w in layer_weights(key, widths, law))
     number = lambda v: Buffer(jnp.asarray(v, jnp.float64))
-    return Scaled(
+    return CentredMlp(
         weights,
         tuple(Buffer(w) for w in weights),
         number(gain),
         number(float(is_top_linear)),
-        _FUNCTIONS[setting.activation],
+        ACTIVATIONS[activation],
     )

@@ -11,11 +11,11 @@ from typing import NamedTuple
 class Said(NamedTuple):
     """Of one bias: what it needs, how it is known, and where it lives."""
 
-    data: str
-    architecture: str
-    proof: str
-    real_data: str
-    space: str
+    data: str = ""
+    architecture: str = ""
+    proof: str = ""
+    real_data: str = ""
+    space: str = ""
 
 
 # Input, parameter, hypothesis and Fourier space.
@@ -69,11 +69,9 @@ SAID = {
         "parameter",
     ),
     "sensitivity": Said(
-        "",
-        "transformers (listed under data)",
-        "experiments on several models",
-        "",
-        "hypothesis",
+        architecture="transformers (listed under data)",
+        proof="experiments on several models",
+        space="hypothesis",
     ),
     "alignment": Said("", "two-layer network, small start", "theory", "", "parameter"),
     "width": Said("", "two-layer network, small start", "theory", "", "parameter"),

@@ -1,9 +1,12 @@
 """The four laws of inputs, of mean 0 and variance 1."""
 
+from typing import Literal
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+InputLaw = Literal["uniform", "steps", "heavy", "clusters"]
 # Of the law that is 1 : 2 : 4 on the thirds of [0, 1].
 _ENDS, _BELOW = (0, 1 / 3, 2 / 3, 1), (0, 1 / 7, 3 / 7, 1)
 _MEAN = 9 / 14
@@ -11,7 +14,9 @@ _DEVIATION = ((1 / 36 + 2 / 4 + 4 * 25 / 36) / 7 + 1 / 108 - _MEAN**2) ** 0.5
 CLUSTERS, _SPREAD = 8, 0.2
 
 
-def inputs(key: PRNGKeyArray, law: str, rows: int, d: int) -> Float[Array, "rows d"]:
+def inputs(
+    key: PRNGKeyArray, law: InputLaw, rows: int, d: int
+) -> Float[Array, "rows d"]:
     """Rows of d coordinates.
 
     "uniform" U(±√3); "steps" density 1 : 2 : 4 on three intervals of one length;
@@ -33,7 +38,7 @@ def inputs(key: PRNGKeyArray, law: str, rows: int, d: int) -> Float[Array, "rows
     return centres[which] + _SPREAD * z[CLUSTERS:]
 
 
-def positions(key: PRNGKeyArray, law: str, rows: int) -> Float[Array, " rows"]:
+def positions(key: PRNGKeyArray, law: InputLaw, rows: int) -> Float[Array, " rows"]:
     """Places on a circle of length 1.
 
     "uniform"; "steps" 1 : 2 : 4 on three arcs; "heavy" ½ + 0.15 z wound around, z of

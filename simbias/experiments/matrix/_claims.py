@@ -1,0 +1,68 @@
+"""What is claimed of the matrix: what theory says of single cells."""
+
+import numpy as np
+import xarray as xr
+
+from simbias.analysis.effects import member_effects
+from simbias.analysis.first_passage import first_passage
+from simbias.analysis.spearman import foretold_order
+from simbias.analysis.verdicts import effect_interval
+from simbias.claims import difference_of, estimate_of
+from simbias.core import Claim
+from simbias.experiments.matrix._numbers import LEVELS
+from simbias.experiments.matrix._rows import ROWS
+from simbias.experiments.matrix._settings import AXES, parsed
+
+RICH, LINEAR = "uniform relu wide rich", "clusters linear equal lazy"
+_HACOHEN = "Hacohen & Weinshall (2022), JMLR 23(155): 1"
+_OF_CELLS = (
+    ("spectral", RICH, "gd", (0.5, 1.0), "Rahaman et al. (2019), arXiv:1806.08734"),
+    ("spectral", RICH, "adam", (0.5, 1.0), "Rahaman et al. (2019), arXiv:1806.08734"),
+    ("principal", LINEAR, "gd", (0.8, 1.2), _HACOHEN),
+    ("low_dim", RICH, "gd", (0.25, 1.0), "Morwani et al. (2023), arXiv:2302.00457"),
+    ("randomised", RICH, "gd", (0.75, 1.25), "Shah et al. (2020), arXiv:2006.07710"),
+    ("information", RICH, "gd", (0.75, 1.25), "arXiv:1905.11604"),
+    ("embeddings", LINEAR, "gd", (0.0, np.inf), "Huh et al. (2023), arXiv:2103.10427"),
+)
+
+
+def foretold(ds: xr.Dataset, bias: str) -> xr.DataArray:
+    """Whether the first kernel's rates have the order of the parts: ρ, per member."""
+    part = ds.sel(bias=bias, drop=True)
+    time = first_passage(part["learned"], LEVELS[bias])
+    return foretold_order(part["rates"].isel(time=0), time, "part")
+
+
+def statements(ds: xr.Dataset) -> list[Claim]:
+    """Those whose cells the result has."""
+    found, out = member_effects(ds, ROWS, "bias", "setting")["scalar"], []
+    for bias, setting, optimiser, band, source in _OF_CELLS:
+        values = _cell(found, bias, setting, optimiser)
+        if values is not None:
+            row = ROWS[bias]
+            seen = effect_interval(values, low=row.low, high=row.high)
+            text = f"{row.title}, {setting}, {optimiser}: {row.text}"
+            out.append(estimate_of(text, seen, band, f"{source}; band ours"))
+    gd, adam = (_cell(found, "principal", LINEAR, one) for one in ("gd", "adam"))
+    if gd is not None and adam is not None:
+        text = f"principal component, {LINEAR}: −slope under gd less that under adam"
+        source = "ours: a step of Adam is of one size in all coordinates"
+        out.append(difference_of(text, gd, adam, (0.25, np.inf), source))
+    for setting in map(str, ds["setting"].values):
+        is_linear = parsed(setting).activation == "linear"
+        if not is_linear and _cell(found, "spectral", setting, "gd") is not None:
+            # Whether the first kernel has the order.
+            one = ds.sel({"setting": [setting], "flow.optimiser": ["gd"]})
+            seen = effect_interval(foretold(one, "spectral"), low=-1, high=1)
+            text = f"{setting}, gd: Spearman's ρ of the first kernel's rates of the "
+            text += "waves and of 1/time"
+            out.append(estimate_of(text, seen, (0.5, 1.0), "lazy limit; band ours"))
+    return out
+
+
+def _cell(found: xr.DataArray, *at: str) -> np.ndarray | None:
+    """The scalars of a bias, setting and optimiser; None where the result lacks it."""
+    place = dict(zip(AXES, at, strict=True))
+    if any(value not in found[k].values for k, value in place.items()):
+        return None
+    return found.sel(place).values
