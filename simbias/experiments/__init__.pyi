@@ -7,7 +7,6 @@ from .alignment import stragglers as stragglers
 from .alignment import three_points as three_points
 from .boolean import cantor as cantor
 from .boolean import parity as parity
-from .boolean import parity_equations as parity_equations
 from .boolean import parity_gradient as parity_gradient
 from .boolean import parity_sparse as parity_sparse
 from .interpolation import interpolating_samples as interpolating_samples

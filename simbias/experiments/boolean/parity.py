@@ -1,7 +1,7 @@
 """Parities that a few ReLUs express and SGD does not find: five bits, ten, and thirty.
 
 y is the product of a random half of d fair signs.  A network of |I| + 1 ReLUs is right
-everywhere, 2d samples tell I by linear algebra (`parity_equations`), and SGD on rows
+everywhere, 2d samples tell I by linear algebra, and SGD on rows
 that are new in every step learns it for d = 5 and 10 and stays at ½ for d = 30: the
 gradient does not depend on I by more than 2^{−d/2} (`parity_gradient`).  The time to
 learn rises exponentially with d on the way.  The control is one relevant bit instead of
