@@ -63,10 +63,7 @@ from .shortcuts import dominoes as dominoes
 from .shortcuts import low_dim_dominoes as low_dim_dominoes
 from .shortcuts import low_dim_inputs as low_dim_inputs
 from .shortcuts import low_dim_pair as low_dim_pair
-from .shortcuts import low_dim_slabs as low_dim_slabs
 from .shortcuts import slabs as slabs
-from .shortcuts import slabs_adversarial as slabs_adversarial
-from .shortcuts import slabs_noisy as slabs_noisy
 from .spectrum import frequency_robustness as frequency_robustness
 from .spectrum import ntk_circle as ntk_circle
 from .spectrum import ntk_density as ntk_density

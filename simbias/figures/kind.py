@@ -31,6 +31,7 @@ class Kind:
         yticks: values of the ticks upwards, or the coordinate that has them.
         laws: `Law` or `Moment`.
         first: number of the first colour, for panels that share a legend.
+        needs: variable without which a figure leaves the panel out.
         facet: axis with a panel for each value; the other kinds have one panel.
         of: function that is applied to the part first, for this kind.
     """
@@ -49,6 +50,7 @@ class Kind:
     yticks: tuple[float | int, ...] | str = ()
     laws: tuple[Law | Moment, ...] = ()
     first: int = 0
+    needs: str | None = None
     facet: str | None = None
     of: Callable[[xr.Dataset], xr.Dataset] | None = None
 

@@ -128,7 +128,7 @@ def draw_laws(
     colour: str | None = None,
     first: int = 0,
 ) -> None:
-    """What theory says, beside what is seen."""
+    """What theory says, beside what is seen; a level that is NaN is left out."""
     for law in laws:
         value = law.values
         if callable(value) or isinstance(value, str):
@@ -137,7 +137,8 @@ def draw_laws(
             law_moment(axes, float(value), law.label)
         elif not isinstance(value, xr.DataArray) or not value.dims:
             shade = law.colour or LAW
-            law_level(axes, float(value), law.label, ls=law.line, color=shade)
+            if not np.isnan(float(value)):
+                law_level(axes, float(value), law.label, ls=law.line, color=shade)
         else:
             several = look.split(value, colour)
             for i, _, one in several:

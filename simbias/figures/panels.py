@@ -37,7 +37,8 @@ class Panels:
 
     With `columns` every kind is a row, with a panel for each value; with `rows` every
     kind is a column.  With both there is one kind.  With neither all panels are in one
-    row, and a kind with a `facet` has a panel for each value of that axis.
+    row, and a kind with a `facet` has a panel for each value of that axis.  A kind that
+    `needs` a variable is left out of results that do not have it.
 
     Args:
         kinds: `Curves`, `Points`, `HeatMap`, `Histogram`, `Spectrum` or `Drawing`.
@@ -110,6 +111,11 @@ class Panels:
             ValueError: for an axis that the part does not have.
         """
         ds = ds if self.of is None else self.of(ds)
+        kept = [k for k in self.kinds if k.needs is None or k.needs in ds]
+        if len(kept) < len(self.kinds):
+            own = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+            del own["kinds"], own["of"]
+            return Panels(*kept, **own)(ds)
         look = Look(self.names)
         with style():
             down, across = self._shape(ds)

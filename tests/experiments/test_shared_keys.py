@@ -7,6 +7,8 @@ from simbias.registry import experiment_module
 
 NAMES = (
     "grokking",
+    "low_dim_dominoes",
+    "low_dim_inputs",
     "low_rank_factors",
     "low_rank_random_search",
     "low_rank_regression",
@@ -15,6 +17,7 @@ NAMES = (
     "principal_components_controls",
     "principal_components_images",
     "sensitivity_patches",
+    "slabs",
     "unseen_entry",
 )
 

@@ -59,6 +59,24 @@ def test_rows_turn_it_round_and_title_places_hold_coordinates():
     assert titles == ["m = 10: λ = 0.001", "m = 10", "m = 20: λ = 0.001", "m = 20"]
 
 
+def test_a_panel_that_needs_what_is_missing_is_left_out():
+    kinds = (
+        Curves("loss", title="loss", needs="loss"),
+        Curves("accuracy", title="accuracy", needs="accuracy"),
+    )
+    calls = []
+    figure = Panels(*kinds, rows="m", of=lambda ds: calls.append(1) or ds)(DS)
+    titles = [axes.get_title("left") for axes in figure.get_axes()]
+    assert titles == ["m = 10: accuracy", "m = 20: accuracy"]
+    assert calls == [1]
+
+
+def test_a_level_that_is_not_a_number_has_no_line_and_no_name():
+    law = Law(lambda part: xr.DataArray(0.5).where(part["m"] == 10), "half")
+    figure = Panels(Curves("accuracy", laws=(law,)), columns="m")(DS)
+    assert [len(lines(axes, "half")) for axes in figure.get_axes()] == [1, 0]
+
+
 def test_a_curve_is_the_median_over_the_seeds_in_the_colour_of_its_value():
     figure = Panels(Curves("accuracy", colour="sample"), columns="m")(DS)
     for i, axes in enumerate(figure.get_axes()):

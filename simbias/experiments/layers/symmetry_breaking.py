@@ -82,7 +82,7 @@ experiment = presets(
             "delta": (0.0, *(10.0**-k for k in range(8, 0, -1))),
             "slope": (0.0, 1.0),
         },
-        seeds=1,
+        seeds=None,
         flow=GradientFlow(rtol=1e-10, atol=1e-14),
         loss=half_mse,
         times=quarters(60.0),

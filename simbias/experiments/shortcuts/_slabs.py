@@ -1,33 +1,20 @@
-"""What the experiments on slabs have in common: the laws, the numbers, the panels."""
+"""Numbers, panels and bands of networks on slabs."""
 
 import dataclasses
-import functools
-from typing import Any, Literal
+from typing import Any
 
-import jax
 import numpy as np
 import xarray as xr
-from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.auc_interval import auc_interval
 from simbias.analysis.ensemble_auc import ensemble_auc
 from simbias.claims import statistic_of
-from simbias.core import (
-    AbstractMeasure,
-    AbstractNetwork,
-    Claim,
-    Dataset,
-    Index,
-    Real,
-    Status,
-)
-from simbias.datasets import slabs
+from simbias.core import AbstractMeasure, Claim, Status
 from simbias.experiments._farthest import farthest
 from simbias.figures import COLOURS, Curves, HeatMap, Points, look
 from simbias.losses import logistic
 from simbias.measures import RandomisedScores, TrainAccuracy, TrainLoss
-from simbias.networks import softmax_pair
-from simbias.numerics.exact_numerics import exact_numerics
+from simbias.verbs.redraw import redraw
 
 # Attacks are larger than the margin of one coordinate, 0.1, and smaller than that of
 # all fifty together, 0.7.
@@ -43,52 +30,7 @@ RATE = 0.1
 NETWORKS = {"depth": (1, 2), "m": (100, 200, 300)}
 # Of numbers computed in float32.
 TOLERANCE = 1e-5
-Law = Literal["LMS-5", "LMS-7", "MS-5-7", "MS-5", "MS-7"]
-# Slabs of the first coordinate, and of the others.
-_SLABS: dict[Law, tuple[Literal[2, 5, 7], Literal[5, 7]]] = {
-    "LMS-5": (2, 5),
-    "LMS-7": (2, 7),
-    "MS-5-7": (5, 7),
-    "MS-5": (5, 5),
-    "MS-7": (7, 7),
-}
 NAMES = {"nothing": "as it is", "simple": "S-randomised", "complex": "Sᶜ-randomised"}
-
-
-def sample(
-    law: Law, *, draw: Index, d: int, n: int, n_test: int, noise: Real = 0.0
-) -> Dataset:
-    """The sample number `draw`; `noise` is that of a linear coordinate, if any."""
-    simple, others = _SLABS[law]
-    return slabs(
-        jax.random.key(draw),
-        n=n,
-        d=d,
-        simple=simple,
-        others=others,
-        noise=noise if simple == 2 else 0.0,
-        n_test=n_test,
-    )
-
-
-def make(
-    key: PRNGKeyArray,
-    *,
-    law: Law = "LMS-5",
-    d: int = 50,
-    n: int = 100_000,
-    n_test: int = 10_000,
-    noise: Real = 0.0,
-    m: int = 100,
-    depth: int = 2,
-    draw: Index = 0,
-) -> tuple[Dataset, AbstractNetwork]:
-    """The sample number `draw`, the same for every seed, and a network of its own.
-
-    The network is that of two logits and softmax cross-entropy; see `softmax_pair`.
-    """
-    data = sample(law, draw=draw, d=d, n=n, n_test=n_test, noise=noise)
-    return data, softmax_pair(key, d=d, m=m, depth=depth)
 
 
 def measures() -> dict[str, AbstractMeasure]:
@@ -100,16 +42,11 @@ def measures() -> dict[str, AbstractMeasure]:
     }
 
 
-def labels_of(ds: xr.Dataset) -> np.ndarray:
-    """±1 for every column of `logits`, for one point of the grid."""
-    known = {k: ds[k].item() for k in ("law", "draw", "d", "n", "n_test", "noise")}
-    return _labels(**known)
-
-
-@functools.cache
-def _labels(**known: Any) -> np.ndarray:
-    with exact_numerics():
-        test = sample(**{**known, "n": 1}).test
+def labels_of(cell: xr.Dataset) -> np.ndarray:
+    """±1 for every column of `logits`, of one sample."""
+    where = {k: cell[k].item() for k in ("law", "training")}
+    first = int(cell["start"][0])
+    test = redraw(cell, seed=int(cell["seed"]), start=first, **where)[0].test
     assert test is not None
     return np.asarray(test.y[:, 0])
 
@@ -119,12 +56,12 @@ def is_learned(cell: xr.Dataset) -> bool:
     return bool((cell["status"] == Status.CONVERGED).all())
 
 
-def placed(claims: list[Claim], where: str, *, is_learned: bool) -> list[Claim]:
-    """Claims on one point of the grid, whose samples every member must have learned."""
+def placed(claims: list[Claim], cell: xr.Dataset, *, is_learned: bool) -> list[Claim]:
+    """Claims on one case, whose samples every member must have learned."""
     return [
-        dataclasses.replace(claim, statement=f"{where}: {claim.statement}").given(
-            is_learned, "that every member has learned its sample"
-        )
+        dataclasses.replace(
+            claim, statement=f"{cell['case'].item()}: {claim.statement}"
+        ).given(is_learned, "that every member has learned its sample")
         for claim in claims
     ]
 
@@ -157,20 +94,26 @@ def accuracy_claim(
 
 
 def aucs_of(cell: xr.Dataset) -> dict[str, dict[str, float]]:
-    """AUC of the seeds and of their ensemble by what is randomised and by statement.
+    """AUC of the networks and of their ensembles by what is randomised, by statement.
 
-    Of the seeds the worst: the one farthest from ½ if S is randomised, else from 1.
+    The worst: the one farthest from ½ if S is randomised, else from 1.  An ensemble has
+    all networks on one sample.
     """
     auc = cell["scores"].sel(score="auc").isel(time=-1)
-    together = ensemble_auc(cell["logits"], labels_of(cell))
+    samples = [cell.isel(seed=i) for i in range(cell.sizes["seed"])]
+    ensembles = xr.concat(
+        [ensemble_auc(one["logits"], labels_of(one), dim="start") for one in samples],
+        "seed",
+    )
     return {
         name: {
-            f"AUC, {label}": farthest(
-                auc.sel(randomised=name), 0.5 if name == "simple" else 1.0
-            ),
-            f"AUC of the ensemble of seeds, {label}": together.sel(
-                randomised=name
-            ).item(),
+            f"{text}, {label}": farthest(
+                values.sel(randomised=name), 0.5 if name == "simple" else 1.0
+            )
+            for text, values in (
+                ("AUC", auc),
+                ("AUC of the ensemble of networks", ensembles),
+            )
         }
         for name, label in NAMES.items()
     }
@@ -193,27 +136,23 @@ def chance_band(cell: xr.Dataset) -> tuple[float, float]:
     return 0.5 - half, 0.5 + half
 
 
-def way(score: str = "auc", laws: tuple[look.Law, ...] = ()) -> Curves:
-    """Training accuracy and the three test scores by time, one line per seed."""
-    text = "AUC" if score == "auc" else "accuracy"
+def is_noisy(cell: xr.Dataset) -> bool:
+    """True if the linear coordinate tells the class with errors."""
+    return float(cell["noise"]) > 0 and cell["law"].item()[0] == "L"
 
-    def values(part: xr.Dataset) -> xr.DataArray:
-        test = part["scores"].sel(score=score, randomised=list(NAMES), drop=True)
-        test = test.assign_coords(randomised=[f"{text}, {k}" for k in NAMES.values()])
-        train = part["train_accuracy"].expand_dims(randomised=["training accuracy"])
-        return xr.concat([test, train], "randomised")
 
-    return Curves(
-        values,
-        colour="randomised",
-        line="randomised",
-        spread="each",
-        x=_shown_times,
-        xlabel="time, updates × rate",
-        xscale="log",
-        ylim=(0.4, 1.03),
-        laws=laws,
-    )
+def best_line(cell: xr.Dataset) -> xr.DataArray:
+    """Accuracy of the best linear classifier, where the linear coordinate errs."""
+    return (1 - cell["noise"] / 2).where(is_noisy(cell))
+
+
+def _of_the_way(part: xr.Dataset) -> xr.DataArray:
+    """Training accuracy, and the three test scores: accuracies of noisy data."""
+    score, text = ("accuracy",) * 2 if float(part["noise"]) > 0 else ("auc", "AUC")
+    test = part["scores"].sel(score=score, randomised=list(NAMES), drop=True)
+    test = test.assign_coords(randomised=[f"{text}, {k}" for k in NAMES.values()])
+    train = part["train_accuracy"].expand_dims(randomised=["training accuracy"])
+    return xr.concat([test, train], "randomised")
 
 
 def _shown_times(part: xr.Dataset) -> xr.DataArray:
@@ -222,6 +161,18 @@ def _shown_times(part: xr.Dataset) -> xr.DataArray:
     return time.where(time > 0, time[1] / 2)
 
 
+WAY = Curves(
+    _of_the_way,
+    colour="randomised",
+    line="randomised",
+    spread="each",
+    x=_shown_times,
+    xlabel="time, updates × rate",
+    xscale="log",
+    ylim=(0.4, 1.03),
+    laws=(look.Law(best_line, "best linear classifier"),),
+)
+"""Scores by time, a line per network."""
 SHARES = Points(
     lambda part: part["feature_dependence"].sel(dependence="variance_share"),
     has_median=False,
@@ -229,10 +180,11 @@ SHARES = Points(
     xlabel="coordinate (0: the first)",
     ylim=(-0.03, 1.1),
     title="share of Var f by coordinate",
+    needs="feature_dependence",
 )
-"""Share of the variance by coordinate, a point per seed."""
+"""Share of the variance by coordinate, a point per network."""
 PLANE = HeatMap(
-    lambda part: part["decision_plane"].isel(seed=0),
+    lambda part: part["decision_plane"].isel(start=0, seed=0),
     x="simple_value",
     y="complex_value",
     limits=(0, 1),
@@ -240,15 +192,15 @@ PLANE = HeatMap(
     colours="RdBu_r",
     xlabel="first coordinate (S)",
     ylabel="one of Sᶜ with most influence",
-    title="P(f > 0)",
+    title="P(f > 0){attacked_right}",
 )
-"""Share classified as positive in the plane of S and the top of Sᶜ, one seed."""
+"""Share classified as positive in the plane of S and the top of Sᶜ, one network."""
 
 
 def draw_logits(axes: Any, cell: xr.Dataset) -> None:
     """Logits of both classes: as they are (filled) and with S randomised (lines)."""
-    labels = labels_of(cell)
-    logits = cell["logits"].isel(seed=0)
+    cell = cell.isel(seed=0)
+    labels, logits = labels_of(cell), cell["logits"].isel(start=0)
     bins = np.linspace(-1, 1, 61) * float(abs(logits).max())
     for sign, name, colour in (
         (-1, "negative", COLOURS[0]),

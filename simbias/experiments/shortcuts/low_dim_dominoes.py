@@ -26,7 +26,7 @@ from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.parts import with_axes
 from simbias.claims import difference_of, largest_of, smallest_of
-from simbias.core import Claim, Dataset, Experiment, Index, Real
+from simbias.core import Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.dominoes import Source, dominoes
 from simbias.experiments.shortcuts.low_dim_inputs import (
     CHANCE,
@@ -71,29 +71,28 @@ def make(
     n: int = 500,
     m: int = 32,
     n_test: int = 1000,
-    draw: Index = 0,
     source: Source = "digits",
     data_dir: str = "",
 ) -> tuple[Dataset, Pairs]:
-    """Dominoes of two classes, number `draw`, their labels twice; and three networks.
+    """Dominoes of two classes, their labels twice; and three networks.
 
     Args:
-        key: random key, of the networks.
+        key: of the sample and of the networks.
         correlation: probability that the digit has the class of the lower block.
         scale: λ of all networks, rich if small, lazy if large.
         noise: σ of the textures, relative to the grating; of "digits" only.
         n: samples.
         m: neurons of each network, even.
         n_test: test samples.
-        draw: number of the sample.
         source: which data set.
         data_dir: folder that holds the files of the images; nothing is downloaded.
 
     Raises:
         ValueError: for a size or number out of range, or files that are not there.
     """
+    key_data, key_networks = jax.random.split(key)
     data = dominoes(
-        jax.random.key(draw),
+        key_data,
         n=n,
         n_test=n_test,
         classes=2,
@@ -103,7 +102,7 @@ def make(
         data_dir=data_dir,
     )
     data = dataclasses.replace(_signed(data), test=_signed(second_sample(data)))
-    return pairs_on(data, key, m=m, scale=scale, rate=RATE)
+    return pairs_on(data, key_networks, m=m, scale=scale, rate=RATE)
 
 
 def _signed(part: Dataset) -> Dataset:
@@ -118,6 +117,7 @@ experiment = presets(
         make=make,
         cell={"correlation": (0.5, 1.0), "scale": (RICH, MIDDLE, 10.0)},
         seeds=20,
+        shared=AXES,
         flow=Descent(rate=RATE),
         loss=logistic,
         times=(0.0, *(STEPS * RATE / 2**k for k in range(4, -1, -1))),

@@ -10,8 +10,15 @@ f = h(θ)/λ with weights of size λ: all λ have the same tangent kernel at the
 so the same clock; a small λ is rich, a large one lazy.  Neurons come in pairs of
 opposite sign, so that f = 0 at the start.
 
+The variant `five_slabs` is another control: coordinates that all have five slabs, none
+of which a line tells apart, beside the law with one linear coordinate.  Both are
+learned from a small start.  With the linear coordinate two directions of the first
+layer carry every label; without it W keeps most of its rank, and with all but its two
+main directions exchanged a third of what was gained is lost.
+
 Reference: Morwani, Batra, Jain & Netrapalli (2023), arXiv:2302.00457; start and scale
-of Chizat & Bach (2019), arXiv:1812.07956; sizes are ours.
+of Chizat & Bach (2019), arXiv:1812.07956; law of Shah et al. (2020), arXiv:2006.07710;
+sizes and the variant are ours.
 """
 
 import dataclasses
@@ -21,18 +28,19 @@ import jax
 import jax.numpy as jnp
 import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
+from matplotlib.figure import Figure
 
+from simbias.analysis.at import at
 from simbias.checks.values import positive, positive_integer
-from simbias.claims import Claims, farthest_of, largest_of, mean_of, smallest_of
-from simbias.core import (
-    AbstractNetwork,
-    Buffer,
-    Claim,
-    Dataset,
-    Experiment,
-    Index,
-    Real,
+from simbias.claims import (
+    Claims,
+    difference_of,
+    farthest_of,
+    largest_of,
+    mean_of,
+    smallest_of,
 )
+from simbias.core import AbstractNetwork, Buffer, Claim, Dataset, Experiment, Real
 from simbias.datasets.shortcuts.slabs import Slabs, slabs
 from simbias.errors import BadInput
 from simbias.figures import Curves, Law, Panels
@@ -41,9 +49,11 @@ from simbias.losses import logistic
 from simbias.measures import ProjectedScores, TrainAccuracy, WeightRank
 from simbias.presets import presets
 
-AXES = ("scale",)
+AXES = ("scale", "simple")
 PAPER = "Morwani et al. (2023), arXiv:2302.00457 (?)"
 RATE = 0.2
+# Time by which five slabs are learned.
+LONG = 800.0
 # Directions of P.
 RANK = 2
 RICH, LAZY = 0.01, 10.0
@@ -78,12 +88,11 @@ def make(
     d: int = 50,
     m: int = 32,
     n_test: int = 1000,
-    draw: Index = 0,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Sample number `draw`, and a network of pairs of neurons that cancel.
+    """A sample, and a network of pairs of neurons that cancel.
 
     Args:
-        key: random key, of the network.
+        key: of the sample and of the network.
         scale: λ, rich if small, lazy if large.
         simple: slabs of the first coordinate; 2 is the linear one.
         others: slabs of all coordinates but the first.
@@ -91,20 +100,13 @@ def make(
         d: coordinates, 3 or more: two are the directions of P.
         m: neurons, an even number.
         n_test: test samples.
-        draw: number of the sample.
 
     Raises:
         ValueError: for a name that is not known, or a size or number out of range.
     """
-    data = slabs(
-        jax.random.key(draw),
-        n=n,
-        d=d,
-        simple=simple,
-        others=others,
-        n_test=n_test,
-    )
-    return data, paired(key, d=d, m=m, scale=scale)
+    key_data, key_network = jax.random.split(key)
+    data = slabs(key_data, n=n, d=d, simple=simple, others=others, n_test=n_test)
+    return data, paired(key_network, d=d, m=m, scale=scale)
 
 
 def paired(key: PRNGKeyArray, *, d: int, m: int, scale: Real) -> Paired:
@@ -138,6 +140,7 @@ experiment = presets(
         make=make,
         cell={"scale": (RICH, 0.1, 1.0, LAZY)},
         seeds=20,
+        shared=AXES,
         flow=Descent(rate=RATE),
         loss=logistic,
         times=(0.0, *(12.5 * 2**k for k in range(5))),
@@ -154,6 +157,11 @@ experiment = presets(
         "times": (0.0, 12.5),
     },
     paper={"cell": {"d": 50, "n": 10_000, "m": 1000}, "seeds": 50},
+    five_slabs={
+        "cell": {"simple": (2, 5), "d": 10, "scale": 0.1},
+        "times": (0.0, *(12.5 * 2**k for k in range(7))),
+    },
+    five_slabs_smoke={"cell": {"d": 4}, "times": (0.0, 400.0, 800.0)},
 )
 
 
@@ -171,17 +179,61 @@ def scores(score: str, **options: Any) -> Curves:
 
 
 CHANCE = Law(0.5, "chance", ":")
-NAMES = {"scale": "λ", "mixed": MIXED}
+SIMPLE = {k: f"all of {k} slabs" for k in (3, 5, 7)} | {2: "a linear coordinate"}
+NAMES = {"scale": "λ", "mixed": MIXED, "simple": SIMPLE}
 RANKS = Curves("rank", colour="scale", mark="o", xscale="symlog", xlabel="time")
-figure = Panels(
+_of_scales = Panels(
     dataclasses.replace(RANKS, title="effective rank of W (σ²)"),
     scores("accuracy", title="test accuracy, label of x", laws=(CHANCE,)),
     scores("logit_change", title="change of the logits over ‖f‖"),
     names=NAMES,
+    of=lambda ds: ds.isel(simple=0),
+)
+_of_laws = Panels(
+    Curves(
+        "rank",
+        colour="simple",
+        line="scale",
+        mark="o",
+        title="effective rank of W (σ²)",
+    ),
+    Curves(
+        lambda part: part["scores"].sel(score="accuracy"),
+        colour="mixed",
+        line="scale",
+        mark="o",
+        first=2,
+        facet="simple",
+        xlim=(-0.2, 1.5 * LONG),
+        ylim=(0.4, 1.03),
+        title="test accuracy",
+        laws=(CHANCE,),
+    ),
+    xscale="symlog",
+    names=NAMES,
 )
 
 
+def figure(ds: xr.Dataset) -> Figure:
+    """Against λ; of several laws against time."""
+    return (_of_laws if ds.sizes["simple"] > 1 else _of_scales)(ds)
+
+
 def claims(ds: xr.Dataset) -> list[Claim]:
+    """Of the regimes; of several laws, how they differ."""
+    if ds.sizes["simple"] == 1:
+        return _claims_of_scales(ds.isel(simple=0))
+    several = ds.sizes["scale"] > 1
+    return [
+        dataclasses.replace(claim, statement=f"{claim.statement}, λ = {scale:g}")
+        if several
+        else claim
+        for scale in ds["scale"].values
+        for claim in _claims_of_laws(ds.sel(scale=scale))
+    ]
+
+
+def _claims_of_scales(ds: xr.Dataset) -> list[Claim]:
     """Rich: low rank, P tells all; lazy, the control: the rank of the start."""
     found, last = [], ds.isel(time=-1)
     learned = Claims(needs={"n ≥ 1000": int(ds["n"]) >= 1000})
@@ -191,6 +243,24 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         text = f"λ = {scale:g}: test accuracy, least"
         found += learned.rows(smallest_of(text, clean, (0.95, 1), "ours: learned"))
     return found
+
+
+def _claims_of_laws(ds: xr.Dataset) -> list[Claim]:
+    """Both are learned; with a line two directions are enough, without they are not."""
+    last, rows = ds.isel(time=-1), []
+    for simple in sorted({2, 5, *ds["simple"].values.tolist()}):
+        band = (-0.02, 0.02) if simple == 2 else (0.05, 0.5)
+        score = at(last["scores"], "simple", simple).sel(score="accuracy")
+        clean, outside = (score.sel(mixed=k) for k in ("nothing", "outside"))
+        text = f"{SIMPLE[simple]}: test accuracy"
+        rows.append(mean_of(text, clean, (0.9, 1), "ours: learned"))
+        text = f"{SIMPLE[simple]}: accuracy lost by P x + P⊥x′"
+        rows.append(difference_of(text, clean, outside, band, "ours"))
+    five, line = (at(last["rank"], "simple", k) for k in (5, 2))
+    text = "effective rank, five slabs less linear"
+    rows.append(difference_of(text, five, line, (1, 10), "ours"))
+    is_long, n = float(ds["time"][-1]) >= LONG, int(ds["n"])
+    return Claims(needs={f"t ≥ {LONG:g}": is_long, "n ≥ 1000": n >= 1000}).rows(*rows)
 
 
 def claims_at(part: xr.Dataset, scale: float, few: int) -> list[Claim]:

@@ -28,7 +28,6 @@ from simbias.core import (
     Claim,
     Dataset,
     Experiment,
-    Index,
     Real,
 )
 from simbias.datasets import slabs
@@ -79,25 +78,24 @@ def make(
     d: int = 10,
     m: int = 100,
     n_test: int = 1000,
-    draw: Index = 0,
 ) -> tuple[Dataset, Pairs]:
-    """One sample for all members, its labels twice; the first network is trained.
+    """A sample, its labels twice; the first network is trained.
 
     Args:
-        key: random key, of the networks.
+        key: of the sample and of the networks.
         scale: λ of all networks.
         noise: share of rows whose linear coordinate is noise.
         n: samples.
         d: coordinates, 3 or more: two are the directions of P.
         m: neurons of each network, even.
         n_test: test samples.
-        draw: number of the sample.
 
     Raises:
         ValueError: for a size or number out of range.
     """
-    data = slabs(jax.random.key(draw), n=n, d=d, noise=noise, n_test=n_test)
-    return pairs_on(data, key, m=m, scale=scale, rate=RATE)
+    key_data, key_networks = jax.random.split(key)
+    data = slabs(key_data, n=n, d=d, noise=noise, n_test=n_test)
+    return pairs_on(data, key_networks, m=m, scale=scale, rate=RATE)
 
 
 def pairs_on(
@@ -147,6 +145,7 @@ experiment = presets(
         make=make,
         cell={"scale": 0.1},
         seeds=20,
+        shared=("scale",),
         flow=Descent(rate=RATE),
         loss=logistic,
         times=(0.0, *(STEPS * RATE / 2**k for k in range(4, -1, -1))),
