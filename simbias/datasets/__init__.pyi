@@ -1,3 +1,4 @@
+from .arithmetic.modular_sums import modular_sums as modular_sums
 from .biases.circle_waves import circle_waves as circle_waves
 from .biases.component_sum import component_sum as component_sum
 from .biases.crossed_clusters import crossed_clusters as crossed_clusters
@@ -10,6 +11,7 @@ from .biases.string_quarter import string_quarter as string_quarter
 from .boolean.cantor import cantor as cantor
 from .boolean.parity import parity as parity
 from .boolean.strings import strings as strings
+from .linear.gaussian_design import gaussian_design as gaussian_design
 from .linear.linear_modes import linear_modes as linear_modes
 from .linear.principal_classes import principal_classes as principal_classes
 from .moments.moment_classes import moment_classes as moment_classes

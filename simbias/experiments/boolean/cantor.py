@@ -25,7 +25,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import difference_of, mean_of
+from simbias.claims import Claims, difference_of, mean_of
 from simbias.core import (
     AbstractMeasure,
     AbstractNetwork,
@@ -167,8 +167,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     ds = with_axes(ds, AXES)
     curves = {float(p): approximation_curve(LEVELS, float(p)) for p in ds["degree"]}
     is_trained = float(ds["time"][-1]) >= TRAINED
-    out = _of_training(ds, curves)
-    return [claim.given(is_trained, f"t ≥ {TRAINED:g}") for claim in out]
+    return Claims({f"t ≥ {TRAINED:g}": is_trained}).rows(*_of_training(ds, curves))
 
 
 def _of_training(

@@ -15,7 +15,6 @@ Reference: Hastie, Montanari, Rosset & Tibshirani (2022), arXiv:1903.08560; Edel
 
 import functools
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
@@ -25,10 +24,9 @@ from simbias.analysis.at import at
 from simbias.analysis.jackknife_interval import jackknife_interval
 from simbias.analysis.mean_interval import mean_interval
 from simbias.analysis.median_shares import median_shares
-from simbias.checks.values import not_negative, positive_integer
 from simbias.claims import Claims, difference_of, estimate_of, median_of, statistic_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.errors import BadInput
+from simbias.datasets import gaussian_design
 from simbias.experiments.linear._spectra import (
     best_ridge,
     kolmogorov,
@@ -83,21 +81,7 @@ def make(
     Raises:
         ValueError: for a size or number out of range.
     """
-    positive_integer("n", n)
-    positive_integer("width", width)
-    not_negative("sigma", sigma)
-    if isinstance(d, float) and d not in range(1, width + 1):
-        raise BadInput(
-            f"`d` must be a whole number from 1 to width={width}, got {d:g}. "
-            f"Example: d={width}."
-        )
-    key_x, key_noise = jax.random.split(key)
-    is_there = (jnp.arange(width, dtype=jnp.float64) < d).astype(jnp.float64)
-    x = is_there[None] * jax.random.normal(key_x, (n, width), jnp.float64)
-    teacher = is_there / jnp.sqrt(jnp.sum(is_there))
-    mean = (x @ teacher)[:, None]
-    y = mean + sigma * jax.random.normal(key_noise, (n, 1), jnp.float64)
-    data = Dataset(x, y, jnp.ones(n, jnp.float64), mean, teacher[None])
+    data = gaussian_design(key, n=n, d=d, width=width, sigma=sigma)
     return data, DeepLinear((jnp.zeros((1, width), jnp.float64),))
 
 

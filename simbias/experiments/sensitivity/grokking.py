@@ -17,17 +17,15 @@ ours, those of `paper` are theirs.
 import math
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.first_passage import first_passage
 from simbias.analysis.parts import with_axes
-from simbias.checks.values import positive_integer
-from simbias.claims import difference_of, largest_of, mean_of, smallest_of
+from simbias.claims import Claims, difference_of, largest_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
-from simbias.errors import BadInput
+from simbias.datasets import modular_sums
 from simbias.experiments._at_times import at_times
 from simbias.experiments._times import step_times
 from simbias.figures import Curves, Panels
@@ -55,10 +53,7 @@ def make(
     feed_forward: int = 192,
     heads: int = 2,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """N of the p² pairs, the others as the test, and a transformer of one layer.
-
-    An input is √p times the indicators of a and of b, so that the mean square of an
-    entry is 1; the target is the indicator of a + b modulo p.
+    """N of the p² pairs, `modular_sums`, and a transformer of one layer.
 
     Args:
         key: of the pairs and of the start.
@@ -71,15 +66,8 @@ def make(
     Raises:
         ValueError: for a size that is no positive integer, or too many pairs.
     """
-    for name, size in (("p", p), ("n", n)):
-        positive_integer(name, size)
-    if n >= p**2:
-        raise BadInput(
-            f"`n` must be below p² = {p**2}, as the other pairs are the test, got {n}."
-        )
     key_pairs, key_network = jax.random.split(key)
-    order = jax.random.permutation(key_pairs, p**2)
-    test = _sums(order[n:], p, None)
+    data = modular_sums(key_pairs, p=p, n=n)
     network = patch_transformer(
         key_network,
         image=(1, 2, p),
@@ -90,16 +78,7 @@ def make(
         heads=heads,
         feed_forward=feed_forward,
     )
-    return _sums(order[:n], p, test), network
-
-
-def _sums(pairs: jax.Array, p: int, test: Dataset | None) -> Dataset:
-    """Pairs by their number a p + b, with the class a + b modulo p."""
-    a, b = jnp.divmod(pairs, p)
-    hot = lambda v: jax.nn.one_hot(v, p, dtype=jnp.float64)
-    x = math.sqrt(p) * jnp.concatenate([hot(a), hot(b)], axis=1)
-    y, none = hot((a + b) % p), jnp.zeros((0, 2 * p), jnp.float64)
-    return Dataset(x, y, jnp.ones(len(pairs)), y, none, test)
+    return data, network
 
 
 experiment = presets(
@@ -252,4 +231,4 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             said = f"{noise}: fall of S with weight decay less that without"
             both = fall(most, name), fall(least, name)
             out.append(difference_of(said, both[0], both[1], (0, 1), "ours"))
-    return [c.given(steps >= STEPS - 0.5, f"{STEPS} steps") for c in out]
+    return Claims({f"{STEPS} steps": steps >= STEPS - 0.5}).rows(*out)

@@ -27,7 +27,7 @@ from simbias.analysis.first_passage import first_passage
 from simbias.analysis.parts import with_axes
 from simbias.checks.sample import one_of
 from simbias.checks.values import positive_integer
-from simbias.claims import difference_of, mean_of, smallest_of
+from simbias.claims import Claims, difference_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
 from simbias.experiments._at_times import at_times
@@ -223,5 +223,6 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         low, high = odds - 0.03, odds + 0.03
         out.append(mean_of(text, seen, (low, high), "1 − 1/classes; ± 0.03 ours"))
     steps = float(ds["time"][-1]) / RATE
-    out = [c.given(steps >= STEPS - 0.5, f"{STEPS} steps") for c in out]
-    return [c.given(int(ds["width"].max()) >= 16, "a width of 16 or more") for c in out]
+    is_wide = int(ds["width"].max()) >= 16
+    needs = {f"{STEPS} steps": steps >= STEPS - 0.5, "a width of 16 or more": is_wide}
+    return Claims(needs).rows(*out)

@@ -22,7 +22,7 @@ from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.parts import with_axes
 from simbias.checks.sample import one_of
-from simbias.claims import difference_of, mean_of
+from simbias.claims import Claims, difference_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import strings
 from simbias.experiments.sensitivity._networks import NAMES, Kind, Law, network_of
@@ -206,7 +206,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         found += {"sparse": _sparse, "random": _random, "full": _full}[str(target)](
             part
         )
-    return [c.given(steps >= STEPS - 0.5, f"{STEPS} steps") for c in found]
+    return Claims({f"{STEPS} steps": steps >= STEPS - 0.5}).rows(*found)
 
 
 def _has(part: xr.Dataset, *kinds: str) -> bool:

@@ -21,24 +21,34 @@ HIGH = 8
 Q = "path_frequency"
 
 
-def wrong_in_training(
+def make(
     key: PRNGKeyArray,
     *,
-    noise: Real,
-    n: int,
-    n_test: int,
-    m: int,
-    depth: int,
-    source: Source,
-    data_dir: str,
+    noise: Real = 0.0,
+    n: int = 1000,
+    n_test: int = 500,
+    m: int = 128,
+    depth: int = 2,
+    source: Source = "digits",
+    data_dir: str = "",
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Images in ten classes, those of the test sample the true ones, and a network.
+    """Images in ten classes, some labels wrong in training alone, and a network.
 
     The true class is the likeliest, as long as noise is below 1 − 1/classes.
 
+    Args:
+        key: random key.
+        noise: share of the training labels that are another class, drawn uniformly.
+        n: samples.
+        n_test: of the test sample, whose classes are the true ones.
+        m: width.
+        depth: hidden layers.
+        source: of the images, as for `simbias.datasets.vision.images`.
+        data_dir: folder with the files of MNIST or CIFAR-10.
+
     Raises:
-        ValueError: as `simbias.datasets.vision.images`, or for fewer than two images,
-            between which there is no path.
+        ValueError: for a name or number out of range, or fewer than two images, between
+            which there is no path.
     """
     key_data, key_network = jax.random.split(key)
     for name, size in (("n", n), ("n_test", n_test)):

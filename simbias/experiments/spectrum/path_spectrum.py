@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from jaxtyping import PRNGKeyArray
 
 from simbias.claims import Claims, difference_of, mean_of
-from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.datasets.vision.images import Source
+from simbias.core import Claim, Experiment
 from simbias.experiments.spectrum._paths import (
     HIGH,
     Q,
@@ -24,7 +22,7 @@ from simbias.experiments.spectrum._paths import (
     epochs,
     high_power,
     high_share,
-    wrong_in_training,
+    make,
 )
 from simbias.figures import Curves, Panels
 from simbias.flows import Descent
@@ -38,44 +36,6 @@ PAPER = "Fridovich-Keil et al. (2022), arXiv:2110.02424; band ours"
 NOISE = "Zhang, Xiong & Wu (2021), arXiv:2004.13954; band ours"
 RATE, BATCH = 1e-3, 50
 KINDS: tuple[Kind, ...] = ("within", "between")
-
-
-def make(
-    key: PRNGKeyArray,
-    *,
-    noise: Real = 0.0,
-    n: int = 1000,
-    n_test: int = 500,
-    m: int = 128,
-    depth: int = 2,
-    source: Source = "digits",
-    data_dir: str = "",
-) -> tuple[Dataset, AbstractNetwork]:
-    """Images in ten classes, some labels wrong in training alone, and a network.
-
-    Args:
-        key: random key.
-        noise: share of wrong labels in the training sample.
-        n: samples.
-        n_test: of the test sample, whose classes are the true ones.
-        m: width.
-        depth: hidden layers.
-        source: of the images, as for `simbias.datasets.vision.images`.
-        data_dir: folder with the files of MNIST or CIFAR-10.
-
-    Raises:
-        ValueError: for a name or number out of range.
-    """
-    return wrong_in_training(
-        key,
-        noise=noise,
-        n=n,
-        n_test=n_test,
-        m=m,
-        depth=depth,
-        source=source,
-        data_dir=data_dir,
-    )
 
 
 def _measures(points: int, pairs: int) -> dict[str, Any]:

@@ -13,11 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from jaxtyping import PRNGKeyArray
 
 from simbias.claims import Claims, difference_of, mean_of
-from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.datasets.vision.images import Source
+from simbias.core import Claim, Experiment
 from simbias.experiments._times import log_steps
 from simbias.experiments.spectrum._paths import (
     HIGH,
@@ -25,7 +23,7 @@ from simbias.experiments.spectrum._paths import (
     closed_paths,
     epochs,
     high_share,
-    wrong_in_training,
+    make,
 )
 from simbias.figures import Curves, Panels
 from simbias.flows import Descent
@@ -40,44 +38,6 @@ RATE, BATCH = 1e-2, 20
 LONG = 300
 PATHS = {"power": "training images", "test_power": "test images"}
 SHARE, UP = f"ln share of q > {HIGH}", "largest test error less least"
-
-
-def make(
-    key: PRNGKeyArray,
-    *,
-    noise: Real = 0.2,
-    n: int = 1000,
-    n_test: int = 597,
-    m: int = 128,
-    depth: int = 2,
-    source: Source = "digits",
-    data_dir: str = "",
-) -> tuple[Dataset, AbstractNetwork]:
-    """Images in ten classes, some labels wrong in training alone, and a network.
-
-    Args:
-        key: random key.
-        noise: share of the training labels that are another class, drawn uniformly.
-        n: samples.
-        n_test: of the test sample, whose classes are the true ones.
-        m: width.
-        depth: hidden layers.
-        source: of the images, as for `simbias.datasets.vision.images`.
-        data_dir: folder with the files of MNIST or CIFAR-10.
-
-    Raises:
-        ValueError: for a name or number out of range.
-    """
-    return wrong_in_training(
-        key,
-        noise=noise,
-        n=n,
-        n_test=n_test,
-        m=m,
-        depth=depth,
-        source=source,
-        data_dir=data_dir,
-    )
 
 
 def _measures(points: int, pairs: int) -> dict[str, Any]:
@@ -97,7 +57,7 @@ experiment = presets(
     Experiment(
         name="spectral_label_noise",
         make=make,
-        cell={"noise": (0.0, 0.2)},
+        cell={"noise": (0.0, 0.2), "n_test": 597},
         seeds=20,
         flow=Descent(rate=RATE, optimiser="adam", batch=BATCH),
         loss=cross_entropy,

@@ -1,0 +1,1 @@
+"""Sums that can be told from some of them."""
