@@ -4,8 +4,9 @@ import jax
 import numpy as np
 from _cases import Case, D, M, N
 
+from simbias.datasets import symmetric_separable
 from simbias.experiments import max_margin
-from simbias.networks.two_layer import TwoLayer
+from simbias.networks.two_layer_init import balanced
 
 
 def named_cases() -> list[Case]:
@@ -54,8 +55,9 @@ def mirrored(seed: int) -> Case:
 
 def separable(seed: int) -> Case:
     """A small network of the experiment max_margin: a sample that is its own mirror."""
-    data, net = max_margin.make(jax.random.key(seed), draw=seed, m=20, scale=1e-2)
-    assert isinstance(net, TwoLayer)
+    key = jax.random.key(seed)
+    data = symmetric_separable(key, n=20, d=5, margin=0.3)
+    net = balanced(key, m=20, d=5, scale=1e-2)
     arrays, kinds = (data.x, data.y, net.w, net.a), ("symmetric_separable",)
     name, slope = f"max_margin-{seed}", max_margin.SLOPE
     return _case(name, kinds, *arrays, slope, "logistic", time=40.0)

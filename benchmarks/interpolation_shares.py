@@ -1,7 +1,7 @@
 """Of how many samples does training leave nothing, size by size, and how did they end?
 
 Of runs of `threshold_scaling`, or of others with its axes: per d, m, λ and n how many
-draws interpolate (a train error below 0.01 σ²), how many are at a limit that is proven
+seeds interpolate (a train error below 0.01 σ²), how many are at a limit that is proven
 (interpolation among them), the median train error over σ², and of how many the verdict
 is the same from the next smaller λ.
 
@@ -48,11 +48,12 @@ def main() -> None:
 def about(ds: xr.Dataset) -> dict[str, Any]:
     """What was run, and where."""
     recipe = json.loads(ds.attrs["configuration"])
-    cell = {k: v for k, v in recipe["cell"].items() if k not in ("draw", "n_test")}
+    cell = {k: v for k, v in recipe["cell"].items() if k != "n_test"}
     kept = {k: json.loads(ds.attrs[k]) for k in ("versions",) if k in ds.attrs}
     return {
         "experiment": recipe["name"],
         "cell": cell,
+        "seeds": ds.sizes["seed"],
         "rtol": recipe["flow"].get("rtol"),
         "final_time": recipe["times"][-1],
         **kept,
@@ -62,9 +63,9 @@ def about(ds: xr.Dataset) -> dict[str, Any]:
 def shares(ds: xr.Dataset) -> list[dict[str, Any]]:
     """A row for each (d, m, λ, n)."""
     ds = ds.expand_dims([k for k in AXES if k not in ds.dims]).sortby("scale")
-    left = ds["train_risk"].isel(time=-1, seed=0) / ds["sigma"] ** 2
-    left = left.where(is_finished(ds).isel(seed=0)).transpose(*AXES, "draw")
-    status = ds["status"].isel(seed=0).transpose(*AXES, "draw").values
+    left = ds["train_risk"].isel(time=-1) / ds["sigma"] ** 2
+    left = left.where(is_finished(ds)).transpose(*AXES, "seed")
+    status = ds["status"].transpose(*AXES, "seed").values
     is_proven = np.isin(status, (Status.CONVERGED, Status.STATIONARY))
     rows = []
     for place in np.ndindex(*left.shape[:-1]):
@@ -73,7 +74,7 @@ def shares(ds: xr.Dataset) -> list[dict[str, Any]]:
             k: ds[k].values[i].item() for k, i in zip(AXES, place, strict=True)
         }
         row |= {
-            "draws": len(values),
+            "seeds": len(values),
             "failed": int(np.isnan(values).sum()),
             "interpolated": int((values < LEVEL).sum()),
             "limit_proven": int(is_proven[place].sum()),
@@ -92,7 +93,7 @@ def shares(ds: xr.Dataset) -> list[dict[str, Any]]:
 def of_smallest() -> list[dict[str, Any]]:
     """Of a run that tells nothing."""
     small = dataclasses.replace(
-        threshold_scaling.experiment("smoke", n=(4, 6), m=10, draw=(0, 1)),
+        threshold_scaling.experiment("smoke", n=(4, 6), m=10, seeds=2),
         times=(0.0, 1.0),
     )
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""The map of n/d and λ, with draws and sizes added where it is not decided.
+"""The map of n/d and λ, with seeds and sizes added where it is not decided.
 
 Every cell is a run of its own in the folder, which grows: what is there is not computed
 again, and a round that was stopped goes on where it was.
@@ -25,18 +25,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", help="where the cells are kept")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--most", type=int, default=64, help="draws of a cell")
+    parser.add_argument("--most", type=int, default=64, help="seeds of a cell")
     parser.add_argument("--figure")
     parser.add_argument("--json", default="-")
     parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()
     preset = "smoke" if options.smallest else "quick"
     folder = pathlib.Path(options.out or tempfile.mkdtemp())
-    cell = paper.experiment(preset).cell
-    sizes, scales, draws = (np.ravel(cell[k]).tolist() for k in paper.AXES)
+    begun = paper.experiment(preset)
+    sizes, scales = (np.ravel(begun.cell[k]).tolist() for k in paper.AXES)
     if options.smallest:  # every cell compiles its program in every round
         sizes, scales, options.rounds = sizes[:1], scales[:1], 1
-    wanted = {at: len(draws) for at in itertools.product(sizes, scales)}
+    wanted = {at: int(begun.seeds or 1) for at in itertools.product(sizes, scales)}
     rounds = []
     for _ in range(options.rounds):
         parts = [computed(folder, preset, *at, count) for at, count in wanted.items()]
@@ -51,11 +51,10 @@ def main() -> None:
             break
         wanted = after
     rows = [
-        {"n": n, "scale": scale, "draws": int(found[n, scale].method.split()[-1])}
+        {"n": n, "scale": scale, "seeds": paper.counts(ds)[n, scale][-1]}
         | {"low": found[n, scale].low, "high": found[n, scale].high}
         | {"verdict": VERDICTS[verdict(found[n, scale])]}
         for n, scale in sorted(found)
-        if found[n, scale].method
     ]
     if options.figure:
         paper.figure(ds).savefig(options.figure, dpi=120)
@@ -63,20 +62,18 @@ def main() -> None:
 
 
 def computed(
-    folder: pathlib.Path, preset: str, n: int, scale: float, draws: int
+    folder: pathlib.Path, preset: str, n: int, scale: float, seeds: int
 ) -> xr.Dataset:
-    """One cell, with at least so many draws: all that it has had in any round."""
-    first = paper.FRESH if preset == "quick" else 0
+    """One cell, with at least so many seeds: all that it has had in any round."""
     place = folder / f"n{n}_scale{scale:g}.zarr"
     if place.exists():
-        draws = max(draws, simbias.open_result(str(place)).sizes.get("draw", 1))
-    values = {"n": n, "scale": scale, "draw": tuple(range(first, first + draws))}
-    experiment = paper.experiment(preset, **values)
+        seeds = max(seeds, simbias.open_result(str(place)).sizes["seed"])
+    experiment = paper.experiment(preset, n=n, scale=scale, seeds=seeds)
     return simbias.simulate(experiment, store=place).expand_dims(["n", "scale"])
 
 
 def together(parts: list[xr.Dataset]) -> xr.Dataset:
-    """One result of all cells; of draws that a cell has not there is no status."""
+    """One result of all cells; of seeds that a cell has not there is no status."""
     names = ["train_risk", "status", "end_time"]
     fixed = ["sigma", "d", "m"]
     kept = [

@@ -1,9 +1,9 @@
 """Is the optimisation threshold there with other steps, activations and starts?
 
-The same samples (a larger n sees more of the same draw) under each variant: exact flow,
+The same samples (a larger n adds to them) under each variant: exact flow,
 gradient descent and SGD at small and large rates, Adam, GELU, a hidden bias, the
 standard start, and a large start that shows what the width can fit.  Per variant: n* by
-three definitions with bootstrap intervals over draws, train and test error over σ² at
+three definitions with intervals over seeds, train and test error over σ² at
 the largest n, and the train error against n.
 
     python benchmarks/threshold_variants.py [--json FILE|-] [--figure FILE] [--smallest]
@@ -85,7 +85,7 @@ def main() -> None:
         "--n", type=int, nargs="+", default=[8, 12, 18, 27, 40, 80, 160]
     )
     parser.add_argument("--m", type=int, default=100)
-    parser.add_argument("--draws", type=int, default=6)
+    parser.add_argument("--seeds", type=int, default=6)
     parser.add_argument("--time", type=float, default=1000.0)
     parser.add_argument("--only", nargs="+", choices=list(VARIANTS))
     parser.add_argument("--json", default="-")
@@ -93,7 +93,7 @@ def main() -> None:
     parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()
     if options.smallest:
-        options.n, options.m, options.draws, options.time = [8, 16], 8, 2, 5.0
+        options.n, options.m, options.seeds, options.time = [8, 16], 8, 2, 5.0
         options.only = ["GD, rate 0.1"]
     jax.config.update("jax_enable_x64", True)
     known = {row["variant"]: row for row in there(options)}
@@ -109,7 +109,7 @@ def main() -> None:
 
 
 def asked(options: argparse.Namespace) -> dict[str, str]:
-    return {k: str(getattr(options, k)) for k in ("n", "m", "draws", "time")}
+    return {k: str(getattr(options, k)) for k in ("n", "m", "seeds", "time")}
 
 
 def there(options: argparse.Namespace) -> list[dict]:
@@ -133,8 +133,8 @@ def measured(name: str, options: argparse.Namespace) -> dict:
         "d": 5,
         "m": options.m,
         "scale": 1e-3,
-        "draw": tuple(range(options.draws)),
         "n_test": 2000,
+        "seeds": options.seeds,
     }
     base = paper.experiment("quick", least_rows=max(options.n), **(cell | variant.cell))
     final = options.time

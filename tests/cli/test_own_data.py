@@ -190,8 +190,8 @@ def test_the_example_of_the_readme_runs(tmp_path, monkeypatch):
 
 
 SHARED = ["run", "spurious_minimum", "--preset", "smoke", "--seeds", "1"]
-CELL = ["--cell.n", "4", "8", "--cell.scale", "1", "--cell.draw", "0", "--cell.start"]
-OWN = [*SHARED, *CELL, "0"]
+CELL = ["--cell.n", "4", "8", "--cell.scale", "1", "--cell.start", "0"]
+OWN = [*SHARED, *CELL]
 
 
 def test_an_experiment_runs_on_a_sample_of_the_users_own(tmp_path, monkeypatch, capsys):

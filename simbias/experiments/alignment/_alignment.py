@@ -13,11 +13,11 @@ REFERENCE = 1e-60
 COSINES = (0.9, 0.99)
 # A neuron whose rate of growth in the reference is below this has died.
 ALIVE = 0.01
-GRID = ("n", "d", "m", "scale", "draw")
+GRID = ("n", "d", "m", "scale")
 
 
 def alignment(ds: xr.Dataset) -> xr.Dataset:
-    """What every neuron did, over (n, d, m, scale, draw) and `neuron`.
+    """What every neuron did, over (n, d, m, scale, seed) and `neuron`.
 
     `time`: when its cosine with its extremal vector passed each of `COSINES` (axis
     `cosine`), NaN if never, or if it died; `exit`: when the loss moved, NaN for the
@@ -26,13 +26,14 @@ def alignment(ds: xr.Dataset) -> xr.Dataset:
     Raises:
         ValueError: if the smallest λ is too large to find extremal vectors.
     """
-    ds = with_axes(ds, GRID).isel(seed=0, drop=True)
+    ds = with_axes(ds, GRID)
     if not float(ds["scale"][0]) <= REFERENCE:
         raise BadInput(
             f"`scale` must hold {REFERENCE:g}, whose end gives the extremal vectors, "
             f"got {ds['scale'].values.tolist()}. Example: --cell.scale 1e-3 1e-60."
         )
-    order = ("n", "d", "m", "draw", "neuron", "scale", "time", "weight")
+    each = (*GRID, "seed")
+    order = ("n", "d", "m", "seed", "neuron", "scale", "time", "weight")
     weights = ds["neuron_weights"].transpose(*order).values
     time = ds["time"].values
     half = int(np.searchsorted(time, time[-1] / 2))
@@ -53,17 +54,16 @@ def alignment(ds: xr.Dataset) -> xr.Dataset:
         rate.append((grown[..., -1] - grown[..., half]) / (time[-1] - time[half]))
     rate = np.stack(rate, axis=1)
     died = np.where(np.isfinite(rate), rate < ALIVE, False)
-    risk = ds["train_risk"].transpose(*GRID, "time")
-    left = exit_time(risk)
+    left = exit_time(ds["train_risk"].transpose(*each, "time"))
     neurons = order[:5]
     out = xr.Dataset(
         {
             "time": (("cosine", *neurons, "scale"), found),
             "rate": (neurons, rate),
             "died": (neurons, died),
-            "exit": (GRID, left.transpose(*GRID).values),
+            "exit": (each, left.values),
         },
-        {k: ds[k].values for k in GRID} | {"cosine": list(COSINES)},
+        {k: ds[k].values for k in each} | {"cosine": list(COSINES)},
         {"sigma": float(ds["sigma"])},
     )
     return out.assign(time=out["time"].where(~out["died"]))

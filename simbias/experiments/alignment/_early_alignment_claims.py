@@ -4,9 +4,8 @@ import numpy as np
 import xarray as xr
 
 from simbias.analysis.jackknife_interval import jackknife_interval
-from simbias.analysis.median_interval import median_interval
-from simbias.claims import statistic_of
-from simbias.core import Claim, Estimate
+from simbias.claims import Band, Claims, estimate_of, median_of, statistic_of
+from simbias.core import Claim
 from simbias.experiments.alignment._alignment import COSINES, aligned_before_exit
 from simbias.theory.alignment_law import aligned_share, alignment_time
 
@@ -17,19 +16,20 @@ DERIVED = "derived: balanced neurons under a constant drive, see the file"
 RATE = 0.5
 
 
-def ratio(times: xr.DataArray, axis: str) -> Estimate:
+def ratio(text: str, times: xr.DataArray, axis: str, band: Band, source: str) -> Claim:
     """Median of the first over that of the second, of the part farthest from 1."""
-    values = times.transpose("draw", axis, "part", "neuron").values
+    values = times.transpose("seed", axis, "part", "neuron").values
     ratio = lambda v: np.divide(*np.nanmedian(v, axis=(0, 2)))
     seen = [jackknife_interval(ratio, values[:, :, i]) for i in range(values.shape[2])]
-    return max(seen, key=lambda e: np.nan_to_num(abs(e.value - 1), nan=np.inf))
+    farthest = max(seen, key=lambda e: np.nan_to_num(abs(e.value - 1), nan=np.inf))
+    return estimate_of(text, farthest, band, source)
 
 
 def against_law(last: xr.Dataset, where: str) -> list[Claim]:
     """Bands: three standard errors of the mean drive and of the median start."""
     neurons = int(np.isfinite(last["rate"].values).sum())
-    drive = _drive_error(last, int(last["n"]) * last.sizes["draw"])
-    median = last["time"].isel(scale=0).median(["draw", "neuron"])
+    drive = _drive_error(last, int(last["n"]) * last.sizes["seed"])
+    median = last["time"].isel(scale=0).median(["seed", "neuron"])
     out = []
     for cosine in COSINES:
         law = float(alignment_time(np.array([np.pi / 2]), cosine, RATE)[0])
@@ -52,36 +52,24 @@ def against_scale(last: xr.Dataset, small: np.ndarray, where: str) -> list[Claim
     x = np.log(1 / small)
     x = (x - x.mean()) / (((x - x.mean()) ** 2).sum() or np.nan)
     time, left = (
-        part[k].transpose("draw", ..., "scale").values for k in ("time", "exit")
+        part[k].transpose("seed", ..., "scale").values for k in ("time", "exit")
     )
-    is_aligned = aligned_before_exit(last).sel(scale=small)
-    share = is_aligned.transpose("draw", "neuron", "scale").values
+    share = aligned_before_exit(last).sel(scale=small)
+    share = share.transpose("seed", "neuron", "scale").values
+    least = jackknife_interval(lambda v: float(np.nanmean(v[..., 0])), share)
+    slope = jackknife_interval(lambda v: x @ np.nanmedian(v, axis=(0, 1)), time)
     speed = part["rate"].max("neuron").values
-    middle = lambda v: x @ np.nanmedian(v, axis=(0, 1))
-    least = lambda v: np.nanmean(v[..., 0])
-    before = f"share aligned before the exit, λ = {small[0]:g}"
-    first, *rest = (
-        Claim(f"{text}, {where}", seen, low, high, source)
-        for text, seen, low, high, source in [
-            (before, jackknife_interval(least, share), 0.98, 1.0, PAPER),
-            (
-                "time to cos 0.99 (median), slope in ln(1/λ)",
-                jackknife_interval(middle, time),
-                -0.02,
-                0.02,
-                PAPER,
-            ),
-            (
-                "exit time, slope in ln(1/λ) times the largest |G|, median of draws",
-                median_interval((left @ x) * speed),
-                0.95,
-                1.05,
-                DERIVED,
-            ),
-        ]
-    )
-    law = _against_share(part.isel(scale=-1), share[..., -1], where)
-    return [first, *(c.given(len(small) > 1, "two values of λ") for c in rest), law]
+    before = f"share aligned before the exit, λ = {small[0]:g}, {where}"
+    turn = f"time to cos 0.99 (median), slope in ln(1/λ), {where}"
+    leave = "exit time, slope in ln(1/λ) times the largest |G|, median of draws"
+    return [
+        estimate_of(before, least, (0.98, 1), PAPER),
+        *Claims(needs={"two values of λ": len(small) > 1}).rows(
+            estimate_of(turn, slope, (-0.02, 0.02), PAPER),
+            median_of(f"{leave}, {where}", (left @ x) * speed, (0.95, 1.05), DERIVED),
+        ),
+        _against_share(part.isel(scale=-1), share[..., -1], where),
+    ]
 
 
 def _against_share(part: xr.Dataset, share: np.ndarray, where: str) -> Claim:
@@ -90,7 +78,7 @@ def _against_share(part: xr.Dataset, share: np.ndarray, where: str) -> Claim:
     law = lambda rate: aligned_share(left, max(COSINES), rate, d).mean()
     neurons = int(np.isfinite(share).sum())
     chance = np.sqrt(law(RATE) * (1 - law(RATE)) / neurons)
-    drive = _drive_error(part, n * part.sizes["draw"])
+    drive = _drive_error(part, n * part.sizes["seed"])
     wide = 3 * np.hypot(chance, law(RATE * (1 + drive)) - law(RATE))
     text = f"share aligned before the exit less its law, λ = {float(part['scale']):g}"
     apart = float(np.nanmean(share) - law(RATE))

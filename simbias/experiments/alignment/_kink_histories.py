@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from simbias.analysis.kinks import kinks
 from simbias.analysis.parts import with_axes
-from simbias.core import Dataset, Index
+from simbias.core import Dataset
 from simbias.datasets import stewart_1d
 from simbias.experiments.alignment._exit import exit_time
 from simbias.losses import half_mse
@@ -21,9 +21,9 @@ SAME = 0.02
 _ENDS = ("line", "alive", "law")
 
 
-def sample(draw: Index) -> Dataset:
-    """Sample number `draw` of the 40 points."""
-    return stewart_1d(jax.random.key(draw), n_test=1)
+def sample() -> Dataset:
+    """The 40 points, the same for every member: the published code has one sample."""
+    return stewart_1d(jax.random.key(0), n_test=1)
 
 
 def kinks_of(weights: Float[np.ndarray, "m 3"]) -> Float[np.ndarray, "q 2"]:
@@ -63,15 +63,15 @@ def histories(ds: xr.Dataset) -> xr.Dataset:
 
 def members(ds: xr.Dataset) -> xr.Dataset:
     """The members in one axis, those of small λ first, and time."""
-    ds = with_axes(ds, ("scale", "draw"))
-    others = [k for k in ds["status"].dims if k not in ("scale", "draw")]
-    flat = ds.stack(member=["scale", "draw", *others], create_index=False)
+    ds = with_axes(ds, ("scale",))
+    others = [k for k in ds["status"].dims if k != "scale"]
+    flat = ds.stack(member=["scale", *others], create_index=False)
     return flat.transpose("member", "time", ...)
 
 
 def _at_the_exit(member: xr.Dataset, left: float) -> tuple[float, float, float]:
     """In the order of `_ENDS`."""
-    data = sample(int(member["draw"]))
+    data = sample()
     rows, time = member["neuron_weights"].values, member["time"].values
     rows = rows[:, np.isfinite(rows[-1]).all(axis=1)]
     with exact_numerics():

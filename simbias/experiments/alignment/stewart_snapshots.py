@@ -25,7 +25,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.claims import farthest_of, largest_of, smallest_of
-from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.teachers.stewart_1d import KNOTS, VALUES
 from simbias.experiments._times import log_times
 from simbias.experiments.alignment._kink_histories import (
@@ -53,10 +53,10 @@ _PANELS = 6
 
 
 def make(
-    key: PRNGKeyArray, *, m: int = 100, scale: Real = 1e-4, draw: Index = 0
+    key: PRNGKeyArray, *, m: int = 100, scale: Real = 1e-4
 ) -> tuple[Dataset, AbstractNetwork]:
-    """The sample, the same for every member of a draw, and a balanced network."""
-    return sample(draw), balanced(key, m=m, d=2, scale=scale)
+    """The sample, the same for every member, and a balanced network."""
+    return sample(), balanced(key, m=m, d=2, scale=scale)
 
 
 experiment = presets(
@@ -65,6 +65,7 @@ experiment = presets(
         make=make,
         cell={"scale": (1e-2, 1e-4, 1e-8, 1e-16)},
         seeds=6,
+        shared=("m", "scale"),
         flow=ReluFlow(rtol=1e-5),
         loss=half_mse,
         times=log_times(1.0, 20_000.0, 60),
@@ -100,7 +101,7 @@ def figure(ds: xr.Dataset) -> Figure:
         top, bottom = list(whole.subfigures(2, 1))  # pyright: ignore
         panels = top.subplots(1, len(shown), sharey=True)
         for panel, i in zip(panels, shown, strict=True):
-            _snapshot(panel, one.isel(time=int(i)), sample(int(one["draw"])))
+            _snapshot(panel, one.isel(time=int(i)), sample())
         top.suptitle(
             f"λ = {float(one['scale']):g}, m = {len(one['neuron'])}; blue: kinks",
             fontsize="medium",

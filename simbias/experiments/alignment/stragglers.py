@@ -19,6 +19,7 @@ Reference: Boursier & Flammarion (2024), arXiv:2410.02348, early alignment of al
 neurons in the limit λ → 0; the laws of those that it leaves are ours.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,9 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.jackknife_interval import jackknife_interval
 from simbias.analysis.parts import with_axes
-from simbias.claims import estimate_of, mean_of
+from simbias.claims import Band, Claims, estimate_of, mean_of
 from simbias.core import Claim, Experiment
-from simbias.experiments._shared_sample import shared_sample
+from simbias.experiments._noisy_teacher import SHARED, noisy_teacher
 from simbias.experiments._times import log_times
 from simbias.figures import law_line, legend_below
 from simbias.figures.style import COLOURS, blank, style
@@ -40,32 +41,30 @@ from simbias.measures import NeuronWeights
 from simbias.presets import presets
 from simbias.theory.straggler_share import straggler_share
 
-# What the figure and the claims read.
-AXES = ("sigma", "d", "n", "m", "scale", "draw")
-_CELL = AXES[:-1]
+AXES = ("sigma", "d", "n", "m", "scale")
 # Marks of the largest size and of the smallest; others have dots.
 _LAST, _FIRST, _OTHER = "o", "x", "."
 DERIVED = "derived in docs/alignment/stragglers.md; band ours"
 # 1 − V when stragglers are counted is e^−REST, and for how long they are followed then,
 # in units of √n/σ.
 REST, WINDOW = 5.0, 8.0
-# Draws that had not been run when the claims were written.
-FRESH = 2000
 
 experiment = presets(
     Experiment(
         name="stragglers",
-        make=shared_sample,
+        make=noisy_teacher,
         cell={
             "sigma": (0.0, 0.5),
             "d": (2, 3),
             "n": (50, 200),
             "m": (32, 96),
             "scale": (0.2, 0.4),
-            "draw": tuple(range(FRESH, FRESH + 40)),
             "n_test": 1,
         },
-        seeds=1,
+        seeds=40,
+        shared=SHARED,
+        # No sample of this root had been seen when the claims were written.
+        root=2000,
         # The flow's number to 2 % (d = 2) and 4 % (d = 3): steps turn too many.
         flow=Descent(rate=0.05),
         loss=half_mse,
@@ -73,13 +72,8 @@ experiment = presets(
         measures={"neuron_weights": NeuronWeights()},
     ),
     smoke={
-        "cell": {
-            "d": 3,
-            "n": (25, 100),
-            "m": 32,
-            "scale": (0.2, 0.4),
-            "draw": tuple(range(12)),
-        },
+        "cell": {"d": 3, "n": (25, 100), "m": 32, "scale": (0.2, 0.4)},
+        "seeds": 12,
         "times": log_times(7.0, 180.0, 12),
         "flow": Descent(rate=0.1),
     },
@@ -90,8 +84,8 @@ experiment = presets(
             "n": (100, 400, 1600),
             "m": (50, 200, 800),
             "scale": (0.03, 0.1, 0.3),
-            "draw": tuple(range(FRESH, FRESH + 200)),
         },
+        "seeds": 200,
         "times": log_times(7.0, 1400.0, 30),
         "flow": ReluFlow(rtol=1e-5),
     },
@@ -99,30 +93,32 @@ experiment = presets(
 
 
 def left_behind(ds: xr.Dataset) -> xr.Dataset:
-    """Of every neuron that is, over (sigma, d, n, m, scale, draw, neuron), else NaN.
+    """Of every neuron that is, over (sigma, d, n, m, scale, seed, neuron), else NaN.
 
     `place` v^(d−1); `size` over its law; `growth` rate of ln ‖w‖ from then on, NaN if
-    the run is too short.  `number` of them and its `law`, without the axis `neuron`.
+    the run is too short.  `number` of them over (…, seed), and its `law`, without.
     """
-    ds = with_axes(ds, AXES).isel(seed=0, drop=True)
-    weights = ds["neuron_weights"].transpose(*AXES, "time", "neuron", "weight")
-    noise = float(ds["sigma"].max())
-    found = np.full((3, *weights.shape[:6], weights.sizes["neuron"]), np.nan)
-    law = np.zeros(weights.shape[:6])
-    for at in np.ndindex(*weights.shape[:5]):
+    ds = with_axes(ds, AXES)
+    weights = ds["neuron_weights"].transpose(*AXES, "seed", "time", "neuron", "weight")
+    noise, cells = float(ds["sigma"].max()), weights.shape[: len(AXES)]
+    found = np.full((3, *cells, ds.sizes["seed"], weights.sizes["neuron"]), np.nan)
+    law = np.zeros(cells)
+    for at in np.ndindex(*cells):
         here = weights[at]
-        cell = {k: here[k].item() for k in _CELL}
+        cell = {k: here[k].item() for k in AXES}
         found[(slice(None), *at)] = _of_cell(here, cell, cell["sigma"] or noise)
         law[at] = cell["m"] * float(straggler_share(cell["scale"], cell["d"]))
-    each, coords = (*AXES, "neuron"), {k: ds[k].values for k in AXES}
-    names = ("place", "size", "growth")
+    names, each = ("place", "size", "growth"), (*AXES, "seed", "neuron")
     values = {k: (each, v) for k, v in zip(names, found, strict=True)}
     number = np.isfinite(found[0]).sum(axis=-1)
-    return xr.Dataset({**values, "number": (AXES, number), "law": (AXES, law)}, coords)
+    coords = {k: ds[k].values for k in (*AXES, "seed")}
+    return xr.Dataset(
+        {**values, "number": (each[:-1], number), "law": (AXES, law)}, coords
+    )
 
 
 def _of_cell(here: xr.DataArray, cell: dict[str, Any], noise: float) -> np.ndarray:
-    """Place, size and growth over (draw, neuron)."""
+    """Place, size and growth over (seed, neuron)."""
     d, n, time = int(cell["d"]), cell["n"], here["time"].values
     w, a = here.values[..., :d], here.values[..., d]
     fitted = cell["scale"] ** 2 * (d + 1) / 8
@@ -150,82 +146,82 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 def _of_dimension(found: xr.Dataset) -> list[Claim]:
     d, n = int(found["d"]), int(found["n"][-1])
-    where = f"d = {d}, n = {n}"
-    last = found.isel(n=-1)
-    out = []
-    for scale in found["scale"].values:
-        part = last.sel(scale=scale).sum(["sigma", "m"])
-        text = f"number of stragglers over m·P, λ = {scale:g}, {where}"
-        out.append(mean_of(text, part["number"] / part["law"], (0.85, 1.15), DERIVED))
-    out.append(_exponent(last, where))
-    none = (last["number"] == 0) - np.exp(-last["law"])
-    text = f"share of networks without any, less e^(−m·P), {where}"
-    apart = none.mean(["sigma", "m", "scale"])
-    out.append(mean_of(text, apart, (-0.05, 0.05), DERIVED))
+    where, last = f"d = {d}, n = {n}", found.isel(n=-1)
+    number, law = (last[k].sum(["sigma", "m"]) for k in ("number", "law"))
+    none = ((last["number"] == 0) - np.exp(-last["law"])).mean(["sigma", "m", "scale"])
     ends = last.isel(scale=-1, sigma=-1)
-    middle = lambda v: float(np.nanmean(v))
-    text = f"place tan(ψ/2)^(d−1), uniform by the law, mean, {where}"
-    seen = jackknife_interval(middle, _by_draw(ends["place"]))
-    out.append(estimate_of(text, seen, (0.42, 0.58), DERIVED))
-    text = f"size over ‖w(0)‖ √V₀ (1 + tan²(ψ/2)), geometric mean, {where}"
-    seen = jackknife_interval(
-        lambda v: np.exp(middle(np.log(v))), _by_draw(ends["size"])
-    )
-    out.append(estimate_of(text, seen, (0.85, 1.15), DERIVED))
-    return out + _of_growth(found.isel(scale=-1), d)
+    place, size = (ends[k].transpose("seed", ...).values for k in ("place", "size"))
+    text = f"number of stragglers over m·P, λ = {{:g}}, {where}"
+    place_text = f"place tan(ψ/2)^(d−1), uniform by the law, mean, {where}"
+    size_text = f"size over ‖w(0)‖ √V₀ (1 + tan²(ψ/2)), geometric mean, {where}"
+    apart = f"share of networks without any, less e^(−m·P), {where}"
+    return [
+        *(
+            mean_of(text.format(v), (number / law).sel(scale=v), (0.85, 1.15), DERIVED)
+            for v in found["scale"].values
+        ),
+        *_exponent(number, law, where),
+        mean_of(apart, none, (-0.05, 0.05), DERIVED),
+        _of_all(place_text, _mean, place, (0.42, 0.58)),
+        _of_all(size_text, lambda v: np.exp(_mean(np.log(v))), size, (0.85, 1.15)),
+        *_of_growth(found.isel(scale=-1), d),
+    ]
 
 
-def _exponent(last: xr.Dataset, where: str) -> Claim:
+def _exponent(number: xr.DataArray, law: xr.DataArray, where: str) -> list[Claim]:
     """Of λ in the number, and what the law has for it."""
-    ends = last.isel(scale=[0, -1]).sum(["sigma", "m"])
-    wide = float(np.log(ends["scale"][-1] / ends["scale"][0]))
-    law = ends["law"].isel(draw=0).values
+    wide = _width(law["scale"])
     steep = float(np.log(law[-1] / law[0])) / wide if wide else np.nan
-    number = ends["number"].transpose("draw", "scale").values.astype(float)
+    ends = number.isel(scale=[0, -1]).transpose("seed", "scale").values.astype(float)
     text = f"exponent of λ in the number, {steep:.2f} by the law, {where}"
-
-    def slope(values: np.ndarray) -> float:
-        low, high = values.sum(axis=0)
-        return float(np.log(high / low)) / wide if low and high and wide else np.nan
-
-    claim = estimate_of(
-        text, jackknife_interval(slope, number), (steep - 0.3, steep + 0.3), DERIVED
+    slope = lambda v: _slope(v.sum(axis=0), wide)
+    return Claims(needs={"two values of λ": wide > 0}).rows(
+        _of_all(text, slope, ends, (steep - 0.3, steep + 0.3))
     )
-    return claim.given(wide > 0, "two values of λ")
 
 
 def _of_growth(found: xr.Dataset, d: int) -> list[Claim]:
     """Like σ/√n, and none without noise."""
-    noisy, sizes = found.isel(sigma=-1), found["n"].values
-    wide = float(np.log(sizes[-1] / sizes[0]))
+    rate = found["growth"].transpose("seed", "sigma", "n", "m", "neuron")
+    ends, wide = rate.isel(sigma=-1, n=[0, -1]).values, _width(found["n"])
+    pair = rate.isel(n=-1, sigma=[0, -1]).values
     where = f"d = {d}, λ = {float(found['scale']):g}"
-    ends = noisy["growth"].isel(n=[0, -1]).transpose("draw", "n", "m", "neuron").values
-
-    def exponent(values: np.ndarray) -> float:
-        low, high = np.nanmean(values, axis=(0, 2, 3))
-        return float(np.log(high / low)) / wide if low * high > 0 and wide else np.nan
-
-    seen = jackknife_interval(exponent, ends)
+    slope = lambda v: _slope(np.nanmean(v, axis=(0, 2, 3)), wide)
+    ratio = lambda v: float(np.divide(*np.nanmean(v, axis=(0, 2, 3))))
     text = f"exponent of n in the rate at which stragglers grow, {where}"
-    first = estimate_of(text, seen, (-0.75, -0.25), DERIVED).given(
-        wide > 0, "two sizes"
-    )
-    pair = found["growth"].isel(n=-1, sigma=[0, -1])
-    pair = pair.transpose("draw", "sigma", "m", "neuron").values
-
-    def ratio(values: np.ndarray) -> float:
-        clean, noise = np.nanmean(values, axis=(0, 2, 3))
-        return float(clean / noise)
-
-    text = f"control, σ = 0: this rate over that with noise, {where}, n = {sizes[-1]}"
-    second = estimate_of(text, jackknife_interval(ratio, pair), (-0.1, 0.1), DERIVED)
+    control = f"control, σ = 0: this rate over that with noise, {where}, "
+    control += f"n = {found['n'].values[-1]}"
     is_there = float(found["sigma"][0]) == 0 and found.sizes["sigma"] > 1
-    both = [first, second.given(is_there, "σ = 0 and another σ")]
-    return [c.given(np.isfinite(ends).any(), "a longer run") for c in both]
+    return Claims(needs={"a longer run": np.isfinite(ends).any()}).rows(
+        *Claims(needs={"two sizes": wide > 0}).rows(
+            _of_all(text, slope, ends, (-0.75, -0.25))
+        ),
+        *Claims(needs={"σ = 0 and another σ": is_there}).rows(
+            _of_all(control, ratio, pair, (-0.1, 0.1))
+        ),
+    )
 
 
-def _by_draw(values: xr.DataArray) -> np.ndarray:
-    return values.transpose("draw", ...).values
+def _of_all(
+    text: str, statistic: Callable[[np.ndarray], float], values: np.ndarray, band: Band
+) -> Claim:
+    """Of the neurons of all seeds, one seed after another left out."""
+    return estimate_of(text, jackknife_interval(statistic, values), band, DERIVED)
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(np.nanmean(values))
+
+
+def _width(axis: xr.DataArray) -> float:
+    """Of an axis, in logarithms."""
+    return float(np.log(axis[-1] / axis[0]))
+
+
+def _slope(ends: np.ndarray, wide: float) -> float:
+    """Between the ends of an axis, in logarithms."""
+    low, high = ends
+    return float(np.log(high / low)) / wide if low * high > 0 and wide else np.nan
 
 
 def figure(ds: xr.Dataset) -> Figure:
@@ -248,15 +244,15 @@ def figure(ds: xr.Dataset) -> Figure:
 
 
 def _draw_numbers(axes: Axes, part: xr.Dataset, look: dict[str, Any]) -> None:
-    """Means over draws and σ, of every n, m and λ."""
+    """Means over seeds and σ, of every n, m and λ."""
     for n, mark in ((part["n"].values[-1], _LAST), (part["n"].values[0], _FIRST)):
         here = part.sel(n=n).stack(cell=["m", "scale"])
-        number = here["number"].mean("sigma").transpose("draw", "cell")
-        law = here["law"].isel(draw=0, sigma=0)
-        reach = 1.96 * number.std("draw") / number.sizes["draw"] ** 0.5
+        number = here["number"].mean("sigma").transpose("seed", "cell")
+        law = here["law"].isel(sigma=0)
+        reach = 1.96 * number.std("seed") / number.sizes["seed"] ** 0.5
         text = f"d = {int(part['d'])}, n = {n}"
         dots = {"fmt": mark, "lw": 1, **look, "label": text}
-        axes.errorbar(law, number.mean("draw"), reach, **dots)
+        axes.errorbar(law, number.mean("seed"), reach, **dots)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("m·P")
@@ -273,10 +269,10 @@ def _draw_places(axes: Axes, part: xr.Dataset, look: dict[str, Any]) -> None:
 
 
 def _draw_growth(axes: Axes, part: xr.Dataset, look: dict[str, Any]) -> None:
-    """Means over stragglers of all draws; a line through 0 for the largest n."""
+    """Means over stragglers of all seeds; a line through 0 for the largest n."""
     x = part["sigma"] / part["n"] ** 0.5
-    seen = part["growth"].transpose("draw", "sigma", "n", "m", "neuron")
-    rate = seen.mean(["draw", "m", "neuron"]).values
+    seen = part["growth"].transpose("seed", "sigma", "n", "m", "neuron")
+    rate = seen.mean(["seed", "m", "neuron"]).values
     marks = [_FIRST, *[_OTHER] * (seen.sizes["n"] - 2), _LAST][-seen.sizes["n"] :]
     for j, mark in enumerate(marks):
         reach = [_reach(one.values) for one in seen.isel(n=j).transpose("sigma", ...)]
@@ -290,6 +286,6 @@ def _draw_growth(axes: Axes, part: xr.Dataset, look: dict[str, Any]) -> None:
 
 
 def _reach(values: np.ndarray) -> float:
-    """Of the 95 % interval over draws."""
-    seen = jackknife_interval(lambda v: float(np.nanmean(v)), values)
+    """Of the 95 % interval over seeds."""
+    seen = jackknife_interval(_mean, values)
     return seen.high - seen.value if np.isfinite(seen.high) else 0.0

@@ -25,9 +25,9 @@ def size_of_half(verdict: xr.DataArray) -> Estimate:
     """n* whichever way the members end that are undecided: the hull of both intervals.
 
     Args:
-        verdict: 1, 0 or NaN, over `n` and `draw`.
+        verdict: 1, 0 or NaN, over `n` and `seed`.
     """
-    sample = verdict.rename(draw="seed").transpose("n", "seed")
+    sample = verdict.transpose("n", "seed")
     ways = [threshold(sample.fillna(v)) for v in (0.0, 1.0)]
     value = float(np.sqrt(ways[0].value * ways[1].value))
     low, high = min(w.low for w in ways), max(w.high for w in ways)

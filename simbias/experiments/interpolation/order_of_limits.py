@@ -15,52 +15,46 @@ Reference: Boursier & Flammarion (2024), arXiv:2410.02348: the threshold for λ 
 bound that does not depend on n and m; that the limit is one of t → ∞ first is ours.
 """
 
-import dataclasses
-
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from simbias.analysis.parts import parts
-from simbias.claims import estimate_of, share_of
+from simbias.claims import Claims, estimate_of, share_of
 from simbias.core import Claim, Experiment
-from simbias.experiments._shared_sample import shared_sample
+from simbias.experiments._noisy_teacher import SHARED, noisy_teacher
 from simbias.experiments._times import log_times
 from simbias.experiments.interpolation._interpolates import INTERPOLATED
 from simbias.experiments.interpolation._rest import known_limits, size_of_half
-from simbias.figures import law_level, legend_below
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures import Curves, Drawing, Law, Panels, colour_of
 from simbias.flows import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import TrainRisk
 from simbias.presets import presets
 from simbias.stops import Stationary
 
-# What the figure and the claims read.
-AXES = ("n", "scale", "draw")
+AXES = ("n", "scale")
 PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
 OURS = "ours, docs/interpolation/order_of_limits.md"
 # λ that counts as small; that of the control; a time before small starts leave 0.
 SMALL, LARGE, EARLY = 1e-6, 0.1, 5.0
 # Train errors over σ² that are the same.
 SAME = 0.01
-# Draws that had not been run when the claims were written.
-FRESH = 3000
 
 experiment = presets(
     Experiment(
         name="order_of_limits",
-        make=shared_sample,
+        make=noisy_teacher,
         cell={
             "d": 2,
             "n": (3, 6, 16),
             "m": 16,
             "scale": (1e-12, 1e-9, 1e-6, 1e-1),
-            "draw": tuple(range(FRESH, FRESH + 12)),
             "n_test": 1,
         },
-        seeds=1,
+        seeds=12,
+        shared=SHARED,
+        # No sample of this root had been seen when the claims were written.
+        root=3000,
         flow=ReluFlow(rtol=1e-4),
         loss=half_mse,
         times=log_times(EARLY, 1e5, 20),
@@ -69,7 +63,8 @@ experiment = presets(
         stop=Stationary(interpolated=5e-5),
     ),
     smoke={
-        "cell": {"n": (3, 16), "scale": (1e-9, 1e-1), "draw": tuple(range(4))},
+        "cell": {"n": (3, 16), "scale": (1e-9, 1e-1)},
+        "seeds": 4,
         "times": log_times(EARLY, 1e3, 6),
     },
     paper={
@@ -78,77 +73,75 @@ experiment = presets(
             "n": (3, 6, 12, 24, 48, 100, 200),
             "m": (50, 200),
             "scale": (1e-20, 1e-16, 1e-12, 1e-9, 1e-6, 1e-3, 1e-1),
-            "draw": tuple(range(FRESH, FRESH + 100)),
         },
+        "seeds": 100,
         "times": log_times(EARLY, 1e9, 60),
     },
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Shares against n at rest and at fixed times; who is at rest; against λ → 0."""
-    ds = next(parts(ds, AXES))[1].isel(seed=0, drop=True)
-    with style():
-        whole = blank(12.5, 4.2)
-        rest, clock, ends = whole.subplots(1, 3)
-        for i, scale in enumerate(ds["scale"].values):
-            part, colour = ds.sel(scale=scale), COLOURS[i % len(COLOURS)]
-            _draw_rest(rest, part, colour, f"λ = {scale:g}")
-            _draw_clock(clock, part, colour)
-            _draw_ends(ends, part, colour)
-        for axes in (rest, clock):
-            law_level(axes, 0.5)
-            axes.set_ylim(-0.03, 1.03)
-        legend_below(whole)
-    return whole
-
-
-def _draw_rest(axes: Axes, part: xr.Dataset, colour: str, label: str) -> None:
+def _draw_limits(axes: Axes, ds: xr.Dataset) -> None:
     """Shares of the members whose limit is known; a band where some are not."""
-    seen, n = known_limits(part)["interpolates"], part["n"].values
-    low, high = (seen.fillna(v).mean("draw") for v in (0.0, 1.0))
-    axes.fill_between(n, low, high, color=colour, alpha=0.2, lw=0)
-    axes.plot(n, seen.mean("draw"), "o-", ms=4, lw=1, color=colour, label=label)
-    axes.set_xscale("log")
-    axes.set_xticks(n, [f"{v:g}" for v in n])
-    axes.minorticks_off()
-    axes.set_xlabel("samples n")
-    axes.set_title("share that interpolates, t → ∞")
+    for i in range(ds.sizes["scale"]):
+        seen = known_limits(ds.isel(scale=i))["interpolates"]
+        low, high = (seen.fillna(v).mean("seed") for v in (0.0, 1.0))
+        axes.fill_between(ds["n"], low, high, color=colour_of(i), alpha=0.2, lw=0)
+        axes.plot(ds["n"], seen.mean("seed"), "o-", ms=4, lw=1, color=colour_of(i))
 
 
-def _draw_clock(axes: Axes, part: xr.Dataset, colour: str) -> None:
-    """The same, of all sizes, at every time."""
-    risk = part["train_risk"] / part["sigma"] ** 2
-    share = (risk < INTERPOLATED).mean(["n", "draw"])
-    axes.plot(part["time"][1:], share[1:], color=colour, lw=1)
-    axes.set_xscale("log")
-    axes.set_xlabel("time t")
-    axes.set_title("share that interpolates at t, of all n")
+def _share_at(ds: xr.Dataset) -> xr.DataArray:
+    """Share that interpolates at each time, of all n."""
+    risk = ds["train_risk"] / ds["sigma"] ** 2
+    return (risk < INTERPOLATED).mean(["n", "seed"]).where(ds["time"] > 0)
 
 
-def _draw_ends(axes: Axes, part: xr.Dataset, colour: str) -> None:
-    """How many are not at rest yet."""
-    is_known = known_limits(part)["interpolates"].notnull().values
-    ends = np.sort(np.where(is_known, part["end_time"].values, np.inf).ravel())
-    left = 1 - np.arange(1, ends.size + 1) / ends.size
-    shown = np.isfinite(ends)
-    axes.step(ends[shown], left[shown], where="post", color=colour, lw=1)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel("time t")
-    axes.set_title("share whose limit is not yet proven")
+def _ends(ds: xr.Dataset) -> xr.DataArray:
+    """Times from which limits are known, each twice, as corners of steps; else NaN."""
+    is_known = known_limits(ds)["interpolates"].notnull()
+    ends = ds["end_time"].where(is_known).transpose("scale", "n", "seed").values
+    ends = np.sort(ends.reshape(len(ends), -1)).repeat(2, axis=1)
+    return xr.DataArray(ends, {"scale": ds["scale"]}, ("scale", "corner"))
+
+
+def _share_open(ds: xr.Dataset) -> xr.DataArray:
+    """Share of the members whose limit is known later, or not at all."""
+    ends = _ends(ds)
+    known = (np.arange(ends.sizes["corner"]) + 1) // 2 / (ends.sizes["corner"] // 2)
+    return xr.zeros_like(ends) + xr.DataArray(1 - known, dims="corner")
+
+
+_share = {"ylim": (-0.03, 1.03), "laws": (Law(0.5, line=":"),), "xscale": "log"}
+figure = Panels(
+    Drawing(
+        _draw_limits,
+        title="share that interpolates, t → ∞",
+        x="n",
+        xlabel="samples n",
+        ticks=True,
+        **_share,
+    ),
+    Curves(
+        _share_at,
+        colour="scale",
+        title="share that interpolates at t, of all n",
+        **_share,
+    ),
+    Curves(
+        _share_open,
+        colour="scale",
+        x=_ends,
+        xscale="log",
+        yscale="log",
+        title="share whose limit is not yet proven",
+    ),
+    xlabel="time t",
+    names={"scale": "λ"},
+    size=(4.2, 4.2),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """n*, proof of rest, and limits that a small λ does not change."""
-    return [
-        dataclasses.replace(c, statement=c.statement + (label and f", {label}"))
-        for label, part in parts(ds, AXES)
-        for c in _of_run(part.isel(seed=0, drop=True))
-    ]
-
-
-def _of_run(ds: xr.Dataset) -> list[Claim]:
     seen, d = known_limits(ds), int(ds["d"])
     first, sizes = float(ds["scale"][0]), ds["n"].values
     smallest = seen["interpolates"].sel(scale=first)
@@ -156,7 +149,7 @@ def _of_run(ds: xr.Dataset) -> list[Claim]:
     start = f"from λ = {first:g}"
     text = f"interpolated for t → ∞, n = {sizes[0]}, {start}"
     half = f"n* for t → ∞ between d and d³ = {d**3}, {start}"
-    out = [
+    rows = [
         share_of(text, smallest.isel(n=0), (0.5, 1), PAPER),
         estimate_of(half, size_of_half(smallest), (d, d**3), PAPER),
     ]
@@ -165,10 +158,10 @@ def _of_run(ds: xr.Dataset) -> list[Claim]:
         if scale <= SMALL:
             text = f"members whose limit is known, λ = {scale:g}"
             is_known = here["interpolates"].notnull()
-            out.append(share_of(text, is_known, (0.8, 1), OURS))
+            rows.append(share_of(text, is_known, (0.8, 1), OURS))
         if first < scale:
-            out += _same(here["loss"] - limit, start)
-    return [c.given(first <= SMALL, f"λ ≤ {SMALL:g}") for c in out]
+            rows += _same(here["loss"] - limit, start)
+    return Claims(needs={f"λ ≤ {SMALL:g}": first <= SMALL}).rows(*rows)
 
 
 def _same(apart: xr.DataArray, start: str) -> list[Claim]:

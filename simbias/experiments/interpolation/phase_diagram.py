@@ -8,40 +8,35 @@ undecided.  A sample of which it is not proven how it ends counts both ways.
     λ ~ 1    n* is that of the width: md weights fit n < m samples at least
 
 and between the two n* does not fall with λ: the larger the start, the more neurons are
-left behind.  `refined` says which draws, and which sizes between, decide most, and
+left behind.  `refined` says where more seeds, and which sizes between, decide most, and
 `benchmarks/phase_diagram.py` adds them to the run, a folder that can be stopped.
 
 Reference: Boursier & Flammarion (2024), arXiv:2410.02348, the threshold for small λ;
 the map is ours.
 """
 
-import dataclasses
 import itertools
-from typing import Any
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
-from simbias.analysis.parts import parts, with_axes
+from simbias.analysis.parts import with_axes
 from simbias.analysis.wilson import wilson
-from simbias.claims import estimate_of, mean_of
+from simbias.claims import Claims, estimate_of, mean_of
 from simbias.core import Claim, Estimate, Experiment
-from simbias.experiments._shared_sample import shared_sample
+from simbias.experiments._noisy_teacher import SHARED, noisy_teacher
 from simbias.experiments._times import log_times
 from simbias.experiments.interpolation._rest import known_limits
-from simbias.figures.style import blank, style
+from simbias.figures import Drawing, Panels
 from simbias.flows import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import TrainRisk
 from simbias.presets import presets
 from simbias.stops import Stationary
 
-# What the figure and the claims read.
-AXES = ("n", "scale", "draw")
+AXES = ("n", "scale")
 PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
 OURS = "ours, docs/interpolation/phase_diagram.md"
 # λ from which on a start is large, and down from which it is small.
@@ -49,22 +44,22 @@ LARGE, SMALL = 1.0, 1e-6
 VERDICTS = {-1: "does not", 0: "undecided", 1: "interpolates"}
 _COLOURS = ("#D55E00", "#DDDDDD", "#0072B2")
 _BOTH = "Wilson score, what is unknown counted both ways"
-# Draws that had not been run when the claims were written.
-FRESH = 4000
 
 experiment = presets(
     Experiment(
         name="phase_diagram",
-        make=shared_sample,
+        make=noisy_teacher,
         cell={
             "d": 2,
             "n": (2, 4, 6, 14),
             "m": 24,
             "scale": (1e-9, 1e-6, 1e-2, 1.0),
-            "draw": tuple(range(FRESH, FRESH + 8)),
             "n_test": 1,
         },
-        seeds=1,
+        seeds=8,
+        shared=SHARED,
+        # No sample of this root had been seen when the claims were written.
+        root=4000,
         flow=ReluFlow(rtol=1e-4),
         loss=half_mse,
         times=log_times(10.0, 1e4, 14),
@@ -73,7 +68,8 @@ experiment = presets(
         stop=Stationary(interpolated=5e-5),
     ),
     smoke={
-        "cell": {"n": (2, 14), "scale": (1e-6, 1.0), "draw": tuple(range(4))},
+        "cell": {"n": (2, 14), "scale": (1e-6, 1.0)},
+        "seeds": 4,
         "times": log_times(10.0, 1e3, 6),
     },
     paper={
@@ -82,23 +78,33 @@ experiment = presets(
             "n": (5, 10, 20, 40, 80, 160, 320, 640, 1280),
             "m": 200,
             "scale": (1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),
-            "draw": tuple(range(FRESH, FRESH + 64)),
         },
+        "seeds": 64,
         "times": log_times(10.0, 1e6, 40),
     },
 )
 
 
+def counts(ds: xr.Dataset) -> dict[tuple[int, float], tuple[int, int, int]]:
+    """By (n, λ) how many members interpolate, how many do not, and of how many."""
+    ds = with_axes(ds, AXES)
+    seen = known_limits(ds)["interpolates"]
+    each = ((seen == 1), (seen == 0), ds["status"].notnull())
+    won, lost, seeds = (v.sum("seed").transpose(*AXES).values for v in each)
+    cells = itertools.product(ds["n"].values.tolist(), ds["scale"].values.tolist())
+    rows = np.stack([won, lost, seeds], axis=-1).reshape(-1, 3).tolist()
+    return {cell: tuple(row) for cell, row in zip(cells, rows, strict=True) if row[2]}
+
+
 def shares(ds: xr.Dataset) -> dict[tuple[int, float], Estimate]:
     """By (n, λ) the share that interpolates; what is unknown counts both ways."""
-    ds = with_axes(ds, AXES).isel(seed=0, drop=True)
-    seen, status = known_limits(ds)["interpolates"], ds["status"]
-    return {
-        (int(n), float(scale)): _share(
-            seen.sel(n=n, scale=scale), status.sel(n=n, scale=scale)
-        )
-        for n, scale in itertools.product(ds["n"].values, ds["scale"].values)
-    }
+    return {cell: _share(*row) for cell, row in counts(ds).items()}
+
+
+def _share(won: int, lost: int, seeds: int) -> Estimate:
+    low, high = wilson(won, seeds).low, wilson(seeds - lost, seeds).high
+    middle = (won + seeds - lost) / 2 / seeds
+    return Estimate(middle, low, high, f"{_BOTH}, of {seeds}")
 
 
 def verdict(seen: Estimate) -> int:
@@ -107,89 +113,68 @@ def verdict(seen: Estimate) -> int:
 
 
 def refined(ds: xr.Dataset, most: int) -> dict[tuple[int, float], int]:
-    """By (n, λ) how many draws decide more: those that there are in what is decided.
+    """By (n, λ) how many seeds decide more: those that there are in what is decided.
 
     An undecided cell gets twice as many, up to `most`, unless the limits of most of its
-    members are unknown, which takes time and not draws; between two sizes that are
-    decided, and not alike, there is a new one, half way in ln n, with the draws of the
+    members are unknown, which takes time and not seeds; between two sizes that are
+    decided, and not alike, there is a new one, half way in ln n, with the seeds of the
     first.
     """
     found, wanted = shares(ds), dict[tuple[int, float], int]()
-    ds = with_axes(ds, AXES).isel(seed=0, drop=True)
-    is_known = known_limits(ds)["interpolates"].notnull()
-    for (n, scale), seen in found.items():
-        draws = int(ds["status"].sel(n=n, scale=scale).notnull().sum())
-        known = int(is_known.sel(n=n, scale=scale).sum())
-        is_open = 2 * known >= draws > 0 and not verdict(seen)
-        wanted[n, scale] = max(draws, min(2 * draws, most)) if is_open else draws
-    for scale in map(float, ds["scale"].values):
-        sizes = [n for n, here in found if here == scale and wanted[n, scale]]
+    for cell, (won, lost, seeds) in counts(ds).items():
+        is_open = 2 * (won + lost) >= seeds and not verdict(found[cell])
+        wanted[cell] = max(seeds, min(2 * seeds, most)) if is_open else seeds
+    for scale in sorted({scale for _, scale in found}):
+        sizes = [n for n, here in found if here == scale]
         for n, after in itertools.pairwise(sizes):
             between = round((n * after) ** 0.5)
             pair = {verdict(found[n, scale]), verdict(found[after, scale])}
             if pair == {1, -1} and n < between < after:
                 wanted[between, scale] = wanted[n, scale]
-    return {cell: draws for cell, draws in wanted.items() if draws}
-
-
-def figure(ds: xr.Dataset) -> Figure:
-    """A colour for every cell that was run, and its share with the draws."""
-    maps = [part for _, part in parts(ds, AXES)]
-    with style():
-        whole = blank(6.2 * len(maps), 4.2)
-        panels = whole.subplots(1, len(maps), squeeze=False)[0]
-        for axes, part in zip(panels, maps, strict=True):
-            _draw(axes, part)
-        patches = [
-            Patch(color=c, label=v)
-            for c, v in zip(_COLOURS, VERDICTS.values(), strict=True)
-        ]
-        whole.legend(handles=patches, loc="outside lower center", ncols=3)
-    return whole
+    return wanted
 
 
 def _draw(axes: Axes, ds: xr.Dataset) -> None:
-    found = shares(ds)
+    """A colour for every cell that was run, and its share with the seeds."""
+    found, d = counts(ds), int(ds["d"])
     scales = sorted({scale for _, scale in found})
     for i, scale in enumerate(scales):
-        here = {n: v for (n, s), v in found.items() if s == scale and v.method}
-        sizes = sorted(here)
-        edges = _edges(np.log([n / int(ds["d"]) for n in sizes]))
-        values = np.array([[verdict(here[n]) for n in sizes]])
+        here = {n: row for (n, s), row in found.items() if s == scale}
+        kinds = [verdict(_share(*row)) for row in here.values()]
         axes.pcolormesh(
-            np.exp(edges),
+            np.exp(_edges(np.log([n / d for n in here]))),
             [i - 0.5, i + 0.5],
-            values,
+            [kinds],
             cmap=ListedColormap(_COLOURS),
             vmin=-1,
             vmax=1,
             edgecolor="white",
         )
-        for n in sizes:
-            text = f"{_label(ds, n, scale)}\nof {here[n].method.split()[-1]}"
-            place = (n / int(ds["d"]), i)
-            shade = "white" if verdict(here[n]) else "black"
-            looks: dict[str, Any] = {"color": shade, "ha": "center", "va": "center"}
-            axes.text(*place, text, fontsize=7, **looks)
+        for kind, (n, row) in zip(kinds, here.items(), strict=True):
+            axes.text(
+                n / d,
+                i,
+                _label(*row),
+                fontsize=7,
+                color="white" if kind else "black",
+                ha="center",
+                va="center",
+            )
+    for colour, text in zip(_COLOURS, VERDICTS.values(), strict=True):
+        axes.plot([], [], "s", color=colour, label=text)
     axes.set_xscale("log")
-    every = sorted({n / int(ds["d"]) for n, _ in found})
+    every = sorted({n / d for n, _ in found})
     axes.set_xticks(every, [f"{v:g}" for v in every])
     axes.minorticks_off()
     axes.set_yticks(range(len(scales)), [f"{v:g}" for v in scales])
     axes.grid(visible=False)
-    axes.set_xlabel("n/d")
-    axes.set_ylabel("initial scale λ")
-    axes.set_title(f"share that interpolates, d = {int(ds['d'])}, m = {int(ds['m'])}")
 
 
-def _label(ds: xr.Dataset, n: int, scale: float) -> str:
+def _label(won: int, lost: int, seeds: int) -> str:
     """The share of a cell: from … to if some members are unknown, "?" if all are."""
-    ds = with_axes(ds, AXES).isel(seed=0, drop=True).sel(n=n, scale=scale)
-    values = known_limits(ds)["interpolates"].values[np.isfinite(ds["status"].values)]
-    if np.isnan(values).all():
-        return "?"
-    low, high = np.nan_to_num(values, nan=0).mean(), np.nan_to_num(values, nan=1).mean()
-    return f"{low:.2f}" if low == high else f"{low:.2f}…{high:.2f}"
+    low, high = won / seeds, 1 - lost / seeds
+    share = f"{low:.2f}" if low == high else f"{low:.2f}…{high:.2f}"
+    return f"{share if won + lost else '?'}\nof {seeds}"
 
 
 def _edges(middles: np.ndarray) -> np.ndarray:
@@ -201,57 +186,42 @@ def _edges(middles: np.ndarray) -> np.ndarray:
     return np.array([first, *between, last])
 
 
+figure = Panels(
+    Drawing(_draw, title="share that interpolates, d = {d}, m = {m}"),
+    xlabel="n/d",
+    size=(6.2, 4.2),
+)
+
+
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Both ends of the map, what λ changes between, and what it does not."""
-    return [
-        dataclasses.replace(c, statement=c.statement + (label and f", {label}"))
-        for label, part in parts(ds, AXES)
-        for c in _of_map(part)
-    ]
-
-
-def _of_map(ds: xr.Dataset) -> list[Claim]:
-    found, d, m = shares(ds), int(ds["d"]), int(ds["m"])
-    out = []
-    for (n, scale), seen in found.items():
+    d, m, rows = int(ds["d"]), int(ds["m"]), []
+    for (n, scale), seen in shares(ds).items():
         where = f"n = {n}, λ = {scale:g}"
         if scale >= LARGE and m / 2 < n < m:
             text = f"control, large start: share that interpolates, {where}"
-            out.append(estimate_of(text, seen, (0.5, 1), OURS))
+            rows.append(estimate_of(text, seen, (0.5, 1), OURS))
         if scale <= SMALL and n >= d**3:
             text = f"share that interpolates beyond d³, {where}"
-            out.append(estimate_of(text, seen, (0, 0.5), PAPER))
+            rows.append(estimate_of(text, seen, (0, 0.5), PAPER))
         if scale <= SMALL and n <= d:
             text = f"share that interpolates at n ≤ d, {where}"
-            out.append(estimate_of(text, seen, (0.5, 1), PAPER))
-    return [*out, *_of_scale(ds)]
+            rows.append(estimate_of(text, seen, (0.5, 1), PAPER))
+    return [*rows, *_of_scale(ds)]
 
 
 def _of_scale(ds: xr.Dataset) -> list[Claim]:
     """Sizes that a sample is interpolated at, of all: more for large λ."""
-    ds = with_axes(ds, AXES).isel(seed=0, drop=True)
     seen = known_limits(ds)["interpolates"]
-    small = seen.sel(scale=seen["scale"] <= SMALL)
-    least = lambda v: v.fillna(0).mean("n").transpose("draw").values
-    most = lambda v: v.fillna(1).mean("n").transpose("draw").values
+    least, most = (seen.fillna(v).mean("n") for v in (0.0, 1.0))
+    grows = least.isel(scale=-1) - most.isel(scale=0)
+    small = least.sel(scale=least["scale"] <= SMALL)
+    stays = small.isel(scale=-1) - small.isel(scale=0) if small["scale"].size else []
+    several = Claims(needs={"two values of λ": seen["scale"].size > 1})
+    both = Claims(needs={"two small λ": small["scale"].size > 1})
     text = "sizes interpolated, of all, at the largest λ less the smallest, at least"
-    first, last = seen.isel(scale=0), seen.isel(scale=-1)
-    grows = mean_of(text, least(last) - most(first), (0.2, 1), OURS)
-    text = f"the same at the largest λ ≤ {SMALL:g} less the smallest, unknown as none"
-    pair = small.isel(scale=[0, -1] if small.sizes["scale"] else [])
-    is_there = small.sizes["scale"] > 1
-    apart = least(pair[{"scale": 1}]) - least(pair[{"scale": 0}]) if is_there else []
-    stays = mean_of(text, apart, (-0.1, 0.1), PAPER).given(is_there, "two small λ")
-    return [grows.given(seen.sizes["scale"] > 1, "two values of λ"), stays]
-
-
-def _share(seen: xr.DataArray, status: xr.DataArray) -> Estimate:
-    """Of one cell; `method` ends with how many draws it has, and is empty if none."""
-    values = seen.values[np.isfinite(status.values)]
-    if not values.size:
-        return Estimate(np.nan, 0.0, 1.0, "")
-    won, lost = int((values == 1).sum()), int((values == 0).sum())
-    low = wilson(won, values.size).low
-    high = wilson(values.size - lost, values.size).high
-    middle = (won + values.size - lost) / 2 / values.size
-    return Estimate(middle, low, high, f"{_BOTH}, of {values.size}")
+    same = f"the same at the largest λ ≤ {SMALL:g} less the smallest, unknown as none"
+    return [
+        *several.rows(mean_of(text, grows, (0.2, 1), OURS)),
+        *both.rows(mean_of(same, stays, (-0.1, 0.1), PAPER)),
+    ]

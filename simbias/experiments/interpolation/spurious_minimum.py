@@ -11,22 +11,24 @@ hidden weight takes σ²/n of the train error, as in a regression, two groups le
 (m − 2)d of them, and the gap to the best found closes like (m − 2)d/n: never at a
 finite n, and whether there are better networks than those found it does not say.
 
+A seed is a sample.  `start` numbers the networks that are trained on it: the best of
+them is what the small start is compared with.
+
 Reference: Boursier & Flammarion (2024), arXiv:2410.02348; the three regimes are those
 of the discussion of that paper on OpenReview (ICLR 2025, reviewer of the expressivity).
 """
 
+import jax
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure
+from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import median_of
-from simbias.core import Claim, Experiment
-from simbias.experiments._shared_sample import shared_sample
+from simbias.claims import Claims, median_of
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
+from simbias.experiments._noisy_teacher import noisy_teacher
 from simbias.experiments._times import log_times
-from simbias.figures import law_level, law_line, law_moment, legend_below
-from simbias.figures.band import band
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures import Curves, Law, Moment, Panels
 from simbias.flows import Descent, ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import ExcessRisk, TrainRisk
@@ -39,20 +41,51 @@ PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
 LEAST_TIME = 300.0
 REVIEW = "discussion of the paper on OpenReview (ICLR 2025): global, spurious, global"
 DERIVED = "derived: a free weight takes σ²/n, as in a regression; " + REVIEW
+AXES = ("n", "scale", "start")
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    n: int,
+    start: Index = 0,
+    d: int = 5,
+    m: int = 20,
+    sigma: Real = 0.3,
+    scale: Real = 1e-3,
+    n_test: int = 2000,
+) -> tuple[Dataset, AbstractNetwork]:
+    """The sample of a key, and one of its initial networks.
+
+    Args:
+        key: random key.
+        n: samples to train on.
+        start: number of the initial network.
+        d: entries of an input.
+        m: width: neurons of a hidden layer.
+        sigma: standard deviation of the noise of the targets.
+        scale: scale of the initial weights.
+        n_test: samples of the test set.
+    """
+    sizes = {"n": n, "d": d, "m": m, "sigma": sigma, "scale": scale, "n_test": n_test}
+    data, _ = noisy_teacher(key, **sizes)
+    _, network = noisy_teacher(jax.random.fold_in(key, start), **sizes)
+    return data, network
+
 
 experiment = presets(
     Experiment(
         name="spurious_minimum",
-        make=shared_sample,
+        make=make,
         cell={
             "n": (10, 30, 100, 300, 1000),
             "m": 20,
             "d": 5,
             "scale": (1e-3, 1.0, 3.0),
             "start": (0, 1, 2),
-            "draw": tuple(range(6)),
         },
-        seeds=1,
+        seeds=6,
+        shared=("n", "d", "m", "sigma", "scale", "start", "n_test"),
         flow=ReluFlow(rtol=1e-4),
         loss=half_mse,
         times=log_times(1.0, 1000.0, 10),
@@ -60,13 +93,8 @@ experiment = presets(
         stop=TrainRiskBelow(1e-8),
     ),
     smoke={
-        "cell": {
-            "n": (4, 40),
-            "scale": (1e-3, 1.0),
-            "start": (0, 1),
-            "draw": (0, 1),
-            "n_test": 200,
-        },
+        "cell": {"n": (4, 40), "scale": (1e-3, 1.0), "start": (0, 1), "n_test": 200},
+        "seeds": 2,
         "least_rows": 40,
         "times": log_times(1.0, 300.0, 8),
         # Compiles in a fraction of the time.
@@ -79,123 +107,87 @@ experiment = presets(
             "m": (20, 80, 320),
             "d": (5, 10),
             "start": tuple(range(20)),
-            "draw": tuple(range(20)),
         },
+        "seeds": 20,
         "times": log_times(1.0, 10_000.0, 20),
     },
 )
 
 
 def ends(ds: xr.Dataset) -> xr.Dataset:
-    """Train error over σ² at the end, over (m, d, n, draw).
+    """Train error over σ² at the end, over (n, seed), and over m and d if several.
 
     `small`: of the smallest λ, median over starts; `best`: the least of all members on
     the sample; `gap` = small − best, a lower bound of the distance from the global
-    minimum; `large`: median over the members of larger λ.
+    minimum.
     """
-    ds = with_axes(ds, AXES)
+    ds = with_axes(ds, AXES).isel(time=-1)
     final = ds["train_risk"].where(is_finished(ds)) / ds["sigma"] ** 2
-    final = final.isel(time=-1, seed=0, drop=True).transpose(*AXES)
-    small, large = final.isel(scale=0, drop=True), final.isel(scale=slice(1, None))
+    small = final.isel(scale=0, drop=True).median("start")
     best = final.min(["scale", "start"])
-    return xr.Dataset(
-        {
-            "small": small.median("start"),
-            "large": large.median(["scale", "start"]),
-            "best": best,
-            "gap": small.median("start") - best,
-        }
-    )
+    found = xr.Dataset({"small": small, "best": best, "gap": small - best})
+    return found.assign_coords(starts=ds.sizes["start"])
 
 
-# What the figure and the claims read.
-AXES = ("m", "d", "n", "scale", "start", "draw")
+def _law_of_gap(found: xr.Dataset) -> xr.DataArray:
+    """Where it is below ½."""
+    law = _free(found) / found["n"]
+    return law.where(law < 0.5)
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Train error of the small start and the best found, and their difference."""
-    found = ends(ds)
-    with style():
-        whole = blank(9.6, 3.8)
-        both, gap = whole.subplots(1, 2)
-        for i, (m, d) in enumerate(_cells(found)):
-            part = found.sel(m=m, d=d).rename(draw="seed")
-            n, colour = part["n"].values, COLOURS[i % len(COLOURS)]
-            label = f"m = {m}, d = {d}"
-            gap_label = f"difference, median, 10–90 % of draws, {label}"
-            names = {"small": "small start", "best": "best of all starts"}
-            for (name, text), mark in zip(names.items(), ("o-", "s--"), strict=True):
-                middle = part[name].median("seed")
-                both.plot(n, middle, mark, ms=4, color=colour, label=f"{text}, {label}")
-            band(gap, n, part["gap"], "o-", colour=colour, label=gap_label, ms=4)
-            law_moment(gap, m * d, color=colour)
-            law = _free(m, d) / n
-            law_line(gap, n, np.where(law < 0.5, law, np.nan), colour=colour)
-        both.set_title("train error over σ², median of draws")
-        gap.set_title("small start − best found; dotted: n = m·d, dashed: (m − 2)d/n")
-        law_level(both, 1)
-        for axes in (both, gap):
-            axes.set_xscale("log")
-            axes.set_xlabel("samples n")
-        legend_below(whole, columns=3)
-        time = float(ds["time"][-1])
-        whole.suptitle(
-            f"at t = {time:g}, {ds.sizes.get('start', 1)} starts per sample and scale",
-            fontsize="medium",
-        )
-    return whole
+def _free(found: xr.Dataset) -> int:
+    """Hidden weights beside those of two groups."""
+    return (int(found["m"]) - 2) * int(found["d"])
 
 
-def _cells(found: xr.Dataset) -> list[tuple[int, int]]:
-    return [(int(m), int(d)) for m in found["m"].values for d in found["d"].values]
+figure = Panels(
+    Curves(
+        lambda found: found[["small", "best"]].to_array("from"),
+        colour="from",
+        mark="o",
+        spread="none",
+        title="train error over σ², median of seeds",
+        laws=(Law(1, line=":", colour="black"),),
+    ),
+    Curves(
+        "gap",
+        mark="o",
+        title="small start − best found; dotted: n = m·d, dashed: (m − 2)d/n",
+        laws=(Moment(lambda found: found["m"] * found["d"]), Law(_law_of_gap)),
+    ),
+    of=ends,
+    x="n",
+    xlabel="samples n",
+    xscale="log",
+    names={"from": {"small": "small start", "best": "best of all starts"}},
+    title="m = {m}, d = {d}, t = {time:g}, {starts} starts per sample and scale",
+    size=(4.8, 3.8),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Both interpolate; what the small start misses at n = m·d; how the gap closes."""
-    found, when = ends(ds), f"t = {float(ds['time'][-1]):g}"
-    return [
-        claim
-        for m, d in _cells(found)
-        for claim in _regimes(found.sel(m=m, d=d), m, d, f"m = {m}, d = {d}, {when}")
-    ]
-
-
-def _regimes(part: xr.Dataset, m: int, d: int, where: str) -> list[Claim]:
-    sizes = part["n"].values
-    first, last, middle = int(sizes[0]), int(sizes[-1]), m * d
-    few, many = part.sel(n=first), part.sel(n=last)
-    is_there = middle in sizes
-    at = part.sel(n=middle) if is_there else few.where(False)
-    spurious, fitted = "gap to the best found", "best train error"
+    found = ends(ds)
+    m, d = int(found["m"]), int(found["d"])
+    where = f"m = {m}, d = {d}, t = {float(ds['time'][-1]):g}"
+    first, last = (found.isel(n=i) for i in (0, -1))
+    n, most = int(first["n"]), int(last["n"])
+    same = found.sel(n=found["n"] == m * d)
+    text = f"train error of the small start over σ², n = {n}, {where}"
+    gap = f"gap to the best found over σ², n = m·d, {where}"
+    fitted = f"best train error over σ², n = m·d, {where}"
+    closes = f"gap to the best found over (m − 2)d/n σ², n = {most}, {where}"
+    shut = last["gap"] * most / _free(found)
     return [
         # No network is below 0, so that this bounds what is missed from above.
-        median_of(
-            f"train error of the small start over σ², n = {first}, {where}",
-            few["small"],
-            (0, 0.01),
-            PAPER,
-        ).given(first < middle, "n < m·d"),
-        median_of(
-            f"{spurious} over σ², n = m·d, {where}",
-            at["gap"],
-            (0.25, np.inf),
-            PAPER,
-        ).given(is_there, "n = m·d"),
-        median_of(
-            f"{fitted} over σ², n = m·d, {where}",
-            at["best"],
-            (0, 0.25),
-            PAPER,
-        ).given(is_there, "n = m·d"),
-        median_of(
-            f"{spurious} over (m − 2)d/n σ², n = {last}, {where}",
-            many["gap"] * last / _free(m, d),
-            (0.5, 1.5),
-            DERIVED,
-        ).given(last >= 10 * middle, "n ≥ 10·m·d"),
+        *Claims(needs={"n < m·d": n < m * d}).rows(
+            median_of(text, first["small"], (0, 0.01), PAPER)
+        ),
+        *Claims(needs={"n = m·d": same.sizes["n"] > 0}).rows(
+            median_of(gap, same["gap"], (0.25, np.inf), PAPER),
+            median_of(fitted, same["best"], (0, 0.25), PAPER),
+        ),
+        *Claims(needs={"n ≥ 10·m·d": most >= 10 * m * d}).rows(
+            median_of(closes, shut, (0.5, 1.5), DERIVED)
+        ),
     ]
-
-
-def _free(m: int, d: int) -> int:
-    """Hidden weights beside those of two groups."""
-    return (m - 2) * d

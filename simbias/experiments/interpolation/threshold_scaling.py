@@ -1,8 +1,8 @@
 """How the optimisation threshold scales: with dimension, width, initial scale, noise.
 
-The members of `threshold`, but the sample of a draw is the same along every axis, so
+The members of `threshold`, but the sample of a seed is the same along every axis, so
 that ratios of thresholds are known better than thresholds.  Two definitions of n*, both
-where a median over draws rises to a level, linear in ln n between sizes:
+where a median over seeds rises to a level, linear in ln n between sizes:
 
     0.01 σ²   the train error of the median network: it no longer interpolates
     σ²/2      half of the noise is left: the middle of the passage
@@ -18,6 +18,7 @@ d = 5 and 10; the theorem asks for more than d³), and depends neither on m nor 
 """
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,9 @@ from matplotlib.ticker import NullLocator
 
 from simbias.analysis.median_crossing import median_crossing
 from simbias.analysis.parts import with_axes
-from simbias.claims import share_of
-from simbias.core import Claim, Estimate, Experiment
-from simbias.experiments._shared_sample import shared_sample
+from simbias.claims import Band, Claims, estimate_of, share_of
+from simbias.core import Claim, Experiment
+from simbias.experiments._noisy_teacher import SHARED, noisy_teacher
 from simbias.experiments._times import log_times
 from simbias.experiments.interpolation._exponents import (
     AGAINST,
@@ -52,8 +53,7 @@ from simbias.stops import Stationary
 PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 300.0
-# What the figure and the claims read.
-AXES = (*AGAINST, "n", "draw")
+AXES = (*AGAINST, "n")
 # By how much of the axis the second level is drawn to the right of the first.
 _BESIDE = 0.03
 # A ratio of thresholds this far from 1 counts as no change.
@@ -65,15 +65,15 @@ _NEEDS = f"λ ≤ {SMALL:g}"
 experiment = presets(
     Experiment(
         name="threshold_scaling",
-        make=shared_sample,
+        make=noisy_teacher,
         cell={
             "d": (5, 10),
             "n": (8, 16, 27, 40, 60, 90, 140),
             "m": 100,
             "scale": (1e-12, 1e-100),
-            "draw": tuple(range(8)),
         },
-        seeds=1,
+        seeds=8,
+        shared=SHARED,
         least_rows=140,
         # As in `interpolating_samples`: at 1e-4 some members end otherwise.
         flow=ReluFlow(rtol=1e-6),
@@ -93,9 +93,9 @@ experiment = presets(
             "scale": (1e-3, 1e-4),
             "n": (4, 40),
             "m": 30,
-            "draw": (0, 1, 2),
             "n_test": 200,
         },
+        "seeds": 3,
         "least_rows": 40,
         "times": log_times(1.0, 300.0, 8),
         # Compiles in a fraction of the time.
@@ -107,9 +107,9 @@ experiment = presets(
             "d": (5, 10, 20, 40),
             "n": (10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120),
             "m": (2500, 10_000),
-            "draw": tuple(range(100)),
             "n_test": 10_000,
         },
+        "seeds": 100,
         "least_rows": 0,
         "times": log_times(1.0, 10_000.0, 30),
     },
@@ -117,12 +117,12 @@ experiment = presets(
 
 
 def final_errors(ds: xr.Dataset) -> xr.Dataset:
-    """Train and test error at the end over σ², NaN where failed; the draw is `seed`."""
+    """Train and test error at the end over σ², NaN where failed."""
     ds = with_axes(ds, AXES)
     single = [k for k in AGAINST if ds.sizes[k] == 1]
-    ds = ds.isel(seed=0, time=-1, drop=True).squeeze(single)
+    ds = ds.isel(time=-1, drop=True).squeeze(single)
     kept = ds[["train_risk", "test_risk"]].where(is_finished(ds)) / ds["sigma"] ** 2
-    return kept.rename(draw="seed").assign_attrs(ds.attrs)
+    return kept.assign_attrs(ds.attrs)
 
 
 def figure(ds: xr.Dataset) -> Figure:
@@ -144,7 +144,7 @@ def figure(ds: xr.Dataset) -> Figure:
             panel.set_xticks(sizes, [f"{v:g}" for v in sizes])
             panel.xaxis.set_minor_locator(NullLocator())
             panel.set_xlabel("samples n")
-            panel.set_title(f"{name} error over σ²; band: 10–90 % of draws")
+            panel.set_title(f"{name} error over σ²; band: 10–90 % of seeds")
             law_level(panel, 1)
         test.set_yscale("log")
         for panel, axis in zip(laws, axes, strict=True):
@@ -225,60 +225,58 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     """Interpolation below n*; what a smaller λ leaves as it is; n* with d, m and λ."""
     errors = final_errors(ds)
     when = f"t = {float(ds['time'][-1]):g}"
-    first = errors["train_risk"].isel(n=int(np.argmin(errors["n"].values)))
-    rows = (first < min(LEVELS)).transpose(..., "seed").values
-    rows = rows.reshape(-1, rows.shape[-1])
+    first = (errors["train_risk"].isel(n=0) < min(LEVELS)).transpose(..., "seed").values
+    rows = first.reshape(-1, first.shape[-1])
     least = rows[np.argmin(rows.mean(axis=1))]
-    text = f"interpolate at n = {errors['n'].values.min()}, least share, {when}"
+    text = f"interpolate at n = {errors['n'].values[0]}, least share, {when}"
     out = [share_of(text, least, (0.9, 1.0), PAPER), *_alike(errors, when)]
     for (axis, level, label), p in exponents(errors).items():
         where = f"n* at {LEVELS[level]}{', ' + label if label else ''}, {when}"
+        needs = {"n* on the grid for two values": len(p.over) > 1}
+        if axis == "scale":
+            needs[_NEEDS] = max(p.over, default=0) <= SMALL
         if axis in _CLAIMED:
-            claim = _CLAIMED[axis](axis, p, where)
-            claim = claim.given(len(p.over) > 1, "n* on the grid for two values")
-            is_small = axis != "scale" or max(p.over, default=0) <= SMALL
-            out.append(claim.given(is_small, _NEEDS))
+            out += Claims(needs=needs).rows(_CLAIMED[axis](axis, p, where))
     return out
 
 
 def _alike(errors: xr.Dataset, when: str) -> list[Claim]:
     """By point of the other axes, members that end alike from both ends of λ."""
-    others = [k for k in AGAINST if k in errors.dims and k != "scale"]
     if "scale" not in errors.dims:
         return []
+    others = [k for k in AGAINST if k in errors.dims and k != "scale"]
     low, high = errors["scale"].values.min(), errors["scale"].values.max()
     out = []
     for label, part in points(errors["train_risk"], others):
-        one, other = (part.sel(scale=v) for v in (low, high))
-        is_known = (one.notnull() & other.notnull()).values
-        is_alike = ((one < min(LEVELS)) == (other < min(LEVELS))).values[is_known]
+        ends = [part.sel(scale=v, drop=True) for v in (low, high)]
+        one, other = (end.where(end.isnull(), end < min(LEVELS)) for end in ends)
+        is_alike = (one == other).where(one.notnull() & other.notnull())
         text = f"members that end alike from λ = {high:g} and {low:g}"
         text = f"{text}{', ' + label if label else ''}, {when}"
-        claim = share_of(text, is_alike, (ALIKE, 1.0), f"{PAPER}; band ours")
-        out.append(claim.given(high <= SMALL, _NEEDS))
-    return out
+        out.append(share_of(text, is_alike, (ALIKE, 1.0), f"{PAPER}; band ours"))
+    return Claims(needs={_NEEDS: high <= SMALL}).rows(*out)
 
 
 def _grows(axis: str, p: Exponent, where: str) -> Claim:
-    low_q, high_q, estimate = _ratio(p)
-    text = f"n* at {AGAINST[axis]} = {high_q:g} over {low_q:g}, {where}"
     source = f"{PAPER}: grows (figures), no faster than d³ (theorem 2)"
-    return Claim(text, estimate, 1.0, float((high_q / low_q) ** 3), source)
+    return _ratio(axis, p, where, lambda wide: (1, wide**3), source)
 
 
 def _unchanged(axis: str, p: Exponent, where: str) -> Claim:
-    low_q, high_q, estimate = _ratio(p)
-    text = f"n* at {AGAINST[axis]} = {high_q:g} over {low_q:g}, {where}"
     source = f"{PAPER}; band ours: within ×{UNCHANGED:g}"
-    return Claim(text, estimate, 1 / UNCHANGED, UNCHANGED, source)
+    return _ratio(axis, p, where, lambda _: (1 / UNCHANGED, UNCHANGED), source)
 
 
-def _ratio(p: Exponent) -> tuple[float, float, Estimate]:
-    """The smallest and largest q, and n* at the second over the first (power law)."""
+def _ratio(
+    axis: str, p: Exponent, where: str, band: Callable[[float], Band], source: str
+) -> Claim:
+    """n* at the largest q over that at the smallest, by the power law."""
     low_q, high_q = (p.over[0], p.over[-1]) if len(p.over) > 1 else (np.nan, np.nan)
-    span, seen = high_q / low_q, p.estimate
-    ratio, low, high = (float(span**v) for v in (seen.value, seen.low, seen.high))
-    return low_q, high_q, dataclasses.replace(seen, value=ratio, low=low, high=high)
+    wide, seen = high_q / low_q, p.estimate
+    ratio, low, high = (float(wide**v) for v in (seen.value, seen.low, seen.high))
+    found = dataclasses.replace(seen, value=ratio, low=low, high=high)
+    text = f"n* at {AGAINST[axis]} = {high_q:g} over {low_q:g}, {where}"
+    return estimate_of(text, found, band(wide), source)
 
 
 _CLAIMED = {"d": _grows, "m": _unchanged, "scale": _unchanged}

@@ -27,8 +27,9 @@ from jaxtyping import PRNGKeyArray
 from simbias.analysis.at import at
 from simbias.analysis.parts import with_axes
 from simbias.claims import largest_of, smallest_of
-from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import hinted, symmetric_separable
+from simbias.experiments._draws import once_a_sample, samples
 from simbias.experiments.margins._until_end import until_end
 from simbias.figures import Curves, Law, Panels
 from simbias.flows import ReluFlow
@@ -45,7 +46,7 @@ from simbias.networks import LeakyRelu, balanced
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.presets import presets
 from simbias.stops import MarginAbove
-from simbias.theory.max_margin import MaxMargin, max_margin
+from simbias.theory.max_margin import max_margin
 
 PAPER = "Lyu, Li, Wang & Arora (2021), arXiv:2110.13905"
 DERIVED = "derived: near zero the flow on symmetric data is linear"
@@ -53,44 +54,36 @@ DERIVED = "derived: near zero the flow on symmetric data is linear"
 LEAST_TIME = 150.0
 SLOPE = 0.1
 Points = Literal["symmetric", "hinted", "unhinted"]
-_SAMPLE = ("draw", "n", "d")
 # Of what the flow computes: forty times its `rtol`, see docs/exact_flow.md.
 TOLERANCE = 4e-4
-_OFF = {"tolerance": TOLERANCE}
 _HINTS = {"hinted": 20.0, "unhinted": 1.0}
-
-
-def sample(points: Points, draw: Index, n: int, d: int) -> Dataset:
-    """The data number `draw`; the hinted points are the same for every draw."""
-    key = jax.random.key(draw)
-    if points == "symmetric":
-        return symmetric_separable(key, n=n, d=d, margin=0.3)
-    return hinted(key, hint=_HINTS[points])
 
 
 def make(
     key: PRNGKeyArray,
     *,
     points: Points = "symmetric",
-    draw: Index = 0,
     n: int = 20,
     d: int = 5,
     m: int = 50,
     scale: Real = 1e-6,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """A sample of its own seed, and a balanced leaky ReLU network of slope 0.1.
+    """A sample, and a balanced leaky ReLU network of slope 0.1.
 
     Args:
-        key: random key.
+        key: of the symmetric points and of the network; hinted points are fixed.
         points: symmetric ones, or others with hints far out or brought near.
-        draw: number of the sample.
         n: samples to train on.
         d: entries of an input.
         m: width: neurons of a hidden layer.
         scale: scale of the initial weights.
     """
-    data = sample(points, draw, n, d)
-    network = balanced(key, m=m, d=data.x.shape[1], scale=scale)
+    key_data, key_network = jax.random.split(key)
+    if points == "symmetric":
+        data = symmetric_separable(key_data, n=n, d=d, margin=0.3)
+    else:
+        data = hinted(key_data, hint=_HINTS[points])
+    network = balanced(key_network, m=m, d=data.x.shape[1], scale=scale)
     return data, dataclasses.replace(network, activation=LeakyRelu(SLOPE))
 
 
@@ -98,12 +91,10 @@ experiment = presets(
     Experiment(
         name="max_margin",
         make=make,
-        cell={
-            "points": ("symmetric", "hinted", "unhinted"),
-            "draw": (0, 1),
-            "m": (20, 100),
-        },
-        seeds=1,
+        cell={"points": ("symmetric", "hinted", "unhinted"), "m": (20, 100)},
+        seeds=2,
+        # A sample is the same for all widths.
+        shared=("points", "m", "scale"),
         flow=ReluFlow(rtol=1e-5),
         loss=log_logistic,
         times=tuple(float(t) for t in range(0, 151, 2)),
@@ -117,8 +108,8 @@ experiment = presets(
         },
         stop=MarginAbove(200.0),
     ),
-    smoke={"cell": {"draw": 0, "m": 20, "n": 8, "d": 2}},
-    paper={"cell": {"draw": (0, 1, 2, 3, 4), "m": (20, 1000)}, "seeds": 20},
+    smoke={"cell": {"m": 20, "n": 8, "d": 2}, "seeds": 1},
+    paper={"cell": {"m": (20, 1000)}, "seeds": 100},
 )
 
 
@@ -127,21 +118,38 @@ def normalised_margin(ds: xr.Dataset) -> xr.DataArray:
     return ds["margin"] / (2 * ds["parameter_norm"])
 
 
-def largest_margin(draw: int, n: int, d: int) -> float:
-    """Largest normalised margin of any network on a symmetric sample: (1 + α)γ*/4.
+def against_theory(ds: xr.Dataset) -> xr.Dataset:
+    """Members on symmetric data beside the quadratic program, over grid and seeds.
 
-    Two neurons ±w* of equal norm, outputs of opposite sign; γ* is the linear margin.
+    `ratio`: normalised margin over the largest of any network, (1 + α)γ*/4: that of two
+    neurons ±w* of equal norm with outputs of opposite sign, γ* the linear margin.
+    `with_mean` and `with_limit`: cosine of the linear part, Σ aⱼwⱼ, with the mean of yx
+    and with w*.  All over time; NaN for hinted data.
     """
-    # Whole numbers of an array are not those that a sample takes.
-    return (1 + SLOPE) / 4 * _oracle(int(draw), int(n), int(d)).margin
-
-
-def _share_of_largest(part: xr.Dataset) -> xr.DataArray:
-    """Normalised margin on symmetric data over the largest possible."""
-    largest = xr.apply_ufunc(
-        largest_margin, *(part[k] for k in _SAMPLE), vectorize=True
+    ds = with_axes(ds, ("points",))
+    axes = [str(k) for k in ds["status"].dims]
+    is_there = ds["status"].notnull() & (ds["points"] == "symmetric")
+    margin, sums = (
+        v.transpose(*axes, "time", ...)
+        for v in (normalised_margin(ds), ds["group_sums"].sum("group", skipna=False))
     )
-    return normalised_margin(part) / largest
+    found = np.full((3, *margin.shape), np.nan)
+    for place, _, data in samples(ds, experiment(), is_there.transpose(*axes)):
+        best, v = _linear(data), sums.values[place][:, : data.x.shape[1]]
+        mean = np.asarray(data.x * data.y).mean(axis=0)
+        found[(0, *place)] = margin.values[place] / ((1 + SLOPE) / 4 * best.margin)
+        found[(1, *place)], found[(2, *place)] = _cosine(v, mean), _cosine(v, best.u)
+    names = ("ratio", "with_mean", "with_limit")
+    return ds.assign(
+        {k: margin.copy(data=v) for k, v in zip(names, found, strict=True)}
+    )
+
+
+_linear = once_a_sample(max_margin)
+
+
+def _cosine(rows: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return rows @ v / np.linalg.norm(rows, axis=-1) / np.linalg.norm(v)
 
 
 @functools.cache
@@ -152,7 +160,8 @@ def _one_neuron() -> float:
     a²γ, at samples with y = 1.
     """
     with exact_numerics():
-        return max_margin(sample("hinted", 0, 0, 0)).margin / 2
+        data = hinted(jax.random.key(0), hint=_HINTS["hinted"])
+        return max_margin(data).margin / 2
 
 
 _curves = functools.partial(
@@ -164,8 +173,8 @@ _curves = functools.partial(
 )
 figure = Panels(
     _curves(
-        _share_of_largest,
-        of=lambda ds: at(ds, "points", "symmetric"),
+        "ratio",
+        of=lambda ds: at(against_theory(ds), "points", "symmetric"),
         first=2,
         title="symmetric data: margin over the largest possible",
         laws=(Law(1, "left: the largest possible", colour="black"),),
@@ -185,26 +194,19 @@ figure = Panels(
             ),
         ),
     ),
+    of=lambda ds: with_axes(ds, ("points",)),
     names={"points": {k: f"{k}, h = {v:g}" for k, v in _HINTS.items()}},
-    of=lambda ds: with_axes(ds, ("points", *_SAMPLE)),
 )
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The largest margin on symmetric data, a small one on hinted data."""
-    symmetric = _members(ds, "symmetric")
-    last = [part.isel(time=-1) for part in symmetric]
-    ratio = [float(normalised_margin(p)) / largest_margin(*_which(p)) for p in last]
-    early = [part.isel(time=_before_it_moves(part)) for part in symmetric]
-    # Columns: with the mean, with w*.
-    then, end = (np.reshape([*map(_cosines, p)], (-1, 2)) for p in (early, last))
-    even = [float(p["linearity_defect"]) for p in last]
-    hint, plain = ([p.isel(time=-1) for p in _members(ds, k)] for k in _HINTS)
-    away = [float(p["axis_deviation"]) for p in hint]
-    with_hints, without = (
-        [float(normalised_margin(p)) for p in parts] for parts in (hint, plain)
-    )
-    gains = np.divide.outer(without, with_hints)
+    symmetric = at(against_theory(ds), "points", "symmetric")
+    early, last = _before_it_moves(symmetric), symmetric.isel(time=-1)
+    hint, plain = (at(ds, "points", kind).isel(time=-1) for kind in _HINTS)
+    ends = (normalised_margin(part) for part in (plain, hint))
+    without, with_hints = (v.stack(member=v.dims, create_index=False) for v in ends)
+    gains = without / with_hints.rename(member="other")
     margin = "symmetric: margin over the largest possible, smallest"
     mean = "symmetric: cosine with the mean of yx before the loss moves, smallest"
     control = "control, symmetric: cosine with w* (QP) then, largest"
@@ -212,49 +214,20 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     odd = "symmetric: rms(f(x) + f(−x))/rms(f), largest"
     near_axis = "hinted: 99 % of the mass within this angle of ±e₁ (rad)"
     gain = "margin without hints over that with hints, smallest"
+    off = {"tolerance": TOLERANCE}
     return [
-        smallest_of(margin, ratio, (0.97, 1), PAPER, **_OFF, most=1),
-        smallest_of(mean, then[:, 0], (0.999, 1), DERIVED, **_OFF, most=1),
-        largest_of(control, then[:, 1], (0, 0.99), DERIVED, **_OFF, most=1),
-        smallest_of(limit, end[:, 1], (0.999, 1), PAPER, **_OFF, most=1),
-        largest_of(odd, even, (0, 0.01), PAPER, **_OFF),
-        largest_of(near_axis, away, (0, 0.01), PAPER, **_OFF),
-        smallest_of(gain, gains, (2, np.inf), PAPER, **_OFF),
+        smallest_of(margin, last["ratio"], (0.97, 1), PAPER, **off, most=1),
+        smallest_of(mean, early["with_mean"], (0.999, 1), DERIVED, **off, most=1),
+        largest_of(control, early["with_limit"], (0, 0.99), DERIVED, **off, most=1),
+        smallest_of(limit, last["with_limit"], (0.999, 1), PAPER, **off, most=1),
+        largest_of(odd, last["linearity_defect"], (0, 0.01), PAPER, **off),
+        largest_of(near_axis, hint["axis_deviation"], (0, 0.01), PAPER, **off),
+        smallest_of(gain, gains, (2, np.inf), PAPER, **off),
     ]
 
 
-@functools.cache
-def _oracle(draw: int, n: int, d: int) -> MaxMargin:
-    with exact_numerics():
-        return max_margin(sample("symmetric", draw, n, d))
-
-
-def _members(ds: xr.Dataset, points: str) -> list[xr.Dataset]:
-    """Every member on these points; none if they are not in the grid."""
-    ds = with_axes(ds, ("points", *_SAMPLE))
-    if points not in ds["points"].values:
-        return []
-    axes = [d for d in ds["status"].dims if d != "points"]
-    stacked = ds.sel(points=points).stack(member=axes)
-    return [stacked.isel(member=i) for i in range(stacked.sizes["member"])]
-
-
-def _which(member: xr.Dataset) -> tuple[int, int, int]:
-    draw, n, d = (int(member[k]) for k in _SAMPLE)
-    return draw, n, d
-
-
-def _cosines(member: xr.Dataset) -> tuple[float, float]:
-    """Of the linear part, Σ aⱼwⱼ, with the mean of yx and with w*."""
-    v, u = member["group_sums"].values.sum(0), _oracle(*_which(member)).u
-    with exact_numerics():
-        data = sample("symmetric", *_which(member))
-        mean = np.asarray(data.x * data.y).mean(axis=0)
-    v = v[: len(u)] / np.linalg.norm(v[: len(u)])
-    return float(v @ mean / np.linalg.norm(mean)), float(v @ u / np.linalg.norm(u))
-
-
-def _before_it_moves(member: xr.Dataset) -> int:
-    """The last record at which the loss has lost less than 1 %."""
-    lost = 1 - np.exp(member["log_loss"].values - float(member["log_loss"][0]))
-    return max(int(np.argmax(lost >= 0.01)) - 1, 0)
+def _before_it_moves(ds: xr.Dataset) -> xr.Dataset:
+    """The last record of each member at which its loss has lost less than 1 %."""
+    loss = ds["log_loss"]
+    lost = 1 - xr.ufuncs.exp(loss - loss.isel(time=0))
+    return ds.isel(time=((lost >= 0.01).argmax("time") - 1).clip(min=0))

@@ -19,20 +19,19 @@ import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import farthest_of, largest_of
-from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import orthogonally_separable
+from simbias.experiments._draws import once_a_sample, samples
 from simbias.experiments.margins._until_end import until_end
 from simbias.figures import Curves, Panels
 from simbias.flows import ReluFlow
 from simbias.losses import log_logistic
 from simbias.measures import AngularDeviation, EffectiveWidth, GroupSums, Margin
 from simbias.networks import balanced
-from simbias.numerics.exact_numerics import exact_numerics
 from simbias.presets import presets
 from simbias.stops import MarginAbove
-from simbias.theory.max_margin import MaxMargin, max_margin
+from simbias.theory.max_margin import max_margin
 
 PAPER = "Phuong & Lampert (2021), ICLR, theorem 1"
 # What the claims are about: the final time of the smallest preset at least.
@@ -42,30 +41,36 @@ TOLERANCE = 4e-4
 _GROUPS = {"positive": 1.0, "negative": -1.0}
 
 
-def sample(draw: Index, n: int, d: int) -> Dataset:
-    """The data number `draw`."""
-    return orthogonally_separable(jax.random.key(draw), n=n, d=d)
-
-
 def make(
     key: PRNGKeyArray,
     *,
-    draw: Index = 0,
     n: int = 20,
     d: int = 5,
     m: int = 50,
     scale: Real = 1e-6,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """A sample of its own seed, and a balanced ReLU network."""
-    return sample(draw, n, d), balanced(key, m=m, d=d, scale=scale)
+    """A sample, and a balanced ReLU network.
+
+    Args:
+        key: random key.
+        n: samples to train on.
+        d: entries of an input.
+        m: width: neurons of a hidden layer.
+        scale: scale of the initial weights.
+    """
+    key_data, key_network = jax.random.split(key)
+    data = orthogonally_separable(key_data, n=n, d=d)
+    return data, balanced(key_network, m=m, d=d, scale=scale)
 
 
 experiment = presets(
     Experiment(
         name="orthogonally_separable",
         make=make,
-        cell={"draw": (0, 1, 2), "m": (20, 100)},
-        seeds=2,
+        cell={"m": (20, 100)},
+        seeds=6,
+        # A sample is the same for all widths.
+        shared=("m", "scale"),
         flow=ReluFlow(rtol=1e-5),
         loss=log_logistic,
         times=tuple(float(t) for t in range(41)),
@@ -79,31 +84,37 @@ experiment = presets(
         },
         stop=MarginAbove(3000.0),
     ),
-    smoke={"cell": {"draw": 0, "m": 20}},
-    paper={
-        "cell": {"draw": (0, 1, 2, 3, 4), "m": (20, 2000), "d": (5, 50)},
-        "seeds": 20,
-    },
+    smoke={"cell": {"m": 20}, "seeds": 2},
+    paper={"cell": {"m": (20, 2000), "d": (5, 50)}, "seeds": 100},
 )
 
 
 def angles(ds: xr.Dataset) -> xr.DataArray:
     """Angle of Σ aⱼwⱼ over each sign of a with u₊ and u₋, from the oracle (rad)."""
-    ds = with_axes(ds, ("draw", "n", "d"))
-    parts = []
-    for group, label in _GROUPS.items():
-        v = ds["group_sums"].sel(group=group).transpose("draw", "n", "d", ..., "input")
-        out = np.full(v.shape[:-1], np.nan)
-        for at in np.ndindex(*v.shape[:3]):
-            of = (int(ds[k][i]) for k, i in zip(("draw", "n", "d"), at, strict=True))
-            u = _oracle(*of, label).u
-            w = v.values[at][..., : len(u)] * label
-            unit = u / np.linalg.norm(u)
+    axes = [str(k) for k in ds["status"].dims]
+    sums = (
+        ds["group_sums"].sel(group=[*_GROUPS]).transpose(*axes, ..., "group", "input")
+    )
+    out = sums.isel(input=0, drop=True).copy(data=np.full(sums.shape[:-1], np.nan))
+    is_there = ds["status"].notnull()
+    for place, _, data in samples(ds, experiment(), is_there):
+        for i, (label, u) in enumerate(
+            zip(_GROUPS.values(), _largest(data), strict=True)
+        ):
+            w, unit = (
+                sums.values[place][..., i, : len(u)] * label,
+                u / np.linalg.norm(u),
+            )
             along = w @ unit
             across = np.linalg.norm(w - along[..., None] * unit, axis=-1)
-            out[at] = np.arctan2(across, along)
-        parts.append(xr.DataArray(out, v.isel(input=0, drop=True).coords, v.dims[:-1]))
-    return xr.concat(parts, "group")  # pyright: ignore[reportReturnType]
+            out.values[place][..., i] = np.arctan2(across, along)
+    return out
+
+
+@once_a_sample
+def _largest(data: Dataset) -> list[np.ndarray]:
+    """u₊ and u₋."""
+    return [max_margin(data, label).u for label in _GROUPS.values()]
 
 
 _curves = functools.partial(
@@ -125,7 +136,6 @@ figure = Panels(
         first=2,
         title="angle inside a group, 99 % of the mass (rad)",
     ),
-    of=lambda ds: with_axes(ds, ("draw", "n", "d")),
     names={"group": {"positive": "u₊", "negative": "u₋"}},
 )
 
@@ -143,9 +153,3 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         ),
         farthest_of(count, last["effective_width"], 2, (2, 2), PAPER),
     ]
-
-
-@functools.cache
-def _oracle(draw: int, n: int, d: int, label: float) -> MaxMargin:
-    with exact_numerics():
-        return max_margin(sample(draw, n, d), label)

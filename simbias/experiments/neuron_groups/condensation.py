@@ -19,7 +19,7 @@ interaction of the neurons is left, and the first exponent is 2 for every κ.
 Two of the samples have mirror classes, so that their largest |G| is taken at two
 opposite directions, exactly; the third, "generic", has it at one.
 
-The start θ₀ has its own seed, `draw`, so that all r are compared on the same starts.
+A seed is a start θ₀, the same for all r, κ and m.
 
 Reference: Tsoy & Konstantinov (2024), arXiv:2405.17299, theorems of the first phase;
 the exponents are ours, and so are their bands, ±0.05: over the r of "quick" that is a
@@ -28,20 +28,18 @@ factor of 1.2 in an error.
 
 import dataclasses
 import itertools
+from functools import partial
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from simbias.analysis.parts import with_axes
-from simbias.claims import farthest_of, slope_of
-from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
+from simbias.claims import Claims, farthest_of, slope_of
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.experiments.neuron_groups._early_errors import ERRORS, distances
 from simbias.experiments.neuron_groups._phases import (
     DIRECTIONS,
@@ -51,8 +49,14 @@ from simbias.experiments.neuron_groups._phases import (
     sample,
     second_phase,
 )
-from simbias.figures import LAW, law_line, legend_beside
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures import (
+    LAW,
+    Drawing,
+    Panels,
+    colour_of,
+    law_line,
+    legend_beside,
+)
 from simbias.flows import ReluFlow
 from simbias.losses import logistic
 from simbias.measures import EffectiveWidth, NeuronWeights
@@ -64,9 +68,9 @@ from simbias.theory.early_limit import EarlyLimit, early_limit
 PAPER = "Tsoy & Konstantinov (2024), arXiv:2405.17299"
 DERIVED = f"orders of the terms left out by the theorem of {PAPER}; band ours"
 _WHERE = {
-    "cell": "inside a cell",
-    "kink": "on a hyperplane",
-    "generic": "inside a cell, generic",
+    "cell": "extremum inside a cell",
+    "kink": "extremum on a hyperplane",
+    "generic": "extremum inside a cell, generic",
 }
 _MARKS = "osD^v"
 
@@ -78,22 +82,19 @@ def make(
     kappa: Real = 1.5,
     m: int = 100,
     extremum: Extremum = "cell",
-    draw: Index = 0,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """The fixed sample, and the balanced network number `draw` of scale r^(1 + κ).
+    """The fixed sample, and a balanced network of scale r^(1 + κ).
 
     Args:
-        key: random key.
+        key: of the network.
         r: scale at which the network is looked at.
         kappa: κ: it starts at the scale r^(1 + κ).
         m: width: neurons of a hidden layer.
         extremum: whether the extremum of G lies inside a cell or on a hyperplane, both
             with its mirror image, or inside a cell and is the only one.
-        draw: number of the start.
     """
-    del key
     scale = jnp.asarray(r, jnp.float64) ** (1 + jnp.asarray(kappa, jnp.float64))
-    return sample(extremum), balanced(jax.random.key(draw), m=m, d=2, scale=scale)
+    return sample(extremum), balanced(key, m=m, d=2, scale=scale)
 
 
 _sizes = presets(
@@ -105,9 +106,9 @@ _sizes = presets(
             "kappa": (0.5, 1.5, 3.0),
             "m": (30, 120),
             "r": (0.01, 0.003, 1e-3, 3e-4),
-            "draw": (0, 1, 2),
         },
-        seeds=1,
+        seeds=3,
+        shared=("r", "kappa", "m", "extremum"),
         flow=ReluFlow(rtol=1e-9),
         loss=logistic,
         times=(1.0,),
@@ -122,16 +123,16 @@ _sizes = presets(
             "kappa": 1.5,
             "m": 30,
             "r": (0.01, 0.003, 0.001),
-            "draw": (0, 1),
-        }
+        },
+        "seeds": 2,
     },
     paper={
         "cell": {
             "kappa": (0.5, 1.0, 3.0),
             "m": (50, 2000),
             "r": (0.01, 1e-3, 1e-4),
-            "draw": (0, 1, 2, 3, 4),
-        }
+        },
+        "seeds": 5,
     },
 )
 
@@ -154,34 +155,34 @@ def experiment(preset: str = "quick", **changes: Any) -> Experiment:
     return dataclasses.replace(whole, times=tuple(sorted(times)))
 
 
-# What the figure and the claims read.
-AXES = ("extremum", "kappa", "m", "r", "draw")
+AXES = ("extremum", "kappa", "m", "r")
 
 
 def errors(ds: xr.Dataset) -> xr.Dataset:
-    """Distances from the early limit, over the grid; NaN if not recorded.
+    """Distances from the early limit, over the grid and seeds; NaN if not recorded.
 
     `prominent` is ‖u − r u*‖ over P and `others` ‖u‖ over the rest, both at T₁ and
     relative to ‖r u*‖; `others_late` is ‖u‖ over the rest relative to that over P at
     T₂, and `spread` the largest angle in radians of a neuron of P with the mean of its
     cluster at T₂.
     """
-    ds = with_axes(ds, AXES).isel(seed=0)
-    weights = ds["neuron_weights"].transpose(*AXES, "time", ...).values
-    found = np.full((len(ERRORS), *weights.shape[:5]), np.nan)
-    for member in np.ndindex(*weights.shape[:5]):
-        extremum: Any = ds["extremum"].values[member[0]]
-        of = extremum, float(ds["kappa"][member[1]]), float(ds["r"][member[3]])
-        first, second = first_phase(*of), second_phase(*of)
-        rows = [np.flatnonzero(ds["time"].values == t) for t in (0.0, first, second)]
-        path = weights[member]
-        path = path[:, np.isfinite(path[-1, :, 0])]
+    ds, axes = with_axes(ds, AXES), (*AXES, "seed")
+    weights = ds["neuron_weights"].transpose(*axes, "time", ...)
+    found = np.full((len(ERRORS), *weights.shape[: len(axes)]), np.nan)
+    for place in np.ndindex(*found.shape[1:]):
+        one = weights[place]
+        path = one.values[:, np.isfinite(one.values[-1, :, 0])]
+        extremum, kappa, r = (one[k].item() for k in ("extremum", "kappa", "r"))
+        phases = first_phase(extremum, kappa, r), second_phase(extremum, kappa, r)
+        rows = [np.flatnonzero(ds["time"].values == t) for t in (0.0, *phases)]
         if path.shape[1] and all(len(row) for row in rows):
             start, early, late = (path[row[0]] for row in rows)
             limit = _limit(extremum, start)
-            found[(slice(None), *member)] = distances(limit, start, early, late, first)
-    variables = {k: (AXES, v) for k, v in zip(ERRORS, found, strict=True)}
-    return xr.Dataset(variables, {k: ds[k].values for k in AXES})
+            found[(slice(None), *place)] = distances(
+                limit, start, early, late, phases[0]
+            )
+    variables = {k: (axes, v) for k, v in zip(ERRORS, found, strict=True)}
+    return xr.Dataset(variables, {k: ds[k].values for k in axes})
 
 
 def _limit(extremum: Extremum, start: np.ndarray) -> EarlyLimit:
@@ -210,87 +211,66 @@ _NAMES = {
 }
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Both errors of the first phase against r, one row per kind of extremum."""
-    found = errors(ds)
-    with style():
-        rows = found.sizes["extremum"]
-        whole = blank(12.0, 3.2 * rows + 0.4)
-        panels = whole.subplots(rows, 2, squeeze=False, sharex=True)
-        for i, extremum in enumerate(found["extremum"].values):
-            for axes, name in zip(panels[i], ("prominent", "others"), strict=True):
-                axes.set_title(f"{_NAMES[name]}, extremum {_WHERE[extremum]}")
-                for j, kappa in enumerate(found["kappa"].values):
-                    law = expected(extremum, kappa)[name]
-                    part = found[name].sel(extremum=extremum, kappa=kappa)
-                    _against_law(axes, part, law, COLOURS[j % len(COLOURS)])
-                axes.set_xscale("log")
-                axes.set_yscale("log")
-                # Every panel has laws of its own.
-                legend_beside(axes)
-        for axes in panels[-1]:
-            axes.set_xlabel("scale r")
-        widths = [f"m = {m}, median over draws" for m in found["m"].values]
-        options: dict[str, Any] = {"ls": "", "ms": 5, "fillstyle": "none", "c": LAW}
-        marks = [Line2D([], [], marker=k, **options) for k in _MARKS]
-        place = {"loc": "outside lower center", "ncols": len(widths)}
-        whole.legend(marks[: len(widths)], widths[: len(marks)], **place)
-    return whole
-
-
-def _against_law(axes: Axes, part: xr.DataArray, law: float, colour: str) -> None:
-    """One error against r, a mark per width, and r^law through the largest median."""
-    r = part["r"].values
+def _draw(axes: Axes, part: xr.Dataset, name: str) -> None:
+    """An error against r, a mark per width, and r^law through the largest median."""
+    r, look = part["r"].values, {"ms": 5, "fillstyle": "none"}
+    for j, kappa in enumerate(part["kappa"].values):
+        seen, colour = part[name].sel(kappa=kappa), colour_of(j)
+        for k, m in enumerate(part["m"].values):
+            middle, mark = seen.sel(m=m).median("seed"), _MARKS[k % len(_MARKS)]
+            axes.plot(r, middle, mark, color=colour, **look)
+        law = expected(part["extremum"].item(), kappa)[name]
+        line = float(seen.median(["seed", "m"]).max()) * (r / r.max()) ** law
+        law_line(axes, r, line, f"κ = {kappa:g}: r^{law:.3g}", line=":", colour=colour)
     for k, m in enumerate(part["m"].values):
-        axes.plot(
-            r,
-            part.sel(m=m).median("draw"),
-            _MARKS[k % len(_MARKS)],
-            ms=5,
-            fillstyle="none",
-            color=colour,
-        )
-    top = float(part.median(["draw", "m"]).max())
-    line = top * (r / r.max()) ** law
-    text = f"κ = {float(part['kappa']):g}: r^{law:.3g}"
-    law_line(axes, r, line, text, line=":", colour=colour)
+        mark = _MARKS[k % len(_MARKS)]
+        axes.plot([], [], mark, color=LAW, label=f"m = {m}, median", **look)
+    # Every panel has laws of its own.
+    legend_beside(axes)
+
+
+figure = Panels(
+    *(
+        Drawing(partial(_draw, name=name), yscale="log", title=_NAMES[name])
+        for name in ("prominent", "others")
+    ),
+    rows="extremum",
+    of=errors,
+    xlabel="scale r",
+    xscale="log",
+    names={"extremum": _WHERE},
+    size=(6.0, 3.2),
+    legend=0,
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The exponents of every error at every width, and the number of directions."""
-    found = errors(ds)
-    middle = np.log(found.median("draw", skipna=False))
-    log_r = np.log(found["r"].values)
-    out = []
+    found, rows = errors(ds), []
+    middle = np.log(found.median("seed", skipna=False))
+    x = np.log(found["r"])
     for extremum, kappa, m in itertools.product(
         *(found[k].values for k in ("extremum", "kappa", "m"))
     ):
-        at = middle.sel(extremum=extremum, kappa=kappa, m=m)
+        where = f"{extremum}, κ = {kappa:g}, m = {m}"
+        part = middle.sel(extremum=extremum, kappa=kappa, m=m)
         for name, law in expected(extremum, float(kappa)).items():
-            text = (
-                f"exponent in r of {_NAMES[name]}, {extremum}, κ = {kappa:g}, m = {m}"
-            )
-            seen = slope_of(text, log_r, at[name], (law - 0.05, law + 0.05), DERIVED)
-            out.append(seen.given(len(log_r) > 1, "two values of r"))
-    return [*out, *_few_directions(ds, found)]
+            text = f"exponent in r of {_NAMES[name]}, {where}"
+            band = (law - 0.05, law + 0.05)
+            rows.append(slope_of(text, x, part[name], band, DERIVED))
+    several = Claims(needs={"two values of r": x.size > 1})
+    return [*several.rows(*rows), *_few_directions(ds)]
 
 
-def _few_directions(ds: xr.Dataset, found: xr.Dataset) -> list[Claim]:
+def _few_directions(ds: xr.Dataset) -> list[Claim]:
     """At scale ε, for the smallest r and the largest κ of the grid."""
-    width = ds["effective_width"]
-    for name, extreme in (("r", np.argmin), ("kappa", np.argmax)):
-        if name in width.dims:
-            width = width.isel({name: int(extreme(ds[name].values))})
-    r, kappa = float(found["r"].min()), float(found["kappa"].max())
-    out = []
-    for of in found["extremum"].values:
-        mine = width.sel(extremum=of) if "extremum" in width.dims else width
-        counts = mine.sel(time=second_phase(of, kappa, r), method="nearest")
-        law = DIRECTIONS[of]
-        text = (
-            f"directions at scale ε, any width, {of}, farthest from {law}, "
-            f"r = {r:g}, κ = {kappa:g}"
-        )
-        claim = farthest_of(text, counts, law, (law, law), PAPER)
-        out.append(claim.given(r <= 0.01, "r ≤ 0.01"))
-    return out
+    ds = with_axes(ds, AXES).isel(r=0, kappa=-1)
+    r, kappa, rows = float(ds["r"]), float(ds["kappa"]), []
+    for of in ds["extremum"].values:
+        law, late = DIRECTIONS[of], second_phase(of, kappa, r)
+        counts = ds["effective_width"].sel(extremum=of)
+        counts = counts.sel(time=late, method="nearest")
+        text = f"directions at scale ε, any width, {of}, farthest from {law}, "
+        text += f"r = {r:g}, κ = {kappa:g}"
+        rows.append(farthest_of(text, counts, law, (law, law), PAPER))
+    return Claims(needs={"r ≤ 0.01": r <= 0.01}).rows(*rows)

@@ -9,7 +9,7 @@ import xarray as xr
 from simbias.analysis.first_passage import first_passage
 from simbias.analysis.power_law import power_law
 from simbias.core import Dataset
-from simbias.experiments._shared_sample import shared_sample
+from simbias.experiments._noisy_teacher import noisy_teacher
 from simbias.experiments.alignment._kink_histories import kinks_of, sample
 from simbias.losses import half_mse
 from simbias.networks.two_layer_init import balanced
@@ -46,7 +46,7 @@ def test_an_exponent_of_five_seeds_has_no_interval():
     assert (found.low, found.high) == (-np.inf, np.inf)
 
 
-def test_draws_that_are_shared_along_the_axis_do_not_blur_the_exponent():
+def test_samples_that_are_shared_along_the_axis_do_not_blur_the_exponent():
     # n* varies by 30 % from seed to seed, in the same way for every q.
     found = power_law(planted(np.random.default_rng(1), 1.2), 1.0, along="q")
     assert found.value == pytest.approx(1.2, abs=1e-9)
@@ -122,7 +122,7 @@ def test_the_share_that_is_aligned_is_that_of_random_directions(d):
 
 
 def test_neurons_that_leave_the_sample_die_and_dead_ones_stay():
-    data = sample(0)
+    data = sample()
     net = balanced(KEY, m=60, d=2, scale=1.0)
     a = net.a[:, 0]
     found = early_limit(data, half_mse, net.w, a)
@@ -169,13 +169,13 @@ def test_kinks_are_where_the_slope_changes_and_copies_count_once():
     np.testing.assert_allclose(kinks_of(weights), expected)
 
 
-def test_a_draw_is_the_same_sample_for_every_network_and_every_size():
-    small, _ = shared_sample(KEY, n=10, draw=3, m=5, n_test=7)
-    large, net = shared_sample(KEY, n=20, draw=3, m=9, scale=1e-6, n_test=7)
+def test_a_key_has_the_same_sample_for_every_network_and_every_size():
+    small, _ = noisy_teacher(KEY, n=10, m=5, n_test=7)
+    large, net = noisy_teacher(KEY, n=20, m=9, scale=1e-6, n_test=7)
     np.testing.assert_array_equal(small.x[:10], large.x[:10])
     assert small.test is not None
     assert large.test is not None
     np.testing.assert_array_equal(small.test.y, large.test.y)
-    _, again = shared_sample(KEY, n=8, draw=3, m=4, scale=1e-6, n_test=7)
+    _, again = noisy_teacher(KEY, n=8, m=4, scale=1e-6, n_test=7)
     # A wider network has more neurons and the same first ones, up to 1/√m.
     np.testing.assert_allclose(again.w * 2, net.w[:4] * 3, rtol=1e-12)

@@ -26,7 +26,7 @@ def measured(rows):
     first = REST - np.log(FITTED)
     times = [0.0, first, first + WINDOW * N**0.5 / NOISE]
     here = xr.DataArray(
-        np.array(rows)[None], {"time": times}, ("draw", "time", "neuron", "weight")
+        np.array(rows)[None], {"time": times}, ("seed", "time", "neuron", "weight")
     )
     cell = {"d": D, "n": N, "scale": SCALE}
     return stragglers._of_cell(here, cell, NOISE)[:, 0], times[2] - times[1]
@@ -49,7 +49,7 @@ def test_a_neuron_that_is_past_a_right_angle_is_none():
 
 def test_every_size_has_the_mark_that_the_legend_names():
     values = np.random.default_rng(0).random((6, 2, 2, 1, 3))
-    dims = ("draw", "sigma", "n", "m", "neuron")
+    dims = ("seed", "sigma", "n", "m", "neuron")
     coords = {"sigma": [0.0, 0.5], "n": [50, 200], "d": 2, "scale": 0.4}
     part = xr.Dataset({"growth": (dims, values)}, coords)
     axes = blank().subplots()

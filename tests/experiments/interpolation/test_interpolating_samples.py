@@ -4,7 +4,7 @@ import numpy as np
 
 from simbias.experiments import interpolating_samples
 
-DRAWS = 32
+SEEDS = 32
 
 
 def verdicts(claims):
@@ -12,7 +12,7 @@ def verdicts(claims):
 
 
 def test_a_prediction_that_is_right_but_for_one_of_either_kind_holds():
-    is_there = np.arange(DRAWS) // 2 % 2 * 1.0
+    is_there = np.arange(SEEDS) // 2 % 2 * 1.0
     is_yes = is_there == 1
     is_yes[[0, 18]] = [True, False]
     found = verdicts(interpolating_samples._of_small_start(is_there, is_yes, ""))
@@ -21,13 +21,13 @@ def test_a_prediction_that_is_right_but_for_one_of_either_kind_holds():
 
 
 def test_a_prediction_by_a_coin_fails():
-    is_there = np.arange(DRAWS) % 2 * 1.0
-    is_yes = np.arange(DRAWS) % 4 < 2
+    is_there = np.arange(SEEDS) % 2 * 1.0
+    is_yes = np.arange(SEEDS) % 4 < 2
     found = verdicts(interpolating_samples._of_small_start(is_there, is_yes, ""))
     assert found[:4] == ["fails", "undecided", "undecided", "fails"]
 
 
 def test_members_of_one_kind_say_nothing_of_the_prediction():
-    ones, is_yes = np.ones(DRAWS), np.arange(DRAWS) % 2 == 0
+    ones, is_yes = np.ones(SEEDS), np.arange(SEEDS) % 2 == 0
     found = verdicts(interpolating_samples._of_small_start(ones, is_yes, ""))
     assert found == ["not applicable"] * 5

@@ -14,10 +14,10 @@ REST, CLOCK = int(Status.STATIONARY), int(Status.REACHED_TIME)
 
 
 def result(n, status, loss):
-    """Of sizes and draws, at one λ, with losses over σ²."""
-    axes = ("n", "scale", "draw", "seed")
-    status, loss = (np.asarray(v, float)[:, None, :, None] for v in (status, loss))
-    coords = {"n": n, "scale": [1e-3], "seed": [0], "draw": range(status.shape[2])}
+    """Of sizes and seeds, at one λ, with losses over σ²."""
+    axes = ("n", "scale", "seed")
+    status, loss = (np.asarray(v, float)[:, None] for v in (status, loss))
+    coords = {"n": n, "scale": [1e-3], "seed": range(status.shape[2])}
     return xr.Dataset(
         {
             "status": (axes, status),
@@ -29,13 +29,13 @@ def result(n, status, loss):
 
 def test_a_clock_decides_nothing_but_interpolation():
     ds = result([4, 8], [[REST, CLOCK], [CLOCK, REST]], [[0.4, 0.4], [1e-3, 1e-3]])
-    seen = known_limits(ds)["interpolates"].values[:, 0, :, 0]
+    seen = known_limits(ds)["interpolates"].values[:, 0]
     np.testing.assert_array_equal(seen, [[0, np.nan], [1, 1]])
 
 
 def test_what_is_undecided_makes_the_interval_of_n_star_wider():
     values = np.repeat([[1.0], [1.0], [0.0], [0.0]], 20, axis=1)
-    dims, n = ("n", "draw"), {"n": [4, 8, 16, 32]}
+    dims, n = ("n", "seed"), {"n": [4, 8, 16, 32]}
     known = size_of_half(xr.DataArray(values, n, dims))
     values[1:3, :15] = np.nan
     wide = size_of_half(xr.DataArray(values, n, dims))
@@ -60,7 +60,7 @@ def test_a_cell_says_what_is_unknown_of_it():
     ]
 
 
-def test_draws_are_added_where_it_is_open_and_sizes_between_what_is_not():
+def test_seeds_are_added_where_it_is_open_and_sizes_between_what_is_not():
     status = [[REST] * 12] * 3
     loss = [[0.0] * 12, [0.4] * 12, [0.0, 0.4] * 6]
     ds = result([3, 12, 24], status, loss)
@@ -68,7 +68,7 @@ def test_draws_are_added_where_it_is_open_and_sizes_between_what_is_not():
     assert refined(ds, most=20) == expected
 
 
-def test_no_draws_are_added_where_time_is_what_is_missing():
+def test_no_seeds_are_added_where_time_is_what_is_missing():
     status = [[REST] * 4 + [CLOCK] * 8, [REST] * 8 + [CLOCK] * 4]
     ds = result([3, 12], status, [[0.4] * 12] * 2)
     assert refined(ds, most=64) == {(3, 1e-3): 12, (12, 1e-3): 24}
