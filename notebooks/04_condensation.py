@@ -79,7 +79,7 @@ figure
 # known exactly. The errors fall as powers of r.
 
 # %%
-sizes = {"m": 10, "draw": 0, "flow": simbias.Descent(0.1)} if SMALL else {}
+sizes = {"m": 10, "seeds": 1, "flow": simbias.Descent(0.1)} if SMALL else {}
 precise = condensation.experiment("smoke", **sizes)
 result = simbias.simulate(precise)
 (figure,) = simbias.draw(condensation, result).values()

@@ -6,18 +6,28 @@ from simbias.ensemble.grid import make_grid
 from simbias.registry import experiment_module
 
 NAMES = (
+    "condensation",
+    "early_alignment",
     "grokking",
+    "interpolating_samples",
     "low_dim_dominoes",
     "low_dim_inputs",
     "low_rank_factors",
     "low_rank_random_search",
     "low_rank_regression",
     "matrix_completion",
+    "max_margin",
+    "order_of_limits",
+    "phase_diagram",
     "principal_components",
     "principal_components_controls",
     "principal_components_images",
     "sensitivity_patches",
     "slabs",
+    "spurious_minimum",
+    "stewart_snapshots",
+    "stragglers",
+    "threshold_scaling",
     "unseen_entry",
 )
 

@@ -111,10 +111,10 @@ def _aligned(part: xr.Dataset) -> xr.DataArray:
     return (times <= _CLOCK).sum(["seed", "neuron"]) / count.where(count > 0)
 
 
-def _law_of_share(cosine: float, label: str | None) -> Law:
+def _law_of_share(cosine: float, label: str | None, line: str) -> Law:
     of = lambda part: aligned_share(_CLOCK.values, cosine, RATE, int(part["d"]))
     curve = lambda part: xr.DataArray(of(part), {"clock": _CLOCK.values}, ("clock",))
-    return Law(curve, label, line="-", colour="black")
+    return Law(curve, label, line=line)
 
 
 def _small(ds: xr.Dataset) -> xr.Dataset:
@@ -165,8 +165,8 @@ figure = Panels(
         xscale="linear",
         title="share of neurons aligned, d = {d}, m = {m}",
         laws=tuple(
-            _law_of_share(c, name)
-            for c, name in zip(COSINES, ("law, n → ∞", None), strict=True)
+            _law_of_share(*one)
+            for one in zip(COSINES, ("law, n → ∞", None), ("-", "--"), strict=True)
         ),
     ),
     Curves(

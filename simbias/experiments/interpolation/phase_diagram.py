@@ -187,7 +187,11 @@ def _edges(middles: np.ndarray) -> np.ndarray:
 
 
 figure = Panels(
-    Drawing(_draw, title="share that interpolates, d = {d}, m = {m}"),
+    Drawing(
+        _draw,
+        title="share that interpolates, d = {d}, m = {m}",
+        ylabel="initial scale λ",
+    ),
     xlabel="n/d",
     size=(6.2, 4.2),
 )

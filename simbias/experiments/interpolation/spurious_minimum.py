@@ -152,8 +152,11 @@ figure = Panels(
     Curves(
         "gap",
         mark="o",
-        title="small start − best found; dotted: n = m·d, dashed: (m − 2)d/n",
-        laws=(Moment(lambda found: found["m"] * found["d"]), Law(_law_of_gap)),
+        title="small start − best found",
+        laws=(
+            Moment(lambda found: found["m"] * found["d"], "n = m·d"),
+            Law(_law_of_gap, "(m − 2)d/n"),
+        ),
     ),
     of=ends,
     x="n",
