@@ -25,16 +25,15 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
+from simbias.analysis.interval import present
 from simbias.analysis.jackknife_interval import jackknife_interval
 from simbias.analysis.parts import with_axes
 from simbias.claims import Band, Claims, estimate_of, mean_of
 from simbias.core import Claim, Experiment
 from simbias.experiments._noisy_teacher import SHARED, noisy_teacher
 from simbias.experiments._times import log_times
-from simbias.figures import law_line, legend_below
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures import Drawing, Panels, colour_of, law_line
 from simbias.flows import Descent, ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import NeuronWeights
@@ -138,6 +137,79 @@ def _of_cell(here: xr.DataArray, cell: dict[str, Any], noise: float) -> np.ndarr
     return np.where(is_left, out, np.nan)
 
 
+def _draw_numbers(axes: Axes, found: xr.Dataset) -> None:
+    """Means over seeds and σ, of every n, m and λ."""
+    for i, d in enumerate(found["d"].values):
+        for j, mark in ((-1, _LAST), (0, _FIRST)):
+            here = found.sel(d=d).isel(n=j).stack(cell=["m", "scale"])
+            number, law = here["number"].mean("sigma"), here["law"].isel(sigma=0)
+            reach = 1.96 * number.std("seed") / number.sizes["seed"] ** 0.5
+            dots = {"fmt": mark, "ms": 4, "lw": 1, "color": colour_of(i)}
+            dots["label"] = f"d = {d}, n = {int(here['n'])}"
+            axes.errorbar(law, number.mean("seed"), reach, **dots)
+    span = np.array([found["law"].min(), found["law"].max()])
+    law_line(axes, span, span, "law", line=":")
+
+
+def _draw_places(axes: Axes, found: xr.Dataset) -> None:
+    """Their distribution."""
+    for i, d in enumerate(found["d"].values):
+        values = np.sort(present(found["place"].sel(d=d)))
+        share = np.arange(1, len(values) + 1) / max(len(values), 1)
+        axes.plot(values, share, color=colour_of(i), lw=1)
+    unit = np.array([0.0, 1.0])
+    law_line(axes, unit, unit, line=":")
+
+
+def _draw_growth(axes: Axes, found: xr.Dataset) -> None:
+    """Means over stragglers of all seeds; a line through 0 for the largest n."""
+    x = found["sigma"] / found["n"] ** 0.5
+    marks = [_FIRST, *[_OTHER] * (found.sizes["n"] - 2), _LAST][-found.sizes["n"] :]
+    along = np.array([0.0, float(x.max())])
+    for i, d in enumerate(found["d"].values):
+        seen = found["growth"].sel(d=d).transpose("seed", "sigma", "n", "m", "neuron")
+        rate = seen.mean(["seed", "m", "neuron"]).values
+        for j, mark in enumerate(marks):
+            of_size = seen.isel(n=j).transpose("sigma", ...).values
+            dots = {"fmt": mark, "ms": 4, "lw": 1, "color": colour_of(i)}
+            axes.errorbar(x.isel(n=j), rate[:, j], list(map(_reach, of_size)), **dots)
+        law = along * rate[-1, -1] / float(x[-1, -1])
+        label = None if i else "∝ σ/√n, through the largest n"
+        law_line(axes, along, law, label, line="--", colour=colour_of(i))
+
+
+def _reach(values: np.ndarray) -> float:
+    """Of the 95 % interval over seeds."""
+    seen = jackknife_interval(_mean, values)
+    return seen.high - seen.value if np.isfinite(seen.high) else 0.0
+
+
+figure = Panels(
+    Drawing(
+        _draw_numbers,
+        title="stragglers of a network, mean",
+        xlabel="m·P",
+        xscale="log",
+        yscale="log",
+    ),
+    Drawing(
+        _draw_places,
+        of=lambda found: found.isel(n=-1, scale=-1, sigma=-1),
+        title="share below, n = {n}, λ = {scale:g}",
+        xlabel="tan(ψ/2)^(d − 1)",
+    ),
+    Drawing(
+        _draw_growth,
+        of=lambda found: found.isel(scale=-1),
+        title="rate of ln‖w‖, mean, λ = {scale:g}",
+        xlabel="σ/√n",
+    ),
+    of=left_behind,
+    size=(4.0, 4.4),
+    legend=6,
+)
+
+
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Number, exponent of λ, networks without any, place, size, growth; the control."""
     found = left_behind(ds)
@@ -222,70 +294,3 @@ def _slope(ends: np.ndarray, wide: float) -> float:
     """Between the ends of an axis, in logarithms."""
     low, high = ends
     return float(np.log(high / low)) / wide if low * high > 0 and wide else np.nan
-
-
-def figure(ds: xr.Dataset) -> Figure:
-    """Number against m·P, places against their law, and growth against σ/√n."""
-    found = left_behind(ds)
-    with style():
-        whole = blank(12.0, 4.4)
-        number, place, growth = whole.subplots(1, 3)
-        for i, d in enumerate(found["d"].values):
-            part, look = found.sel(d=d), {"color": COLOURS[i], "ms": 4}
-            _draw_numbers(number, part, look)
-            _draw_places(place, part.isel(n=-1, scale=-1, sigma=-1), look)
-            _draw_growth(growth, part.isel(scale=-1), look)
-        span, unit = np.array(number.get_xlim()), np.array([0.0, 1.0])
-        law_line(number, span, span, "law", line=":")
-        law_line(place, unit, unit, line=":")
-        law_line(growth, unit[:1], unit[:1], "∝ σ/√n, through the largest n", line="--")
-        legend_below(whole, columns=6)
-    return whole
-
-
-def _draw_numbers(axes: Axes, part: xr.Dataset, look: dict[str, Any]) -> None:
-    """Means over seeds and σ, of every n, m and λ."""
-    for n, mark in ((part["n"].values[-1], _LAST), (part["n"].values[0], _FIRST)):
-        here = part.sel(n=n).stack(cell=["m", "scale"])
-        number = here["number"].mean("sigma").transpose("seed", "cell")
-        law = here["law"].isel(sigma=0)
-        reach = 1.96 * number.std("seed") / number.sizes["seed"] ** 0.5
-        text = f"d = {int(part['d'])}, n = {n}"
-        dots = {"fmt": mark, "lw": 1, **look, "label": text}
-        axes.errorbar(law, number.mean("seed"), reach, **dots)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel("m·P")
-    axes.set_title("stragglers of a network, mean")
-
-
-def _draw_places(axes: Axes, part: xr.Dataset, look: dict[str, Any]) -> None:
-    """Their distribution."""
-    values = np.sort(part["place"].values[np.isfinite(part["place"].values)])
-    share = np.arange(1, len(values) + 1) / max(len(values), 1)
-    axes.plot(values, share, color=look["color"], lw=1)
-    axes.set_xlabel("tan(ψ/2)^(d − 1)")
-    axes.set_title(f"share below, n = {int(part['n'])}, λ = {float(part['scale']):g}")
-
-
-def _draw_growth(axes: Axes, part: xr.Dataset, look: dict[str, Any]) -> None:
-    """Means over stragglers of all seeds; a line through 0 for the largest n."""
-    x = part["sigma"] / part["n"] ** 0.5
-    seen = part["growth"].transpose("seed", "sigma", "n", "m", "neuron")
-    rate = seen.mean(["seed", "m", "neuron"]).values
-    marks = [_FIRST, *[_OTHER] * (seen.sizes["n"] - 2), _LAST][-seen.sizes["n"] :]
-    for j, mark in enumerate(marks):
-        reach = [_reach(one.values) for one in seen.isel(n=j).transpose("sigma", ...)]
-        dots = {"fmt": mark, "lw": 1, **look}
-        axes.errorbar(x.isel(n=j), rate[:, j], reach, **dots)
-    along = np.array([0.0, float(x.max())])
-    law = along * rate[-1, -1] / float(x[-1, -1])
-    law_line(axes, along, law, line="--", colour=look["color"])
-    axes.set_xlabel("σ/√n")
-    axes.set_title(f"rate of ln‖w‖, mean, λ = {float(part['scale']):g}")
-
-
-def _reach(values: np.ndarray) -> float:
-    """Of the 95 % interval over seeds."""
-    seen = jackknife_interval(_mean, values)
-    return seen.high - seen.value if np.isfinite(seen.high) else 0.0

@@ -49,11 +49,11 @@ def test_a_neuron_that_is_past_a_right_angle_is_none():
 
 def test_every_size_has_the_mark_that_the_legend_names():
     values = np.random.default_rng(0).random((6, 2, 2, 1, 3))
-    dims = ("seed", "sigma", "n", "m", "neuron")
-    coords = {"sigma": [0.0, 0.5], "n": [50, 200], "d": 2, "scale": 0.4}
-    part = xr.Dataset({"growth": (dims, values)}, coords)
+    dims = ("d", "seed", "sigma", "n", "m", "neuron")
+    coords = {"sigma": [0.0, 0.5], "n": [50, 200], "d": [2], "scale": 0.4}
+    part = xr.Dataset({"growth": (dims, values[None])}, coords)
     axes = blank().subplots()
-    stragglers._draw_growth(axes, part, {"color": "C0", "ms": 4})
+    stragglers._draw_growth(axes, part)
     marks = {line.get_marker(): line.get_xdata(orig=False) for line in axes.lines}
     for mark, n in (("x", 50), ("o", 200)):
         np.testing.assert_allclose(marks[mark], [0, 0.5 / n**0.5])
