@@ -17,7 +17,6 @@ VOCABULARY: Mapping[str, str] = {
     "d": "Entries of an input.",
     "data_dir": "Folder that holds the files of the images; nothing is downloaded.",
     "depth": "Layers with weights.",
-    "draw": "Number of the draw of the sample, the same for all seeds of one number.",
     "has_bias": "Whether hidden neurons have a bias.",
     "hidden": "Neurons of a hidden layer.",
     "initial": "Law of the initial weights.",
