@@ -20,8 +20,9 @@ error, and a verdict:
 A case is called silent only if an oracle of eight times the steps says so too.
 
 These cases are small.  With --wide the flow takes the forms that it keeps for wide
-networks and large samples: neurons alone, leaders, clearances, few candidates.  With
---neurons 200 2000 there are random cases alone, as wide as that, moved by classes.
+networks and large samples: noninteracting steps, aggregation, clearances, few
+candidates.  With --neurons 200 2000 all cases are random and as wide as that, and
+classes move them.
 
 The oracle takes most of the time; with --oracle its ends are kept in a folder, and read
 from there the next time.

@@ -11,8 +11,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
 from simbias.errors import BadInput
-from simbias.flows._relu.attempt import attempted, first_stats
-from simbias.flows._relu.by_aggregation import by_aggregation
+from simbias.flows._relu.aggregated_steps import aggregated_steps
+from simbias.flows._relu.controlled_step import controlled_step, first_stats
 from simbias.flows._relu.events import PLACES, no_log
 from simbias.flows._relu.frozen import Sample, extended_sample
 from simbias.flows._relu.integrate_step import Options
@@ -26,11 +26,7 @@ from simbias.flows._relu.noninteracting import may_be_noninteracting
 from simbias.flows._relu.smooth_step import unknown_stiffness
 from simbias.flows._relu.step_control import first_controller
 from simbias.flows._relu.weights import weights
-from simbias.flows._shared.objective import (
-    clock,
-    is_finite,
-    where_status,
-)
+from simbias.flows._shared.objective import clock, is_finite, where_status
 from simbias.introspection.partials import whole
 from simbias.introspection.wrapped import unwrapped
 from simbias.losses import hinge
@@ -66,7 +62,7 @@ class ReluFlow(AbstractFlow):
     `crossings`, `slides`, `releases`, and `nonunique_events`: how often the flow had
     more than one way to go on (see docs/exact_flow.md, *Where the flow is not unique*).
     Of the steps `accepted`, `noninteracting` are of every neuron by itself
-    (`decouple`), `aggregated` of a few that stand for a whole wide network, and
+    (`decouple`), `represented` of a few that stand for a whole wide network, and
     `by_class` of representatives of the classes of its neurons; every other step is of
     all neurons at once.
 
@@ -222,21 +218,21 @@ class ReluFlow(AbstractFlow):
         sample = _sample(state.network, data, loss, state.memory.planes)
         rtol, until = self._rtol(state.network.w.dtype), until.astype(state.time.dtype)
         here = sample, until, rtol
-        has_events = self.events > 0
+        records_events = self.events > 0
         options = Options(
             self.solver,
             rtol,
             _slope(state.network),
             self.rows,
             self.max_steps,
-            has_events,
+            records_events,
         )
-        attempt = functools.partial(attempted, options)
-        if state.memory.neurons.classes is None or has_events:
+        attempt = functools.partial(controlled_step, options)
+        if state.memory.neurons.classes is None or records_events:
             return attempt(state, *here)[0]
         goes = (state.status == Status.RUNNING) & (state.time < until)
         is_noninteracting = next_length(state.memory, sample, rtol)[1]
-        ahead = by_aggregation(attempt, state, here, goes & ~is_noninteracting)
+        ahead = aggregated_steps(attempt, state, here, goes & ~is_noninteracting)
         by_all = lambda here, state: attempt(state, *here)[0]
         is_left = (ahead.status == Status.RUNNING) & (ahead.time == state.time)
         return when(by_all)(goes & is_left, here, ahead)

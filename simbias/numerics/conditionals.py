@@ -47,6 +47,30 @@ def when(
     return either
 
 
+def if_else(
+    if_true: Callable[[PyTree], PyTree], if_false: Callable[[PyTree], PyTree]
+) -> Callable[[Bool[Array, ""], PyTree], PyTree]:
+    """`if_true(context)` if a condition holds, else `if_false(context)`.
+
+    Under vmap a branch is computed only if some member takes it (see `when`).
+
+    Args:
+        if_true: returns the structure, shapes and dtypes of `if_false`.
+        if_false: the other branch.
+
+    Returns:
+        A function of the condition and `context`.
+    """
+
+    def chosen(condition, context):
+        shapes = jax.eval_shape(if_false, context)
+        new = jax.tree.map(lambda v: jnp.zeros(v.shape, v.dtype), shapes)
+        new = when(lambda context, _: if_false(context))(~condition, context, new)
+        return when(lambda context, _: if_true(context))(condition, context, new)
+
+    return chosen
+
+
 def repeat_while(
     holds: Callable[[PyTree], Bool[Array, ""]],
     change: Callable[[PyTree, PyTree], PyTree],

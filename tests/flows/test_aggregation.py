@@ -49,22 +49,24 @@ def position_of(w, a, data):
     sides, sliding = products(w, sample) > 0, no_sliding(w, D)
     rates = rates_at(w, a, sides, sliding, sample, 0.0)
     unit = w / jnp.linalg.norm(w, axis=1, keepdims=True)
-    clear = jnp.min(jnp.abs(products(unit, sample)), axis=1)
+    clearance = jnp.min(jnp.abs(products(unit, sample)), axis=1)
     return NeuronState(
-        w, a, sides, sliding, rates, activation_classes(sides, sliding), clear
+        w, a, sides, sliding, rates, activation_classes(sides, sliding), clearance
     )
 
 
-def led_by(position, length=0.0):
+def aggregated_by(position, length=0.0):
     known, rtol = position.classes, jnp.asarray(RTOL)
     data = extended()
-    return aggregation(position, known, position.clear, data, rtol, jnp.asarray(length))
+    return aggregation(
+        position, known, position.clearance, data, rtol, jnp.asarray(length)
+    )
 
 
 @pytest.mark.parametrize("spread", [0.0, 1e-8])
 def test_a_ray_drives_the_others_as_all_of_it_does(spread):
     position = position_of(*network(spread, spread, spread), sample())
-    led = led_by(position)
+    led = aggregated_by(position)
     assert led.is_usable
     assert int(jnp.sum(led.is_ray)) == 3
     narrow = led.narrow(position, extended())
@@ -76,7 +78,7 @@ def test_a_ray_drives_the_others_as_all_of_it_does(spread):
         narrow.sliding,
         data,
         0.0,
-        narrow.aggregated,
+        narrow.represented,
     )
     # Second order in the spread.
     np.testing.assert_allclose(of_few.residual, position.rates.residual, atol=1e-13)
@@ -89,8 +91,8 @@ def test_a_ray_drives_the_others_as_all_of_it_does(spread):
 def test_who_is_led_is_where_it_was_if_nobody_moves():
     spreads = 1e-8, 1e-3, 0.0
     position = position_of(*network(*spreads), sample())
-    led = led_by(position)
-    assert int(jnp.sum(led.aggregated.is_bundle)) == 1
+    led = aggregated_by(position)
+    assert int(jnp.sum(led.represented.is_bundle)) == 1
     back = led.widened(
         led.narrow(position, extended()), position, is_output_frozen=False
     )
@@ -112,18 +114,20 @@ def test_who_is_led_is_where_it_was_if_nobody_moves():
 @pytest.mark.parametrize("scale", [1e-9, 1e9])
 def test_tiny_weights_are_parallel_only_if_they_are_beside_large_ones(scale):
     w, a = network(0.0, 1e-3)
-    rays = led_by(position_of(scale * w, a, sample()))
+    rays = aggregated_by(position_of(scale * w, a, sample()))
     assert int(jnp.sum(rays.is_ray)) == 1
-    assert int(jnp.sum(rays.aggregated.is_bundle)) == 1
+    assert int(jnp.sum(rays.represented.is_bundle)) == 1
     # Output weights of both signs on one ray of tiny ones.
     if scale > 1:
-        one = led_by(position_of(scale * w[:PER], a[:PER].at[0].multiply(-1), sample()))
+        one = aggregated_by(
+            position_of(scale * w[:PER], a[:PER].at[0].multiply(-1), sample())
+        )
         assert not jnp.any(one.is_ray)
 
 
 def test_output_weights_that_are_held_do_not_move():
     position = position_of(*network(1e-8), sample())
-    led = led_by(position)
+    led = aggregated_by(position)
     assert int(jnp.sum(led.is_ray)) == 1
     back = led.widened(
         led.narrow(position, extended()), position, is_output_frozen=True
@@ -135,18 +139,18 @@ def test_none_of_a_bundle_turns_further_than_is_said():
     rng = np.random.default_rng(2)
     for spread in (1e-4, 1e-2):
         position = position_of(*network(spread, spread), sample())
-        led = led_by(position)
+        led = aggregated_by(position)
         narrow = led.narrow(position, extended())
         for turn in (1e-6, 1e-3, 0.3):
             moved = narrow.w * 1.7 + turn * rng.standard_normal(
                 narrow.w.shape
             ) * jnp.linalg.norm(narrow.w, axis=1, keepdims=True)
-            w = led.few.up((moved - narrow.w).T, jnp.zeros_like(narrow.a).T)[0].T
+            w = led.basis.up((moved - narrow.w).T, jnp.zeros_like(narrow.a).T)[0].T
             w = position.w + w
             unit = lambda v: v / jnp.linalg.norm(v, axis=1, keepdims=True)
             turned = jnp.linalg.norm(unit(w) - unit(position.w), axis=1)
-            bound = led.aggregated.turned(moved)[led.few.class_of]
-            is_bundle = led.aggregated.is_bundle[led.few.class_of]
+            bound = led.represented.turned(moved)[led.basis.class_of]
+            is_bundle = led.represented.is_bundle[led.basis.class_of]
             assert jnp.sum(is_bundle) > PER
             assert jnp.all((turned <= bound + 1e-14) | ~is_bundle)
             if turn < 0.01:
@@ -156,7 +160,7 @@ def test_none_of_a_bundle_turns_further_than_is_said():
 def test_a_bundle_holds_only_if_all_of_it_is_pushed_back():
     rng = np.random.default_rng(4)
     position = position_of(*network(1e-2), sample())
-    led = led_by(position)
+    led = aggregated_by(position)
     narrow = led.narrow(position, extended())
     plane = jnp.where(jnp.arange(D) == 0, 3, jnp.full_like(narrow.sliding.plane, -1))
     seen = set()
@@ -167,11 +171,11 @@ def test_a_bundle_holds_only_if_all_of_it_is_pushed_back():
         below, above = (y @ v for v in push)
         only = lambda v: jnp.where(jnp.arange(D) == 0, v[:, None], 0)
         sliding = eqx.tree_at(
-            lambda p: (p.plane, p.below, p.above),
+            lambda p: (p.plane, p.speed_below, p.speed_above),
             narrow.sliding,
             (plane, only(below), only(above)),
         )
-        holds = bool(led.aggregated.hold(sliding))
+        holds = bool(led.represented.hold(sliding))
         truly = bool(jnp.all(everyone @ push[0] > 0) & jnp.all(everyone @ push[1] < 0))
         assert truly or not holds
         seen.add((holds, truly))
@@ -181,13 +185,13 @@ def test_a_bundle_holds_only_if_all_of_it_is_pushed_back():
 def test_without_room_for_all_classes_nobody_leads():
     rng = np.random.default_rng(0)
     w = jnp.asarray(rng.standard_normal((PER * ROOM, D)))
-    assert not led_by(position_of(w, jnp.ones((len(w), 1)), sample())).is_usable
+    assert not aggregated_by(position_of(w, jnp.ones((len(w), 1)), sample())).is_usable
 
 
 def test_neurons_that_may_meet_a_plane_in_the_next_step_are_not_led():
     position = position_of(*network(1e-3), sample())
-    assert led_by(position, 0.0).is_usable
-    assert not led_by(position, 1e3).is_usable
+    assert aggregated_by(position, 0.0).is_usable
+    assert not aggregated_by(position, 1e3).is_usable
 
 
 @pytest.mark.slow

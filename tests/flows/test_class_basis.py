@@ -45,9 +45,11 @@ def above(w, data):
 def test_every_neuron_is_made_of_its_representatives(scale):
     w, a = neurons(scale=scale)
     data, sliding = sample(), no_sliding(w, D)
-    few = class_basis(w, a, activation_classes(above(w, data), sliding), sliding, data)
-    assert few.is_enough
-    back = few.up(*few.weights(D))
+    basis = class_basis(
+        w, a, activation_classes(above(w, data), sliding), sliding, data
+    )
+    assert basis.is_enough
+    back = basis.up(*basis.weights(D))
     size = np.maximum(np.linalg.norm(np.concatenate([w, a], axis=1) / scale, axis=1), 1)
     for made, given in zip(back, (w, a), strict=True):
         apart = np.abs(np.asarray(made.T - given)) / scale
@@ -60,7 +62,7 @@ def test_they_drive_all_others_as_the_neurons_do():
     sides = above(w, data)
     plain = rates_at(w, a, sides, sliding, data, 0.1)
     by_class = field_at(
-        w, a, sides, sliding, activation_classes(sides, sliding), data, 0.1
+        w, a, sides, sliding, activation_classes(sides, sliding), data, 0.1, None
     )
     for one, other in zip(plain, by_class, strict=True):
         largest = jnp.max(jnp.abs(one))
@@ -75,9 +77,9 @@ def test_a_direction_of_all_neurons_has_its_length_in_those_that_stand_for_them(
     w = w + 1e-3 * rng.standard_normal((M, D))  # no direction is missing
     data, sliding = sample(), no_sliding(w, D)
     known = activation_classes(above(*neurons()[:1], data), sliding)
-    few = class_basis(w, a, known, sliding, data)
+    basis = class_basis(w, a, known, sliding, data)
     norm = lambda w, a: float(jnp.sqrt(jnp.sum(w**2) + jnp.sum(a**2)))
-    assert norm(*few.down(w.T, a.T)) == pytest.approx(norm(w, a), rel=1e-9)
+    assert norm(*basis.down(w.T, a.T)) == pytest.approx(norm(w, a), rel=1e-9)
 
 
 @pytest.mark.parametrize("tiny", [1e-3, 1e-9, 1e-30])
@@ -91,12 +93,12 @@ def test_an_axis_too_small_to_be_known_has_its_velocity_from_the_start(tiny):
     data, sliding = extended_sample(data, half_mse, has_bias=False), no_sliding(w, 1)
     sides = jnp.ones((200, 1), bool)
     of_all = neurons_last(rates_at(w, a, sides, sliding, data, 0.0))
-    few = class_basis(w, a, activation_classes(sides, sliding), sliding, data)
-    of_few = few.rates(of_all, sliding, data)
-    anew = few.field(sides, sliding, data, 0.0)(*few.weights(1))
+    basis = class_basis(w, a, activation_classes(sides, sliding), sliding, data)
+    of_few = basis.rates(of_all, sliding, data)
+    anew = basis.field(sides, sliding, data, 0.0)(*basis.weights(1))
     for one, other in zip(of_few, anew, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-300)
-    for one, other in zip(few.up_rates(of_few), of_all, strict=True):
+    for one, other in zip(basis.up_rates(of_few), of_all, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-300)
 
 
@@ -113,13 +115,15 @@ def test_those_of_neurons_on_a_plane_are_on_it_however_small_their_axis():
         sliding,
         (sliding.plane.at[:, 0].set(plane), sliding.dual.at[:, 0].set(normal)),
     )
-    few = class_basis(w, a, activation_classes(above(w, data), sliding), sliding, data)
-    root = few.weights(D)[0]
+    basis = class_basis(
+        w, a, activation_classes(above(w, data), sliding), sliding, data
+    )
+    root = basis.weights(D)[0]
     largest = jnp.max(jnp.linalg.norm(root, axis=0))
     off = jnp.abs(normal[0] @ root)
-    assert few.is_enough
+    assert basis.is_enough
     assert jnp.all(off <= 4 * jnp.finfo(root.dtype).eps * largest)
-    back, _ = few.up(*few.weights(D))
+    back, _ = basis.up(*basis.weights(D))
     apart = jnp.linalg.norm(back.T - w, axis=1)
     assert jnp.all(apart <= 1e-13 * jnp.hypot(*(norm_of_rows(v) for v in (w, a))))
 
@@ -148,6 +152,8 @@ def test_neurons_on_other_pins_are_of_other_classes():
     sliding = no_sliding(w, D)
     held = sliding.plane.at[:100, 0].set(3)
     sliding = eqx.tree_at(lambda p: p.plane, sliding, held)
-    few = class_basis(w, a, activation_classes(above(w, data), sliding), sliding, data)
-    assert len(np.unique(few.class_of[:100])) == 1
-    assert few.class_of[0] not in np.asarray(few.class_of[100:])
+    basis = class_basis(
+        w, a, activation_classes(above(w, data), sliding), sliding, data
+    )
+    assert len(np.unique(basis.class_of[:100])) == 1
+    assert basis.class_of[0] not in np.asarray(basis.class_of[100:])

@@ -12,7 +12,7 @@ from simbias.flows._relu.clearance import prospect
 from simbias.flows._relu.crossings import may_meet
 from simbias.flows._relu.frozen import extended_sample
 from simbias.flows._relu.single_neuron import Point
-from simbias.flows._relu.step_trajectory import Step, Trajectory
+from simbias.flows._relu.step_trajectory import StepData, Trajectory
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
 from simbias.networks import balanced
@@ -60,10 +60,10 @@ def test_the_flow_is_the_same_whoever_is_looked_at(monkeypatch):
     """All neurons, or those that have turned."""
     data = problem()
     plain = end(data)
-    assert plain.memory.neurons.clear is None
+    assert plain.memory.neurons.clearance is None
     monkeypatch.setattr(neuron_state, "PAYS", 1)
     looked = end(data)
-    assert looked.memory.neurons.clear is not None
+    assert looked.memory.neurons.clearance is not None
     assert_same(looked, plain)
 
 
@@ -87,7 +87,7 @@ def course_of(data, turn, seed=0):
         zero, zero, zero, zero, none > 0, none > 0, None,
     )  # fmt: skip
     pull = sample.pulls(here.rates.residual)
-    return trajectory, Step(
+    return trajectory, StepData(
         sample, pull, pull, jnp.asarray(1.0), 0.0, jnp.asarray(1e-5)
     )
 
@@ -97,7 +97,7 @@ def test_neurons_without_pins_need_one_slot(seed):
     trajectory, step = course_of(problem(), 1.0, seed)
     is_pending = may_meet(trajectory, step)
     trajectory = eqx.tree_at(lambda c: c.is_pending, trajectory, is_pending)
-    one = eqx.filter_jit(crossings._next_event_of_free)(step, trajectory)
+    one = eqx.filter_jit(crossings._next_event_of_nonsliding)(step, trajectory)
     other = eqx.filter_jit(crossings._next_event)(step, trajectory)
     assert int(jnp.sum(one.event_count)) > M // 2
     for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True):
@@ -114,7 +114,7 @@ def test_nobody_who_may_meet_a_plane_is_left_out(turn):
     again = eqx.tree_at(
         lambda c: (c.start.w, c.end.w), trajectory, (end, end + trajectory.end.dw / 2)
     )
-    later = prospect(again, step, jnp.where(first.is_pending, 0, first.clear))
+    later = prospect(again, step, jnp.where(first.is_pending, 0, first.clearance))
     missed = may_meet(again, step) & ~first.is_pending & ~later.is_pending
     assert not jnp.any(missed)
     if turn < 0.01:

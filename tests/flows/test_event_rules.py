@@ -7,6 +7,7 @@ import pytest
 
 from simbias import losses
 from simbias.core import Dataset
+from simbias.flows._relu.attempt_step import _root_mean_square
 from simbias.flows._relu.crossings import _next_event, _redirected
 from simbias.flows._relu.event_rules import (
     Decision,
@@ -15,11 +16,15 @@ from simbias.flows._relu.event_rules import (
     decide,
     jumps_at,
 )
-from simbias.flows._relu.event_step import _root_mean_square
 from simbias.flows._relu.frozen import extended_sample
 from simbias.flows._relu.single_neuron import Point, displacement
 from simbias.flows._relu.sliding import dual_basis, sliding_normals
-from simbias.flows._relu.step_trajectory import Sliding, Step, Trajectory, no_sliding
+from simbias.flows._relu.step_trajectory import (
+    Sliding,
+    StepData,
+    Trajectory,
+    no_sliding,
+)
 
 
 def sample(x):
@@ -46,7 +51,9 @@ def trajectory(data, start, end, is_above, pinned=()):
         start=point(start),
         end=point(end),
         is_above=jnp.asarray([is_above]),
-        sliding=Sliding(plane, dual, sliding.below, sliding.above, sliding.excursion),
+        sliding=Sliding(
+            plane, dual, sliding.speed_below, sliding.speed_above, sliding.excursion
+        ),
         early=zero[:, None],
         late=zero[:, None],
         shift=none,
@@ -64,14 +71,14 @@ def trajectory(data, start, end, is_above, pinned=()):
 def constant(data, pull):
     """A step of length 1 whose pulls do not change."""
     pull = jnp.asarray(pull, float)[:, None]
-    return Step(data, pull, pull, jnp.asarray(1.0), 0.0, jnp.asarray(1e-5))
+    return StepData(data, pull, pull, jnp.asarray(1.0), 0.0, jnp.asarray(1e-5))
 
 
 def test_the_gain_of_speed_at_a_plane_is_linear_in_time_as_the_residuals_are():
     data = sample([[1.0, 0.0], [0.0, 2.0]])
     rng = np.random.default_rng(0)
     early, late, a = rng.standard_normal((3, 2, 1))
-    step = Step(
+    step = StepData(
         data,
         jnp.asarray(early),
         jnp.asarray(late),
@@ -98,7 +105,7 @@ DEPENDENT = [[1.0, 0, 0], [0, 1.0, 0], [1.0, 1.0, 0]]
         ((1.0, 1.0, -1.0), (0,), False, 2),
         ((1.0, 1.0, 1.0), (0,), False, 1),
         ((1.0, 1.0, -1.0), (0,), True, 1),
-        # Without the pin it meets the one that it was found at.
+        # Without sliding it meets the one that it was found at.
         ((1.0, 1.0, -1.0), (), False, 1),
     ],
     ids=["concave", "convex", "leaves", "free"],

@@ -13,7 +13,7 @@ from simbias.flows._relu.cubic import (
     rough_root,
 )
 from simbias.flows._relu.releases import _travelled
-from simbias.numerics.conditionals import repeat_while
+from simbias.numerics.conditionals import if_else, repeat_while
 
 
 def cubics(bend=1.0, count=2000):
@@ -96,6 +96,16 @@ def test_a_pin_that_rests_sets_off_where_its_speed_turns_positive():
     distance, before, after, expected = np.asarray(far).T[:, None]
     got = _travelled(*map(jnp.asarray, (distance, before, after)), jnp.asarray(2.0))
     np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
+def test_each_member_takes_its_own_branch():
+    branch = if_else(lambda v: (v + 1, v > 0), lambda v: (2 * v, v < 0))
+    holds, values = jnp.asarray([True, False, True]), jnp.asarray([3.0, 5.0, -2.0])
+    alone = [branch(h, v) for h, v in zip(holds, values, strict=True)]
+    found, sign = jax.jit(jax.vmap(branch))(holds, values)
+    np.testing.assert_array_equal(found, [4.0, 10.0, -1.0])
+    np.testing.assert_array_equal(found, [v for v, _ in alone])
+    np.testing.assert_array_equal(sign, [s for _, s in alone])
 
 
 def test_a_member_turns_as_often_beside_others_as_alone():

@@ -8,14 +8,14 @@ import pytest
 
 from simbias import losses
 from simbias.core import Dataset
-from simbias.flows._relu.event_step import _change, _rebalanced
+from simbias.flows._relu.attempt_step import _change, _rebalanced
 from simbias.flows._relu.frozen import extended_sample
 from simbias.flows._relu.masked_rows import (
-    holds,
+    contains,
     least_and_place,
     on_some_rows,
     on_wanted_rows,
-    rows_of,
+    pack_rows,
     with_flips,
 )
 from simbias.flows._relu.neuron_state import first_neurons
@@ -38,7 +38,7 @@ def test_the_least_of_a_row_is_where_it_is_said_to_be():
 def test_places_in_slots_are_found_and_crossed():
     slots, place = whole([1, -1, 4], [0, 2, -1]), whole(0, 1, 2, 4, 4)
     expected = [[False, True, False, True, True], [True, False, True, False, False]]
-    np.testing.assert_array_equal(holds(slots, place), expected)
+    np.testing.assert_array_equal(contains(slots, place), expected)
     # Upwards over plane 1, not at all over 4; upwards over 0 and downwards over 2.
     gain = whole([1, 0, 0], [1, -1, 0])
     before = jnp.asarray([[False] * 5, [False, False, True, True, True]])
@@ -121,7 +121,7 @@ def leaves(m=7):
 
 
 def test_rows_side_by_side_are_the_tree_and_wide_ones_stay_alone():
-    rows = rows_of(leaves())
+    rows = pack_rows(leaves())
     assert sorted(v.shape[1] for v in rows.blocks) == [1, 4, 7, 70]
     for name, leaf in rows.tree.items():
         assert leaf.dtype == leaves()[name].dtype
@@ -132,12 +132,12 @@ def test_only_wanted_rows_are_changed_some_at_a_time():
     wanted = jnp.asarray([False, True, True, False, True, False, True])
     change = lambda tree: {**tree, "a": tree["a"] + 10, "count": -tree["count"] - 1}
     old = leaves()
-    first = on_some_rows(change, rows_of(old), wanted, 3).tree
+    first = on_some_rows(change, pack_rows(old), wanted, 3).tree
     is_first = np.arange(7) <= 4
     new = np.where(wanted & is_first, old["a"] + 10, old["a"])
     np.testing.assert_array_equal(first["a"], new)
     np.testing.assert_array_equal(first["w"], old["w"])
     is_left = lambda tree: wanted & (tree["count"] >= 0)
     change_all = lambda _, tree: change(tree)
-    every = on_wanted_rows(change_all, is_left, (), rows_of(old), 3).tree
+    every = on_wanted_rows(change_all, is_left, (), pack_rows(old), 3).tree
     np.testing.assert_array_equal(every["a"], np.where(wanted, old["a"] + 10, old["a"]))

@@ -9,7 +9,7 @@ import pytest
 from simbias import losses
 from simbias.core import Dataset, Status
 from simbias.errors import BadInput
-from simbias.flows._relu import exact_rays
+from simbias.flows._relu import straight_lines
 from simbias.flows.relu_flow import ReluFlow
 from simbias.networks import balanced
 from simbias.networks.activations import LeakyRelu
@@ -144,15 +144,15 @@ def test_few_candidates_find_what_a_look_at_all_planes_finds(monkeypatch):
     data = eqx.tree_at(parts, data, tuple(fill(v) for v in parts(data)))
     end = lambda flow: flowed(network, data, jnp.asarray(6.0), losses.half_mse, flow)
     all_planes = end(ReluFlow(decouple=True))
-    looks, look = [], exact_rays._at_all
+    looks, look = [], straight_lines._at_all
 
     def counted(moving, pinned, step):
         jax.debug.callback(lambda goes: looks.append(int(goes)), jnp.sum(moving.goes))
         return look(moving, pinned, step)
 
-    monkeypatch.setattr(exact_rays, "_MANY", 1)
-    monkeypatch.setattr(exact_rays, "_GROUP", 5)
-    monkeypatch.setattr(exact_rays, "_at_all", counted)
+    monkeypatch.setattr(straight_lines, "_MANY", 1)
+    monkeypatch.setattr(straight_lines, "_GROUP", 5)
+    monkeypatch.setattr(straight_lines, "_at_all", counted)
     # Another program, of the same flow.
     few = end(ReluFlow(decouple=True, max_steps=10_000))
     assert_same(few, all_planes, 1e-9, rtol=1e-12)
@@ -176,9 +176,9 @@ def test_many_planes_in_one_stride_lead_where_they_lead_one_by_one(monkeypatch):
         losses.half_mse,
         ReluFlow(rtol=rtol, decouple=True),
     )
-    assert n >= exact_rays._BATCHES
+    assert n >= straight_lines._BATCHES
     large, small = run(1e-4), run(1e-6)
-    monkeypatch.setattr(exact_rays, "_BATCHES", n + 1)
+    monkeypatch.setattr(straight_lines, "_BATCHES", n + 1)
     truth = flowed(
         network, data, jnp.asarray(6.0), losses.half_mse,
         ReluFlow(rtol=1e-6, decouple=True, max_steps=10_000),

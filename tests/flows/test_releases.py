@@ -8,7 +8,7 @@ import pytest
 from simbias import losses
 from simbias.core import Dataset
 from simbias.flows._relu.frozen import extended_sample
-from simbias.flows._relu.releases import Held, release
+from simbias.flows._relu.releases import EndState, release
 from simbias.flows._relu.sliding import dual_basis, sliding_normals
 from simbias.flows._relu.step_trajectory import Sliding
 
@@ -22,7 +22,7 @@ def released(
     """One neuron with a = 1 on the planes of some unit vectors, after a step.
 
     `below` are its speeds from below all planes, `pull` the loss of speed above each,
-    `before` the speeds (below, above) on every pin when the step began.
+    `before` the speeds (below, above) on every plane when the step began.
     """
     x = jnp.eye(3).at[2].set(jnp.asarray(last, float))
     data = Dataset(x, x[:, :1], jnp.ones(3), x[:, :1], jnp.zeros((0, 3)))
@@ -32,12 +32,12 @@ def released(
     sliding = Sliding(
         plane=plane,
         dual=dual_basis(sliding_normals(sample.normal, plane)),
-        below=speeds[:, :, 0],
-        above=speeds[:, :, 1],
+        speed_below=speeds[:, :, 0],
+        speed_above=speeds[:, :, 1],
         excursion=jnp.full(plane.shape, excursion),
     )
     none = jnp.zeros(1, jnp.int32)
-    held = Held(
+    start = EndState(
         w=jnp.asarray([[0.0, 0.0, 1.0]]),
         a=jnp.ones((1, 1)),
         moment=jnp.asarray(below, float)[None, None],
@@ -49,7 +49,9 @@ def released(
     )
     pull = jnp.asarray(pull, float)[:, None]
     left = jnp.asarray([tolerance])
-    return let_go(held, sample, pull, jnp.asarray(LENGTH), 0.0, left, rows=1)
+    return let_go(
+        start, sample, pull, jnp.asarray(LENGTH), 0.0, left, rows=1, are_own=None
+    )
 
 
 # A speed from −b to c, linear in time, is positive for the last c/(b + c) of the step.

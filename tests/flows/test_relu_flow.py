@@ -8,7 +8,7 @@ from scipy.optimize import brentq, lsq_linear
 
 from simbias import losses
 from simbias.core import Dataset, Status
-from simbias.flows._relu.event_step import attempt_step
+from simbias.flows._relu.attempt_step import attempt_step
 from simbias.flows._relu.frozen import extended_sample
 from simbias.flows._relu.integrate_step import Options
 from simbias.flows._relu.subgradient import box_least_norm
@@ -51,15 +51,7 @@ def advance(flow, state, data, loss, until):
     return jax.lax.while_loop(running, lambda s: flow.step(s, data, loss, until), state)
 
 
-def flowed(
-    net,
-    data,
-    time,
-    loss=losses.half_mse,
-    rtol=1e-7,
-    max_steps=3000,
-    **options,
-):
+def flowed(net, data, time, loss=losses.half_mse, rtol=1e-7, max_steps=3000, **options):
     flow = ReluFlow(rtol=jnp.asarray(rtol), max_steps=max_steps, **options)
     state = flow.init(net, data, loss, jax.random.key(0))
     return advance(flow, state, data, loss, jnp.asarray(float(time)))
@@ -399,7 +391,7 @@ def test_pins_that_should_go_are_held_no_further_than_the_tolerance():
             # How far it would have gone, over the distance that counts.
             far = np.abs(np.asarray(held.excursion)) * np.sqrt(length)
             size = np.linalg.norm(weights(state), axis=1)[:, None]
-            below, above = np.asarray(held.below), np.asarray(held.above)
+            below, above = (np.asarray(held.speed_below), np.asarray(held.speed_above))
             should_go = is_sliding & ((below <= 0) | (above >= 0))
             assert np.all((far <= 1.1 * rtol * size)[should_go])
             assert not np.any(is_sliding & (below == 0))
@@ -513,10 +505,12 @@ def test_no_attempt_is_kept_that_crosses_a_plane_and_ends_before_it():
     data, net = sample(x, y), network(w, a)
     before = flowed(net, data, 12.0, rtol=1e-3).memory.neurons
     planes = extended_sample(data, losses.half_mse, has_bias=False)
-    method = Options(diffrax.Tsit5(), jnp.asarray(0.1), 0.0, 16, 1, has_events=False)
+    method = Options(
+        diffrax.Tsit5(), jnp.asarray(0.1), 0.0, 16, 1, records_events=False
+    )
 
     def ended(length):
-        end = attempt_step(before, planes, length, method, None)
+        end = attempt_step(before, planes, length, method, None, None)
         height = end.neurons.w @ planes.normal.T
         height = jnp.where(end.neurons.is_above, height, -height)
         size = jnp.linalg.norm(end.neurons.w, axis=1, keepdims=True)

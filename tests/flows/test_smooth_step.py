@@ -17,7 +17,7 @@ from simbias.flows._relu.chebyshev import (
     largest_stretch,
     stages_for,
 )
-from simbias.flows._relu.frozen import Rates
+from simbias.flows._relu.frozen import FlowVector
 from simbias.flows._relu.smooth_step import _from_stages, unknown_stiffness
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
@@ -122,7 +122,7 @@ def test_the_last_two_stages_tell_the_rate_at_which_everything_decays(solver):
         return jnp.asarray(np.stack(stages))
 
     parts = {name: increments(y0) for name, y0 in start.items()}
-    stages = Rates(**parts, moment=jnp.zeros(1), residual=jnp.zeros(1))
+    stages = FlowVector(**parts, moment=jnp.zeros(1), residual=jnp.zeros(1))
     before = unknown_stiffness(jnp.zeros((4, 2)), jnp.zeros((4, 1)))
     found = _from_stages(solver, stages, jnp.asarray(length), before)
     assert float(found.radius) == pytest.approx(rate, rel=1e-9)

@@ -1,4 +1,4 @@
-"""Neurons of one class: on the same sides of all planes, and held on the same ones."""
+"""Classes of neurons: on the same sides of all planes, and sliding on the same ones."""
 
 import equinox as eqx
 import jax
@@ -16,7 +16,7 @@ _LEAST = 4
 class ActivationClasses(eqx.Module):
     """A neuron of each class, the class of each neuron, and whether all have one.
 
-    If there are more classes than room, the rest means nothing.
+    Unless `is_enough`, `first` and `class_of` mean nothing.
     """
 
     first: Int[Array, " r"]
@@ -37,10 +37,9 @@ def may_be_worth_it(m: int, q: int) -> bool:
 def activation_classes(
     is_above: Bool[Array, "m n"], sliding: Sliding
 ) -> ActivationClasses:
-    """Those of a network; which neurons are alike is seen from two hashes of 32 bits.
+    """The classes of a network, found by two hashes of 32 bits for each neuron.
 
-    That neurons of equal hashes are alike is then checked, so that nothing is left to
-    chance: if two are not, there are not enough classes.
+    Neurons of equal hashes are then compared: a hash collision clears `is_enough`.
     """
     first, class_of, is_enough = _named(_hashes(is_above, sliding.plane))
     same = jnp.all(is_above == is_above[first][class_of]) & jnp.all(
@@ -55,11 +54,11 @@ def _hashes(
     """Two sums of random odd numbers: over the planes above, and over those slid on."""
     n, p = is_above.shape[1], plane.shape[1]
     salt = jax.random.bits(jax.random.key(0), (2, n + p), jnp.uint32) | 1
-    held = (plane + 1).astype(jnp.uint32)
+    slots = (plane + 1).astype(jnp.uint32)
 
     count = lambda v: jnp.sum(v, axis=1, dtype=jnp.uint32)
     sides = lambda s: count(jnp.where(is_above, s[None, :n], 0))
-    one = lambda s: sides(s) + count(held * s[None, n:])
+    one = lambda s: sides(s) + count(slots * s[None, n:])
     return jnp.stack([one(salt[0]), one(salt[1])], axis=1)
 
 

@@ -1,9 +1,9 @@
-"""Many planes at once: neurons that cross so many that each bends their way little.
+"""Many planes at once: neurons that cross so many that each bends their path little.
 
-Under a field that stands still the input weights of a neuron move, in the time τ of
-`decoupled`, with a velocity V that jumps by sign(a) gᵢ uᵢ at each plane i it crosses,
-gᵢ the pull of the plane.  Over a batch of length T in which V changes by a small share
-δ,
+Under constant residuals the input weights of a neuron move, in the time τ of
+`noninteracting`, with a velocity V.  It jumps by sign(a) gᵢ uᵢ at each plane i that the
+neuron crosses; gᵢ uᵢ is the jump of its moment there.  Over a batch of length T in
+which V changes by a small share δ,
 
     w(T) = w + T V + sign(a) Σ (T − τᵢ) gᵢ uᵢ,    V(T) = V + sign(a) Σ gᵢ uᵢ,
 
@@ -22,8 +22,8 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._relu.cubic import Cubic
 from simbias.flows._relu.moving import Moving, SlidingPlanes, chosen
-from simbias.flows._relu.norms import rounding
-from simbias.flows._relu.step_trajectory import Step
+from simbias.flows._relu.norms import positive_or_one, rounding
+from simbias.flows._relu.step_trajectory import StepData
 from simbias.numerics.conditionals import repeat_while
 from simbias.numerics.precision import matmul
 
@@ -35,7 +35,7 @@ _SHARE = 0.1
 _BEND = 0.1
 # A plane is crossed for sure if it is closed in on at this many times its jump.
 _SURE = 2.0
-# Strides across fewer planes are no better than plane after plane.
+# Batches of fewer planes are no better than plane after plane.
 _WORTH = 12
 # How much longer or shorter the next one may be.
 _GROW, _SHRINK, _SAFETY = 2.0, 0.2, 0.8
@@ -46,16 +46,18 @@ _LEGENDRE = np.polynomial.legendre.leggauss(5)
 _NODES, _WEIGHTS = ((_LEGENDRE[0] + 1) / 2).tolist(), (_LEGENDRE[1] / 2).tolist()
 
 
-def in_batches(moving: Moving, sliding: SlidingPlanes, step: Step) -> Moving:
+def in_batches(moving: Moving, sliding: SlidingPlanes, step: StepData) -> Moving:
     """Neurons that do not slide, as far as they come by batches."""
     arrays, static = eqx.partition(step, eqx.is_array)
-    is_free = jnp.all(sliding.plane < 0, axis=1)
-    tries_batch = lambda moving, is_free: moving.goes & is_free & (moving.waits == 0)
+    is_nonsliding = jnp.all(sliding.plane < 0, axis=1)
+    tries_batch = lambda moving, is_nonsliding: (
+        moving.goes & is_nonsliding & (moving.waits == 0)
+    )
 
-    def turn(context, carry):
-        arrays, is_free = context
+    def body(context, carry):
+        arrays, is_nonsliding = context
         step, moving = eqx.combine(arrays, static), carry[0]
-        goes = tries_batch(moving, is_free)
+        goes = tries_batch(moving, is_nonsliding)
         left = (1 - moving.begin) * step.length
         new = batch(
             moving.w, moving.a, moving.moment, moving.is_above, moving.share, left, step
@@ -84,18 +86,20 @@ def in_batches(moving: Moving, sliding: SlidingPlanes, step: Step) -> Moving:
                 moving.patience,
             ),
         )
-        return moving, jnp.any(tries_batch(moving, is_free))
+        return moving, jnp.any(tries_batch(moving, is_nonsliding))
 
-    start = moving, jnp.any(tries_batch(moving, is_free))
-    moving, _ = repeat_while(lambda carry: carry[1], turn)((arrays, is_free), start)
+    start = moving, jnp.any(tries_batch(moving, is_nonsliding))
+    moving, _ = repeat_while(lambda carry: carry[1], body)(
+        (arrays, is_nonsliding), start
+    )
     return moving
 
 
 class Batch(NamedTuple):
     """Neurons after a batch, if it is `taken`.
 
-    `share` is that of the next one, `is_worth` whether that is better than plane after
-    plane.
+    `share` is the length of the next batch as a share of |w|.  `is_worth` says whether
+    that batch is better than plane after plane.
     """
 
     w: Float[Array, "c e"]
@@ -116,7 +120,7 @@ def batch(
     is_above: Bool[Array, "c n"],
     share: Float[Array, " c"],
     left: Float[Array, " c"],
-    step: Step,
+    step: StepData,
 ) -> Batch:
     """One batch of neurons that do not slide.
 
@@ -133,15 +137,15 @@ def batch(
     normal = step.sample.normal
     sign, size = jnp.sign(a), _norm(w)
     side = jnp.where(is_above, 1, -1).astype(w.dtype)
-    pull = (1 - step.slope) * step.before[:, 0]
-    weight = side * pull[None, :]
+    moment_jump = (1 - step.slope) * step.before[:, 0]
+    weight = side * moment_jump[None, :]
     surplus = jnp.maximum(a**2 - size**2, 0)
     along = lambda v: side * matmul(v, normal.T)
     gained = lambda weight: sign[:, None] * matmul(weight, normal)
 
     velocity = sign[:, None] * moment
     speed = _norm(velocity)
-    length = share * size / jnp.where(speed > 0, speed, 1)
+    length = share * size / positive_or_one(speed)
     ahead = lambda at, length: jnp.maximum(length[:, None] - at, 0)
     # On the straight line.
     height, closing = jnp.maximum(along(w), 0), -along(velocity)
@@ -170,12 +174,11 @@ def batch(
     rest = jnp.where(arrives, (left - time) * second.last_a(), 0)
     w2 = second.w1 + rest[:, None] * v2
 
-    positive = lambda v: jnp.where(v > 0, v, 1)
-    scale = positive(jnp.minimum(size, _norm(w2)))
-    change = _norm(v2 - velocity) / positive(speed)
+    scale = positive_or_one(jnp.minimum(size, _norm(w2)))
+    change = _norm(v2 - velocity) / positive_or_one(speed)
     missed = _norm(second.w1 - first.w1) + length * _norm(v2 - v1)
     missed = missed + jnp.abs(rest) * _norm(v2)
-    jumps = jnp.where(is_met, weight**2 / positive(fall), 0)
+    jumps = jnp.where(is_met, weight**2 / positive_or_one(fall), 0)
     error = change * missed + _BEND * length**2 * jnp.sum(jumps, axis=1)
     error = error / (scale * _SHARE * step.rtol)
 

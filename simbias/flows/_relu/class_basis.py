@@ -15,8 +15,8 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._relu.activation_classes import ROOM, ActivationClasses
 from simbias.flows._relu.frozen import (
+    FlowVector,
     FrozenField,
-    Rates,
     Sample,
     frozen_field,
     rates_under,
@@ -61,7 +61,7 @@ class ClassBasis(eqx.Module):
         flat = self.root.transpose(1, 0, 2).reshape(q, -1)
         return flat[:e], flat[e:]
 
-    def rates(self, rates: Rates, sliding: Sliding, sample: Sample) -> Rates:
+    def rates(self, rates: FlowVector, sliding: Sliding, sample: Sample) -> FlowVector:
         """Their velocities, under the moments of their classes; neurons last.
 
         Not Σ c y' over the neurons: where an axis of Z is too small to be known,
@@ -98,11 +98,11 @@ class ClassBasis(eqx.Module):
         y = jnp.sum(each * self.part[None, :, :], axis=2)
         return y[: w.shape[0]], y[w.shape[0] :]
 
-    def up_rates(self, rates: Rates) -> Rates:
+    def up_rates(self, rates: FlowVector) -> FlowVector:
         """The same, with moments; neurons last."""
         w, a = self.up(rates.w, rates.a)
         moment = rates.moment[:, :, :: self.root.shape[1]][:, :, self.class_of]
-        return Rates(w, a, moment, rates.residual)
+        return FlowVector(w, a, moment, rates.residual)
 
 
 def class_basis(
@@ -139,11 +139,12 @@ def _on_their_planes(
     sliding: Sliding,
     sample: Sample,
 ) -> Float[Array, "r q q"]:
-    """The roots of classes that are held on planes, all of whose neurons are on them.
+    """The roots of classes that slide on planes, put on these planes.
 
-    Up to rounding this changes none of these.  But the axes of a small eigenvalue are
-    off the planes by a share of themselves, and what is nearly linear only, as putting
-    |a|² − |w|² back, would carry the neurons off.
+    All neurons of such a class are on its planes, so this changes the neurons by
+    roundings only.  But axes of a small eigenvalue are off the planes by a share of
+    their length.  Operations that are only nearly linear, such as restoring
+    |a|² − |w|², would then move the neurons off the planes.
     """
     e = sample.normal.shape[1]
     normals, dual = (

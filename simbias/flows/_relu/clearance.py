@@ -1,10 +1,10 @@
 """How far neurons may turn before they can meet a plane.
 
-A neuron whose direction ŵ = w/|w| is at the distance c = min s u·ŵ from the planes that
-it is not held on, u their unit normals and s its sides, meets none before its direction
-has moved by c.  So most neurons need not be held against all samples in every step:
-a step takes from c what it turns them, and only those that have used it up are looked
-at anew.
+The clearance of a neuron of direction ŵ = w/|w| is c = min s u·ŵ over the planes that
+it does not slide on, u their unit normals and s its sides.  It meets none of them
+before its direction has moved by c.  So most neurons need not be compared with all
+samples in every step: a step subtracts from c how far it turns them, and c is computed
+anew only for neurons that have used it up.
 """
 
 from typing import NamedTuple
@@ -15,9 +15,14 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from simbias.flows._relu.crossings import may_meet
-from simbias.flows._relu.masked_rows import holds, on_wanted_rows, rows_at_once, rows_of
-from simbias.flows._relu.norms import norm_of_rows, rounding, unit_rows
-from simbias.flows._relu.step_trajectory import Step, Trajectory, control_points
+from simbias.flows._relu.masked_rows import (
+    contains,
+    on_wanted_rows,
+    pack_rows,
+    rows_at_once,
+)
+from simbias.flows._relu.norms import direction_change, rounding, unit_rows
+from simbias.flows._relu.step_trajectory import StepData, Trajectory, control_points
 from simbias.numerics.precision import matmul
 
 
@@ -26,48 +31,48 @@ class Prospect(NamedTuple):
 
     Attributes:
         is_pending: neurons that may meet a plane.
-        clear: c of all at the end of a step without events, None if it is not known.
+        clearance: c of all at the end of a step without events, None if unknown.
     """
 
     is_pending: Bool[Array, " m"]
-    clear: Float[Array, " m"] | None
+    clearance: Float[Array, " m"] | None
 
 
 def prospect(
-    trajectory: Trajectory, step: Step, clear: Float[Array, " m"] | None
+    trajectory: Trajectory, step: StepData, clearance: Float[Array, " m"] | None
 ) -> Prospect:
     """Of a whole step for every neuron, before any event.
 
     Args:
         trajectory: of every neuron.
         step: what they share.
-        clear: c at its beginning, 0 where unknown.
+        clearance: c at its beginning, 0 where unknown.
     """
-    if clear is None:
+    if clearance is None:
         return Prospect(may_meet(trajectory, step), None)
-    directions = [unit_rows(w) for w in control_points(trajectory, step.length)]
-    apart = jnp.stack([norm_of_rows(v - directions[0]) for v in directions])
-    turns, slack = jnp.max(apart, axis=0), rounding(clear)
-    is_looked_at = (turns > 0) & (turns + slack >= clear)
-    place = jnp.arange(len(clear), dtype=jnp.int32)
-    tree = place, jnp.zeros_like(is_looked_at), clear - apart[-1], is_looked_at
+    points = control_points(trajectory, step.length)
+    apart = jnp.stack([direction_change(points[0], w) for w in points])
+    turns, slack = jnp.max(apart, axis=0), rounding(clearance)
+    is_looked_at = (turns > 0) & (turns + slack >= clearance)
+    place = jnp.arange(len(clearance), dtype=jnp.int32)
+    tree = place, jnp.zeros_like(is_looked_at), clearance - apart[-1], is_looked_at
     tree = _looked(trajectory, step, tree)
     return Prospect(tree[1], tree[2])
 
 
 def clearance_anew(
     trajectory: Trajectory,
-    step: Step,
-    clear: Float[Array, " m"],
+    step: StepData,
+    clearance: Float[Array, " m"],
     is_meant: Bool[Array, " m"],
 ) -> Float[Array, " m"]:
     """The clearance c at the end of a step, of those that are meant found anew."""
-    place = jnp.arange(clear.shape[0], dtype=jnp.int32)
-    tree = place, jnp.zeros_like(is_meant), clear, is_meant
+    place = jnp.arange(clearance.shape[0], dtype=jnp.int32)
+    tree = place, jnp.zeros_like(is_meant), clearance, is_meant
     return _looked(trajectory, step, tree)[2]
 
 
-def _looked(trajectory: Trajectory, step: Step, tree: tuple) -> tuple:
+def _looked(trajectory: Trajectory, step: StepData, tree: tuple) -> tuple:
     """Who of those that are to be looked at may meet a plane, and c at the end."""
     rows = rows_at_once(*trajectory.is_above.shape)
     arrays, static = eqx.partition((trajectory, step), eqx.is_array)
@@ -85,26 +90,23 @@ def _looked(trajectory: Trajectory, step: Step, tree: tuple) -> tuple:
         )
 
     wanted = lambda some: some[3]
-    return on_wanted_rows(look, wanted, arrays, rows_of(tree), rows).tree
+    return on_wanted_rows(look, wanted, arrays, pack_rows(tree), rows).tree
 
 
-def turned_by(
-    clear: Float[Array, " m"], before: Float[Array, "m e"], after: Float[Array, "m e"]
+def clearance_after(
+    clearance: Float[Array, " m"],
+    before: Float[Array, "m e"],
+    after: Float[Array, "m e"],
 ) -> Float[Array, " m"]:
     """Clearance after a small turn."""
-    return clear - turn(before, after)
+    return clearance - direction_change(before, after)
 
 
-def turn(before: Float[Array, "m e"], after: Float[Array, "m e"]) -> Float[Array, " m"]:
-    """How far directions have moved."""
-    return norm_of_rows(unit_rows(after) - unit_rows(before))
-
-
-def _clearance(trajectory: Trajectory, step: Step) -> Float[Array, " c"]:
+def _clearance(trajectory: Trajectory, step: StepData) -> Float[Array, " c"]:
     """Its c at the end of a step without events."""
     data = step.sample
-    is_plane = jnp.any(data.normal != 0, axis=1)[None, :]
-    is_free = is_plane & ~holds(trajectory.sliding.plane, data.planes.first)
+    is_plane = data.is_plane()[None, :]
+    can_be_met = is_plane & ~contains(trajectory.sliding.plane, data.planes.first)
     side = jnp.where(trajectory.is_above, 1, -1).astype(trajectory.begin.dtype)
     height = side * matmul(unit_rows(trajectory.end.w), data.normal.T)
-    return jnp.min(jnp.where(is_free, height, jnp.inf), axis=1)
+    return jnp.min(jnp.where(can_be_met, height, jnp.inf), axis=1)

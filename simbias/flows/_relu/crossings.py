@@ -20,18 +20,18 @@ from simbias.flows._relu.event_rules import (
     Decision,
     concave_first,
     decide,
-    held_after,
     jumps_at,
+    sliding_after,
 )
 from simbias.flows._relu.events import kinds_at, kinds_of_leaving
 from simbias.flows._relu.frozen import Sample
 from simbias.flows._relu.masked_rows import (
     PAYS,
-    holds,
+    contains,
     least_and_place,
     on_some_rows,
     on_wanted_rows,
-    rows_of,
+    pack_rows,
 )
 from simbias.flows._relu.norms import largest_of_rows, norm_of_rows, rounding
 from simbias.flows._relu.single_neuron import Point, displacement, mix, point
@@ -41,42 +41,45 @@ from simbias.flows._relu.sliding import (
     project,
     sliding_normals,
 )
-from simbias.flows._relu.step_trajectory import Sliding, Step, Trajectory
+from simbias.flows._relu.step_trajectory import Sliding, StepData, Trajectory
 from simbias.numerics.conditionals import repeat_while, when
 from simbias.numerics.precision import matmul
 
 MAX_EVENTS = 64
 
 
-def follow_events(trajectory: Trajectory, step: Step, rows: int) -> Trajectory:
-    """Carry every neuron through its events, `rows` of those that may have any at once.
+def follow_events(trajectory: Trajectory, step: StepData, rows: int) -> Trajectory:
+    """Carry every neuron through its events, `rows` of the pending ones at a time.
 
-    Expects a `trajectory` that is the whole step, on which those may that are pending.
+    `trajectory` must be the whole step; only pending neurons may have events.
     """
     # Neurons that do not slide need one slot at most; a few of them are not worth a
-    # turn, nor are those of a small network worth the program.
-    few = min(rows, trajectory.begin.shape[0]) // 2
-    has_own_turn = trajectory.is_above.size >= PAYS
+    # pass of their own, nor are those of a small network worth the program.
+    fewest = min(rows, trajectory.begin.shape[0]) // 2
+    has_own_pass = trajectory.is_above.size >= PAYS
 
-    def free(trajectory):
-        is_free = trajectory.is_pending & jnp.all(trajectory.sliding.plane < 0, axis=1)
-        return is_free & (jnp.sum(is_free) > few)
+    def nonsliding(trajectory):
+        slides = jnp.any(trajectory.sliding.plane >= 0, axis=1)
+        is_nonsliding = trajectory.is_pending & ~slides
+        return is_nonsliding & (jnp.sum(is_nonsliding) > fewest)
 
     arrays, static = eqx.partition(step, eqx.is_array)
 
-    def turn(arrays, every):
+    def body(arrays, every):
         step = eqx.combine(arrays, static)
-        if has_own_turn:
-            every = on_wanted_rows(_next_event_of_free, free, step, every, rows)
+        if has_own_pass:
+            every = on_wanted_rows(
+                _next_event_of_nonsliding, nonsliding, step, every, rows
+            )
         treat = lambda some: _next_event(step, some)
         return on_some_rows(treat, every, every.tree.is_pending, rows)
 
     more = lambda every: jnp.any(every.tree.is_pending)
-    return repeat_while(more, turn)(arrays, rows_of(trajectory)).tree
+    return repeat_while(more, body)(arrays, pack_rows(trajectory)).tree
 
 
-def _next_event_of_free(step: Step, trajectory: Trajectory) -> Trajectory:
-    """`_next_event` of neurons that hold no pin."""
+def _next_event_of_nonsliding(step: StepData, trajectory: Trajectory) -> Trajectory:
+    """`_next_event` of neurons that do not slide."""
     slots = trajectory.sliding
     one = jax.tree.map(lambda v: v[:, :1], slots)
     new = _next_event(step, replace(trajectory, sliding=one))
@@ -86,7 +89,7 @@ def _next_event_of_free(step: Step, trajectory: Trajectory) -> Trajectory:
     return replace(new, sliding=sliding)
 
 
-def _next_event(step: Step, trajectory: Trajectory) -> Trajectory:
+def _next_event(step: StepData, trajectory: Trajectory) -> Trajectory:
     found, k, begin, there = _first_event(trajectory, step)
     # A neuron that does not slide, in one slot, meets no planes that depend on each
     # other.
@@ -101,27 +104,27 @@ def _next_event(step: Step, trajectory: Trajectory) -> Trajectory:
     return jax.tree.map(pick, new, old)
 
 
-def may_meet(trajectory: Trajectory, step: Step) -> Bool[Array, " c"]:
+def may_meet(trajectory: Trajectory, step: StepData) -> Bool[Array, " c"]:
     """Whether a w·x ends on the wrong side, or might dip there in between."""
     cubic, rounding = _distances(trajectory, step)
-    # Pinned pairs are at 0 at both ends.
+    # A neuron is at 0 at both ends of the planes that it slides on.
     return jnp.any((cubic.h1 < -rounding) | may_dip(cubic, rounding), axis=1)
 
 
 def _first_event(
-    trajectory: Trajectory, step: Step
+    trajectory: Trajectory, step: StepData
 ) -> tuple[Bool[Array, " c"], Int[Array, " c"], Float[Array, " c"], Point]:
     """Earliest zero of a w·x on the rest of the step, by cubic Hermite interpolation.
 
     Returns:
-        Whether there is one, its sample, its time as a fraction of the step, and the
-        weights there (without velocities' use: they are those of the start).
+        Whether there is one, its plane, its time as a fraction of the step, and the
+        weights there (velocities are placeholders).
     """
     start, end = trajectory.start, trajectory.end
     cubic, rounding = _distances(trajectory, step)
-    is_free = ~holds(trajectory.sliding.plane, step.sample.planes.first)
-    among = (cubic, rounding, is_free)
-    is_odd = jnp.any(is_free & ~is_plain(cubic, rounding))
+    can_be_met = ~contains(trajectory.sliding.plane, step.sample.planes.first)
+    among = (cubic, rounding, can_be_met)
+    is_odd = jnp.any(can_be_met & ~is_plain(cubic, rounding))
     dipping = when(lambda among, _: _earliest(rough_root, *among))
     least, k = dipping(is_odd, among, _earliest(plain_root, *among))
     found = jnp.isfinite(least)
@@ -140,14 +143,14 @@ def _earliest(
     root: Callable[..., Float[Array, "c n"]],
     cubic: Cubic,
     rounding: Float[Array, ""],
-    is_free: Bool[Array, "c n"],
+    can_be_met: Bool[Array, "c n"],
 ) -> tuple[Float[Array, " c"], Int[Array, " c"]]:
-    return least_and_place(jnp.where(is_free, root(cubic, rounding), jnp.inf))
+    return least_and_place(jnp.where(can_be_met, root(cubic, rounding), jnp.inf))
 
 
 def _redirected(
     trajectory: Trajectory,
-    step: Step,
+    step: StepData,
     begin: Float[Array, " c"],
     there: Point,
     decision: Decision,
@@ -158,10 +161,10 @@ def _redirected(
     new and the old moments: what the frozen step knows better than they is kept.
     """
     data, sliding, plane = step.sample, trajectory.sliding, decision.plane
-    early = trajectory.early - decision.swing(step.before, step)
-    late = trajectory.late - decision.swing(step.after, step)
+    early = trajectory.early - decision.moment_loss(step.before, step)
+    late = trajectory.late - decision.moment_loss(step.after, step)
     old_normals = sliding_normals(data.normal, sliding.plane)
-    new_plane, is_full = held_after(sliding.plane, decision)
+    new_plane, is_full = sliding_after(sliding.plane, decision)
     normals = sliding_normals(data.normal, new_plane)
     dual = dual_basis(normals)
     left, is_frozen = (1 - begin) * step.length, data.is_output_frozen
@@ -199,8 +202,8 @@ def _redirected(
         sliding=Sliding(
             plane=new_plane,
             dual=dual,
-            below=below,
-            above=above,
+            speed_below=below,
+            speed_above=above,
             excursion=jnp.where(decision.is_kept, sliding.excursion, 0),
         ),
         early=early,
@@ -238,7 +241,9 @@ def _kept_on_side(
     return w + back[:, None] * along, jnp.abs(back) * jnp.sqrt(square)
 
 
-def _distances(trajectory: Trajectory, step: Step) -> tuple[Cubic, Float[Array, ""]]:
+def _distances(
+    trajectory: Trajectory, step: StepData
+) -> tuple[Cubic, Float[Array, ""]]:
     """w·u on the rest of the step in units of |w|, and below what it has no sign.
 
     Positive on the side that the neuron is on.  A neuron whose sliding lets it hardly

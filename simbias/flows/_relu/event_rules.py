@@ -5,10 +5,16 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.flows._relu.masked_rows import holds, least_and_place, with_flips
+from simbias.flows._relu.masked_rows import contains, least_and_place, with_flips
 from simbias.flows._relu.single_neuron import Point, mix
-from simbias.flows._relu.sliding import dual_basis, jumps, project, sliding_normals
-from simbias.flows._relu.step_trajectory import Step, Trajectory
+from simbias.flows._relu.sliding import (
+    dual_basis,
+    jumps,
+    moment_loss,
+    project,
+    sliding_normals,
+)
+from simbias.flows._relu.step_trajectory import StepData, Trajectory
 from simbias.flows._relu.subgradient import box_least_norm
 from simbias.numerics.planes import Planes
 from simbias.numerics.precision import matmul
@@ -19,7 +25,7 @@ _SHORT = 8
 
 def concave_first(
     trajectory: Trajectory,
-    step: Step,
+    step: StepData,
     k: Int[Array, " c"],
     begin: Float[Array, " c"],
     there: Point,
@@ -36,13 +42,13 @@ def concave_first(
     normals = sliding_normals(unit, planes)
     along = lambda v: matmul(v, unit.T)
     is_dependent = 1 - _share_in_span(normals, unit) < _dependence(unit)
-    is_plane = jnp.any(unit != 0, axis=1)[None, :]
-    is_free = is_plane & ~holds(planes, step.sample.planes.first)
+    is_plane = step.sample.is_plane()[None, :]
+    can_be_met = is_plane & ~contains(planes, step.sample.planes.first)
     side = jnp.where(trajectory.is_above, 1, -1)
     approach = -side * along(trajectory.end.w - there.w)
     every = jnp.broadcast_to(jnp.arange(unit.shape[0])[None, :], approach.shape)
     is_concave = jumps_at(there.a, every, begin, step) > 0
-    is_first = is_dependent & is_free & is_concave & (approach > 0)
+    is_first = is_dependent & can_be_met & is_concave & (approach > 0)
     least, first = least_and_place(jnp.where(is_first, -approach, 0))
     slides = jnp.any(sliding >= 0, axis=1)
     return jnp.where(slides & (least < 0), first, k)
@@ -58,12 +64,12 @@ class Decision(NamedTuple):
     starts_sliding: Bool[Array, " c"]
     stays: Bool[Array, " c"]
 
-    def swing(self, pull: Float[Array, "n k"], step: Step) -> Float[Array, "c k e"]:
+    def moment_loss(
+        self, pull: Float[Array, "n k"], step: StepData
+    ) -> Float[Array, "c k e"]:
         """What the moment loses by the planes that change sides."""
-        normal = step.sample.normal[self.plane]
-        weight = self.gain.astype(normal.dtype) * (1 - step.slope)
-        part = (weight[:, :, None] * pull[self.plane])[:, :, :, None]
-        return jnp.sum(part * normal[:, :, None, :], axis=1)
+        normals = step.sample.normal[self.plane]
+        return moment_loss(self.gain, pull[self.plane], normals, step.slope)
 
     def sides(self, is_above: Bool[Array, "c n"], planes: Planes) -> Bool[Array, "c n"]:
         """Those of all planes afterwards."""
@@ -72,7 +78,7 @@ class Decision(NamedTuple):
 
 def decide(
     trajectory: Trajectory,
-    step: Step,
+    step: StepData,
     k: Int[Array, " c"],
     begin: Float[Array, " c"],
     there: Point,
@@ -102,8 +108,8 @@ def decide(
     change = jnp.where(was_above, -1.0, jnp.where(can_slide, 0.0, 1.0))
     change = change.astype(drive.dtype)
     drive = drive + (change * jump[:, -1])[:, None] * normal
-    is_free = is_used.at[:, -1].set(can_slide)
-    verdict = box_least_norm(normals, drive, jnp.maximum(-jump, 0), is_free)
+    is_undecided = is_used.at[:, -1].set(can_slide)
+    verdict = box_least_norm(normals, drive, jnp.maximum(-jump, 0), is_undecided)
     starts_sliding = can_slide & (verdict[:, -1] == 0)
     stays = can_slide & (verdict[:, -1] == jnp.where(was_above, 1, -1))
     gain = (is_used & (verdict > 0)).astype(jnp.int32)
@@ -120,10 +126,10 @@ def decide(
     )
 
 
-def held_after(
+def sliding_after(
     plane: Int[Array, "c p"], decision: Decision
 ) -> tuple[Int[Array, "c p"], Bool[Array, " c"]]:
-    """The planes that neurons are held on now, and whether one found no slot."""
+    """The planes that neurons slide on now, and whether one found no slot."""
     plane = jnp.where(decision.is_kept, plane, -1)
     is_full = decision.starts_sliding & jnp.all(plane >= 0, axis=1)
     room = jnp.arange(plane.shape[1])[None, :] == jnp.argmin(plane, 1)[:, None]
@@ -135,7 +141,7 @@ def jumps_at(
     a: Float[Array, "c k"],
     plane: Int[Array, "c s"],
     begin: Float[Array, " c"],
-    step: Step,
+    step: StepData,
 ) -> Float[Array, "c s"]:
     """`jumps` of planes at a fraction of the step, residuals linear in time."""
     t = begin[:, None, None]

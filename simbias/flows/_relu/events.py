@@ -11,13 +11,13 @@ PLACES = 64
 
 
 class EventKind(enum.IntEnum):
-    """What a neuron does at a hyperplane; 0 is none of it."""
+    """What a neuron does at a hyperplane, 0 for nothing; up is along the normal."""
 
-    ACTIVATES = 1
-    DEACTIVATES = 2
+    CROSSES_UP = 1
+    CROSSES_DOWN = 2
     SLIDES = 3
-    LEAVES_ACTIVE = 4
-    LEAVES_INACTIVE = 5
+    LEAVES_UP = 4
+    LEAVES_DOWN = 5
 
 
 class Events(eqx.Module):
@@ -64,7 +64,7 @@ def kinds_at(
     is_above: Bool[Array, "c s"], starts_sliding: Bool[Array, "c s"]
 ) -> Int[Array, "c s"]:
     """What a neuron that was free did, by where it is afterwards."""
-    crossed = jnp.where(is_above, EventKind.ACTIVATES, EventKind.DEACTIVATES)
+    crossed = jnp.where(is_above, EventKind.CROSSES_UP, EventKind.CROSSES_DOWN)
     return jnp.where(starts_sliding, EventKind.SLIDES, crossed).astype(jnp.int32)
 
 
@@ -72,14 +72,14 @@ def kinds_of_leaving(
     is_above: Bool[Array, "c s"], leaves: Bool[Array, "c s"]
 ) -> Int[Array, "c s"]:
     """To which side a neuron left a plane that it slid on."""
-    kind = jnp.where(is_above, EventKind.LEAVES_ACTIVE, EventKind.LEAVES_INACTIVE)
+    kind = jnp.where(is_above, EventKind.LEAVES_UP, EventKind.LEAVES_DOWN)
     return jnp.where(leaves, kind, 0).astype(jnp.int32)
 
 
 class Log(eqx.Module):
     """The events of a member, in the order of their steps and times.
 
-    What has no room is left out; `size` says how many are in.
+    Events beyond the capacity are left out; `size` counts those that are in.
     """
 
     time: Float[Array, " q"]

@@ -19,17 +19,22 @@ class Sample(eqx.Module):
     """Inputs, one coordinate longer with a hidden bias, and their hyperplanes.
 
     `normal` is the unit normal of a plane in the place of its first row, 0 elsewhere.
+    `norm_x` is |x| of every row.
     `is_output_frozen` says that output weights are held fixed: a' = 0.
     """
 
     x: Float[Array, "n e"]
     normal: Float[Array, "n e"]
-    length: Float[Array, " n"]
+    norm_x: Float[Array, " n"]
     planes: Planes
     y: Float[Array, "n k"]
     weight: Float[Array, " n"]
     loss: Loss = eqx.field(static=True)
     is_output_frozen: bool = eqx.field(static=True, default=False)
+
+    def is_plane(self) -> Bool[Array, " n"]:
+        """Which rows hold the normal of a plane."""
+        return jnp.any(self.normal != 0, axis=1)
 
     def residual(self, prediction: Float[Array, "n k"]) -> Float[Array, "n k"]:
         """Residuals r = ∂L/∂f, the 1/n of the loss included; 0 on padding."""
@@ -37,11 +42,15 @@ class Sample(eqx.Module):
 
     def pulls(self, residual: Float[Array, "n k"]) -> Float[Array, "n k"]:
         """R = Σ |x| r over the samples of each plane, in the place of its first."""
-        return self.planes.totals(self.length[:, None] * residual)
+        return self.planes.totals(self.norm_x[:, None] * residual)
 
 
-class Rates(NamedTuple):
-    """Velocities w', a', and what they are made of: moments M and residuals r."""
+class FlowVector(NamedTuple):
+    """A velocity (w', a') with the moments M and residuals r that it is made of.
+
+    A state (w, a), or an error of it, has the same form: a Runge–Kutta method adds
+    multiples of velocities to it.  Its moments and residuals mean nothing.
+    """
 
     w: Float[Array, "..."]
     a: Float[Array, "..."]
@@ -93,9 +102,9 @@ class FrozenField(eqx.Module):
     the processor's vectors, which halves the time of an evaluation.
 
     Attributes:
-        pattern: S, 1 where active and the negative slope elsewhere (sliding too), in
-            tiles of neurons; as truth values if there are several tiles, which then
-            become numbers one at a time, in the cache.
+        pattern: S, 1 where active and the negative slope elsewhere; a sliding neuron
+            counts as below.  In tiles of neurons: truth values if there are several
+            tiles, which become numbers one at a time, in the cache.
         normals: of planes slid on, see `sliding_normals`.
         dual: their `dual_basis`.
         sample: the data.
@@ -110,7 +119,7 @@ class FrozenField(eqx.Module):
     slope: float = eqx.field(static=True)
     group: int = eqx.field(static=True, default=1)
 
-    def __call__(self, w: Float[Array, "e m"], a: Float[Array, "k m"]) -> "Rates":
+    def __call__(self, w: Float[Array, "e m"], a: Float[Array, "k m"]) -> "FlowVector":
         """Rates, with neurons last."""
         (e, m), (k, n), x = w.shape, self.sample.y.T.shape, self.sample.x.T
         product = (a[:, None, :] * w[None, :, :]).reshape(k * e, m)
@@ -119,8 +128,8 @@ class FrozenField(eqx.Module):
         summed = self._sum_over_neurons(product).reshape(k, e, n)
         prediction = jnp.sum(summed * x[None, :, :], axis=1)
         residual = self.sample.residual(prediction.T).T
-        pulls = (residual[:, None, :] * x[None, :, :]).reshape(k * e, n)
-        moment = -self._sum_over_samples(pulls, m // self.group)
+        products = (residual[:, None, :] * x[None, :, :]).reshape(k * e, n)
+        moment = -self._sum_over_samples(products, m // self.group)
         if self.group > 1:
             moment = jnp.repeat(moment, self.group, axis=1)
         return rates_under(
@@ -165,11 +174,11 @@ def rates_under(
     normals: Float[Array, "p e m"],
     dual: Float[Array, "p e m"],
     sample: Sample,
-) -> Rates:
+) -> FlowVector:
     """Rates of neurons from their moments: wⱼ' = P Mⱼᵀ aⱼ, aⱼ' = Mⱼ wⱼ."""
     drive = jnp.sum(a[:, None, :] * moment, axis=0)
     part = jnp.sum(dual * drive[None, :, :], axis=1)
-    return Rates(
+    return FlowVector(
         w=drive - jnp.sum(part[:, None, :] * normals, axis=0),
         a=output_rates(moment * w[None, :, :], sample.is_output_frozen),
         moment=moment,
@@ -215,15 +224,15 @@ def _factor(
     return jnp.where(is_active, jnp.ones((), dtype), jnp.asarray(slope, dtype))
 
 
-def neurons_last(rates: Rates) -> Rates:
+def neurons_last(rates: FlowVector) -> FlowVector:
     """From the layout of the weights to that of the field."""
-    return Rates(
+    return FlowVector(
         rates.w.T, rates.a.T, jnp.moveaxis(rates.moment, 0, -1), rates.residual.T
     )
 
 
-def neurons_first(rates: Rates) -> Rates:
+def neurons_first(rates: FlowVector) -> FlowVector:
     """From the layout of the field to that of the weights."""
-    return Rates(
+    return FlowVector(
         rates.w.T, rates.a.T, jnp.moveaxis(rates.moment, -1, 0), rates.residual.T
     )

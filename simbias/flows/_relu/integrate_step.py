@@ -12,15 +12,15 @@ from simbias.flows._relu.by_class import frozen_step
 from simbias.flows._relu.clearance import prospect
 from simbias.flows._relu.crossings import follow_events
 from simbias.flows._relu.events import Events, no_events
-from simbias.flows._relu.frozen import Rates, Sample, neurons_first
+from simbias.flows._relu.frozen import FlowVector, Sample, neurons_first
 from simbias.flows._relu.masked_rows import rows_at_once
 from simbias.flows._relu.neuron_state import NeuronState
 from simbias.flows._relu.noninteracting import follow_noninteracting
 from simbias.flows._relu.single_neuron import Point
 from simbias.flows._relu.smooth_step import Stiffness
-from simbias.flows._relu.step_trajectory import Step, Trajectory
+from simbias.flows._relu.step_trajectory import StepData, Trajectory
 from simbias.flows._shared.solvers import error_order
-from simbias.numerics.conditionals import when
+from simbias.numerics.conditionals import if_else
 
 # Events of a share of the neurons are followed at a time, or of so many.
 _PARTS, _FEWEST = 16, 16
@@ -29,7 +29,7 @@ _PARTS, _FEWEST = 16, 16
 class Options(NamedTuple):
     """What the user chose, and the activation; `rows` None is as many as are fast.
 
-    `rtol` may differ from member to member.
+    `rtol` may differ between members.
     """
 
     solver: diffrax.AbstractERK
@@ -37,9 +37,9 @@ class Options(NamedTuple):
     slope: float
     rows: int | None
     max_steps: int
-    has_events: bool
+    records_events: bool
 
-    def rows_of(self, m: int, n: int) -> int:
+    def row_count(self, m: int, n: int) -> int:
         """Neurons whose events are followed at a time, of m on n samples."""
         if self.rows is None:
             return rows_at_once(max(m // _PARTS, _FEWEST), n)
@@ -47,17 +47,17 @@ class Options(NamedTuple):
 
 
 class IntegratedStep(NamedTuple):
-    """Where that is, and how it was come to.
+    """Result of the step before coupling and release.
 
-    `end` and `late` are those with the old pattern; neurons first.  `clear` is the
-    clearance at the end, 0 where it is not known.
+    `end`, its `error` and `end_rates`, the field there, are those of the frozen
+    pattern; neurons first.  `clearance` is that at the end, 0 where it is not known.
     """
 
     trajectory: Trajectory
-    clear: Float[Array, " m"] | None
-    end: Rates
-    error: Rates
-    late: Rates
+    clearance: Float[Array, " m"] | None
+    end: FlowVector
+    error: FlowVector
+    end_rates: FlowVector
     order: Float[Array, ""]
     evaluations: Int[Array, ""]
     stiffness: Stiffness | None
@@ -73,59 +73,57 @@ def integrate_step(
 ) -> IntegratedStep:
     """By a frozen step and its events, or of every neuron by itself."""
 
-    def together(here, _):
-        neurons, sample, length, rtol, stiffness = here
+    def together(context):
+        (neurons, sample, length, rtol, stiffness), _ = context
         smooth = frozen_step(
             neurons, sample, length, options.solver, options.slope, stiffness
         )
-        end, error, late = map(neurons_first, smooth[:3])
+        end, error, end_rates = map(neurons_first, smooth[:3])
         none = no_events(len(neurons.w), neurons.w.dtype)
         trajectory = whole_step(
-            neurons, end, late, none if options.has_events else None
+            neurons, end, end_rates, none if options.records_events else None
         )
-        pulls = sample.pulls(neurons.rates.residual), sample.pulls(late.residual)
-        step = Step(sample, *pulls, length, options.slope, rtol)
-        ahead = prospect(trajectory, step, neurons.clear)
+        pulls = sample.pulls(neurons.rates.residual), sample.pulls(end_rates.residual)
+        step = StepData(sample, *pulls, length, options.slope, rtol)
+        ahead = prospect(trajectory, step, neurons.clearance)
         trajectory = replace(trajectory, is_pending=ahead.is_pending)
         trajectory = follow_events(
-            trajectory, step, options.rows_of(*neurons.is_above.shape)
+            trajectory, step, options.row_count(*neurons.is_above.shape)
         )
-        clear = ahead.clear
-        if clear is not None:
-            clear = jnp.where(trajectory.event_count > 0, 0, clear)
-        return IntegratedStep(trajectory, clear, end, error, late, *smooth[3:])
+        clearance = ahead.clearance
+        if clearance is not None:
+            clearance = jnp.where(trajectory.event_count > 0, 0, clearance)
+        return IntegratedStep(trajectory, clearance, end, error, end_rates, *smooth[3:])
 
-    def noninteracting(context, _):
+    def noninteracting(context):
         (neurons, sample, length, rtol, stiffness), is_noninteracting = context
         rates = neurons.rates
-        trajectory = whole_step(neurons, Rates(neurons.w, neurons.a, *rates[2:]), rates)
+        trajectory = whole_step(
+            neurons, FlowVector(neurons.w, neurons.a, *rates[2:]), rates
+        )
         pull = sample.pulls(rates.residual)
-        step = Step(sample, pull, pull, length, options.slope, rtol)
-        trajectory, clear = follow_noninteracting(
-            trajectory, step, is_noninteracting, neurons.clear
+        step = StepData(sample, pull, pull, length, options.slope, rtol)
+        trajectory, clearance = follow_noninteracting(
+            trajectory, step, is_noninteracting, neurons.clearance
         )
         end = rates._replace(w=trajectory.end.w, a=trajectory.end.a)
         none = jax.tree.map(jnp.zeros_like, rates)
         order = jnp.asarray(error_order(options.solver), length.dtype)
         return IntegratedStep(
-            trajectory, clear, end, none, rates, order, jnp.int32(1), stiffness
+            trajectory, clearance, end, none, rates, order, jnp.int32(1), stiffness
         )
 
     here = neurons, sample, length, options.rtol, stiffness
     if is_noninteracting is None:
-        return together(here, None)
-    shapes = jax.eval_shape(together, here, None)
-    integrated = jax.tree.map(lambda v: jnp.zeros(v.shape, v.dtype), shapes)
-    integrated = when(together)(~is_noninteracting, here, integrated)
-    return when(noninteracting)(
-        is_noninteracting, (here, is_noninteracting), integrated
-    )
+        return together((here, None))
+    context = here, is_noninteracting
+    return if_else(noninteracting, together)(is_noninteracting, context)
 
 
 def whole_step(
     neurons: NeuronState,
-    end: Rates,
-    late: Rates,
+    end: FlowVector,
+    end_rates: FlowVector,
     events: Events | None = None,
 ) -> Trajectory:
     """A whole step for every neuron, before any event."""
@@ -135,11 +133,11 @@ def whole_step(
     return Trajectory(
         begin=none,
         start=Point(w0, neurons.a, neurons.rates.w, neurons.rates.a),
-        end=Point(w1, end.a, late.w, late.a),
+        end=Point(w1, end.a, end_rates.w, end_rates.a),
         is_above=neurons.is_above,
         sliding=neurons.sliding,
         early=neurons.rates.moment,
-        late=late.moment,
+        late=end_rates.moment,
         shift=none,
         lag=none,
         event_count=zero,

@@ -49,24 +49,24 @@ class Rows(eqx.Module):
         return jax.tree.unflatten(self.structure, leaves)
 
 
-def rows_of(tree: PyTree) -> Rows:
+def pack_rows(tree: PyTree) -> Rows:
     """The leaves of a tree side by side."""
     leaves, structure = jax.tree.flatten(tree)
-    members: list[list[Array]] = []
+    columns: list[list[Array]] = []
     block_of: dict[jnp.dtype, int] = {}
     parts: list[_Part] = []
     for leaf in leaves:
         width = math.prod(leaf.shape[1:])
         flat = leaf.reshape(leaf.shape[0], width)
-        block = len(members)
+        block = len(columns)
         if width <= _NARROW:
             block = block_of.setdefault(leaf.dtype, block)
-        if block == len(members):
-            members.append([])
-        start = sum(v.shape[1] for v in members[block])
-        members[block].append(flat)
+        if block == len(columns):
+            columns.append([])
+        start = sum(v.shape[1] for v in columns[block])
+        columns[block].append(flat)
         parts.append(_Part(block, start, start + width, leaf.shape[1:]))
-    blocks = tuple(v[0] if len(v) == 1 else jnp.concatenate(v, 1) for v in members)
+    blocks = tuple(v[0] if len(v) == 1 else jnp.concatenate(v, 1) for v in columns)
     return Rows(blocks, tuple(parts), structure)
 
 
@@ -94,11 +94,11 @@ def on_wanted_rows(
     """
     arrays, static = eqx.partition(context, eqx.is_array)
 
-    def turn(arrays, rows):
+    def body(arrays, rows):
         treat = lambda some: change(eqx.combine(arrays, static), some)
         return on_some_rows(treat, rows, wanted(rows.tree), count)
 
-    return repeat_while(lambda rows: jnp.any(wanted(rows.tree)), turn)(arrays, rows)
+    return repeat_while(lambda rows: jnp.any(wanted(rows.tree)), body)(arrays, rows)
 
 
 def on_some_rows(
@@ -113,7 +113,7 @@ def on_some_rows(
     (index,) = jnp.nonzero(is_wanted, size=min(count, m), fill_value=m)
     some = jax.tree.map(lambda v: v.at[index].get(mode="clip"), rows)
     put = lambda old, new: old.at[index].set(new, mode="drop")
-    return jax.tree.map(put, rows, rows_of(change(some.tree)))
+    return jax.tree.map(put, rows, pack_rows(change(some.tree)))
 
 
 def least_and_place(
@@ -128,7 +128,7 @@ def least_and_place(
     return least[:, 0], jnp.max(jnp.where(value == least, place, 0), axis=1)
 
 
-def holds(slots: Int[Array, "c s"], place: Int[Array, " n"]) -> Bool[Array, "c n"]:
+def contains(slots: Int[Array, "c s"], place: Int[Array, " n"]) -> Bool[Array, "c n"]:
     """Which of some places are in a row's slots."""
     place = place[None, :].astype(slots.dtype)
     # Slot by slot, all in one fused pass; `any` over a third axis is ten times slower.
@@ -145,6 +145,6 @@ def with_flips(
     first: Int[Array, " n"],
 ) -> Bool[Array, "c n"]:
     """Sides after some planes were crossed upwards (gain 1) or downwards (−1)."""
-    goes_up = holds(jnp.where(gain > 0, plane, -1), first)
-    goes_down = holds(jnp.where(gain < 0, plane, -1), first)
+    goes_up = contains(jnp.where(gain > 0, plane, -1), first)
+    goes_down = contains(jnp.where(gain < 0, plane, -1), first)
     return (is_above | goes_up) & ~goes_down

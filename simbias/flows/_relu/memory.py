@@ -11,15 +11,15 @@ from simbias.flows._relu.noninteracting import noninteracting_length
 from simbias.flows._relu.smooth_step import Stiffness
 from simbias.numerics.planes import Planes
 
-# Steps of neurons that do not feel each other are taken if they are so much longer.
+# Noninteracting steps are taken if they are so much longer than the others.
 _WORTH = 2
 
 
 class ReluMemory(eqx.Module):
     """What a step needs from those before it.
 
-    `trust` shortens steps of every neuron by itself after one that was not kept; None
-    where there are none.
+    `trust` is a factor on the length of noninteracting steps, quartered when one is
+    rejected; None if no such steps are taken.
     """
 
     planes: Planes
@@ -35,7 +35,7 @@ class ReluMemory(eqx.Module):
 def next_length(
     memory: ReluMemory, sample: Sample, rtol: Float[Array, ""]
 ) -> tuple[Float[Array, ""], Bool[Array, ""]]:
-    """Length of the next step, and whether it is one of every neuron by itself."""
+    """Length of the next step, and whether it is a noninteracting one."""
     if memory.trust is None:
         return memory.length, jnp.array(False)
     noninteracting = noninteracting_length(memory.neurons, sample, rtol) * memory.trust

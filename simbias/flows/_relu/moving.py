@@ -1,12 +1,12 @@
-"""Neurons on their way under a field that stands still, and the lines they go along."""
+"""Neurons that move under constant residuals, and the lines they move along."""
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Shaped
 
 from simbias.flows._relu.norms import rounding
-from simbias.flows._relu.sliding import project
-from simbias.flows._relu.step_trajectory import Step
+from simbias.flows._relu.sliding import project, sliding_normals
+from simbias.flows._relu.step_trajectory import Sliding, StepData
 
 # A neuron may meet every plane so many times in a step, and some more.
 _ROUNDS, _MORE = 8, 64
@@ -15,9 +15,22 @@ _ROUNDS, _MORE = 8, 64
 class Moving(eqx.Module):
     """What changes of a neuron while it only crosses planes.
 
-    `tau` and `is_above` are those of a look at some planes: how far the neuron has come
-    since, and its sides of these planes.  `share` is the length of its next batch,
-    which `waits` for so many looks, the next time for its `patience`.
+    A look chooses the planes that may be met next.
+
+    Attributes:
+        w: input weights.
+        a: output weight.
+        moment: M.
+        begin: the time it has come to, as a fraction of the step.
+        is_above: its sides of the planes of the last look.
+        event_count: events in this step.
+        crossings: crossings in this step.
+        tau: how far it has come, in τ, since the last look.
+        goes: whether it still moves.
+        is_held_up: whether it is at a plane that it may not just cross.
+        share: length of its next batch as a share of |w|.
+        waits: looks until the next batch is tried.
+        patience: how many looks it waits after the next batch that is not worth it.
     """
 
     w: Float[Array, "c e"]
@@ -102,12 +115,18 @@ def velocity_of(
     return jnp.sign(a)[:, None] * project(moment, sliding.normals, sliding.dual)
 
 
-def most_events(step: Step) -> int:
+def sliding_planes(sliding: Sliding, step: StepData) -> SlidingPlanes:
+    """The planes that neurons slide on, with their normals."""
+    normals = sliding_normals(step.sample.normal, sliding.plane)
+    return SlidingPlanes(sliding.plane, normals, sliding.dual)
+
+
+def most_events(step: StepData) -> int:
     """A neuron that meets more planes than that in a step gets nowhere."""
     return _ROUNDS * step.sample.x.shape[0] + _MORE
 
 
-def slack_of(step: Step) -> Float[Array, ""]:
+def slack_of(step: StepData) -> Float[Array, ""]:
     """Speeds below this are roundings of the sum that they are."""
     return 2 * rounding(step.before) * jnp.sum(jnp.abs(step.before))
 

@@ -9,10 +9,10 @@ from simbias.flows._relu.activation_classes import (
     activation_classes,
     may_be_worth_it,
 )
-from simbias.flows._relu.aggregated import Aggregated
-from simbias.flows._relu.frozen import Rates, Sample, frozen_field, neurons_first
+from simbias.flows._relu.frozen import FlowVector, Sample, frozen_field, neurons_first
 from simbias.flows._relu.masked_rows import PAYS
 from simbias.flows._relu.norms import norm_of_rows, rounding, rounding_of
+from simbias.flows._relu.represented_neurons import RepresentedNeurons
 from simbias.flows._relu.sliding import jumps
 from simbias.flows._relu.step_trajectory import Sliding, no_sliding
 from simbias.numerics.conditionals import when
@@ -28,18 +28,18 @@ _FIRST = 1e-2
 class NeuronState(eqx.Module):
     """Weights, the side of every hyperplane they are on, and the field there.
 
-    `classes` and `clear` (see `clearance`) are None where they are not worth knowing,
-    `aggregated` is None but in a network that stands for a wide one (`aggregation`).
+    `classes` and `clearance` are None where they are not worth knowing.  `represented`
+    is None except in a network that stands for a wide one (`aggregation`).
     """
 
     w: Float[Array, "m e"]
     a: Float[Array, "m k"]
     is_above: Bool[Array, "m n"]
     sliding: Sliding
-    rates: Rates
+    rates: FlowVector
     classes: ActivationClasses | None
-    clear: Float[Array, " m"] | None
-    aggregated: Aggregated | None = None
+    clearance: Float[Array, " m"] | None
+    represented: RepresentedNeurons | None = None
 
 
 def first_neurons(
@@ -68,15 +68,15 @@ def first_neurons(
     goes_up = _side(a, rates(is_above), sample, slope)[:, sample.planes.first]
     is_above = jnp.where(is_on & ~is_dead, goes_up, is_above)
     is_worth_it = may_be_worth_it(len(w), w.shape[1] + a.shape[1])
-    few = activation_classes(is_above, sliding) if is_worth_it else None
+    classes = activation_classes(is_above, sliding) if is_worth_it else None
     # Classes can be aggregated only where it is known how far their neurons may turn.
     is_worth_it |= len(w) * len(sample.x) >= PAYS
-    clear = jnp.zeros(w.shape[:1], w.dtype) if is_worth_it else None
-    return NeuronState(w, a, is_above, sliding, rates(is_above), few, clear)
+    clearance = jnp.zeros(w.shape[:1], w.dtype) if is_worth_it else None
+    return NeuronState(w, a, is_above, sliding, rates(is_above), classes, clearance)
 
 
 def _side(
-    a: Float[Array, "m k"], rates: Rates, sample: Sample, slope: float
+    a: Float[Array, "m k"], rates: FlowVector, sample: Sample, slope: float
 ) -> Bool[Array, "m n"]:
     """Whether a neuron on a plane starts above it, in the place of its first row.
 
@@ -86,14 +86,14 @@ def _side(
     knows nothing of the order of the samples.
     """
     planes = sample.planes
-    pull = sample.length[:, None] * rates.residual
-    split = lambda kept: planes.totals(jnp.where(kept[:, None], pull, 0))
+    sample_pull = sample.norm_x[:, None] * rates.residual
+    split = lambda kept: planes.totals(jnp.where(kept[:, None], sample_pull, 0))
     gain = lambda total: jumps(
         a, jnp.broadcast_to(total, (len(a), *total.shape)), slope
     )
     up = gain(split(~planes.is_reversed))
     down = -gain(split(planes.is_reversed))
-    size = jnp.sum(jnp.abs(a), axis=1, keepdims=True) * jnp.sum(jnp.abs(pull))
+    size = jnp.sum(jnp.abs(a), axis=1, keepdims=True) * jnp.sum(jnp.abs(sample_pull))
     limit = _NOTHING * jnp.finfo(a.dtype).eps * size
     speed = products(rates.w, sample)
     greater = up + down
@@ -124,7 +124,7 @@ def nonunique_at_start(
     """
     w, a = neurons.w, neurons.a
     h = products(w, sample)
-    is_plane = jnp.any(sample.normal != 0, axis=1)[None, :]
+    is_plane = sample.is_plane()[None, :]
     is_on = (jnp.abs(h) <= rounding_of(w)) & is_plane
     pull = sample.pulls(neurons.rates.residual)
     jump = jumps(a, jnp.broadcast_to(pull, (len(a), *pull.shape)), slope)
@@ -160,7 +160,7 @@ def nonunique_at_apex(
     none = jnp.zeros_like(arrives)
     is_open = when(look)(jnp.any(arrives), (a, pull), none)
     # On a single plane the speeds on both sides say it all.
-    is_plane = sample.planes.is_first() & jnp.any(sample.normal != 0, axis=1)
+    is_plane = sample.planes.is_first() & sample.is_plane()
     return (arrives & is_open & (jnp.sum(is_plane) > 1)).astype(jnp.int32)
 
 
@@ -179,10 +179,10 @@ def rates_at(
     sliding: Sliding,
     sample: Sample,
     slope: float,
-    aggregated: Aggregated | None = None,
-) -> Rates:
+    represented: RepresentedNeurons | None = None,
+) -> FlowVector:
     """The field, evaluated anew."""
-    sides = is_above if aggregated is None else aggregated.of_class(is_above)
+    sides = is_above if represented is None else represented.of_class(is_above)
     field = frozen_field(sides, slope, sliding.plane, sliding.dual, sample)
     return neurons_first(field(w.T, a.T))
 

@@ -1,6 +1,6 @@
-"""Neurons that do not feel each other yet, each followed by itself, exactly.
+"""Neurons that do not interact yet, each integrated by itself, exactly.
 
-While f is next to nothing the residuals stand still, and so does the moment M of every
+While f is nearly 0 the residuals are constant, and so is the moment M of every
 activation pattern.  In the time τ with dτ = |a| dt the input weights of a neuron then
 move on straight lines from one hyperplane to the next,
 
@@ -22,19 +22,24 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from simbias.flows._relu.clearance import clearance_anew, turn
-from simbias.flows._relu.event_rules import concave_first, decide, held_after
-from simbias.flows._relu.exact_rays import cross_planes, next_plane
+from simbias.flows._relu.clearance import clearance_anew
+from simbias.flows._relu.event_rules import concave_first, decide, sliding_after
 from simbias.flows._relu.frozen import Sample
 from simbias.flows._relu.masked_rows import (
     on_some_rows,
     on_wanted_rows,
+    pack_rows,
     rows_at_once,
-    rows_of,
 )
-from simbias.flows._relu.moving import line_of, most_events, slack_of
+from simbias.flows._relu.moving import (
+    line_of,
+    most_events,
+    slack_of,
+    sliding_planes,
+    velocity_of,
+)
 from simbias.flows._relu.neuron_state import NeuronState
-from simbias.flows._relu.norms import norm_of_rows, rounding
+from simbias.flows._relu.norms import direction_change, norm_of_rows, rounding
 from simbias.flows._relu.single_neuron import Point
 from simbias.flows._relu.sliding import (
     dual_basis,
@@ -43,12 +48,13 @@ from simbias.flows._relu.sliding import (
     project,
     sliding_normals,
 )
-from simbias.flows._relu.step_trajectory import Sliding, Step, Trajectory
+from simbias.flows._relu.step_trajectory import Sliding, StepData, Trajectory
+from simbias.flows._relu.straight_lines import cross_planes, next_plane
 from simbias.numerics.conditionals import repeat_while
 
 # Share of the tolerance that the residuals may use up in a step.
 _SHARE = 0.5
-# Part of the way there that one step goes: neurons turn to where they grow faster.
+# One step takes this part of that time: neurons turn to where they grow faster.
 _PART = 0.6
 # What |a| may have lost against |w| by roundings of all planes that were crossed.
 _LOST = 32
@@ -66,11 +72,11 @@ def may_be_noninteracting(sample: Sample) -> bool:
 def noninteracting_length(
     neurons: NeuronState, sample: Sample, rtol: Float[Array, ""]
 ) -> Float[Array, ""]:
-    """Time for which residuals stand still to the tolerance; 0 if they do not.
+    """Time for which residuals are constant to the tolerance; 0 if they are not.
 
     |f| ≤ |x| S with S = Σ |a| |w|, which grows at most as e^{2vt}, v the largest |M|.
-    What that moves in the residuals, by their slope at f = 0, moves a neuron by less
-    than its share of `rtol` as long as Σ |x|² |r'(0)| S ≤ 2 v rtol.
+    What that changes in the residuals, by their slope at f = 0, moves a neuron by less
+    than its share of `rtol` as long as Σ |x|² |r'(0)| S ≤ 2 v c rtol, c = `_SHARE`.
     """
     w, a = norm_of_rows(neurons.w), norm_of_rows(neurons.a)
     unit = jnp.maximum(jnp.max(w), jnp.max(a))
@@ -78,14 +84,14 @@ def noninteracting_length(
     size = jnp.sum((w / unit) * (a / unit))
     at_zero = jnp.zeros_like(sample.y)
     _, slope = jax.jvp(sample.residual, (at_zero,), (jnp.ones_like(at_zero),))
-    pull = jnp.sum(jnp.abs(slope[:, 0]) * sample.length**2)
+    sensitivity = jnp.sum(jnp.abs(slope[:, 0]) * sample.norm_x**2)
     speed = jnp.max(norm_of_rows(neurons.rates.moment[:, 0]))
-    rest = jnp.log(2 * _SHARE * rtol * speed / pull) - jnp.log(size)
+    rest = jnp.log(2 * _SHARE * rtol * speed / sensitivity) - jnp.log(size)
     growth = _PART * (rest - 2 * jnp.log(unit))
     length = jnp.minimum(growth, 2 * _LONGEST) / (2 * speed)
-    is_led = jnp.all(a >= (1 - _LOST * rounding(w)) * w)
-    is_led &= (speed > 0) & jnp.isfinite(length)
-    return jnp.where(is_led, jnp.maximum(length, 0), 0)
+    is_output_dominant = jnp.all(a >= (1 - _LOST * rounding(w)) * w)
+    is_output_dominant &= (speed > 0) & jnp.isfinite(length)
+    return jnp.where(is_output_dominant, jnp.maximum(length, 0), 0)
 
 
 def lag_of_growth(neurons: NeuronState, length: Float[Array, ""]) -> Float[Array, ""]:
@@ -100,20 +106,20 @@ def lag_of_growth(neurons: NeuronState, length: Float[Array, ""]) -> Float[Array
 
 def follow_noninteracting(
     trajectory: Trajectory,
-    step: Step,
+    step: StepData,
     is_wanted: Bool[Array, ""],
-    clear: Float[Array, " m"] | None = None,
+    clearance: Float[Array, " m"] | None,
 ) -> tuple[Trajectory, Float[Array, " m"] | None]:
     """Every neuron of a `trajectory` that has not begun, at the end of the step.
 
-    Of a member of a lane for which this `is_wanted` not, none is moved.
+    Moves nothing unless `is_wanted`.
 
     Args:
         trajectory: the whole step, not begun.
         step: what all neurons share.
         is_wanted: whether any is moved.
-        clear: the clearance of each neuron, 0 where unknown; those that do not turn by
-            more meet no plane.
+        clearance: of each neuron, 0 where unknown.  Neurons that turn by less meet no
+            plane.
 
     Returns:
         The trajectory, and the clearance at its end.
@@ -127,14 +133,14 @@ def follow_noninteracting(
     begin = jnp.where(moves, trajectory.begin, 1)
     trajectory = replace(trajectory, begin=begin, start=start, is_pending=moves)
     meets = moves
-    if clear is not None:
-        trajectory, clear = _without_planes(trajectory, step, clear)
+    if clearance is not None:
+        trajectory, clearance = _without_planes(trajectory, step, clearance)
         meets = trajectory.is_pending
     n, m = step.sample.x.shape[0], size.shape[0]
     rows = rows_at_once(m, n, _NUMBERS)
     arrays, static = eqx.partition(step, eqx.is_array)
 
-    def turn(arrays, every):
+    def body(arrays, every):
         step = eqx.combine(arrays, static)
         goes = lambda carry: carry[0].is_pending & ~carry[1]
         every = on_wanted_rows(cross_planes, goes, step, every, rows)
@@ -143,26 +149,24 @@ def follow_noninteracting(
         return on_some_rows(treat, every, trajectory.is_pending & is_held_up, rows)
 
     more = lambda every: jnp.any(every.tree[0].is_pending)
-    every = rows_of((trajectory, jnp.zeros_like(moves)))
-    trajectory, _ = repeat_while(more, turn)(arrays, every).tree
+    every = pack_rows((trajectory, jnp.zeros_like(moves)))
+    trajectory, _ = repeat_while(more, body)(arrays, every).tree
     trajectory = _arrived(trajectory, step, size)
-    if clear is not None:
-        clear = clearance_anew(trajectory, step, clear, meets)
-    return trajectory, clear
+    if clearance is not None:
+        clearance = clearance_anew(trajectory, step, clearance, meets)
+    return trajectory, clearance
 
 
 def _without_planes(
-    trajectory: Trajectory, step: Step, clear: Float[Array, " m"]
+    trajectory: Trajectory, step: StepData, clearance: Float[Array, " m"]
 ) -> tuple[Trajectory, Float[Array, " m"]]:
     """Neurons that turn by less than their clearance, at the end of their line."""
     start, a = trajectory.start, trajectory.start.a[:, 0]
-    normals = sliding_normals(step.sample.normal, trajectory.sliding.plane)
-    velocity = jnp.sign(a)[:, None] * project(
-        trajectory.early[:, 0], normals, trajectory.sliding.dual
-    )
+    sliding = sliding_planes(trajectory.sliding, step)
+    velocity = velocity_of(trajectory.early[:, 0], a, sliding)
     w, size = line_of(start.w, jnp.abs(a), velocity).after(step.length)
-    turned = turn(start.w, w)
-    is_clear = trajectory.is_pending & (turned + rounding(clear) < clear)
+    turned = direction_change(start.w, w)
+    is_clear = trajectory.is_pending & (turned + rounding(clearance) < clearance)
     move = lambda new, old: jnp.where(is_clear[:, None], new, old)
     start = start._replace(
         w=move(w, start.w), a=move((jnp.sign(a) * size)[:, None], start.a)
@@ -170,19 +174,17 @@ def _without_planes(
     rest = trajectory.is_pending & ~is_clear
     begin = jnp.where(is_clear, 1, trajectory.begin)
     trajectory = replace(trajectory, begin=begin, start=start, is_pending=rest)
-    return trajectory, jnp.where(is_clear, clear - turned, clear)
+    return trajectory, jnp.where(is_clear, clearance - turned, clearance)
 
 
 def _decided(
-    step: Step, carry: tuple[Trajectory, Bool[Array, " c"]]
+    step: StepData, carry: tuple[Trajectory, Bool[Array, " c"]]
 ) -> tuple[Trajectory, Bool[Array, " c"]]:
-    """Neurons at planes that they may not just cross: once more all is asked anew."""
+    """Neurons at planes that they may not just cross: decide by all event rules."""
     trajectory, is_held_up = carry
     data, sliding, there = step.sample, trajectory.sliding, trajectory.start
-    velocity = jnp.sign(there.a) * project(
-        trajectory.early[:, 0],
-        sliding_normals(data.normal, sliding.plane),
-        sliding.dual,
+    velocity = velocity_of(
+        trajectory.early[:, 0], there.a[:, 0], sliding_planes(sliding, step)
     )
     _, k = next_plane(
         there.w, velocity, trajectory.is_above, data.normal.T[:, None], slack_of(step)
@@ -190,9 +192,9 @@ def _decided(
     ahead = replace(trajectory, end=trajectory.end._replace(w=there.w + velocity))
     k = concave_first(ahead, step, k, trajectory.begin, there)
     decision = decide(trajectory, step, k, trajectory.begin, there)
-    plane, is_full = held_after(sliding.plane, decision)
+    plane, is_full = sliding_after(sliding.plane, decision)
     normals = sliding_normals(data.normal, plane)
-    moment = trajectory.early - decision.swing(step.before, step)
+    moment = trajectory.early - decision.moment_loss(step.before, step)
     released = decision.is_used[:, :-1] & ~decision.is_kept
     crosses = ~decision.starts_sliding & ~decision.stays
     dual = dual_basis(normals)
@@ -215,7 +217,7 @@ def _decided(
 
 
 def _arrived(
-    trajectory: Trajectory, step: Step, size: Float[Array, "c 1"]
+    trajectory: Trajectory, step: StepData, size: Float[Array, "c 1"]
 ) -> Trajectory:
     """The end in its own units, as every step has it; `begin` < 1 if it is not."""
     w, a = size * trajectory.start.w, size * trajectory.start.a

@@ -22,10 +22,22 @@ def norm_of_rows(*parts: Float[Array, "m _"]) -> Float[Array, " m"]:
     return unit * jnp.sqrt(square)
 
 
+def positive_or_one(v: Float[Array, "*s"]) -> Float[Array, "*s"]:
+    """A divisor: v where it is positive, 1 elsewhere."""
+    return jnp.where(v > 0, v, 1)
+
+
 def unit_rows(w: Float[Array, "m e"]) -> Float[Array, "m e"]:
     """The direction of every row; 0 stays 0."""
     size = norm_of_rows(w)[:, None]
     return w / jnp.where(size > 0, size, 1)
+
+
+def direction_change(
+    before: Float[Array, "m e"], after: Float[Array, "m e"]
+) -> Float[Array, " m"]:
+    """|ŵ' − ŵ| of the directions ŵ = w/|w| of every row."""
+    return norm_of_rows(unit_rows(after) - unit_rows(before))
 
 
 def largest_of_rows(*vectors: Float[Array, "m e"]) -> Float[Array, " m"]:

@@ -6,16 +6,17 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.flows._relu.crossings import Sliding
 from simbias.flows._relu.frozen import Sample
-from simbias.flows._relu.masked_rows import on_wanted_rows, rows_of, with_flips
+from simbias.flows._relu.masked_rows import on_wanted_rows, pack_rows, with_flips
 from simbias.flows._relu.sliding import (
     dual_basis,
     escape_speeds,
     jumps,
+    moment_loss,
     project,
     sliding_normals,
 )
+from simbias.flows._relu.step_trajectory import Sliding
 from simbias.flows._relu.subgradient import box_least_norm
 from simbias.numerics.precision import matmul
 
@@ -23,10 +24,10 @@ from simbias.numerics.precision import matmul
 _BEYOND = 2.0
 
 
-class Held(NamedTuple):
+class EndState(NamedTuple):
     """Every neuron at the end of a step, with the moment of the field there.
 
-    `is_over` says that catching up with what it had left carried it across planes.
+    `is_over` says that catching up with its excursion carried it across planes.
     """
 
     w: Float[Array, "c e"]
@@ -40,64 +41,64 @@ class Held(NamedTuple):
 
 
 def release(
-    held: Held,
+    end: EndState,
     sample: Sample,
     pull: Float[Array, "n k"],
     length: Float[Array, ""],
     slope: float,
     tolerance: Float[Array, " c"],
     rows: int,
-    are_own: Bool[Array, " c"] | None = None,
-) -> Held:
+    are_own: Bool[Array, " c"] | None,
+) -> EndState:
     """Let go of neurons whose sliding no longer holds.
 
-    A pin whose escape speed says "leave" is first kept, and the distance it would have
-    gone is added up, back to zero if the speed turns round: residuals that tremble in
-    the last digits of the tolerance do not set neurons free and catch them again.  Once
-    that distance exceeds the tolerance the neuron is put there, and the box-constrained
-    subgradient over all planes it slides on says which of them it leaves, and to which
-    side.
+    A neuron whose escape speed from a plane points away still slides at first.  The
+    distance it would have gone, its excursion, is summed up, and returns to 0 if the
+    speed changes sign: so residuals that oscillate within the tolerance do not release
+    neurons and catch them again.  Once the excursion exceeds the tolerance the neuron
+    is put there.  The box-constrained subgradient over all planes it slides on says
+    which of them it leaves, and to which side.
 
     Args:
-        held: the neurons; `sliding` still carries the speeds at the start of the step.
+        end: the neurons; `sliding` still has the speeds at the start of the step.
         sample: the data.
         pull: of the planes at the end of the step, see `Sample.pulls`.
         length: of the step.
         slope: negative slope of the activation.
         tolerance: how far each neuron may be from where it should be.
         rows: how many neurons are let go at a time.
-        are_own: neurons that may be let go; None is all.
+        are_own: neurons that may be let go by themselves; None is all.
     """
-    held, is_due = _excursions(held, pull, length, slope, tolerance)
+    end, is_due = _excursions(end, pull, length, slope, tolerance)
     if are_own is not None:
-        excursion = jnp.where(are_own[:, None], held.sliding.excursion, 0)
-        held = held._replace(sliding=replace(held.sliding, excursion=excursion))
+        excursion = jnp.where(are_own[:, None], end.sliding.excursion, 0)
+        end = end._replace(sliding=replace(end.sliding, excursion=excursion))
         is_due &= are_own
 
     def let_go(context, due):
-        held, is_due, tolerance = due
+        end, is_due, tolerance = due
         sample, pull, length = context
-        held = _let_go(held, sample, pull, length, slope, tolerance)
-        return held, jnp.zeros_like(is_due), tolerance
+        end = _let_go(end, sample, pull, length, slope, tolerance)
+        return end, jnp.zeros_like(is_due), tolerance
 
     context = (sample, pull, length)
-    every = rows_of((held, is_due, tolerance))
+    every = pack_rows((end, is_due, tolerance))
     return on_wanted_rows(let_go, lambda v: v[1], context, every, rows).tree[0]
 
 
 def _excursions(
-    held: Held,
+    end: EndState,
     pull: Float[Array, "n k"],
     length: Float[Array, ""],
     slope: float,
     tolerance: Float[Array, " c"],
-) -> tuple[Held, Bool[Array, " c"]]:
-    sliding = held.sliding
-    jump = _jumps_of_sliding(held, pull, slope)
-    drive = jnp.sum(held.a[:, :, None] * held.moment, axis=1)
+) -> tuple[EndState, Bool[Array, " c"]]:
+    sliding = end.sliding
+    jump = _jumps_of_sliding(end, pull, slope)
+    drive = jnp.sum(end.a[:, :, None] * end.moment, axis=1)
     below, above, room = escape_speeds(drive, jump, sliding.dual)
-    up = _travelled(sliding.excursion, sliding.above, above, length)
-    down = _travelled(-sliding.excursion, -sliding.below, -below, length)
+    up = _travelled(sliding.excursion, sliding.speed_above, above, length)
+    down = _travelled(-sliding.excursion, -sliding.speed_below, -below, length)
     leaves_up = (above > 0) & (above >= -below)
     is_up = (sliding.excursion > 0) | ((sliding.excursion == 0) & leaves_up)
     is_down = (sliding.excursion < 0) | ((sliding.excursion == 0) & ~leaves_up)
@@ -108,7 +109,7 @@ def _excursions(
     is_tie = (room > 0) & (below == 0) & (above <= 0)
     is_due = jnp.any(leaves & is_far & (excursion != 0) | is_tie, axis=1)
     sliding = Sliding(sliding.plane, sliding.dual, below, above, excursion)
-    return held._replace(sliding=sliding), is_due
+    return end._replace(sliding=sliding), is_due
 
 
 def _travelled(
@@ -125,35 +126,34 @@ def _travelled(
 
 
 def _let_go(
-    held: Held,
+    end: EndState,
     sample: Sample,
     pull: Float[Array, "n k"],
     length: Float[Array, ""],
     slope: float,
     tolerance: Float[Array, " c"],
-) -> Held:
-    sliding = held.sliding
+) -> EndState:
+    sliding = end.sliding
     normals = sliding_normals(sample.normal, sliding.plane)
     is_sliding = sliding.plane >= 0
-    jump = _jumps_of_sliding(held, pull, slope)
-    drive = jnp.sum(held.a[:, :, None] * held.moment, axis=1)
+    jump = _jumps_of_sliding(end, pull, slope)
+    drive = jnp.sum(end.a[:, :, None] * end.moment, axis=1)
     verdict = box_least_norm(normals, drive, jnp.maximum(-jump, 0), is_sliding)
     # A kink that has turned concave cannot hold, and both sides are solutions: to that
     # of the greater speed.
     is_concave = is_sliding & (jump > 0)
-    side = jnp.where(sliding.above >= -sliding.below, 1, -1)
+    side = jnp.where(sliding.speed_above >= -sliding.speed_below, 1, -1)
     verdict = jnp.where(is_concave, side, verdict)
     stays = is_sliding & (verdict == 0)
     leaves = is_sliding & (verdict != 0)
-    gains = (leaves & (verdict > 0)).astype(held.w.dtype)
     index = jnp.maximum(sliding.plane, 0)
-    gained = ((gains * (1 - slope))[:, :, None] * pull[index])[:, :, :, None]
-    moment = held.moment - jnp.sum(gained * normals[:, :, None, :], axis=1)
+    goes_up = leaves & (verdict > 0)
+    moment = end.moment - moment_loss(goes_up, pull[index], normals, slope)
     kept = jnp.where(stays, sliding.plane, -1)
     new_normals = sliding_normals(sample.normal, kept)
     dual = dual_basis(new_normals)
     # It has been leaving for a while: catch up with the distance noted.
-    new_drive = jnp.sum(held.a[:, :, None] * moment, axis=1)
+    new_drive = jnp.sum(end.a[:, :, None] * moment, axis=1)
     ahead = project(new_drive, new_normals, dual) - project(
         drive, normals, sliding.dual
     )
@@ -161,25 +161,25 @@ def _let_go(
     goes_along = leaves & (speed * sliding.excursion > 0)
     time = jnp.where(goes_along, sliding.excursion / jnp.where(goes_along, speed, 1), 0)
     time = jnp.max(jnp.minimum(time, length), axis=1)
-    w = project(held.w + time[:, None] * ahead, new_normals, dual)
+    w = project(end.w + time[:, None] * ahead, new_normals, dual)
     jump = jnp.where(stays, jump, 0)
     below, above, _ = escape_speeds(new_drive, jump, dual)
     flips = jnp.where(leaves, verdict, 0)
-    is_above = with_flips(held.is_above, index, flips, sample.planes.first)
+    is_above = with_flips(end.is_above, index, flips, sample.planes.first)
     sliding = Sliding(kept, dual, below, above, jnp.where(stays, sliding.excursion, 0))
     count = lambda condition: jnp.sum(condition, axis=1).astype(jnp.int32)
-    released = held.released + count(leaves)
-    nonunique_events = held.nonunique_events + count(is_concave)
+    released = end.released + count(leaves)
+    nonunique_events = end.nonunique_events + count(is_concave)
     height = jnp.where(is_above, 1, -1).astype(w.dtype) * matmul(w, sample.normal.T)
     is_over = jnp.any(height < -_BEYOND * tolerance[:, None], axis=1)
-    return Held(
-        w, held.a, moment, is_above, sliding, released, nonunique_events, is_over
+    return EndState(
+        w, end.a, moment, is_above, sliding, released, nonunique_events, is_over
     )
 
 
 def _jumps_of_sliding(
-    held: Held, pull: Float[Array, "n k"], slope: float
+    end: EndState, pull: Float[Array, "n k"], slope: float
 ) -> Float[Array, "c p"]:
-    sliding = held.sliding.plane
-    jump = jumps(held.a, pull[jnp.maximum(sliding, 0)], slope)
+    sliding = end.sliding.plane
+    jump = jumps(end.a, pull[jnp.maximum(sliding, 0)], slope)
     return jnp.where(sliding >= 0, jump, 0)

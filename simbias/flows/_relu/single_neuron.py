@@ -35,7 +35,7 @@ def point(
     is_output_frozen: bool,
 ) -> Point:
     """A point with its velocities."""
-    return Point(w, a, *_velocity(w, a, moment, normals, dual, is_output_frozen))
+    return Point(w, a, *velocity(w, a, moment, normals, dual, is_output_frozen))
 
 
 def displacement(
@@ -50,7 +50,7 @@ def displacement(
     """Displacement under moments linear in time (classical RK4)."""
     h = left[:, None]
     middle = (early + late) / 2
-    at = lambda dw, da, moment: _velocity(
+    at = lambda dw, da, moment: velocity(
         there.w + dw, there.a + da, moment, normals, dual, is_output_frozen
     )
     p1, q1 = at(0.0, 0.0, early)
@@ -60,7 +60,7 @@ def displacement(
     return h / 6 * (p1 + 2 * p2 + 2 * p3 + p4), h / 6 * (q1 + 2 * q2 + 2 * q3 + q4)
 
 
-def _velocity(
+def velocity(
     w: Float[Array, "c e"],
     a: Float[Array, "c k"],
     moment: Float[Array, "c k e"],

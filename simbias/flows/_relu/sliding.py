@@ -1,9 +1,9 @@
-"""Neurons held on data hyperplanes: projection, and the speed of leaving."""
+"""Neurons that slide on data hyperplanes: projection, and the speed of leaving."""
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int, Shaped
 
-from simbias.flows._relu.small_systems import solve_small
+from simbias.flows._relu.spd_solve import spd_solve
 
 
 def sliding_normals(
@@ -19,7 +19,7 @@ def dual_basis(normals: Float[Array, "c p e"]) -> Float[Array, "c p e"]:
     gram = jnp.sum(normals[:, :, None, :] * normals[:, None, :, :], axis=3)
     is_empty = jnp.sum(normals**2, axis=2) == 0
     eye = jnp.eye(size, dtype=normals.dtype)[None]
-    return solve_small(jnp.where(is_empty[:, :, None], eye, gram), normals)
+    return spd_solve(jnp.where(is_empty[:, :, None], eye, gram), normals)
 
 
 def project(
@@ -43,18 +43,28 @@ def jumps(
     return -(1 - slope) * jnp.sum(a[:, None, :] * pull, axis=2)
 
 
+def moment_loss(
+    gain: Shaped[Array, "c s"],
+    pull: Float[Array, "c s k"],
+    normals: Float[Array, "c s e"],
+    slope: float,
+) -> Float[Array, "c k e"]:
+    """(1 − s) Σₖ gₖ Rₖ xₖᵀ: what M loses by planes crossed up (g = 1) or down (−1)."""
+    weight = gain.astype(normals.dtype) * (1 - slope)
+    part = (weight[:, :, None] * pull)[:, :, :, None]
+    return jnp.sum(part * normals[:, :, None, :], axis=1)
+
+
 def escape_speeds(
-    drive: Float[Array, "c e"],
-    jump: Float[Array, "c p"],
-    dual: Float[Array, "c p e"],
+    drive: Float[Array, "c e"], jump: Float[Array, "c p"], dual: Float[Array, "c p e"]
 ) -> tuple[Float[Array, "c p"], Float[Array, "c p"], Float[Array, "c p"]]:
-    """Speed of w·xₛ on either side of a plane when it alone is let go.
+    """Speed of w·xₛ on either side of a plane when sliding on the others only.
 
     With q = 1/|u|² the squared distance of xₛ from the span of the other normals,
 
         below  q (u·D),    above  q (u·D + j).
 
-    The pin holds while the first is > 0 and the second < 0.
+    Sliding on the plane holds while the first is > 0 and the second < 0.
 
     Args:
         drive: D, velocity of the weights from below all planes slid on, unprojected.
@@ -62,10 +72,19 @@ def escape_speeds(
         dual: from `dual_basis`.
 
     Returns:
-        Speed below, above, and q (0 for an empty pin).
+        Speed below, above, and q (0 for an empty slot).
     """
     length = jnp.sum(dual**2, axis=2)
     is_sliding = length > 0
     room = jnp.where(is_sliding, 1 / jnp.where(is_sliding, length, 1), 0)
     below = room * jnp.sum(dual * drive[:, None, :], axis=2)
     return below, below + room * jump, room
+
+
+def is_attracting(
+    below: Float[Array, "c p"],
+    above: Float[Array, "c p"],
+    slack: Float[Array, ""] | float = 0.0,
+) -> Bool[Array, "c p"]:
+    """Whether a plane pushes the neuron back from both sides, by more than a slack."""
+    return (below > slack) & (above < -slack)

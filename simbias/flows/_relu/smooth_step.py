@@ -22,10 +22,10 @@ from simbias.flows._relu.chebyshev import (
     largest_stretch,
     stages_for,
 )
-from simbias.flows._relu.frozen import FrozenField, Rates
+from simbias.flows._relu.frozen import FlowVector, FrozenField
 from simbias.flows._relu.norms import norm
 from simbias.flows._shared.solvers import error_order, is_chained, stages
-from simbias.numerics.conditionals import when
+from simbias.numerics.conditionals import if_else
 
 # Between ordinary steps of ρh up to about 3 (7 evaluations) and stabilised ones of the
 # same length (6 evaluations) there is nothing to choose.
@@ -60,23 +60,22 @@ class Stiffness(eqx.Module):
         return Stiffness(self.radius, w, a, self.is_stiff, self.votes)
 
     def rejected(self, before: "Stiffness") -> "Stiffness":
-        """What an attempt of the stabilised method says that was not kept.
+        """After a rejected attempt of the stabilised method: ρ is at least `before`'s.
 
-        That ρ is not smaller than it was `before`.  Where too few stages let it go
-        astray, the field at its end says nothing of ρ and of the direction here: a
-        smaller ρ would take fewer stages yet, one that is far too large would end the
-        member.
+        With too few stages the attempt diverges, and the field at its end says nothing
+        about ρ and the direction here.  A smaller ρ would take even fewer stages; one
+        that is far too large would end the member.
         """
         radius = jnp.clip(self.radius, before.radius, _GROWTH * before.radius)
         return Stiffness(radius, before.w, before.a, self.is_stiff, self.votes)
 
 
 class Smooth(NamedTuple):
-    """End of a step, error estimate, field there; neurons last."""
+    """End of a step, its error estimate, and the field at its end; neurons last."""
 
-    end: Rates
-    error: Rates
-    late: Rates
+    end: FlowVector
+    error: FlowVector
+    end_rates: FlowVector
     order: Float[Array, ""]
     evaluations: Int[Array, ""]
     stiffness: Stiffness | None
@@ -91,8 +90,8 @@ def unknown_stiffness(w: Float[Array, "m e"], a: Float[Array, "m k"]) -> Stiffne
 
 def smooth_step(
     field: FrozenField,
-    y0: Rates,
-    rate: Rates,
+    y0: FlowVector,
+    rate: FlowVector,
     length: Float[Array, ""],
     solver: diffrax.AbstractERK,
     stiffness: Stiffness | None,
@@ -105,24 +104,19 @@ def smooth_step(
         return _ordinary(field, y0, rate, length, solver, None)
     here = field, y0, rate, length, stiffness
 
-    def by_solver(here, _):
+    def by_solver(here):
         field, y0, rate, length, stiffness = here
         return _ordinary(field, y0, rate, length, solver, stiffness)
 
-    def by_chebyshev(here, _):
-        return _stabilised(*here)
-
-    shapes = jax.eval_shape(by_chebyshev, here, None)
-    new = jax.tree.map(lambda v: jnp.zeros(v.shape, v.dtype), shapes)
-    new = when(by_solver)(~stiffness.is_stiff, here, new)
-    new = when(by_chebyshev)(stiffness.is_stiff, here, new)
+    by_chebyshev = lambda here: _stabilised(*here)
+    new = if_else(by_chebyshev, by_solver)(stiffness.is_stiff, here)
     return new._replace(stiffness=_revised(new.stiffness, length))
 
 
 def _ordinary(
     field: FrozenField,
-    y0: Rates,
-    rate: Rates,
+    y0: FlowVector,
+    rate: FlowVector,
     length: Float[Array, ""],
     solver: diffrax.AbstractERK,
     stiffness: Stiffness | None,
@@ -137,39 +131,39 @@ def _ordinary(
     end, error, dense, memory, _ = solver.step(
         term, jnp.zeros_like(length), length, y0, None, memory, made_jump=False
     )
-    late = field(end.w, end.a) if memory is None else memory[1]
+    end_rates = field(end.w, end.a) if memory is None else memory[1]
     if stiffness is not None:
         stiffness = _from_stages(solver, dense["k"], length, stiffness)
     # One at the end of the step with the old pattern, one with the new: the method's
     # own last stage does for the first.
     evaluations = jnp.int32(stages(solver) + 2 - is_chained(solver))
     order = jnp.asarray(error_order(solver), length.dtype)
-    return Smooth(end, error, late, order, evaluations, stiffness)
+    return Smooth(end, error, end_rates, order, evaluations, stiffness)
 
 
 def _stabilised(
     field: FrozenField,
-    y0: Rates,
-    rate: Rates,
+    y0: FlowVector,
+    rate: FlowVector,
     length: Float[Array, ""],
     stiffness: Stiffness,
 ) -> Smooth:
     count = stages_for(_MARGIN * stiffness.radius * length)
     velocity = lambda y: field(*y)[:2]
     w, a = chebyshev_step(velocity, y0[:2], rate[:2], length, count)
-    late = field(w, a)
-    error = error_estimate(y0[:2], (w, a), rate[:2], late[:2], length)
+    end_rates = field(w, a)
+    error = error_estimate(y0[:2], (w, a), rate[:2], end_rates[:2], length)
     end = y0._replace(w=w, a=a)
     error = jax.tree.map(jnp.zeros_like, y0)._replace(w=error[0], a=error[1])
     order = jnp.asarray(ERROR_ORDER, length.dtype)
-    stiffness = _by_power_method(field, end, late, stiffness)
+    stiffness = _by_power_method(field, end, end_rates, stiffness)
     # s of the step, one for ρ, one with the new pattern.
-    return Smooth(end, error, late, order, count + 2, stiffness)
+    return Smooth(end, error, end_rates, order, count + 2, stiffness)
 
 
 def _from_stages(
     solver: diffrax.AbstractERK,
-    increments: Rates,
+    increments: FlowVector,
     length: Float[Array, ""],
     stiffness: Stiffness,
 ) -> Stiffness:
@@ -192,7 +186,7 @@ def _from_stages(
 
 
 def _by_power_method(
-    field: FrozenField, end: Rates, late: Rates, stiffness: Stiffness
+    field: FrozenField, end: FlowVector, end_rates: FlowVector, stiffness: Stiffness
 ) -> Stiffness:
     """One iteration, by a difference of the field along the last direction.
 
@@ -202,7 +196,7 @@ def _by_power_method(
     scale = jnp.sqrt(jnp.finfo(end.w.dtype).eps) * norm(end.w, end.a)
     share = _ratio(scale, norm(stiffness.w, stiffness.a))
     there = field(end.w + share * stiffness.w, end.a + share * stiffness.a)
-    w, a = there.w - late.w, there.a - late.a
+    w, a = there.w - end_rates.w, there.a - end_rates.a
     radius = jnp.where(share > 0, _ratio(norm(w, a), scale), stiffness.radius)
     return Stiffness(radius, w, a, stiffness.is_stiff, stiffness.votes)
 

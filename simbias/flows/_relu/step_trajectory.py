@@ -12,18 +12,18 @@ from simbias.flows._relu.single_neuron import Point
 
 
 class Sliding(eqx.Module):
-    """Hyperplanes that neurons are held on (slides), in p slots per neuron.
+    """Hyperplanes that neurons slide on, in p slots per neuron.
 
-    `plane` is −1 in an empty slot.  A neuron counts as below the planes it slides
-    on.  `below` and `above` are the speeds of `escape_speeds`.  `excursion` is how
-    far, in w·u, the neuron would have gone by now had it been let go: it is released
-    when that matters.
+    `plane` is −1 in an empty slot.  A neuron counts as below the planes it slides on.
+    `speed_below` and `speed_above` come from `escape_speeds`.  `excursion` is how far,
+    in w·u, the neuron would have gone by now without sliding on this plane: it is
+    released when that exceeds the tolerance.
     """
 
     plane: Int[Array, "c p"]
     dual: Float[Array, "c p e"]
-    below: Float[Array, "c p"]
-    above: Float[Array, "c p"]
+    speed_below: Float[Array, "c p"]
+    speed_above: Float[Array, "c p"]
     excursion: Float[Array, "c p"]
 
 
@@ -34,8 +34,8 @@ def no_sliding(w: Float[Array, "c e"], capacity: int) -> Sliding:
     return Sliding(
         plane=jnp.full((c, capacity), -1, jnp.int32),
         dual=jnp.zeros((c, capacity, e), w.dtype),
-        below=empty,
-        above=empty,
+        speed_below=empty,
+        speed_above=empty,
         excursion=empty,
     )
 
@@ -44,10 +44,11 @@ class Trajectory(eqx.Module):
     """The rest of a step for every neuron, from its last event to the end.
 
     `begin` is when it starts, as a fraction of the step.  `early` and `late` are the
-    moments M at the ends of the whole step under the present sides and frozen
-    residuals.  `shift` sums what the events changed in w, `lag` the same times the
-    fraction of the step that was left.  `event_count` counts all events, those included
-    that change nothing.  `events` is None unless they are written down.
+    moments M at the two ends of the whole step, under the present sides and the
+    residuals of the frozen pattern.  `shift` sums how far the events moved w; `lag`
+    sums the same times the fraction of the step that remained.  `event_count` counts
+    all events, also those that change nothing.  `events` is None unless they are
+    recorded.
     """
 
     begin: Float[Array, " c"]
@@ -68,7 +69,7 @@ class Trajectory(eqx.Module):
     events: Events | None
 
 
-class Step(NamedTuple):
+class StepData(NamedTuple):
     """What all neurons share during a step.
 
     `before` and `after` are the pulls of all planes, see `Sample.pulls`, at its ends;

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.flows._relu.small_systems import solve_small
+from simbias.flows._relu.spd_solve import spd_solve
 
 _BLOCK_PIVOTS, _PIVOTS = 6, 60
 
@@ -13,49 +13,51 @@ def box_least_norm(
     normals: Float[Array, "c s e"],
     drive: Float[Array, "c e"],
     upper: Float[Array, "c s"],
-    is_free: Bool[Array, "c s"],
+    is_undecided: Bool[Array, "c s"],
 ) -> Int[Array, "c s"]:
     """Which side of each hyperplane the Filippov solution takes: −1, 0 or +1.
 
         ζ = argmin |D − Σₛ ζₛ xₛ|²  over  0 ≤ ζₛ ≤ uₛ
 
-    with D the drive when all hyperplanes count as inactive, xₛ their unit normals and
-    uₛ > 0 the loss of speed on activation (a convex kink).  ζ at 0 means that the
-    neuron stays on the inactive side (−1), ζ at u that it goes to the active side
-    (+1), between them that it slides (0); a tie is no sliding: a neuron that arrives
-    where nothing pulls it back has arrived.  Block principal pivoting, and one index at
+    with D the drive when the neuron counts as below all hyperplanes, xₛ their unit
+    normals and uₛ > 0 the loss of speed above (a convex kink).  ζ at 0 means that the
+    neuron stays below (−1), ζ at u that it goes above (+1), between them that it slides
+    (0).  A tie is no sliding: a neuron that arrives where nothing pulls it back has
+    arrived.  Block principal pivoting, and one index at
     a time (Murty's rule, finite for positive definite matrices) if that is slow.
 
     Args:
-        normals: unit normals, linearly independent where `is_free`.
+        normals: unit normals, linearly independent where `is_undecided`.
         drive: velocity of the weights without these samples.
         upper: uₛ, at least 0.
-        is_free: samples to decide on; the rest get −1.
+        is_undecided: hyperplanes to decide on; the rest get −1.
 
     Reference: Júdice & Pires (1994), Comput. Oper. Res. 21, 587 (block pivoting with
     bounds); Davis, Drusvyatskiy, Kakade & Lee (2020) for the minimum norm.
     """
     size = normals.shape[1]
-    normals = jnp.where(is_free[:, :, None], normals, 0)
+    normals = jnp.where(is_undecided[:, :, None], normals, 0)
     gram = jnp.sum(normals[:, :, None, :] * normals[:, None, :, :], axis=3)
     speed = jnp.sum(normals * drive[:, None, :], axis=2)
-    upper = jnp.where(is_free, upper, 0)
+    upper = jnp.where(is_undecided, upper, 0)
     rounding = 64 * jnp.finfo(drive.dtype).eps
     slack = rounding * jnp.max(jnp.abs(speed) + upper, axis=1, keepdims=True)
     eye = jnp.eye(size, dtype=drive.dtype)[None]
 
     def wish(side):
         # Where every index wants to be, given that the others stay.
-        slides = (side == 0) & is_free
-        held = jnp.where(side > 0, upper, 0)
-        right = speed - jnp.sum(gram * held[:, None, :], axis=2)
+        slides = (side == 0) & is_undecided
+        fixed = jnp.where(side > 0, upper, 0)
+        right = speed - jnp.sum(gram * fixed[:, None, :], axis=2)
         both = slides[:, :, None] & slides[:, None, :]
         matrix = jnp.where(both, gram, eye)
         right = jnp.where(slides, right, 0)
-        zeta = held + solve_small(matrix, right[:, :, None])[:, :, 0]
+        zeta = fixed + spd_solve(matrix, right[:, :, None])[:, :, 0]
         left = speed - jnp.sum(gram * zeta[:, None, :], axis=2)
         low, high = slides & (zeta < slack), slides & (zeta > upper - slack)
-        back = is_free & ((side < 0) & (left > slack) | (side > 0) & (left < -slack))
+        back = is_undecided & (
+            (side < 0) & (left > slack) | (side > 0) & (left < -slack)
+        )
         return jnp.where(low, -1, jnp.where(high, 1, jnp.where(back, 0, side)))
 
     def body(carry):
@@ -71,6 +73,6 @@ def box_least_norm(
         _, differs, count = carry
         return differs & (count < _PIVOTS)
 
-    start = jnp.where(is_free, 0, -1)
-    side, _, _ = jax.lax.while_loop(is_open, body, (start, jnp.any(is_free), 0))
+    start = jnp.where(is_undecided, 0, -1)
+    side, _, _ = jax.lax.while_loop(is_open, body, (start, jnp.any(is_undecided), 0))
     return side

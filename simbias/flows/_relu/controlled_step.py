@@ -1,4 +1,4 @@
-"""One attempt of the exact flow: a step, whether it is kept, and what comes next."""
+"""One attempt of the exact flow: accept or reject it, and choose the next length."""
 
 import dataclasses
 from typing import NamedTuple
@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from simbias.core import FlowState, Status
-from simbias.flows._relu.event_step import Attempt, attempt_step
+from simbias.flows._relu.attempt_step import Attempt, attempt_step
 from simbias.flows._relu.frozen import Sample
 from simbias.flows._relu.integrate_step import Options
 from simbias.flows._relu.memory import ReluMemory, next_length
@@ -23,18 +23,22 @@ from simbias.flows._shared.objective import (
     where_status,
 )
 
-# A step of every neuron by itself that was not kept makes the next one so much shorter.
+# A rejected noninteracting step multiplies the length of the next one by this.
 _DISTRUST = 0.25
 
 
-def attempted(
+def controlled_step(
     options: Options,
     state: FlowState,
     sample: Sample,
     until: Float[Array, ""],
     rtol: Float[Array, ""],
 ) -> tuple[FlowState, Bool[Array, ""]]:
-    """After one attempt; whether aggregated neurons passed their bound in it."""
+    """The state after one attempt, accepted or not.
+
+    The second result says whether an aggregated network left its bound in it: such an
+    attempt counts as neither accepted nor rejected.
+    """
     options = options._replace(rtol=rtol)
     memory, time, network = state.memory, state.time, state.network
     dtype = network.w.dtype
@@ -51,7 +55,7 @@ def attempted(
         memory.stiffness,
         None if memory.trust is None else is_noninteracting,
     )
-    known = dataclasses.replace(new.neurons, clear=None, aggregated=None)
+    known = dataclasses.replace(new.neurons, clearance=None, represented=None)
     overflows = ~is_finite((known, new.error))
     error = jnp.where(overflows, jnp.inf, new.error)
     is_kept, proposal, controller = controlled(
@@ -96,8 +100,8 @@ def attempted(
     network = with_weights(network, neurons.w, neurons.a)
     log = memory.log
     if log is not None and new.events is not None:
-        step = (time, (tnext - time).astype(time.dtype))
-        log = choose(moves, log.extended(new.events, *step), log)
+        duration = (tnext - time).astype(time.dtype)
+        log = choose(moves, log.extended(new.events, time, duration), log)
     memory = choose(
         tries & ~exceeds_bound,
         ReluMemory(
@@ -148,13 +152,15 @@ class _Kinds(NamedTuple):
 def _kinds(
     neurons: NeuronState, moves: Bool[Array, ""], is_noninteracting: Bool[Array, ""]
 ) -> _Kinds:
-    is_led, few = jnp.array(neurons.aggregated is not None), neurons.classes
+    is_aggregated, classes = jnp.array(neurons.represented is not None), neurons.classes
     by_class = (
         jnp.array(False)
-        if few is None
-        else few.is_enough & ~is_noninteracting & ~is_led
+        if classes is None
+        else classes.is_enough & ~is_noninteracting & ~is_aggregated
     )
-    return _Kinds(moves, moves & is_noninteracting, moves & is_led, moves & by_class)
+    return _Kinds(
+        moves, moves & is_noninteracting, moves & is_aggregated, moves & by_class
+    )
 
 
 def _counted(

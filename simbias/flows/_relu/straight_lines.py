@@ -1,4 +1,4 @@
-"""Neurons under a field that stands still, on straight lines from plane to plane."""
+"""Neurons under constant residuals, on straight lines from plane to plane."""
 
 import functools
 import operator
@@ -18,16 +18,17 @@ from simbias.flows._relu.moving import (
     line_of,
     most_events,
     slack_of,
+    sliding_planes,
     velocity_of,
 )
-from simbias.flows._relu.sliding import escape_speeds, jumps, sliding_normals
-from simbias.flows._relu.step_trajectory import Step, Trajectory
+from simbias.flows._relu.sliding import escape_speeds, is_attracting, jumps
+from simbias.flows._relu.step_trajectory import StepData, Trajectory
 from simbias.numerics.conditionals import repeat_while, when
 from simbias.numerics.precision import matmul
 
 # Sums over so few coordinates are written out: one pass with what follows them.
-_SHORT = 8
-# From so many planes on a few candidates are looked at in the place of all of them:
+_UNROLLED = 8
+# From so many planes on a few candidates are looked at in place of all of them:
 # the nearest of each of some groups, which hold while V turns by this share.
 _MANY, _GROUP, _DRIFT = 1024, 16, 0.02
 # From so many on a single jump is so small that batches pay.
@@ -37,19 +38,19 @@ _BATCHES = 2048
 class _Look(eqx.Module):
     """Planes that may be met, for each neuron its own or for all the same (b = 1).
 
-    `until` is the τ up to which no other can be met, as long as V is within `drift` of
-    `velocity`.
+    `moment_jump` is (1 − s) R, what M loses along u upwards.  `until` is the τ up to
+    which no other plane can be met, as long as V is within `drift` of `velocity`.
     """
 
     normal: Float[Array, "e b s"]
-    pull: Float[Array, "b s"]
+    moment_jump: Float[Array, "b s"]
     velocity: Float[Array, "c e"]
     drift: Float[Array, " c"]
     until: Float[Array, " c"]
 
 
 def cross_planes(
-    step: Step, carry: tuple[Trajectory, Bool[Array, " c"]]
+    step: StepData, carry: tuple[Trajectory, Bool[Array, " c"]]
 ) -> tuple[Trajectory, Bool[Array, " c"]]:
     """Some neurons, each up to the end or to a plane that it may not just cross."""
     trajectory, _ = carry
@@ -62,12 +63,11 @@ def cross_planes(
         jnp.full_like(trajectory.begin, FIRST), jnp.zeros_like(trajectory.event_count),
         jnp.ones_like(trajectory.event_count),
     )  # fmt: skip
-    normals = sliding_normals(step.sample.normal, trajectory.sliding.plane)
-    sliding = SlidingPlanes(trajectory.sliding.plane, normals, trajectory.sliding.dual)
+    sliding = sliding_planes(trajectory.sliding, step)
     is_many = step.sample.x.shape[0] >= _MANY
     arrays, static = eqx.partition(step, eqx.is_array)
 
-    def turn(context, moving):
+    def body(context, moving):
         arrays, sliding = context
         step = eqx.combine(arrays, static)
         if is_many:
@@ -77,7 +77,7 @@ def cross_planes(
         return _across(moving, _at_all(moving, sliding, step), sliding, step)
 
     goes = lambda moving: jnp.any(moving.goes)
-    moving = repeat_while(goes, turn)((arrays, sliding), moving)
+    moving = repeat_while(goes, body)((arrays, sliding), moving)
     moment = moving.moment[:, None]
     trajectory = replace(
         trajectory,
@@ -113,34 +113,35 @@ def next_plane(
     return least_and_place(jnp.where(comes, tau, jnp.inf))
 
 
-def _at_all(moving: Moving, sliding: SlidingPlanes, step: Step) -> _Look:
+def _at_all(moving: Moving, sliding: SlidingPlanes, step: StepData) -> _Look:
     velocity = velocity_of(moving.moment, moving.a, sliding)
     ever = jnp.full_like(moving.a, jnp.inf)
-    pull = (1 - step.slope) * step.before[:, 0]
+    moment_jump = (1 - step.slope) * step.before[:, 0]
     normal = step.sample.normal.T[:, None]
-    return _Look(normal, pull[None], velocity, ever, ever)
+    return _Look(normal, moment_jump[None], velocity, ever, ever)
 
 
-def _over_the_nearest(moving: Moving, sliding: SlidingPlanes, step: Step) -> Moving:
-    """Over planes that come first in their group, until one might be another's second.
+def _over_the_nearest(moving: Moving, sliding: SlidingPlanes, step: StepData) -> Moving:
+    """Over the planes that come first in their group.
 
-    Between two looks at all planes some ten are crossed.
+    It ends when a group's second-nearest plane could be reached.  Between two looks at
+    all planes some ten are crossed.
     """
     n = step.sample.x.shape[0]
     groups = -(-n // _GROUP)
     look, at = _nearest(moving, sliding, step, groups)
     sides = moving.is_above
-    few = jnp.take_along_axis(sides, at, axis=1, mode="clip")
-    here = replace(moving, is_above=few, tau=jnp.zeros_like(moving.tau))
+    group_sides = jnp.take_along_axis(sides, at, axis=1, mode="clip")
+    here = replace(moving, is_above=group_sides, tau=jnp.zeros_like(moving.tau))
     arrays, static = eqx.partition(step, eqx.is_array)
 
-    def turn(context, moving):
+    def body(context, moving):
         arrays, look, sliding = context
         return _across(moving, look, sliding, eqx.combine(arrays, static))
 
     goes = lambda moving: jnp.any(moving.goes)
-    there = repeat_while(goes, turn)((arrays, look, sliding), here)
-    row = _upto(at.shape[0])[:, None]
+    there = repeat_while(goes, body)((arrays, look, sliding), here)
+    row = jnp.arange(at.shape[0], dtype=jnp.int32)[:, None]
     is_above = sides.at[row, at].set(there.is_above, mode="drop")
     goes = moving.goes & (there.begin < 1) & ~there.is_held_up
     # Where nothing was met it is not known when something will be: a look at all tells.
@@ -159,12 +160,12 @@ def _over_the_nearest(moving: Moving, sliding: SlidingPlanes, step: Step) -> Mov
 
 
 def _nearest(
-    moving: Moving, sliding: SlidingPlanes, step: Step, groups: int
+    moving: Moving, sliding: SlidingPlanes, step: StepData, groups: int
 ) -> tuple[_Look, Int[Array, "c g"]]:
     """The plane of each group that may be met first; beyond n are none."""
     data, gap = step.sample, groups * _GROUP - step.sample.x.shape[0]
     normal = jnp.pad(data.normal.T, ((0, 0), (0, gap)))
-    pull = jnp.pad((1 - step.slope) * step.before[:, 0], (0, gap))
+    moment_jump = jnp.pad((1 - step.slope) * step.before[:, 0], (0, gap))
     is_above = jnp.pad(moving.is_above, ((0, 0), (0, gap)))
     velocity = velocity_of(moving.moment, moving.a, sliding)
     drift = _DRIFT * jnp.sqrt(jnp.sum(velocity**2, axis=1))
@@ -181,59 +182,61 @@ def _nearest(
     place = jnp.max(jnp.where(tau == first, row, 0), axis=1)
     second = jnp.where(row == place[:, None, :], jnp.inf, tau)
     until = jnp.min(second, axis=(1, 2))
-    at = place * groups + _upto(groups)[None, :]
-    return _Look(normal[:, at], pull[at], velocity, drift, until), at
+    at = place * groups + jnp.arange(groups, dtype=jnp.int32)[None, :]
+    return _Look(normal[:, at], moment_jump[at], velocity, drift, until), at
 
 
-def _across(moving: Moving, look: _Look, sliding: SlidingPlanes, step: Step) -> Moving:
-    """To the next plane and over it; a pin that would not outlast that holds it up."""
-    free, sign, slack = moving, jnp.sign(moving.a), slack_of(step)
-    velocity = velocity_of(free.moment, free.a, sliding)
-    tau, k = next_plane(free.w, velocity, free.is_above, look.normal, slack)
-    room = look.until - free.tau
+def _across(
+    moving: Moving, look: _Look, sliding: SlidingPlanes, step: StepData
+) -> Moving:
+    """To the next plane and over it, unless sliding would not hold beyond it."""
+    sign, slack = jnp.sign(moving.a), slack_of(step)
+    velocity = velocity_of(moving.moment, moving.a, sliding)
+    tau, k = next_plane(moving.w, velocity, moving.is_above, look.normal, slack)
+    room = look.until - moving.tau
     meets = tau <= room
     tau = jnp.minimum(tau, room)
-    line = line_of(free.w, jnp.abs(free.a), velocity)
-    left = (1 - free.begin) * step.length
+    line = line_of(moving.w, jnp.abs(moving.a), velocity)
+    left = (1 - moving.begin) * step.length
     spent = line.time(tau)
     arrives = spent >= left
     last_w, last_a = line.after(left)
     tau = jnp.where(arrives, 0, tau)
-    w = jnp.where(arrives[:, None], last_w, free.w + tau[:, None] * velocity)
+    w = jnp.where(arrives[:, None], last_w, moving.w + tau[:, None] * velocity)
     a = sign * jnp.where(arrives, last_a, line.size_at(line.p + tau * line.speed))
 
-    was_above = jnp.take_along_axis(free.is_above, k[:, None], axis=1)[:, 0]
+    was_above = jnp.take_along_axis(moving.is_above, k[:, None], axis=1)[:, 0]
     gain = jnp.where(was_above, -1, 1).astype(w.dtype)
     each = jnp.arange(k.shape[0])
-    own = each if look.pull.shape[0] > 1 else 0
-    normal, pull = look.normal[:, own, k].T, look.pull[own, k]
-    moment = free.moment - (gain * pull)[:, None] * normal
-    beyond = velocity_of(moment, free.a, sliding)
+    own = each if look.moment_jump.shape[0] > 1 else 0
+    normal, moment_jump = look.normal[:, own, k].T, look.moment_jump[own, k]
+    moment = moving.moment - (gain * moment_jump)[:, None] * normal
+    beyond = velocity_of(moment, moving.a, sliding)
     goes_on = gain * jnp.sum(beyond * normal, axis=1) > slack
     holds = _sliding_holds(
         sign[:, None] * moment, sign, sliding.plane, sliding.dual, step
     )
-    can_cross = goes_on & holds & (free.event_count < most_events(step))
+    can_cross = goes_on & holds & (moving.event_count < most_events(step))
     turned = jnp.sqrt(jnp.sum((beyond - look.velocity) ** 2, axis=1)) > look.drift
 
-    goes = free.goes
+    goes = moving.goes
     crosses = goes & meets & ~arrives & can_cross
-    begin = jnp.where(arrives, 1, free.begin + spent / step.length)
+    begin = jnp.where(arrives, 1, moving.begin + spent / step.length)
     one = crosses.astype(jnp.int32)
     return Moving(
-        w=chosen(goes, w, free.w),
-        a=chosen(goes, a, free.a),
-        moment=chosen(crosses, moment, free.moment),
-        begin=chosen(goes, begin, free.begin),
-        is_above=free.is_above.at[each, k].set(was_above ^ crosses),
-        event_count=free.event_count + one,
-        crossings=free.crossings + one,
-        tau=chosen(goes, free.tau + tau, free.tau),
+        w=chosen(goes, w, moving.w),
+        a=chosen(goes, a, moving.a),
+        moment=chosen(crosses, moment, moving.moment),
+        begin=chosen(goes, begin, moving.begin),
+        is_above=moving.is_above.at[each, k].set(was_above ^ crosses),
+        event_count=moving.event_count + one,
+        crossings=moving.crossings + one,
+        tau=chosen(goes, moving.tau + tau, moving.tau),
         goes=crosses & ~turned,
-        is_held_up=free.is_held_up | goes & meets & ~arrives & ~can_cross,
-        share=free.share,
-        waits=free.waits,
-        patience=free.patience,
+        is_held_up=moving.is_held_up | goes & meets & ~arrives & ~can_cross,
+        share=moving.share,
+        waits=moving.waits,
+        patience=moving.patience,
     )
 
 
@@ -242,14 +245,10 @@ def _along(
 ) -> Float[Array, "c s"]:
     """v·u for every plane that is looked at."""
     e, c, _ = normal.shape
-    if c == 1 and e > _SHORT:
+    if c == 1 and e > _UNROLLED:
         return matmul(vector, normal[:, 0])
     products = [vector[:, i, None] * normal[i] for i in range(e)]
     return functools.reduce(operator.add, products)
-
-
-def _upto(n: int) -> Int[Array, " n"]:
-    return jnp.arange(n, dtype=jnp.int32)
 
 
 def _sliding_holds(
@@ -257,10 +256,10 @@ def _sliding_holds(
     sign: Float[Array, " c"],
     plane: Int[Array, "c p"],
     dual: Float[Array, "c p e"],
-    step: Step,
+    step: StepData,
 ) -> Bool[Array, " c"]:
     """Whether a neuron goes on sliding on all its planes under a new drive, per |a|."""
     pull = step.before[jnp.maximum(plane, 0)]
     below, above, _ = escape_speeds(drive, jumps(sign[:, None], pull, step.slope), dual)
     slack = slack_of(step)
-    return jnp.all((plane < 0) | (below > slack) & (above < -slack), axis=1)
+    return jnp.all((plane < 0) | is_attracting(below, above, slack), axis=1)

@@ -1,4 +1,4 @@
-"""Some attempts of an aggregated network, in the place of one of all neurons."""
+"""Some attempts of an aggregated network in place of one of all neurons."""
 
 import dataclasses
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from simbias.numerics.conditionals import repeat_while, when
 _MOST = 32
 
 
-def by_aggregation(
+def aggregated_steps(
     attempt: Callable[..., tuple[FlowState, Bool[Array, ""]]],
     state: FlowState,
     here: PyTree,
@@ -34,17 +34,17 @@ def by_aggregation(
         is_wanted: whether they should go at all.
     """
     neurons, length = state.memory.neurons, state.memory.length
-    known, clear = neurons.classes, neurons.clear
-    if known is None or clear is None:
+    known, clearance = neurons.classes, neurons.clearance
+    if known is None or clearance is None:
         return state
-    found = aggregation(neurons, known, clear, here[0], here[2], length)
+    found = aggregation(neurons, known, clearance, here[0], here[2], length)
 
     def goes(carry):
         (state, until), exceeds_bound, count = carry
         is_on = (state.status == Status.RUNNING) & (state.time < until)
         return is_on & ~exceeds_bound & (count < _MOST)
 
-    def turn(here, carry):
+    def body(here, carry):
         (state, until), exceeds_bound, count = carry
         new, exceeds_bound = attempt(state, *here)
         return choose(goes(carry), ((new, until), exceeds_bound, count + 1), carry)
@@ -56,7 +56,7 @@ def by_aggregation(
             jnp.array(False),
             jnp.int32(0),
         )
-        (narrow, _), _, _ = repeat_while(goes, turn)(here, start)
+        (narrow, _), _, _ = repeat_while(goes, body)(here, start)
         return _widened(narrow, found, state, here[0].is_output_frozen)
 
     return when(ahead)(found.is_usable & is_wanted, (found, here), state)
@@ -65,7 +65,7 @@ def by_aggregation(
 def _narrow(state: FlowState, found: Aggregation, sample: Sample) -> FlowState:
     memory, stiffness = state.memory, state.memory.stiffness
     neurons = found.narrow(memory.neurons, sample)
-    stiffness = None if stiffness is None else stiffness.along(found.few.down)
+    stiffness = None if stiffness is None else stiffness.along(found.basis.down)
     memory = dataclasses.replace(
         memory, neurons=neurons, stiffness=stiffness, trust=None
     )
@@ -83,7 +83,7 @@ def _widened(
     neurons: NeuronState = widen(moves, (found, new.neurons), old.neurons)
     stiffness = old.stiffness
     if stiffness is not None:
-        stiffness = choose(moves, new.stiffness.along(found.few.up), stiffness)
+        stiffness = choose(moves, new.stiffness.along(found.basis.up), stiffness)
     memory = dataclasses.replace(
         new, neurons=neurons, stiffness=stiffness, trust=old.trust
     )

@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 _UNROLLED = 4
 
 
-def solve_small(
+def spd_solve(
     matrix: Float[Array, "c p p"], right: Float[Array, "c p q"]
 ) -> Float[Array, "c p q"]:
     """X with A X = B for every one of c systems, by Gauss-Jordan elimination.

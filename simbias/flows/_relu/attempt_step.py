@@ -7,24 +7,25 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._relu.activation_classes import ActivationClasses, activation_classes
-from simbias.flows._relu.aggregated import Aggregated, sizes
 from simbias.flows._relu.by_class import field_at
-from simbias.flows._relu.clearance import turned_by
+from simbias.flows._relu.clearance import clearance_after
 from simbias.flows._relu.crossings import MAX_EVENTS
 from simbias.flows._relu.events import Events, kinds_of_leaving
-from simbias.flows._relu.frozen import Rates, Sample, output_rates
+from simbias.flows._relu.frozen import FlowVector, Sample
 from simbias.flows._relu.integrate_step import (
     IntegratedStep,
     Options,
     integrate_step,
     whole_step,
 )
-from simbias.flows._relu.masked_rows import on_wanted_rows, rows_at_once, rows_of
+from simbias.flows._relu.masked_rows import on_wanted_rows, pack_rows, rows_at_once
 from simbias.flows._relu.neuron_state import NeuronState, nonunique_at_apex
 from simbias.flows._relu.noninteracting import lag_of_growth
 from simbias.flows._relu.norms import largest_of_rows, norm_of_rows, rounding
-from simbias.flows._relu.releases import Held, release
-from simbias.flows._relu.sliding import project, sliding_normals
+from simbias.flows._relu.releases import EndState, release
+from simbias.flows._relu.represented_neurons import RepresentedNeurons, sizes
+from simbias.flows._relu.single_neuron import velocity
+from simbias.flows._relu.sliding import sliding_normals
 from simbias.flows._relu.smooth_step import Stiffness
 from simbias.flows._relu.step_trajectory import Sliding, Trajectory, control_points
 from simbias.numerics.conditionals import when
@@ -32,7 +33,7 @@ from simbias.numerics.precision import matmul
 
 # Powers of the step in the errors of one event, and of what it does to the others.
 _EVENT_ORDER, _COUPLING_ORDER = 3, 2
-# A step whose events do not stand is tried again at about half its length.
+# A step whose events contradict its end is tried again at about half its length.
 _HALVE = 1.8
 
 
@@ -59,70 +60,76 @@ def attempt_step(
     length: Float[Array, ""],
     options: Options,
     stiffness: Stiffness | None,
-    is_noninteracting: Bool[Array, ""] | None = None,
+    is_noninteracting: Bool[Array, ""] | None,
 ) -> Attempt:
     """Integrate with the pattern frozen, then put right what met a hyperplane.
 
     1. A Runge–Kutta step of the frozen field gives r(t) and a trajectory for every
        neuron.
     2. Neurons that meet hyperplanes follow their events under that r(t).
-    3. The field anew: what the events changed in r moves all neurons a little (δr
-       grows about linearly from each event to the end, hence the factor κ/2).
+    3. The field is evaluated anew.  The change of r by the events moves all neurons a
+       little.  It grows about linearly from each event to the end, so neurons move by
+       κ/2 of the step times the change of their velocity.  κ is the mean fraction of
+       the step that remains after an event, weighted by |a| times the event's `shift`.
     4. Neurons whose sliding no longer holds are released.
 
-    Where it `is_noninteracting` each neuron is followed by itself instead, under
-    residuals that stand still, and what f moves in them is the error.
+    Where it `is_noninteracting`, each neuron is followed by itself instead, under
+    constant residuals.  The error is what f changes in the residuals.
     """
-    step = integrate_step(
+    integrated = integrate_step(
         neurons, sample, length, options, stiffness, is_noninteracting
     )
-    coupled = _coupled(step, neurons, sample, length, options)
-    is_endless = step.trajectory.event_count >= MAX_EVENTS
+    coupled = _coupled(integrated, neurons, sample, length, options)
+    is_endless = integrated.trajectory.event_count >= MAX_EVENTS
     if is_noninteracting is not None:
         is_endless &= ~is_noninteracting
-    held, is_undone = _released(
-        step.trajectory, coupled, neurons, sample, length, options, is_endless
+    end, is_undone = _released(
+        integrated.trajectory, coupled, neurons, sample, length, options, is_endless
     )
-    error = _error(step, coupled, held, neurons, options, is_endless)
+    error = _error(integrated, coupled, end, neurons, options, is_endless)
     if is_noninteracting is not None:
-        felt = _felt(step, coupled.rates, neurons, length, options)
+        felt = _felt(integrated, coupled.rates, neurons, length, options)
         error = jnp.where(is_noninteracting, felt, error)
-    tried_again = jnp.maximum(error, _HALVE**step.order)
-    error = jnp.where(jnp.any(is_undone | held.is_over), tried_again, error)
+    tried_again = jnp.maximum(error, _HALVE**integrated.order)
+    error = jnp.where(jnp.any(is_undone | end.is_over), tried_again, error)
     if not sample.is_output_frozen:
-        w, a = _rebalanced(held.w, held.a, neurons)
-        held = held._replace(w=w, a=a)
+        w, a = _rebalanced(end.w, end.a, neurons)
+        end = end._replace(w=w, a=a)
 
-    trajectory, aggregated = step.trajectory, neurons.aggregated
+    trajectory, represented = integrated.trajectory, neurons.represented
     pull = sample.pulls(coupled.rates.residual)
-    at_apex = nonunique_at_apex(neurons, held.w, held.a, pull, sample, options.slope)
-    has_changed = jnp.any(held.released > 0) | jnp.any(is_endless)
-    classes = _classes_if(has_changed, held.is_above, held.sliding, coupled.classes)
-    clear = step.clear
-    if clear is not None:
-        clear = turned_by(clear, trajectory.end.w, held.w)
-        clear = jnp.where(held.released > 0, 0, clear)
+    at_apex = nonunique_at_apex(neurons, end.w, end.a, pull, sample, options.slope)
+    has_changed = jnp.any(end.released > 0) | jnp.any(is_endless)
+    classes = _classes_if(has_changed, end.is_above, end.sliding, coupled.classes)
+    clearance = integrated.clearance
+    if clearance is not None:
+        clearance = clearance_after(clearance, trajectory.end.w, end.w)
+        clearance = jnp.where(end.released > 0, 0, clearance)
     exceeds_bound = None
-    if aggregated is not None:
-        points = control_points(whole_step(neurons, step.end, step.late), length)
-        exceeds_bound = aggregated.may_meet(*points, held.w) | ~aggregated.hold(
-            held.sliding
+    if represented is not None:
+        points = control_points(
+            whole_step(neurons, integrated.end, integrated.end_rates), length
         )
-    behind = jnp.int32(1) if aggregated is None else aggregated.count.astype(jnp.int32)
+        exceeds_bound = represented.may_meet(*points, end.w) | ~represented.hold(
+            end.sliding
+        )
+    behind = (
+        jnp.int32(1) if represented is None else represented.count.astype(jnp.int32)
+    )
     count = lambda v: jnp.sum(v * behind).astype(jnp.int32)
     residual = coupled.rates.residual
     return Attempt(
-        neurons=_arrived(held, residual, sample, classes, clear, aggregated),
+        neurons=_arrived(end, residual, sample, classes, clearance, represented),
         error=error,
-        order=step.order,
-        evaluations=step.evaluations,
-        stiffness=step.stiffness,
+        order=integrated.order,
+        evaluations=integrated.evaluations,
+        stiffness=integrated.stiffness,
         crossings=count(trajectory.crossings),
         slides=count(trajectory.slides),
-        released=count(trajectory.released) + count(held.released),
-        nonunique_events=count(held.nonunique_events + at_apex),
+        released=count(trajectory.released) + count(end.released),
+        nonunique_events=count(end.nonunique_events + at_apex),
         is_full=jnp.any(trajectory.is_full),
-        events=_with_releases(trajectory, held),
+        events=_with_releases(trajectory, end),
         exceeds_bound=exceeds_bound,
     )
 
@@ -134,25 +141,25 @@ class _Coupled(NamedTuple):
     a: Float[Array, "m k"]
     dw: Float[Array, "m e"]
     da: Float[Array, "m k"]
-    rates: Rates
+    rates: FlowVector
     classes: ActivationClasses | None
 
 
 def _coupled(
-    step: IntegratedStep,
+    integrated: IntegratedStep,
     neurons: NeuronState,
     sample: Sample,
     length: Float[Array, ""],
     options: Options,
 ) -> _Coupled:
     """The field at the end, and all neurons moved by what events changed in r."""
-    trajectory, stiffness = step.trajectory, step.stiffness
+    trajectory, stiffness = integrated.trajectory, integrated.stiffness
     w, a, sliding = trajectory.end.w, trajectory.end.a, trajectory.sliding
     has_met = jnp.any(trajectory.event_count > 0)
     classes = _classes_if(has_met, trajectory.is_above, sliding, neurons.classes)
     rates = field_at(
         w, a, trajectory.is_above, sliding, classes, sample, options.slope,
-        neurons.aggregated,
+        neurons.represented,
     )  # fmt: skip
     weight = norm_of_rows(a)
     total = jnp.sum(weight * trajectory.shift)
@@ -175,28 +182,30 @@ def _released(
     length: Float[Array, ""],
     options: Options,
     is_endless: Bool[Array, " m"],
-) -> tuple[Held, Bool[Array, " m"]]:
-    """Sides as they are seen, sliding that holds, and neurons that need a new try."""
+) -> tuple[EndState, Bool[Array, " m"]]:
+    """Neurons after releases, and those whose events need a new attempt."""
     w, a, rates = coupled.w, coupled.a, coupled.rates
     drive = length * jnp.sum(a[:, :, None] * rates.moment, axis=1)
     limit = rounding(w) * largest_of_rows(w, neurons.w, drive)
-    is_above, is_undone = _standing(trajectory, neurons, sample, w, limit, is_endless)
+    is_above, is_undone = _sides_at_end(
+        trajectory, neurons, sample, w, limit, is_endless
+    )
     none = jnp.zeros(w.shape[:1], jnp.int32)
     no = jnp.zeros_like(is_undone)
-    held = Held(w, a, rates.moment, is_above, trajectory.sliding, none, none, no)
-    rows = options.rows_of(*neurons.is_above.shape)
+    end = EndState(w, a, rates.moment, is_above, trajectory.sliding, none, none, no)
+    rows = options.row_count(*neurons.is_above.shape)
     pull = sample.pulls(rates.residual)
-    aggregated = neurons.aggregated
-    tolerance = options.rtol * sizes(neurons.w, neurons.a, aggregated)
-    are_own = None if aggregated is None else aggregated.are_own()
-    held = release(held, sample, pull, length, options.slope, tolerance, rows, are_own)
-    return held, is_undone
+    represented = neurons.represented
+    tolerance = options.rtol * sizes(neurons.w, neurons.a, represented)
+    are_own = None if represented is None else represented.are_own()
+    end = release(end, sample, pull, length, options.slope, tolerance, rows, are_own)
+    return end, is_undone
 
 
 def _error(
-    step: IntegratedStep,
+    integrated: IntegratedStep,
     coupled: _Coupled,
-    held: Held,
+    end: EndState,
     neurons: NeuronState,
     options: Options,
     is_endless: Bool[Array, " m"],
@@ -205,51 +214,52 @@ def _error(
 
     Each to the power that makes it one of the order of the method.
     """
-    share, end = _share_of(neurons), step.end
-    let_go = share(held.w - coupled.w)
-    moved = share(end.w - neurons.w, end.a - neurons.a)
-    change = moved + _change(neurons.rates.moment, step.late.moment)
-    kink = share(step.trajectory.shift[:, None]) * change ** (_EVENT_ORDER - 1)
+    share = _share_of(neurons)
+    let_go = share(end.w - coupled.w)
+    moved = share(integrated.end.w - neurons.w, integrated.end.a - neurons.a)
+    change = moved + _change(neurons.rates.moment, integrated.end_rates.moment)
+    kink = share(integrated.trajectory.shift[:, None]) * change ** (_EVENT_ORDER - 1)
     kink = kink + let_go * change + jnp.where(is_endless, moved, 0)
-    relative = lambda v: _root_mean_square(v, moved, neurons.aggregated) / options.rtol
+    relative = lambda v: _root_mean_square(v, moved, neurons.represented) / options.rtol
     return jnp.maximum(
-        relative(share(step.error.w, step.error.a)),
+        relative(share(integrated.error.w, integrated.error.a)),
         jnp.maximum(
-            relative(kink) ** (step.order / _EVENT_ORDER),
-            relative(share(coupled.dw, coupled.da)) ** (step.order / _COUPLING_ORDER),
+            relative(kink) ** (integrated.order / _EVENT_ORDER),
+            relative(share(coupled.dw, coupled.da))
+            ** (integrated.order / _COUPLING_ORDER),
         ),
     )
 
 
 def _felt(
-    step: IntegratedStep,
-    rates: Rates,
+    integrated: IntegratedStep,
+    rates: FlowVector,
     neurons: NeuronState,
     length: Float[Array, ""],
     options: Options,
 ) -> Float[Array, ""]:
-    """The error of neurons that were followed alone: what f moves in the residuals."""
-    share, end = _share_of(neurons), step.trajectory.end
-    moved = share(step.end.w - neurons.w, step.end.a - neurons.a)
+    """The error of noninteracting neurons: what f changes in the residuals."""
+    share, end = _share_of(neurons), integrated.trajectory.end
+    moved = share(integrated.end.w - neurons.w, integrated.end.a - neurons.a)
     felt = lag_of_growth(neurons, length) * share(rates.w - end.dw, rates.a - end.da)
-    felt = _root_mean_square(felt, moved, neurons.aggregated) / options.rtol
-    return jnp.where(jnp.all(step.trajectory.begin == 1), felt, jnp.inf)
+    felt = _root_mean_square(felt, moved, neurons.represented) / options.rtol
+    return jnp.where(jnp.all(integrated.trajectory.begin == 1), felt, jnp.inf)
 
 
 def _share_of(neurons: NeuronState) -> Callable[..., Float[Array, " m"]]:
     """Of changes of w, or of w and a, the norms relative to |(w, a)|."""
-    size = sizes(neurons.w, neurons.a, neurons.aggregated)
+    size = sizes(neurons.w, neurons.a, neurons.represented)
     return lambda *parts: norm_of_rows(*parts) / jnp.where(size > 0, size, 1)
 
 
-def _with_releases(trajectory: Trajectory, held: Held) -> Events | None:
+def _with_releases(trajectory: Trajectory, end: EndState) -> Events | None:
     """The events of the step, with the planes that neurons leave at its end."""
     if trajectory.events is None:
         return None
     plane = trajectory.sliding.plane
-    leaves = (plane >= 0) & (held.sliding.plane != plane)
+    leaves = (plane >= 0) & (end.sliding.plane != plane)
     plane = jnp.maximum(plane, 0)
-    is_up = jnp.take_along_axis(held.is_above, plane, axis=1)
+    is_up = jnp.take_along_axis(end.is_above, plane, axis=1)
     now = jnp.ones_like(trajectory.begin)
     return trajectory.events.noted(now, plane, kinds_of_leaving(is_up, leaves))
 
@@ -267,7 +277,7 @@ def _classes_if(
     return when(anew)(has_changed, (is_above, sliding), known)
 
 
-def _standing(
+def _sides_at_end(
     trajectory: Trajectory,
     neurons: NeuronState,
     sample: Sample,
@@ -277,8 +287,8 @@ def _standing(
 ) -> tuple[Bool[Array, "m n"], Bool[Array, " m"]]:
     """Sides at the end of a step, and neurons whose events did not bring them there.
 
-    Those whose events did not end are on the sides on which they are seen.  `w` is off
-    a plane if it is further from it than `limit`.
+    Neurons whose events did not end get the sides on which `w` lies.  `w` is off a
+    plane if it is further from it than `limit`.
     """
     m, n = trajectory.is_above.shape
     first = sample.planes.first
@@ -299,24 +309,29 @@ def _standing(
     place, no = jnp.arange(m, dtype=jnp.int32), jnp.zeros(m, bool)
     tree = place, trajectory.is_above, no, trajectory.event_count > 0
     context = w, limit, is_endless, neurons.is_above, sample.normal, first
-    wanted, every = lambda v: v[3], rows_of(tree)
+    wanted, every = lambda v: v[3], pack_rows(tree)
     every = on_wanted_rows(look, wanted, context, every, rows_at_once(m, n))
     _, is_above, is_undone, _ = every.tree
     return is_above, is_undone
 
 
 def _root_mean_square(
-    value: Float[Array, " m"], moved: Float[Array, " m"], aggregated: Aggregated | None
+    value: Float[Array, " m"],
+    moved: Float[Array, " m"],
+    represented: RepresentedNeurons | None,
 ) -> Float[Array, ""]:
-    """Over neurons, each counted by how far it moves: resting ones loosen nothing.
+    """Over neurons, each weighted by its displacement.
 
-    Those of a narrow network count for all that are behind them, and the errors of the
-    rows of a class add up.
+    So resting neurons do not dilute the error.  A neuron of an aggregated network
+    counts for all that it represents, and the errors of the rows of a class add up.
     """
     count = jnp.ones_like(value)
-    if aggregated is not None:
-        value, is_largest = value * jnp.sqrt(aggregated.count), aggregated.is_largest()
-        count, moved = (jnp.where(is_largest, v, 0) for v in (aggregated.count, moved))
+    if represented is not None:
+        value, is_largest = (
+            value * jnp.sqrt(represented.count),
+            represented.is_largest(),
+        )
+        count, moved = (jnp.where(is_largest, v, 0) for v in (represented.count, moved))
     most = jnp.max(moved)
     part = jnp.where(most > 0, moved / jnp.where(most > 0, most, 1), 1)
     return jnp.sqrt(jnp.sum(value**2) / jnp.sum(count * part))
@@ -354,23 +369,17 @@ def _rebalanced(
 
 
 def _arrived(
-    held: Held,
+    end: EndState,
     residual: Float[Array, "n k"],
     sample: Sample,
     known: ActivationClasses | None,
-    clear: Float[Array, " m"] | None,
-    aggregated: Aggregated | None,
+    clearance: Float[Array, " m"] | None,
+    represented: RepresentedNeurons | None,
 ) -> NeuronState:
-    normals = sliding_normals(sample.normal, held.sliding.plane)
-    drive = jnp.sum(held.a[:, :, None] * held.moment, axis=1)
-    rates = Rates(
-        w=project(drive, normals, held.sliding.dual),
-        a=output_rates(
-            held.moment * held.w[:, None, :], sample.is_output_frozen, axis=2
-        ),
-        moment=held.moment,
-        residual=residual,
-    )
+    normals = sliding_normals(sample.normal, end.sliding.plane)
+    dual, is_frozen = end.sliding.dual, sample.is_output_frozen
+    dw, da = velocity(end.w, end.a, end.moment, normals, dual, is_frozen)
+    rates = FlowVector(dw, da, end.moment, residual)
     return NeuronState(
-        held.w, held.a, held.is_above, held.sliding, rates, known, clear, aggregated
+        end.w, end.a, end.is_above, end.sliding, rates, known, clearance, represented
     )

@@ -1,4 +1,4 @@
-"""What a step must know of the neurons that those of a narrow network stand for."""
+"""What a step must know of the neurons that an aggregated network represents."""
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -8,8 +8,8 @@ from simbias.flows._relu.norms import norm_of_rows, rounding
 from simbias.flows._relu.step_trajectory import Sliding
 
 
-class Aggregated(eqx.Module):
-    """The neurons behind a narrow network, whose rows are classes of `group` each.
+class RepresentedNeurons(eqx.Module):
+    """The neurons that an aggregated network represents, `group` rows for each class.
 
     With y = Σₖ cₖ Yₖ over the rows of its class a neuron moves by at most
     Σₖ |cₖ| |ΔYₖ|, and so does its w.  Of each class the last row is the largest: the
@@ -17,11 +17,11 @@ class Aggregated(eqx.Module):
 
     Attributes:
         size: 1 / max |cₖ|/|y|, the length of a row that moves a neuron by its size.
-        count: neurons behind each row.
+        count: neurons that each row represents.
         w: weights at the start, when the rest was known.
         reach: max |cₖ|/|w|, how far a row turns the neurons.
         least: min cₖ/|y| over those of a class, k its largest row.
-        clear: how far those of a class may turn before one of them can meet a plane.
+        clearance: how far those of a class may turn before one can meet a plane.
         is_bundle: classes of neurons that are not parallel.
         group: rows of a class.
     """
@@ -31,7 +31,7 @@ class Aggregated(eqx.Module):
     w: Float[Array, "s e"]
     reach: Float[Array, " s"]
     least: Float[Array, " r"]
-    clear: Float[Array, " r"]
+    clearance: Float[Array, " r"]
     is_bundle: Bool[Array, " r"]
     group: int = eqx.field(static=True)
 
@@ -72,7 +72,8 @@ class Aggregated(eqx.Module):
         """
         is_sliding = self.of_class(sliding.plane >= 0) & self.is_bundle[:, None]
         return jnp.all(
-            ~is_sliding | (self._above(sliding.below) & self._above(-sliding.above))
+            ~is_sliding
+            | (self._above(sliding.speed_below) & self._above(-sliding.speed_above))
         )
 
     def _above(self, speed: Float[Array, "s p"]) -> Bool[Array, "r p"]:
@@ -90,16 +91,18 @@ class Aggregated(eqx.Module):
         """Whether one of a bundle might meet a plane at weights between these."""
         turns = jnp.stack([self.turned(w) for w in points])
         most = jnp.max(turns, axis=0)
-        return jnp.any((most > 0) & (most + rounding(most) >= self.clear))
+        return jnp.any((most > 0) & (most + rounding(most) >= self.clearance))
 
 
 def sizes(
-    w: Float[Array, "s e"], a: Float[Array, "s k"], aggregated: Aggregated | None
+    w: Float[Array, "s e"],
+    a: Float[Array, "s k"],
+    represented: RepresentedNeurons | None,
 ) -> Float[Array, " s"]:
     """|(w, a)|, or the length of a row by which errors in it are measured."""
     size = norm_of_rows(w, a)
-    if aggregated is None:
+    if represented is None:
         return size
-    grown = jnp.repeat(jnp.abs(aggregated.grown(w)), aggregated.group)
-    is_bundle = jnp.repeat(aggregated.is_bundle, aggregated.group)
-    return jnp.where(is_bundle, grown * aggregated.size, size)
+    grown = jnp.repeat(jnp.abs(represented.grown(w)), represented.group)
+    is_bundle = jnp.repeat(represented.is_bundle, represented.group)
+    return jnp.where(is_bundle, grown * represented.size, size)
