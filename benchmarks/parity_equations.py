@@ -62,8 +62,14 @@ def of_size(
         kinds += [("d", float(seen[1]), law, "control: too few samples")]
     noise = f", {100 * flips:g} % flipped" if flips else ""
     return [
-        _claim(f"d = {d}{noise}: I found from {rows} samples", *one, subsets * systems)
-        for rows, *one in kinds
+        _claim(
+            f"d = {d}{noise}: I found from {rows} samples",
+            share,
+            law,
+            source,
+            subsets * systems,
+        )
+        for rows, share, law, source in kinds
     ]
 
 
