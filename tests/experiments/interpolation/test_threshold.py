@@ -37,7 +37,7 @@ def result(kind, scale=1e-8, noise=0.3, sizes=(5, 20, 200, 400)):
     variables = {k: (dims, v[..., None]) for k, v in columns.items()}
     variables["effective_width"] = (dims[:2], np.full(shape, end["width"]))
     variables["status"] = (dims[:2], np.full(shape, int(Status.REACHED_TIME)))
-    cell = {"d": 5, "sigma": SIGMA, "scale": scale}
+    cell = {"d": 5, "sigma": SIGMA, "scale": scale, "initial": "balanced"}
     return xr.Dataset(variables, {"n": n, "time": [3000.0], **cell})
 
 
