@@ -15,9 +15,10 @@ VARIANCES = tuple(8 / j / 2.717857142857143 for j in range(1, PARTS + 1))
 def component_sum(
     key: PRNGKeyArray, *, law: InputLaw = "uniform", n: int = 128, n_test: int = 256
 ) -> Dataset:
-    """Y = Σ_j ±z_j/√8, z_j components of variance 1 on the sample, x_j = √d_j z_j.
+    """Targets y = Σ_j ±z_j/√8 of principal components z_j, and inputs x_j = √d_j z_j.
 
-    Variances d_j ∝ 1/j, of mean 1.  `parts` has them one by one.
+    The z_j have variance 1 on the sample, and the d_j ∝ 1/j have mean 1.  `parts` has
+    the terms of y one by one.
 
     Args:
         key: random key.

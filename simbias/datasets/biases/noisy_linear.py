@@ -12,7 +12,7 @@ from simbias.datasets.biases._one_shape import D, rows_of, task
 def noisy_linear(
     key: PRNGKeyArray, *, law: InputLaw = "uniform", n: int = 128, n_test: int = 256
 ) -> Dataset:
-    """Y = w·x + 0.2 z, w of norm 1 in any direction, z standard normal.
+    """Targets y = w·x + 0.2 z, w of norm 1 in any direction, z standard normal.
 
     Args:
         key: random key.
