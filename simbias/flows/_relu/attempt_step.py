@@ -1,38 +1,33 @@
 """One attempted step of the exact flow of a ReLU network."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.flows._relu.activation_classes import ActivationClasses, activation_classes
-from simbias.flows._relu.by_class import field_at
+from simbias.flows._relu.activation_classes import ActivationClasses
 from simbias.flows._relu.clearance import clearance_after
+from simbias.flows._relu.coupling import Coupled, classes_if, couple
 from simbias.flows._relu.crossings import MAX_EVENTS
 from simbias.flows._relu.events import Events, kinds_of_leaving
 from simbias.flows._relu.frozen import FlowVector, Sample
 from simbias.flows._relu.integrate_step import (
-    IntegratedStep,
     Options,
     integrate_step,
     whole_step,
 )
 from simbias.flows._relu.masked_rows import on_wanted_rows, pack_rows, rows_at_once
 from simbias.flows._relu.neuron_state import NeuronState, nonunique_at_apex
-from simbias.flows._relu.noninteracting import lag_of_growth
 from simbias.flows._relu.norms import largest_of_rows, norm_of_rows, rounding
 from simbias.flows._relu.releases import EndState, release
 from simbias.flows._relu.represented_neurons import RepresentedNeurons, sizes
 from simbias.flows._relu.single_neuron import velocity
 from simbias.flows._relu.sliding import sliding_normals
 from simbias.flows._relu.smooth_step import Stiffness
-from simbias.flows._relu.step_trajectory import Sliding, Trajectory, control_points
-from simbias.numerics.conditionals import when
+from simbias.flows._relu.step_error import error_of_noninteracting, error_of_step
+from simbias.flows._relu.step_trajectory import Trajectory, control_points
 from simbias.numerics.precision import matmul
 
-# Powers of the step in the errors of one event, and of what it does to the others.
-_EVENT_ORDER, _COUPLING_ORDER = 3, 2
 # A step whose events contradict its end is tried again at about half its length.
 _HALVE = 1.8
 
@@ -79,16 +74,18 @@ def attempt_step(
     integrated = integrate_step(
         neurons, sample, length, options, stiffness, is_noninteracting
     )
-    coupled = _coupled(integrated, neurons, sample, length, options)
+    coupled = couple(integrated, neurons, sample, length, options)
     is_endless = integrated.trajectory.event_count >= MAX_EVENTS
     if is_noninteracting is not None:
         is_endless &= ~is_noninteracting
     end, is_undone = _released(
         integrated.trajectory, coupled, neurons, sample, length, options, is_endless
     )
-    error = _error(integrated, coupled, end, neurons, options, is_endless)
+    error = error_of_step(integrated, coupled, end, neurons, options, is_endless)
     if is_noninteracting is not None:
-        felt = _felt(integrated, coupled.rates, neurons, length, options)
+        felt = error_of_noninteracting(
+            integrated, coupled.rates, neurons, length, options
+        )
         error = jnp.where(is_noninteracting, felt, error)
     tried_again = jnp.maximum(error, _HALVE**integrated.order)
     error = jnp.where(jnp.any(is_undone | end.is_over), tried_again, error)
@@ -100,7 +97,7 @@ def attempt_step(
     pull = sample.pulls(coupled.rates.residual)
     at_apex = nonunique_at_apex(neurons, end.w, end.a, pull, sample, options.slope)
     has_changed = jnp.any(end.released > 0) | jnp.any(is_endless)
-    classes = _classes_if(has_changed, end.is_above, end.sliding, coupled.classes)
+    classes = classes_if(has_changed, end.is_above, end.sliding, coupled.classes)
     clearance = integrated.clearance
     if clearance is not None:
         clearance = clearance_after(clearance, trajectory.end.w, end.w)
@@ -134,49 +131,9 @@ def attempt_step(
     )
 
 
-class _Coupled(NamedTuple):
-    """Neurons once they have felt the events of all, what moved them, and the field."""
-
-    w: Float[Array, "m e"]
-    a: Float[Array, "m k"]
-    dw: Float[Array, "m e"]
-    da: Float[Array, "m k"]
-    rates: FlowVector
-    classes: ActivationClasses | None
-
-
-def _coupled(
-    integrated: IntegratedStep,
-    neurons: NeuronState,
-    sample: Sample,
-    length: Float[Array, ""],
-    options: Options,
-) -> _Coupled:
-    """The field at the end, and all neurons moved by what events changed in r."""
-    trajectory, stiffness = integrated.trajectory, integrated.stiffness
-    w, a, sliding = trajectory.end.w, trajectory.end.a, trajectory.sliding
-    has_met = jnp.any(trajectory.event_count > 0)
-    classes = _classes_if(has_met, trajectory.is_above, sliding, neurons.classes)
-    rates = field_at(
-        w, a, trajectory.is_above, sliding, classes, sample, options.slope,
-        neurons.represented,
-    )  # fmt: skip
-    weight = norm_of_rows(a)
-    total = jnp.sum(weight * trajectory.shift)
-    has_events = total > 0
-    kappa = jnp.sum(weight * trajectory.lag) / jnp.where(has_events, total, 1)
-    half = jnp.where(has_events, kappa / 2 * length, 0)
-    if stiffness is not None:
-        # What decays fast follows at once, and comes to rest at δθ' / ρ.
-        decay = jnp.where(stiffness.is_stiff, stiffness.radius, 0)
-        half = half / (1 + decay * half)
-    dw, da = half * (rates.w - trajectory.end.dw), half * (rates.a - trajectory.end.da)
-    return _Coupled(w + dw, a + da, dw, da, rates, classes)
-
-
 def _released(
     trajectory: Trajectory,
-    coupled: _Coupled,
+    coupled: Coupled,
     neurons: NeuronState,
     sample: Sample,
     length: Float[Array, ""],
@@ -202,56 +159,6 @@ def _released(
     return end, is_undone
 
 
-def _error(
-    integrated: IntegratedStep,
-    coupled: _Coupled,
-    end: EndState,
-    neurons: NeuronState,
-    options: Options,
-    is_endless: Bool[Array, " m"],
-) -> Float[Array, ""]:
-    """The largest of the errors of method, events and coupling, over the tolerance.
-
-    Each to the power that makes it one of the order of the method.
-    """
-    share = _share_of(neurons)
-    let_go = share(end.w - coupled.w)
-    moved = share(integrated.end.w - neurons.w, integrated.end.a - neurons.a)
-    change = moved + _change(neurons.rates.moment, integrated.end_rates.moment)
-    kink = share(integrated.trajectory.shift[:, None]) * change ** (_EVENT_ORDER - 1)
-    kink = kink + let_go * change + jnp.where(is_endless, moved, 0)
-    relative = lambda v: _root_mean_square(v, moved, neurons.represented) / options.rtol
-    return jnp.maximum(
-        relative(share(integrated.error.w, integrated.error.a)),
-        jnp.maximum(
-            relative(kink) ** (integrated.order / _EVENT_ORDER),
-            relative(share(coupled.dw, coupled.da))
-            ** (integrated.order / _COUPLING_ORDER),
-        ),
-    )
-
-
-def _felt(
-    integrated: IntegratedStep,
-    rates: FlowVector,
-    neurons: NeuronState,
-    length: Float[Array, ""],
-    options: Options,
-) -> Float[Array, ""]:
-    """The error of noninteracting neurons: what f changes in the residuals."""
-    share, end = _share_of(neurons), integrated.trajectory.end
-    moved = share(integrated.end.w - neurons.w, integrated.end.a - neurons.a)
-    felt = lag_of_growth(neurons, length) * share(rates.w - end.dw, rates.a - end.da)
-    felt = _root_mean_square(felt, moved, neurons.represented) / options.rtol
-    return jnp.where(jnp.all(integrated.trajectory.begin == 1), felt, jnp.inf)
-
-
-def _share_of(neurons: NeuronState) -> Callable[..., Float[Array, " m"]]:
-    """Of changes of w, or of w and a, the norms relative to |(w, a)|."""
-    size = sizes(neurons.w, neurons.a, neurons.represented)
-    return lambda *parts: norm_of_rows(*parts) / jnp.where(size > 0, size, 1)
-
-
 def _with_releases(trajectory: Trajectory, end: EndState) -> Events | None:
     """The events of the step, with the planes that neurons leave at its end."""
     if trajectory.events is None:
@@ -262,19 +169,6 @@ def _with_releases(trajectory: Trajectory, end: EndState) -> Events | None:
     is_up = jnp.take_along_axis(end.is_above, plane, axis=1)
     now = jnp.ones_like(trajectory.begin)
     return trajectory.events.noted(now, plane, kinds_of_leaving(is_up, leaves))
-
-
-def _classes_if(
-    has_changed: Bool[Array, ""],
-    is_above: Bool[Array, "m n"],
-    sliding: Sliding,
-    known: ActivationClasses | None,
-) -> ActivationClasses | None:
-    """The classes, found anew if sides or sliding have changed."""
-    if known is None:
-        return None
-    anew = lambda here, _: activation_classes(*here)
-    return when(anew)(has_changed, (is_above, sliding), known)
 
 
 def _sides_at_end(
@@ -313,41 +207,6 @@ def _sides_at_end(
     every = on_wanted_rows(look, wanted, context, every, rows_at_once(m, n))
     _, is_above, is_undone, _ = every.tree
     return is_above, is_undone
-
-
-def _root_mean_square(
-    value: Float[Array, " m"],
-    moved: Float[Array, " m"],
-    represented: RepresentedNeurons | None,
-) -> Float[Array, ""]:
-    """Over neurons, each weighted by its displacement.
-
-    So resting neurons do not dilute the error.  A neuron of an aggregated network
-    counts for all that it represents, and the errors of the rows of a class add up.
-    """
-    count = jnp.ones_like(value)
-    if represented is not None:
-        value, is_largest = (
-            value * jnp.sqrt(represented.count),
-            represented.is_largest(),
-        )
-        count, moved = (jnp.where(is_largest, v, 0) for v in (represented.count, moved))
-    most = jnp.max(moved)
-    part = jnp.where(most > 0, moved / jnp.where(most > 0, most, 1), 1)
-    return jnp.sqrt(jnp.sum(value**2) / jnp.sum(count * part))
-
-
-def _change(
-    early: Float[Array, "m k e"], late: Float[Array, "m k e"]
-) -> Float[Array, " m"]:
-    """By what share of itself the moment of each neuron changes in the step.
-
-    Events take the moments to be linear in time.  For a neuron that hardly moves it is
-    the others that bend them.
-    """
-    early, late = (v.reshape(v.shape[0], -1) for v in (early, late))
-    size = norm_of_rows(early, late)
-    return norm_of_rows(late - early) / jnp.where(size > 0, size, 1)
 
 
 def _rebalanced(
