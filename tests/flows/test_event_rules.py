@@ -7,7 +7,6 @@ import pytest
 
 from simbias import losses
 from simbias.core import Dataset
-from simbias.flows._relu.attempt_step import _root_mean_square
 from simbias.flows._relu.crossings import _next_event, _redirected
 from simbias.flows._relu.event_rules import (
     Decision,
@@ -19,6 +18,7 @@ from simbias.flows._relu.event_rules import (
 from simbias.flows._relu.frozen import extended_sample
 from simbias.flows._relu.single_neuron import Point, displacement
 from simbias.flows._relu.sliding import dual_basis, sliding_normals
+from simbias.flows._relu.step_error import _root_mean_square
 from simbias.flows._relu.step_trajectory import (
     Sliding,
     StepData,

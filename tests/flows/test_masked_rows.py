@@ -8,7 +8,7 @@ import pytest
 
 from simbias import losses
 from simbias.core import Dataset
-from simbias.flows._relu.attempt_step import _change, _rebalanced
+from simbias.flows._relu.attempt_step import _rebalanced
 from simbias.flows._relu.frozen import extended_sample
 from simbias.flows._relu.masked_rows import (
     contains,
@@ -20,6 +20,7 @@ from simbias.flows._relu.masked_rows import (
 )
 from simbias.flows._relu.neuron_state import first_neurons
 from simbias.flows._relu.norms import norm, norm_of_rows
+from simbias.flows._relu.step_error import _change
 
 placed = jax.jit(first_neurons, static_argnames=("slope", "capacity"))
 
