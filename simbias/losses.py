@@ -85,6 +85,7 @@ def logistic_or_half_mse(
     return _mean(jnp.sum(each, axis=1), weight)
 
 
+@smooth
 @takes("signs")
 def log_logistic(prediction: Prediction, target: Prediction, weight: Weight) -> Value:
     """Logarithm of `logistic`: the same path of the flow, on a clock that keeps going.
