@@ -1,6 +1,7 @@
 """Laws of the source tree: imports go down, a folder is its own registry."""
 
 import ast
+import functools
 import importlib
 import pathlib
 import re
@@ -57,6 +58,7 @@ def unit(path: pathlib.Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
+@functools.cache
 def imported(path: pathlib.Path) -> set[str]:
     names = set()
     for node in ast.walk(ast.parse(path.read_text())):
@@ -88,25 +90,25 @@ def test_what_begins_with_a_line_is_of_its_folder():
                     assert ".".join(parts[: i + 1]) in SEEN, (path, name)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_imports_go_down_only(path):
-    here = unit(path)
-    for name in imported(path):
-        parts = name.split(".")
-        if parts[0] == "simbias" and len(parts) > 1 and parts[1] in LEVEL:
-            there = parts[1]
-            is_same_folder = there == here
-            assert is_same_folder or LEVEL[there] < LEVEL[here], f"{here} -> {name}"
-        elif parts[0] in ONLY_IN:
-            assert here in ONLY_IN[parts[0]], f"{here} imports {parts[0]}"
+def test_imports_go_down_only():
+    for path in FILES:
+        here = unit(path)
+        for name in imported(path):
+            parts = name.split(".")
+            if parts[0] == "simbias" and len(parts) > 1 and parts[1] in LEVEL:
+                there = parts[1]
+                is_lower = LEVEL[there] < LEVEL[here]
+                assert there == here or is_lower, f"{path} imports {name}"
+            elif parts[0] in ONLY_IN:
+                assert here in ONLY_IN[parts[0]], f"{path} imports {parts[0]}"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_only_who_is_asked_to_touches_the_global_configuration(path):
-    text = path.read_text()
-    assert "jax.config" not in text or unit(path) in ("cli", "numerics")
-    assert "from __future__" not in text
-    assert not re.search(r"\bprint\(", text) or unit(path) == "cli"
+def test_only_who_is_asked_to_touches_the_global_configuration():
+    for path in FILES:
+        text = path.read_text()
+        assert "jax.config" not in text or unit(path) in ("cli", "numerics"), path
+        assert "from __future__" not in text, path
+        assert not re.search(r"\bprint\(", text) or unit(path) == "cli", path
 
 
 def test_every_source_file_belongs_to_a_layer():
@@ -118,14 +120,14 @@ def test_importing_simbias_does_not_import_zarr():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_a_theme_imports_nothing_of_another_theme_of_its_room(path):
-    room, *inner = path.relative_to(SOURCE).with_suffix("").parts
-    theme = inner[0] if len(inner) > 1 else None
-    for name in imported(path) if theme else ():
-        parts = name.split(".")
-        if parts[:2] == ["simbias", room] and (SOURCE / room / parts[2]).is_dir():
-            assert parts[2] in (theme, "_shared"), f"{room}/{theme} imports {name}"
+def test_a_theme_imports_nothing_of_another_theme_of_its_room():
+    for path in FILES:
+        room, *inner = path.relative_to(SOURCE).with_suffix("").parts
+        theme = inner[0] if len(inner) > 1 else None
+        for name in imported(path) if theme else ():
+            parts = name.split(".")
+            if parts[:2] == ["simbias", room] and (SOURCE / room / parts[2]).is_dir():
+                assert parts[2] in (theme, "_shared"), f"{path} imports {name}"
 
 
 def test_the_stubs_of_the_rooms_are_complete(monkeypatch):
