@@ -7,7 +7,7 @@ from simbias.experiments import threshold
 from simbias.flows.descent import Descent
 from simbias.losses import half_mse
 from simbias.measures.risk.train_risk import TrainRisk
-from simbias.store import making
+from simbias.store import creation
 
 
 def tiny(seeds: int) -> Experiment:
@@ -27,9 +27,9 @@ def tiny(seeds: int) -> Experiment:
 @contextlib.contextmanager
 def sized(block: int):
     """Stores whose blocks have this many members."""
-    before = making._LARGEST_BLOCK, making._SMALLEST_BLOCK
-    making._LARGEST_BLOCK = making._SMALLEST_BLOCK = block
+    before = creation._LARGEST_BLOCK, creation._SMALLEST_BLOCK
+    creation._LARGEST_BLOCK = creation._SMALLEST_BLOCK = block
     try:
         yield
     finally:
-        making._LARGEST_BLOCK, making._SMALLEST_BLOCK = before
+        creation._LARGEST_BLOCK, creation._SMALLEST_BLOCK = before

@@ -35,7 +35,7 @@ from _tally import compile_cache
 
 from simbias.core import Experiment
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
-from simbias.ensemble.compiling import bytes_of_compiling
+from simbias.ensemble.compile_memory import bytes_of_compiling
 from simbias.ensemble.events import Progress
 from simbias.ensemble.lanes import idle
 from simbias.ensemble.members import maker
@@ -49,8 +49,8 @@ from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures.risk.train_risk import TrainRisk
 from simbias.networks.dense.mlp_init import torch_default
-from simbias.numerics.compiled import cache_no_programs
 from simbias.numerics.exact_numerics import exact_numerics
+from simbias.numerics.program_cache import cache_no_programs
 from simbias.registry import experiment_module
 from simbias.verbs.simulate import simulate
 

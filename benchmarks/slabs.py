@@ -23,7 +23,7 @@ from _results import machine, written
 from simbias.core import Experiment, Status
 from simbias.experiments import slabs
 from simbias.flows.descent import Descent
-from simbias.verbs.shown import judge
+from simbias.verbs.phenomenon import check
 from simbias.verbs.simulate import simulate
 
 OPTIMISERS = {
@@ -64,7 +64,7 @@ def experiment_row(module: Any, preset: str) -> dict[str, Any]:
         "axes": {k: ds[k].values.tolist() for k in ds["accepted"].dims},
         "claims": [
             {**dataclasses.asdict(claim), "verdict": claim.verdict}
-            for claim in judge(module, ds)
+            for claim in check(module, ds)
         ],
     }
 

@@ -25,7 +25,7 @@ import xarray as xr
 from _results import machine, written
 
 import simbias
-from simbias.cli._shown import claims_document
+from simbias.cli._figures_and_claims import claims_document
 from simbias.core import Status
 from simbias.experiments import threshold
 from simbias.flows.descent import Descent

@@ -136,7 +136,7 @@ def measured(name: str, options: argparse.Namespace) -> dict:
         "n_test": 2000,
         "seeds": options.seeds,
     }
-    base = paper.experiment("quick", least_rows=max(options.n), **(cell | variant.cell))
+    base = paper.experiment("quick", pad_to=max(options.n), **(cell | variant.cell))
     final = options.time
     if variant.final is not None:
         final = variant.final * options.time / 1000.0

@@ -42,7 +42,7 @@ def main() -> None:
         gap = part["two_group_gap"].isel(time=-1).where(is_finished(part)) / sigma**2
         is_near = np.abs(gap.values) <= d / (2 * n)
         counts = [
-            most_of_a_sign(simbias.redraw(part, experiment, seed=seed)[0])
+            most_of_a_sign(simbias.initial(part, experiment, seed=seed)[0])
             for seed in ds["seed"].values.tolist()
         ]
         is_single = np.array(counts) == 1

@@ -44,7 +44,7 @@ experiment_file.figure(ds)
 # Each claim of the paper is a number with a band and a source.
 
 # %%
-for claim in simbias.judge(experiment_file, ds):
+for claim in simbias.check(experiment_file, ds):
     print(f"{claim.verdict:14s} {claim.statement}: {claim.estimate.value:.4g}")
 
 # %% [markdown]

@@ -86,5 +86,5 @@ result = simbias.simulate(precise)
 figure
 
 # %%
-for claim in simbias.judge(condensation, result):
+for claim in simbias.check(condensation, result):
     print(f"{claim.verdict:14s} {claim.statement}: {claim.estimate.value:.4g}")

@@ -37,7 +37,7 @@ figure
 # put numbers to it.
 
 # %%
-for claim in simbias.judge(deep_linear, modes):
+for claim in simbias.check(deep_linear, modes):
     print(f"{claim.verdict:14s} {claim.statement}: {claim.estimate.value:.4g}")
 
 # %% [markdown]

@@ -56,7 +56,7 @@ with style():
 figure
 
 # %%
-for claim in simbias.judge(spectral_bias, ds):
+for claim in simbias.check(spectral_bias, ds):
     if claim.verdict != "not applicable":
         print(f"{claim.verdict:14s} {claim.statement}: {claim.estimate.value:.4g}")
 

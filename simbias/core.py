@@ -158,11 +158,11 @@ class AbstractFlow(eqx.Module):
     it can, and is the identity once the status is not RUNNING.  It does not decide
     that the final time is reached; the engine does.
 
-    Samples are padded to `least_rows` rows, so that all smaller sizes share a program:
+    Smaller samples are padded to `pad_to` rows, so that their sizes share a program:
     as many as cost next to nothing.
     """
 
-    least_rows: ClassVar[int] = 8
+    pad_to: ClassVar[int] = 8
 
     @abstractmethod
     def init(
@@ -275,7 +275,7 @@ class Experiment:
             the last.
         dtype: "float64" or "float32"; draws are made in float64 and then cast.
         root: seed of the root key.
-        least_rows: smaller samples are padded to so many rows, of weight 0: they share
+        pad_to: smaller samples are padded to so many rows, of weight 0: they share
             a program, and to compile another often costs more than the padding.
     """
 
@@ -293,7 +293,7 @@ class Experiment:
     stop: AbstractStop | None = None
     dtype: str = "float64"
     root: int = 0
-    least_rows: int = 0
+    pad_to: int = 0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -19,8 +19,8 @@ import numpy as np
 import xarray as xr
 
 from simbias.core import AT_REST, Status
+from simbias.ensemble.array_attributes import FLAGS, array_attributes
 from simbias.ensemble.configuration import configuration, provenance, source
-from simbias.ensemble.described import FLAGS, described
 from simbias.ensemble.plan import Plan
 from simbias.ensemble.table import Table
 from simbias.errors import BadInput
@@ -47,7 +47,7 @@ def attributes(plan: Plan, recipe: dict[str, Any] | None = None) -> dict[str, An
         "axes": {k: list(v) for k, v in plan.grid.axes.items()},
         "coords": {k: np.asarray(v).tolist() for k, v in coords.items()},
         "recipe": recipe,
-        "described": described(plan),
+        "described": array_attributes(plan),
         "citation": _citation(stored, own, origin["versions"]["simbias"]),
         **origin,
     }

@@ -10,7 +10,7 @@ import pathlib
 import sys
 import uuid
 
-from simbias.workers._attached import LEFT, given_to_this
+from simbias.workers._child_process import LEFT, given_to_this
 
 
 def main():

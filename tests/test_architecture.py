@@ -20,7 +20,7 @@ LAYERS = [
     {"wrapper"},
     {"core", "numerics"},
     {"introspection"},
-    {"attacks", "checks", "drawn_from", "losses", "presets"},
+    {"attacks", "drawn_from", "losses", "presets", "validation"},
     {"limits"},
     {"theory"},
     {"datasets", "networks", "flows", "measures", "stops"},
@@ -161,7 +161,7 @@ def test_a_short_name_means_the_same_whatever_was_imported_before(first):
         "from simbias.experiments import threshold\n"
         "assert isinstance(xor_clusters, FunctionType)\n"
         "assert isinstance(threshold, ModuleType)\n"
-        "verbs = 'simulate solve redraw member neuron_history evaluate judge draw'\n"
+        "verbs = 'simulate solve initial member neuron_history evaluate check draw'\n"
         "for verb in verbs.split():\n"
         "    assert isinstance(getattr(simbias, verb), FunctionType), verb\n"
     )

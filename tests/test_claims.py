@@ -1,4 +1,4 @@
-"""A claim is a band, and what was seen, with its interval, is judged against it."""
+"""A claim is a band, and what was seen, with its interval, is compared with it."""
 
 import json
 import types
@@ -12,7 +12,7 @@ import xarray as xr
 import simbias
 from simbias import claims
 from simbias.analysis.at import at
-from simbias.cli._shown import claims_document, print_claims
+from simbias.cli._figures_and_claims import claims_document, print_claims
 from simbias.core import Claim, Estimate, Status
 from simbias.errors import BadInput
 
@@ -150,7 +150,7 @@ def test_a_slope_is_as_well_known_as_its_points_lie_on_a_line():
     assert of(2 * x[:2], x[:2]).verdict == "undecided"
 
 
-# What a run is judged by.
+# What a run is checked by.
 
 
 class Short:
@@ -169,9 +169,9 @@ class Short:
 @pytest.mark.parametrize(("end", "verdict"), [(5.0, "holds"), (4.0, "not applicable")])
 def test_claims_about_late_times_are_not_applicable_to_a_short_run(end, verdict):
     ds = xr.Dataset(coords={"time": [0.0, end]})
-    # Whatever the types of the process are, those of the run judge it.
+    # Whatever the types of the process are, those of the run decide.
     with jax.enable_x64(False):
-        (found,) = simbias.judge(Short(), ds)
+        (found,) = simbias.check(Short(), ds)
     assert found.verdict == verdict
     assert found.needs == ("" if end == 5 else "t ≥ 5")
 

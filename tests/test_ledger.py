@@ -7,7 +7,7 @@ import pytest
 
 from simbias.cli import main
 from simbias.ledger.paper import papers
-from simbias.ledger.stored import stored
+from simbias.ledger.stored_checks import stored_checks
 from simbias.registry import experiments
 
 PAPERS = papers()
@@ -17,7 +17,7 @@ _ID = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
 
 
 def test_every_claim_of_the_ledger_is_in_a_stored_check():
-    seen = stored()
+    seen = stored_checks()
     for key, rows in ROWS.items():
         for tried in [one for row in rows for one in row.tried]:
             check = seen[tried.experiment, tried.preset]
@@ -27,7 +27,7 @@ def test_every_claim_of_the_ledger_is_in_a_stored_check():
 
 
 def test_every_claim_after_a_paper_is_listed_there_whatever_came_out():
-    seen = stored()
+    seen = stored_checks()
     every = [(*at, claim) for at, check in seen.items() for claim in check["claims"]]
     for key, rows in ROWS.items():
         listed = {
@@ -52,7 +52,7 @@ def _is_after(source, paper):
 
 def test_every_stored_check_is_in_the_ledger():
     tried = [one for rows in ROWS.values() for row in rows for one in row.tried]
-    assert {*stored()} == {(one.experiment, one.preset) for one in tried}
+    assert {*stored_checks()} == {(one.experiment, one.preset) for one in tried}
 
 
 def test_every_experiment_is_in_the_ledger_under_every_paper_it_names():
@@ -177,7 +177,7 @@ def test_a_paper_that_is_not_as_it_should_be_is_named(tmp_path, text, said):
 def test_a_file_that_is_no_check_is_refused_by_name(tmp_path, text):
     (file := tmp_path / "some.json").write_text(text)
     with pytest.raises(ValueError, match=r"some\.json"):
-        stored(file)
+        stored_checks(file)
 
 
 def test_a_word_that_is_no_paper_is_refused(capsys):

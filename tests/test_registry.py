@@ -260,7 +260,7 @@ def test_every_experiment_runs_small_and_draws_its_figure(name, variant, monkeyp
     figures = simbias.draw(module, ds)
     assert [*figures] == [""]
     assert isinstance(figures[""], Figure)
-    claims = simbias.judge(module, ds)
+    claims = simbias.check(module, ds)
     assert claims
     assert all(isinstance(c, Claim) for c in claims)
     # Small runs may leave a claim open, but none may fail.
@@ -275,8 +275,8 @@ def test_every_experiment_runs_small_and_draws_its_figure(name, variant, monkeyp
     if hasattr(module, "AXES"):
         assert labels == ["flow.foreign = 1.5", "flow.foreign = 2.5"]
         said = [f"{c.statement}, {label}" for label in labels for c in claims]
-        assert [c.statement for c in simbias.judge(module, wider)] == said
+        assert [c.statement for c in simbias.check(module, wider)] == said
     else:
         assert labels == [""]
-        assert len(simbias.judge(module, wider)) >= len(claims)
+        assert len(simbias.check(module, wider)) >= len(claims)
     jax.clear_caches()  # no experiment needs the programs of another

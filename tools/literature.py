@@ -6,7 +6,7 @@ from typing import Any
 from claims_shown import as_text, page_of, tally, value
 
 from simbias.ledger.paper import Paper, Statement, Tried, papers
-from simbias.ledger.stored import Stored, stored
+from simbias.ledger.stored_checks import StoredChecks, stored_checks
 from simbias.preset_names import run_name
 
 # Claims that are shown of a statement, before the rest is counted.
@@ -15,7 +15,7 @@ MOST = 6
 
 def literature() -> str:
     """Paper by paper, statement by statement."""
-    known, checks = papers().values(), stored()
+    known, checks = papers().values(), stored_checks()
     every = [statement for paper in known for statement in paper.statements]
     left = sum(bool(statement.missing) for statement in every)
     beside = sum(len(paper.beside) for paper in known)
@@ -43,7 +43,7 @@ def literature() -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _seen(one: Tried, checks: Stored) -> list[dict[str, Any]]:
+def _seen(one: Tried, checks: StoredChecks) -> list[dict[str, Any]]:
     """The claims about a statement, of which some must be stored."""
     claims = one.seen(checks)
     if not claims:
@@ -51,7 +51,7 @@ def _seen(one: Tried, checks: Stored) -> list[dict[str, Any]]:
     return claims
 
 
-def _of_paper(paper: Paper, checks: Stored) -> list[str]:
+def _of_paper(paper: Paper, checks: StoredChecks) -> list[str]:
     """A section; its title is the key, so that a link to it is short."""
     lines = [f"## {paper.key.replace('_', ' ')}", ""]
     lines += [f"{as_text(paper.paper)}, {paper.source}. From: {paper.read}.", ""]
@@ -63,7 +63,7 @@ def _of_paper(paper: Paper, checks: Stored) -> list[str]:
     ]
 
 
-def _of_statement(statement: Statement, checks: Stored) -> list[str]:
+def _of_statement(statement: Statement, checks: StoredChecks) -> list[str]:
     first = f"| {as_text(statement.number)} | {as_text(statement.says)} |"
     if statement.missing:
         return [f"{first} **missing** | {as_text(statement.missing)} |"]

@@ -31,7 +31,7 @@ from literature import literature
 from speeds import speeds
 from times import times
 
-from simbias.ledger.stored import stored
+from simbias.ledger.stored_checks import stored_checks
 from simbias.preset_names import run_name, size_of
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -90,7 +90,7 @@ def _filled(found: re.Match[str], checked: dict[str, Any]) -> str:
     if kind in tables:
         return f"{found[1]}{tables[kind](checked)}{found[3]}"
     name, _, preset = name.partition(" ")
-    one = stored()[name, preset] if preset else checked[name]
+    one = stored_checks()[name, preset] if preset else checked[name]
     return f"{found[1]}{table(one)}{found[3]}"
 
 

@@ -26,7 +26,7 @@ from simbias import cli
 from simbias.ensemble.configuration import provenance
 from simbias.store.address import place_at
 from simbias.store.layout import open_store
-from simbias.store.standing import Standing, standing
+from simbias.store.progress import Progress, progress_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -312,9 +312,9 @@ def contents(address: str) -> dict[str, bytes]:
     return files | {"zarr.json": json.dumps(root).encode()}
 
 
-def looked(out: str) -> Standing:
+def looked(out: str) -> Progress:
     """What `simbias status` shows."""
-    return standing(open_store(f"{out}/run.zarr"))
+    return progress_of(open_store(f"{out}/run.zarr"))
 
 
 def until(

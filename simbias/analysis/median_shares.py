@@ -3,7 +3,7 @@
 import scipy
 
 from simbias.analysis.interval import check_level
-from simbias.checks.values import positive_integer
+from simbias.validation.values import positive_integer
 
 
 def median_shares(draws: int, *, level: float = 0.95) -> tuple[float, float]:

@@ -28,7 +28,7 @@ from simbias.cli._terminal import (
     put,
     say,
 )
-from simbias.ensemble.left import exit_at_once, is_left
+from simbias.ensemble.abandoned_threads import exit_at_once, has_abandoned_threads
 from simbias.errors import BadInput
 from simbias.store.interrupt import ignore_interrupts
 from simbias.suggestion import suggestion
@@ -76,7 +76,7 @@ def main(arguments: list[str] | None = None) -> None:
     os.environ["PYTHONSAFEPATH"] = "1"
     code = _code_of_process()
     flush_errors()
-    if isinstance(code, int) and (code in STOPPED or is_left()):
+    if isinstance(code, int) and (code in STOPPED or has_abandoned_threads()):
         exit_at_once(code)
     sys.exit(code)
 
@@ -201,7 +201,7 @@ def _command(name: str, arguments: list[str]) -> tuple[Any, list[str]]:
         import jax
         import matplotlib
 
-        from simbias.numerics.compiled import cache_no_programs, cache_programs
+        from simbias.numerics.program_cache import cache_no_programs, cache_programs
 
         matplotlib.use("Agg")
         jax.config.update("jax_enable_x64", True)

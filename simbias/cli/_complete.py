@@ -28,7 +28,7 @@ _LINES = ("--json-lines", "--plain")
 _SHELLS = ("bash", "zsh", "fish")
 _OF_RUN = (
     *("preset", "config", "data", "seeds", "times", "final-time", "keep", "dtype"),
-    *("root", "least-rows", "lanes", "workers", "format", "out", "live"),
+    *("root", "pad-to", "lanes", "workers", "format", "out", "live"),
 )
 # Fields of a flow that can be written.
 _PLAIN = re.compile(r"\b(Real|Index|int|float|bool|str|Sampling|Optimiser)\b")

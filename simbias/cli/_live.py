@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from simbias.cli import _output as output
 from simbias.cli._terminal import NO_CACHE, say
-from simbias.numerics.compiled import keeps_programs
+from simbias.numerics.program_cache import keeps_programs
 from simbias.workers.command import program
 
 

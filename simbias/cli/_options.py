@@ -9,16 +9,17 @@ import tyro
 
 from simbias.cli import _overrides as options
 from simbias.core import PLAIN, Experiment
+from simbias.ensemble.configuration import with_current_names
 from simbias.ensemble.fields import flow_fields
 from simbias.ensemble.grid import FLOW_PREFIX
 from simbias.ensemble.parameters import parameters_of
 from simbias.ensemble.tuples import with_tuples
 from simbias.errors import BadInput
-from simbias.introspection.documented import documented, meaning
+from simbias.introspection.docstrings import argument_docs, meaning
 from simbias.preset_names import SIZES
 from simbias.presets import Presets, check_preset
 from simbias.registry import flows
-from simbias.verbs.shown import check_phenomenon
+from simbias.verbs.phenomenon import check_phenomenon
 
 Format = Literal["png", "pdf", "svg"]
 Folder = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
@@ -84,7 +85,7 @@ def experiment_of(module: Any, preset: str, steps: list[dict[str, Any]]) -> Expe
         )
     made = with_tuples(made)
     for step in steps:
-        made = options.overridden(made, step)
+        made = options.overridden(made, with_current_names(step))
     fields = (FLOW_PREFIX + name for name in flow_fields(type(made.flow)))
     check_phenomenon(module, {*parameters_of(made.make), *fields})
     return made
@@ -108,7 +109,7 @@ _SAID = {
     "preset": "How large a run: smoke, quick or paper; or a variant, which `simbias "
     "list` names; decides all other defaults.",
     "config": "A TOML file of cell, flow, seeds, times, final_time, keep, dtype, root, "
-    "least_rows, data; what is written here counts more.",
+    "pad_to, data; what is written here counts more.",
     "data": "Your sample in place of the experiment's own: x, y, x_test, y_test of a "
     "numpy.savez file.",
     "cell": "Several values make an axis of the grid.",
@@ -119,7 +120,7 @@ _SAID = {
     "keep": "Those of --times at which whole networks are kept.",
     "dtype": "Of weights and data.",
     "root": "Seed of all seeds: another one draws everything anew.",
-    "least_rows": "Smaller samples are padded to so many rows, and share a program.",
+    "pad_to": "Smaller samples are padded to so many rows, and share a program.",
     "lanes": "Members in flight at a time; as many as fit into memory if not given.",
     "workers": "Processes on this machine; 0 makes the folder ready for others.",
     "format": "Of the figure; several at once.",
@@ -135,7 +136,7 @@ def options_class(
 
     `preset`, `config` and `data` are there to be shown: `resolved` has taken them.
     """
-    said, of_flow = documented(experiment.make), documented(type(experiment.flow))
+    said, of_flow = argument_docs(experiment.make), argument_docs(type(experiment.flow))
     explained = lambda kind, text: Annotated[kind, tyro.conf.arg(help=text or None)]
     cells = []
     for key, parameter in parameters_of(experiment.make).items():
@@ -177,7 +178,7 @@ def options_class(
         ("keep", tuple[float, ...], dataclasses.field(default=experiment.keep)),
         ("dtype", Literal["float32", "float64"], experiment.dtype),
         ("root", int, dataclasses.field(default=experiment.root)),
-        ("least_rows", int, dataclasses.field(default=experiment.least_rows)),
+        ("pad_to", int, dataclasses.field(default=experiment.pad_to)),
         ("lanes", int | None, dataclasses.field(default=None)),
         ("workers", int | None, dataclasses.field(default=None)),
         ("format", tuple[Format, ...], dataclasses.field(default=("png",))),
@@ -193,13 +194,11 @@ def options_class(
 def general_options() -> type:
     """What every experiment has, for `run --help`; `run NAME --help` has the rest."""
     names = ("preset", "config", "data", "seeds", "times", "final_time", "keep")
-    more = ("dtype", "root", "least_rows", "lanes", "workers", "format", "out", "live")
+    more = ("dtype", "root", "pad_to", "lanes", "workers", "format", "out", "live")
     kinds: dict[str, Any] = {"preset": str, "dtype": Literal["float32", "float64"]}
     kinds["live"] = bool
     kinds |= dict.fromkeys(("times", "keep"), tuple[float, ...] | None)
-    kinds |= dict.fromkeys(
-        ("seeds", "root", "least_rows", "lanes", "workers"), int | None
-    )
+    kinds |= dict.fromkeys(("seeds", "root", "pad_to", "lanes", "workers"), int | None)
     kinds |= {"final_time": float | None, "format": tuple[Format, ...]}
     usual = {"preset": "quick", "dtype": "float64", "format": ("png",)}
     usual["live"] = False
@@ -254,7 +253,7 @@ def overrides(parsed: Any, experiment: Experiment) -> dict[str, Any]:
         "keep": parsed.keep,
         "dtype": parsed.dtype,
         "root": parsed.root,
-        "least_rows": parsed.least_rows,
+        "pad_to": parsed.pad_to,
     }
     if parsed.final_time is not None:
         overrides["final_time"] = parsed.final_time

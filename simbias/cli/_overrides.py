@@ -20,7 +20,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from simbias.checks.cell_value import checked_value
 from simbias.core import AbstractFlow, Experiment
 from simbias.datasets.npz import Npz
 from simbias.drawn_from import SIZES, OnSample
@@ -31,11 +30,12 @@ from simbias.errors import BadInput
 from simbias.numerics.regular_file import read_regular
 from simbias.registry import flows
 from simbias.suggestion import suggestion
+from simbias.validation.cell_value import checked_value
 
 # Of a file of overrides, and of its times.
 _MOST_BYTES, _MOST_TIMES = 1 << 22, 100_000
 TOP_KEYS = (
-    *("seeds", "dtype", "root", "least_rows", "times", "final_time", "keep"),
+    *("seeds", "dtype", "root", "pad_to", "times", "final_time", "keep"),
     *("cell", "flow", "data"),
 )
 
@@ -76,7 +76,7 @@ def overridden(experiment: Experiment, overrides: Mapping[str, Any]) -> Experime
             "seeds would be copies of one. Leave --seeds out."
         )
     overrides = {k: v for k, v in overrides.items() if (k, v) != ("seeds", None)}
-    for key, kind in (("seeds", int), ("root", int), ("least_rows", int)):
+    for key, kind in (("seeds", int), ("root", int), ("pad_to", int)):
         if key in overrides:
             changes[key] = checked_value(key, overrides[key], kind)
     if "dtype" in overrides:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from simbias.cli._terminal import NO_CACHE
-from simbias.numerics.compiled import keeps_programs
+from simbias.numerics.program_cache import keeps_programs
 from simbias.workers.command import Command
 
 

@@ -8,8 +8,8 @@ import xarray as xr
 from simbias.cli._terminal import say
 from simbias.core import Claim, Experiment
 from simbias.report.kind_of_film import kind_of_film
+from simbias.report.page_contents import page_contents
 from simbias.report.report import report
-from simbias.report.shown import shown
 from simbias.store.layout import Store
 from simbias.store.place import AbstractPlace, Replaced, Unreachable
 from simbias.store.time_taken import time_taken
@@ -45,7 +45,7 @@ def write_report(
         asked = {"claims": claims, "figures": figures, "origin": origin}
         asked |= {"experiment": experiment, "film": film_of(out)}
         asked["time_taken"] = time_taken_by(store)
-        text = report(shown(ds, module, **asked))
+        text = report(page_contents(ds, module, **asked))
         store.check()
         (out / REPORT).write(text.encode(errors="replace"))
     except Replaced:

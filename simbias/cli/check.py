@@ -12,14 +12,14 @@ import jax
 import tyro
 import xarray as xr
 
-from simbias.cli._options import experiment_of, sizes
-from simbias.cli._shown import (
+from simbias.cli._figures_and_claims import (
     claims_document,
     print_claims,
     tally_of,
     verdicts_of,
     write_json,
 )
+from simbias.cli._options import experiment_of, sizes
 from simbias.cli._source import Source, source
 from simbias.cli._terminal import put, say
 from simbias.core import Experiment
@@ -32,7 +32,7 @@ from simbias.store.place import AbstractPlace
 from simbias.store.text import check_text
 from simbias.store.time_taken import Stopwatch, time_taken
 from simbias.store.work import complete, prepare, work
-from simbias.verbs.shown import judge
+from simbias.verbs.phenomenon import check as check_claims
 from simbias.verbs.simulate import planned, simulate
 
 
@@ -67,8 +67,8 @@ def check(arguments: list[str]) -> int:
 
     documents: list[dict[str, Any]] = []
 
-    def judged(one: _Asked, ds: xr.Dataset, seconds: float) -> None:
-        claims = judge(one.source.module, ds)
+    def reported(one: _Asked, ds: xr.Dataset, seconds: float) -> None:
+        claims = check_claims(one.source.module, ds)
         if parsed.json != "-":
             print_claims(one.name, ds, claims)
         document = claims_document(one.source.name, one.preset, ds, claims)
@@ -79,7 +79,7 @@ def check(arguments: list[str]) -> int:
 
     # Claims take one core for a while, and the next experiment begins beside them.
     with ThreadPoolExecutor(1) as beside:
-        judgements: list[Future[None]] = []
+        reports: list[Future[None]] = []
         for one in asked:
             begins = time.monotonic()
             if runs is None:
@@ -87,13 +87,13 @@ def check(arguments: list[str]) -> int:
                 seconds = time.monotonic() - begins
             else:
                 ds, seconds = _stored(one, runs / one.name / "run.zarr")
-            judgements.append(beside.submit(judged, one, ds, seconds))
+            reports.append(beside.submit(reported, one, ds, seconds))
             jax.clear_caches()  # no experiment needs the programs of another
-            for judgement in judgements:
-                if judgement.done():
-                    judgement.result()  # which raises now and not after the last run
-        for judgement in judgements:
-            judgement.result()
+            for report in reports:
+                if report.done():
+                    report.result()  # which raises now and not after the last run
+        for report in reports:
+            report.result()
     if parsed.json == "-":
         put(json.dumps(documents, indent=1, allow_nan=False))
         say(_tally(documents))

@@ -18,15 +18,15 @@ import numpy as np
 import tyro
 
 import simbias
-from simbias.checks.factorised import may_hang
-from simbias.cli._examined import Finding, examined
+from simbias.cli._findings import Finding, findings
 from simbias.cli._terminal import put
 from simbias.core import Dataset
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse
 from simbias.networks.dense.deep_linear import DeepLinear
-from simbias.numerics.compiled import keeps_programs
 from simbias.numerics.exact_numerics import exact_numerics
+from simbias.numerics.program_cache import keeps_programs
+from simbias.validation.factorisations import may_hang
 from simbias.verbs.simulate import solve
 
 # Of what results depend on.
@@ -66,7 +66,7 @@ def doctor(arguments: list[str]) -> int:
     """Print what was found; 1 if something is wrong."""
     parsed = tyro.cli(DoctorOptions, args=arguments, prog="simbias doctor")
     if parsed.folder is not None:
-        return _told(examined(parsed.folder), parsed.json)
+        return _told(findings(parsed.folder), parsed.json)
     found = []
     for look in (versions, device, dtype, cores, programs, disk, extras, self_test):
         is_lost = any((one.what, one.verdict) == ("device", "wrong") for one in found)

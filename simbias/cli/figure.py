@@ -4,10 +4,10 @@ import dataclasses
 
 import tyro
 
-from simbias.cli._drawing import drawing
+from simbias.cli._figures_and_claims import write_figures
 from simbias.cli._options import Folder, Format
+from simbias.cli._phenomenon import phenomenon_of
 from simbias.cli._place import found_run
-from simbias.cli._shown import write_figures
 from simbias.cli._source import File
 from simbias.cli._terminal import put, say
 from simbias.core import Status
@@ -46,7 +46,7 @@ def figure(arguments: list[str]) -> int:
             f"not in the figure. Try: simbias resume {out}"
         )
     name, own = ds.attrs["experiment"], (parsed.file, parsed.trust_code)
-    module = drawing("figure", store, name, *own).module
+    module = phenomenon_of("figure", store, name, *own).module
     if not hasattr(module, "figure"):
         raise BadInput(f"{module.__file__} has no `figure(ds)`.")
     for file in write_figures(module, ds, out, parsed.format):

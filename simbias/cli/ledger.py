@@ -11,7 +11,7 @@ import tyro
 from simbias.cli._terminal import put
 from simbias.errors import BadInput
 from simbias.ledger.paper import Paper, Statement, papers
-from simbias.ledger.stored import Stored, stored
+from simbias.ledger.stored_checks import StoredChecks, stored_checks
 from simbias.suggestion import suggestion
 
 
@@ -34,7 +34,7 @@ class LedgerOptions:
 def ledger(arguments: list[str]) -> int:
     """Print what there is of every statement, and what is missing."""
     parsed = tyro.cli(LedgerOptions, args=arguments, prog="simbias ledger")
-    chosen, seen = _chosen(parsed.papers), stored(parsed.checked)
+    chosen, seen = _chosen(parsed.papers), stored_checks(parsed.checked)
     if parsed.missing:
         left = [(one, [s for s in one.statements if s.missing]) for one in chosen]
         chosen = [
@@ -75,7 +75,7 @@ def _is_meant(word: str, paper: Paper) -> bool:
     return word == paper.key or is_source or word in paper.authors.lower()
 
 
-def _row(paper: Paper, statement: Statement, seen: Stored) -> dict[str, Any]:
+def _row(paper: Paper, statement: Statement, seen: StoredChecks) -> dict[str, Any]:
     """A statement with what was seen; `claims` is None where no check is stored."""
     tried = [
         {

@@ -6,16 +6,16 @@ from typing import Annotated, Any
 import tyro
 import xarray as xr
 
-from simbias.cli._drawing import drawing, files_of
 from simbias.cli._options import Folder, experiment_of
+from simbias.cli._phenomenon import files_of, phenomenon_of
 from simbias.cli._place import found_run, writable
 from simbias.cli._report import REPORT, film_of, origin_of, time_taken_by
 from simbias.cli._terminal import put
 from simbias.errors import BadInput
 from simbias.registry import is_experiment
-from simbias.report.compared import compared
+from simbias.report.comparison import comparison
+from simbias.report.page_contents import PageContents, page_contents
 from simbias.report.report import report as page_of
-from simbias.report.shown import Shown, shown
 from simbias.results import open_result
 from simbias.store.address import place_at
 from simbias.store.layout import Store
@@ -58,12 +58,13 @@ def report(arguments: list[str]) -> int:
     writable(page)
     own = files_of([run.store for run in runs], files)
     pages = [
-        run.shown(file, parsed.trust_code) for run, file in zip(runs, own, strict=True)
+        run.contents(file, parsed.trust_code)
+        for run, file in zip(runs, own, strict=True)
     ]
     if len(pages) == 1:
         text = page_of(pages[0])
     else:
-        text = compared(*pages, names=(str(runs[0].out), str(runs[1].out)))
+        text = comparison(*pages, names=(str(runs[0].out), str(runs[1].out)))
     page.write(text.encode(errors="replace"))
     put(page)
     return 0
@@ -74,15 +75,15 @@ class _Run:
     out: AbstractPlace
     store: Store
 
-    def shown(self, file: str | None, trusts: bool) -> Shown:
+    def contents(self, file: str | None, trusts: bool) -> PageContents:
         """What there is to see of it, computed again from what is stored."""
         ds = open_result(str(self.store.place))
-        return shown_run(self.store, ds, "report", file, trusts)
+        return contents_of_run(self.store, ds, "report", file, trusts)
 
 
-def shown_run(
+def contents_of_run(
     store: Store, ds: xr.Dataset, verb: str, file: str | None, trusts: bool
-) -> Shown:
+) -> PageContents:
     """A stored run; without question, claims and figures if no experiment is known.
 
     Raises:
@@ -93,9 +94,9 @@ def shown_run(
     asked: dict[str, Any] = {"origin": origin_of(recipe), "film": film}
     asked["time_taken"] = time_taken_by(store)
     if recipe is None and file is None and not is_experiment(ds.attrs["experiment"]):
-        return shown(ds, None, **asked)
-    source = drawing(verb, store, ds.attrs["experiment"], file, trusts)
+        return page_contents(ds, None, **asked)
+    source = phenomenon_of(verb, store, ds.attrs["experiment"], file, trusts)
     if recipe is not None:
         module, preset = source.module, recipe["preset"]
         asked["experiment"] = experiment_of(module, preset, recipe["overrides"])
-    return shown(ds, source.module, **asked)
+    return page_contents(ds, source.module, **asked)

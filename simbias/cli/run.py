@@ -10,10 +10,14 @@ import numpy as np
 import tyro
 import xarray as xr
 
-from simbias.checks.steps import warn_of_divergence, warn_of_steps
 from simbias.cli import _output as output
-from simbias.cli._drawing import CHANGED
-from simbias.cli._leaving import resumable
+from simbias.cli._exit_status import resumable
+from simbias.cli._figures_and_claims import (
+    claims_document,
+    print_claims,
+    write_figures,
+    write_json,
+)
 from simbias.cli._live import live
 from simbias.cli._options import (
     Folder,
@@ -25,18 +29,13 @@ from simbias.cli._options import (
     resolved,
     sizes,
 )
+from simbias.cli._phenomenon import CHANGED
 from simbias.cli._place import found_run, made_ready
 from simbias.cli._pool import worker_command
+from simbias.cli._progress import ProgressReporter
 from simbias.cli._recipe import Recipe, plan_of, recipe_of
 from simbias.cli._report import origin_of, write_report
-from simbias.cli._shown import (
-    claims_document,
-    print_claims,
-    write_figures,
-    write_json,
-)
 from simbias.cli._source import File, Source, named, source_of
-from simbias.cli._telling import Teller
 from simbias.cli._terminal import put, say
 from simbias.core import Claim, Experiment
 from simbias.ensemble.configuration import provenance
@@ -48,11 +47,12 @@ from simbias.results import attributes, to_xarray
 from simbias.store.address import place_at
 from simbias.store.layout import Store
 from simbias.store.place import AbstractPlace
-from simbias.store.standing import finished_so_far
+from simbias.store.progress import finished_so_far
 from simbias.store.text import check_text, is_same_text
 from simbias.store.time_taken import Stopwatch
 from simbias.store.work import complete, prepare, work
-from simbias.verbs.shown import judge
+from simbias.validation.steps import warn_of_divergence, warn_of_steps
+from simbias.verbs.phenomenon import check as check_claims
 from simbias.workers.local_workers import LocalWorkers
 from simbias.workers.wait import wait
 
@@ -103,7 +103,7 @@ class ResumeOptions:
     """Go on with a run that was stopped, from its folder alone.
 
     A run of a file of yours needs that file.  Once it is finished, a file with another
-    `figure` or other `claims` draws and judges it again.
+    `figure` or other `claims` draws and checks it again.
     """
 
     folder: Folder
@@ -194,19 +194,19 @@ def _complete(request: _Request) -> int:
 def _compute(request: _Request, plan: Plan, store: Store) -> None:
     """What is missing, here or by workers."""
     out, workers, lanes = request.out, request.workers, request.lanes
-    teller = Teller(plan, out)
+    reporter = ProgressReporter(plan, out)
     done = finished_so_far(store, np.bincount(store.rows() // store.block))
-    teller.announce(describe_memory(plan, lanes), done)
+    reporter.announce(describe_memory(plan, lanes), done)
     if workers is None:
-        with Stopwatch(store, teller) as clock:
+        with Stopwatch(store, reporter) as clock:
             work(plan, store, lanes=lanes, progress=True, report=clock)
     else:
         with LocalWorkers(workers) as pool:
             words = (str(out), *request.source.words)
             asked = worker_command(words, lanes, data=request.data, completes=False)
             pool.submit(asked)
-            wait(pool, store, plan.experiment.name, report=teller)
-    teller.learn(in_one=workers is None)
+            wait(pool, store, plan.experiment.name, report=reporter)
+    reporter.learn(in_one=workers is None)
 
 
 def _write_configuration(
@@ -228,7 +228,7 @@ def _show(
     """Write and print what a finished run shows."""
     module, out, name = request.source.module, request.out, request.source.name
     check = store.check
-    claims, files = judge(module, ds), []
+    claims, files = check_claims(module, ds), []
     document = claims_document(name, request.recipe["preset"], ds, claims)
     if denied is None:
         check()

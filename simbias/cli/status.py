@@ -13,7 +13,7 @@ from simbias.cli._terminal import put, say
 from simbias.ensemble.durations import about, often
 from simbias.errors import BadInput
 from simbias.store.layout import open_store
-from simbias.store.standing import Owner, Standing, standing
+from simbias.store.progress import Owner, Progress, progress_of
 from simbias.store.time_taken import Failure
 
 _MOST_WORKERS, _MOST_ERRORS = 20, 3
@@ -54,7 +54,7 @@ def status(arguments: list[str]) -> int:
     is_drawn = parsed.watch and not parsed.json and sys.stdout.isatty()
     try:
         while True:
-            now = standing(store)
+            now = progress_of(store)
             text = _line(now) if parsed.json else _text(now)
             put(text, begin=_CLEAR if is_drawn else "")
             if now.is_finished or not parsed.watch:
@@ -66,13 +66,13 @@ def status(arguments: list[str]) -> int:
         return 0
 
 
-def _line(now: Standing) -> str:
+def _line(now: Progress) -> str:
     return json.dumps(
         dataclasses.asdict(now) | {"is_finished": now.is_finished}, allow_nan=False
     )
 
 
-def _text(now: Standing) -> str:
+def _text(now: Progress) -> str:
     done = f"{now.done:,} of {now.members:,} members done"
     done += f", {now.failed:,} of them failed" if now.failed else ""
     blocks = f"{now.blocks_done:,} of {now.blocks:,} blocks written"

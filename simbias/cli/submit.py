@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import tyro
 
-from simbias.cli._leaving import resumable
+from simbias.cli._exit_status import resumable
 from simbias.cli._options import Folder
 from simbias.cli._place import found_run
 from simbias.cli._pool import worker_command
@@ -100,7 +100,7 @@ def submit(arguments: list[str]) -> int:
     if store.is_whole():
         say(f"Nothing is left to do. For the figure: {resume}")
         return 0
-    with resumable(out, resume) as ending, pool:
+    with resumable(out, resume) as exit_status, pool:
         pool.submit(worker_command(words, parsed.lanes, data=data))
         names = ", ".join(worker.name for worker in pool.status())
         is_slurm = isinstance(pool, SlurmWorkers)
@@ -113,7 +113,7 @@ def submit(arguments: list[str]) -> int:
                 if pool.outlives:
                     say(f"The workers go on without this command: {names}.")
                 raise
-    return ending.code
+    return exit_status.code
 
 
 def _pool(parsed: SubmitOptions) -> AbstractPool:

@@ -12,13 +12,13 @@ from simbias.cli._options import Folder
 from simbias.cli._place import found_run
 from simbias.cli._source import File
 from simbias.cli._terminal import put, say
-from simbias.cli.report import shown_run
+from simbias.cli.report import contents_of_run
 from simbias.errors import BadInput
 from simbias.report.numbers import numbers
 from simbias.report.pace import Pace
+from simbias.report.page_contents import PageContents
 from simbias.report.report import report
 from simbias.report.server import Server
-from simbias.report.shown import Shown
 from simbias.results import open_result
 from simbias.store.layout import Store, open_store
 from simbias.store.lease import heartbeats
@@ -115,7 +115,7 @@ class Watched:
         self._lock = threading.Lock()
         self._pace = Pace()
         self._stamp: str | None = None
-        self._shown: Shown | None = None
+        self._contents: PageContents | None = None
         self._page: str | None = None
 
     @property
@@ -131,17 +131,17 @@ class Watched:
     def page(self) -> str:
         """The page, with claims and figures once the run is finished."""
         with self._lock:
-            shown = self._now()
+            run = self._now()
             if self._page is None:
-                is_live = bool((shown.ds["status"] == 0).any())
-                self._page = report(shown, is_live=is_live)
+                is_live = bool((run.ds["status"] == 0).any())
+                self._page = report(run, is_live=is_live)
             return self._page
 
     def numbers(self) -> dict[str, Any]:
         """What is stored so far."""
         with self._lock:
-            shown = self._now()
-            return numbers(shown.ds, shown.experiment)
+            run = self._now()
+            return numbers(run.ds, run.experiment)
 
     def state(self) -> dict[str, Any]:
         """How far it is, and `stamp`, another one when there is more."""
@@ -163,14 +163,14 @@ class Watched:
             raise Replaced(self._place)
         return store
 
-    def _now(self) -> Shown:
+    def _now(self) -> PageContents:
         store = self._store()
         stamp = _stamp(store)
-        if self._shown is None or stamp != self._stamp:
+        if self._contents is None or stamp != self._stamp:
             ds = open_result(str(self._place))
-            self._shown = shown_run(store, ds, "watch", *self._own)
+            self._contents = contents_of_run(store, ds, "watch", *self._own)
             self._stamp, self._page = stamp, None
-        return self._shown
+        return self._contents
 
 
 def _stamp(store: Store) -> str:

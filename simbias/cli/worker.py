@@ -5,7 +5,7 @@ import os
 
 import tyro
 
-from simbias.cli._leaving import resumable
+from simbias.cli._exit_status import resumable
 from simbias.cli._options import Folder
 from simbias.cli._place import found_run
 from simbias.cli._recipe import plan_of, recipe_of
@@ -61,14 +61,14 @@ def worker(arguments: list[str]) -> int:
         recipe = recipe_of(store, source, parsed.data)
         plan = plan_of(source, recipe, parsed.lanes, holds_result=False)
         store = prepare(store.place, plan, attributes(plan, recipe))
-        with resumable(out, source.command("worker", out)) as ending:
+        with resumable(out, source.command("worker", out)) as exit_status:
             asked = {"lanes": parsed.lanes, "progress": not parsed.quiet, "over": over}
             work(plan, store, report=clock, **asked)
             if parsed.complete and _fits(plan):
                 complete_by_one(store)
-        if ending.code:
+        if exit_status.code:
             clock.left_early()
-    return ending.code
+    return exit_status.code
 
 
 def _fits(plan: Plan) -> bool:

@@ -15,6 +15,6 @@ is made), `shapes` and `plan` (what the run will be, without running it), `memor
 `programs` (begin, advance, take), `lane` (the only place where the member axis is
 added), `pace`, `engine` (the stations), `events` (what they hand over), `table`, `bar`.
 Beside them: `fields` (those of a flow), `leaves` (networks that are kept), `tuples` and
-`configuration` (an experiment as plain data), `measured` and `tracing` (what is
+`configuration` (an experiment as plain data), `measurement` and `tracing` (what is
 refused, by name, once it is traced).
 """

@@ -8,11 +8,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from simbias.checks.arrays import check_arrays
-from simbias.checks.experiment import check_measures
-from simbias.checks.values import is_finite, is_number
 from simbias.core import AbstractFlow, AbstractStop, Dataset
 from simbias.errors import BadInput
+from simbias.validation.arrays import check_arrays
+from simbias.validation.experiment import check_measures
+from simbias.validation.values import is_finite, is_number
 
 
 def check_arguments(

@@ -9,7 +9,7 @@ import equinox as eqx
 import jax
 
 from simbias.ensemble.events import Progress
-from simbias.numerics.compiled import give_back_memory, make_room
+from simbias.numerics.program_cache import give_back_memory, make_room
 
 
 class Calls:

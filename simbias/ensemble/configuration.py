@@ -5,6 +5,7 @@ import functools
 import importlib.metadata
 import platform
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import equinox as eqx
@@ -14,11 +15,13 @@ import numpy as np
 from simbias.core import Experiment
 from simbias.ensemble.parameters import parameters_of
 from simbias.introspection.identity import code_identity, has_name
-from simbias.introspection.reached import reached
+from simbias.introspection.reachable_source import reachable_source
 
 _LIBRARIES = ("simbias", "jax", "jaxlib", "equinox", "diffrax", "optax", "numpy")
 # As `introspection.identity.code_identity` writes it.
 _DIGEST = re.compile(r"(?<=\S) [0-9a-f]{16}$")
+# Fields of an experiment that had another name when earlier runs were stored.
+_RENAMED = {"least_rows": "pad_to"}
 
 
 def configuration(experiment: Experiment) -> dict[str, Any]:
@@ -56,7 +59,9 @@ def source(experiment: Experiment) -> dict[str, Any] | None:
     names = ("make", "loss", "flow", "stop")
     things = {name: getattr(experiment, name) for name in names}
     measures = {**experiment.measures, **experiment.final}
-    return reached({**things, **{f"measure {k}": v for k, v in measures.items()}})
+    return reachable_source(
+        {**things, **{f"measure {k}": v for k, v in measures.items()}}
+    )
 
 
 def provenance() -> dict[str, Any]:
@@ -87,6 +92,11 @@ def differences(ours: Any, theirs: Any, path: str = "") -> list[str]:
             )
         ]
     return [] if ours == theirs else [f"{path}: {theirs} -> {ours}"]
+
+
+def with_current_names(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Stored fields of an experiment, or overrides, by the names they have now."""
+    return {_RENAMED.get(name, name): value for name, value in fields.items()}
 
 
 def without_digests(value: Any) -> Any:

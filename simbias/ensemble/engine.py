@@ -17,6 +17,7 @@ import jax
 import numpy as np
 
 from simbias.core import Status
+from simbias.ensemble.abandoned_threads import abandon
 from simbias.ensemble.cause import cause
 from simbias.ensemble.events import (
     Event,
@@ -30,7 +31,6 @@ from simbias.ensemble.events import (
 )
 from simbias.ensemble.lane import Lane
 from simbias.ensemble.lanes import idle
-from simbias.ensemble.left import leave
 from simbias.ensemble.memory import lanes_that_fit, station_devices
 from simbias.ensemble.pace import Pace
 from simbias.ensemble.plan import Plan
@@ -95,7 +95,7 @@ class Stations:
             for _event in self.drain():
                 pass
         finally:  # a second Ctrl-C does not wait for anybody
-            leave(self._at_work)
+            abandon(self._at_work)
         for thread in set(self._threads) - self._at_work:
             thread.join()
 

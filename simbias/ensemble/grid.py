@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from simbias.checks.cell_value import checked_value
 from simbias.core import CellValue, Experiment, Index, Make
 from simbias.ensemble.fields import flow_fields, value_type
 from simbias.ensemble.parameters import parameters_of
 from simbias.errors import BadInput
 from simbias.suggestion import suggestion
+from simbias.validation.cell_value import checked_value
 
 FLOW_PREFIX = "flow."
 

@@ -27,7 +27,7 @@ from simbias.core import (
     Status,
 )
 from simbias.ensemble.leaves import kept_dtype, named_leaves, nothing
-from simbias.introspection.wrapped import unwrapped
+from simbias.introspection.array_network import original_network
 from simbias.numerics.conditionals import when
 
 Layout = Literal["in turn", "side by side"]
@@ -125,7 +125,7 @@ def advance_all(
 
 def taken(measure: Measure) -> Measure:
     """The measure, of a network as the engine moves it."""
-    return lambda network, data: measure(unwrapped(network), data)
+    return lambda network, data: measure(original_network(network), data)
 
 
 def is_at_rest(status: Int[Array, ""]) -> Bool[Array, ""]:
@@ -160,7 +160,9 @@ def _recorded(recorder: Recorder, data: Dataset, moving: tuple) -> tuple:
     status = state.status
     is_running = status == Status.RUNNING
     if recorder.stop is not None:
-        said = recorder.stop.status(unwrapped(state.network), data, recorder.loss)
+        said = recorder.stop.status(
+            original_network(state.network), data, recorder.loss
+        )
         status = jnp.where(is_running, said.astype(jnp.int32), status)
     is_last = cursor + 1 >= len(recorder.times)
     status = jnp.where(

@@ -8,12 +8,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray, PyTree, UInt
 
-from simbias.checks.targets import Faults, faults
 from simbias.core import AbstractFlow, AbstractNetwork, Dataset, Measure, Status
 from simbias.ensemble.events import Finished
 from simbias.ensemble.keys import split_keys
 from simbias.ensemble.lane import Lane, Recorder, start, taken
 from simbias.ensemble.members import Maker, draw
+from simbias.validation.targets import Faults, faults
 
 
 class Drawn(eqx.Module):

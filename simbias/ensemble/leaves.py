@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from simbias.introspection.wrapped import unwrapped
+from simbias.introspection.array_network import original_network
 
 # What is kept as it is; anything else becomes float64, which holds it exactly.
 _KEPT = ("float32", "float64", "int32", "int64")
@@ -17,7 +17,7 @@ def named_leaves(network: Any) -> dict[str, Any]:
 
     The second layer's weights of an `mlp` are "layers.1.0".
     """
-    leaves, _ = jax.tree_util.tree_flatten_with_path(unwrapped(network))
+    leaves, _ = jax.tree_util.tree_flatten_with_path(original_network(network))
     return {_name(path): leaf for path, leaf in leaves if hasattr(leaf, "dtype")}
 
 
@@ -29,7 +29,7 @@ def with_leaves(like: Any, values: Mapping[str, Any]) -> Any:
             return leaf
         return values[_name(path)].astype(leaf.dtype)
 
-    return jax.tree_util.tree_map_with_path(put, unwrapped(like))
+    return jax.tree_util.tree_map_with_path(put, original_network(like))
 
 
 def kept_dtype(dtype: np.dtype) -> np.dtype:

@@ -9,12 +9,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from simbias.checks.agreement import check_fit, made
 from simbias.core import AbstractNetwork, Dataset, Experiment, Make
 from simbias.ensemble.grid import Cell
 from simbias.ensemble.padding import bucket, padded
 from simbias.errors import BadInput
-from simbias.introspection.wrapped import wrapped
+from simbias.introspection.array_network import as_array_network
+from simbias.validation.agreement import check_fit, made
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,12 +23,12 @@ class Maker:
 
     make: Make
     dtype: str
-    least_rows: int
+    pad_to: int
 
 
 def maker(experiment: Experiment) -> Maker:
     """That of an experiment."""
-    least = bucket(experiment.least_rows, experiment.flow.least_rows)
+    least = bucket(experiment.pad_to, experiment.flow.pad_to)
     return Maker(experiment.make, experiment.dtype, least)
 
 
@@ -39,9 +39,9 @@ def draw(
     data, network = made(by.make(key, **sizes, **numbers))
     check_fit(network, data)
     _check_sizes(data, network)
-    data = padded(data, bucket(data.x.shape[0], by.least_rows))
+    data = padded(data, bucket(data.x.shape[0], by.pad_to))
     cast = lambda v: v.astype(jnp.dtype(by.dtype)) if eqx.is_inexact_array(v) else v
-    return jax.tree.map(cast, data), jax.tree.map(cast, wrapped(network))
+    return jax.tree.map(cast, data), jax.tree.map(cast, as_array_network(network))
 
 
 def _check_sizes(data: Dataset, network: Any) -> None:

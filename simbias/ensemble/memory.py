@@ -8,13 +8,13 @@ from typing import Any
 import jax
 from jaxtyping import PyTree
 
-from simbias.ensemble.compiling import KEPT, bytes_of_compiling
+from simbias.ensemble.compile_memory import KEPT, bytes_of_compiling
 from simbias.ensemble.footprint import footprint
 from simbias.ensemble.lane import Lane
 from simbias.ensemble.plan import Group, Plan
 from simbias.errors import BadInput
 from simbias.introspection.kinks import kink
-from simbias.introspection.trained import size
+from simbias.introspection.trained_arrays import size
 from simbias.network import hook
 from simbias.numerics.tiling import tiles
 

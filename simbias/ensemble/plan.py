@@ -4,7 +4,6 @@ import dataclasses
 import itertools
 from collections.abc import Hashable, Iterator, Mapping
 
-from simbias.checks.experiment import check_experiment, check_names
 from simbias.core import Experiment
 from simbias.ensemble.footprint import equations, footprint
 from simbias.ensemble.grid import Cell, Grid, make_grid
@@ -13,6 +12,7 @@ from simbias.ensemble.repeats import check_repeats
 from simbias.ensemble.shapes import Field, Shapes, cost, widest
 from simbias.ensemble.tuples import with_tuples
 from simbias.errors import BadInput
+from simbias.validation.experiment import check_experiment, check_names
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,7 +13,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, UInt
 
-from simbias.checks.targets import readers_of, refuse
 from simbias.core import (
     AbstractFlow,
     Experiment,
@@ -35,7 +34,8 @@ from simbias.ensemble.members import Maker, maker, member_flow
 from simbias.ensemble.memory import members_together
 from simbias.ensemble.plan import Plan
 from simbias.errors import BadInput
-from simbias.numerics.compiled import quick_to_compile
+from simbias.numerics.program_cache import quick_to_compile
+from simbias.validation.targets import readers_of, refuse
 
 # A member and the place of its lane.
 Seat = tuple[int, int]

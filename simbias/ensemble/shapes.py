@@ -12,16 +12,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from simbias.checks.agreement import check_loss
-from simbias.checks.factorised import check_factorised
 from simbias.core import AbstractFlow, Experiment
 from simbias.ensemble.grid import Cell, Grid
 from simbias.ensemble.keys import member_key
 from simbias.ensemble.lane import Lane, Recorder, record_dtype, start, taken
-from simbias.ensemble.measured import check_stop, coords_of, dims_of, measured
+from simbias.ensemble.measurement import check_stop, coords_of, dims_of, measured_shape
 from simbias.ensemble.members import draw, maker, member_flow
 from simbias.ensemble.tracing import check_traced
 from simbias.errors import BadInput
+from simbias.validation.agreement import check_loss
+from simbias.validation.factorisations import check_factorisations
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Shapes:
                 arrays = {
                     k: jnp.asarray(np.asarray(v)) for k, v in cell.numbers.items()
                 }
-                check_factorised("`make`", drawn, arrays)
+                check_factorisations("`make`", drawn, arrays)
                 self._checked.add(fixed)
             looks = _looks((flow, data, network))
             if looks not in self._by_looks:
@@ -157,8 +157,8 @@ def widest(fields: list[dict[str, Field]]) -> dict[str, Field]:
 def _fields(measures: Mapping, network: Any, data: Any) -> dict[str, Field]:
     fields = {}
     for name, measure in measures.items():
-        value = measured(name, measure, network, data)
-        check_factorised(f"measure `{name}`", taken(measure), network, data)
+        value = measured_shape(name, measure, network, data)
+        check_factorisations(f"measure `{name}`", taken(measure), network, data)
         dtype = record_dtype(np.dtype(value.dtype))
         dims = dims_of(name, measure, value.ndim)
         fields[name] = Field(dims, value.shape, dtype, coords_of(measure))

@@ -8,8 +8,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from simbias.checks.values import is_finite
 from simbias.core import Experiment
+from simbias.validation.values import is_finite
 
 
 def with_tuples(experiment: Experiment) -> Experiment:
@@ -30,7 +30,7 @@ def with_tuples(experiment: Experiment) -> Experiment:
         keep=_times(experiment.keep),
         shared=_plain(experiment.shared),
         root=_plain(experiment.root),
-        least_rows=_plain(experiment.least_rows),
+        pad_to=_plain(experiment.pad_to),
     )
 
 

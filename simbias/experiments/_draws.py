@@ -10,7 +10,7 @@ import xarray as xr
 
 from simbias.core import AbstractNetwork, Dataset, Experiment
 from simbias.numerics.exact_numerics import exact_numerics
-from simbias.verbs.redraw import redraw
+from simbias.verbs.initial import initial
 
 Found = TypeVar("Found")
 
@@ -37,7 +37,7 @@ def starts(
     axes = [str(k) for k in wanted.dims]
     for place in np.argwhere(wanted.values):
         one = ds.isel(dict(zip(axes, place.tolist(), strict=True)))
-        data, network = redraw(one, experiment, seed=int(one["seed"]))
+        data, network = initial(one, experiment, seed=int(one["seed"]))
         cell = {str(k): v.item() for k, v in one.coords.items() if v.ndim == 0}
         yield tuple(place.tolist()), cell, data, network
 

@@ -22,9 +22,9 @@ from simbias.films.panel import Panel
 from simbias.films.spectrum import amplitudes_of, spectrum
 from simbias.films.training import Training, training
 from simbias.introspection.hidden_layer import has_hidden_layer
-from simbias.verbs.kept import one_of_each
+from simbias.verbs.initial import initial, one_cell, one_of
+from simbias.verbs.kept_networks import one_of_each
 from simbias.verbs.origin import origin, values_of
-from simbias.verbs.redraw import one_cell, one_of, redraw
 
 Kind = Literal["neurons", "function", "boundary", "spectrum"]
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -122,7 +122,7 @@ def _kinds(
     if "spectrum" in asked or not asked and amplitudes_of(ds) is not None:
         return asked or ("spectrum",)
     drawn = {k: v for k, v in where.items() if not k.startswith("flow.")}
-    data, network = redraw(ds, experiment, seed=seed, **drawn)
+    data, network = initial(ds, experiment, seed=seed, **drawn)
     if asked:
         for one in asked:
             _CHECKS[one](data, network)
@@ -171,7 +171,7 @@ def _spectrum(ds, experiment, seed, where):
     cell = one_cell(values_of(ds), where)
     seed = one_of("seed", np.atleast_1d(ds["seed"].values).tolist(), seed)
     drawn = {k: v for k, v in cell.items() if not k.startswith("flow.")}
-    data, _ = redraw(ds, experiment, seed=seed, **drawn)
+    data, _ = initial(ds, experiment, seed=seed, **drawn)
     values = one_of_each(ds[name], {**cell, "seed": seed})
     dims = [dim for dim in ds[name].dims if dim not in (*cell, "seed")]
     one = xr.DataArray(values, {k: ds[k] for k in dims}, dims)

@@ -17,10 +17,10 @@ from simbias.ensemble.leaves import named_leaves, with_leaves
 from simbias.errors import BadInput
 from simbias.networks.two_layer import TwoLayer
 from simbias.numerics.exact_numerics import exact_numerics
-from simbias.verbs.kept import arrays_of, check_shapes, one_of_each
+from simbias.verbs.initial import initial, one_cell, one_of
+from simbias.verbs.kept_networks import arrays_of, check_shapes, one_of_each
 from simbias.verbs.neuron_history import neuron_history
 from simbias.verbs.origin import origin, values_of
-from simbias.verbs.redraw import one_cell, one_of, redraw
 from simbias.verbs.simulate import planned
 
 # With fewer records than LEAST a run does not count as recorded.  A member that is
@@ -92,7 +92,7 @@ def training(
     cell = one_cell(values_of(ds), dict(where))
     seed = one_of("seed", np.atleast_1d(ds["seed"].values).tolist(), seed)
     place = {**cell, "seed": seed}
-    data, like = redraw(ds, experiment, seed=seed, **_drawn(cell))
+    data, like = initial(ds, experiment, seed=seed, **_drawn(cell))
     shapes = {name: leaf.shape for name, leaf in named_leaves(like).items()}
     found = _recorded(ds, experiment, seed, cell, like) or _kept(ds, place, shapes)
     if found is None:

@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
-from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractFlow, Dataset, FlowState, Index, Loss, Real, Status
 from simbias.errors import BadInput
 from simbias.flows._descent.batches import (
@@ -17,11 +16,6 @@ from simbias.flows._descent.batches import (
     Sampling,
     draw_batch,
     first_batches,
-)
-from simbias.flows._descent.checks import (
-    check_batches,
-    check_constants,
-    check_left_out,
 )
 from simbias.flows._descent.clipping import clipped
 from simbias.flows._descent.family import (
@@ -51,6 +45,11 @@ from simbias.flows._descent.schedules import (
     factor,
     has_ended,
 )
+from simbias.flows._descent.validation import (
+    check_batches,
+    check_constants,
+    check_left_out,
+)
 from simbias.flows._shared.eligibility import counted, eligibility_of, first_counts
 from simbias.flows._shared.objective import (
     choose,
@@ -62,7 +61,8 @@ from simbias.flows._shared.objective import (
     value_gradient_and_rest,
     where_status,
 )
-from simbias.introspection.trained import size, split_trained
+from simbias.introspection.trained_arrays import size, split_trained
+from simbias.validation.values import positive, positive_integer
 
 # A time counts as reached within rounding, as it does for the engine.
 _REACHED = 1 - 1e-12

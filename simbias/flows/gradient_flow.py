@@ -10,7 +10,6 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
-from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
 from simbias.errors import BadInput
 from simbias.flows._shared.at_rest import first_way, gone
@@ -31,11 +30,12 @@ from simbias.flows._shared.objective import (
     where_status,
 )
 from simbias.flows._shared.solvers import check_solver, stages_at_once, stages_taken
+from simbias.introspection.array_network import original_network
 from simbias.introspection.kinks import kink, kink_of_loss
 from simbias.introspection.partials import whole
-from simbias.introspection.trained import size, split_trained
-from simbias.introspection.wrapped import unwrapped
+from simbias.introspection.trained_arrays import size, split_trained
 from simbias.network import hook
+from simbias.validation.values import positive, positive_integer
 
 # Methods for who may not know of diffrax: for many digits, and for stiff problems.
 PRECISE = diffrax.Dopri8()
@@ -221,7 +221,7 @@ def _refuse_kinks(network: Any, data: Dataset) -> None:
     found = kink(network, data.x[0])
     if found is None:
         return
-    name = type(unwrapped(network)).__name__
+    name = type(original_network(network)).__name__
     example = (
         'Use the flow "descent" with a small rate, "relu_flow" for the exact flow of '
         "two layers, or a smooth activation such as gelu."

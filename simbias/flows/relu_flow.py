@@ -8,7 +8,6 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
 from simbias.errors import BadInput
 from simbias.flows._relu.aggregated_steps import aggregated_steps
@@ -27,11 +26,12 @@ from simbias.flows._relu.smooth_step import unknown_stiffness
 from simbias.flows._relu.step_control import first_controller
 from simbias.flows._relu.weights import weights
 from simbias.flows._shared.objective import clock, is_finite, where_status
+from simbias.introspection.array_network import original_network
 from simbias.introspection.partials import whole
-from simbias.introspection.wrapped import unwrapped
 from simbias.losses import hinge
 from simbias.numerics.conditionals import when
 from simbias.numerics.planes import Planes
+from simbias.validation.values import positive, positive_integer
 
 # A tolerance below this many roundings would take their noise for events.
 _LEAST_RTOL = 1000
@@ -92,7 +92,7 @@ class ReluFlow(AbstractFlow):
     sides; Dieci & Lopez (2012), J. Comput. Appl. Math. 236.
     """
 
-    least_rows: ClassVar[int] = 64
+    pad_to: ClassVar[int] = 64
 
     rtol: Real = 1e-5
     solver: diffrax.AbstractERK = eqx.field(
@@ -268,7 +268,7 @@ def _sample(
 def _slope(network: Any) -> float:
     slope = getattr(network, "negative_slope", None)
     if slope is None or slope >= 1:
-        name = type(unwrapped(network)).__name__
+        name = type(original_network(network)).__name__
         raise BadInput(
             "`flow`: relu_flow (ReluFlow) is for two-layer networks with relu or "
             f"leaky_relu activation, not for this {name}. Use descent (Descent) at two "

@@ -11,7 +11,7 @@ from jaxtyping import Array
 from simbias.core import Buffer
 from simbias.introspection.jumps import NoDerivative, jump_of
 from simbias.introspection.partials import whole
-from simbias.introspection.trained import split_trained
+from simbias.introspection.trained_arrays import split_trained
 from simbias.network import hook
 
 

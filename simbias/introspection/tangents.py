@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import Dataset
-from simbias.introspection.trained import size, split_trained
+from simbias.introspection.trained_arrays import size, split_trained
 
 # Numbers of all gradients together up to which they are held at once.
 _AT_ONCE = 2**25

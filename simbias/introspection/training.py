@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, Key, PRNGKeyArray, PyTree
 
 from simbias.core import Loss
 from simbias.errors import BadInput
-from simbias.introspection.trained import split_trained
+from simbias.introspection.trained_arrays import split_trained
 from simbias.network import hook
 from simbias.wrapper import AbstractWrapper
 

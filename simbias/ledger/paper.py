@@ -8,7 +8,7 @@ from collections.abc import Mapping, Set
 from typing import Any, Literal, get_args
 
 from simbias.errors import BadInput
-from simbias.ledger.stored import Stored
+from simbias.ledger.stored_checks import StoredChecks
 from simbias.preset_names import size_of
 
 Setting = Literal["published", "ours"]
@@ -32,13 +32,13 @@ class Tried:
     claims: tuple[str, ...]
     preset: str = "quick"
 
-    def seen(self, checks: Stored) -> list[dict[str, Any]] | None:
+    def seen(self, checks: StoredChecks) -> list[dict[str, Any]] | None:
         """Those of the stored claims that begin so; None if nothing is stored."""
         check = checks.get((self.experiment, self.preset))
         claims = None if check is None else check["claims"]
         return claims and [c for c in claims if c["statement"].startswith(self.claims)]
 
-    def command(self, checks: Stored) -> str:
+    def command(self, checks: StoredChecks) -> str:
         """What computes them: as it is stored with them, or else of all of a preset."""
         verb = "run" if size_of(self.preset) == "paper" else "check"
         of = "" if self.preset == "quick" else f" --preset {self.preset}"

@@ -6,10 +6,10 @@ import equinox as eqx
 from jaxtyping import Array, Float, Key, PRNGKeyArray
 
 from simbias.attacks import Norm, projected_ascent
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractNetwork, AbstractWrapper, Loss
 from simbias.introspection.training import outputs_in_training, trained_on
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive, positive_integer
 from simbias.wrapper import if_inner_has
 
 

@@ -6,13 +6,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, PRNGKeyArray
 
-from simbias.checks.values import not_negative
 from simbias.core import AbstractWrapper, Buffer, Loss, Real
 from simbias.introspection.training import (
     output_in_training,
     outputs_in_training,
     trained_on,
 )
+from simbias.validation.values import not_negative
 from simbias.wrapper import if_inner_has
 
 _Keys = Key[Array, " n"]

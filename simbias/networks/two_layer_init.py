@@ -15,11 +15,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive, positive_integer
 from simbias.core import Real
 from simbias.networks.activations import ACTIVATIONS
 from simbias.networks.two_layer import TwoLayer
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive, positive_integer
 
 InitialLaw = Literal["balanced", "dominated", "unbalanced", "standard", "gaussian"]
 Initial = Callable[..., TwoLayer]

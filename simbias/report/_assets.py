@@ -5,7 +5,7 @@ import functools
 import hashlib
 import importlib.resources
 
-from simbias.report._packed import compressed
+from simbias.report._packed_numbers import compressed
 
 # In this order: one script, in a scope of its own.
 _SCRIPTS = (

@@ -10,7 +10,7 @@ import xarray as xr
 from simbias.core import Experiment
 from simbias.errors import BadInput
 from simbias.report._clusters import NONE, clusters
-from simbias.report._packed import Packed
+from simbias.report._packed_numbers import PackedNumbers
 from simbias.verbs.neuron_history import neuron_history
 
 # Most numbers, members, times and neurons.
@@ -21,7 +21,7 @@ def films(
     ds: xr.Dataset,
     experiment: Experiment | None,
     lead: tuple[str, ...],
-    packed: Packed,
+    packed: PackedNumbers,
     notes: list[str],
 ) -> dict[str, Any] | None:
     """Directions, masses with the sign of a, clusters; None if none are stored.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from simbias.report._packed import Packed
+from simbias.report._packed_numbers import PackedNumbers
 
 # Most numbers of all, most times, and most points along an axis.
 _ROOM, _TIMES, _POINTS = 500_000, 60, 512
@@ -14,7 +14,7 @@ _EVENTS = ("event_time", "event_neuron", "event_sample", "event_kind")
 
 
 def arrays_of_members(
-    ds: xr.Dataset, lead: tuple[str, ...], packed: Packed, notes: list[str]
+    ds: xr.Dataset, lead: tuple[str, ...], packed: PackedNumbers, notes: list[str]
 ) -> Iterator[dict[str, Any]]:
     """Measures along an axis of their own, over time or across a second one."""
     room = _ROOM
@@ -71,7 +71,7 @@ def _texts(array: xr.DataArray, dim: str) -> list[str]:
 
 
 def events(
-    ds: xr.Dataset, lead: tuple[str, ...], packed: Packed, notes: list[str]
+    ds: xr.Dataset, lead: tuple[str, ...], packed: PackedNumbers, notes: list[str]
 ) -> dict[str, Any] | None:
     """When which neuron met which sample's hyperplane, if the flow wrote it down."""
     if not {*_EVENTS} <= {*map(str, ds.data_vars)}:

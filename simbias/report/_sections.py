@@ -5,24 +5,24 @@ import base64
 from simbias.report._html import Element, element
 from simbias.report.claims_table import claims_table, summary
 from simbias.report.kind_of_film import kind_of_film
+from simbias.report.page_contents import PageContents
 from simbias.report.run_table import run_table, said, status_table
-from simbias.report.shown import Shown
 
 
-def answer(run: Shown) -> Element:
+def answer(run: PageContents) -> Element:
     """How many members finished, and how many claims hold."""
     counted = summary(run.claims)
     return element("div", element("p", said(run.ds)), counted, class_="answer")
 
 
-def figures(run: Shown) -> Element | None:
+def figures(run: PageContents) -> Element | None:
     """The images; None if there are none."""
     if not run.figures:
         return None
     return element("div", *(_figure(run, *one) for one in run.figures.items()))
 
 
-def _figure(run: Shown, label: str, image: bytes) -> Element:
+def _figure(run: PageContents, label: str, image: bytes) -> Element:
     kind = "gif" if image.startswith(b"GIF8") else "png"
     address = f"data:image/{kind};base64,{base64.b64encode(image).decode()}"
     text = f"Figure of {run.name}" + (f", {label}" if label else "")
@@ -41,7 +41,7 @@ def _figure(run: Shown, label: str, image: bytes) -> Element:
     )
 
 
-def film(run: Shown) -> Element | None:
+def film(run: PageContents) -> Element | None:
     """The film, folded if nobody can stop it; None if there is none."""
     kind = kind_of_film(run.film)
     if not kind:
@@ -62,7 +62,7 @@ def film(run: Shown) -> Element | None:
     return element("details", element("summary", "A film of one member"), seen)
 
 
-def claims(run: Shown) -> Element | None:
+def claims(run: PageContents) -> Element | None:
     """The table of claims; None if there are none."""
     if not run.claims:
         return None
@@ -73,7 +73,7 @@ def claims(run: Shown) -> Element | None:
     return element("div", element("p", hint, class_="hint"), claims_table(run.claims))
 
 
-def setting(run: Shown) -> Element | None:
+def setting(run: PageContents) -> Element | None:
     """The rest of what the experiment says about itself, folded below a figure."""
     if not run.setting:
         return None
@@ -83,14 +83,14 @@ def setting(run: Shown) -> Element | None:
     return element("details", element("summary", "The setting"), text)
 
 
-def about(run: Shown) -> Element:
+def about(run: PageContents) -> Element:
     """Configuration and statuses."""
     return element(
         "div", status_table(run.ds), run_table(run.ds, run.origin, run.time_taken)
     )
 
 
-def answer_section(run: Shown) -> Element | None:
+def answer_section(run: PageContents) -> Element | None:
     """Figures and setting, under a heading of what is there."""
     bare = "A film" if run.film else "The setting"
     title = (bare, "The figure", "The figures")[min(len(run.figures), 2)]

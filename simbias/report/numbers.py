@@ -10,7 +10,7 @@ import xarray as xr
 from simbias.core import Experiment, Status
 from simbias.report._films import films
 from simbias.report._members import arrays_of_members, events
-from simbias.report._packed import Packed
+from simbias.report._packed_numbers import PackedNumbers
 from simbias.report._quantiles import quantiles
 from simbias.results import is_finished
 
@@ -44,7 +44,7 @@ def numbers(ds: xr.Dataset, experiment: Experiment | None = None) -> dict[str, A
     Single members are those of the first seeds, as many as there is room for; `notes`
     says what was left out.
     """
-    packed, notes = Packed(), []
+    packed, notes = PackedNumbers(), []
     axes = [str(dim) for dim in ds["status"].dims if dim != "seed"]
     lead = (*axes, "seed")
     seeds = ds.sizes["seed"]
@@ -145,7 +145,7 @@ def _order(quantity: _Quantity) -> tuple[bool, ...]:
 
 
 def _of(
-    quantity: _Quantity, packed: Packed, is_good: np.ndarray, shown: int
+    quantity: _Quantity, packed: PackedNumbers, is_good: np.ndarray, shown: int
 ) -> dict[str, Any]:
     values = quantity.values
     low, middle, high, count = quantiles(values, is_good)
@@ -164,7 +164,7 @@ def _of(
 
 
 def _profiles(
-    ds: xr.Dataset, lead: tuple[str, ...], packed: Packed, is_good: np.ndarray
+    ds: xr.Dataset, lead: tuple[str, ...], packed: PackedNumbers, is_good: np.ndarray
 ) -> Iterator[dict[str, Any]]:
     """Measures along an axis of their own, at the final time."""
     for key, array in ds.data_vars.items():

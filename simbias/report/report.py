@@ -8,15 +8,15 @@ from simbias.report import _sections as parts
 from simbias.report._assets import library, policy, script, style_sheet
 from simbias.report._html import Element, element, raw, written
 from simbias.report.numbers import numbers
+from simbias.report.page_contents import PageContents
 from simbias.report.run_table import counts
-from simbias.report.shown import Shown
 
 
-def report(run: Shown, *, is_live: bool = False) -> str:
+def report(run: PageContents, *, is_live: bool = False) -> str:
     """The page of a run: its question, answer, claims, figures and numbers.
 
     Args:
-        run: what `shown` makes of a result.
+        run: what `page_contents` makes of a result.
         is_live: it asks the server that it is from for newer numbers.
     """
     sections = [
@@ -107,7 +107,7 @@ def theme_button() -> Element:
     return element("button", "Dark theme", id="theme", type="button", hidden="")
 
 
-def _progress(run: Shown) -> Element:
+def _progress(run: PageContents) -> Element:
     done = run.ds["status"].size - counts(run.ds).get("RUNNING", 0)
     return element(
         "div",

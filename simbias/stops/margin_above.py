@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool
 
-from simbias.checks.values import positive
 from simbias.core import AbstractStop, Dataset
+from simbias.validation.values import positive
 
 
 class MarginAbove(AbstractStop):

@@ -7,13 +7,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.checks.values import positive
 from simbias.core import AbstractStop, Dataset, Loss, Status
 from simbias.errors import BadInput
 from simbias.limits.basin import basin
 from simbias.limits.neurons import lacks, read
 from simbias.numerics.conditionals import when
 from simbias.numerics.precision import matmul
+from simbias.validation.values import positive
 
 # Share of the loss of f = 0 above which nothing has been learned.
 _LEARNED = 0.999

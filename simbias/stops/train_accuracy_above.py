@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool
 
-from simbias.checks.values import positive
 from simbias.core import AbstractStop, Dataset
 from simbias.errors import BadInput
 from simbias.numerics.tiling import ROWS
+from simbias.validation.values import positive
 
 
 class TrainAccuracyAbove(AbstractStop):

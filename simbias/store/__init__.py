@@ -9,7 +9,7 @@ Words:
     place     a folder, or a prefix in an object store
 
 `work` is what a process does with a run, `layout` how a run lies on disk, `blocks` what
-one process holds of it, `extents` which row belongs to which member.  `making` and
+one process holds of it, `extents` which row belongs to which member.  `creation` and
 `compatible` begin a run or refuse one of another configuration, `watch` tells whether
 it is still there, `checkpoint` saves lanes, `lease` shares blocks, `interrupt` stops in
 time.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from simbias.ensemble.described import FLAGS
+from simbias.ensemble.array_attributes import FLAGS
 from simbias.ensemble.table import GROUPS
 from simbias.store._chunks import content, text_content
 from simbias.store._columns import STATUS, fill_value

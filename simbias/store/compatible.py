@@ -3,7 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from simbias.ensemble.configuration import differences, without_digests
+from simbias.ensemble.configuration import (
+    differences,
+    with_current_names,
+    without_digests,
+)
 from simbias.errors import BadInput
 from simbias.store.extents import extent, holds, is_same
 from simbias.store.layout import Store
@@ -74,7 +78,8 @@ def check_compatible(store: Store, attributes: Mapping[str, Any]) -> bool:
 
 
 def _fixed(configuration: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in configuration.items() if k not in _GROWS}
+    named = with_current_names(configuration)
+    return {k: v for k, v in named.items() if k not in _GROWS}
 
 
 def _bits(attributes: Mapping[str, Any]) -> dict[str, Any]:

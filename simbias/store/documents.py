@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from simbias.ensemble.described import EARLIER_FLAGS, FLAGS
+from simbias.ensemble.array_attributes import EARLIER_FLAGS, FLAGS
 from simbias.errors import BadInput
 from simbias.store._chunks import LEVEL
 from simbias.store._columns import STATUS, fill_value

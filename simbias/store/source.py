@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from simbias.introspection.written import is_same_text
+from simbias.introspection.source_text import is_same_text
 from simbias.store.text import difference
 
 _PARTS = {"functions": dict, "values": dict, "assigned": dict, "not_covered": list}

@@ -58,7 +58,7 @@ def check_text(
         f"{given['file']['name']} is not the text that this run was begun with; "
         "nothing was written. Choose another folder, or put the text back, or go on "
         "with the one that the run keeps (`simbias resume RUN --trust-code`). A run "
-        "that is finished is drawn and judged by a changed file with `simbias figure "
+        "that is finished is drawn and checked by a changed file with `simbias figure "
         "RUN FILE` and `simbias resume RUN FILE`. Differences (the run's -> yours):\n"
         + difference(stored["file"]["text"], given["file"]["text"])
     )

@@ -19,15 +19,15 @@ from simbias.ensemble.programs import Programs
 from simbias.ensemble.table import Table, empty_table, put_rows
 from simbias.errors import BadInput
 from simbias.store.address import place_at
+from simbias.store.block_states import block_states
 from simbias.store.blocks import Blocks
 from simbias.store.compatible import check_compatible
+from simbias.store.creation import complete_store, create_store, grow_store
 from simbias.store.interrupt import Interrupt
 from simbias.store.layout import Store, open_store
 from simbias.store.lease import Leases, alone
-from simbias.store.making import complete_store, create_store, grow_store
 from simbias.store.place import Address, Replaced, Unreachable, naming
 from simbias.store.plain import lacks_plain, write_plain
-from simbias.store.saved import saved
 from simbias.store.stub import clear_stub
 
 # Lanes in flight are saved this often, or less often where saving them takes long:
@@ -205,7 +205,7 @@ def read_so_far(store: Store) -> Table:
     rows = store.rows()
     members = np.full(int(rows.max()) + store.block, -1)
     members[rows] = np.arange(rows.size)
-    for block, state in saved(store, store.committed()):
+    for block, state in block_states(store, store.committed()):
         with contextlib.suppress(ValueError, KeyError, IndexError):
             found = members[block * store.block + state.done]
             own = {name: v[found >= 0] for name, v in state.columns.items()}

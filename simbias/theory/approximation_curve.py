@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float
 
-from simbias.checks.values import positive_integer
+from simbias.validation.values import positive_integer
 
 
 def approximation_curve(levels: int, degree: float) -> Float[np.ndarray, " j"]:

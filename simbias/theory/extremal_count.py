@@ -13,9 +13,9 @@ import math
 import numpy as np
 from jaxtyping import Float
 
-from simbias.checks.values import not_negative, positive_integer
 from simbias.core import Real
 from simbias.errors import BadInput
+from simbias.validation.values import not_negative, positive_integer
 
 
 def extremal_count(d: int, sigma: Real, *, slope: Real = 0.0) -> float:

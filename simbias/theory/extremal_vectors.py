@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from simbias.checks.values import positive_integer
 from simbias.core import Dataset
 from simbias.theory._circle import critical_on_circle
 from simbias.theory._one_output import check_one_output
 from simbias.theory._sphere import critical_on_sphere
+from simbias.validation.values import positive_integer
 
 
 class ExtremalVectors(NamedTuple):

@@ -2,7 +2,7 @@
 
 import math
 
-from simbias.checks.values import positive_integer
+from simbias.validation.values import positive_integer
 
 
 def full_binary_rank(m: int, d: int) -> float:

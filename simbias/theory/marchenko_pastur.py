@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float
 
-from simbias.checks.values import positive
+from simbias.validation.values import positive
 
 
 def marchenko_pastur(

@@ -4,8 +4,8 @@ import numpy as np
 import scipy
 from jaxtyping import Float
 
-from simbias.checks.values import positive, positive_integer
 from simbias.errors import BadInput
+from simbias.validation.values import positive, positive_integer
 
 # One number, or an array of them.
 _Values = float | Float[np.ndarray, "..."]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from simbias.checks.values import not_negative, positive_integer
+from simbias.validation.values import not_negative, positive_integer
 
 
 def ridgeless_risk(

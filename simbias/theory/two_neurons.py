@@ -13,8 +13,8 @@ import numpy as np
 import scipy
 from jaxtyping import Float
 
-from simbias.checks.values import positive
 from simbias.errors import BadInput
+from simbias.validation.values import positive
 
 # Of the integration; what it leaves of a gap of 1e-12 is far below.
 _RTOL, _ATOL = 1e-12, 1e-18

@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 
 from simbias.analysis.mean_interval import mean_interval
+from simbias.ensemble.configuration import with_current_names
 from simbias.errors import BadInput
 
 ESTIMATE = ("mean", "low", "high")
@@ -81,7 +82,8 @@ def _interval(row: np.ndarray, level: float) -> np.ndarray:
 
 def _differing(a: xr.Dataset, b: xr.Dataset) -> dict[str, list]:
     """Entries of the configurations that are not equal, by name: "flow.rtol"."""
-    known = [_flat(json.loads(ds.attrs.get("configuration", "{}"))) for ds in (a, b)]
+    stored = (json.loads(ds.attrs.get("configuration", "{}")) for ds in (a, b))
+    known = [_flat(with_current_names(one)) for one in stored]
     names = sorted({*known[0], *known[1]})
     pairs = {name: [one.get(name) for one in known] for name in names}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}

@@ -12,23 +12,23 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from simbias.checks.targets import refuse
 from simbias.core import Dataset, Experiment
 from simbias.ensemble.footprint import footprint
 from simbias.ensemble.grid import Cell
 from simbias.ensemble.lane import record_dtype
 from simbias.ensemble.leaves import named_leaves, with_leaves
-from simbias.ensemble.measured import check_value, coords_of, dims_of, tried
+from simbias.ensemble.measurement import check_value, coords_of, dims_of, tried
 from simbias.ensemble.members import draw, maker
 from simbias.ensemble.programs import drawer
 from simbias.errors import BadInput
-from simbias.introspection.wrapped import unwrapped
+from simbias.introspection.array_network import original_network
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.results import open_result
-from simbias.verbs._saved import check_axes, writable, write
-from simbias.verbs.kept import arrays_of, check_shapes, is_whole
+from simbias.validation.targets import refuse
+from simbias.verbs._write_back import check_axes, writable, write
+from simbias.verbs.initial import one_of
+from simbias.verbs.kept_networks import arrays_of, check_shapes, is_whole
 from simbias.verbs.origin import drawn_cell, origin, values_of
-from simbias.verbs.redraw import one_of
 
 # Networks that are looked at in one program: so many bytes of them, and so many.
 _BYTES, _MOST = 128 << 20, 1024
@@ -188,7 +188,7 @@ class _Looking:
             name: arrays[name][(..., *map(slice, shape))]
             for name, shape in shapes.items()
         }
-        two = (unwrapped(like), data) * (2 if self._is_pair else 1)
+        two = (original_network(like), data) * (2 if self._is_pair else 1)
         value = tried(f"`{self._name}`", self._function, *two)
         check_value(self._name, self._function, value)
         dtype = record_dtype(np.dtype(value.dtype))

@@ -19,9 +19,9 @@ from simbias.ensemble.grid import FLOW_PREFIX
 from simbias.ensemble.leaves import named_leaves, with_leaves
 from simbias.errors import BadInput
 from simbias.numerics.exact_numerics import exact_numerics
-from simbias.verbs.kept import arrays_of, check_shapes, is_whole, one_of_each
+from simbias.verbs.initial import initial, one_cell, one_of
+from simbias.verbs.kept_networks import arrays_of, check_shapes, is_whole, one_of_each
 from simbias.verbs.origin import origin, values_of
-from simbias.verbs.redraw import one_cell, one_of, redraw
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,9 +53,9 @@ def member(
         simbias.solve(one.network, one.data, one.flow, one.loss, (10.0,), {})
 
     goes on from there, on a clock that starts at 0 again.  The arrays of the network
-    are those of the run to the last bit; the sample is drawn again, see `redraw`.  What
-    a flow remembers besides its network (the moments of Adam, the length of the last
-    step, pins of the exact flow, which it finds again) begins anew.
+    are those of the run to the last bit; the sample is drawn again, see `initial`.
+    What a flow remembers besides its network (the moments of Adam, the length of the
+    last step, sliding of the exact flow, which it finds again) begins anew.
 
     Args:
         ds: a result, or a part of one.
@@ -76,7 +76,7 @@ def member(
     times = np.atleast_1d(ds["kept"].values).tolist()
     time = float(one_of("time", times, times[-1] if time is None else time))
     drawn = {k: v for k, v in cell.items() if not k.startswith(FLOW_PREFIX)}
-    data, network = redraw(ds, experiment, seed=seed, **drawn)
+    data, network = initial(ds, experiment, seed=seed, **drawn)
     place = {**cell, "seed": seed, "kept": time}
     status = Status(int(one_of_each(ds["status"], place)))
     found = {name: one_of_each(array, place) for name, array in arrays.items()}

@@ -16,9 +16,9 @@ from simbias.errors import BadInput
 from simbias.introspection.hidden_layer import Neurons, hidden_layer
 from simbias.measures.neurons.neuron_weights import NeuronWeights
 from simbias.numerics.exact_numerics import exact_numerics
-from simbias.verbs.kept import arrays_of, check_shapes, one_of_each
+from simbias.verbs.initial import one_cell, one_of
+from simbias.verbs.kept_networks import arrays_of, check_shapes, one_of_each
 from simbias.verbs.origin import drawn_cell, origin, values_of
-from simbias.verbs.redraw import one_cell, one_of
 
 
 def neuron_history(

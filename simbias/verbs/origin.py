@@ -18,11 +18,12 @@ from simbias.drawn_from import OnSample
 from simbias.ensemble.configuration import (
     configuration,
     differences,
+    with_current_names,
     without_digests,
 )
 from simbias.ensemble.grid import FLOW_PREFIX, Cell, make_cell
 from simbias.errors import BadInput
-from simbias.introspection.reached import reached
+from simbias.introspection.reachable_source import reachable_source
 from simbias.store.source import source_differences
 
 # Where a result may name functions by itself.
@@ -62,7 +63,7 @@ def origin(
     theirs = json.loads(ds.attrs.get("source", "null"))
     # In the order of `configuration.source`, which tells lambdas of one name apart.
     named = [name for name in ("make", "loss", "flow") if name in fields]
-    own = reached({name: getattr(experiment, name) for name in named})
+    own = reachable_source({name: getattr(experiment, name) for name in named})
     for field in fields:
         if not _is_same(ours[field], stored[field], ds, bool(own and theirs)):
             raise BadInput(
@@ -77,7 +78,7 @@ def origin(
         )
     same = {name: stored[name] for name in ("dtype", "root")}
     # Results of earlier versions know nothing of these.
-    same |= {"least_rows": stored.get("least_rows", 0)}
+    same |= {"pad_to": stored.get("pad_to", 0)}
     same |= {"shared": tuple(stored.get("shared", ()))}
     return dataclasses.replace(experiment, **same)
 
@@ -129,7 +130,7 @@ def _stored(ds: xr.Dataset) -> dict[str, Any]:
             "expected a result of `simulate` or `open_result`, or a part of one, got "
             f"a {type(ds).__name__} without the attributes of a result."
         )
-    return json.loads(ds.attrs["configuration"])
+    return with_current_names(json.loads(ds.attrs["configuration"]))
 
 
 def _is_same(ours: Any, stored: Any, ds: xr.Dataset, is_known: bool) -> bool:

@@ -13,11 +13,6 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from simbias.checks.agreement import check_fit, check_loss
-from simbias.checks.experiment import check_resources
-from simbias.checks.files import files_due
-from simbias.checks.steps import warn_of_divergence, warn_of_steps
-from simbias.checks.targets import check_targets, readers_of
 from simbias.core import (
     AbstractFlow,
     AbstractStop,
@@ -36,16 +31,21 @@ from simbias.ensemble.arguments import (
 from simbias.ensemble.bar import Bar
 from simbias.ensemble.engine import run_members
 from simbias.ensemble.lane import Recorder, advance, start
-from simbias.ensemble.measured import check_stop, measured
+from simbias.ensemble.measurement import check_stop, measured_shape
 from simbias.ensemble.members import traced
 from simbias.ensemble.memory import check_memory
 from simbias.ensemble.plan import Plan, make_plan
 from simbias.ensemble.table import empty_table
 from simbias.errors import BadInput
-from simbias.introspection.wrapped import unwrapped, wrapped
-from simbias.numerics.compiled import make_room
+from simbias.introspection.array_network import as_array_network, original_network
 from simbias.numerics.exact_numerics import exact_numerics
+from simbias.numerics.program_cache import make_room
 from simbias.results import attributes, to_xarray
+from simbias.validation.agreement import check_fit, check_loss
+from simbias.validation.experiment import check_resources
+from simbias.validation.files import files_due
+from simbias.validation.steps import warn_of_divergence, warn_of_steps
+from simbias.validation.targets import check_targets, readers_of
 from simbias.workers.pool import AbstractPool
 
 
@@ -172,14 +172,14 @@ def _by_workers(
     # Imported here: zarr is not needed to run in memory.
     from simbias.store.address import is_url
     from simbias.store.work import complete, prepare
-    from simbias.workers.called import called
+    from simbias.workers.function_worker import function_worker
     from simbias.workers.wait import wait
 
     described, place = attributes(plan), os.fspath(address)
     if not is_url(place):
         place = os.path.abspath(place)  # a worker may have another working directory
     store = prepare(place, plan, described)
-    command = called(functools.partial(join, plan.experiment, place, lanes))
+    command = function_worker(functools.partial(join, plan.experiment, place, lanes))
     while (table := complete(store)) is None:
         with workers:
             workers.submit(command)
@@ -253,13 +253,13 @@ def solve(
         check_loss(loss, data)
         check_targets(loss, readers_of(measures, stop), data)
         for name, measure in measures.items():
-            measured(name, measure, network, data)
+            measured_shape(name, measure, network, data)
         check_stop(stop, network, data, loss)
         key = jax.random.key(0) if key is None else key
         recorder = Recorder(loss, times, dict(measures), stop)
         make_room()
         try:
-            lane = _solve(recorder, traced(flow), wrapped(network), data, key)
+            lane = _solve(recorder, traced(flow), as_array_network(network), data, key)
         except jax.errors.JaxRuntimeError as error:
             if "RESOURCE_EXHAUSTED" not in str(error):
                 raise
@@ -275,7 +275,7 @@ def solve(
         return Trajectory(
             np.asarray(times),
             records,
-            unwrapped(state.network),
+            original_network(state.network),
             float(state.time),
             Status(int(state.status)),
             stats,

@@ -1,9 +1,9 @@
-from .called import called as called
 from .command import Command as Command
 from .cores import free_cores as free_cores
 from .cores import share_of_cores as share_of_cores
 from .dask_workers import DaskWorkers as DaskWorkers
 from .end_of_input import end_of_input as end_of_input
+from .function_worker import function_worker as function_worker
 from .local_workers import LocalWorkers as LocalWorkers
 from .pool import AbstractPool as AbstractPool
 from .pool import State as State

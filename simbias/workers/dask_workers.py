@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from simbias.errors import BadInput
-from simbias.workers import _attached as attached
+from simbias.workers import _child_process as child_process
 from simbias.workers.command import Command
 from simbias.workers.cores import share_of_cores
 from simbias.workers.pool import (
@@ -119,5 +119,5 @@ def _work(command: Command, cpus: int, leave: str) -> None:
         except (OSError, TimeoutError):
             return True
 
-    code = attached.work(command, cpus, is_asked)
-    attached.check(0 if code == attached.LEFT else code)
+    code = child_process.work(command, cpus, is_asked)
+    child_process.check(0 if code == child_process.LEFT else code)

@@ -4,7 +4,7 @@ import dataclasses
 import subprocess
 from collections.abc import Sequence
 
-from simbias.workers._attached import LEFT, ask_to_leave, started
+from simbias.workers._child_process import LEFT, ask_to_leave, started
 from simbias.workers.command import Command
 from simbias.workers.cores import share_of_cores
 from simbias.workers.pool import AbstractPool, State, Worker, check_count

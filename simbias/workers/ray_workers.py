@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from simbias.errors import BadInput
-from simbias.workers import _attached as attached
+from simbias.workers import _child_process as child_process
 from simbias.workers.command import Command
 from simbias.workers.pool import (
     AbstractPool,
@@ -170,4 +170,4 @@ def _work(command: Command, cpus: int) -> None:
     # None where Ray was started in the background of a script, which ignores SIGINT.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    attached.check(attached.work(command, cpus))
+    child_process.check(child_process.work(command, cpus))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from simbias.errors import BadInput
-from simbias.workers import _attached as attached
+from simbias.workers import _child_process as child_process
 from simbias.workers.command import Command
 from simbias.workers.pool import AbstractPool, State, Worker, check_count, required
 
@@ -180,11 +180,11 @@ class Job:
         """
         with _Postponed() as postponed:
             asked = lambda: postponed.noted is not None
-            code = attached.work(self.command, self.cpus, asked)
+            code = child_process.work(self.command, self.cpus, asked)
         # Slurm's own SIGTERM ends a worker that has nothing to save yet, or any more.
-        if code in (attached.LEFT, -signal.SIGTERM):
+        if code in (child_process.LEFT, -signal.SIGTERM):
             postponed.handle()
-        attached.check(code)
+        child_process.check(code)
 
     def checkpoint(self) -> Any:
         """The same again, for a job that ran out of time or was preempted."""
@@ -226,7 +226,7 @@ class _Postponed:
         if number in self._handlers:
             self._handlers[number](number, None)
         if self.noted is not None:
-            raise SystemExit(attached.LEFT)
+            raise SystemExit(child_process.LEFT)
 
     def _note(self, number: int, _frame: Any) -> None:
         self.noted = number if self.noted in (None, signal.SIGTERM) else self.noted

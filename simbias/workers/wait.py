@@ -9,7 +9,7 @@ import numpy as np
 from simbias.ensemble.bar import Bar, Report
 from simbias.store.interrupt import Interrupt
 from simbias.store.layout import Store
-from simbias.store.standing import finished_so_far
+from simbias.store.progress import finished_so_far
 from simbias.workers.pool import AbstractPool, State, Worker
 
 _POLL_SECONDS = 0.5

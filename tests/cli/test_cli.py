@@ -13,9 +13,9 @@ import tyro
 import simbias
 from simbias import cli
 from simbias.cli import list_experiments as _list
+from simbias.cli._figures_and_claims import tally_of
 from simbias.cli._options import experiment_of, options_class, overrides
 from simbias.cli._overrides import overridden
-from simbias.cli._shown import tally_of
 from simbias.cli._source import source
 from simbias.cli.check import _by_theme, _presets, _tally
 from simbias.ensemble.parameters import parameters_of

@@ -15,7 +15,7 @@ import xarray as xr
 from small import small
 from tree import ROOT
 
-from simbias.ensemble import engine, left, pace, programs
+from simbias.ensemble import abandoned_threads, engine, pace, programs
 from simbias.results import open_result
 from simbias.store import interrupt as _interrupt
 from simbias.store import work
@@ -53,8 +53,8 @@ def endless(monkeypatch):
         monkeypatch.setattr(module, "station_devices", two)
     yield compiling
     compiling.released.set()
-    left._wait()
-    assert not left.is_left()
+    abandoned_threads._wait()
+    assert not abandoned_threads.has_abandoned_threads()
 
 
 @pytest.mark.long
@@ -74,13 +74,13 @@ def test_who_compiles_is_not_waited_for_and_what_moves_is_saved(
     monkeypatch.setattr(Blocks, "receive", signalled)
     with pytest.raises((SystemExit, KeyboardInterrupt)):
         durable.run(store, TWO_SHAPES)
-    assert left.is_left()
+    assert abandoned_threads.has_abandoned_threads()
     assert not list((store / "work" / "leases").iterdir())
     assert list((store / "work" / "states").iterdir())
     # Let go, it claims nothing and writes nothing.
     before = sorted(store.rglob("*"))
     endless.released.set()
-    left._wait()
+    abandoned_threads._wait()
     assert sorted(store.rglob("*")) == before
     durable.run(store, TWO_SHAPES)
     xr.testing.assert_identical(open_result(store), simulate(TWO_SHAPES))
@@ -94,7 +94,7 @@ def test_without_a_store_nobody_is_waited_for_either(endless):
     threading.Thread(target=pressed).start()
     with pytest.raises(KeyboardInterrupt):
         simulate(TWO_SHAPES)
-    assert left.is_left()
+    assert abandoned_threads.has_abandoned_threads()
 
 
 @pytest.mark.skipif(HANGUP is None, reason="no terminals that are closed")

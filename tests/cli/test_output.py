@@ -7,8 +7,8 @@ import pytest
 from small import PlainDescent, small
 
 from simbias import cli
-from simbias.cli import _output, _telling
-from simbias.cli._telling import Teller, estimate
+from simbias.cli import _output, _progress
+from simbias.cli._progress import ProgressReporter, estimate
 from simbias.ensemble import bar
 from simbias.ensemble.bar import Bar, Pulse
 from simbias.ensemble.plan import make_plan
@@ -22,7 +22,7 @@ SMALL += ["--times", "0", "5", "--cell.m", "20", "--seeds", "2"]
 
 @pytest.fixture(autouse=True)
 def aside(tmp_path, monkeypatch):
-    monkeypatch.setattr(_telling, "cache_folder", lambda: str(tmp_path / "cache"))
+    monkeypatch.setattr(_progress, "cache_folder", lambda: str(tmp_path / "cache"))
 
 
 @pytest.fixture(scope="module")
@@ -164,10 +164,10 @@ def pulse(**changes):
 
 def learned(plan, folder, **changes):
     """What a run leaves that took 100 s: 20 of compiling, 50 of steps on two cores."""
-    teller = Teller(plan, place_at(folder / "run"))
-    teller(pulse(done=0, seconds=0.0, seconds_compiling=0.0))
-    teller(pulse(shapes=len(plan.groups), **changes))
-    teller.learn(in_one=True)
+    reporter = ProgressReporter(plan, place_at(folder / "run"))
+    reporter(pulse(done=0, seconds=0.0, seconds_compiling=0.0))
+    reporter(pulse(shapes=len(plan.groups), **changes))
+    reporter.learn(in_one=True)
 
 
 def planned(**changes):
@@ -177,7 +177,7 @@ def planned(**changes):
 
 @pytest.fixture
 def two_cores(monkeypatch):
-    monkeypatch.setattr(_telling, "_stations", lambda plan: 2)
+    monkeypatch.setattr(_progress, "_stations", lambda plan: 2)
 
 
 def test_what_a_run_took_is_what_the_next_one_is_told(
@@ -188,7 +188,7 @@ def test_what_a_run_took_is_what_the_next_one_is_told(
     assert estimate(plan) == pytest.approx(100.0)
     twice = planned(seeds=6)
     assert estimate(twice) == pytest.approx(20.0 + 2 * 80.0)
-    Teller(twice, place_at(tmp_path / "run")).announce("12 members", 0)
+    ProgressReporter(twice, place_at(tmp_path / "run")).announce("12 members", 0)
     assert "12 members; about 3 min, as last here" in capsys.readouterr().err
 
 
@@ -229,12 +229,12 @@ def test_what_is_kept_of_a_run_is_not_believed(plan, tmp_path, text):
 
 def test_half_a_run_teaches_nothing(plan, tmp_path):
     for changes in ({"done": 5}, {"seconds_stepping": 0.1}):
-        teller = Teller(plan, place_at(tmp_path / "run"))
-        teller(pulse(done=0, seconds=0.0))
-        teller(pulse(**changes))
-        teller.learn(in_one=True)
-    teller = Teller(plan, place_at(tmp_path / "run"))
-    teller(pulse(done=3))
-    teller(pulse())
-    teller.learn(in_one=True)
+        reporter = ProgressReporter(plan, place_at(tmp_path / "run"))
+        reporter(pulse(done=0, seconds=0.0))
+        reporter(pulse(**changes))
+        reporter.learn(in_one=True)
+    reporter = ProgressReporter(plan, place_at(tmp_path / "run"))
+    reporter(pulse(done=3))
+    reporter(pulse())
+    reporter.learn(in_one=True)
     assert estimate(plan) is None

@@ -143,8 +143,23 @@ def test_a_file_is_run_shared_resumed_drawn_and_checked(mine, tmp_path, capsys):
     assert document["seconds"] > 0
     # A script that imports the file goes on with the same run.
     experiment = sys.modules["mine"].experiment()
-    data, _ = simbias.redraw(open_result(out), experiment, slope=2.0, n=7, seed=1)
+    data, _ = simbias.initial(open_result(out), experiment, slope=2.0, n=7, seed=1)
     np.testing.assert_allclose(data.y, 2 * data.x)
+
+
+def test_a_run_whose_fields_had_other_names_is_gone_on_with(begun, mine):
+    def as_earlier(attributes):
+        for fields in (attributes["configuration"], *attributes["recipe"]["overrides"]):
+            fields["least_rows"] = fields.pop("pad_to")
+
+    assert command("run", mine, "--out", "again") == 0
+    seal(begun, as_earlier)
+    assert command("resume", begun, mine) == 0
+    ds, again = open_result(begun), open_result("again")
+    np.testing.assert_array_equal(ds["learnt"], again["learnt"])
+    assert simbias.compare(ds, again).attrs["differs"] == "{}"
+    experiment = sys.modules["mine"].experiment()
+    assert simbias.initial(ds, experiment, slope=2.0, n=7)[0].x.shape[0] == 7
 
 
 def test_figure_and_claims_may_be_left_out(mine, capsys):

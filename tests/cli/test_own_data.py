@@ -29,7 +29,7 @@ from simbias.measures.risk.two_group_gap import TwoGroupGap
 from simbias.networks.two_layer_init import balanced
 from simbias.registry import experiment_module
 from simbias.results import open_result
-from simbias.verbs.redraw import redraw
+from simbias.verbs.initial import initial
 from simbias.verbs.simulate import planned, simulate
 from simbias.workers.local_workers import LocalWorkers
 
@@ -85,7 +85,7 @@ def test_a_file_and_a_network_make_an_experiment(tmp_path):
     ds = simulate(experiment, store=tmp_path / "run.zarr")
     assert ds["risk"].dims == ("n", "scale", "seed", "time")
     assert ds["m"] == 4
-    data, network = redraw(ds, experiment, n=12, scale=1.0, seed=2)
+    data, network = initial(ds, experiment, n=12, scale=1.0, seed=2)
     np.testing.assert_array_equal(data.x, ARRAYS["x"])
     residual = jax.vmap(network)(data.x) - data.y
     expected = ds["risk"].sel(n=12, scale=1.0, seed=2).isel(time=0)
@@ -201,7 +201,7 @@ def test_an_experiment_runs_on_a_sample_of_the_users_own(tmp_path, monkeypatch, 
     ds = open_result("run")
     assert ds["d"] == 3
     assert ds.sizes["n"] == 2
-    data, network = redraw(ds, n=4)
+    data, network = initial(ds, n=4)
     assert network.w.shape == (20, 3)
     rows = np.asarray(data.y[:, 0]).astype(int)
     np.testing.assert_array_equal(data.x, ARRAYS["x"][rows])

@@ -19,7 +19,7 @@ from simbias.store import time_taken, work
 from simbias.store.blocks import Blocks
 from simbias.store.layout import open_store
 from simbias.store.lease import Leases
-from simbias.store.standing import finished_so_far, standing
+from simbias.store.progress import finished_so_far, progress_of
 from simbias.store.time_taken import Stopwatch
 from simbias.verbs.simulate import simulate
 
@@ -67,7 +67,7 @@ def test_a_run_is_shown_from_its_beginning_to_its_end_and_nothing_is_written(
         leases._began -= 20
         leases._write_heartbeat()
         before = contents(store)
-        now = standing(store)
+        now = progress_of(store)
         assert contents(store) == before
         (worker,) = now.workers
         assert (now.members, now.done, now.blocks_done) == (20, 10, 1)
@@ -76,12 +76,12 @@ def test_a_run_is_shown_from_its_beginning_to_its_end_and_nothing_is_written(
         assert now.blocks_claimed == 1
         # What is saved counts by status as what is written does.
         blocks.checkpoint()
-        now = standing(store)
+        now = progress_of(store)
         assert now.statuses["NONFINITE"] == now.failed > 1
         assert sum(now.statuses.values()) == 20
         assert now.statuses["RUNNING"] == 10
-        assert standing(store, time.time() + 60).workers[0].state == "silent"
-        assert standing(store, time.time() + 60).rate == 0
+        assert progress_of(store, time.time() + 60).workers[0].state == "silent"
+        assert progress_of(store, time.time() + 60).rate == 0
         said = of_status(store, capsys)
         assert "10 of 20 members done" in said
         assert "workers: 1 at work" in said
@@ -97,7 +97,7 @@ def test_the_errors_that_ended_workers_are_shown_and_signals_are_none(begun, cap
     for error in (MemoryError("too large"), SystemExit(143), ValueError("<wrong>")):
         with pytest.raises(type(error)):
             fail(store, error)
-    found = standing(store).errors
+    found = progress_of(store).errors
     said = ["MemoryError: too large", "ValueError: <wrong>"]
     assert [one.said for one in found] == said
     shown = of_status(store, capsys)
@@ -122,7 +122,7 @@ def test_an_old_heartbeat_does_not_count_a_member_twice(begun, monkeypatch):
     for owner, done in {"dead": {"0": 5}, "heir": {"0": 3, "1": 2}}.items():
         said = json.dumps(beat | {"pending": done}).encode()
         (store.work / "owners" / owner).write(said)
-    assert standing(store).done == finished_so_far(store, members) == 7
+    assert progress_of(store).done == finished_so_far(store, members) == 7
     monkeypatch.setattr(type(store), "committed", lambda _: {0})
     assert finished_so_far(store, members) == members[0] + 2
 
@@ -170,7 +170,9 @@ def test_a_worker_that_was_killed_on_this_machine_is_gone(begun):
         (store.work / "owners" / "dead").write(
             json.dumps({**beat, "began": "0"}).encode()
         )
-        states = sorted(one.state for one in standing(open_store(store.place)).workers)
+        states = sorted(
+            one.state for one in progress_of(open_store(store.place)).workers
+        )
     if beat["machine"] is not None:
         assert states == ["at work", "gone"]
 

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from small import Norms, PlainDescent, Risk, RiskBelow, make, small
 
-from simbias.checks.cell_value import checked_value
-from simbias.checks.factorised import may_hang
 from simbias.core import AbstractMeasure, Index, Status
 from simbias.ensemble import programs as programs_
 from simbias.ensemble.calls import Calls
@@ -27,8 +25,10 @@ from simbias.ensemble.programs import Programs
 from simbias.flows.descent import Descent
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
-from simbias.numerics import compiled
+from simbias.numerics import program_cache
 from simbias.numerics.exact_numerics import exact_numerics
+from simbias.validation.cell_value import checked_value
+from simbias.validation.factorisations import may_hang
 from simbias.verbs.simulate import simulate, solve
 
 
@@ -131,7 +131,7 @@ def test_one_program_is_compiled_per_shape(traces):
 def test_samples_of_all_sizes_share_a_program_if_asked(traces):
     alone = outcomes(small(cell={"n": (6, 7, 20)}))
     assert len(traces) == 2
-    padded = outcomes(small(cell={"n": (6, 7, 20)}, least_rows=20))
+    padded = outcomes(small(cell={"n": (6, 7, 20)}, pad_to=20))
     assert len(traces) == 3
     for member, ours in padded.items():
         np.testing.assert_allclose(
@@ -179,7 +179,7 @@ def test_programs_are_forgotten_before_the_process_has_no_room(monkeypatch):
     monkeypatch.setattr(jax, "clear_caches", lambda: cleared.append(True))
     outcomes(small(seeds=1))
     assert not cleared
-    monkeypatch.setattr(compiled, "_FULL", 0.0)
+    monkeypatch.setattr(program_cache, "_FULL", 0.0)
     outcomes(small(seeds=1))
     assert cleared
 
@@ -410,8 +410,8 @@ def test_padding_changes_no_risk():
         ({"seeds": True}, r"`seeds` must be a positive integer, got True"),
         ({"cell": {"n": 10**12}}, r"`cell.n` must be at most"),
         ({"cell": {"n": 2**31 - 1}}, r"too large: .* members need about"),
-        ({"least_rows": -1}, r"`least_rows` must be an integer from 0 on, got -1"),
-        ({"least_rows": 2**31 - 1}, r"too large: .* members need about"),
+        ({"pad_to": -1}, r"`pad_to` must be an integer from 0 on, got -1"),
+        ({"pad_to": 2**31 - 1}, r"too large: .* members need about"),
         ({"root": -1}, r"`root` must be from 0 to"),
         ({"root": 2**70}, r"`root` must be from 0 to"),
         ({"measures": {"status": Risk()}}, r"cannot be called `status`"),

@@ -14,7 +14,7 @@ from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
 from simbias.errors import BadInput
 from simbias.networks.two_layer_init import balanced
 from simbias.results import open_result
-from simbias.verbs.redraw import redraw
+from simbias.verbs.initial import initial
 from simbias.verbs.simulate import simulate
 
 
@@ -54,7 +54,7 @@ def test_values_of_an_argument_that_is_not_shared_do_not():
 def test_a_larger_sample_holds_the_smaller_one():
     both = experiment(("n",), n=(4, 7))
     ds = simulate(both)
-    one, other = (redraw(ds, both, n=n, seed=1)[0] for n in (4, 7))
+    one, other = (initial(ds, both, n=n, seed=1)[0] for n in (4, 7))
     np.testing.assert_array_equal(one.x, other.x[:4])
     np.testing.assert_array_equal(one.test.x, other.test.x)
 
@@ -69,7 +69,7 @@ def test_a_result_knows_what_was_shared(tmp_path):
     shared = experiment(("scale",), scale=(0.1, 0.2))
     simulate(shared, store=tmp_path / "run.zarr")
     ds = open_result(tmp_path / "run.zarr")
-    _, network = redraw(ds, dataclasses.replace(shared, shared=()), scale=0.2, seed=1)
+    _, network = initial(ds, dataclasses.replace(shared, shared=()), scale=0.2, seed=1)
     seen = ds["hidden"].sel(scale=0.2, seed=1)
     np.testing.assert_allclose(network.w, seen, rtol=1e-14)
     with pytest.raises(BadInput, match="shared"):

@@ -78,7 +78,7 @@ def test_neurons_are_drawn_where_they_are(recorded):
 def test_extremal_vectors_and_the_function_are_those_of_theory_and_network(recorded):
     ds, experiment = recorded
     film = simbias.animate(ds, experiment)
-    data, _ = simbias.redraw(ds, experiment)
+    data, _ = simbias.initial(ds, experiment)
     found = extremal_vectors(data)
     polar = next(axes for axes in film.figure.get_axes() if axes.name == "polar")
     drawn = [artist.get_xdata()[0] for artist in polar.lines[:-2]]

@@ -20,13 +20,13 @@ from toy import (
     weights,
 )
 
-from simbias.checks.values import not_negative, positive
 from simbias.core import AbstractNetwork, Dataset, Status
 from simbias.ensemble.members import traced
 from simbias.flows._descent.schedules import check_schedule
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse
+from simbias.validation.values import not_negative, positive
 from simbias.verbs.simulate import solve
 
 OPTIMISERS = {

@@ -17,7 +17,7 @@ from simbias.ensemble.lane import Lane
 from simbias.ensemble.members import traced
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
-from simbias.introspection.wrapped import Wrapped, wrapped
+from simbias.introspection.array_network import ArrayNetwork, as_array_network
 from simbias.losses import half_mse
 from simbias.networks import mlp, noisy
 
@@ -145,11 +145,11 @@ def test_a_network_that_is_wrapped_draws_what_it_drew():
 
     own = Own(jnp.ones((1, 3)), lambda v: 2 * v)
     x = jnp.ones(3)
-    found = wrapped(own)
-    assert isinstance(found, Wrapped)
+    found = as_array_network(own)
+    assert isinstance(found, ArrayNetwork)
     np.testing.assert_array_equal(found.in_training(x, KEY), own.in_training(x, KEY))
-    plain = wrapped(eqx.nn.MLP(2, 1, 3, 1, key=KEY))
-    assert isinstance(plain, Wrapped)
+    plain = as_array_network(eqx.nn.MLP(2, 1, 3, 1, key=KEY))
+    assert isinstance(plain, ArrayNetwork)
     assert plain.in_training is None
 
 

@@ -129,7 +129,7 @@ ELSEWHERE = (
     "spectrum",
 )
 THEMES = {name: module.__name__.split(".")[-2] for name, module in MODULES.items()}
-# Of several outputs: tests/checks/test_targets.py.
+# Of several outputs: tests/validation/test_targets.py.
 OF_SEVERAL = ("class_accuracy", "wrong_labels_fitted")
 OF_THESE = sorted(
     name for name in MODULES if THEMES[name] not in ELSEWHERE and name not in OF_SEVERAL

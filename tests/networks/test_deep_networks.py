@@ -10,7 +10,7 @@ import pytest
 from simbias.core import Dataset, Experiment
 from simbias.flows.descent import Descent
 from simbias.flows.relu_flow import ReluFlow
-from simbias.introspection.trained import split_trained
+from simbias.introspection.trained_arrays import split_trained
 from simbias.losses import half_mse
 from simbias.networks import convolutional, deep_linear, mlp, standard
 from simbias.networks.activations import identity

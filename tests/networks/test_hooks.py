@@ -19,9 +19,9 @@ from simbias.experiments.layers._remembering import Remembering, remembering
 from simbias.experiments.layers._side_by_side import SideBySide, side_by_side
 from simbias.flows._shared.objective import loss_in_training, value_gradient_and_rest
 from simbias.flows.descent import Descent
-from simbias.introspection.trained import split_trained
+from simbias.introspection.array_network import ArrayNetwork, Rest
+from simbias.introspection.trained_arrays import split_trained
 from simbias.introspection.training import outputs_in_training, trained_on
-from simbias.introspection.wrapped import Rest, Wrapped
 from simbias.losses import half_mse
 from simbias.measures import FeatureRank
 from simbias.network import HOOKS, hook
@@ -86,7 +86,9 @@ HAS = {
 WRAPPERS = {
     Noisy: lambda inner: noisy(inner, 0.1),
     Adversarial: Adversarial,
-    Wrapped: lambda inner: Wrapped(inner, Rest(jax.tree.map(lambda _: None, inner))),
+    ArrayNetwork: lambda inner: ArrayNetwork(
+        inner, Rest(jax.tree.map(lambda _: None, inner))
+    ),
     Remembering: lambda inner: remembering(inner, 4),
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from simbias.core import Buffer
-from simbias.introspection.trained import size, split_trained
+from simbias.introspection.trained_arrays import size, split_trained
 from simbias.networks import mlp, noisy, recurrent, transformer
 from simbias.networks.sequence._dropout import dropped
 

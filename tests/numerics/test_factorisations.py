@@ -10,9 +10,9 @@ import pytest
 from small import make, small
 
 import simbias
-from simbias.checks import factorised
 from simbias.experiments.order import _clones
 from simbias.numerics.factorisations import at_once, in_turn
+from simbias.validation import factorisations
 
 STACK = jnp.reshape(jnp.sin(jnp.arange(60.0)), (3, 5, 4))
 
@@ -47,7 +47,7 @@ def test_clones_and_edits_are_made_one_class_at_a_time():
 
 
 def test_a_run_that_may_hang_says_so(monkeypatch):
-    monkeypatch.setattr(factorised, "may_hang", lambda: True)
+    monkeypatch.setattr(factorisations, "may_hang", lambda: True)
 
     def rank(network, data):
         stack = jnp.stack([data.x, 2 * data.x])
@@ -66,10 +66,10 @@ def test_a_run_that_may_hang_says_so(monkeypatch):
 
 
 def test_only_an_older_jaxlib_on_several_cores_of_a_cpu_may_hang(monkeypatch):
-    monkeypatch.setattr(factorised.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(factorisations.os, "cpu_count", lambda: 2)
     for version, may in (("0.10.2", True), ("0.11.2", False), ("0.12.0.1", False)):
-        monkeypatch.setattr(factorised, "_jaxlib", lambda v=version: v)
-        assert factorised.may_hang() == may
-    monkeypatch.setattr(factorised, "_jaxlib", lambda: "0.10.2")
-    monkeypatch.setattr(factorised.os, "cpu_count", lambda: 1)
-    assert not factorised.may_hang()
+        monkeypatch.setattr(factorisations, "_jaxlib", lambda v=version: v)
+        assert factorisations.may_hang() == may
+    monkeypatch.setattr(factorisations, "_jaxlib", lambda: "0.10.2")
+    monkeypatch.setattr(factorisations.os, "cpu_count", lambda: 1)
+    assert not factorisations.may_hang()

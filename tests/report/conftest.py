@@ -23,9 +23,9 @@ def result():
 def shown_result(result):
     from runs import EXPERIMENT, HOSTILE, claims_of_every_kind, with_events
 
-    from simbias.report.shown import Shown
+    from simbias.report.page_contents import PageContents
 
-    return Shown(
+    return PageContents(
         with_events(result),
         f"Is it so? {HOSTILE}",
         f"As in {HOSTILE}",

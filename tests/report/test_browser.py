@@ -6,11 +6,11 @@ import pytest
 import xarray as xr
 from runs import EXPERIMENT, large_result
 
-from simbias.report.compared import compared
+from simbias.report.comparison import comparison
 from simbias.report.numbers import numbers
+from simbias.report.page_contents import PageContents
 from simbias.report.report import report
 from simbias.report.server import Server
-from simbias.report.shown import Shown
 
 pytestmark = pytest.mark.slow
 WIDTHS, THEMES = (390, 1280), ("light", "dark")
@@ -188,7 +188,7 @@ def test_a_third_axis_is_told_by_marks_and_the_first_by_colour_alone(reader, tmp
     coords = {**axes, "seed": [0, 1], "time": [0.0, 1.0, 2.0, 3.0]}
     of = {"status": (dims[:-1], np.ones(shape[:-1], int)), "risk": (dims, values)}
     file = tmp_path / "three.html"
-    file.write_text(report(Shown(xr.Dataset(of, coords))), encoding="utf-8")
+    file.write_text(report(PageContents(xr.Dataset(of, coords))), encoding="utf-8")
     reader.open(file.as_uri())
     marks = (
         "return [...document.querySelectorAll('#curves fieldset')].map(one => "
@@ -240,7 +240,7 @@ def test_long_values_of_an_axis_stand_below_it_clear_of_its_title(
     texts = [f"{word} weights of a balanced network" for word in ("no", "few", "many")]
     file = tmp_path / "long.html"
     named = result.assign_coords(scale=texts)
-    file.write_text(report(Shown(named)), encoding="utf-8")
+    file.write_text(report(PageContents(named)), encoding="utf-8")
     reader.open(file.as_uri())
     reader.choose("Against", "scale")
     boxes = (
@@ -276,7 +276,7 @@ def test_an_axis_bears_the_short_name_in_lines_and_not_the_unit_1(
     for array in named.data_vars.values():
         array.attrs |= {"long_name": long, "units": "1"}
     file = tmp_path / "long.html"
-    file.write_text(report(Shown(named)), encoding="utf-8")
+    file.write_text(report(PageContents(named)), encoding="utf-8")
     reader.open(file.as_uri())
     reader.choose("Quantity", long, "#controls")
     for figure in ("over-time", "against"):
@@ -324,7 +324,7 @@ def test_one_member_is_one_that_ended_and_one_that_runs_says_so(
         where = xr.DataArray(runs, dims=partial["status"].dims)
         partial[name] = array.where(~where, 0 if name == "status" else np.nan)
     file = tmp_path / "half.html"
-    shown = Shown(partial, experiment=EXPERIMENT)
+    shown = PageContents(partial, experiment=EXPERIMENT)
     file.write_text(report(shown), encoding="utf-8")
     reader.open(file.as_uri())
     member = "n = 20, scale = 0.5, seed 2: reached time."
@@ -358,7 +358,7 @@ def test_many_times_and_decades_have_few_labels_that_are_read_level(
     ds = result.isel(time=np.repeat([1, 3], 25)).assign_coords(time=times)
     risk = ds["train_risk"] * xr.DataArray(np.geomspace(1e-12, 1, 50), dims="time")
     file = tmp_path / "many.html"
-    text = report(Shown(ds.assign(train_risk=risk), experiment=EXPERIMENT))
+    text = report(PageContents(ds.assign(train_risk=risk), experiment=EXPERIMENT))
     file.write_text(text, encoding="utf-8")
     reader.look(width)
     reader.open(file.as_uri())
@@ -420,7 +420,7 @@ def test_everything_is_reached_by_keyboard_and_has_a_name(reader, address):
 
 def test_a_thousand_seeds_open_soon_and_can_be_looked_at(reader, tmp_path):
     file = tmp_path / "report.html"
-    file.write_text(report(Shown(large_result())), encoding="utf-8")
+    file.write_text(report(PageContents(large_result())), encoding="utf-8")
     assert file.stat().st_size < 15e6
     began = time.monotonic()
     reader.open(file.as_uri(), until="seen")
@@ -437,7 +437,7 @@ def test_two_runs_are_drawn_on_the_same_axes(reader, shown_result, tmp_path):
     other = shown_result.ds.copy(deep=True)
     other["train_risk"] = other["train_risk"] + 1
     file = tmp_path / "two.html"
-    file.write_text(compared(shown_result, Shown(other)), encoding="utf-8")
+    file.write_text(comparison(shown_result, PageContents(other)), encoding="utf-8")
     for width in WIDTHS:
         reader.look(width)
         reader.open(file.as_uri())
@@ -464,7 +464,7 @@ def test_a_page_that_is_live_draws_what_is_new(reader, result):
             "isFinished": False,
         }
 
-    shown = Shown(partial, experiment=EXPERIMENT)
+    shown = PageContents(partial, experiment=EXPERIMENT)
     answers = {"": lambda: report(shown, is_live=True), "state": state}
     answers["numbers"] = lambda: numbers(now["ds"], EXPERIMENT)
     with Server(answers) as server:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from runs import EXPERIMENT, large_result, with_events
 
-from simbias.report._packed import Packed
+from simbias.report._packed_numbers import PackedNumbers
 from simbias.report._quantiles import LEVELS, quantiles
 from simbias.report.numbers import numbers
 
@@ -24,7 +24,7 @@ def unpacked(text, place):
 def test_packed_numbers_come_back_to_four_digits(scale):
     values = scale * np.random.default_rng(0).normal(size=(3, 5))
     values[0, :3] = np.nan, np.inf, 0.0
-    packed = Packed()
+    packed = PackedNumbers()
     packed.add(np.ones(3, np.uint8))
     place = packed.add(values)
     np.testing.assert_allclose(unpacked(packed.text(), place), values, rtol=5e-5)
@@ -32,7 +32,7 @@ def test_packed_numbers_come_back_to_four_digits(scale):
 
 def test_what_a_page_has_no_kind_for_is_refused():
     with pytest.raises(TypeError, match="int64"):
-        Packed().add(np.arange(3))
+        PackedNumbers().add(np.arange(3))
 
 
 def test_quantiles_are_those_of_numpy_over_members_that_finished():

@@ -9,9 +9,9 @@ from simbias.core import Claim, Estimate
 from simbias.errors import BadInput
 from simbias.report._html import element, raw, written
 from simbias.report.claims_table import claims_table, interval
-from simbias.report.compared import compared
+from simbias.report.comparison import comparison
+from simbias.report.page_contents import PageContents, page_contents
 from simbias.report.report import report
-from simbias.report.shown import Shown, shown
 
 
 class Reader(HTMLParser):
@@ -67,7 +67,7 @@ def test_the_page_says_question_statuses_configuration_and_verdicts(page):
 
 
 def test_a_page_of_a_thousand_seeds_is_small():
-    text = report(Shown(large_result()))
+    text = report(PageContents(large_result()))
     assert len(text.encode()) < 15e6
 
 
@@ -125,7 +125,7 @@ def test_an_unfinished_run_has_neither_claims_nor_figures(result):
     ds["status"][0, 0, 0] = 0
     import simbias.experiments.interpolation.threshold as phenomenon
 
-    made = shown(ds, phenomenon)
+    made = page_contents(ds, phenomenon)
     assert made.claims == ()
     assert made.figures == {}
     assert made.question.startswith("The optimisation threshold")
@@ -133,7 +133,7 @@ def test_an_unfinished_run_has_neither_claims_nor_figures(result):
 
 
 def test_a_film_without_figures_stands_under_a_heading_of_its_own(result):
-    texts = Reader(report(Shown(result, film=b"GIF89a"))).texts
+    texts = Reader(report(PageContents(result, film=b"GIF89a"))).texts
     assert "A film" in texts
     assert "The setting" not in texts
 
@@ -141,14 +141,14 @@ def test_a_film_without_figures_stands_under_a_heading_of_its_own(result):
 def test_a_device_that_is_named_twice_is_named_once(result):
     for device, text in (("cpu:cpu", "cpu"), ("gpu:Some Card", "gpu:Some Card")):
         ds = result.assign_attrs(device=device)
-        texts = Reader(report(Shown(ds))).texts
+        texts = Reader(report(PageContents(ds))).texts
         assert texts[texts.index("device") + 1] == text
 
 
 def test_two_runs_are_set_side_by_side_with_their_differences(shown_result):
     other = shown_result.ds.copy(deep=True)
     other["train_risk"] = other["train_risk"] + 1
-    text = compared(shown_result, Shown(other), ("a", HOSTILE))
+    text = comparison(shown_result, PageContents(other), ("a", HOSTILE))
     read = Reader(text)
     assert read.tags.count("script") == 3
     assert '"difference":{' in text
@@ -158,12 +158,12 @@ def test_two_runs_are_set_side_by_side_with_their_differences(shown_result):
 def test_beside_a_run_that_is_not_finished_it_says_that_none_are_made(shown_result):
     ds = shown_result.ds.copy(deep=True)
     ds["status"][0, 0, 0] = 0
-    text = compared(shown_result, Shown(ds))
+    text = comparison(shown_result, PageContents(ds))
     assert text.count("Not finished: none are made.") == 2
-    assert "Not finished" not in compared(shown_result, shown_result)
+    assert "Not finished" not in comparison(shown_result, shown_result)
 
 
 def test_two_runs_of_other_axes_are_refused_by_name(shown_result):
     ds = shown_result.ds.rename(scale="sigma_w")
     with pytest.raises(BadInput, match="`scale`|`sigma_w`"):
-        compared(shown_result, Shown(ds))
+        comparison(shown_result, PageContents(ds))

@@ -16,11 +16,11 @@ from simbias.ensemble import memory, pace
 from simbias.ensemble.plan import make_plan
 from simbias.ensemble.table import empty_table
 from simbias.results import attributes
-from simbias.store import making
+from simbias.store import creation
 from simbias.store.address import place_at
 from simbias.store.blocks import Blocks
+from simbias.store.creation import create_store
 from simbias.store.folder import Folder
-from simbias.store.making import create_store
 from simbias.store.place import Replaced
 from simbias.verbs.simulate import simulate
 
@@ -145,7 +145,7 @@ def test_the_root_of_a_run_in_a_folder_that_was_there_is_on_the_disk(
     plan, synced = make_plan(TINY), []
     path = tmp_path / "run.zarr"
     path.mkdir()
-    monkeypatch.setattr(making, "sync", synced.append)
+    monkeypatch.setattr(creation, "sync", synced.append)
     create_store(place_at(path), empty_table(plan, 1), attributes(plan))
     # Itself, and its name in the folder.
     assert set(synced) == {path / "zarr.json", path}

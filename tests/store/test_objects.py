@@ -27,8 +27,8 @@ from simbias.numerics.exact_numerics import exact_numerics
 from simbias.results import attributes, is_finished, open_result
 from simbias.store import work
 from simbias.store.address import place_at
+from simbias.store.creation import create_store
 from simbias.store.lease import Leases
-from simbias.store.making import create_store
 from simbias.store.place import Unreachable
 from simbias.store.work import prepare
 from simbias.verbs.simulate import simulate

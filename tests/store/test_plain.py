@@ -16,7 +16,7 @@ import zarr
 from small import make, small
 
 from simbias.core import Status
-from simbias.ensemble.described import described
+from simbias.ensemble.array_attributes import array_attributes
 from simbias.ensemble.plan import make_plan
 from simbias.flows import ReluFlow
 from simbias.numerics.exact_numerics import exact_numerics
@@ -124,7 +124,7 @@ def test_what_a_flow_counts_is_said_in_words():
     with exact_numerics():
         plan = make_plan(small(flow=ReluFlow(rtol=1e-3)))
     for name in plan.stats:
-        assert len(described(plan)[name]["long_name"].split()) > 2, name
+        assert len(array_attributes(plan)[name]["long_name"].split()) > 2, name
 
 
 def test_a_run_that_is_not_finished_has_its_axes_and_says_running(tmp_path):

@@ -10,7 +10,7 @@ import xarray as xr
 from small import small
 
 from simbias import cli
-from simbias.cli import _examined
+from simbias.cli import _findings
 from simbias.results import open_result
 from simbias.store._mark import unmarked
 from simbias.store._root import EARLIER, attributes_of, sealed
@@ -208,7 +208,7 @@ def test_networks_that_rejected_most_steps_are_named(stored, monkeypatch, capsys
     assert "ok     steps" in capsys.readouterr().out
     counts = []
     said = lambda stats, end_time: counts.append((stats, end_time)) or ["Two did."]
-    monkeypatch.setattr(_examined, "said_of_steps", said)
+    monkeypatch.setattr(_findings, "said_of_steps", said)
     assert cli.exit_code(["doctor", str(stored[0])]) == 0
     assert "hint   steps: Two did." in capsys.readouterr().out
     ((stats, end_time),) = counts

@@ -14,7 +14,7 @@ import simbias
 from simbias.core import Experiment
 from simbias.ensemble.plan import make_plan
 from simbias.flows.descent import Descent
-from simbias.introspection.reached import reached
+from simbias.introspection.reachable_source import reachable_source
 from simbias.losses import half_mse
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.results import attributes
@@ -145,8 +145,8 @@ def test_a_run_that_is_finished_is_not_that_of_other_source(tmp_path, experiment
         simbias.simulate(experiment(edit), store=store)
     # Nor is a member of it drawn again by other source.
     with pytest.raises(ValueError, match=r"MEAN: 1.5 -> 3.0"):
-        simbias.redraw(ds, experiment(edit), seed=1)
-    data, _ = simbias.redraw(ds, experiment(), seed=1)
+        simbias.initial(ds, experiment(edit), seed=1)
+    data, _ = simbias.initial(ds, experiment(), seed=1)
     assert data.x.shape == (6, 2)
     xr.testing.assert_identical(simbias.open_result(store), ds)
 
@@ -170,7 +170,7 @@ def test_comments_layout_and_functions_that_are_not_used_change_nothing(
 
 
 def test_what_cannot_be_seen_is_named(experiment):
-    found = reached({"make": experiment().make})
+    found = reachable_source({"make": experiment().make})
     assert found is not None
     assert found["not_covered"] == ["helper_of_mine.CACHE: what a dict holds"]
     assert found["assigned"] == {"helper_of_mine.CACHE": "CACHE = {}"}
@@ -183,10 +183,10 @@ def test_a_file_that_changed_after_its_import_is_not_taken_for_the_code(experime
     path = sys.modules["helper_of_mine"].__file__
     with open(path, "a") as file:
         file.write("\n\nOTHER = 1\n")
-    before = reached({"make": held.make})
+    before = reachable_source({"make": held.make})
     with open(path, "w") as file:
         file.write(HELPER.replace("MEAN * jnp", "MEAN - jnp"))
-    after = reached({"make": held.make})
+    after = reachable_source({"make": held.make})
     assert before is not None
     assert after is not None
     assert before["functions"]["helper_of_mine.mean"]["text"]
@@ -215,7 +215,7 @@ def test_experiments_of_the_package_are_told_by_their_version():
 
     whole = threshold.experiment()
     things = {"make": whole.make, "flow": whole.flow, **whole.measures}
-    assert reached(things) is None
+    assert reachable_source(things) is None
 
 
 class Mute:
@@ -229,7 +229,9 @@ MUTE, LOCK = Mute(), threading.Lock()
 def test_objects_that_say_nothing_of_themselves_are_named():
     deleted = jnp.ones(3)
     deleted.delete()
-    found = reached({"m": lambda network, data: (MUTE, LOCK, deleted, defaulted())})
+    found = reachable_source(
+        {"m": lambda network, data: (MUTE, LOCK, deleted, defaulted())}
+    )
     assert found is not None
     assert len(found["not_covered"]) == 3
     assert found["values"][f"{__name__}.defaulted: b"] == "2"
@@ -244,14 +246,14 @@ def test_lambdas_closures_and_optimisers_are_covered():
     def of(power):
         return lambda network, data: network.w[0, 0] ** power
 
-    two, three = (reached({"m": of(power)}) for power in (2, 3))
+    two, three = (reachable_source({"m": of(power)}) for power in (2, 3))
     assert two is not None
     assert three is not None
     assert two["functions"] == three["functions"]
     assert {*two["values"].values()} == {"2"}
     assert {*three["values"].values()} == {"3"}
     rate = lambda step: 0.1 / (1 + step)
-    found = reached({"flow": Descent(optimiser=optax.sgd(rate))})
+    found = reachable_source({"flow": Descent(optimiser=optax.sgd(rate))})
     assert found is not None
     (text,) = (one["text"] for one in found["functions"].values())
     assert text == "lambda step: 0.1 / (1 + step)"

@@ -155,7 +155,7 @@ def test_a_member_is_drawn_again_from_its_place_in_the_result(dtype):
     experiment = small(dtype=dtype)
     ds = simulate(experiment)
     for n, scale, seed in ((6, 0.1, 0), (20, 0.5, 2)):
-        data, network = simbias.redraw(ds, experiment, n=n, scale=scale, seed=seed)
+        data, network = simbias.initial(ds, experiment, n=n, scale=scale, seed=seed)
         assert data.x.shape[0] == n
         assert data.x.dtype == network.w.dtype == dtype
         seen = ds["risk"].sel(n=n, scale=scale, seed=seed, time=0.0).item()
@@ -174,7 +174,7 @@ def test_a_member_that_is_not_there_is_refused_by_name():
         ({"n": 6, "scale": 0.1, "m": 9}, r"`m` must be one of \[8\], got 9"),
     ):
         with pytest.raises(simbias.BadInput, match=message):
-            simbias.redraw(ds, experiment, **where)
+            simbias.initial(ds, experiment, **where)
     other = small(make=lambda key, *, n=6, scale=0.1: make(key, n=n, scale=scale))
     with pytest.raises(simbias.BadInput, match="made with small.make [0-9a-f]+, and"):
-        simbias.redraw(ds, other, n=6, scale=0.1)
+        simbias.initial(ds, other, n=6, scale=0.1)

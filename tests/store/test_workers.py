@@ -22,7 +22,7 @@ from simbias.core import Status
 from simbias.ensemble.engine import run_members
 from simbias.ensemble.plan import make_plan
 from simbias.results import attributes, open_result
-from simbias.store import lease, making, work
+from simbias.store import creation, lease, work
 from simbias.store.address import place_at
 from simbias.store.blocks import Blocks
 from simbias.store.layout import Store
@@ -61,8 +61,8 @@ def test_what_a_sleeper_held_is_taken_over_and_its_waking_up_changes_nothing(tmp
 
 
 def test_workers_do_not_try_every_block_that_others_have(tmp_path, monkeypatch):
-    monkeypatch.setattr(making, "_SMALLEST_BLOCK", 1)
-    monkeypatch.setattr(making, "_LARGEST_BLOCK", 1)
+    monkeypatch.setattr(creation, "_SMALLEST_BLOCK", 1)
+    monkeypatch.setattr(creation, "_LARGEST_BLOCK", 1)
     count, tries = 10, []
     plan = make_plan(small(cell={"n": 6}, seeds=200))
     store = Marked(**vars(prepare(tmp_path / "run.zarr", plan, attributes(plan))))

@@ -24,14 +24,14 @@ from simbias.flows._descent.optimisers import check_optimiser
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.flows.relu_flow import ReluFlow
+from simbias.introspection.array_network import as_array_network
 from simbias.introspection.identity import identity
 from simbias.introspection.kinks import kink
-from simbias.introspection.wrapped import wrapped
 from simbias.losses import half_mse
 from simbias.networks.dense.mlp import Mlp
 from simbias.networks.two_layer import TwoLayer
 from simbias.numerics.exact_numerics import exact_numerics
-from simbias.verbs.redraw import redraw
+from simbias.verbs.initial import initial
 from simbias.verbs.simulate import planned, simulate, solve
 
 KEY = jax.random.key(0)
@@ -98,7 +98,7 @@ def test_a_run_of_equinox_modules_is_stored_and_drawn_again(tmp_path):
     experiment = with_network(lambda key: mlp(lambda h: jnp.maximum(h, 0), key=key))
     ds = simulate(experiment, store=tmp_path / "run.zarr")
     xr.testing.assert_identical(simulate(experiment, store=tmp_path / "run.zarr"), ds)
-    data, network = redraw(ds, experiment, seed=1)
+    data, network = initial(ds, experiment, seed=1)
     again = solve(
         network, data, experiment.flow, half_mse, experiment.times, {"risk": Risk()}
     )
@@ -221,7 +221,7 @@ def test_a_number_of_the_cell_inside_a_network_must_say_whether_it_is_trained():
 
 def test_a_network_of_ours_that_is_all_arrays_is_left_alone():
     network = small().make(KEY)[1]
-    assert wrapped(network) is network
+    assert as_array_network(network) is network
 
 
 # Kinks.

@@ -10,7 +10,7 @@ from simbias.errors import BadInput
 from simbias.experiments import threshold
 from simbias.flows.descent import Descent
 from simbias.verbs.simulate import simulate
-from simbias.workers import LocalWorkers, called
+from simbias.workers import LocalWorkers, function_worker
 
 EXPERIMENT = threshold.experiment(
     "smoke", n=(8,), m=8, flow=Descent(), times=(0.0, 5.0)
@@ -33,4 +33,4 @@ def test_workers_need_a_store_that_they_see():
 def test_an_experiment_that_cannot_be_sent_is_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "cloudpickle", None)
     with pytest.raises(BadInput, match="the experiment cannot be sent to them"):
-        called(lambda over: simbias.__version__)
+        function_worker(lambda over: simbias.__version__)

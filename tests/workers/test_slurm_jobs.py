@@ -9,7 +9,7 @@ import pytest
 
 from simbias.errors import BadInput
 from simbias.workers import slurm_workers
-from simbias.workers._attached import LEFT
+from simbias.workers._child_process import LEFT
 from simbias.workers.command import Command
 from simbias.workers.pool import State
 from simbias.workers.slurm_workers import Job, SlurmWorkers

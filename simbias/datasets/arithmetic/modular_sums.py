@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
-from simbias.checks.values import positive_integer
 from simbias.core import Dataset
 from simbias.errors import BadInput
+from simbias.validation.values import positive_integer
 
 
 def modular_sums(key: PRNGKeyArray, *, p: int = 29, n: int = 500) -> Dataset:

@@ -11,10 +11,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive_integer
 from simbias.core import Dataset
 from simbias.datasets.biases._laws import InputLaw
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive_integer
 
 # Coordinates of an input, and parts of a target that are followed one by one.
 D, PARTS = 8, 8

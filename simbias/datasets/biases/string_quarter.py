@@ -6,11 +6,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from simbias.checks.sample import one_of
 from simbias.core import Dataset
 from simbias.datasets.biases._laws import InputLaw
 from simbias.datasets.biases._one_shape import D, task
 from simbias.numerics.walsh_hadamard import cube
+from simbias.validation.sample import one_of
 
 
 def string_quarter(key: PRNGKeyArray, *, law: InputLaw = "uniform") -> Dataset:

@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.values import is_number, positive_integer
 from simbias.core import Dataset, Real
 from simbias.datasets.boolean._signs import fair_signs
 from simbias.errors import BadInput
+from simbias.validation.values import is_number, positive_integer
 
 
 class CantorRows(eqx.Module):

@@ -5,10 +5,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from simbias.checks.values import at_most_one, positive_integer
 from simbias.core import Dataset, Index, Real
 from simbias.datasets.boolean._signs import fair_signs
 from simbias.errors import BadInput
+from simbias.validation.values import at_most_one, positive_integer
 
 
 class ParityRows(eqx.Module):

@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from simbias.checks.sample import one_of
-from simbias.checks.values import at_most_one, positive_integer
 from simbias.core import Dataset, Real
 from simbias.errors import BadInput
 from simbias.numerics.walsh_hadamard import cube
+from simbias.validation.sample import one_of
+from simbias.validation.values import at_most_one, positive_integer
 
 Target = Literal["parity", "random"]
 

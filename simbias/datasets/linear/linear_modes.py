@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from simbias.checks.values import positive, positive_integer
 from simbias.core import Dataset
 from simbias.errors import BadInput
+from simbias.validation.values import positive, positive_integer
 
 
 def linear_modes(

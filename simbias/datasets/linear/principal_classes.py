@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from simbias.checks.values import not_negative, positive_integer
 from simbias.core import Dataset, Real
 from simbias.errors import BadInput
+from simbias.validation.values import not_negative, positive_integer
 
 
 def principal_classes(

@@ -4,14 +4,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.values import (
+from simbias.core import Dataset, Real
+from simbias.errors import BadInput
+from simbias.validation.values import (
     at_most_one,
     below_one,
     not_negative,
     positive_integer,
 )
-from simbias.core import Dataset, Real
-from simbias.errors import BadInput
 
 
 def moment_classes(

@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive, positive_integer
 from simbias.core import Dataset
 from simbias.errors import BadInput
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive, positive_integer
 
 Within = Literal["rectangle", "gaussian"]
 # Inputs that are uniform.

@@ -6,10 +6,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive_integer
 from simbias.core import Dataset
 from simbias.errors import BadInput
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive_integer
 
 Labels = Literal["teacher", "random", "signs"]
 Inputs = Literal["orthogonal", "axes", "gaussian"]

@@ -4,9 +4,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from simbias.checks.values import at_most_one, not_negative, positive, positive_integer
 from simbias.core import Dataset, Real
 from simbias.errors import BadInput
+from simbias.validation.values import (
+    at_most_one,
+    not_negative,
+    positive,
+    positive_integer,
+)
 
 
 def blobs(

@@ -3,8 +3,8 @@
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from simbias.checks.values import positive
 from simbias.core import Dataset, Real
+from simbias.validation.values import positive
 
 
 def hinted(key: PRNGKeyArray, *, hint: Real = 20.0, margin: Real = 0.1) -> Dataset:

@@ -4,8 +4,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from simbias.checks.values import positive_integer
 from simbias.core import Dataset
+from simbias.validation.values import positive_integer
 
 
 def orthogonally_separable(key: PRNGKeyArray, *, n: int = 20, d: int = 5) -> Dataset:

@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.values import positive, positive_integer
 from simbias.core import Dataset, Real
 from simbias.errors import BadInput
+from simbias.validation.values import positive, positive_integer
 
 Points = Float[Array, "n 2"]
 SIGMA = 0.1 / math.sqrt(2)

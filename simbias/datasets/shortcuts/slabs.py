@@ -7,9 +7,9 @@ import jax.numpy as jnp
 from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from simbias.checks.values import at_most_one, positive, positive_integer
 from simbias.core import Dataset, Real
 from simbias.errors import BadInput
+from simbias.validation.values import at_most_one, positive, positive_integer
 
 Slabs = Literal[2, 3, 5, 7]
 # Slabs by their distance from 0, in steps; then the classes they belong to, in turn.

@@ -6,10 +6,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.sample import one_of
-from simbias.checks.values import not_negative, positive_integer
 from simbias.core import Dataset, Real
 from simbias.errors import BadInput
+from simbias.validation.sample import one_of
+from simbias.validation.values import not_negative, positive_integer
 
 InputLaw = Literal["gaussian", "sphere", "rademacher"]
 Teacher = Literal["linear", "sparse"]

@@ -4,8 +4,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.values import at_most_one, not_negative, positive_integer
 from simbias.core import Dataset, Real
+from simbias.validation.values import at_most_one, not_negative, positive_integer
 
 
 def sine_on_disc(

@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray, UInt8
 
-from simbias.checks.files import check_files_due, missing_files
 from simbias.core import Real
 from simbias.datasets.vision._cifar import cifar10
 from simbias.datasets.vision._digits import digits
@@ -16,6 +15,7 @@ from simbias.datasets.vision._labelled import Labelled
 from simbias.datasets.vision._mnist import mnist
 from simbias.datasets.vision._textures import textures
 from simbias.errors import BadInput
+from simbias.validation.files import check_files_due, missing_files
 
 # Images of the published training and test sets; CIFAR-10 has as many of each class.
 _FROM_FILES = '"mnist_cifar10"'

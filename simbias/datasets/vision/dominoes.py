@@ -7,8 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt8
 
-from simbias.checks.sample import one_of
-from simbias.checks.values import at_most_one, not_negative, positive_integer
 from simbias.core import Dataset, Real
 from simbias.datasets.vision._halves import (
     Half,
@@ -18,6 +16,8 @@ from simbias.datasets.vision._halves import (
 )
 from simbias.datasets.vision._textures import SIDE
 from simbias.errors import BadInput
+from simbias.validation.sample import one_of
+from simbias.validation.values import at_most_one, not_negative, positive_integer
 
 Source = Literal["digits", "mnist_cifar10"]
 # Channels, height and width of a domino.

@@ -10,9 +10,6 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from simbias.checks.files import check_files_due, missing_files
-from simbias.checks.sample import one_of
-from simbias.checks.values import at_most_one, positive_integer
 from simbias.core import Dataset, Real
 from simbias.datasets.vision._cifar import cifar10
 from simbias.datasets.vision._dead_leaves import SHAPES, dead_leaves
@@ -20,6 +17,9 @@ from simbias.datasets.vision._digits import digits
 from simbias.datasets.vision._labelled import Labelled
 from simbias.datasets.vision._mnist import mnist
 from simbias.errors import BadInput
+from simbias.validation.files import check_files_due, missing_files
+from simbias.validation.sample import one_of
+from simbias.validation.values import at_most_one, positive_integer
 
 Source = Literal["digits", "mnist", "cifar10", "dead_leaves"]
 Task = Literal["classes", "halves", "parity"]

@@ -76,7 +76,7 @@ experiment = presets(
         },
         seeds=6,
         shared=SHARED,
-        least_rows=400,
+        pad_to=400,
         flow=ReluFlow(rtol=1e-5),
         loss=half_mse,
         times=_TIMES,
@@ -85,7 +85,7 @@ experiment = presets(
     smoke={
         "cell": {"n": 200, "d": 2, "m": 30, "scale": (1e-3, 1e-6, REFERENCE)},
         "seeds": 3,
-        "least_rows": 0,
+        "pad_to": 0,
     },
     paper={
         "cell": {
@@ -96,7 +96,7 @@ experiment = presets(
             "scale": (1e-2, 1e-3, 1e-4, 1e-8, 1e-16, REFERENCE),
         },
         "seeds": 30,
-        "least_rows": 0,
+        "pad_to": 0,
     },
 )
 

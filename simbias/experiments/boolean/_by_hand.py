@@ -4,8 +4,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from simbias.checks.values import positive_integer
 from simbias.networks import Mlp
+from simbias.validation.values import positive_integer
 
 # An affine function of the layer before: its weights, then its constant.
 Affine = Float[np.ndarray, " _"]

@@ -4,8 +4,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from simbias.checks.values import positive_integer
 from simbias.networks import Mlp
+from simbias.validation.values import positive_integer
 
 
 def published_start(

@@ -24,8 +24,6 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.parts import with_axes
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive_integer
 from simbias.claims import mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.datasets import parity
@@ -44,6 +42,8 @@ from simbias.losses import hinge
 from simbias.measures import TrainAccuracy
 from simbias.presets import presets
 from simbias.stops import TrainAccuracyAbove
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive_integer
 
 PAPER = "Shalev-Shwartz, Shamir & Shammah (2017), arXiv:1703.07950"
 LEARNS = f"{PAPER}: learned; 0.9 ours"

@@ -36,7 +36,7 @@ from simbias.experiments.boolean._learning_times import slopes_of_seeds
 from simbias.experiments.boolean._published_start import published_start
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows import Descent
-from simbias.introspection.trained import split_trained
+from simbias.introspection.trained_arrays import split_trained
 from simbias.losses import mse
 from simbias.numerics.tiling import ROWS
 from simbias.numerics.walsh_hadamard import MOST_BITS, cube, walsh_coefficients

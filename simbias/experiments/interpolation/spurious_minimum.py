@@ -95,7 +95,7 @@ experiment = presets(
     smoke={
         "cell": {"n": (4, 40), "scale": (1e-3, 1.0), "start": (0, 1), "n_test": 200},
         "seeds": 2,
-        "least_rows": 40,
+        "pad_to": 40,
         "times": log_times(1.0, 300.0, 8),
         # Compiles in a fraction of the time.
         "flow": Descent(rate=0.1),

@@ -137,7 +137,7 @@ experiment = presets(
         make=make,
         cell={"n": (5, 10, 20, 35, 60, 110, 200, 400)},
         seeds=20,
-        least_rows=400,
+        pad_to=400,
         flow=ReluFlow(rtol=1e-4),
         loss=half_mse,
         times=log_times(1.0, 3000.0, 30),
@@ -161,7 +161,7 @@ experiment = presets(
     smoke={
         "cell": {"n": (8, 60), "m": 100, "n_test": 500},
         "seeds": 4,
-        "least_rows": 0,
+        "pad_to": 0,
         "times": log_times(1.0, 3000.0, 12),
     },
     paper={
@@ -169,7 +169,7 @@ experiment = presets(
             "n": (10, 20, 35, 50, 100, 200, 400, 800, 1600, 3200, 6400),
             "m": 10_000,
         },
-        "least_rows": 0,
+        "pad_to": 0,
         "times": log_times(1.0, 100_000.0, 24),
     },
     sgd={

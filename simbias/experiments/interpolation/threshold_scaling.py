@@ -74,7 +74,7 @@ experiment = presets(
         },
         seeds=8,
         shared=SHARED,
-        least_rows=140,
+        pad_to=140,
         # As in `interpolating_samples`: at 1e-4 some members end otherwise.
         flow=ReluFlow(rtol=1e-6),
         loss=half_mse,
@@ -96,7 +96,7 @@ experiment = presets(
             "n_test": 200,
         },
         "seeds": 3,
-        "least_rows": 40,
+        "pad_to": 40,
         "times": log_times(1.0, 300.0, 8),
         # Compiles in a fraction of the time.
         "flow": Descent(rate=0.1),
@@ -110,7 +110,7 @@ experiment = presets(
             "n_test": 10_000,
         },
         "seeds": 100,
-        "least_rows": 0,
+        "pad_to": 0,
         "times": log_times(1.0, 10_000.0, 30),
     },
 )

@@ -5,12 +5,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.values import positive_integer
 from simbias.core import Dataset
 from simbias.errors import BadInput
 from simbias.losses import half_mse
 from simbias.networks import Mlp
 from simbias.numerics.precision import matmul
+from simbias.validation.values import positive_integer
 
 
 class TeacherRows(eqx.Module):

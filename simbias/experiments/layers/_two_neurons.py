@@ -11,12 +11,12 @@ from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from simbias.analysis.first_passage import first_passage
-from simbias.checks.values import at_most_one, not_negative, positive_integer
 from simbias.core import AbstractNetwork, Dataset, Loss, Real
 from simbias.errors import BadInput
 from simbias.losses import half_mse
 from simbias.theory.arc_cosine import arc_cosine_gradient, over_pairs
 from simbias.theory.gaussian_loss import gaussian_loss
+from simbias.validation.values import at_most_one, not_negative, positive_integer
 
 # Half of what the gap is in the end: there it has left the plateau.
 ESCAPED = 0.25

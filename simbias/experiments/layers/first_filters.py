@@ -25,7 +25,6 @@ from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.at import at
 from simbias.analysis.parts import with_axes
-from simbias.checks.values import positive_integer
 from simbias.claims import difference_of, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
@@ -37,6 +36,7 @@ from simbias.measures import ClassAccuracy, FilterFits, FirstFilters, NegativePa
 from simbias.measures.filters.filter_kinds import KINDS, FilterKinds
 from simbias.networks import convolutional
 from simbias.presets import presets
+from simbias.validation.values import positive_integer
 
 OLAH = "Olah et al. (2020), Distill 24.002, that there are such"
 SHANG = "Shang et al. (2016), arXiv:1603.05201, that there are such"

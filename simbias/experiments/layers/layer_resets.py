@@ -18,7 +18,6 @@ import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
-from simbias.checks.values import positive_integer
 from simbias.claims import Claims, difference_of, largest_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.datasets.vision.images import Source, images
@@ -31,6 +30,7 @@ from simbias.measures import AccuracyOfEach, LayerDistance
 from simbias.measures.layers.reset_accuracy import REDRAWN, ResetAccuracy
 from simbias.networks import mlp
 from simbias.presets import presets
+from simbias.validation.values import positive_integer
 
 PAPER = "Zhang, Bengio & Singer (2022), arXiv:1902.01996 (?)"
 HALF = f"{PAPER}; ½ ours"

@@ -19,7 +19,6 @@ import jax.numpy as jnp
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
-from simbias.checks.values import positive_integer
 from simbias.claims import difference_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment
 from simbias.datasets.vision.images import Source, images
@@ -36,6 +35,7 @@ from simbias.figures import Curves, Panels, evenly
 from simbias.measures import AccuracyOfEach, EpochSimilarity, MatchedCorrelation
 from simbias.networks import mlp
 from simbias.presets import presets
+from simbias.validation.values import positive_integer
 
 SVCCA = "Raghu et al. (2017), arXiv:1706.05806"
 CKA = f"{SVCCA}, of CKA as well: ours"

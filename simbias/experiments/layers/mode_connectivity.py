@@ -17,7 +17,6 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.barrier import barrier
-from simbias.checks.values import positive_integer
 from simbias.claims import difference_of, mean_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment
 from simbias.datasets.vision.images import Source, images
@@ -36,6 +35,7 @@ from simbias.measures import AccuracyOfEach
 from simbias.measures.pairs.weight_path import MATCHINGS, WeightPath
 from simbias.networks import mlp
 from simbias.presets import presets
+from simbias.validation.values import positive_integer
 
 OURS = "ours"
 FRANKLE = "above 2 % is unstable: Frankle et al. (2020), arXiv:1912.05671 (?)"

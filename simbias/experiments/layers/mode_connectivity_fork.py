@@ -22,7 +22,6 @@ from jaxtyping import Array, PRNGKeyArray
 
 from simbias.analysis.at import at
 from simbias.analysis.barrier import barrier
-from simbias.checks.values import positive_integer
 from simbias.claims import Claims, difference_of, mean_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import Source, images
@@ -40,6 +39,7 @@ from simbias.figures import Curves, Panels, evenly
 from simbias.measures import AccuracyOfEach, WeightPath
 from simbias.networks import mlp
 from simbias.presets import presets
+from simbias.validation.values import positive_integer
 
 OURS = "ours"
 FRANKLE = "LeNet on MNIST: Frankle et al. (2020), arXiv:1912.05671 (?)"

@@ -7,12 +7,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive, positive_integer
 from simbias.core import Dataset, Real
 from simbias.errors import BadInput
 from simbias.measures.linear.mode_strengths import target_directions
 from simbias.networks import DeepLinear
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive, positive_integer
 
 Start = Literal["aligned", "balanced", "small", "unbalanced"]
 # Size of a small product by depth N: the times to leave it, u₀^{2/N − 1}, are alike.

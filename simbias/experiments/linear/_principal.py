@@ -9,8 +9,8 @@ import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.analysis.first_passage import first_passage
-from simbias.checks.values import positive_integer
 from simbias.errors import BadInput
+from simbias.validation.values import positive_integer
 
 PAPER = "Hacohen & Weinshall (2022), JMLR 23(155)"
 

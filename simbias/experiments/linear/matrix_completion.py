@@ -18,7 +18,6 @@ import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.analysis.at import at
-from simbias.checks.values import positive, positive_integer
 from simbias.claims import difference_of, median_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
@@ -30,6 +29,7 @@ from simbias.measures import EffectiveRank, TrainRisk, UnseenError
 from simbias.networks import deep_linear
 from simbias.presets import presets
 from simbias.stops import TrainRiskBelow
+from simbias.validation.values import positive, positive_integer
 
 PAPER = "Arora et al. (2019), arXiv:1905.13655 (?)"
 # What the claims are about: from here on all that is seen is fitted.

@@ -29,7 +29,6 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.at import at
-from simbias.checks.values import not_negative, positive_integer
 from simbias.claims import Claims, largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
@@ -54,6 +53,7 @@ from simbias.measures import (
 )
 from simbias.networks import DeepLinear
 from simbias.presets import presets
+from simbias.validation.values import not_negative, positive_integer
 
 AXES = ("exponent", "start", "flow.way")
 # What the claims are about: the slowest error has fallen by e^{−λ T}, λ about 1.

@@ -20,8 +20,6 @@ from jaxtyping import PRNGKeyArray
 from numpy.typing import ArrayLike
 
 from simbias.analysis.rank_correlation import rank_correlation
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive_integer
 from simbias.claims import mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets import principal_classes
@@ -40,6 +38,8 @@ from simbias.losses import half_mse
 from simbias.measures import PrincipalColumns, ScaleMatrices
 from simbias.networks import DeepLinear
 from simbias.presets import presets
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive_integer
 
 AXES = ("depth", "m", "start")
 OURS = f"{PAPER}; band ours"

@@ -20,8 +20,6 @@ from jaxtyping import PRNGKeyArray
 from simbias.analysis.at import at
 from simbias.analysis.first_passage import first_passage
 from simbias.analysis.rank_correlation import rank_correlation
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive_integer
 from simbias.claims import mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets import principal_classes
@@ -40,6 +38,8 @@ from simbias.losses import half_mse
 from simbias.measures import PrincipalColumns, ProductColumns
 from simbias.networks import DeepLinear, Mlp
 from simbias.presets import presets
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive_integer
 
 Inputs = Literal["raw", "rotated", "white"]
 Labels = Literal["true", "shuffled"]

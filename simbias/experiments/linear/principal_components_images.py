@@ -20,8 +20,6 @@ import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.analysis.at import at
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive_integer
 from simbias.claims import mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import Source, images
@@ -33,6 +31,8 @@ from simbias.losses import cross_entropy
 from simbias.measures import CorrectRows, CriticalComponent, ProjectedAccuracy
 from simbias.networks import DeepLinear, Mlp
 from simbias.presets import presets
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive_integer
 
 Inputs = Literal["raw", "white", "amplified"]
 Network = Literal["linear", "relu"]

@@ -19,8 +19,6 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.at import at
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive
 from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import linear_modes
@@ -37,6 +35,8 @@ from simbias.losses import half_mse
 from simbias.measures import ModeStrengths, TiedVelocity, TrainLoss
 from simbias.presets import presets
 from simbias.stops import TrainRiskBelow
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive
 
 DERIVED = "derived"
 OURS = "ours: far beyond the rounding of a start that commutes"

@@ -24,8 +24,6 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.at import at
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
 from simbias.experiments._times import log_times
@@ -52,6 +50,8 @@ from simbias.measures import (
 )
 from simbias.presets import presets
 from simbias.stops import TrainRiskBelow
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive
 
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 1e4

@@ -9,8 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, AbstractNetwork, Dataset, Real
 from simbias.datasets import images, moment_classes
 from simbias.errors import BadInput
@@ -23,6 +21,8 @@ from simbias.numerics.clones import (
 )
 from simbias.numerics.edits import quantile_normalised, shifted, transported
 from simbias.numerics.factorisations import in_turn
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive_integer
 
 Source = Literal["moments", "digits", "mnist", "cifar10"]
 Architecture = Literal["mlp", "linear"]

@@ -10,12 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, UInt
 
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, AbstractNetwork, Dataset
 from simbias.errors import BadInput
 from simbias.introspection.outputs import second_sample
 from simbias.networks.dense.mlp import LayerLaw, Mlp, mlp
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive_integer
 
 Target = Literal["majority", "parity"]
 GUESSERS = ("uniform", "network")

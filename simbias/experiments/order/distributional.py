@@ -23,7 +23,6 @@ from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.at import at
 from simbias.analysis.parts import with_axes
-from simbias.checks.values import not_negative
 from simbias.claims import difference_of, mean_of
 from simbias.core import Claim, Dataset, Experiment, Real
 from simbias.datasets.moments.rectangular import Within, rectangular
@@ -35,6 +34,7 @@ from simbias.measures import FeatureOverlaps
 from simbias.networks import Mlp, erf
 from simbias.presets import presets
 from simbias.theory.erf_neuron_path import optimum, path
+from simbias.validation.values import not_negative
 
 PAPER = "arXiv:2211.11567"
 MEANS, DEVIATIONS = (1.5, 2.0, 1.0), (1.0, 2.0, 1.0)

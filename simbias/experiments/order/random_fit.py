@@ -22,7 +22,6 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.axes import Axes
 
 from simbias.analysis.mean_interval import mean_interval
-from simbias.checks.values import positive_integer
 from simbias.claims import Claims, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiments.order._strings import GUESSERS, Guesses, Target, drawn, strings
@@ -32,6 +31,7 @@ from simbias.losses import logistic
 from simbias.measures import TestAccuracy, TrainAccuracy
 from simbias.networks.dense.mlp import LayerLaw
 from simbias.presets import presets
+from simbias.validation.values import positive_integer
 
 SLIDE = "slide of the lecture"
 # What the figure and the claims read.

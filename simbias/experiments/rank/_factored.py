@@ -7,11 +7,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive_integer
 from simbias.core import AbstractNetwork, Buffer, Index
 from simbias.errors import BadInput
 from simbias.networks import Convolutional, layer_weights
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive_integer
 
 Start = Literal["gaussian", "orthogonal"]
 # One factor of a layer of o outputs, o × o.

@@ -3,11 +3,11 @@
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from simbias.checks.values import positive, positive_integer
 from simbias.core import Index, Real
 from simbias.errors import BadInput
 from simbias.experiments.rank._stack import Stack
 from simbias.networks import identity, layer_weights
+from simbias.validation.values import positive, positive_integer
 
 
 def chain(

@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.values import positive_integer
 from simbias.core import Dataset, Index
 from simbias.errors import BadInput
+from simbias.validation.values import positive_integer
 
 
 def low_rank_target(

@@ -6,11 +6,11 @@ from typing import Literal, get_args
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from simbias.checks.sample import one_of
 from simbias.core import Dataset
 from simbias.datasets import blobs
 from simbias.datasets.vision.images import SHAPE, images
 from simbias.errors import BadInput
+from simbias.validation.sample import one_of
 
 Source = Literal["blobs", "digits", "mnist"]
 SOURCES = get_args(Source)

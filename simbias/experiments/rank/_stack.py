@@ -7,12 +7,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive_integer
 from simbias.core import AbstractNetwork, Index
 from simbias.errors import BadInput
 from simbias.networks.activations import ACTIVATIONS, Activation
 from simbias.networks.dense.layer_weights import LayerLaw, layer_weights
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive_integer
 
 Kind = Literal["linear", "relu", "tanh", "orthogonal"]
 # Law of the start and activation.

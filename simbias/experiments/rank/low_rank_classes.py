@@ -17,8 +17,6 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.parts import with_axes
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive
 from simbias.claims import largest_of, share_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import blobs
@@ -29,6 +27,8 @@ from simbias.losses import log_cross_entropy
 from simbias.measures import SingularShares, StableRanks, TrainLoss
 from simbias.networks import deep_linear
 from simbias.presets import presets
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive
 
 AXES = ("classes",)
 # What the claims are about: the final time of the smallest preset at least.

@@ -15,8 +15,6 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.parts import with_axes
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive_integer
 from simbias.claims import Claims, largest_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.experiments._times import step_times
@@ -28,6 +26,8 @@ from simbias.flows import Descent
 from simbias.losses import half_mse
 from simbias.measures import FeatureRank, InputRank, TrainLoss
 from simbias.presets import presets
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive_integer
 
 AXES = ("network", "depth")
 

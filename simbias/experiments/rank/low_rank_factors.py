@@ -22,7 +22,6 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.parts import with_axes
-from simbias.checks.values import positive_integer
 from simbias.claims import Claims, difference_of, mean_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import SHAPE, Source, images
@@ -34,6 +33,7 @@ from simbias.losses import cross_entropy
 from simbias.measures import ClassAccuracy, FeatureRank, FoldedRanks
 from simbias.networks import convolutional
 from simbias.presets import presets
+from simbias.validation.values import positive_integer
 
 AXES = ("source", "start", "factors")
 RATE, BATCH, STEPS = 2e-3, 25, 600

@@ -21,8 +21,6 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.parts import with_axes
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive
 from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import blobs
@@ -43,6 +41,8 @@ from simbias.networks import deep_linear
 from simbias.presets import presets
 from simbias.stops import MarginAbove
 from simbias.theory.max_margin import max_margin
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive
 
 AXES = ("points", "scale")
 POINTS = ("separable", "flipped")

@@ -20,7 +20,6 @@ import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.analysis.parts import with_axes
-from simbias.checks.values import positive_integer
 from simbias.claims import Claims, mean_of, median_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.experiments.rank._depth import HUH, slope_in_log
@@ -32,6 +31,7 @@ from simbias.flows import Descent
 from simbias.losses import half_mse
 from simbias.measures import EffectiveRank, MapErrors
 from simbias.presets import presets
+from simbias.validation.values import positive_integer
 
 AXES = ("rank", "tries", "depth")
 RATE = 0.02

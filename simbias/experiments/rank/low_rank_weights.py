@@ -18,7 +18,6 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.parts import with_axes
-from simbias.checks.values import positive
 from simbias.claims import Claims, largest_of, mean_of, share_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
@@ -31,6 +30,7 @@ from simbias.losses import log_logistic
 from simbias.measures import LayerAlignment, LayerNorms, Margin, StableRanks, TrainLoss
 from simbias.networks import mlp
 from simbias.presets import presets
+from simbias.validation.values import positive
 
 AXES = ("source", "linear", "flow.rate")
 DEPTH = 5

@@ -6,11 +6,11 @@ from typing import Literal, get_args
 import jax
 from jaxtyping import PRNGKeyArray
 
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive_integer
 from simbias.core import AbstractNetwork, Real
 from simbias.networks import Mlp, recurrent, transformer
 from simbias.networks.sequence._laws import SCALES, Entry, drawn
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive_integer
 
 Kind = Literal["transformer", "lstm", "mlp"]
 Law = Literal["uniform", "normal", "xavier", "default"]

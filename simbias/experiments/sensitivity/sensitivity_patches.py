@@ -25,8 +25,6 @@ from matplotlib.figure import Figure
 
 from simbias.analysis.first_passage import first_passage
 from simbias.analysis.parts import with_axes
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive_integer
 from simbias.claims import Claims, difference_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
@@ -40,6 +38,8 @@ from simbias.measures import ClassAccuracy, PatchSensitivity
 from simbias.networks import convolutional, patch_transformer, torch_default
 from simbias.numerics.patches import patch_numbers
 from simbias.presets import presets
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive_integer
 
 AXES = ("network",)
 PAPER = "Vasudeva et al. (2024), arXiv:2403.06925"

@@ -21,7 +21,6 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.parts import with_axes
-from simbias.checks.sample import one_of
 from simbias.claims import Claims, difference_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import strings
@@ -32,6 +31,7 @@ from simbias.flows import Descent
 from simbias.losses import logistic
 from simbias.measures import Sensitivity, TestAccuracy, TrainAccuracy
 from simbias.presets import presets
+from simbias.validation.sample import one_of
 
 AXES = ("target", "network")
 PAPER = "Bhattamishra et al. (2023), arXiv:2211.12316"

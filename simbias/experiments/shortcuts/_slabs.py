@@ -14,7 +14,7 @@ from simbias.experiments._farthest import farthest
 from simbias.figures import COLOURS, Curves, HeatMap, Points, look
 from simbias.losses import logistic
 from simbias.measures import RandomisedScores, TrainAccuracy, TrainLoss
-from simbias.verbs.redraw import redraw
+from simbias.verbs.initial import initial
 
 # Attacks are larger than the margin of one coordinate, 0.1, and smaller than that of
 # all fifty together, 0.7.
@@ -46,7 +46,7 @@ def labels_of(cell: xr.Dataset) -> np.ndarray:
     """±1 for every column of `logits`, of one sample."""
     where = {k: cell[k].item() for k in ("law", "training")}
     first = int(cell["start"][0])
-    test = redraw(cell, seed=int(cell["seed"]), start=first, **where)[0].test
+    test = initial(cell, seed=int(cell["seed"]), start=first, **where)[0].test
     assert test is not None
     return np.asarray(test.y[:, 0])
 

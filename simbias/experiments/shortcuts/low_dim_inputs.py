@@ -31,7 +31,6 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.at import at
-from simbias.checks.values import positive, positive_integer
 from simbias.claims import (
     Claims,
     difference_of,
@@ -48,6 +47,7 @@ from simbias.flows import Descent
 from simbias.losses import logistic
 from simbias.measures import ProjectedScores, TrainAccuracy, WeightRank
 from simbias.presets import presets
+from simbias.validation.values import positive, positive_integer
 
 AXES = ("scale", "simple")
 PAPER = "Morwani et al. (2023), arXiv:2302.00457 (?)"

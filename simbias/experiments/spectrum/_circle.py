@@ -5,10 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.values import positive_integer
 from simbias.core import Dataset
 from simbias.errors import BadInput
 from simbias.networks import TwoLayer
+from simbias.validation.values import positive_integer
 
 BASRI = "Basri et al. (2019), arXiv:1906.00425"
 

@@ -8,12 +8,12 @@ import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
-from simbias.checks.values import positive_integer
 from simbias.core import AbstractNetwork, Dataset, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
 from simbias.errors import BadInput
 from simbias.measures.spectrum.path_spectrum import Kind, PathSpectrum, Sample
 from simbias.networks import torch_default
+from simbias.validation.values import positive_integer
 
 CLASSES = 10
 # Periods there and back above which a frequency is called high: four on the way.

@@ -11,11 +11,11 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.analysis.first_passage import first_passage
 from simbias.analysis.rank_correlation import rank_correlation
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive_integer
 from simbias.core import Dataset, Estimate
 from simbias.errors import BadInput
 from simbias.measures import Amplitudes
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive_integer
 
 RAHAMAN = "Rahaman et al. (2019), arXiv:1806.08734"
 Sizes = Literal["equal", "rising"]

@@ -17,7 +17,6 @@ import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.analysis.rank_correlation import rank_correlation
-from simbias.checks.sample import one_of
 from simbias.claims import Claims, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiments.spectrum._waves import (
@@ -33,6 +32,7 @@ from simbias.losses import mse
 from simbias.measures import PerturbedAmplitudes
 from simbias.networks import torch_default
 from simbias.presets import presets
+from simbias.validation.sample import one_of
 
 AXES = ("network",)
 RATE = 3e-4

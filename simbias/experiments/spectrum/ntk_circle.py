@@ -18,7 +18,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
 from simbias.analysis.first_passage import first_passage
-from simbias.checks.values import positive, positive_integer
 from simbias.claims import Claims, farthest_of, mean_of
 from simbias.core import (
     AbstractNetwork,
@@ -38,6 +37,7 @@ from simbias.losses import half_mse
 from simbias.measures import CircleShares, KernelRates
 from simbias.presets import presets
 from simbias.theory.circle_kernel import circle_eigenvalues
+from simbias.validation.values import positive, positive_integer
 
 AXES = ("has_bias", "m")
 RATE = 4.0

@@ -16,7 +16,6 @@ import xarray as xr
 from jaxtyping import Float, PRNGKeyArray
 
 from simbias.analysis.first_passage import first_passage
-from simbias.checks.values import positive, positive_integer
 from simbias.claims import Claims, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
@@ -28,6 +27,7 @@ from simbias.losses import half_mse
 from simbias.measures import ArcShares
 from simbias.presets import presets
 from simbias.theory.circle_kernel import circle_eigenvalues
+from simbias.validation.values import positive, positive_integer
 
 AXES = ("ratio",)
 BASRI = "Basri et al. (2020), arXiv:2003.04560"

@@ -17,7 +17,6 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.rank_correlation import rank_correlation
-from simbias.checks.values import is_number
 from simbias.claims import difference_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.errors import BadInput
@@ -35,6 +34,7 @@ from simbias.flows import Descent
 from simbias.losses import mse
 from simbias.networks import torch_default
 from simbias.presets import presets
+from simbias.validation.values import is_number
 
 AXES = ("petals",)
 RATE = 3e-4

@@ -18,7 +18,6 @@ from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.at import at
 from simbias.analysis.rank_correlation import rank_correlation
-from simbias.checks.values import not_negative
 from simbias.claims import Claims, difference_of, mean_of, smallest_of
 from simbias.core import (
     AbstractMeasure,
@@ -37,6 +36,7 @@ from simbias.measures import ExcessRisk, HighShare, OctaveBands, TrainRisk
 from simbias.networks import torch_default
 from simbias.numerics.octaves import check_octaves
 from simbias.presets import presets
+from simbias.validation.values import not_negative
 
 AXES = ("noise",)
 RATE = 1e-3

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from simbias.core import Loss, Status
-from simbias.introspection.trained import split_trained
+from simbias.introspection.trained_arrays import split_trained
 from simbias.introspection.training import Keys, outputs_in_training, trained_on
 
 # x "n d", y "n k", weight "n": the sample, or a mini-batch of it.

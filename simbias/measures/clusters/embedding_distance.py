@@ -6,11 +6,11 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.introspection.outputs import outputs
 from simbias.measures._groups import group_signs, group_vectors, memberships
 from simbias.measures._ols import inputs
+from simbias.validation.values import positive_integer
 
 
 class EmbeddingDistance(AbstractMeasure):

@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
 from simbias.measures.filters._first import first_filters
+from simbias.validation.values import positive_integer
 
 
 class NegativePairs(AbstractMeasure):

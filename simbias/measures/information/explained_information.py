@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
 from simbias.introspection.outputs import outputs, second_sample
@@ -18,6 +17,7 @@ from simbias.measures.information._counts import (
     network_information,
     unexplained_information,
 )
+from simbias.validation.values import positive_integer
 
 
 class ExplainedInformation(AbstractMeasure):

@@ -5,10 +5,10 @@ from typing import Any
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from simbias.checks.values import positive_integer
 from simbias.core import Dataset
 from simbias.errors import BadInput
 from simbias.introspection import tangents
+from simbias.validation.values import positive_integer
 
 
 def check_rows(rows: int | None) -> None:

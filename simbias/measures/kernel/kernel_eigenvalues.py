@@ -6,10 +6,10 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
 from simbias.measures.kernel._rows import check_rows, kernel_of
+from simbias.validation.values import positive_integer
 
 
 class KernelEigenvalues(AbstractMeasure):

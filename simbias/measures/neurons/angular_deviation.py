@@ -6,7 +6,6 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from simbias.checks.sample import one_of
 from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
 from simbias.measures._groups import (
@@ -16,6 +15,7 @@ from simbias.measures._groups import (
     signed_features,
 )
 from simbias.measures._neurons import directions, incoming, mass_shares
+from simbias.validation.sample import one_of
 
 Centre = Literal["features", "groups"]
 

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
-from simbias.introspection.trained import split_trained
+from simbias.introspection.trained_arrays import split_trained
 
 
 class ParameterNorm(AbstractMeasure):

@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.introspection.outputs import outputs, second_sample
 from simbias.losses import cross_entropy
@@ -19,6 +18,7 @@ from simbias.measures.pairs._matching import (
     matched_by_weights,
     permuted,
 )
+from simbias.validation.values import positive_integer
 
 POINTS = np.linspace(0.0, 1.0, 25)
 """α on a path."""

@@ -6,10 +6,10 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Int
 
-from simbias.checks.values import not_negative
 from simbias.core import AbstractMeasure, Dataset
 from simbias.measures._neurons import single_output
 from simbias.measures._patterns import distinct_columns, sides
+from simbias.validation.values import not_negative
 
 
 class PatternClasses(AbstractMeasure):

@@ -6,9 +6,9 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from simbias.checks.values import not_negative
 from simbias.core import AbstractMeasure, Dataset
 from simbias.measures._patterns import sides
+from simbias.validation.values import not_negative
 
 
 class SlidingFraction(AbstractMeasure):

@@ -9,12 +9,12 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.attacks import Norm, projected_ascent
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.introspection.outputs import second_sample
 from simbias.losses import logistic
 from simbias.measures._randomised import logit, simple_basis
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive, positive_integer
 
 
 class AdversarialAccuracy(AbstractMeasure):

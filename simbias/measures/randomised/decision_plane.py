@@ -8,11 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
 from simbias.introspection.outputs import second_sample
 from simbias.measures._randomised import dependence, logit, orthonormal
+from simbias.validation.values import positive, positive_integer
 
 
 class DecisionPlane(AbstractMeasure):

@@ -8,12 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
 from simbias.introspection.outputs import second_sample
 from simbias.measures._layer import layer_matrix
 from simbias.measures._randomised import exchange, logit
+from simbias.validation.values import positive_integer
 
 
 class ProjectedScores(AbstractMeasure):

@@ -6,9 +6,9 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Float
 
-from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.measures._randomised import RANDOMISED, three_logits
+from simbias.validation.values import positive_integer
 
 
 class RandomisedLogits(AbstractMeasure):

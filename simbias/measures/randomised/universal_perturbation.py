@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.introspection.outputs import second_sample
 from simbias.measures._randomised import logit, simple_basis
+from simbias.validation.values import positive, positive_integer
 
 
 class UniversalPerturbation(AbstractMeasure):

@@ -7,8 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive
 from simbias.core import AbstractMeasure, Dataset
 from simbias.introspection.outputs import classes, outputs, second_sample
 from simbias.measures.risk._classes import (
@@ -19,6 +17,8 @@ from simbias.measures.risk._classes import (
 )
 from simbias.network import required
 from simbias.numerics.softmax_regression import softmax_regression
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive
 
 
 class LastLayerProbe(AbstractMeasure):

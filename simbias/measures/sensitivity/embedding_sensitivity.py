@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
 from simbias.introspection.outputs import classes, outputs
+from simbias.validation.values import positive, positive_integer
 
 
 class EmbeddingSensitivity(AbstractMeasure):

@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.measures.sensitivity._cube import all_strings, is_one
 from simbias.numerics import boolean_sensitivity
+from simbias.validation.values import positive_integer
 
 
 class Sensitivity(AbstractMeasure):

@@ -6,11 +6,11 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Float
 
-from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
 from simbias.introspection.outputs import outputs
 from simbias.numerics import spectrum
+from simbias.validation.values import positive_integer
 
 
 class Amplitudes(AbstractMeasure):

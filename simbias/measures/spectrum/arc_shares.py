@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.introspection.outputs import outputs
+from simbias.validation.values import positive_integer
 
 
 class ArcShares(AbstractMeasure):

@@ -6,10 +6,10 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.introspection.outputs import outputs, second_sample
 from simbias.numerics.octaves import coefficients
+from simbias.validation.values import positive_integer
 
 
 class HighShare(AbstractMeasure):

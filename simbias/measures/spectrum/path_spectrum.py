@@ -7,12 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
 from simbias.introspection.outputs import outputs, second_sample
 from simbias.numerics import spectrum
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive_integer
 
 Kind = Literal["all", "within", "between"]
 Sample = Literal["test", "train"]

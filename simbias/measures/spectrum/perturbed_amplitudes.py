@@ -9,11 +9,11 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
-from simbias.checks.values import not_negative, positive_integer
 from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
-from simbias.introspection.trained import split_trained
+from simbias.introspection.trained_arrays import split_trained
 from simbias.measures.spectrum.amplitudes import Amplitudes
+from simbias.validation.values import not_negative, positive_integer
 
 
 class PerturbedAmplitudes(AbstractMeasure):

@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractNetwork, Real
 from simbias.errors import BadInput
 from simbias.networks._cut import cut, numbers
@@ -17,6 +16,7 @@ from simbias.networks.convolution._layers import (
     convolution,
     uniform,
 )
+from simbias.validation.values import positive, positive_integer
 
 
 class Convolutional(AbstractNetwork):

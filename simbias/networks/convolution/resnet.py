@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.values import positive, positive_integer
 from simbias.core import AbstractNetwork, Real
 from simbias.networks.convolution._layers import (
     BatchNorm,
@@ -19,6 +18,7 @@ from simbias.networks.convolution._layers import (
     max_pool,
     uniform,
 )
+from simbias.validation.values import positive, positive_integer
 
 _Weight = Float[Array, " n"] | None
 

@@ -4,12 +4,12 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive
 from simbias.core import AbstractNetwork, Buffer, Real
 from simbias.errors import BadInput
 from simbias.networks.activations import ACTIVATIONS, Activation, has_kink
 from simbias.networks.dense.layer_weights import LayerLaw, Matrix, layer_weights
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive
 
 
 class CentredMlp(AbstractNetwork):

@@ -6,10 +6,10 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.values import positive
 from simbias.core import AbstractNetwork, Real
 from simbias.errors import BadInput
 from simbias.networks.dense.layer_weights import LayerLaw, Matrix, layer_weights
+from simbias.validation.values import positive
 
 
 class DeepLinear(AbstractNetwork):

@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, PRNGKeyArray
 
-from simbias.checks.values import positive_integer
 from simbias.errors import BadInput
 from simbias.networks._cut import cut, numbers
+from simbias.validation.values import positive_integer
 
 # Of any size: the matrices of a network do not share one.
 Matrix = Float[Array, "_ _"]

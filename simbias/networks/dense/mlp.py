@@ -5,13 +5,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive
 from simbias.core import AbstractNetwork, Real
 from simbias.errors import BadInput
 from simbias.networks._cut import cut, numbers
 from simbias.networks.activations import ACTIVATIONS, Activation, has_kink, identity
 from simbias.networks.dense.layer_weights import LayerLaw, Matrix, layer_weights
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive
 
 
 class Mlp(AbstractNetwork):

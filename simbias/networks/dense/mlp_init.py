@@ -6,11 +6,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive_integer
 from simbias.networks._cut import cut, numbers
 from simbias.networks.activations import ACTIVATIONS
 from simbias.networks.dense.mlp import Mlp
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive_integer
 
 
 def torch_default(

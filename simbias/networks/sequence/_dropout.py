@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.values import below_one
 from simbias.core import Buffer, Real
+from simbias.validation.values import below_one
 
 
 def dropout_rate(dropout: Real | None) -> Buffer | None:

@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.sample import one_of
-from simbias.checks.values import positive
 from simbias.core import Real
 from simbias.networks._cut import cut, numbers
+from simbias.validation.sample import one_of
+from simbias.validation.values import positive
 
 Part = Literal["matrix", "bias", "token", "position", "read-out"]
 # What `scale` is if it is not given.

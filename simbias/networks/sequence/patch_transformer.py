@@ -5,7 +5,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.values import positive_integer
 from simbias.core import AbstractNetwork, Real
 from simbias.errors import BadInput
 from simbias.networks.sequence._laws import Entry, drawn
@@ -16,6 +15,7 @@ from simbias.networks.sequence.transformer import (
     encoder_layers,
 )
 from simbias.numerics.patches import patch_numbers
+from simbias.validation.values import positive_integer
 
 
 class PatchTransformer(AbstractNetwork):

@@ -5,7 +5,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.values import positive_integer
 from simbias.core import AbstractNetwork, Buffer, Real
 from simbias.network import present_if
 from simbias.networks.sequence._dropout import (
@@ -15,6 +14,7 @@ from simbias.networks.sequence._dropout import (
     token_of,
 )
 from simbias.networks.sequence._laws import Entry, drawn
+from simbias.validation.values import positive_integer
 
 _Key = PRNGKeyArray | None
 

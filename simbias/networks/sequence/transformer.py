@@ -8,7 +8,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.checks.values import positive_integer
 from simbias.core import AbstractNetwork, Buffer, Real
 from simbias.errors import BadInput
 from simbias.network import present_if
@@ -19,6 +18,7 @@ from simbias.networks.sequence._dropout import (
     token_of,
 )
 from simbias.networks.sequence._laws import Entry, drawn
+from simbias.validation.values import positive_integer
 
 States = Float[Array, "t m"]
 _Key = PRNGKeyArray | None

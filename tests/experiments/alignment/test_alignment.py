@@ -11,7 +11,7 @@ from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
 from simbias.ensemble.padding import padded
 from simbias.theory.extremal_residual import extremal_residual
 from simbias.theory.extremal_vectors import extremal_vectors
-from simbias.verbs.redraw import redraw
+from simbias.verbs.initial import initial
 from simbias.verbs.simulate import simulate
 
 KEY = jax.random.key(0)
@@ -51,6 +51,6 @@ def test_a_residual_is_infinite_where_nothing_pulls_and_needs_one_output():
 def test_a_member_that_has_been_run_can_be_drawn_again():
     run = small(cell={"n": 6, "scale": (0.1, 0.5)}, seeds=2, times=(0.0, 0.1))
     ds = simulate(run)
-    data, network = redraw(ds, small(), n=int(ds["n"]), scale=0.5, seed=1)
+    data, network = initial(ds, small(), n=int(ds["n"]), scale=0.5, seed=1)
     risk = ds["risk"].sel(scale=0.5, seed=1, time=0.0)
     np.testing.assert_allclose(run.measures["risk"](network, data), risk, rtol=1e-12)

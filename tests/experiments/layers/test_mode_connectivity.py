@@ -211,7 +211,7 @@ def test_any_forks_are_judged_and_drawn_as_what_they_are(fork):
     flow = Descent(rate=0.1, batch=6, sampling="replacement")
     module, times = mode_connectivity_fork, (0.0, 0.2, 0.4)
     ds = simbias.simulate(module.experiment("smoke", flow=flow, times=times, **small))
-    said = {c.statement: c.verdict for c in simbias.judge(module, ds)}
+    said = {c.statement: c.verdict for c in simbias.check(module, ds)}
     has_two = fork == (0, 4)
     verdict = said["barrier of the training loss: earliest fork − latest"]
     assert (verdict != "not applicable") == has_two

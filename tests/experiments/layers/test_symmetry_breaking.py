@@ -236,7 +236,7 @@ def test_bad_input_is_named(call, named):
 def test_few_gaps_and_other_slopes_are_judged_and_drawn(delta, slope):
     module, times = symmetry_breaking, (0.0, 20.0, 40.0)
     ds = simulate(module.experiment("smoke", delta=delta, slope=slope, times=times))
-    (time,) = (c for c in simbias.judge(module, ds) if "escape time" in c.statement)
+    (time,) = (c for c in simbias.check(module, ds) if "escape time" in c.statement)
     assert (time.verdict == "not applicable") == (len(delta) == 1)
     (figure,) = simbias.draw(module, ds).values()
     titles = [axes.get_title("left") for axes in figure.axes]

@@ -174,7 +174,7 @@ def test_controls_leave_and_claims_without_members_do_not_apply(result):
     assert float(leak(end).sel({"flow.way": "adam"}).isel(time=-1).min()) > 0.05
     grown = distance(end).sel({"flow.way": "gd_2.1"})
     assert float((grown.isel(time=-1) / grown.isel(time=0)).min()) > 1e10
-    verdicts = [c.verdict for c in simbias.judge(min_norm, result)]
+    verdicts = [c.verdict for c in simbias.check(min_norm, result)]
     # Nobody here converges, and there is no end of gradient descent.
     assert verdicts[:5] == ["not applicable"] * 5
     assert verdicts[5:7] == ["holds"] * 2
@@ -184,12 +184,12 @@ def test_controls_leave_and_claims_without_members_do_not_apply(result):
 def test_a_member_that_failed_leaves_its_claims_undecided(result):
     is_first = xr.DataArray(np.arange(2) == 0, dims="seed")
     lost = result.where(~is_first)
-    verdicts = {c.verdict for c in simbias.judge(min_norm, lost)}
+    verdicts = {c.verdict for c in simbias.check(min_norm, lost)}
     assert verdicts == {"undecided", "not applicable"}
 
 
 def needs(module, ds):
-    return {c.statement: c.needs for c in simbias.judge(module, ds)}
+    return {c.statement: c.needs for c in simbias.check(module, ds)}
 
 
 def test_claims_of_theorems_ask_for_float64(result):
@@ -215,7 +215,7 @@ def test_claims_of_the_end_ask_for_an_end_and_for_a_span_that_is_not_all(result)
 
 def test_a_run_of_time_zero_alone_is_judged_and_drawn(result):
     first = result.isel(time=[0])
-    assert {c.verdict for c in simbias.judge(min_norm, first)} == {"not applicable"}
+    assert {c.verdict for c in simbias.check(min_norm, first)} == {"not applicable"}
     assert len(simbias.draw(min_norm, first)) == 1
 
 
@@ -388,7 +388,7 @@ def test_every_size_of_a_run_has_its_own_spectrum(designs):
 
 
 def test_claims_say_what_they_need_and_failures_leave_them_open(designs):
-    claims = simbias.judge(random_design, designs)
+    claims = simbias.check(random_design, designs)
     assert [c.verdict for c in claims[:3]] == ["not applicable"] * 3
     assert claims[0].needs == "n ≥ 200"
     # n = 8 has no d = 8, and 5 is too near: one side is left, beside all of n = 10.
@@ -397,7 +397,7 @@ def test_claims_say_what_they_need_and_failures_leave_them_open(designs):
     assert {c.needs for c in of(8)} == {"", "d = 8", "d = 16, d = 8"}
     assert [c.needs for c in of(10)] == [""] * 6
     lost = designs.where(designs["seed"] > 39)
-    verdicts = {c.verdict for c in simbias.judge(random_design, lost)}
+    verdicts = {c.verdict for c in simbias.check(random_design, lost)}
     assert verdicts == {"undecided", "not applicable"}
     # One that is lost is counted by nothing that pools all.
     part = designs.where(designs["seed"] > 0).sel(n=10, d=10)
@@ -408,9 +408,9 @@ def test_claims_say_what_they_need_and_failures_leave_them_open(designs):
 
 def test_claims_that_divide_by_the_noise_ask_for_some(designs):
     # d = 5, 10 and 20 at n = 8 and 10; of these few only n = 10 has a d < n − 3.
-    assert all("noise" not in c.needs for c in simbias.judge(random_design, designs))
+    assert all("noise" not in c.needs for c in simbias.check(random_design, designs))
     quiet = designs.assign_coords(sigma=0.0)
-    claims = simbias.judge(random_design, quiet)
+    claims = simbias.check(random_design, quiet)
     without = [c.statement for c in claims if c.needs == "noise, σ > 0"]
     assert [text.split(":")[0] for text in without] == [
         "n = 10, d = n",

@@ -177,7 +177,7 @@ def grown(starts=3):
 
 
 def verdicts(module, ds):
-    return {c.statement: c.verdict for c in simbias.judge(module, ds)}
+    return {c.statement: c.verdict for c in simbias.check(module, ds)}
 
 
 def test_a_start_that_failed_leaves_every_claim_undecided():

@@ -36,7 +36,7 @@ def test_the_law_by_hand_and_that_of_the_run_are_one():
         final={"optimum": plain.PrincipalColumns(of_target=True)},
     )
     ds = simbias.simulate(small)
-    data, network = simbias.redraw(ds, small, seed=1)
+    data, network = simbias.initial(ds, small, seed=1)
     frame = np.asarray(data.features)
     w = np.asarray(network.weights[0])
     for step in range(10):

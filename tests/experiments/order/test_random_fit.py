@@ -134,7 +134,7 @@ def test_random_networks_alone_are_a_run_of_time_0(run):
     )
     ds = simulate(alone)
     np.testing.assert_array_equal(ds["guesses"], run["guesses"])
-    of_sgd = [c for c in simbias.judge(random_fit, ds) if "SGD" in c.statement]
+    of_sgd = [c for c in simbias.check(random_fit, ds) if "SGD" in c.statement]
     assert {c.verdict for c in of_sgd} == {"not applicable"}
 
 

@@ -309,5 +309,5 @@ def test_the_flow_of_a_linear_network_conserves_what_bounds_its_ranks():
     norm = ds["norm"].isel(seed=0).sum("layer").values
     # ‖θ‖² grows like 2Nt once margins are large.
     assert (norm[-1] - norm[-2]) / 20.0 == pytest.approx(2 * 3, rel=0.05)
-    claims = simbias.judge(low_rank_linear, ds)
+    claims = simbias.check(low_rank_linear, ds)
     assert {c.verdict for c in claims} == {"not applicable"}

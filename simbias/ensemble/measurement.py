@@ -1,0 +1,122 @@
+"""What a measure or a stop gives for a network: its shape, its axes, or why nothing."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from simbias.core import AbstractStop, Loss, Measure
+from simbias.ensemble.lane import taken
+from simbias.errors import BadInput
+from simbias.introspection.array_network import original_network
+from simbias.validation.experiment import RESERVED
+
+
+def measured_shape(
+    name: str, measure: Measure, network: Any, data: Any
+) -> jax.ShapeDtypeStruct:
+    """What a measure returns for a network, with or without values.
+
+    Raises:
+        ValueError: naming the measure, if it cannot be taken of this network, or
+            returns or names its axes wrongly.
+    """
+    value = tried(f"measure `{name}`", taken(measure), network, data)
+    check_value(name, measure, value)
+    return value
+
+
+def check_stop(stop: AbstractStop | None, network: Any, data: Any, loss: Loss) -> None:
+    """Refuse a stop that says nothing of this network.
+
+    Raises:
+        ValueError: if it cannot be asked, or is not one truth value, or one status.
+    """
+    if stop is None:
+        return
+    if type(stop).status is AbstractStop.status:
+        value, kind = tried("`stop`", taken(stop), network, data), "truth value"
+        is_right = lambda dtype: dtype == jnp.bool_
+    else:
+        said = lambda network, data: stop.status(original_network(network), data, loss)
+        value, kind = tried("`stop`", said, network, data), "whole number, a status"
+        is_right = lambda dtype: jnp.issubdtype(dtype, jnp.integer)
+    if getattr(value, "shape", None) != () or not is_right(value.dtype):
+        raise BadInput(
+            f"`stop` must return one {kind}, got {value}. Example: risk < 1e-6."
+        )
+
+
+def dims_of(name: str, measure: Measure, rank: int) -> tuple[str, ...]:
+    """The axes of a measure: its `dims`, or NAME_0, NAME_1, … of a function."""
+    dims = getattr(measure, "dims", None)
+    return tuple(f"{name}_{i}" for i in range(rank)) if dims is None else tuple(dims)
+
+
+def coords_of(measure: Measure) -> dict[str, np.ndarray]:
+    """Coordinates of the axes of a measure; a function has none."""
+    coords = getattr(measure, "coords", dict)()
+    return {dim: np.asarray(values) for dim, values in coords.items()}
+
+
+def check_value(name: str, measure: Measure, value: Any) -> None:
+    """Refuse what a measure returns.
+
+    Raises:
+        ValueError: unless it is a real array with one axis for each of its names.
+    """
+    if not isinstance(value, jax.ShapeDtypeStruct):
+        raise BadInput(
+            f"measure `{name}` returns a {type(value).__name__} and not an array. "
+            "Example: return jnp.asarray(value)."
+        )
+    if jnp.issubdtype(value.dtype, jax.dtypes.extended):
+        raise BadInput(
+            f"measure `{name}` returns a random key ({value.dtype}) and not numbers. "
+            "Example: return jax.random.normal(key)."
+        )
+    if jnp.issubdtype(value.dtype, jnp.complexfloating):
+        raise BadInput(f"measure `{name}` is complex. Example: return jnp.abs(value).")
+    dims = dims_of(name, measure, len(value.shape))
+    if len(value.shape) != len(dims):
+        raise BadInput(
+            f"measure `{name}` names the axes {dims} but returns "
+            f"an array of shape {value.shape}."
+        )
+    if len(set(dims)) < len(dims) or set(dims) & set(RESERVED):
+        raise BadInput(
+            f"measure `{name}` names the axes {dims}: each may stand once, and none of "
+            f"{', '.join(RESERVED)}."
+        )
+    coords = {dim: values.shape for dim, values in coords_of(measure).items()}
+    if strangers := set(coords) - set(dims):
+        raise BadInput(
+            f"measure `{name}` has coordinates of `{strangers.pop()}`, which is none "
+            f"of its axes {dims}."
+        )
+    for dim, size in zip(dims, value.shape, strict=True):
+        if coords.get(dim, (size,)) != (size,):
+            raise BadInput(
+                f"measure `{name}` has {size} values along `{dim}` and coordinates of "
+                f"shape {coords[dim]}."
+            )
+
+
+def tried(what: str, measure: Any, network: Any, *others: Any) -> Any:
+    """What a function of a network returns, without values.
+
+    Raises:
+        ValueError: naming `what`, if it cannot be taken.
+    """
+    try:
+        return eqx.filter_eval_shape(measure, network, *others)
+    except BadInput:
+        raise
+    except Exception as error:  # of any kind: it was written for other networks
+        why = (str(error).strip() or repr(error)).splitlines()[0]
+        raise BadInput(
+            f"{what} cannot be taken of this network, a "
+            f"{type(original_network(network)).__name__}: {type(error).__name__}: {why}"
+        ) from error
