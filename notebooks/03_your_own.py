@@ -35,7 +35,7 @@ from simbias.losses import logistic
 SMALL = "SIMBIAS_QUICK" in os.environ  # the smallest form, for a test
 
 
-def moons(key, *, n: int = 60, noise: simbias.core.Real = 0.1):
+def moons(key, *, n: int = 60, noise: simbias.Real = 0.1):
     """Two half circles that interlock; the label says which."""
     key_turn, key_noise = jax.random.split(key)
     t = jnp.pi * jax.random.uniform(key_turn, (n,), jnp.float64)
@@ -47,7 +47,7 @@ def moons(key, *, n: int = 60, noise: simbias.core.Real = 0.1):
     return simbias.Dataset(x, y, jnp.ones(n), mean=y, features=jnp.eye(2))
 
 
-def make(key, *, n: int = 60, m: int = 64, noise: simbias.core.Real = 0.1):
+def make(key, *, n: int = 60, m: int = 64, noise: simbias.Real = 0.1):
     key_data, key_network = jax.random.split(key)
     network = eqx.nn.MLP(2, 1, m, depth=1, activation=jax.nn.relu, key=key_network)
     return moons(key_data, n=n, noise=noise), network

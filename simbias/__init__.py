@@ -3,8 +3,18 @@
     from simbias.experiments import threshold
     ds = simbias.simulate(threshold.experiment(n=(12, 50, 200)), progress=True)
 
-The nouns are in `simbias.core`; datasets, networks, flows, measures and experiments
-are one per file in the folders of those names.  Nothing is imported before it is used.
+An experiment      Experiment, presets; Dataset, DrawnFrom; Real and Index, the numbers
+                   that are traced
+A flow             ReluFlow, GradientFlow, Descent
+Run and read       simulate, solve, open_result; Status and BadInput say what went wrong
+Figures, claims    draw, check; Claim, Estimate
+Results            evaluate, compare, export; member, initial, neuron_history, animate
+Classes of yours   AbstractNetwork, AbstractFlow, AbstractMeasure, AbstractStop
+The process        cache_programs, exact_numerics
+Modules            datasets, networks, flows, losses, measures, stops, theory, analysis,
+                   claims, figures, experiments; core has the other nouns
+
+Nothing is imported before it is used.
 """
 
 import importlib

@@ -18,11 +18,13 @@ from .core import Claim as Claim
 from .core import Dataset as Dataset
 from .core import Estimate as Estimate
 from .core import Experiment as Experiment
-from .core import FlowState as FlowState
+from .core import Index as Index
+from .core import Real as Real
 from .core import Status as Status
+from .drawn_from import DrawnFrom as DrawnFrom
 from .errors import BadInput as BadInput
+from .experiment_presets import presets as presets
 from .films.animate import animate as animate
-from .films.film import Film as Film
 from .flows import Descent as Descent
 from .flows import GradientFlow as GradientFlow
 from .flows import ReluFlow as ReluFlow
@@ -33,12 +35,10 @@ from .verbs.compare import compare as compare
 from .verbs.evaluate import evaluate as evaluate
 from .verbs.export import export as export
 from .verbs.initial import initial as initial
-from .verbs.member import Member as Member
 from .verbs.member import member as member
 from .verbs.neuron_history import neuron_history as neuron_history
 from .verbs.phenomenon import check as check
 from .verbs.phenomenon import draw as draw
-from .verbs.simulate import Trajectory as Trajectory
 from .verbs.simulate import simulate as simulate
 from .verbs.simulate import solve as solve
 

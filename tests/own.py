@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 import simbias
 from simbias.claims import value_of
+from simbias.core import FlowState
 from simbias.figures.style import blank
 from simbias.losses import half_mse
 
@@ -26,7 +27,7 @@ class Walk(simbias.AbstractFlow):
     def init(self, network, data, loss, key):
         zero = jnp.int32(0)
         stats = {"accepted": zero}
-        return simbias.FlowState(network, jnp.float64(0), zero, stats, None)
+        return FlowState(network, jnp.float64(0), zero, stats, None)
 
     def step(self, state, data, loss, until):
         risk = lambda f: loss(jax.vmap(f)(data.x), data.y, data.weight)
@@ -36,7 +37,7 @@ class Walk(simbias.AbstractFlow):
         network = jax.tree.map(move, state.network, gradient)
         count = state.stats["accepted"] + goes.astype(jnp.int32)
         time = count.astype(jnp.float64) * self.rate
-        return simbias.FlowState(
+        return FlowState(
             network, time, state.status, {"accepted": count}, state.memory
         )
 

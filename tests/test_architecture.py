@@ -11,6 +11,8 @@ import sys
 import pytest
 from tree import ROOT
 
+import simbias
+
 SOURCE = ROOT / "simbias"
 
 # Low to high; names on one line are siblings and do not import each other.
@@ -20,7 +22,7 @@ LAYERS = [
     {"wrapper"},
     {"core", "numerics"},
     {"introspection"},
-    {"attacks", "drawn_from", "losses", "presets", "validation"},
+    {"attacks", "drawn_from", "experiment_presets", "losses", "validation"},
     {"limits"},
     {"theory"},
     {"datasets", "networks", "flows", "measures", "stops"},
@@ -147,6 +149,11 @@ def test_every_name_that_a_room_offers_is_there():
             assert getattr(package, name) is not None
 
 
+def test_the_docstring_of_simbias_names_all_that_it_exports():
+    said = {*re.findall(r"\w+", simbias.__doc__ or "")}
+    assert {*simbias.__all__} <= said
+
+
 @pytest.mark.parametrize(
     "first",
     [
@@ -162,6 +169,7 @@ def test_a_short_name_means_the_same_whatever_was_imported_before(first):
         "assert isinstance(xor_clusters, FunctionType)\n"
         "assert isinstance(threshold, ModuleType)\n"
         "verbs = 'simulate solve initial member neuron_history evaluate check draw'\n"
+        "verbs += ' compare export animate open_result presets cache_programs'\n"
         "for verb in verbs.split():\n"
         "    assert isinstance(getattr(simbias, verb), FunctionType), verb\n"
     )

@@ -13,11 +13,11 @@ from matplotlib.figure import Figure
 import simbias
 from simbias.core import Claim, Experiment
 from simbias.ensemble.plan import make_plan
+from simbias.experiment_presets import Presets, presets
 from simbias.flows.descent import Descent
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
 from simbias.preset_names import preset_of, run_name, size_of
-from simbias.presets import Presets, presets
 from simbias.registry import (
     component,
     experiments,

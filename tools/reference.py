@@ -11,8 +11,14 @@ from stubs import ROOT as SOURCE
 
 _IMPORT = re.compile(r"from (\.[\w.]+) import \(?\s*(\w+) as")
 # Rooms and files, in the order of the pages.
-NOUNS = ("losses", "claims", "presets", "drawn_from", "attacks", "errors")
+NOUNS = ("losses", "claims", "experiment_presets", "drawn_from", "attacks", "errors")
 _CORE = ["simbias.core", "simbias.network", "simbias.wrapper"]
+# What verbs return.
+RETURNED = (
+    "simbias.films.film.Film",
+    "simbias.verbs.member.Member",
+    "simbias.verbs.simulate.Trajectory",
+)
 ROOMS = ("datasets", "networks", "flows", "measures", "stops")
 _ROOT_PARTS = ("heading", "toc_entry")
 OPEN = ("theory", "analysis", "figures")
@@ -39,8 +45,9 @@ def reference() -> dict[str, str]:
 def _verbs() -> list[str]:
     """What `simbias` itself offers that is no noun, no room and no part of one."""
     found = _IMPORT.findall((SOURCE / "__init__.pyi").read_text())
-    left_out = (".core", ".flows", ".errors")
-    return [f"simbias{m}.{name}" for m, name in found if m not in left_out]
+    left_out = (".core", ".flows", *(f".{name}" for name in NOUNS))
+    names = [f"simbias{m}.{name}" for m, name in found if m not in left_out]
+    return [*names, *RETURNED]
 
 
 def _of_stub(room: str) -> list[tuple[str, list[str]]]:

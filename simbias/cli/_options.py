@@ -15,9 +15,9 @@ from simbias.ensemble.grid import FLOW_PREFIX
 from simbias.ensemble.parameters import parameters_of
 from simbias.ensemble.tuples import with_tuples
 from simbias.errors import BadInput
+from simbias.experiment_presets import Presets, check_preset
 from simbias.introspection.docstrings import argument_docs, meaning
 from simbias.preset_names import SIZES
-from simbias.presets import Presets, check_preset
 from simbias.registry import flows
 from simbias.verbs.phenomenon import check_phenomenon
 

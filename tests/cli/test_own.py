@@ -178,8 +178,8 @@ def test_a_file_without_presets_has_only_one(mine, capsys):
     assert "must be one of quick, got 'smoke'" in capsys.readouterr().err
     mine.write_text(
         TEXT
-        + "\n\nfrom simbias.presets import presets\n\n"
-        + "experiment = presets(experiment(), smoke={'seeds': 1}, paper={'seeds': 9})\n"
+        + "\n\nexperiment = simbias.presets(\n"
+        + "    experiment(), smoke={'seeds': 1}, paper={'seeds': 9}\n)\n"
     )
     assert command("run", "mine.py", "--preset", "paper", "--help") == 0
     said = " ".join(capsys.readouterr().out.split())

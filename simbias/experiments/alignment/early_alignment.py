@@ -26,6 +26,7 @@ from matplotlib.axes import Axes
 
 from simbias.claims import Claims
 from simbias.core import Claim, Experiment
+from simbias.experiment_presets import presets
 from simbias.experiments._noisy_teacher import SHARED, noisy_teacher
 from simbias.experiments.alignment._alignment import (
     COSINES,
@@ -55,7 +56,6 @@ from simbias.figures import (
 from simbias.flows import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import NeuronWeights, TrainRisk
-from simbias.presets import presets
 from simbias.theory.alignment_law import aligned_share, alignment_time
 
 # What the claims are about: the final time of the smallest preset at least.

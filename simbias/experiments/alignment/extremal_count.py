@@ -34,13 +34,13 @@ from simbias.analysis.parts import with_axes
 from simbias.claims import estimate_of, mean_of, share_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import gaussian_teacher
+from simbias.experiment_presets import presets
 from simbias.experiments.alignment._plane_counts import SLOPES, PlaneCounts
 from simbias.figures import law_line
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows import Descent
 from simbias.losses import half_mse
 from simbias.networks import balanced
-from simbias.presets import presets
 from simbias.theory.extremal_count import (
     extremal_chance,
     extremal_count,

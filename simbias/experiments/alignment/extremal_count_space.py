@@ -25,6 +25,7 @@ from simbias.analysis.parts import with_axes
 from simbias.claims import mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import gaussian_teacher
+from simbias.experiment_presets import presets
 from simbias.experiments._draws import samples
 from simbias.figures import law_line
 from simbias.figures.style import COLOURS, blank, style
@@ -32,7 +33,6 @@ from simbias.flows import Descent
 from simbias.losses import half_mse
 from simbias.measures import TrainRisk
 from simbias.networks import balanced
-from simbias.presets import presets
 from simbias.theory.extremal_count import extremal_count, extremal_count_at
 from simbias.theory.extremal_vectors import extremal_vectors
 

@@ -29,13 +29,13 @@ from simbias.analysis.wilson import wilson
 from simbias.claims import largest_of, statistic_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import gaussian_teacher
+from simbias.experiment_presets import presets
 from simbias.experiments._draws import samples
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import AngularDeviation, NeuronWeights
 from simbias.networks import balanced
-from simbias.presets import presets
 from simbias.theory.extremal_residual import extremal_residual
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"

@@ -27,6 +27,7 @@ from matplotlib.figure import Figure
 from simbias.claims import farthest_of, largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.teachers.stewart_1d import KNOTS, VALUES
+from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.experiments.alignment._kink_histories import (
     BEND,
@@ -41,7 +42,6 @@ from simbias.flows import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import EffectiveWidth, NeuronWeights, TrainRisk
 from simbias.networks import balanced
-from simbias.presets import presets
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2401.10791, section 5"
 DERIVED = "derived: near zero every neuron moves alone; " + PAPER

@@ -31,13 +31,13 @@ from simbias.analysis.jackknife_interval import jackknife_interval
 from simbias.analysis.parts import with_axes
 from simbias.claims import Band, Claims, estimate_of, mean_of
 from simbias.core import Claim, Experiment
+from simbias.experiment_presets import presets
 from simbias.experiments._noisy_teacher import SHARED, noisy_teacher
 from simbias.experiments._times import log_times
 from simbias.figures import Drawing, Panels, colour_of, law_line
 from simbias.flows import Descent, ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import NeuronWeights
-from simbias.presets import presets
 from simbias.theory.straggler_share import straggler_share
 
 AXES = ("sigma", "d", "n", "m", "scale")

@@ -27,6 +27,7 @@ from simbias.analysis.parts import parts, with_axes
 from simbias.claims import farthest_of, largest_of, share_of, slope_of, value_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.teachers.three_points import INPUTS, TARGETS, three_points
+from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.figures import law_level, law_line
 from simbias.figures.curves import curves
@@ -37,7 +38,6 @@ from simbias.losses import half_mse, mse
 from simbias.measures import EffectiveWidth, GroupSums, NegativeLiveMass, TrainRisk
 from simbias.networks import balanced
 from simbias.numerics.exact_numerics import exact_numerics
-from simbias.presets import presets
 from simbias.theory.ols import ols
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2401.10791, section 5"

@@ -35,13 +35,13 @@ from simbias.core import (
     Real,
 )
 from simbias.datasets import cantor
+from simbias.experiment_presets import presets
 from simbias.experiments.boolean._by_hand import cantor_by_hand
 from simbias.experiments.boolean._published_start import published_start
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows import Descent
 from simbias.losses import hinge
 from simbias.measures import TrainAccuracy
-from simbias.presets import presets
 from simbias.theory.approximation_curve import approximation_curve
 
 PAPER = "Malach & Shalev-Shwartz (2019), arXiv:1903.03488"

@@ -27,6 +27,7 @@ from simbias.analysis.parts import with_axes
 from simbias.claims import mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.datasets import parity
+from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.experiments.boolean._learning_times import (
     LEARNED,
@@ -40,7 +41,6 @@ from simbias.figures.style import COLOURS, blank, style
 from simbias.flows import Descent
 from simbias.losses import hinge
 from simbias.measures import TrainAccuracy
-from simbias.presets import presets
 from simbias.stops import TrainAccuracyAbove
 from simbias.validation.sample import one_of
 from simbias.validation.values import positive_integer

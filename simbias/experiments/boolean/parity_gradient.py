@@ -32,6 +32,7 @@ from simbias.claims import mean_of
 from simbias.core import AbstractMeasure, AbstractNetwork, Claim, Dataset, Experiment
 from simbias.datasets.boolean.parity import ParityRows, parity
 from simbias.errors import BadInput
+from simbias.experiment_presets import presets
 from simbias.experiments.boolean._learning_times import slopes_of_seeds
 from simbias.experiments.boolean._published_start import published_start
 from simbias.figures.style import COLOURS, blank, style
@@ -40,7 +41,6 @@ from simbias.introspection.trained_arrays import split_trained
 from simbias.losses import mse
 from simbias.numerics.tiling import ROWS
 from simbias.numerics.walsh_hadamard import MOST_BITS, cube, walsh_coefficients
-from simbias.presets import presets
 
 PAPER = "Shalev-Shwartz, Shamir & Shammah (2017), arXiv:1703.07950"
 # What the figure and the claims read.

@@ -24,6 +24,7 @@ from simbias.analysis.parts import with_axes
 from simbias.claims import difference_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.datasets import parity
+from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.experiments.boolean._learning_times import (
     LEARNED,
@@ -37,7 +38,6 @@ from simbias.flows import Descent
 from simbias.losses import hinge
 from simbias.measures import TrainAccuracy
 from simbias.networks import mlp
-from simbias.presets import presets
 from simbias.stops import TrainAccuracyAbove
 
 PAPER = "Barak et al. (2022), arXiv:2207.08799"

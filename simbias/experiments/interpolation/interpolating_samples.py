@@ -27,6 +27,7 @@ from matplotlib.axes import Axes
 from simbias.analysis.share_difference import share_difference
 from simbias.claims import Claims, estimate_of, share_of
 from simbias.core import Claim, Dataset, Experiment
+from simbias.experiment_presets import presets
 from simbias.experiments._draws import once_a_sample, samples
 from simbias.experiments._noisy_teacher import SHARED, noisy_teacher
 from simbias.experiments._times import log_times
@@ -35,7 +36,6 @@ from simbias.figures import Drawing, Panels, colour_of
 from simbias.flows import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import TrainRisk
-from simbias.presets import presets
 from simbias.stops import Stationary
 from simbias.theory.extremal_vectors import extremal_vectors
 

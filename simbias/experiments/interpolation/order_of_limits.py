@@ -21,6 +21,7 @@ from matplotlib.axes import Axes
 
 from simbias.claims import Claims, estimate_of, share_of
 from simbias.core import Claim, Experiment
+from simbias.experiment_presets import presets
 from simbias.experiments._noisy_teacher import SHARED, noisy_teacher
 from simbias.experiments._times import log_times
 from simbias.experiments.interpolation._interpolates import INTERPOLATED
@@ -29,7 +30,6 @@ from simbias.figures import Curves, Drawing, Law, Panels, colour_of
 from simbias.flows import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import TrainRisk
-from simbias.presets import presets
 from simbias.stops import Stationary
 
 AXES = ("n", "scale")

@@ -26,6 +26,7 @@ from simbias.analysis.parts import with_axes
 from simbias.analysis.wilson import wilson
 from simbias.claims import Claims, estimate_of, mean_of
 from simbias.core import Claim, Estimate, Experiment
+from simbias.experiment_presets import presets
 from simbias.experiments._noisy_teacher import SHARED, noisy_teacher
 from simbias.experiments._times import log_times
 from simbias.experiments.interpolation._rest import known_limits
@@ -33,7 +34,6 @@ from simbias.figures import Drawing, Panels
 from simbias.flows import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import TrainRisk
-from simbias.presets import presets
 from simbias.stops import Stationary
 
 AXES = ("n", "scale")

@@ -26,13 +26,13 @@ from jaxtyping import PRNGKeyArray
 from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, median_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
+from simbias.experiment_presets import presets
 from simbias.experiments._noisy_teacher import noisy_teacher
 from simbias.experiments._times import log_times
 from simbias.figures import Curves, Law, Moment, Panels
 from simbias.flows import Descent, ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import ExcessRisk, TrainRisk
-from simbias.presets import presets
 from simbias.results import is_finished
 from simbias.stops import TrainRiskBelow
 

@@ -46,6 +46,7 @@ from simbias.datasets.teachers.gaussian_teacher import (
     Teacher,
     gaussian_teacher,
 )
+from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.experiments.interpolation._interpolates import interpolates
 from simbias.experiments.interpolation._two_group_claims import two_group_claims
@@ -71,7 +72,6 @@ from simbias.measures import (
 )
 from simbias.networks.activations import ActivationName
 from simbias.networks.two_layer_init import INITIAL_LAWS, InitialLaw
-from simbias.presets import presets
 from simbias.results import is_finished
 from simbias.stops import Stationary
 from simbias.theory.two_group import ols_law, two_group_law

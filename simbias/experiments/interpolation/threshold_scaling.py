@@ -31,6 +31,7 @@ from simbias.analysis.median_crossing import median_crossing
 from simbias.analysis.parts import with_axes
 from simbias.claims import Band, Claims, estimate_of, share_of
 from simbias.core import Claim, Experiment
+from simbias.experiment_presets import presets
 from simbias.experiments._noisy_teacher import SHARED, noisy_teacher
 from simbias.experiments._times import log_times
 from simbias.experiments.interpolation._exponents import (
@@ -46,7 +47,6 @@ from simbias.figures.style import COLOURS, blank, style
 from simbias.flows import Descent, ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import ExcessRisk, TestRisk, TrainRisk
-from simbias.presets import presets
 from simbias.results import is_finished
 from simbias.stops import Stationary
 

@@ -28,6 +28,7 @@ from simbias.analysis.parts import with_axes
 from simbias.claims import difference_of, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
+from simbias.experiment_presets import presets
 from simbias.experiments.layers._filters import gallery
 from simbias.figures import Curves, Drawing, Panels
 from simbias.flows import Descent
@@ -35,7 +36,6 @@ from simbias.losses import cross_entropy
 from simbias.measures import ClassAccuracy, FilterFits, FirstFilters, NegativePairs
 from simbias.measures.filters.filter_kinds import KINDS, FilterKinds
 from simbias.networks import convolutional
-from simbias.presets import presets
 from simbias.validation.values import positive_integer
 
 OLAH = "Olah et al. (2020), Distill 24.002, that there are such"

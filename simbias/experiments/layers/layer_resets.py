@@ -21,6 +21,7 @@ from jaxtyping import PRNGKeyArray
 from simbias.claims import Claims, difference_of, largest_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.datasets.vision.images import Source, images
+from simbias.experiment_presets import presets
 from simbias.experiments.layers._digits import BATCH, CLASSES, RATE, N, input_size
 from simbias.experiments.layers._remembering import EPOCHS, remembering
 from simbias.figures import Curves, Law, Panels, Points, evenly
@@ -29,7 +30,6 @@ from simbias.losses import cross_entropy
 from simbias.measures import AccuracyOfEach, LayerDistance
 from simbias.measures.layers.reset_accuracy import REDRAWN, ResetAccuracy
 from simbias.networks import mlp
-from simbias.presets import presets
 from simbias.validation.values import positive_integer
 
 PAPER = "Zhang, Bengio & Singer (2022), arXiv:1902.01996 (?)"

@@ -22,6 +22,7 @@ from jaxtyping import PRNGKeyArray
 from simbias.claims import difference_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment
 from simbias.datasets.vision.images import Source, images
+from simbias.experiment_presets import presets
 from simbias.experiments.layers._digits import BATCH, CLASSES, RATE, N, input_size
 from simbias.experiments.layers._remembering import EPOCHS, remembering
 from simbias.experiments.layers._side_by_side import (
@@ -34,7 +35,6 @@ from simbias.experiments.layers._side_by_side import (
 from simbias.figures import Curves, Panels, evenly
 from simbias.measures import AccuracyOfEach, EpochSimilarity, MatchedCorrelation
 from simbias.networks import mlp
-from simbias.presets import presets
 from simbias.validation.values import positive_integer
 
 SVCCA = "Raghu et al. (2017), arXiv:1706.05806"

@@ -20,6 +20,7 @@ from simbias.analysis.barrier import barrier
 from simbias.claims import difference_of, mean_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment
 from simbias.datasets.vision.images import Source, images
+from simbias.experiment_presets import presets
 from simbias.experiments.layers._digits import CLASSES, N, input_size
 from simbias.experiments.layers._side_by_side import (
     NAMES,
@@ -34,7 +35,6 @@ from simbias.figures import Curves, Panels, evenly
 from simbias.measures import AccuracyOfEach
 from simbias.measures.pairs.weight_path import MATCHINGS, WeightPath
 from simbias.networks import mlp
-from simbias.presets import presets
 from simbias.validation.values import positive_integer
 
 OURS = "ours"

@@ -25,6 +25,7 @@ from simbias.analysis.barrier import barrier
 from simbias.claims import Claims, difference_of, mean_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import Source, images
+from simbias.experiment_presets import presets
 from simbias.experiments.layers._digits import CLASSES, N, input_size
 from simbias.experiments.layers._side_by_side import (
     NAMES,
@@ -38,7 +39,6 @@ from simbias.experiments.layers._side_by_side import (
 from simbias.figures import Curves, Panels, evenly
 from simbias.measures import AccuracyOfEach, WeightPath
 from simbias.networks import mlp
-from simbias.presets import presets
 from simbias.validation.values import positive_integer
 
 OURS = "ours"

@@ -20,13 +20,13 @@ from simbias.analysis.at import at
 from simbias.analysis.barrier import barrier
 from simbias.claims import difference_of, largest_of, slope_of
 from simbias.core import Claim, Dataset, Experiment
+from simbias.experiment_presets import presets
 from simbias.experiments.layers._side_by_side import NAMES, SideBySide, side_by_side
 from simbias.experiments.layers._students import shared_half_mse, student, taught
 from simbias.figures import Curves, Law, Panels
 from simbias.flows import Descent
 from simbias.measures import GaussianPath
 from simbias.measures.pairs.weight_path import MATCHINGS
-from simbias.presets import presets
 
 ZHAN = "Zhan, Li & Wu (2025), arXiv:2503.06001, abstract"
 REBASIN = "Ainsworth, Hayase & Srinivasa (2023), arXiv:2209.04836"

@@ -25,6 +25,7 @@ from simbias.analysis.at import at
 from simbias.analysis.parts import with_axes
 from simbias.claims import largest_of, slope_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.experiment_presets import presets
 from simbias.experiments.layers._two_neurons import (
     circle,
     escape_times,
@@ -37,7 +38,6 @@ from simbias.figures import Curves, Law, Panels, Points
 from simbias.flows import GradientFlow
 from simbias.losses import half_mse
 from simbias.measures import GaussianLoss, IncomingWeights
-from simbias.presets import presets
 from simbias.theory.two_neurons import plateau
 
 SADDLE = plateau()

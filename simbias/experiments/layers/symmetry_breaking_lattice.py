@@ -22,6 +22,7 @@ from jaxtyping import PRNGKeyArray
 from simbias.analysis.at import at
 from simbias.claims import Claims, farthest_of, largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.experiment_presets import presets
 from simbias.experiments.layers._two_neurons import (
     circle,
     escape_times,
@@ -35,7 +36,6 @@ from simbias.flows import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import GaussianLoss, IncomingWeights, TrainLoss
 from simbias.networks import TwoLayer
-from simbias.presets import presets
 from simbias.theory.two_neurons import gap
 
 LAW = "flow of the closed form, theory.two_neurons"

@@ -23,6 +23,7 @@ from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import linear_modes
 from simbias.errors import BadInput
+from simbias.experiment_presets import presets
 from simbias.experiments.linear._deep_linear import STRENGTHS, Start, started
 from simbias.experiments.linear._deep_linear_claims import (
     law_of_strengths,
@@ -40,7 +41,6 @@ from simbias.measures import (
     ModeStrengths,
     TrainLoss,
 )
-from simbias.presets import presets
 from simbias.stops import TrainRiskBelow
 
 # What the claims are about: the final time of the smallest preset at least.

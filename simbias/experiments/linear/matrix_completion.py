@@ -21,13 +21,13 @@ from simbias.analysis.at import at
 from simbias.claims import difference_of, median_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
+from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.experiments.linear._entries import Factors, half_sum
 from simbias.figures import Curves, Law, Panels
 from simbias.flows import GradientFlow
 from simbias.measures import EffectiveRank, TrainRisk, UnseenError
 from simbias.networks import deep_linear
-from simbias.presets import presets
 from simbias.stops import TrainRiskBelow
 from simbias.validation.values import positive, positive_integer
 

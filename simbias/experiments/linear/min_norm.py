@@ -32,6 +32,7 @@ from simbias.analysis.at import at
 from simbias.claims import Claims, largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
+from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.experiments.linear._errors import (
     STEPS,
@@ -52,7 +53,6 @@ from simbias.measures import (
     SpanError,
 )
 from simbias.networks import DeepLinear
-from simbias.presets import presets
 from simbias.validation.values import not_negative, positive_integer
 
 AXES = ("exponent", "start", "flow.way")

@@ -23,6 +23,7 @@ from simbias.analysis.rank_correlation import rank_correlation
 from simbias.claims import mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets import principal_classes
+from simbias.experiment_presets import presets
 from simbias.experiments.linear._principal import (
     PAPER,
     check_components,
@@ -37,7 +38,6 @@ from simbias.flows import Descent
 from simbias.losses import half_mse
 from simbias.measures import PrincipalColumns, ProductColumns
 from simbias.networks import DeepLinear, Mlp
-from simbias.presets import presets
 from simbias.validation.sample import one_of
 from simbias.validation.values import positive_integer
 

@@ -23,6 +23,7 @@ from simbias.analysis.at import at
 from simbias.claims import mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import Source, images
+from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.experiments.linear._principal import PAPER, isotropic_layers
 from simbias.figures import Curves, Panels, Points
@@ -30,7 +31,6 @@ from simbias.flows import Descent
 from simbias.losses import cross_entropy
 from simbias.measures import CorrectRows, CriticalComponent, ProjectedAccuracy
 from simbias.networks import DeepLinear, Mlp
-from simbias.presets import presets
 from simbias.validation.sample import one_of
 from simbias.validation.values import positive_integer
 

@@ -27,6 +27,7 @@ from simbias.analysis.median_shares import median_shares
 from simbias.claims import Claims, difference_of, estimate_of, median_of, statistic_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import gaussian_design
+from simbias.experiment_presets import presets
 from simbias.experiments.linear._spectra import (
     best_ridge,
     kolmogorov,
@@ -40,7 +41,6 @@ from simbias.flows import Descent
 from simbias.losses import half_mse
 from simbias.measures import GramEigenvalues, RidgeRisk
 from simbias.networks import DeepLinear
-from simbias.presets import presets
 from simbias.theory.least_eigenvalue import least_eigenvalue
 from simbias.theory.marchenko_pastur import marchenko_pastur
 from simbias.theory.ridgeless_risk import ridgeless_risk

@@ -22,6 +22,7 @@ from simbias.analysis.at import at
 from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import linear_modes
+from simbias.experiment_presets import presets
 from simbias.experiments.linear._deep_linear import STRENGTHS
 from simbias.experiments.linear._deep_linear_claims import (
     law_of_strengths,
@@ -33,7 +34,6 @@ from simbias.figures import Curves, Law, Panels
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import half_mse
 from simbias.measures import ModeStrengths, TiedVelocity, TrainLoss
-from simbias.presets import presets
 from simbias.stops import TrainRiskBelow
 from simbias.validation.sample import one_of
 from simbias.validation.values import positive

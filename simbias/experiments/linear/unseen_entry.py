@@ -26,6 +26,7 @@ from jaxtyping import PRNGKeyArray
 from simbias.analysis.at import at
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
+from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.experiments.linear._entries import (
     Factors,
@@ -48,7 +49,6 @@ from simbias.measures import (
     MatrixEntry,
     TrainLoss,
 )
-from simbias.presets import presets
 from simbias.stops import TrainRiskBelow
 from simbias.validation.sample import one_of
 from simbias.validation.values import positive

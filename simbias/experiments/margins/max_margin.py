@@ -29,6 +29,7 @@ from simbias.analysis.parts import with_axes
 from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import hinted, symmetric_separable
+from simbias.experiment_presets import presets
 from simbias.experiments._draws import once_a_sample, samples
 from simbias.experiments.margins._until_end import until_end
 from simbias.figures import Curves, Law, Panels
@@ -44,7 +45,6 @@ from simbias.measures import (
 )
 from simbias.networks import LeakyRelu, balanced
 from simbias.numerics.exact_numerics import exact_numerics
-from simbias.presets import presets
 from simbias.stops import MarginAbove
 from simbias.theory.max_margin import max_margin
 

@@ -22,6 +22,7 @@ from jaxtyping import PRNGKeyArray
 from simbias.claims import farthest_of, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import orthogonally_separable
+from simbias.experiment_presets import presets
 from simbias.experiments._draws import once_a_sample, samples
 from simbias.experiments.margins._until_end import until_end
 from simbias.figures import Curves, Panels
@@ -29,7 +30,6 @@ from simbias.flows import ReluFlow
 from simbias.losses import log_logistic
 from simbias.measures import AngularDeviation, EffectiveWidth, GroupSums, Margin
 from simbias.networks import balanced
-from simbias.presets import presets
 from simbias.stops import MarginAbove
 from simbias.theory.max_margin import max_margin
 

@@ -28,6 +28,7 @@ from simbias.analysis.parts import with_axes
 from simbias.analysis.spearman import row_correlations
 from simbias.analysis.verdicts import effect_table, lost_verdicts
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
+from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.experiments.matrix._claims import foretold, statements
 from simbias.experiments.matrix._lecture import SAID, Said
@@ -61,7 +62,6 @@ from simbias.measures import (
     WeightRank,
 )
 from simbias.networks import centred_mlp
-from simbias.presets import presets
 
 Bias = Literal[
     "spectral", "principal", "low_dim", "distributional", "weights", "embeddings",

@@ -40,6 +40,7 @@ from matplotlib.axes import Axes
 from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, farthest_of, slope_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.experiment_presets import presets
 from simbias.experiments.neuron_groups._early_errors import ERRORS, distances
 from simbias.experiments.neuron_groups._phases import (
     DIRECTIONS,
@@ -62,7 +63,6 @@ from simbias.losses import logistic
 from simbias.measures import EffectiveWidth, NeuronWeights
 from simbias.networks import balanced
 from simbias.numerics.exact_numerics import exact_numerics
-from simbias.presets import presets
 from simbias.theory.early_limit import EarlyLimit, early_limit
 
 PAPER = "Tsoy & Konstantinov (2024), arXiv:2405.17299"

@@ -24,6 +24,7 @@ from simbias.claims import farthest_of, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.separable.xor_clusters import SIGMA, xor_clusters
 from simbias.ensemble.grid import FLOW_PREFIX
+from simbias.experiment_presets import presets
 from simbias.experiments._draws import samples
 from simbias.experiments._times import log_times
 from simbias.experiments.neuron_groups._on_their_own import on_their_own
@@ -40,7 +41,6 @@ from simbias.measures import (
 )
 from simbias.networks import standard
 from simbias.numerics.exact_numerics import exact_numerics
-from simbias.presets import presets
 from simbias.theory.extremal_vectors import extremal_vectors
 from simbias.verbs.origin import origin
 

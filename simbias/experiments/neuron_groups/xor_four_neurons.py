@@ -25,13 +25,13 @@ from simbias.analysis.first_passage import first_passage
 from simbias.claims import farthest_of, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import xor_clusters
+from simbias.experiment_presets import presets
 from simbias.experiments._draws import samples
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows import Descent, ReluFlow
 from simbias.losses import logistic
 from simbias.measures import AngularDeviation, NeuronWeights, TrainLoss
 from simbias.networks import TwoLayer
-from simbias.presets import presets
 from simbias.theory.extremal_vectors import extremal_vectors
 
 PAPER = "Tsoy & Konstantinov (2024), arXiv:2405.17299"

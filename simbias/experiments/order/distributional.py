@@ -26,13 +26,13 @@ from simbias.analysis.parts import with_axes
 from simbias.claims import difference_of, mean_of
 from simbias.core import Claim, Dataset, Experiment, Real
 from simbias.datasets.moments.rectangular import Within, rectangular
+from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.figures import Curves, Law, Panels
 from simbias.flows import Descent
 from simbias.losses import half_mse
 from simbias.measures import FeatureOverlaps
 from simbias.networks import Mlp, erf
-from simbias.presets import presets
 from simbias.theory.erf_neuron_path import optimum, path
 from simbias.validation.values import not_negative
 

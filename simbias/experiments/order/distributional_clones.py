@@ -23,6 +23,7 @@ from simbias.analysis.at import at
 from simbias.analysis.parts import with_axes
 from simbias.claims import difference_of, mean_of
 from simbias.core import Claim, Experiment
+from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.experiments.order._clones import (
     EDITS,
@@ -36,7 +37,6 @@ from simbias.experiments.order._left import REFINETTI, order_of_clones
 from simbias.figures import Curves, Law, Panels
 from simbias.flows import Descent
 from simbias.losses import half_mse
-from simbias.presets import presets
 
 BELROSE = "arXiv:2402.04362"
 AXES = ("network",)

@@ -17,13 +17,13 @@ import xarray as xr
 from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, difference_of
 from simbias.core import Claim, Experiment
+from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.experiments.order._clones import TRAINED_ON, RealAccuracy, make
 from simbias.experiments.order._left import LEFT, REFINETTI, lead, order_of_clones
 from simbias.figures import Curves, Law, Panels
 from simbias.flows import Descent
 from simbias.losses import half_mse
-from simbias.presets import presets
 
 AXES = ("source",)
 RATE, STEPS = 0.005, 2000

@@ -21,6 +21,7 @@ from jaxtyping import Array, Float
 
 from simbias.claims import Claims, mean_of, smallest_of
 from simbias.core import AbstractMeasure, Claim, Dataset, Experiment
+from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.experiments.order._clones import (
     EDITS,
@@ -33,7 +34,6 @@ from simbias.experiments.order._clones import (
 from simbias.figures import Curves, Law, Panels
 from simbias.flows import Descent
 from simbias.losses import half_mse
-from simbias.presets import presets
 
 AXES = ()
 LONG = 10.0

@@ -24,13 +24,13 @@ from matplotlib.axes import Axes
 from simbias.analysis.mean_interval import mean_interval
 from simbias.claims import Claims, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
+from simbias.experiment_presets import presets
 from simbias.experiments.order._strings import GUESSERS, Guesses, Target, drawn, strings
 from simbias.figures import COLOURS, Drawing, Law, Moment, Panels
 from simbias.flows import Descent
 from simbias.losses import logistic
 from simbias.measures import TestAccuracy, TrainAccuracy
 from simbias.networks.dense.mlp import LayerLaw
-from simbias.presets import presets
 from simbias.validation.values import positive_integer
 
 SLIDE = "slide of the lecture"

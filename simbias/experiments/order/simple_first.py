@@ -28,6 +28,7 @@ from simbias.claims import difference_of, estimate_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import sine_on_disc, xor_clusters
 from simbias.datasets.vision.images import SHAPE, images
+from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.experiments.order._explainers import EXPLAINERS, LADDER, with_explainers
 from simbias.experiments.order._phases import is_constant, left_at, phases, quantity
@@ -36,7 +37,6 @@ from simbias.flows import Descent
 from simbias.losses import logistic
 from simbias.measures import ExplainedInformation, TrainAccuracy
 from simbias.networks import convolutional, mlp
-from simbias.presets import presets
 from simbias.stops import TrainAccuracyAbove
 
 PAPER = 'arXiv:1905.11604, "almost all"; the number is ours'

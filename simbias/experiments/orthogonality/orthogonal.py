@@ -26,6 +26,7 @@ from simbias.analysis.at import at
 from simbias.claims import Claims, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.orthogonality.orthogonal import Inputs, Labels, orthogonal
+from simbias.experiment_presets import presets
 from simbias.experiments._draws import starts
 from simbias.figures import Law, Panels, Points
 from simbias.flows import ReluFlow
@@ -38,7 +39,6 @@ from simbias.measures import (
 )
 from simbias.networks import balanced
 from simbias.numerics.exact_numerics import exact_numerics
-from simbias.presets import presets
 from simbias.theory.minimum_norm import minimum_norm
 from simbias.theory.sequential_fit import sequential_fit
 

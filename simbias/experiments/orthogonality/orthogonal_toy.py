@@ -15,13 +15,13 @@ from simbias.analysis.at import at
 from simbias.claims import farthest_of, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import orthogonal_toy
+from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.figures import Curves, Law, Panels
 from simbias.flows import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import EffectiveWidth, GroupSums, ParameterNorm, TrainRisk
 from simbias.networks import balanced
-from simbias.presets import presets
 
 PAPER = "Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939, theorem 1"
 # What the claims are about: the final time of the smallest preset at least.

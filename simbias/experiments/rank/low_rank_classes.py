@@ -20,13 +20,13 @@ from simbias.analysis.parts import with_axes
 from simbias.claims import largest_of, share_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import blobs
+from simbias.experiment_presets import presets
 from simbias.experiments.rank._layers import CLOCK, slow_cross_entropy
 from simbias.figures import Curves, Law, Panels
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import log_cross_entropy
 from simbias.measures import SingularShares, StableRanks, TrainLoss
 from simbias.networks import deep_linear
-from simbias.presets import presets
 from simbias.validation.sample import one_of
 from simbias.validation.values import positive
 

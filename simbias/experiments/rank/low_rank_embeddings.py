@@ -17,6 +17,7 @@ from jaxtyping import PRNGKeyArray
 from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, largest_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
+from simbias.experiment_presets import presets
 from simbias.experiments._times import step_times
 from simbias.experiments.rank._depth import HUH, ends, slope_in_log
 from simbias.experiments.rank._matrices import low_rank_target
@@ -25,7 +26,6 @@ from simbias.figures import Curves, Law, Panels
 from simbias.flows import Descent
 from simbias.losses import half_mse
 from simbias.measures import FeatureRank, InputRank, TrainLoss
-from simbias.presets import presets
 from simbias.validation.sample import one_of
 from simbias.validation.values import positive_integer
 

@@ -25,6 +25,7 @@ from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, difference_of, mean_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import SHAPE, Source, images
+from simbias.experiment_presets import presets
 from simbias.experiments.rank._depth import HUH, ends, slope_in_log
 from simbias.experiments.rank._factored import Factored, Start, factored
 from simbias.figures import Curves, Panels
@@ -32,7 +33,6 @@ from simbias.flows import Descent
 from simbias.losses import cross_entropy
 from simbias.measures import ClassAccuracy, FeatureRank, FoldedRanks
 from simbias.networks import convolutional
-from simbias.presets import presets
 from simbias.validation.values import positive_integer
 
 AXES = ("source", "start", "factors")

@@ -24,6 +24,7 @@ from simbias.analysis.parts import with_axes
 from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import blobs
+from simbias.experiment_presets import presets
 from simbias.experiments._draws import samples
 from simbias.experiments.rank._layers import CLOCK, JI, slow_logistic
 from simbias.figures import Curves, Law, Panels
@@ -38,7 +39,6 @@ from simbias.measures import (
     TrainLoss,
 )
 from simbias.networks import deep_linear
-from simbias.presets import presets
 from simbias.stops import MarginAbove
 from simbias.theory.max_margin import max_margin
 from simbias.validation.sample import one_of

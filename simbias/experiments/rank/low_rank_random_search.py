@@ -22,6 +22,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, mean_of, median_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
+from simbias.experiment_presets import presets
 from simbias.experiments.rank._depth import HUH, slope_in_log
 from simbias.experiments.rank._maps import chain
 from simbias.experiments.rank._matrices import too_few_samples
@@ -30,7 +31,6 @@ from simbias.figures import Curves, Panels
 from simbias.flows import Descent
 from simbias.losses import half_mse
 from simbias.measures import EffectiveRank, MapErrors
-from simbias.presets import presets
 from simbias.validation.values import positive_integer
 
 AXES = ("rank", "tries", "depth")

@@ -20,6 +20,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, largest_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
+from simbias.experiment_presets import presets
 from simbias.experiments.rank._depth import HUH, slope_in_log
 from simbias.experiments.rank._maps import chain
 from simbias.experiments.rank._matrices import too_few_samples
@@ -27,7 +28,6 @@ from simbias.figures import Curves, Law, Panels
 from simbias.flows import Descent
 from simbias.losses import half_mse
 from simbias.measures import EffectiveRank, MapErrors
-from simbias.presets import presets
 
 AXES = ("scale", "rank", "flow.optimiser", "depth")
 RATE = 3e-3

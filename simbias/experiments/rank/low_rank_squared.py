@@ -16,12 +16,12 @@ from jaxtyping import PRNGKeyArray
 from simbias.analysis.parts import with_axes
 from simbias.claims import smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.experiment_presets import presets
 from simbias.experiments.rank import low_rank_linear
 from simbias.figures import Curves, Law, Panels
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import half_mse
 from simbias.measures import LayerAlignment, StableRanks, TrainLoss
-from simbias.presets import presets
 
 AXES = ("scale",)
 # What the claims are about: the final time of the smallest preset at least.

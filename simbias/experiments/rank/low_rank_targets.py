@@ -17,6 +17,7 @@ from jaxtyping import PRNGKeyArray
 from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
+from simbias.experiment_presets import presets
 from simbias.experiments.rank._depth import HUH, slope_in_log
 from simbias.experiments.rank._matrices import low_rank_target
 from simbias.experiments.rank._stack import stack
@@ -24,7 +25,6 @@ from simbias.figures import Curves, HeatMap, Panels
 from simbias.flows import Descent
 from simbias.losses import half_mse
 from simbias.measures import FeatureRank, TestRisk, TrainLoss
-from simbias.presets import presets
 
 AXES = ("rank", "depth")
 

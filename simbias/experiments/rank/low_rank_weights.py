@@ -21,6 +21,7 @@ from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, largest_of, mean_of, share_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
+from simbias.experiment_presets import presets
 from simbias.experiments.rank._layers import LE, drift
 from simbias.experiments.rank._samples import Source, inputs, two_classes
 from simbias.figures import Curves, Law, Panels
@@ -29,7 +30,6 @@ from simbias.flows._descent.normalised import normalised
 from simbias.losses import log_logistic
 from simbias.measures import LayerAlignment, LayerNorms, Margin, StableRanks, TrainLoss
 from simbias.networks import mlp
-from simbias.presets import presets
 from simbias.validation.values import positive
 
 AXES = ("source", "linear", "flow.rate")

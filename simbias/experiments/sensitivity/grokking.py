@@ -26,6 +26,7 @@ from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, difference_of, largest_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.datasets import modular_sums
+from simbias.experiment_presets import presets
 from simbias.experiments._at_times import at_times
 from simbias.experiments._times import step_times
 from simbias.figures import Curves, Panels
@@ -33,7 +34,6 @@ from simbias.flows import Descent
 from simbias.losses import cross_entropy
 from simbias.measures import ClassAccuracy, EmbeddingSensitivity
 from simbias.networks import patch_transformer
-from simbias.presets import presets
 
 DECAY = "flow.weight_decay"
 AXES = (DECAY,)

@@ -23,13 +23,13 @@ from simbias.analysis.at import at
 from simbias.claims import Claims, difference_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.datasets import parity
+from simbias.experiment_presets import presets
 from simbias.experiments.sensitivity._networks import NAMES, Kind, Law, network_of
 from simbias.figures import Curves, Panels
 from simbias.figures import Law as Level
 from simbias.flows import Descent
 from simbias.losses import logistic
 from simbias.measures import DegreeWeights, Sensitivity
-from simbias.presets import presets
 
 AXES = ("network", "law", "n")
 PAPER = "Bhattamishra et al. (2023), arXiv:2211.12316, figure 2 (?)"

@@ -28,6 +28,7 @@ from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, difference_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
+from simbias.experiment_presets import presets
 from simbias.experiments._at_times import at_times
 from simbias.figures import law_level
 from simbias.figures.band import band
@@ -37,7 +38,6 @@ from simbias.losses import cross_entropy
 from simbias.measures import ClassAccuracy, PatchSensitivity
 from simbias.networks import convolutional, patch_transformer, torch_default
 from simbias.numerics.patches import patch_numbers
-from simbias.presets import presets
 from simbias.validation.sample import one_of
 from simbias.validation.values import positive_integer
 

@@ -24,13 +24,13 @@ from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, difference_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import strings
+from simbias.experiment_presets import presets
 from simbias.experiments.sensitivity._networks import NAMES, Kind, Law, network_of
 from simbias.figures import Curves, Panels
 from simbias.figures import Law as Level
 from simbias.flows import Descent
 from simbias.losses import logistic
 from simbias.measures import Sensitivity, TestAccuracy, TrainAccuracy
-from simbias.presets import presets
 from simbias.validation.sample import one_of
 
 AXES = ("target", "network")

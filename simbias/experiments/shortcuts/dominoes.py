@@ -30,6 +30,7 @@ from jaxtyping import PRNGKeyArray
 from simbias.analysis.parts import parts
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.dominoes import IMAGES, Source, dominoes
+from simbias.experiment_presets import presets
 from simbias.experiments.shortcuts._dominoes_claims import (
     DECAY,
     against_control,
@@ -47,7 +48,6 @@ from simbias.flows import Descent
 from simbias.losses import cross_entropy
 from simbias.measures import BlockAccuracy, LastLayerProbe
 from simbias.networks import convolutional, resnet
-from simbias.presets import presets
 
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 16.0

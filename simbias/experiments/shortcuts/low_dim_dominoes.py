@@ -28,6 +28,7 @@ from simbias.analysis.parts import with_axes
 from simbias.claims import difference_of, largest_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.dominoes import Source, dominoes
+from simbias.experiment_presets import presets
 from simbias.experiments.shortcuts.low_dim_inputs import (
     CHANCE,
     NAMES,
@@ -50,7 +51,6 @@ from simbias.flows import Descent
 from simbias.introspection.outputs import second_sample
 from simbias.losses import logistic
 from simbias.measures import PairScores, ProjectedScores, WeightRank
-from simbias.presets import presets
 
 AXES = ("correlation", "scale")
 RATE = 0.01

@@ -42,11 +42,11 @@ from simbias.claims import (
 from simbias.core import AbstractNetwork, Buffer, Claim, Dataset, Experiment, Real
 from simbias.datasets.shortcuts.slabs import Slabs, slabs
 from simbias.errors import BadInput
+from simbias.experiment_presets import presets
 from simbias.figures import Curves, Law, Panels
 from simbias.flows import Descent
 from simbias.losses import logistic
 from simbias.measures import ProjectedScores, TrainAccuracy, WeightRank
-from simbias.presets import presets
 from simbias.validation.values import positive, positive_integer
 
 AXES = ("scale", "simple")

@@ -31,13 +31,13 @@ from simbias.core import (
     Real,
 )
 from simbias.datasets import slabs
+from simbias.experiment_presets import presets
 from simbias.experiments.shortcuts.low_dim_inputs import RANK, RATE, Paired, paired
 from simbias.figures import Curves, Panels
 from simbias.flows import Descent
 from simbias.introspection.outputs import second_sample
 from simbias.losses import logistic
 from simbias.measures import PairScores
-from simbias.presets import presets
 
 AXES: tuple[str, ...] = ()
 GIVEN = ("P⊥x", "x")

@@ -42,6 +42,7 @@ from simbias.attacks import Norm
 from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets import slabs
+from simbias.experiment_presets import presets
 from simbias.experiments._times import step_times
 from simbias.experiments.shortcuts._slabs import (
     ATTACK,
@@ -80,7 +81,6 @@ from simbias.measures import (
     UniversalPerturbation,
 )
 from simbias.networks import Adversarial, softmax_pair
-from simbias.presets import presets
 from simbias.stops import TrainAccuracyAbove
 
 Law = Literal["LMS-5", "LMS-7", "MS-5-7", "MS-5", "MS-7"]

@@ -19,6 +19,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.analysis.rank_correlation import rank_correlation
 from simbias.claims import Claims, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
+from simbias.experiment_presets import presets
 from simbias.experiments.spectrum._waves import (
     RAHAMAN,
     check_waves,
@@ -31,7 +32,6 @@ from simbias.flows import Descent
 from simbias.losses import mse
 from simbias.measures import PerturbedAmplitudes
 from simbias.networks import torch_default
-from simbias.presets import presets
 from simbias.validation.sample import one_of
 
 AXES = ("network",)

@@ -27,6 +27,7 @@ from simbias.core import (
     Real,
 )
 from simbias.errors import BadInput
+from simbias.experiment_presets import presets
 from simbias.experiments._times import log_steps
 from simbias.experiments.spectrum._circle import BASRI, kernel_network, on_circle
 from simbias.figures import law_line, legend_below
@@ -35,7 +36,6 @@ from simbias.figures.style import COLOURS, blank, style
 from simbias.flows import Descent
 from simbias.losses import half_mse
 from simbias.measures import CircleShares, KernelRates
-from simbias.presets import presets
 from simbias.theory.circle_kernel import circle_eigenvalues
 from simbias.validation.values import positive, positive_integer
 

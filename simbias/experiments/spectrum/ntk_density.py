@@ -19,13 +19,13 @@ from simbias.analysis.first_passage import first_passage
 from simbias.claims import Claims, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
+from simbias.experiment_presets import presets
 from simbias.experiments._times import log_steps
 from simbias.experiments.spectrum._circle import kernel_network, on_circle
 from simbias.figures import Curves, Law, Panels, Points
 from simbias.flows import Descent
 from simbias.losses import half_mse
 from simbias.measures import ArcShares
-from simbias.presets import presets
 from simbias.theory.circle_kernel import circle_eigenvalues
 from simbias.validation.values import positive, positive_integer
 

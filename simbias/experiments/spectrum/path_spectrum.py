@@ -15,6 +15,7 @@ import xarray as xr
 
 from simbias.claims import Claims, difference_of, mean_of
 from simbias.core import Claim, Experiment
+from simbias.experiment_presets import presets
 from simbias.experiments.spectrum._paths import (
     HIGH,
     Q,
@@ -29,7 +30,6 @@ from simbias.flows import Descent
 from simbias.losses import cross_entropy
 from simbias.measures import ClassAccuracy
 from simbias.measures.spectrum.path_spectrum import Kind
-from simbias.presets import presets
 
 AXES = ("noise",)
 PAPER = "Fridovich-Keil et al. (2022), arXiv:2110.02424; band ours"

@@ -18,6 +18,7 @@ from jaxtyping import PRNGKeyArray
 from simbias.analysis.rank_correlation import rank_correlation
 from simbias.claims import Claims, estimate_of, mean_of, median_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
+from simbias.experiment_presets import presets
 from simbias.experiments._times import by_step, step_times
 from simbias.experiments.spectrum._waves import (
     GRID_AMPLITUDES,
@@ -35,7 +36,6 @@ from simbias.figures import Curves, HeatMap, Panels
 from simbias.flows import Descent
 from simbias.losses import mse
 from simbias.networks import torch_default
-from simbias.presets import presets
 
 AXES = ("sizes",)
 RATE = 3e-4

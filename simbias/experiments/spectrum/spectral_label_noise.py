@@ -16,6 +16,7 @@ import xarray as xr
 
 from simbias.claims import Claims, difference_of, mean_of
 from simbias.core import Claim, Experiment
+from simbias.experiment_presets import presets
 from simbias.experiments._times import log_steps
 from simbias.experiments.spectrum._paths import (
     HIGH,
@@ -29,7 +30,6 @@ from simbias.figures import Curves, Panels
 from simbias.flows import Descent
 from simbias.losses import cross_entropy
 from simbias.measures import ClassAccuracy, WrongLabelsFitted
-from simbias.presets import presets
 
 AXES = ("noise",)
 ZHANG = "Zhang, Xiong & Wu (2021), arXiv:2004.13954; band ours"

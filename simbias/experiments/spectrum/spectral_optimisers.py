@@ -15,6 +15,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.analysis.rank_correlation import rank_correlation
 from simbias.claims import Claims, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
+from simbias.experiment_presets import presets
 from simbias.experiments._times import by_step, step_times
 from simbias.experiments.spectrum._waves import (
     GRID_AMPLITUDES,
@@ -29,7 +30,6 @@ from simbias.flows import Descent
 from simbias.losses import mse
 from simbias.measures import OutputsAndTargets, TrainRisk
 from simbias.networks import torch_default
-from simbias.presets import presets
 
 AXES = ("flow.optimiser",)
 RATE = 3e-4

@@ -20,6 +20,7 @@ from simbias.analysis.rank_correlation import rank_correlation
 from simbias.claims import difference_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.errors import BadInput
+from simbias.experiment_presets import presets
 from simbias.experiments._times import by_step, step_times
 from simbias.experiments.spectrum._waves import (
     GRID_AMPLITUDES,
@@ -33,7 +34,6 @@ from simbias.figures import Curves, HeatMap, Panels
 from simbias.flows import Descent
 from simbias.losses import mse
 from simbias.networks import torch_default
-from simbias.presets import presets
 from simbias.validation.values import is_number
 
 AXES = ("petals",)

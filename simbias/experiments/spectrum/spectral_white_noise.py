@@ -27,6 +27,7 @@ from simbias.core import (
     Experiment,
     Real,
 )
+from simbias.experiment_presets import presets
 from simbias.experiments._times import by_step, log_steps
 from simbias.experiments.spectrum._waves import RAHAMAN, places, times_to
 from simbias.figures import Curves, Law, Panels
@@ -35,7 +36,6 @@ from simbias.losses import mse
 from simbias.measures import ExcessRisk, HighShare, OctaveBands, TrainRisk
 from simbias.networks import torch_default
 from simbias.numerics.octaves import check_octaves
-from simbias.presets import presets
 from simbias.validation.values import not_negative
 
 AXES = ("noise",)

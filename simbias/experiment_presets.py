@@ -13,7 +13,7 @@ from simbias.preset_names import preset_of, size_of
 
 @dataclasses.dataclass(frozen=True)
 class Presets:
-    """`experiment` of a file of `simbias.experiments`: one experiment in many presets.
+    """One experiment in many presets, as `presets` makes it.
 
     Attributes:
         quick: the experiment of the preset "quick".
@@ -55,7 +55,9 @@ def presets(
     paper: Mapping[str, Any],
     **variants: Mapping[str, Any],
 ) -> Presets:
-    """`experiment(preset="quick", **changes)` of a file of `simbias.experiments`.
+    """One experiment in three sizes, and variants of it; a file names it `experiment`.
+
+        experiment = presets(Experiment(…), smoke={"seeds": 2}, paper={"seeds": 100})
 
     Args:
         quick: the default, minutes on two cores.
