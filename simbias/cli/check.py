@@ -67,7 +67,7 @@ def check(arguments: list[str]) -> int:
 
     documents: list[dict[str, Any]] = []
 
-    def reported(one: _Asked, ds: xr.Dataset, seconds: float) -> None:
+    def write_claims(one: _Asked, ds: xr.Dataset, seconds: float) -> None:
         claims = check_claims(one.source.module, ds)
         if parsed.json != "-":
             print_claims(one.name, ds, claims)
@@ -79,7 +79,7 @@ def check(arguments: list[str]) -> int:
 
     # Claims take one core for a while, and the next experiment begins beside them.
     with ThreadPoolExecutor(1) as beside:
-        reports: list[Future[None]] = []
+        writes: list[Future[None]] = []
         for one in asked:
             begins = time.monotonic()
             if runs is None:
@@ -87,13 +87,13 @@ def check(arguments: list[str]) -> int:
                 seconds = time.monotonic() - begins
             else:
                 ds, seconds = _stored(one, runs / one.name / "run.zarr")
-            reports.append(beside.submit(reported, one, ds, seconds))
+            writes.append(beside.submit(write_claims, one, ds, seconds))
             jax.clear_caches()  # no experiment needs the programs of another
-            for report in reports:
-                if report.done():
-                    report.result()  # which raises now and not after the last run
-        for report in reports:
-            report.result()
+            for write in writes:
+                if write.done():
+                    write.result()  # which raises now and not after the last run
+        for write in writes:
+            write.result()
     if parsed.json == "-":
         put(json.dumps(documents, indent=1, allow_nan=False))
         say(_tally(documents))
