@@ -149,7 +149,9 @@ def test_a_file_is_run_shared_resumed_drawn_and_checked(mine, tmp_path, capsys):
 
 def test_a_run_whose_fields_had_other_names_is_gone_on_with(begun, mine):
     def as_earlier(attributes):
-        for fields in (attributes["configuration"], *attributes["recipe"]["overrides"]):
+        overrides = attributes["recipe"]["overrides"]
+        assert "pad_to" in overrides[-1]
+        for fields in (attributes["configuration"], overrides[-1]):
             fields["least_rows"] = fields.pop("pad_to")
 
     assert command("run", mine, "--out", "again") == 0
@@ -159,7 +161,7 @@ def test_a_run_whose_fields_had_other_names_is_gone_on_with(begun, mine):
     np.testing.assert_array_equal(ds["learnt"], again["learnt"])
     assert simbias.compare(ds, again).attrs["differs"] == "{}"
     experiment = sys.modules["mine"].experiment()
-    assert simbias.initial(ds, experiment, slope=2.0, n=7)[0].x.shape[0] == 7
+    assert simbias.initial(ds, experiment, slope=2.0)[0].x.shape == (5, 1)
 
 
 def test_figure_and_claims_may_be_left_out(mine, capsys):
@@ -375,9 +377,9 @@ def test_a_file_whose_run_is_of_another_experiment_is_named(mine, capsys):
 WRONG = [
     ("1 / 0\n", ["mine.py", "line 1, in <module>", "ZeroDivisionError"]),
     ("def f(:\n", ["mine.py", "line 1", "SyntaxError"]),
-    (TEXT.replace("jnp.zeros(1)", "lost"), ["line 51, in make", "NameError: name"]),
-    (TEXT.replace("flow=Walk", "flow=Wolk"), ["line 60, in experiment", "'Wolk'"]),
-    (TEXT.replace("network.slope[0]", "network.w"), ["line 45, in __call__", "'w'"]),
+    (TEXT.replace("jnp.zeros(1)", "lost"), ["line 52, in make", "NameError: name"]),
+    (TEXT.replace("flow=Walk", "flow=Wolk"), ["line 61, in experiment", "'Wolk'"]),
+    (TEXT.replace("network.slope[0]", "network.w"), ["line 46, in __call__", "'w'"]),
     ("x = 1\n", ["mine has no `experiment`", "simbias new"]),
     (
         "def experiment():\n    return 3\n",
