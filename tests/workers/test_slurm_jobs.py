@@ -21,7 +21,7 @@ JOB = Job(Command(("nothing",)))
     ("code", "raised"), [(2, RuntimeError), (LEFT, RuntimeError), (0, None)]
 )
 def test_a_job_fails_if_its_worker_does(monkeypatch, code, raised):
-    monkeypatch.setattr(slurm_workers.attached, "work", lambda *_: code)
+    monkeypatch.setattr(slurm_workers.child_process, "work", lambda *_: code)
     with contextlib.nullcontext() if raised is None else pytest.raises(raised):
         JOB()
 
@@ -54,7 +54,7 @@ def test_a_job_is_queued_again_when_its_work_is_saved_and_only_if_nobody_else_do
         said.append("saved")
         return code
 
-    monkeypatch.setattr(slurm_workers.attached, "work", work)
+    monkeypatch.setattr(slurm_workers.child_process, "work", work)
     monkeypatch.setattr(slurm_workers, "_states", lambda _: {"7_0": state})
     environment = lambda: SimpleNamespace(job_id="7_0")
     submitit = SimpleNamespace(JobEnvironment=environment)
