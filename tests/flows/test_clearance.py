@@ -84,7 +84,7 @@ def course_of(data, turn, seed=0):
     trajectory = Trajectory(
         none, Point(w, here.a, moved, still), Point(w + moved, here.a, moved, still),
         here.is_above, here.sliding, here.rates.moment, here.rates.moment, none, none,
-        zero, zero, zero, zero, none > 0, none > 0, None,
+        zero, zero, zero, zero, zero, none > 0, none > 0, None,
     )  # fmt: skip
     pull = sample.pulls(here.rates.residual)
     return trajectory, StepData(

@@ -62,6 +62,7 @@ def trajectory(data, start, end, is_above, pinned=()):
         crossings=count,
         slides=count,
         released=count,
+        nonunique_events=count,
         is_full=jnp.zeros(1, bool),
         is_pending=jnp.ones(1, bool),
         events=None,
@@ -118,7 +119,7 @@ def test_of_planes_met_at_once_a_concave_one_comes_first(
     one = trajectory(data, [0.0, side, 1.0], end, [False, is_above, is_above], pinned)
     at = Point(rows(there), *one.start[1:])
     k = jnp.asarray([1], jnp.int32)
-    got = concave_first(one, constant(data, pull), k, jnp.asarray([0.5]), at)
+    got, _ = concave_first(one, constant(data, pull), k, jnp.asarray([0.5]), at)
     assert got.tolist() == [first]
 
 

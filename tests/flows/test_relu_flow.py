@@ -422,6 +422,24 @@ def test_w_that_arrives_at_0_beside_a_concave_kink_is_counted():
     assert int(state.stats["nonunique_events"]) == 1
 
 
+def test_a_slide_through_w_0_where_several_planes_attract_is_counted():
+    # It slides to w = 0 on the plane of the second sample.  There it may go on along
+    # this plane or that of the fourth: both attract, and one that repels is between.
+    x = np.array([[-1.2, -0.5], [-1.5, -0.1], [0.6, -0.7], [1.0, 0.6]])
+    y = np.array([1.7, -1.2, 1.4, -0.5])
+    start = TINY * np.array([[-0.1, 1.5]]) / 10
+    state = flowed(network(start, [TINY]), sample(x, y), 4.0)
+    assert int(state.stats["nonunique_events"]) > 0
+    along = weights(state)[0, :2] / np.linalg.norm(weights(state)[0, :2])
+    ways = [[0.1, -1.5], [0.6, -1.0]]
+    assert min(np.linalg.norm(along - v / np.linalg.norm(v)) for v in ways) < 1e-6
+    for way in ways:  # A start beside w = 0 stays on each.
+        state = flowed(network(TINY * np.array([way]) / 100, [TINY]), sample(x, y), 1.0)
+        end = weights(state)[0, :2]
+        assert end @ way > 0.999999 * np.linalg.norm(end) * np.linalg.norm(way)
+        assert int(state.stats["nonunique_events"]) == 0
+
+
 def test_a_start_at_w_0_rests_and_is_counted():
     # Mirror images: whichever way a hyperplane points, none of them is active.
     x, y = np.array([[1.0, 2.0], [-1.0, -2.0]]), np.array([1.0, -1.0])

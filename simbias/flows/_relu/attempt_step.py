@@ -149,7 +149,10 @@ def _released(
     )
     none = jnp.zeros(w.shape[:1], jnp.int32)
     no = jnp.zeros_like(is_undone)
-    end = EndState(w, a, rates.moment, is_above, trajectory.sliding, none, none, no)
+    end = EndState(
+        w, a, rates.moment, is_above, trajectory.sliding, none,
+        trajectory.nonunique_events, no,
+    )  # fmt: skip
     rows = options.row_count(*neurons.is_above.shape)
     pull = sample.pulls(rates.residual)
     represented = neurons.represented

@@ -94,7 +94,9 @@ def _next_event(step: StepData, trajectory: Trajectory) -> Trajectory:
     # A neuron that does not slide, in one slot, meets no planes that depend on each
     # other.
     if trajectory.sliding.plane.shape[1] > 1:
-        k = concave_first(trajectory, step, k, begin, there)
+        k, is_choice = concave_first(trajectory, step, k, begin, there)
+        made = trajectory.nonunique_events + is_choice.astype(jnp.int32)
+        trajectory = replace(trajectory, nonunique_events=made)
     decision = decide(trajectory, step, k, begin, there)
     new = _redirected(trajectory, step, begin, there, decision)
     is_pending = may_meet(new, step) & (new.event_count < MAX_EVENTS)
@@ -215,6 +217,7 @@ def _redirected(
         + (~decision.starts_sliding & ~decision.stays).astype(jnp.int32),
         slides=trajectory.slides + decision.starts_sliding.astype(jnp.int32),
         released=trajectory.released + released.astype(jnp.int32),
+        nonunique_events=trajectory.nonunique_events,
         is_full=trajectory.is_full | is_full,
         is_pending=trajectory.is_pending,
         events=events,

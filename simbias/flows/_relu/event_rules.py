@@ -29,13 +29,16 @@ def concave_first(
     k: Int[Array, " c"],
     begin: Float[Array, " c"],
     there: Point,
-) -> Int[Array, " c"]:
-    """Which of the planes that are met at once comes first.
+) -> tuple[Int[Array, " c"], Bool[Array, " c"]]:
+    """Which of the planes that are met at once comes first, and whether it is a choice.
 
     A sliding neuron meets all planes together whose normals depend on those of k and of
     what it slides on (x₁, x₂ and x₁ + x₂, say).  On concave ones it cannot stop, so it
     crosses them before it is asked whether it stops on a convex one; once it has, it
     does not meet them any more.
+
+    That is a choice where a concave one is met together with others: a neuron that
+    slides to w = 0, where all planes meet, may leave along any of several of them.
     """
     sliding, unit = trajectory.sliding.plane, step.sample.normal
     planes = jnp.concatenate([sliding, k[:, None]], axis=1)
@@ -48,10 +51,11 @@ def concave_first(
     approach = -side * along(trajectory.end.w - there.w)
     every = jnp.broadcast_to(jnp.arange(unit.shape[0])[None, :], approach.shape)
     is_concave = jumps_at(there.a, every, begin, step) > 0
-    is_first = is_dependent & can_be_met & is_concave & (approach > 0)
-    least, first = least_and_place(jnp.where(is_first, -approach, 0))
-    slides = jnp.any(sliding >= 0, axis=1)
-    return jnp.where(slides & (least < 0), first, k)
+    is_met = is_dependent & can_be_met & (approach > 0)
+    least, first = least_and_place(jnp.where(is_met & is_concave, -approach, 0))
+    is_changed = jnp.any(sliding >= 0, axis=1) & (least < 0)
+    is_choice = is_changed & (jnp.sum(is_met, axis=1) > 1)
+    return jnp.where(is_changed, first, k), is_choice
 
 
 class Decision(NamedTuple):

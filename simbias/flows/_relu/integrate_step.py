@@ -144,6 +144,7 @@ def whole_step(
         crossings=zero,
         slides=zero,
         released=zero,
+        nonunique_events=zero,
         is_full=jnp.zeros(w0.shape[:1], bool),
         is_pending=jnp.zeros(w0.shape[:1], bool),
         events=events,

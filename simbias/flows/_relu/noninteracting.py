@@ -190,7 +190,7 @@ def _decided(
         there.w, velocity, trajectory.is_above, data.normal.T[:, None], slack_of(step)
     )
     ahead = replace(trajectory, end=trajectory.end._replace(w=there.w + velocity))
-    k = concave_first(ahead, step, k, trajectory.begin, there)
+    k, is_choice = concave_first(ahead, step, k, trajectory.begin, there)
     decision = decide(trajectory, step, k, trajectory.begin, there)
     plane, is_full = sliding_after(sliding.plane, decision)
     normals = sliding_normals(data.normal, plane)
@@ -210,6 +210,7 @@ def _decided(
         crossings=count(trajectory.crossings, crosses),
         slides=count(trajectory.slides, decision.starts_sliding),
         released=count(trajectory.released, jnp.sum(released, axis=1)),
+        nonunique_events=count(trajectory.nonunique_events, is_choice),
         is_full=trajectory.is_full | is_full,
         is_pending=trajectory.event_count < most_events(step),
     )

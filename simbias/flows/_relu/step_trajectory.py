@@ -64,6 +64,7 @@ class Trajectory(eqx.Module):
     crossings: Int[Array, " c"]
     slides: Int[Array, " c"]
     released: Int[Array, " c"]
+    nonunique_events: Int[Array, " c"]
     is_full: Bool[Array, " c"]
     is_pending: Bool[Array, " c"]
     events: Events | None
