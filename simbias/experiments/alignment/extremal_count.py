@@ -30,7 +30,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simbias.analysis.mean_interval import mean_interval
-from simbias.analysis.parts import with_axes
 from simbias.claims import estimate_of, mean_of, share_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import gaussian_teacher
@@ -120,7 +119,6 @@ def figure(ds: xr.Dataset) -> Figure:
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The mean number, of what it is made, its law, and cases with other laws."""
-    ds = with_axes(ds, AXES)
     out = []
     for sigma in map(float, ds["sigma"].values):
         out += _with_noise(ds, sigma) if sigma else _without_noise(ds)
@@ -193,7 +191,6 @@ def _dots(axes: Axes, x: np.ndarray, seen: list, **options) -> None:
 
 
 def _draw_sizes(axes: Axes, ds: xr.Dataset) -> None:
-    ds = with_axes(ds, AXES)
     n = ds["n"].values
     grid = np.geomspace(n[0] / 1.5, n[-1] * 1.5, 60)
     for i, sigma in enumerate(map(float, ds["sigma"].values)):
@@ -212,7 +209,7 @@ def _draw_sizes(axes: Axes, ds: xr.Dataset) -> None:
 
 
 def _draw_cases(axes: Axes, ds: xr.Dataset) -> None:
-    ds = with_axes(ds, AXES).isel(n=-1)
+    ds = ds.isel(n=-1)
     sigma = ds["sigma"].values
     grid = np.linspace(0, 1.05 * float(sigma.max()) + 0.05, 50)
     for i, (case, name) in enumerate(NAMES.items()):
@@ -225,7 +222,7 @@ def _draw_cases(axes: Axes, ds: xr.Dataset) -> None:
 
 
 def _draw_numbers(axes: Axes, ds: xr.Dataset) -> None:
-    ds = with_axes(ds, AXES).isel(n=-1)
+    ds = ds.isel(n=-1)
     most = int(number(ds).max())
     counts = np.arange(1, most + 1)
     for i, sigma in enumerate(map(float, ds["sigma"].values)):
@@ -243,7 +240,6 @@ def _draw_numbers(axes: Axes, ds: xr.Dataset) -> None:
 
 
 def _draw_spread(axes: Axes, ds: xr.Dataset) -> None:
-    ds = with_axes(ds, AXES)
     n, top = ds["n"].values, float(ds["sigma"].max())
     for i, sigma in enumerate(map(float, ds["sigma"].values)):
         if sigma:

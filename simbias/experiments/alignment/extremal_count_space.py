@@ -21,7 +21,6 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import gaussian_teacher
@@ -78,7 +77,6 @@ def found(ds: xr.Dataset) -> xr.Dataset:
 
     Over (sigma, d, n, seed, sign of aⱼ).
     """
-    ds = with_axes(ds, AXES)
     is_there = ds["train_risk"].isel(time=0).transpose(*_MEMBER).notnull()
     seen = np.full((*is_there.shape, len(_SIGNS)), np.nan)
     for place, _, data in samples(ds, experiment("smoke"), is_there):

@@ -28,7 +28,6 @@ from matplotlib.axes import Axes
 
 from simbias.analysis.interval import present
 from simbias.analysis.jackknife_interval import jackknife_interval
-from simbias.analysis.parts import with_axes
 from simbias.claims import Band, Claims, estimate_of, mean_of
 from simbias.core import Claim, Experiment
 from simbias.experiment_presets import presets
@@ -97,7 +96,6 @@ def left_behind(ds: xr.Dataset) -> xr.Dataset:
     `place` v^(d−1); `size` over its law; `growth` rate of ln ‖w‖ from then on, NaN if
     the run is too short.  `number` of them over (…, seed), and its `law`, without.
     """
-    ds = with_axes(ds, AXES)
     weights = ds["neuron_weights"].transpose(*AXES, "seed", "time", "neuron", "weight")
     noise, cells = float(ds["sigma"].max()), weights.shape[: len(AXES)]
     found = np.full((3, *cells, ds.sizes["seed"], weights.sizes["neuron"]), np.nan)

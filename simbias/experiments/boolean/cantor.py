@@ -24,7 +24,6 @@ import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
 from matplotlib.figure import Figure
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, difference_of, mean_of
 from simbias.core import (
     AbstractMeasure,
@@ -134,7 +133,6 @@ def best_accuracy(ds: xr.Dataset) -> xr.DataArray:
 
 def figure(ds: xr.Dataset) -> Figure:
     """Accuracy at the end by depth of the network, beside P(j), by degree."""
-    ds = with_axes(ds, AXES)
     degrees = ds["degree"].values
     with style():
         whole = blank(2.9 * len(degrees) + 0.4, 3.6)
@@ -164,7 +162,6 @@ def figure(ds: xr.Dataset) -> Figure:
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Coarse learned, fine not; between them the accuracy follows P."""
-    ds = with_axes(ds, AXES)
     curves = {float(p): approximation_curve(LEVELS, float(p)) for p in ds["degree"]}
     is_trained = float(ds["time"][-1]) >= TRAINED
     return Claims({f"t ≥ {TRAINED:g}": is_trained}).rows(*_of_training(ds, curves))

@@ -23,7 +23,6 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.datasets import parity
@@ -127,7 +126,6 @@ def figure(ds: xr.Dataset) -> Figure:
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Few bits are learned, thirty are not."""
-    ds = with_axes(ds, AXES)
     half, one = (_where(ds, kind) for kind in ("half", "one"))
     out = []
     for d in (5, 10):
@@ -143,7 +141,6 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 def _where(ds: xr.Dataset, relevant: str) -> xr.Dataset | None:
     """The members with so many relevant bits, if there are any."""
-    ds = with_axes(ds, AXES)
     has = relevant in ds["relevant"].values
     return ds.sel(relevant=relevant) if has else None
 

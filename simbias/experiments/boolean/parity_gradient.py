@@ -27,7 +27,6 @@ import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
 from matplotlib.figure import Figure
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import mean_of
 from simbias.core import AbstractMeasure, AbstractNetwork, Claim, Dataset, Experiment
 from simbias.datasets.boolean.parity import ParityRows, parity
@@ -156,7 +155,6 @@ experiment = presets(
 
 def figure(ds: xr.Dataset) -> Figure:
     """The variance over E g² against d, of every seed; and over single bits."""
-    ds = with_axes(ds, AXES)
     d = ds["d"].values
     total = ds["gradient"].isel(time=0).sum("weight")
     energy = total.sel(fact="bound") * 2.0 ** ds["d"]
@@ -194,7 +192,6 @@ def figure(ds: xr.Dataset) -> Figure:
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """How the variance falls with d, and over single bits does not."""
-    ds = with_axes(ds, AXES)
     facts = ds["gradient"].isel(time=0)
     variance, bound, single = (facts.sel(fact=name) for name in FACTS)
     energy = bound.sum("weight") * 2.0 ** ds["d"]

@@ -20,7 +20,6 @@ from jaxtyping import Float, PRNGKeyArray
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import difference_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.datasets import parity
@@ -80,7 +79,6 @@ experiment = presets(
 
 def exponents(ds: xr.Dataset) -> dict[int, Float[np.ndarray, " seed"]]:
     """Slope of ln time against ln d of every seed, by k; none for fewer than two d."""
-    ds = with_axes(ds, AXES)
     if ds.sizes["d"] < 2:
         return {}
     times, x = learning_times(ds, RATE), np.log(ds["d"].values)
@@ -89,7 +87,6 @@ def exponents(ds: xr.Dataset) -> dict[int, Float[np.ndarray, " seed"]]:
 
 def figure(ds: xr.Dataset) -> Figure:
     """Accuracy by time for the largest d, and the time to 0.9 against d, by k."""
-    ds = with_axes(ds, AXES)
     found, times, d = exponents(ds), learning_times(ds, RATE), ds["d"].values
     with style():
         whole = blank(9.6, 3.8)

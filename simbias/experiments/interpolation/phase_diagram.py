@@ -22,7 +22,6 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
-from simbias.analysis.parts import with_axes
 from simbias.analysis.wilson import wilson
 from simbias.claims import Claims, estimate_of, mean_of
 from simbias.core import Claim, Estimate, Experiment
@@ -87,7 +86,6 @@ experiment = presets(
 
 def counts(ds: xr.Dataset) -> dict[tuple[int, float], tuple[int, int, int]]:
     """By (n, λ) how many members interpolate, how many do not, and of how many."""
-    ds = with_axes(ds, AXES)
     seen = known_limits(ds)["interpolates"]
     each = ((seen == 1), (seen == 0), ds["status"].notnull())
     won, lost, seeds = (v.sum("seed").transpose(*AXES).values for v in each)

@@ -23,7 +23,6 @@ import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, median_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.experiment_presets import presets
@@ -121,7 +120,7 @@ def ends(ds: xr.Dataset) -> xr.Dataset:
     the sample; `gap` = small − best, a lower bound of the distance from the global
     minimum.
     """
-    ds = with_axes(ds, AXES).isel(time=-1)
+    ds = ds.isel(time=-1)
     final = ds["train_risk"].where(is_finished(ds)) / ds["sigma"] ** 2
     small = final.isel(scale=0, drop=True).median("start")
     best = final.min(["scale", "start"])

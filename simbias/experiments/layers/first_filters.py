@@ -24,7 +24,6 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.at import at
-from simbias.analysis.parts import with_axes
 from simbias.claims import difference_of, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
@@ -164,7 +163,6 @@ figure = Panels(
         "pairing": {"opposite": "the most opposite", "signs": "… with signs tossed"},
     },
     across=3,
-    of=lambda ds: with_axes(ds, AXES),
 )
 
 

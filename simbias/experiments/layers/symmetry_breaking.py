@@ -22,7 +22,6 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.at import at
-from simbias.analysis.parts import with_axes
 from simbias.claims import largest_of, slope_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.experiment_presets import presets
@@ -151,7 +150,7 @@ figure = Panels(
     ),
     names={"delta": "δ"},
     across=3,
-    of=lambda ds: with_axes(ds, AXES).isel(seed=0),
+    of=lambda ds: ds.isel(seed=0),
 )
 
 

@@ -37,7 +37,6 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.axes import Axes
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, farthest_of, slope_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.experiment_presets import presets
@@ -166,7 +165,7 @@ def errors(ds: xr.Dataset) -> xr.Dataset:
     T₂, and `spread` the largest angle in radians of a neuron of P with the mean of its
     cluster at T₂.
     """
-    ds, axes = with_axes(ds, AXES), (*AXES, "seed")
+    axes = (*AXES, "seed")
     weights = ds["neuron_weights"].transpose(*axes, "time", ...)
     found = np.full((len(ERRORS), *weights.shape[: len(axes)]), np.nan)
     for place in np.ndindex(*found.shape[1:]):
@@ -264,7 +263,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 def _few_directions(ds: xr.Dataset) -> list[Claim]:
     """At scale ε, for the smallest r and the largest κ of the grid."""
-    ds = with_axes(ds, AXES).isel(r=0, kappa=-1)
+    ds = ds.isel(r=0, kappa=-1)
     r, kappa, rows = float(ds["r"]), float(ds["kappa"]), []
     for of in ds["extremum"].values:
         law, late = DIRECTIONS[of], second_phase(of, kappa, r)

@@ -22,7 +22,6 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.at import at
-from simbias.analysis.parts import with_axes
 from simbias.claims import difference_of, mean_of
 from simbias.core import Claim, Dataset, Experiment, Real
 from simbias.datasets.moments.rectangular import Within, rectangular
@@ -133,7 +132,7 @@ figure = Panels(
         laws=(Law(exact_overlaps, "flow under the law itself", ":", "black"),),
     ),
     columns="within",
-    of=lambda ds: with_axes(ds, AXES).isel(time=slice(1, None)),
+    of=lambda ds: ds.isel(time=slice(1, None)),
     xlabel="time, updates × rate",
     xscale="log",
     names={"within": {"gaussian": "control: Gaussian"}},

@@ -20,7 +20,6 @@ import numpy as np
 import xarray as xr
 
 from simbias.analysis.at import at
-from simbias.analysis.parts import with_axes
 from simbias.claims import difference_of, mean_of
 from simbias.core import Claim, Experiment
 from simbias.experiment_presets import presets
@@ -101,7 +100,7 @@ figure = Panels(
         laws=(Law(CHANCE, "chance"),),
     ),
     rows="network",
-    of=lambda ds: with_axes(ds, AXES).isel(time=slice(1, None)),
+    of=lambda ds: ds.isel(time=slice(1, None)),
     xlabel="time, steps × rate",
     xscale="log",
     names={"trained_on": {k: f"trained on {k}" for k in TRAINED_ON}},

@@ -14,7 +14,6 @@ digits, sizes and levels are ours.
 
 import xarray as xr
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, difference_of
 from simbias.core import Claim, Experiment
 from simbias.experiment_presets import presets
@@ -61,7 +60,7 @@ figure = Panels(
         laws=(Law(LEFT, "a clone is left"),),
     ),
     rows="source",
-    of=lambda ds: with_axes(ds, AXES).isel(time=slice(1, None)),
+    of=lambda ds: ds.isel(time=slice(1, None)),
     xlabel="time, steps × rate",
     xscale="log",
     names={"trained_on": {k: f"trained on {k}" for k in TRAINED_ON}},
@@ -70,7 +69,7 @@ figure = Panels(
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The order in which clones are left, and what they lack at the end."""
-    ds, out = with_axes(ds, AXES), []
+    out: list[Claim] = []
     pairs = [("real", kind) for kind in TRAINED_ON[1:]] + [("covariance", "mean")]
     for name in ds["source"].values:
         part = ds.sel(source=name)

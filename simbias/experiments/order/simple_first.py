@@ -23,7 +23,6 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.jackknife_interval import jackknife_interval
-from simbias.analysis.parts import with_axes
 from simbias.claims import difference_of, estimate_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import sine_on_disc, xor_clusters
@@ -175,7 +174,7 @@ figure = Panels(
     ),
     columns="source",
     # Zero has no place on a logarithmic axis.
-    of=lambda ds: with_axes(ds, AXES).isel(time=slice(1, None)),
+    of=lambda ds: ds.isel(time=slice(1, None)),
     xlabel="time, updates × rate",
     xscale="log",
     names={"source": {"xor_clusters": "control: XOR-like clusters"}},
@@ -188,7 +187,6 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
     Of every source; "xor_clusters" is a control.
     """
-    ds = with_axes(ds, AXES)
     out = []
     for source in ds["source"].values:
         of_source = _of_control if source == "xor_clusters" else _of_line

@@ -16,7 +16,6 @@ import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import largest_of, share_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import blobs
@@ -101,7 +100,7 @@ figure = Panels(
         laws=(Law(1),),
     ),
     columns="classes",
-    of=lambda ds: with_axes(ds, AXES).isel(time=slice(1, None)),
+    of=lambda ds: ds.isel(time=slice(1, None)),
     xlabel=CLOCK,
     xscale="log",
     names={"value": {i: f"σ_{i + 2}/σ_1" for i in range(9)}},
@@ -110,7 +109,6 @@ figure = Panels(
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """More than one direction, and k − 1 at most."""
-    ds = with_axes(ds, AXES)
     out = []
     for k in ds["classes"].values:
         values = ds["share"].sel(classes=k).isel(time=-1)

@@ -14,7 +14,6 @@ import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, largest_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.experiment_presets import presets
@@ -112,7 +111,7 @@ figure = Panels(
         laws=(Law(lambda part: part["input_rank"].median(), "inputs, median"),),
     ),
     columns="time",
-    of=lambda ds: ends(with_axes(ds, AXES)).sortby("time"),
+    of=lambda ds: ends(ds).sortby("time"),
     x="depth",
     xlabel="hidden layers",
     xscale="log",
@@ -121,7 +120,6 @@ figure = Panels(
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Slopes in ln depth, and that a linear map has been learned."""
-    ds = with_axes(ds, AXES)
     loss = ds["train_loss"]
     share = loss.isel(time=-1) / loss.isel(time=0)
     trained = Claims(

@@ -21,7 +21,6 @@ import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, difference_of, mean_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import SHAPE, Source, images
@@ -144,7 +143,7 @@ figure = Panels(
         title="error; dashed: on the sample",
     ),
     rows="source",
-    of=lambda ds: ends(with_axes(ds, AXES)),
+    of=ends,
     x="factors",
     xlabel="linear layers in each, F",
     xscale="log",
@@ -160,7 +159,6 @@ figure = Panels(
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Slopes in ln F of the ranks; the test error."""
-    ds = with_axes(ds, AXES)
     is_long = float(ds["time"][-1]) >= RATE * (STEPS - 0.5)
     trained = Claims(needs={f"{STEPS} steps": is_long})
     out = []

@@ -20,7 +20,6 @@ import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import blobs
@@ -132,7 +131,7 @@ figure = Panels(
         title="‖θ‖²",
         laws=(Law(growth, "2Nt", line=":"),),
     ),
-    of=lambda ds: with_axes(ds, AXES).isel(time=slice(1, None)),
+    of=lambda ds: ds.isel(time=slice(1, None)),
     xlabel=CLOCK,
     xscale="log",
     legend=5,
@@ -141,7 +140,6 @@ figure = Panels(
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Rank one, alignment, largest margin."""
-    ds = with_axes(ds, AXES)
     out = []
     for scale in ds["scale"].values:
         for points in ds["points"].values:

@@ -19,7 +19,6 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, mean_of, median_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.experiment_presets import presets
@@ -152,7 +151,7 @@ figure = Panels(
         ylim=(1e-3, None),
     ),
     rows="rank",
-    of=lambda ds: ways(with_axes(ds, AXES)),
+    of=ways,
     x="depth",
     xlabel="matrices",
     names={"rank": {k: f"W of rank {k}" for k in range(1, 9)}},
@@ -161,7 +160,6 @@ figure = Panels(
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Slopes of the effective rank in ln depth, by way and by rank of the map."""
-    ds = with_axes(ds, AXES)
     out = []
     for rank in ds["rank"].values:
         seen, name = ways(ds).sel(rank=rank), f"W of rank {rank:d}"

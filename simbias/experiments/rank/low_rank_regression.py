@@ -17,7 +17,6 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, largest_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.experiment_presets import presets
@@ -136,7 +135,7 @@ figure = Panels(
         ),
     ),
     rows="scale",
-    of=lambda ds: with_axes(ds, AXES).isel(time=-1),
+    of=lambda ds: ds.isel(time=-1),
     x="depth",
     xlabel="matrices",
     names={"flow.optimiser": _NAMES},
@@ -145,7 +144,7 @@ figure = Panels(
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Rank and test error against depth, for low rank against full rank."""
-    ds = with_axes(ds, AXES).isel(time=-1)
+    ds = ds.isel(time=-1)
     out = []
     for start in ds["scale"].values:
         for kind in ds["flow.optimiser"].values:

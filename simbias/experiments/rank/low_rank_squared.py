@@ -13,7 +13,6 @@ import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.experiment_presets import presets
@@ -75,14 +74,13 @@ figure = Panels(
         laws=(Law(1),),
     ),
     Curves("train_loss", colour="scale", title="½ mean squared error", yscale="log"),
-    of=lambda ds: with_axes(ds, AXES).isel(time=slice(1, None)),
+    of=lambda ds: ds.isel(time=slice(1, None)),
     xscale="log",
 )
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """No rank one from a start of order one."""
-    ds = with_axes(ds, AXES)
     out = []
     for scale in ds["scale"].values:
         rank = ds["stable_rank"].sel(scale=scale).isel(time=-1, layer=slice(0, -1))

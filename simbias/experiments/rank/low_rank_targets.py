@@ -14,7 +14,6 @@ import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.experiment_presets import presets
@@ -136,14 +135,12 @@ figure = Panels(
         ticks=True,
         yticks="depth",
     ),
-    of=lambda ds: with_axes(ds, AXES),
     x="depth",
 )
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """How the best depth goes with the rank, in training; and how in the test."""
-    ds = with_axes(ds, AXES)
     train, test = ds["train_loss"], ds["test_risk"]
     slope = lambda loss: slope_in_log(best_depth(loss), "rank")
     is_grid = ds.sizes["rank"] > 1 and ds.sizes["depth"] > 1

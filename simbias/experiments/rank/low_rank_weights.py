@@ -17,7 +17,6 @@ import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, largest_of, mean_of, share_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
@@ -113,7 +112,7 @@ experiment = presets(
 
 def cases(ds: xr.Dataset) -> xr.Dataset:
     """Every source and K side by side, over `case`."""
-    ds = with_axes(ds, AXES).stack(case=("source", "linear"))
+    ds = ds.stack(case=("source", "linear"))
     names = [f"{source}, K = {count}" for source, count in ds["case"].values]
     return ds.drop_vars(["case", "source", "linear"]).assign_coords(case=names)
 
@@ -151,7 +150,6 @@ figure = Panels(
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Rank one and alignment of the last K, more below, at both rates alike."""
-    ds = with_axes(ds, AXES)
     out = []
     for source in ds["source"].values:
         for count in ds["linear"].values:

@@ -22,7 +22,6 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.first_passage import first_passage
-from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, difference_of, largest_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.datasets import modular_sums
@@ -137,7 +136,7 @@ figure = Panels(
         ylabel="sensitivity: share of pairs\nwhose class changes",
     ),
     columns=DECAY,
-    of=lambda ds: with_axes(ds, AXES).sortby(DECAY, ascending=False),
+    of=lambda ds: ds.sortby(DECAY, ascending=False),
     x=lambda part: part["time"] / rate(part),
     xlabel="steps of AdamW",
     names={"sample": {"train": "trained on", "test": "not seen"}},
@@ -187,7 +186,6 @@ def together(part: xr.Dataset, name: str) -> xr.DataArray:
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Fitted early, told late; sensitivity falls with it; not without weight decay."""
-    ds = with_axes(ds, AXES)
     decays = sorted(float(v) for v in ds[DECAY].values)
     out, kinds = [], {"sensitivity": "noise 0.1", "relative": "relative noise ½"}
     steps = float(ds["time"][-1]) / rate(ds)

@@ -24,7 +24,6 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.first_passage import first_passage
-from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, difference_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
@@ -166,7 +165,6 @@ def on_the_way(part: xr.Dataset) -> xr.DataArray:
 
 def figure(ds: xr.Dataset) -> Figure:
     """Sensitivity by step, and by what is fitted; accuracies; all patches noise."""
-    ds = with_axes(ds, AXES)
     kinds = [str(v) for v in ds["network"].values]
     steps = ds["time"] / RATE
     with style():
@@ -201,7 +199,6 @@ def figure(ds: xr.Dataset) -> Figure:
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """All fit; who is less sensitive, at the end and on the way; whole images."""
-    ds = with_axes(ds, AXES)
     kinds = [str(v) for v in ds["network"].values]
     end = ds.isel(time=-1)
     text = "accuracy on the sample at the end, least of all networks"

@@ -20,7 +20,6 @@ import jax
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, difference_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import strings
@@ -176,7 +175,6 @@ figure = Panels(
         laws=(Level(0.5, None, ":", "black"),),
     ),
     columns="target",
-    of=lambda ds: with_axes(ds, AXES),
     x=lambda ds: ds["time"] / rate(ds),
     xlabel="steps of Adam",
     names={"network": NAMES, "target": TITLES},
@@ -198,7 +196,6 @@ def level(ds: xr.Dataset, target: str) -> float:
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """S rises; whose is lower; who sees through noise; and who learns the parity."""
-    ds = with_axes(ds, AXES)
     steps = float(ds["time"][-1]) / rate(ds)
     found = []
     for target in ds["target"].values:

@@ -24,7 +24,6 @@ import jax
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import difference_of, largest_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.dominoes import Source, dominoes
@@ -182,13 +181,11 @@ figure = Panels(
     ),
     names=NAMES,
     across=3,
-    of=lambda ds: with_axes(ds, AXES),
 )
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Few directions where the digit tells, four where not; the rest is found."""
-    ds = with_axes(ds, AXES)
     out = []
     for rho in ds["correlation"].values:
         for scale in ds["scale"].values:

@@ -37,7 +37,6 @@ import jax
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
-from simbias.analysis.parts import with_axes
 from simbias.attacks import Norm
 from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
@@ -239,7 +238,7 @@ experiment = presets(
 
 def cases(ds: xr.Dataset) -> xr.Dataset:
     """The result over `case`, each law and training, with a name for every one."""
-    ds = with_axes(ds, AXES).stack(case=("law", "training")).reset_index("case")
+    ds = ds.stack(case=("law", "training")).reset_index("case")
     each = [ds.isel(case=i) for i in range(ds.sizes["case"])]
     right = [_right_under_attack(cell) for cell in each]
     names = [_name(cell, len({*ds["law"].values}) > 1) for cell in each]
