@@ -6,11 +6,11 @@
 Every theme has a page, docs/THEME/README.md, of what its experiments say of
 themselves.  On other pages what stands between `<!-- table: NAME -->` and
 `<!-- end -->` is replaced: `themes` has a line for every theme, `contents` one with its
-pages, `phenomena` one for every experiment, `gallery` a picture, and `nine` small ones
-of a few, `faults` what was done to runs on engines, `times` what the whole check took
-and found; `claims NAME` is what the last check of an experiment has seen, `claims NAME
-PRESET` that of another size or of a variant, and `ledger` the same by papers and their
-statements.
+pages, `pictures` a small figure of every theme, `phenomena` a line for every
+experiment, `gallery` its figure, `faults` what was done to runs on engines, `times`
+what the whole check took and found; `claims NAME` is what the last check of an
+experiment has seen, `claims NAME PRESET` that of another size or of a variant, and
+`ledger` the same by papers and their statements.
 Files that are named are such checks, or the `claims.json` of a run; they are kept
 first, a run a file, under benchmarks/results/check_SIZE.  Where nothing else is said,
 tables are of the size "quick".  A test keeps the pages current.
@@ -37,18 +37,23 @@ from simbias.preset_names import run_name, size_of
 ROOT = pathlib.Path(__file__).parent.parent
 CHECKED = ROOT / "benchmarks" / "results" / "check_quick"
 EXPERIMENTS = ROOT / "simbias" / "experiments"
-# Small pictures for the README, in rows of three.
-NINE = (
-    "threshold",
-    "condensation",
-    "early_alignment",
-    "spectral_bias",
-    "bias_matrix",
-    "distributional",
-    "deep_linear",
-    "slabs",
-    "low_rank_embeddings",
-)
+# The experiment of each theme that the README names and the first page shows.
+EXAMPLES = {
+    "alignment": "early_alignment",
+    "boolean": "parity",
+    "interpolation": "threshold",
+    "layers": "mode_connectivity",
+    "linear": "deep_linear",
+    "margins": "max_margin",
+    "matrix": "bias_matrix",
+    "neuron_groups": "condensation",
+    "order": "distributional",
+    "orthogonality": "orthogonal",
+    "rank": "low_rank_embeddings",
+    "sensitivity": "grokking",
+    "shortcuts": "slabs",
+    "spectrum": "spectral_bias",
+}
 _TABLE = re.compile(r"(<!-- table: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -81,7 +86,7 @@ def _filled(found: re.Match[str], checked: dict[str, Any]) -> str:
         "contents": _contents,
         "phenomena": _phenomena,
         "gallery": _gallery,
-        "nine": _nine,
+        "pictures": _pictures,
         "ledger": lambda _: literature(),
         "faults": faults,
         "speeds": lambda _: speeds(name),
@@ -94,14 +99,14 @@ def _filled(found: re.Match[str], checked: dict[str, Any]) -> str:
     return f"{found[1]}{table(one)}{found[3]}"
 
 
-def _themes(checked: dict[str, Any]) -> str:
-    """For the README: each experiment leads to its page."""
-    lines = ["| theme | `simbias run …` | claims hold |", "|---|---|---|"]
+def _themes(_: dict[str, Any]) -> str:
+    """For the README: each theme with its size and one of its experiments."""
+    lines = ["| theme | experiments | for example |", "|---|---|---|"]
     for folder in _themes_of_experiments():
-        names = [path.stem for path in sorted(folder.glob("[!_]*.py"))]
         title = f"[{_name(folder)}](docs/{folder.name}/README.md)"
-        shown = ", ".join(f"[`{name}`](docs/{page_of(name)})" for name in names)
-        lines.append(f"| {title} | {shown} | {tally(runs_of(names), checked)} |")
+        size = len([*folder.glob("[!_]*.py")])
+        example = f"`simbias run {EXAMPLES[folder.name]}`"
+        lines.append(f"| {title} | {size} | {example} |")
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -239,15 +244,15 @@ def _gallery(checked: dict[str, Any]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _nine(_: dict[str, Any]) -> str:
-    """Pictures that lead to the pages of their experiments."""
-    themes = {path.stem: path.parent.name for path in EXPERIMENTS.glob("*/[!_]*.py")}
-    image = lambda name: (
-        f'<a href="docs/{page_of(name)}"><img src="docs/{themes[name]}/{name}.png" '
-        f'width="270" alt="{_title(themes[name], name)}"></a>'
+def _pictures(_: dict[str, Any]) -> str:
+    """For the first page: figures, in rows of three, that lead to their pages."""
+    image = lambda theme, name: (
+        f'<a href="{page_of(name)}"><img src="{theme}/{name}.png" '
+        f'width="270" alt="{_title(theme, name)}"></a>'
     )
-    rows = [NINE[i : i + 3] for i in range(0, len(NINE), 3)]
-    cells = ["".join(f"<td>{image(name)}</td>" for name in row) for row in rows]
+    images = [image(theme, name) for theme, name in EXAMPLES.items()]
+    rows = [images[i : i + 3] for i in range(0, len(images), 3)]
+    cells = ["".join(f"<td>{one}</td>" for one in row) for row in rows]
     lines = ["<table>", *(f"<tr>{cell}</tr>" for cell in cells), "</table>"]
     return "".join(f"{line}\n" for line in lines)
 

@@ -23,7 +23,7 @@ from simbias.results import is_finished, open_result
 from simbias.store._root import attributes_of, sealed
 from simbias.store.text import MOST_BYTES, difference, kept, text_fault
 
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "extend.md"
 
 
 def command(*arguments):
@@ -105,7 +105,7 @@ def test_what_new_writes_runs_as_it_is_and_shows_bands(tmp_path, monkeypatch, ca
     assert "<svg" in (out / "figure.svg").read_text()
 
 
-def test_new_overwrites_nothing_and_its_file_is_the_one_of_the_readme(mine, capsys):
+def test_new_overwrites_nothing_and_its_file_is_the_one_of_the_docs(mine, capsys):
     assert command("new", "mine") == command("new", "./mine.py") == 2
     assert "mine.py is there already" in capsys.readouterr().err
     assert mine.read_text() == TEXT
@@ -114,7 +114,7 @@ def test_new_overwrites_nothing_and_its_file_is_the_one_of_the_readme(mine, caps
     assert command("new", "mine.py") == 0
     text = mine.read_text()
     assert text == _new._TEMPLATE.read_text()
-    assert f"```python\n{text}```" in README.read_text()
+    assert f"```python\n{text}```" in PAGE.read_text()
 
 
 def test_a_file_is_run_shared_resumed_drawn_and_checked(mine, tmp_path, capsys):
@@ -505,7 +505,7 @@ def test_a_file_that_is_killed_and_resumed_gives_the_same_bytes(mine, tmp_path):
     words = ["--seeds", "40", "--times", "0", "3000", "--lanes", "2"]
     command_line = [sys.executable, "-m", "simbias", "run", "mine.py", *words]
     environment = {**os.environ, "JAX_PLATFORMS": "cpu"}
-    environment["PYTHONPATH"] = str(README.parent)
+    environment["PYTHONPATH"] = str(ROOT)
     process = subprocess.Popen(
         [*command_line, "--workers", "1", "--out", "killed"], env=environment
     )
@@ -544,7 +544,7 @@ def test_nothing_is_imported_that_is_not_asked_for(tmp_path, words):
         text=True,
         check=True,
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(README.parent)},
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     loaded = {*done.stderr.split()}
     if words in LIGHT:

@@ -171,9 +171,9 @@ def test_more_rows_than_there_are_are_refused_by_name(tmp_path):
         planned(small(make=make, cell={"n": (12, 13)}, final={}))
 
 
-def test_the_example_of_the_readme_runs(tmp_path, monkeypatch):
-    readme = ROOT / "README.md"
-    blocks = readme.read_text().split("```python\n")
+def test_the_example_of_the_docs_runs(tmp_path, monkeypatch):
+    page = ROOT / "docs" / "own.md"
+    blocks = page.read_text().split("```python\n")
     (example,) = (b.split("```")[0] for b in blocks if 'Npz("mine.npz")' in b)
     x = RNG.normal(size=(70, 2))
     saved(tmp_path, x=x, y=x[:, 0], x_test=None, y_test=None)

@@ -1,4 +1,4 @@
-"""Functions of bits that networks have and do not learn."""
+"""Boolean functions: expressed by a network, not learned by training."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""When training stops short of interpolation."""
+"""The optimisation threshold: when training stops short of interpolation."""
 
 import lazy_loader
 

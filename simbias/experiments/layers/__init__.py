@@ -1,4 +1,4 @@
-"""What the layers of a network do, and what their random start is for."""
+"""Layers: which matter, which converge first, and how symmetry breaks."""
 
 import lazy_loader
 

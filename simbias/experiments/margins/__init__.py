@@ -1,4 +1,4 @@
-"""Which margin the limit maximises."""
+"""Maximum margin: which margin the gradient flow maximises."""
 
 import lazy_loader
 

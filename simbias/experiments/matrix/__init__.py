@@ -1,4 +1,4 @@
-"""All biases side by side: when is each observed?"""
+"""Simplicity biases side by side: when each is observed."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Neurons that come together in groups."""
+"""Condensation: neurons gather in a few groups."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""What is learned first."""
+"""Order of learning: what is learned first."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Orthogonal inputs, where the flow can be solved."""
+"""Orthogonal inputs: where the gradient flow can be solved."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""How many directions the weights and the features of a trained network use."""
+"""Low rank of weights and features."""
 
 import lazy_loader
 

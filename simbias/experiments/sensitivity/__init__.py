@@ -1,4 +1,4 @@
-"""How often one bit changes the class."""
+"""Sensitivity: how often one bit changes the class."""
 
 import lazy_loader
 

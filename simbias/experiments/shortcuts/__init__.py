@@ -1,4 +1,4 @@
-"""Simple features at the cost of all others."""
+"""Shortcuts: simple features at the cost of all others."""
 
 import lazy_loader
 

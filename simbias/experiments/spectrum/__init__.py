@@ -1,4 +1,4 @@
-"""Low frequencies before high ones."""
+"""Spectral bias: low frequencies before high ones."""
 
 import lazy_loader
 
