@@ -15,9 +15,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-# Tests read what a person does; those of JSON lines ask for them.
-os.environ["SIMBIAS_PLAIN"] = "1"
-
 # The tests compile more than they compute: XLA leaves its optimisations out, here and
 # in processes that they start, but for folders whose tests compare bits.
 OPTIMISED = ("ensemble", "store", "verbs", "workers")

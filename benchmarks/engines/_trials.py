@@ -224,7 +224,7 @@ def trials(
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix=f"simbias-{result}-") as folder:
         here = {"JAX_PLATFORMS": "cpu", "PYTHONPATH": str(ROOT)}
-        here |= {"SIMBIAS_PLAIN": "1", "SIMBIAS_PACE": str(PACE)}
+        here |= {"SIMBIAS_PACE": str(PACE)}
         cache = os.environ.get("JAX_COMPILATION_CACHE_DIR", f"{folder}/cache")
         here["JAX_COMPILATION_CACHE_DIR"] = cache
         found = Trials(pathlib.Path(folder), options.seeds, {**os.environ, **here})

@@ -52,6 +52,8 @@ _COMMANDS = {
     "doctor": ("doctor.doctor", True),
     "completion": ("completion.completion", False),
 }
+# They take seconds before they have something to say.
+_LOAD_FOR_LONG = ("run", "resume", "worker", "check", "animate")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -198,6 +200,8 @@ def _command(name: str, arguments: list[str]) -> tuple[Any, list[str]]:
     is_cached = NO_CACHE not in arguments
     arguments = [word for word in arguments if word != NO_CACHE]
     if computes:
+        if name in _LOAD_FOR_LONG and not {"-h", "--help"} & {*arguments}:
+            say(f"simbias {simbias.__version__}, loading")
         import jax
         import matplotlib
 
@@ -260,9 +264,8 @@ gs://…, az://… (pip install 'simbias[cloud]').
 `simbias run NAME --help` lists every option of that experiment, `simbias run --help`
 those that all have.
 
-Standard output is for results, standard error for what happens meanwhile.  `run` and
-`resume` write JSON lines, one for each event, where standard output is no terminal, and
-with --json-lines; --plain, or the variable SIMBIAS_PLAIN, has text there as well.
+Standard output is for results, standard error for what happens meanwhile.  With
+--json-lines `run` and `resume` write a line of JSON for each event to standard output.
 
 Compiled programs are kept in a folder of yours (JAX_COMPILATION_CACHE_DIR, or
 XDG_CACHE_HOME/simbias, or ~/.cache/simbias); --no-compile-cache does without.

@@ -24,7 +24,7 @@ from simbias.registry import (
 COMPLETE = "_complete"
 _HERE = pathlib.Path(__file__).parent
 _EVERYWHERE = ("--help", "--debug", "--no-compile-cache")
-_LINES = ("--json-lines", "--plain")
+_LINES = ("--json-lines",)
 _SHELLS = ("bash", "zsh", "fish")
 _OF_RUN = (
     *("preset", "config", "data", "seeds", "times", "final-time", "keep", "dtype"),

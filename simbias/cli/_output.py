@@ -1,4 +1,4 @@
-"""What `run` and `resume` tell a program: JSON lines on standard output.
+"""What `run` and `resume` tell a program with --json-lines, on standard output.
 
 One line for each event, an object with `event` and `seconds` since the command began:
 
@@ -17,7 +17,6 @@ goes to standard error, whatever standard output is.
 
 import contextvars
 import json
-import os
 import sys
 import time
 from typing import Any
@@ -25,7 +24,7 @@ from typing import Any
 from simbias.cli._streams import drop
 from simbias.cli._terminal import say
 
-JSON_LINES, PLAIN = "--json-lines", "--plain"
+JSON_LINES = "--json-lines"
 _SPEAK = ("run", "resume")
 # When the command began; None where text is written.
 _BEGAN: contextvars.ContextVar[float | None] = contextvars.ContextVar(
@@ -36,24 +35,16 @@ _BEGAN: contextvars.ContextVar[float | None] = contextvars.ContextVar(
 def choose(arguments: list[str]) -> list[str]:
     """Settle whether to write lines, and the arguments without what asks for it.
 
-    Commands that write none keep those words, and refuse them.
+    Commands that write none keep that word, and refuse it.
     """
-    name = next((word for word in arguments if word not in (JSON_LINES, PLAIN)), "")
+    name = next((word for word in arguments if word != JSON_LINES), "")
     if name not in _SPEAK:
         _BEGAN.set(None)
         return arguments
-    rest = [word for word in arguments if word not in (JSON_LINES, PLAIN)]
-    is_asked = JSON_LINES in arguments
-    is_plain = PLAIN in arguments or bool(os.environ.get("SIMBIAS_PLAIN"))
-    is_read = not is_plain and not sys.stdout.isatty()
+    rest = [word for word in arguments if word != JSON_LINES]
     has_help = bool({"-h", "--help"} & {*rest})
-    writes = not has_help and (is_asked or is_read)
+    writes = JSON_LINES in arguments and not has_help
     _BEGAN.set(time.monotonic() if writes else None)
-    if writes and not is_asked:
-        say(
-            "simbias: standard output is no terminal and gets JSON lines; text with "
-            f"{PLAIN}."
-        )
     return rest
 
 

@@ -6,6 +6,7 @@ import sys
 import pytest
 from small import PlainDescent, small
 
+import simbias
 from simbias import cli
 from simbias.cli import _output, _progress
 from simbias.cli._progress import ProgressReporter, estimate
@@ -98,40 +99,39 @@ def test_a_process_that_gets_no_memory_says_so_without_a_traceback(monkeypatch, 
     assert "simbias: error: this process gets no more memory" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("word", ["--json-lines", "--plain"])
-def test_a_command_that_writes_no_lines_refuses_to_be_asked_for_them(word, capsys):
+def test_a_command_that_writes_no_lines_refuses_to_be_asked_for_them(capsys):
     with pytest.raises(SystemExit) as leaving:
-        cli.exit_code(["list", word])
+        cli.exit_code(["list", "--json-lines"])
     assert leaving.value.code == 2
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.parametrize("is_terminal", [True, False])
 @pytest.mark.parametrize(
-    ("arguments", "is_terminal", "plain", "is_lines"),
+    ("arguments", "is_lines"),
     [
-        (["run", "x"], True, "", False),
-        (["run", "x"], False, "", True),
-        (["run", "x"], False, "1", False),
-        (["run", "x", "--plain"], False, "", False),
-        (["run", "x", "--json-lines"], True, "1", True),
-        (["resume", "x"], False, "", True),
-        (["run", "x", "--help"], False, "", False),
-        (["list"], False, "", False),
-        (["check", "x"], False, "", False),
-        ([], False, "", False),
+        (["run", "x"], False),
+        (["run", "x", "--json-lines"], True),
+        (["resume", "x"], False),
+        (["resume", "--json-lines", "x"], True),
+        (["run", "x", "--help", "--json-lines"], False),
+        (["check", "x"], False),
+        ([], False),
     ],
 )
-def test_lines_are_for_pipes_unless_text_is_asked_for(
-    arguments, is_terminal, plain, is_lines, monkeypatch, capsys
-):
-    monkeypatch.setenv("SIMBIAS_PLAIN", plain)
+def test_lines_are_for_those_who_ask(arguments, is_terminal, is_lines, monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal, raising=False)
     rest = _output.choose(arguments)
-    assert not {"--plain", "--json-lines"} & {*rest}
+    assert "--json-lines" not in rest
     assert _output.is_lines() == is_lines
-    is_told = is_lines and "--json-lines" not in arguments
-    assert ("gets JSON lines" in capsys.readouterr().err) == is_told
     _output.choose([])
+
+
+def test_what_loads_for_seconds_says_so_before_it_does(monkeypatch, capsys):
+    quick = "list_experiments.list_experiments"
+    monkeypatch.setitem(cli._COMMANDS, "run", (quick, True))
+    assert cli.exit_code(["run"]) == 0
+    assert capsys.readouterr().err == f"simbias {simbias.__version__}, loading\n"
 
 
 def test_the_bar_says_which_of_the_shapes_is_compiled(monkeypatch, capsys):
