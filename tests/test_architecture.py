@@ -154,6 +154,7 @@ def test_the_docstring_of_simbias_names_all_that_it_exports():
     assert {*simbias.__all__} <= said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "first",
     [

@@ -67,13 +67,13 @@ def told(page: pathlib.Path, put: Put, *kinds: str) -> None:
             run(block, namespace, put)
 
 
-@pytest.mark.slow
+@pytest.mark.docs
 @pytest.mark.parametrize("page", pages_with(""), ids=NAME)
 def test_the_blocks_of_a_page_run_in_order(page, folder):
     told(page, folder, "")
 
 
-@pytest.mark.slow
+@pytest.mark.docs
 @pytest.mark.parametrize("page", pages_with("planned"), ids=NAME)
 def test_the_options_of_what_takes_hours_are_right(page, folder):
     told(page, folder, "planned")

@@ -71,6 +71,7 @@ def test_the_derivative_at_zero_sets_the_clock():
         assert jax.grad(loss)(zero, one, jnp.ones(1))[0, 0] == slope
 
 
+@pytest.mark.slow
 def test_the_logarithm_of_cross_entropy_is_that_of_any_targets():
     f = jnp.asarray(RNG.normal(size=(9, 3)))
     weight = jnp.asarray([1.0] * 7 + [0.0] * 2)
@@ -95,6 +96,7 @@ def test_two_outputs_are_one_of_the_logarithm_of_logistic():
     assert losses.log_cross_entropy(pair, y, ONES) == pytest.approx(float(one))
 
 
+@pytest.mark.slow
 def test_the_logarithm_of_cross_entropy_goes_on_where_the_loss_underflows():
     f = jnp.asarray([[2000.0, 0.0, -5.0], [0.0, 1000.0, 0.0]])
     y, ones = jnp.eye(3)[jnp.asarray([0, 1])], jnp.ones(2)

@@ -8,6 +8,7 @@ from tree import ROOT
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
+@pytest.mark.slow
 def test_every_page_is_current(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     from pages import pages  # pyright: ignore

@@ -45,6 +45,7 @@ PLANNED = [
 ]
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(("name", "preset"), PLANNED)
 def test_every_experiment_can_be_planned_at_every_preset(name, preset):
     experiment = experiments()[name].experiment(preset)
@@ -203,10 +204,31 @@ LONGEST = (
     "xor_clusters",
     "xor_four_neurons",
 )
+# The shortest of its theme, part of the default run.
+FIRST = (
+    "distributional_linear",
+    "extremal_count",
+    "low_dim_inputs",
+    "low_rank_regression",
+    "parity_sparse",
+    "random_design",
+    "sensitivity_training",
+    "spectral_optimisers",
+    "spurious_minimum",
+    "symmetry_breaking",
+)
+
+
+def marks_of(name: str) -> list[pytest.MarkDecorator]:
+    if name in FIRST:
+        return []
+    return [pytest.mark.long if name in LONGEST else pytest.mark.smoke]
+
+
 SMALL = [
     pytest.param(
         *(name, variant),
-        marks=[pytest.mark.long] * (run_name(name, variant) in LONGEST),
+        marks=marks_of(run_name(name, variant)),
         id=run_name(name, variant),
     )
     for name in EXPERIMENTS
@@ -247,7 +269,6 @@ FEW_SEEDS = (
 )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "variant"), SMALL)
 def test_every_experiment_runs_small_and_draws_its_figure(name, variant, monkeypatch):
     from simbias.verbs.simulate import simulate

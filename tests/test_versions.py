@@ -116,6 +116,7 @@ def test_the_exact_flow_asks_nothing_of_what_its_controller_remembers(monkeypatc
     assert proposals() == expected
 
 
+@pytest.mark.slow
 def test_gradient_flow_asks_nothing_of_what_its_controller_remembers(monkeypatch):
     data = gaussian_teacher(jax.random.key(0), n=5, d=2, sigma=0.1, n_test=1)
     network = balanced(jax.random.key(1), m=3, d=2, scale=0.1, activation="tanh")

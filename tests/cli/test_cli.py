@@ -148,6 +148,7 @@ def test_every_argument_of_make_is_an_option(name, capsys):
         assert f"--cell.{key.replace('_', '-')} " in text
 
 
+@pytest.mark.process
 def test_an_optimiser_without_a_text_is_named_and_stays(tmp_path, capsys):
     small = ("--preset", "smoke", "--seeds", "1", "--times", "0", "0.1")
     assert run("run", "low_rank_weights", *small, "--out", str(tmp_path / "a")) == 0
@@ -157,7 +158,6 @@ def test_an_optimiser_without_a_text_is_named_and_stays(tmp_path, capsys):
     assert "normalised" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_run_leaves_a_store_a_figure_claims_and_the_configuration(tmp_path, capsys):
     out = tmp_path / "run"
     assert run("run", "threshold", *SMALL, "--out", str(out)) == 0
@@ -190,6 +190,7 @@ def test_run_leaves_a_store_a_figure_claims_and_the_configuration(tmp_path, caps
     assert before == {p: p.stat().st_mtime_ns for p in out.rglob("*")}
 
 
+@pytest.mark.process
 def test_what_cannot_be_written_is_named_as_the_person_knows_it(tmp_path, capsys):
     out = tmp_path / "run"
     (out / "claims.json").mkdir(parents=True)
@@ -203,6 +204,7 @@ def test_what_cannot_be_written_is_named_as_the_person_knows_it(tmp_path, capsys
     assert f"Is a directory: {out / 'config.json'}" in capsys.readouterr().err
 
 
+@pytest.mark.process
 def test_a_toml_file_has_the_keys_of_the_command_line(tmp_path):
     file = tmp_path / "small.toml"
     file.write_text(
@@ -361,6 +363,7 @@ def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path, capsys):
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
 
 
+@pytest.mark.process
 def test_check_prints_claims_as_json(capsys):
     run("check", "random_design", "--preset", "smoke", "--json", "-")
     out, err = capsys.readouterr()
@@ -430,7 +433,6 @@ def test_chance_is_counted_for_claims_that_have_an_interval():
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_interrupting_leaves_a_readable_store(tmp_path):
     out = tmp_path / "run"
     command = [sys.executable, "-m", "simbias", "run", "threshold", "--out", str(out)]

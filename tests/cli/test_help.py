@@ -32,6 +32,7 @@ def test_help_is_said_again_without_the_experiment(folder, capsys, monkeypatch):
     assert said(capsys) == first
 
 
+@pytest.mark.process
 def test_help_imports_no_jax_once_it_is_known(folder, capsys, monkeypatch):
     code = (
         "import contextlib, sys; from simbias.cli import main\n"

@@ -86,6 +86,7 @@ def test_who_compiles_is_not_waited_for_and_what_moves_is_saved(
     xr.testing.assert_identical(open_result(store), simulate(TWO_SHAPES))
 
 
+@pytest.mark.process
 def test_without_a_store_nobody_is_waited_for_either(endless):
     def pressed():
         endless.begun.wait(30)
@@ -191,7 +192,7 @@ main()
 """
 
 
-@pytest.mark.slow
+@pytest.mark.process
 def test_the_command_ends_at_once_while_it_compiles_and_says_so(tmp_path):
     out = tmp_path / "run"
     program = ["-c", COMPILES_FOR_EVER]

@@ -36,6 +36,7 @@ def lines(text):
     return [json.loads(line) for line in text.splitlines()]
 
 
+@pytest.mark.process
 def test_a_run_is_lines_of_json_and_resume_says_it_again(tmp_path, capsys):
     out = str(tmp_path / "run")
     assert cli.exit_code(["run", *SMALL, "--out", out, "--json-lines"]) == 0

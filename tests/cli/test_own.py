@@ -80,7 +80,7 @@ def recipe(run):
     return attributes_of(root)["recipe"]
 
 
-@pytest.mark.slow
+@pytest.mark.process
 def test_what_new_writes_runs_as_it_is_and_shows_bands(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert command("new", "waves") == 0
@@ -117,6 +117,7 @@ def test_new_overwrites_nothing_and_its_file_is_the_one_of_the_docs(mine, capsys
     assert f"```python\n{text}```" in PAGE.read_text()
 
 
+@pytest.mark.process
 def test_a_file_is_run_shared_resumed_drawn_and_checked(mine, tmp_path, capsys):
     """Network, flow, data and measure are the file's own."""
     out = tmp_path / "out"
@@ -164,6 +165,7 @@ def test_a_run_whose_fields_had_other_names_is_gone_on_with(begun, mine):
     assert simbias.initial(ds, experiment, slope=2.0)[0].x.shape == (5, 1)
 
 
+@pytest.mark.process
 def test_figure_and_claims_may_be_left_out(mine, capsys):
     mine.write_text(TEXT[: TEXT.index("def figure")])
     assert command("run", "mine.py", "--out", "run") == 0
@@ -224,6 +226,7 @@ def test_a_submitted_text_that_differs_is_refused_before_a_job_is_made(
     assert not (begun / "jobs").exists()
 
 
+@pytest.mark.process
 @pytest.mark.filterwarnings("ignore:.*is computed again")
 def test_a_finished_run_is_drawn_and_judged_by_a_changed_file(finished, mine, capsys):
     """`run` would show old numbers under a new text: it refuses."""
@@ -246,6 +249,7 @@ def test_a_finished_run_is_drawn_and_judged_by_a_changed_file(finished, mine, ca
     assert "is not the text" in capsys.readouterr().err
 
 
+@pytest.mark.process
 def test_runs_kept_by_check_are_of_one_text_too(mine, capsys):
     for file in ("once.json", "again.json"):
         assert command("check", "mine.py", "--out", "checks", "--json", file) == 0
@@ -403,6 +407,7 @@ def test_an_error_in_a_file_is_shown_at_its_line(mine, capsys, text, parts):
     assert not pathlib.Path("run").exists()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("text", "part"),
     [
@@ -421,6 +426,7 @@ def test_what_a_file_shows_is_checked_and_its_run_is_kept(
     assert command("resume", finished, "mine.py") == 0
 
 
+@pytest.mark.process
 def test_lists_arrays_and_arguments_without_annotation_run(mine, tmp_path):
     text = TEXT.replace("slope: float = 1.0", "slope=1.0")
     text = text.replace('"slope": (1.0, 2.0)', '"slope": [1.0, 2.0]')
@@ -430,6 +436,7 @@ def test_lists_arrays_and_arguments_without_annotation_run(mine, tmp_path):
     assert ds["learnt"].sizes == {"slope": 2, "seed": 3, "time": 2}
 
 
+@pytest.mark.process
 def test_parts_have_files_of_their_own(mine, tmp_path):
     mine.write_text(
         TEXT.replace("slope: float = 1.0", "slope: float = 1.0, law: str = 'a'")
@@ -474,6 +481,7 @@ def zoo(tmp_path, monkeypatch):
     sys.modules.pop("zoo_lines", None)
 
 
+@pytest.mark.process
 def test_a_package_brings_experiments_of_its_own(zoo, tmp_path, capsys):
     assert command("list") == 0
     out = capsys.readouterr().out

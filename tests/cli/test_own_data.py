@@ -75,6 +75,7 @@ def test_what_else_is_known_of_the_law_is_taken_from_the_file(tmp_path):
     np.testing.assert_array_equal(data.features, np.eye(3))
 
 
+@pytest.mark.process
 def test_a_file_and_a_network_make_an_experiment(tmp_path):
     make = DrawnFrom(Npz(saved(tmp_path)), equinox_network)
     measures = {"risk": Risk(), "test_risk": TestRisk()}
@@ -171,6 +172,7 @@ def test_more_rows_than_there_are_are_refused_by_name(tmp_path):
         planned(small(make=make, cell={"n": (12, 13)}, final={}))
 
 
+@pytest.mark.process
 def test_the_example_of_the_docs_runs(tmp_path, monkeypatch):
     page = ROOT / "docs" / "own.md"
     blocks = page.read_text().split("```python\n")
@@ -194,6 +196,7 @@ CELL = ["--cell.n", "4", "8", "--cell.scale", "1", "--cell.start", "0"]
 OWN = [*SHARED, *CELL]
 
 
+@pytest.mark.process
 def test_an_experiment_runs_on_a_sample_of_the_users_own(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     saved(tmp_path)

@@ -130,6 +130,7 @@ def test_two_runs_are_set_beside_each_other(folder, capsys):
     assert "two runs" in (folder / said).read_text()
 
 
+@pytest.mark.process
 def test_runs_of_two_files_are_set_beside_each_other(folder, capsys):
     (folder / "other.py").write_text(TEXT.replace("Mine: a walk", "Other: a way"))
     assert command("run", "other.py", "--out", "second") == 0
@@ -324,6 +325,7 @@ def test_what_goes_wrong_is_told_and_the_server_goes_on(server):
     assert asked(server)[0].status == 200
 
 
+@pytest.mark.process
 def test_a_run_is_watched_until_it_is_deleted_or_replaced(folder):
     watched = Watched(open_store("run/run.zarr"), "mine.py", False)
     state = watched.state()
@@ -337,6 +339,7 @@ def test_a_run_is_watched_until_it_is_deleted_or_replaced(folder):
     assert "cannot be read any more" in watched.state()["gone"]
 
 
+@pytest.mark.process
 def test_a_run_that_has_begun_has_a_page_without_claims(folder):
     assert command("run", "mine.py", "--out", "begun", "--workers", "0") == 0
     watched = Watched(open_store("begun/run.zarr"), "mine.py", False)
@@ -352,6 +355,7 @@ def test_a_run_that_has_begun_has_a_page_without_claims(folder):
     assert 'id="claims"' in watched.page()
 
 
+@pytest.mark.process
 def test_ctrl_c_ends_watching_and_nothing_else(folder):
     line = [sys.executable, "-m", "simbias", "watch", "run", "mine.py"]
     paths = [str(ROOT), os.environ.get("PYTHONPATH")]
@@ -371,6 +375,7 @@ def test_ctrl_c_ends_watching_and_nothing_else(folder):
     assert before == {p: p.stat().st_mtime_ns for p in folder.rglob("*")}
 
 
+@pytest.mark.process
 def test_the_page_beside_a_run_ends_with_it(folder, capsys):
     assert command("run", "mine.py", "--out", "begun", "--workers", "0") == 0
     capsys.readouterr()

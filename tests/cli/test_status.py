@@ -47,6 +47,7 @@ def of_status(store, capsys, *words):
     return capsys.readouterr().out
 
 
+@pytest.mark.process
 def test_a_run_is_shown_from_its_beginning_to_its_end_and_nothing_is_written(
     begun, capsys
 ):

@@ -15,6 +15,8 @@ from simbias.cli import _is_of_interrupt
 from simbias.ensemble.bar import Bar
 from simbias.verbs.simulate import simulate
 
+pytestmark = pytest.mark.process
+
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX")
 
 RUN = ["three_points", "--preset", "smoke", "--flow.name", "descent"]
@@ -43,7 +45,6 @@ def test_a_command_without_a_stream_ends_with_its_code(streams, code, tmp_path):
     assert simbias(["status", str(tmp_path)], streams).returncode == 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("streams", [NONE, "2>/dev/full"])
 def test_a_run_without_streams_is_computed_and_saved(streams, tmp_path):
     out = tmp_path / "run"
@@ -55,7 +56,6 @@ def test_a_run_without_streams_is_computed_and_saved(streams, tmp_path):
     assert "error" not in told.stdout
 
 
-@pytest.mark.slow
 def test_a_worker_without_streams_does_its_work(tmp_path):
     out = tmp_path / "run"
     simbias(["run", *RUN, "--out", str(out), "--workers", "0"])
@@ -108,7 +108,6 @@ def until(is_so, process):
         time.sleep(0.1)
 
 
-@pytest.mark.slow
 def test_ctrl_c_many_times_at_once_ends_quietly_with_an_intact_store(tmp_path):
     out = tmp_path / "run"
     endless = [*RUN, "--times", "0", "1e9", "--out", str(out)]

@@ -53,7 +53,6 @@ def test_what_is_wrong_is_named_before_anything_is_started(
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_workers_of_this_machine_finish_a_run_that_was_only_prepared(
     tmp_path, monkeypatch, capsys
 ):

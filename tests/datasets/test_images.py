@@ -11,6 +11,7 @@ from simbias.datasets.vision.images import images
 KEY = jax.random.key(0)
 
 
+@pytest.mark.slow
 def test_digits_are_those_of_scikit_learn_each_once():
     data = images(KEY, n=1200, n_test=597)
     for sample, part in zip((data, data.test), digits(), strict=True):
@@ -54,6 +55,7 @@ def test_label_noise_is_of_its_share_and_the_mean_knows_it():
     np.testing.assert_allclose(np.abs(signs.mean), 0.4)
 
 
+@pytest.mark.slow
 def test_permuted_pixels_are_the_same_ones_elsewhere():
     plain = images(KEY, n=50, source="dead_leaves")
     mixed = images(KEY, n=50, source="dead_leaves", permuted=True)
@@ -84,6 +86,7 @@ def test_dead_leaves_have_one_hue_law_and_shapes_of_equal_area():
         assert 0.5 < same < 0.9
 
 
+@pytest.mark.slow
 def test_files_that_are_published_are_read(tmp_path):
     write_mnist(tmp_path)
     data = images(

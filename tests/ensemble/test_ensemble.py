@@ -31,6 +31,8 @@ from simbias.validation.cell_value import checked_value
 from simbias.validation.factorisations import may_hang
 from simbias.verbs.simulate import simulate, solve
 
+pytestmark = pytest.mark.bits
+
 
 def drawn_from(experiment, cell, key):
     return draw(maker(experiment), cell.sizes, cell.numbers, key)

@@ -24,6 +24,8 @@ from simbias.networks.two_layer_init import balanced
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.verbs.simulate import simulate
 
+pytestmark = pytest.mark.bits
+
 SANE, WRONG = (0, 1), (2, 3, 4, 5)
 
 

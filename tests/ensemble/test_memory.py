@@ -75,6 +75,7 @@ def test_the_memory_of_a_lane_is_within_a_quarter_of_what_is_reserved(
     assert memory.bytes_per_lane(plan.groups[0]) * width == pytest.approx(total, 0.25)
 
 
+@pytest.mark.bits
 def test_the_memory_of_a_run_counts_what_drawing_takes():
     plan = planned(Descent(batch=10), n=2000, m=5, d=200)
     cell = plan.grid.cells[0]
@@ -130,7 +131,6 @@ def test_equations_are_counted_inside_loops_and_branches_too():
     assert equations(looped, 1.0) > equations(twice, 1.0) + 1
 
 
-@pytest.mark.slow
 def test_a_flow_that_says_its_equations_says_about_as_many_as_there_are(monkeypatch):
     plan = planned_relu(100)
     said = compile_memory._equations(plan, plan.groups[0])

@@ -1,6 +1,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from small import small
 
 from simbias.core import Status
@@ -12,6 +13,8 @@ from simbias.ensemble.plan import make_plan
 from simbias.ensemble.programs import Programs
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.verbs.simulate import simulate
+
+pytestmark = pytest.mark.bits
 
 
 def test_a_round_ends_with_about_the_seconds_it_should_take():

@@ -17,6 +17,8 @@ from simbias.results import open_result
 from simbias.verbs.initial import initial
 from simbias.verbs.simulate import simulate
 
+pytestmark = pytest.mark.bits
+
 
 def make(key, *, n: int = 4, m: int = 3, scale: float = 0.1):
     """A sample whose rows do not depend on n, and a network."""

@@ -19,6 +19,8 @@ from simbias.measures import Amplitudes, NeuronWeights
 from simbias.networks import balanced
 from simbias.theory.extremal_vectors import extremal_vectors
 
+pytestmark = pytest.mark.process
+
 TIMES = tuple(0.1 * i for i in range(16))
 
 

@@ -63,6 +63,7 @@ def aggregated_by(position, length=0.0):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [0.0, 1e-8])
 def test_a_ray_drives_the_others_as_all_of_it_does(spread):
     position = position_of(*network(spread, spread, spread), sample())
@@ -88,6 +89,7 @@ def test_a_ray_drives_the_others_as_all_of_it_does(spread):
     assert int(jnp.sum(lengths > 0)) == 3
 
 
+@pytest.mark.slow
 def test_who_is_led_is_where_it_was_if_nobody_moves():
     spreads = 1e-8, 1e-3, 0.0
     position = position_of(*network(*spreads), sample())
@@ -111,6 +113,7 @@ def test_who_is_led_is_where_it_was_if_nobody_moves():
     assert jnp.max(jnp.abs(unit[:PER] - unit[:1])) < 1e-14
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-9, 1e9])
 def test_tiny_weights_are_parallel_only_if_they_are_beside_large_ones(scale):
     w, a = network(0.0, 1e-3)
@@ -135,6 +138,7 @@ def test_output_weights_that_are_held_do_not_move():
     np.testing.assert_array_equal(back.a, position.a)
 
 
+@pytest.mark.slow
 def test_none_of_a_bundle_turns_further_than_is_said():
     rng = np.random.default_rng(2)
     for spread in (1e-4, 1e-2):
@@ -182,6 +186,7 @@ def test_a_bundle_holds_only_if_all_of_it_is_pushed_back():
     assert {(True, True), (False, False)} <= seen
 
 
+@pytest.mark.slow
 def test_without_room_for_all_classes_nobody_leads():
     rng = np.random.default_rng(0)
     w = jnp.asarray(rng.standard_normal((PER * ROOM, D)))
@@ -253,6 +258,7 @@ def end(network, data, time):
     return flow_on(network, data)
 
 
+@pytest.mark.slow
 def test_a_tiny_neuron_beside_a_class_keeps_its_product_with_it():
     """wᵢ·wⱼ − aᵢaⱼ of two neurons of one pattern is constant along the flow."""
     w = np.full((256, 1), 1e-3)

@@ -58,6 +58,7 @@ def _batches_of(flow, *, n=6, times=(0.0, 1.0, 2.0, 3.0, 4.0), cell=(), fresh=Tr
     return simulate(experiment)["w"]
 
 
+@pytest.mark.slow
 def test_rows_with_replacement_are_uniform_and_independent():
     flow = Descent(rate=1.0, batch=1, sampling="replacement")
     w = _batches_of(flow, times=tuple(np.arange(0.0, 601.0)))
@@ -93,6 +94,7 @@ def test_fresh_rows_come_from_the_law():
     assert np.var(steps) == pytest.approx(1 / 3, rel=0.2)
 
 
+@pytest.mark.slow
 def test_branches_share_all_before_the_fork_and_nothing_after():
     flow = Descent(rate=1.0, batch=1, fork=3)
     w = _batches_of(flow, n=8, times=tuple(np.arange(0.0, 12.0)),
@@ -110,6 +112,7 @@ def test_branches_share_all_before_the_fork_and_nothing_after():
     )
 
 
+@pytest.mark.slow
 def test_clipping_cuts_the_norm_of_the_gradient():
     free = _batches_of(Descent(rate=1.0, batch=1)).diff("time")
     cut = _batches_of(Descent(rate=1.0, batch=1, clip=4.0)).diff("time")

@@ -41,6 +41,7 @@ def above(w, data):
     return w @ data.normal.T > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1.0, 1e-200])
 def test_every_neuron_is_made_of_its_representatives(scale):
     w, a = neurons(scale=scale)
@@ -56,6 +57,7 @@ def test_every_neuron_is_made_of_its_representatives(scale):
         assert np.max(apart / size[:, None]) < 1e-13
 
 
+@pytest.mark.slow
 def test_they_drive_all_others_as_the_neurons_do():
     w, a = neurons()
     data, sliding = sample(), no_sliding(w, D)
@@ -82,6 +84,7 @@ def test_a_direction_of_all_neurons_has_its_length_in_those_that_stand_for_them(
     assert norm(*basis.down(w.T, a.T)) == pytest.approx(norm(w, a), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tiny", [1e-3, 1e-9, 1e-30])
 def test_an_axis_too_small_to_be_known_has_its_velocity_from_the_start(tiny):
     """Neurons of one direction, and a tiny one of another beside them."""

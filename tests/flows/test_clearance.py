@@ -92,6 +92,7 @@ def course_of(data, turn, seed=0):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_neurons_without_pins_need_one_slot(seed):
     trajectory, step = course_of(problem(), 1.0, seed)

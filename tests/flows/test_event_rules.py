@@ -75,6 +75,7 @@ def constant(data, pull):
     return StepData(data, pull, pull, jnp.asarray(1.0), 0.0, jnp.asarray(1e-5))
 
 
+@pytest.mark.slow
 def test_the_gain_of_speed_at_a_plane_is_linear_in_time_as_the_residuals_are():
     data = sample([[1.0, 0.0], [0.0, 2.0]])
     rng = np.random.default_rng(0)
@@ -136,6 +137,7 @@ def test_the_share_in_a_span_is_that_of_the_orthogonal_projection(width):
         np.testing.assert_allclose(share, expected, atol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1)])
 def test_a_sliding_neuron_crosses_the_concave_plane_of_those_it_meets(order):
     order = np.asarray(order)
@@ -181,6 +183,7 @@ def test_a_neuron_that_stays_ends_at_the_plane_and_the_way_back_is_counted(
     assert [int(c.crossings[0]) for c in (after, again)] == [0, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_a_plane_is_slid_on_whichever_way_it_points(sign):
     # Free of x₁ the neuron rises at speed 1, above at 1 − 2: it slides.

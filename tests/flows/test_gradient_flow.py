@@ -190,6 +190,7 @@ def diffrax_solution(solver, net, data, time, dt0):
     return jax.tree.map(lambda v: v[0], solution.ys), solution.stats["num_steps"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "solver",
     [diffrax.Tsit5(), diffrax.Kvaerno5()],
@@ -366,6 +367,7 @@ def test_a_failing_member_leaves_its_companions_their_bits():
     assert_same_bits(*(jax.tree.map(lambda v: v[others], s) for s in (good, mixed)))
 
 
+@pytest.mark.slow
 def test_an_overflow_inside_a_step_is_a_rejected_step():
     net, data = network("quadratic", scale=10.0), sample()
     careful = run(GradientFlow(rtol=1e-9, dt0=1e-9), net, data, 1.0)
@@ -434,6 +436,7 @@ def test_rest_does_not_hang_on_the_scale_of_the_weights_or_of_time():
     assert ends[0] == pytest.approx(ends[1], rel=0.5)  # looked at when t is ×1.5
 
 
+@pytest.mark.slow
 def test_a_network_that_still_moves_at_a_large_scale_is_not_at_rest():
     data, net = sample(), toy_network("tanh", scale=300.0)
     ended = run(GradientFlow(rest=1e-3), net, data, 1e6)

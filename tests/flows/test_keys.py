@@ -73,6 +73,7 @@ def test_the_noise_of_a_member_hangs_on_the_key_that_the_user_gave_too():
     assert np.all(weights(one.network) != weights(other.network))
 
 
+@pytest.mark.slow
 def test_noise_of_two_members_is_not_correlated():
     plain = weights(run(optax.sgd(0.1), steps=1).network)
     kicks = [
@@ -98,6 +99,7 @@ def test_a_member_that_is_saved_and_resumed_draws_the_same_noise():
     )
 
 
+@pytest.mark.slow
 def test_seeds_of_a_run_have_their_own_noise_whoever_else_runs(tmp_path):
     flow = Descent(optimiser=add_noise(3))
     few = small(flow=flow, cell={"n": 6}, seeds=2, times=(0.0, 4.0), keep=(4.0,))

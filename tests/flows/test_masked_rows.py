@@ -90,6 +90,7 @@ def test_the_change_of_a_moment_is_the_share_of_both_its_ends():
     np.testing.assert_allclose(got, [1.0, 0.0, 0.0], atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("towards", [1.0, -1.0])
 def test_a_neuron_without_pull_on_a_plane_starts_on_a_side_that_no_order_decides(
     towards,

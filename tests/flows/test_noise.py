@@ -111,6 +111,7 @@ def backtracking():
     return optax.scale_by_backtracking_linesearch(max_backtracking_steps=8)
 
 
+@pytest.mark.slow
 def test_a_member_draws_the_same_alone_and_beside_others():
     flow, keys = traced(Descent(rate=0.1, batch=5)), jax.random.split(KEY, 3)
 

@@ -83,6 +83,7 @@ def assert_same(alone, together, scale, rtol=1e-4):
         np.testing.assert_allclose(one, other, atol=rtol * np.abs(other).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("inputs", "time"), [(generic, 6), (mirrored, 3), (flat, 6)])
 def test_neurons_alone_go_where_they_go_together_at_a_tenth_of_the_cost(inputs, time):
     network, data = problem(inputs)
@@ -195,6 +196,7 @@ def test_many_planes_in_one_stride_lead_where_they_lead_one_by_one(monkeypatch):
     assert errors[1] < 1e-5
 
 
+@pytest.mark.slow
 def test_what_begins_at_1e_270_waits_no_longer_than_what_begins_at_1e_3():
     rate, evaluations = 0.0, []
     for scale in (1e-3, 1e-30, 1e-270):
@@ -211,6 +213,7 @@ def test_what_begins_at_1e_270_waits_no_longer_than_what_begins_at_1e_3():
     assert max(evaluations) < 1.5 * evaluations[0] + 20
 
 
+@pytest.mark.slow
 def test_neurons_with_larger_input_than_output_weights_are_followed_together():
     network, data = problem(generic)
     network = eqx.tree_at(lambda net: net.a, network, network.a / 2)
@@ -246,6 +249,7 @@ def test_one_in_a_lane_does_not_see_that_others_are_followed_together():
     np.testing.assert_array_equal(both[0], alone[0])
 
 
+@pytest.mark.slow
 def test_what_neurons_alone_are_not_known_to_do_is_refused_where_it_is_asked_for():
     network, data = problem(generic)
     held = TwoLayer(network.w, network.a, None, network.activation, frozen=("a",))

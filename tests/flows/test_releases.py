@@ -59,6 +59,7 @@ def travelled(rest, now):
     return LENGTH / 2 * now**2 / (rest + now)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plane", [0, 1])
 def test_a_pin_that_lets_go_upwards_is_active_and_as_far_as_it_would_be(plane):
     # Below 1, above 1 − 0.4; before it was −0.2 above.

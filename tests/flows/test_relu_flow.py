@@ -115,6 +115,7 @@ def euler(x, y, w, a, time, step, slope=0.0, is_logistic=False):
 X = np.array([[1.0, 0.0], [1.0, 1.0]])
 
 
+@pytest.mark.slow
 def test_neuron_crosses_where_the_speed_keeps_its_sign():
     # Beyond it x₂ drives too, D = (1, 0) + (1, 1).
     state = flowed(network([[TINY, -2 * TINY]], [TINY]), sample(X, [2.0, 2.0]), 1.0)
@@ -136,6 +137,7 @@ def test_neuron_slides_where_both_sides_push_it_back():
     assert abs(state.network.w[0, :2] @ X[1]) < 1e-12 * TINY
 
 
+@pytest.mark.slow
 def test_leaky_neuron_slides_with_its_own_subgradient():
     # Logistic loss: r = −y/4. s = 0.1, x₁ = (4, 0), x₂ = (3.2, 3.2), y₂ = −1: before
     # the plane D = (1, 0) − 0.08 (1, 1); D·(1, 1) = 0.84 inactive, −0.6 active.
@@ -224,6 +226,7 @@ def test_agrees_with_tiny_steps(loss, slope):
     assert np.median(distance(weights(state), reference)) < 2e-4
 
 
+@pytest.mark.slow
 def test_the_smallest_start_is_followed_like_a_small_one():
     x, y, w, a = random_problem(5)
     ends, costs = [], []
@@ -237,6 +240,7 @@ def test_the_smallest_start_is_followed_like_a_small_one():
     assert max(costs) == min(costs)
 
 
+@pytest.mark.slow
 def test_error_falls_with_the_tolerance_at_little_more_cost():
     x, y, w, a = random_problem(1)
     run = lambda rtol: flowed(network(w, a), sample(x, y), 15.0, rtol=rtol)
@@ -269,6 +273,7 @@ def test_balance_is_conserved_and_the_loss_never_rises(loss):
     assert np.max(np.abs(a**2 - (w**2).sum(1)) / (a**2 + (w**2).sum(1))) < 1e-9
 
 
+@pytest.mark.slow
 def test_order_of_neurons_and_of_samples_does_not_matter():
     x, y, w, a = random_problem(3)
     rng = np.random.default_rng(0)
@@ -279,6 +284,7 @@ def test_order_of_neurons_and_of_samples_does_not_matter():
     assert np.max(relative(two, one[j])) < 1e-9
 
 
+@pytest.mark.slow
 def test_signs_of_labels_and_of_outputs_can_be_exchanged():
     x, y, w, a = random_problem(4)
     one = weights(flowed(network(w, a), sample(x, y), 8.0, rtol=1e-5))
@@ -287,6 +293,7 @@ def test_signs_of_labels_and_of_outputs_can_be_exchanged():
     assert np.array_equal(one, two)
 
 
+@pytest.mark.slow
 def test_lanes_see_neither_each_other_nor_padding():
     problems = [random_problem(seed) for seed in range(3)]
     data = [sample(x, y) for x, y, _, _ in problems]
@@ -343,6 +350,7 @@ def dying_problem(seed):
     return x, y, w, np.linalg.norm(w, axis=1) * rng.choice([-1.0, 1.0], M)
 
 
+@pytest.mark.slow
 def test_a_neuron_that_died_rests_without_pins_and_never_wakes():
     count = 0
     for seed in range(8):
@@ -361,6 +369,7 @@ def test_a_neuron_that_died_rests_without_pins_and_never_wakes():
     assert count > 20
 
 
+@pytest.mark.slow
 def test_the_final_time_changes_no_status():
     x, y, w, a = random_problem(3, n=4, d=2, m=6, scale=0.1)
     flow = ReluFlow(rtol=jnp.asarray(1e-5), max_steps=40)
@@ -375,6 +384,7 @@ def test_the_final_time_changes_no_status():
     assert ends == [Status.MAX_STEPS, Status.MAX_STEPS]
 
 
+@pytest.mark.slow
 def test_pins_that_should_go_are_held_no_further_than_the_tolerance():
     sliding = 0
     for seed in range(6):
@@ -457,6 +467,7 @@ def in_order(order, x, y, w, a, time=4.0):
 ORDERS = ([0, 1, 2], [1, 0, 2], [2, 1, 0], [2, 0, 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pull", [0.5, 1.0, 2.0])
 def test_where_the_gradient_leaves_it_on_a_kink_the_greater_speed_decides(pull):
     # Mirror images that push away on both sides; on the plane neither is active.
@@ -469,6 +480,7 @@ def test_where_the_gradient_leaves_it_on_a_kink_the_greater_speed_decides(pull):
         assert np.sign(ends[0][0][0, 0]) == np.sign(1 - pull)
 
 
+@pytest.mark.slow
 def test_where_one_side_leaves_it_on_its_kink_a_neuron_stays_there():
     # The mirror image pulls nothing: y = 0, and neither sees the neuron.
     x, y = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]]), np.array([1.0, 0.0, 1.0])
@@ -477,6 +489,7 @@ def test_where_one_side_leaves_it_on_its_kink_a_neuron_stays_there():
         assert abs(end[0, 0]) < 1e-12
 
 
+@pytest.mark.slow
 def test_a_sample_is_not_lost_in_a_chain_of_neighbours():
     x, y = np.array([[1.0, 0.0], [1.0, 1.5e-13], [1.0, 3e-13]]), np.array([1.0, 1, 7])
     for order in ORDERS:
@@ -494,6 +507,7 @@ def test_a_start_on_a_kink_that_pushes_away_on_both_sides_is_counted(y1, choices
     assert int(state.stats["nonunique_events"]) == choices
 
 
+@pytest.mark.slow
 def test_a_start_on_a_kink_is_counted_on_planes_with_no_zero_among_their_numbers():
     # The same without padding, which has zeros in every row.
     x, y = jnp.asarray([[1.0, 2.0], [1.0, -2.0]]), jnp.ones((2, 1))

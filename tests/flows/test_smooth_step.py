@@ -46,6 +46,7 @@ def integrated(rates, length, end):
     return y
 
 
+@pytest.mark.slow
 def test_error_falls_with_the_square_of_the_step():
     rates = jnp.asarray([1.0, 40.0])
     errors = [
@@ -136,6 +137,7 @@ def stiff_problem():
     return data, TwoLayer(jnp.asarray([[0.1, 0.1]]), jnp.asarray([[1.0]]))
 
 
+@pytest.mark.slow
 def test_the_stabilised_method_takes_over_and_agrees():
     data, network = stiff_problem()
     found = {}

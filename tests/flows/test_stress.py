@@ -67,6 +67,7 @@ def test_most_cases_are_judged_and_right(ends):
     assert sum(row["verdict"] == "right" for row in rows) >= 0.9 * len(SEEDS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("symmetry", SYMMETRIES, ids=lambda f: f.__name__)
 def test_a_problem_told_otherwise_ends_the_same(ends, symmetry):
     rng = np.random.default_rng(0)
@@ -81,6 +82,7 @@ def test_a_problem_told_otherwise_ends_the_same(ends, symmetry):
     assert not wrong, wrong
 
 
+@pytest.mark.slow
 def test_numbers_of_weight_0_are_never_seen(ends):
     junk = SYMMETRIES[-1]
     cases = [junk(ends[str(s)][0], np.random.default_rng(s))[0] for s in SEEDS[:20]]
@@ -88,6 +90,7 @@ def test_numbers_of_weight_0_are_never_seen(ends):
         assert np.array_equal(end.weights, ends[case.name][1].weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2)])
 def test_two_samples_on_one_hyperplane_act_as_one(order):
     case = coincident_pair(order)

@@ -157,6 +157,7 @@ def test_the_bounds_are_of_the_place_where_they_are_used():
     assert kink(Loop(jnp.ones((2, 3)), -1.0), X)
 
 
+@pytest.mark.slow
 def test_a_loss_with_kinks_is_refused_by_the_smooth_flow():
     absolute = lambda f, y, weight: jnp.mean(jnp.abs(f - y))
     for loss in (losses.hinge, absolute):

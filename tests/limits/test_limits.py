@@ -52,6 +52,7 @@ def risk(network, data):
     return float(losses.half_mse(f, data.y, data.weight))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [{}, pytest.param({"frozen": ("a",)}, marks=pytest.mark.long)]
 )
@@ -85,6 +86,7 @@ def test_the_landing_point_is_as_near_to_the_end_of_the_flow_as_it_says(options)
     assert seen >= 2
 
 
+@pytest.mark.slow
 def test_what_is_left_to_fit_along_a_tiny_input_is_not_taken_for_the_end():
     """Residuals (1, −1)/10 have no force along (1, 1), and one of 1e-6 along the other.
 
@@ -101,6 +103,7 @@ def test_what_is_left_to_fit_along_a_tiny_input_is_not_taken_for_the_end():
     assert found.distance == np.inf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0.8, pytest.param(1.2, marks=pytest.mark.long)])
 @pytest.mark.parametrize("copies", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_a_neuron_may_leave_a_hyperplane_off_which_nothing_is_left_to_fit(size, copies):
@@ -127,6 +130,7 @@ def test_a_neuron_may_leave_a_hyperplane_off_which_nothing_is_left_to_fit(size, 
     assert apart(end, landing.network, start) <= float(landing.error)
 
 
+@pytest.mark.slow
 def test_duplicates_and_opposites_on_which_a_neuron_slides_are_one_hyperplane():
     """All that the neuron slides on hold it: f = 0 there, and 1 where it fits."""
     x, y = [[1.0, 0.5], [0.0, 1.0], [0.0, 1.0], [0.0, -3.0]], [1.0, -1.0, -1.0, -1.0]
@@ -159,6 +163,7 @@ def test_nothing_is_known_of_a_neuron_that_fades_along_a_ray(ratio):
         assert not known(start, data).is_known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", [-1.0, 0.0, 1.0])
 def test_a_neuron_beside_the_plane_of_mirror_images_is_not_dead(side):
     """All other samples are fitted as well as they can be, and leave it a force."""
@@ -174,6 +179,7 @@ def test_a_neuron_beside_the_plane_of_mirror_images_is_not_dead(side):
     assert not found.is_known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("a", "fitted", "is_known"), [(1e-4, -1e-5, False), (0.1, 0.0999, True)]
 )
@@ -186,6 +192,7 @@ def test_a_neuron_that_slides_must_be_sure_of_the_sign_of_a(a, fitted, is_known)
         assert bool(known(start, data).is_known) == is_known
 
 
+@pytest.mark.slow
 def test_a_living_neuron_within_rounding_of_its_only_plane_is_not_dead():
     single = lambda tree: jax.tree.map(lambda v: v.astype(jnp.float32), tree)
     data = single(sample([[1.0, 0.0], [0.0, 1.0]], [0.5, 1.0]))
@@ -243,6 +250,7 @@ def test_a_dead_neuron_on_its_plane_stays_if_it_is_pushed_back(label, is_known):
         assert bool(known(start, data).is_known) == is_known
 
 
+@pytest.mark.slow
 def test_what_has_no_landing_point_is_named():
     data = sample([[1.0, 0.0]], [1.0])
     one = network([[1.0, 0.0]], [1.0])

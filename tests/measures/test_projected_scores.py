@@ -27,6 +27,7 @@ def data():
     return slabs(jax.random.key(0), n=4, d=6, others=3, n_test=2000, is_rotated=False)
 
 
+@pytest.mark.slow
 def test_a_network_of_its_main_direction_loses_its_labels_inside_alone(data):
     first = jnp.eye(6, dtype=jnp.float64)[0]
     seen = ProjectedScores(rank=1)(Layer(5 * first[None], first), data)

@@ -66,6 +66,7 @@ def test_no_direction_of_many_has_more(d, slope):
     assert best - 1e-12 <= float(value) <= best + 0.1 * abs(best)
 
 
+@pytest.mark.slow
 def test_one_sample_is_half_fitted_after_the_escape_time():
     """v' = 2v(1 − v) from A = ((|a| + w·e)/2)², up to what has decayed."""
     size, angle = 1e-6, 1.0
@@ -81,6 +82,7 @@ def test_one_sample_is_half_fitted_after_the_escape_time():
     assert float(way.records["loss"][0]) == pytest.approx(1 / 8, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_a_saddle_is_left_when_it_was_said():
     """Neurons with a > 0 have found their fit; one with a < 0 is of size 1e-9."""
     rng = np.random.default_rng(0)
@@ -110,6 +112,7 @@ def test_a_saddle_is_left_when_it_was_said():
     assert abs(seen["growth"][4]) < 0.01 * seen["growth"][1]
 
 
+@pytest.mark.slow
 def test_the_growth_of_a_neuron_is_that_of_its_logarithm():
     data, one = drawn(10, 3, seed=0), network([[0.1, 0.2, -0.2]], [-0.3])
     with simbias.exact_numerics():
@@ -119,6 +122,7 @@ def test_the_growth_of_a_neuron_is_that_of_its_logarithm():
     assert rate == pytest.approx(-float((one.w * slope.w).sum()) / 0.3**2, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_off_all_hyperplanes_the_least_subgradient_is_the_gradient():
     data, rng = drawn(10, 3, seed=0), np.random.default_rng(1)
     some = network(rng.standard_normal((4, 3)), rng.standard_normal(4))
@@ -131,6 +135,7 @@ def test_off_all_hyperplanes_the_least_subgradient_is_the_gradient():
     assert found == pytest.approx(np.linalg.norm(both), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_on_hyperplanes_it_is_the_least_of_a_box():
     """On those of three samples, one of them with a multiple and an opposite."""
     rng = np.random.default_rng(2)
@@ -153,6 +158,7 @@ def test_on_hyperplanes_it_is_the_least_of_a_box():
     assert found == pytest.approx(both, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_the_margin_is_the_sine_to_the_nearest_hyperplane():
     data = sample([[1.0, 0.0], [0.0, 2.0]], [1.0, 1.0])
     with simbias.exact_numerics():
@@ -176,6 +182,7 @@ def test_measures_of_rest_are_about_two_layers_and_one_output():
         EscapeTime()(frozen, data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "has_bias", [pytest.param(False, marks=pytest.mark.long), True]
 )

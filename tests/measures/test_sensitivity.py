@@ -71,6 +71,7 @@ def test_a_string_and_its_neighbours_counted_one_by_one_give_the_same():
     assert sensitivity(jnp.asarray(is_one)) == changes / (5 * 2**5)
 
 
+@pytest.mark.slow
 def test_random_functions_change_with_half_of_the_bits():
     draws = np.random.default_rng(1).random((300, 2**8)) < 0.5
     found = jax.vmap(sensitivity)(jnp.asarray(draws))
@@ -84,6 +85,7 @@ def test_a_parity_has_the_weight_of_its_degree_alone():
     np.testing.assert_allclose(degree_weights(values), np.eye(N + 1)[4], atol=1e-15)
 
 
+@pytest.mark.slow
 def test_a_sample_of_strings_has_the_sensitivity_of_all_within_its_error():
     measure = Sensitivity(samples=2000)
     assert measure(Sign(3, is_product=True), strings(16)) == 3 / 16

@@ -127,6 +127,7 @@ def with_test(x, y):
 ENDS = with_test([[0.0], [1.0]], [[1.0], [-1.0]])
 
 
+@pytest.mark.slow
 def test_a_wave_along_a_path_has_its_frequency_alone_whatever_is_added():
     for function in (third, shifted):
         network = Function(function, 2)
@@ -137,6 +138,7 @@ def test_a_wave_along_a_path_has_its_frequency_alone_whatever_is_added():
         assert np.all(np.delete(shares, 2) < -60)
 
 
+@pytest.mark.slow
 def test_a_line_has_the_spectrum_of_its_jump_and_there_and_back_of_its_turns():
     n, q = 16, np.arange(1, 9)
     powers = PathSpectrum(points=n, is_relative=False)(Function(line), ENDS)
@@ -150,6 +152,7 @@ def test_a_line_has_the_spectrum_of_its_jump_and_there_and_back_of_its_turns():
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-20)
 
 
+@pytest.mark.slow
 def test_pairs_are_of_their_kind_and_padding_is_in_none():
     x = [[0.0], [1.0], [0.0], [1.0], [9.0]]
     data = with_test(x, [[1.0], [-1.0], [1.0], [-1.0], [1.0]])

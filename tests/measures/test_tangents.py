@@ -22,6 +22,7 @@ def sample(n=6, d=3):
     return Dataset(x, y, jnp.ones(n), y, x[:1])
 
 
+@pytest.mark.slow
 def test_a_linear_network_has_the_kernel_of_the_inputs():
     data = sample()
     net = mlp(KEY, (3, 2), has_bias=False)
@@ -40,6 +41,7 @@ def two_layer_parts(net, x):
     return np.asarray(first), second
 
 
+@pytest.mark.slow
 def test_a_two_layer_network_has_the_kernel_of_both_layers_or_of_those_trained():
     data, net = sample(), balanced(KEY, m=50, d=3, scale=2.0)
     first, second = two_layer_parts(net, data.x)
@@ -53,6 +55,7 @@ def test_a_two_layer_network_has_the_kernel_of_both_layers_or_of_those_trained()
     assert not np.any(padding[:, :, 6:])
 
 
+@pytest.mark.slow
 def test_large_networks_give_the_same_kernel_a_gradient_at_a_time(monkeypatch):
     data, net = sample(), mlp(KEY, (3, 5, 2), activation="tanh")
     whole = tangents.tangent_kernel(net, data.x)
@@ -62,6 +65,7 @@ def test_large_networks_give_the_same_kernel_a_gradient_at_a_time(monkeypatch):
     np.testing.assert_allclose(whole, np.swapaxes(whole, 1, 2), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_kernel_tells_what_a_small_step_of_descent_changes():
     data, net = sample(), mlp(KEY, (3, 5, 1), activation="tanh")
     values = lambda net: jax.vmap(net)(data.x)[:, 0]

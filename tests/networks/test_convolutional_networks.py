@@ -155,6 +155,7 @@ def stepped(state, data):
     return FLOW.step(state, data, half_mse, jnp.float64(1.0))
 
 
+@pytest.mark.slow
 def test_descent_trains_through_the_batch_and_moves_the_averages():
     network, data = small(), sample()
     state = stepped(FLOW.init(network, data, half_mse, KEY), data)

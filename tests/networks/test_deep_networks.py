@@ -63,6 +63,7 @@ def test_balanced_layers_are_balanced_and_make_a_matrix_of_the_law(widths):
     np.testing.assert_allclose(net.product, deep * single, atol=1e-14)
 
 
+@pytest.mark.slow
 def test_activations_are_those_of_the_layers():
     net = mlp(KEY, (3, 5, 4, 2), law="torch", linear=1, activation="tanh")
     x = jax.random.normal(KEY, (3,))
@@ -108,6 +109,7 @@ def test_bad_input_is_named(call, named):
     assert f"`{named}`" in error_of(call)
 
 
+@pytest.mark.slow
 def test_convolutions_with_large_kernels_and_strides():
     net = convolutional(KEY, image=(3, 16, 16), k=2, channels=(4,), size=7, stride=2)
     assert net.kernels[0].shape == (4, 3, 7, 7)
@@ -163,6 +165,7 @@ def test_relu_flow_with_frozen_outputs_is_the_limit_of_descent():
     assert gaps[1] < min(gaps[0] / 4, 1e-4)
 
 
+@pytest.mark.slow
 def test_momentum_and_decay_leave_what_is_frozen():
     flow = Descent(rate=0.01, optimiser="adamw", weight_decay=0.1)
     ds = simulate(_experiment(flow, ("w",)))
@@ -182,6 +185,7 @@ def test_relu_flow_refuses_other_frozen_weights_and_nothing_trained_is_refused()
         simulate(_experiment(Descent(), ("a", "w")))
 
 
+@pytest.mark.slow
 def test_runs_of_time_0_alone():
     for flow in (Descent(), ReluFlow()):
         ds = simulate(_experiment(flow, times=(0.0,)))

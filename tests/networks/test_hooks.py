@@ -194,6 +194,7 @@ def images():
     return net, dataclasses.replace(like, x=x, features=jnp.ones((1, 16)))
 
 
+@pytest.mark.slow
 def test_batch_normalisation_under_noise_uses_the_batch_and_moves_its_averages():
     net, data = images()
     plain, still = run(net, data), run(noisy(net, 0.0), data)
@@ -206,6 +207,7 @@ def test_batch_normalisation_under_noise_uses_the_batch_and_moves_its_averages()
     assert all(np.any(u != v) for u, v in zip(before, after, strict=True))
 
 
+@pytest.mark.slow
 def test_a_line_search_sees_the_statistics_of_its_batch():
     net, data = images()
     parts, of = split_trained(net), (half_mse, (data.x, data.y, data.weight))
@@ -222,6 +224,7 @@ def test_the_adversarial_gradient_is_used_under_noise():
     assert distance(expected.inner, run(net, data)) > 1e-3
 
 
+@pytest.mark.slow
 def test_a_gradient_by_hand_is_used_at_the_inputs_with_noise():
     net, data = toy_network("tanh"), sample()
     noise, keys = noisy(net, 0.5), jax.random.split(KEY, 12)
@@ -236,6 +239,7 @@ def test_a_gradient_by_hand_is_used_at_the_inputs_with_noise():
     assert distance(gradient.inner, slope) < 1e-12
 
 
+@pytest.mark.slow
 def test_adversarial_training_of_dropout_draws_it():
     net, data = recurrent(KEY, width=3, depth=1, dropout=0.3), sample()
     # Almost no ball: what is left is the dropout.
@@ -278,6 +282,7 @@ def test_a_measure_names_the_hook_that_it_needs():
         FeatureRank()(Plain(X[:1]), sample())
 
 
+@pytest.mark.slow
 def test_a_line_search_runs_on_batch_normalisation_under_noise():
     search = optax.scale_by_backtracking_linesearch(max_backtracking_steps=4)
     net, data = images()

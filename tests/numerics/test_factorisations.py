@@ -46,6 +46,7 @@ def test_clones_and_edits_are_made_one_class_at_a_time():
     assert not at_once(few, jax.random.key(0))
 
 
+@pytest.mark.slow
 def test_a_run_that_may_hang_says_so(monkeypatch):
     monkeypatch.setattr(factorisations, "may_hang", lambda: True)
 

@@ -12,6 +12,8 @@ from simbias.report.page_contents import PageContents
 from simbias.report.report import report
 from simbias.report.server import Server
 
+pytestmark = pytest.mark.process
+
 pytestmark = pytest.mark.slow
 WIDTHS, THEMES = (390, 1280), ("light", "dark")
 FIGURES = {"over-time", "against", "member-losses", "neurons", "array", "events"}

@@ -69,6 +69,7 @@ def moved(end, record, i):
     return (gap / np.linalg.norm(here, axis=1)).max()
 
 
+@pytest.mark.slow
 def test_the_least_loss_is_that_of_a_regression_on_each_side():
     with simbias.exact_numerics():
         network, data = two_groups(), sample()
@@ -81,6 +82,7 @@ def test_the_least_loss_is_that_of_a_regression_on_each_side():
     assert float(found.least) < risk(network, data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(i, marks=pytest.mark.long) for i in range(1, 4))]
 )
@@ -129,6 +131,7 @@ def first_end(stop, way, data):
     return None
 
 
+@pytest.mark.slow
 def test_a_member_that_interpolates_has_converged():
     with simbias.exact_numerics():
         data = sample(n=4, d=6)
@@ -141,6 +144,7 @@ def test_a_member_that_interpolates_has_converged():
         assert risk(way.network, data) < 1e-12
 
 
+@pytest.mark.slow
 def test_a_network_in_single_precision_has_a_limit_too():
     # As the engine has it: no type is promoted to another unasked.
     narrow = lambda tree: jax.tree.map(
@@ -159,6 +163,7 @@ def test_without_noise_two_groups_converge():
         assert end.status is Status.CONVERGED
 
 
+@pytest.mark.slow
 def test_near_a_saddle_nothing_is_proven():
     """Beside two groups at rest, a neuron of next to no size that can grow."""
     with simbias.exact_numerics():
@@ -215,6 +220,7 @@ def test_leaky_networks_and_biases_and_frozen_outputs_have_limits():
             assert moved(way.network, way.records, i) <= 1e-2
 
 
+@pytest.mark.slow
 def test_padding_says_nothing():
     with simbias.exact_numerics():
         network, data = two_groups(), sample()

@@ -23,6 +23,8 @@ from simbias.store._root import attributes_of, sealed
 from simbias.store.blocks import Blocks
 from simbias.verbs.simulate import simulate
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def whole():
@@ -98,7 +100,6 @@ def test_a_signal_saves_what_is_in_flight(tmp_path, monkeypatch, whole, number, 
     assert not (store / "work").exists()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "way", [["random", "20"], pytest.param(["between"], marks=pytest.mark.long)]
 )

@@ -24,6 +24,8 @@ from simbias.store.folder import Folder
 from simbias.store.place import Replaced
 from simbias.verbs.simulate import simulate
 
+pytestmark = pytest.mark.process
+
 RUN = ["run", "three_points", "--preset", "smoke", "--flow.name", "descent"]
 RUN += ["--times", "0", "5", "--cell.m", "20", "--seeds", "2"]
 TINY = small(cell={"n": 6}, seeds=1)
@@ -93,7 +95,6 @@ def test_a_run_that_is_not_finished_cannot_go_on_where_nothing_can_be_written(
     assert f"cannot write to {out}: Read-only file system. Its run is not" in err
 
 
-@pytest.mark.slow
 def test_a_finished_run_that_is_read_only_shows_its_claims(tmp_path, capsys, request):
     out = tmp_path / "run"
     assert cli.exit_code([*RUN, "--out", str(out)]) == 0

@@ -24,6 +24,8 @@ from simbias.store.checkpoint import _header, load_state, run_hash
 from simbias.store.layout import open_store
 from simbias.verbs.export import export
 
+pytestmark = pytest.mark.process
+
 DESCENT = ["three_points", "--preset", "smoke", "--flow.name", "descent"]
 DESCENT += ["--times", "0", "5", "--cell.m", "20", "--seeds", "2"]
 

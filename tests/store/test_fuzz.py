@@ -7,6 +7,8 @@ from _attacked import attacked
 from _hostile import Case, cases, templates
 from hypothesis import HealthCheck, Phase, given, settings
 
+pytestmark = pytest.mark.process
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is by /proc")
 
 
@@ -15,7 +17,6 @@ def known(tmp_path_factory):
     return templates(tmp_path_factory.mktemp("runs"))
 
 
-@pytest.mark.slow
 @settings(
     max_examples=100,
     phases=(Phase.generate,),

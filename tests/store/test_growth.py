@@ -18,6 +18,8 @@ from simbias.store.extents import extent, member_rows
 from simbias.store.work import prepare, work
 from simbias.verbs.simulate import simulate
 
+pytestmark = pytest.mark.process
+
 
 def files(path):
     return {p: p.read_bytes() for p in path.rglob("*") if p.is_file()}

@@ -33,6 +33,8 @@ from simbias.store.place import Unreachable
 from simbias.store.work import prepare
 from simbias.verbs.simulate import simulate
 
+pytestmark = pytest.mark.process
+
 _NUMBERS = itertools.count()
 
 
@@ -236,7 +238,6 @@ DESCENT += ["--times", "0", "5", "--cell.m", "20", "--seeds", "12"]
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_the_command_line_takes_a_url_for_a_folder(tmp_path, capsys, monkeypatch):
     out = f"file://{tmp_path}/mine"
     assert command("run", *DESCENT, "--workers", "0", "--out", out) == 0

@@ -32,6 +32,8 @@ from simbias.store.work import complete_by_one, prepare, work
 from simbias.verbs.export import export
 from simbias.verbs.simulate import simulate
 
+pytestmark = pytest.mark.process
+
 _NUMBERS = itertools.count()
 
 

@@ -18,6 +18,8 @@ from simbias.store.layout import open_store
 from simbias.store.plain import axis_files, listed, plain_faults
 from simbias.verbs.simulate import simulate
 
+pytestmark = pytest.mark.process
+
 GROUPS = ("members", "trajectories", "final", "networks")
 
 

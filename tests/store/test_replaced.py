@@ -19,6 +19,8 @@ from simbias.store.watch import Watch
 from simbias.store.work import prepare
 from simbias.verbs.simulate import simulate
 
+pytestmark = pytest.mark.process
+
 _NUMBERS = itertools.count()
 MINE = small(cell={"n": 6, "scale": (0.1, 0.5)}, seeds=12)
 # Of other members, with as many rows, arrays and blocks.

@@ -21,6 +21,8 @@ from simbias.results import attributes
 from simbias.store._root import attributes_of, sealed
 from simbias.store.work import prepare
 
+pytestmark = pytest.mark.process
+
 HELPER = '''\
 """What the law is made of."""
 

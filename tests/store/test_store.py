@@ -13,6 +13,8 @@ from simbias.ensemble import engine
 from simbias.results import is_failed, is_finished, open_result
 from simbias.verbs.simulate import simulate
 
+pytestmark = pytest.mark.process
+
 
 def test_what_is_read_is_what_was_returned(tmp_path):
     ds = simulate(small(), store=tmp_path / "run.zarr")

@@ -24,6 +24,8 @@ from simbias.store._root import attributes_of, sealed
 from simbias.store.work import prepare
 from simbias.verbs.simulate import simulate
 
+pytestmark = pytest.mark.process
+
 DESCENT = ["three_points", "--preset", "smoke", "--flow.name", "descent"]
 DESCENT += ["--times", "0", "5", "--cell.m", "20", "--seeds", "2"]
 

@@ -31,6 +31,8 @@ from simbias.store.work import prepare
 from simbias.verbs.simulate import simulate
 from simbias.workers import local_workers
 
+pytestmark = pytest.mark.process
+
 
 def computed(store, who):
     path = pathlib.Path(f"{store}.{who}")
@@ -38,7 +40,6 @@ def computed(store, who):
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_two_share_a_run_and_no_clock_is_compared(tmp_path):
     store = tmp_path / "run.zarr"
     durable.program(store, "together")
@@ -50,7 +51,6 @@ def test_two_share_a_run_and_no_clock_is_compared(tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_what_a_sleeper_held_is_taken_over_and_its_waking_up_changes_nothing(tmp_path):
     store = tmp_path / "run.zarr"
     durable.program(store, "asleep")
@@ -303,7 +303,6 @@ def command(*arguments):
     return 0
 
 
-@pytest.mark.slow
 def test_workers_of_the_command_line_share_a_run_that_grows_and_resumes(
     tmp_path, capfd, monkeypatch
 ):

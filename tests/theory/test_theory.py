@@ -256,6 +256,7 @@ def test_orthogonal_points_of_one_sign_hold_neurons_from_the_dead_side_of_each_o
     np.testing.assert_allclose(found.direction, expected, atol=1e-15)
 
 
+@pytest.mark.slow
 def test_on_orthogonal_data_every_set_of_one_sign_has_its_own_direction():
     data = orthogonal(KEY, n=5, d=7, n_test=1)
     up = int(np.sum(np.asarray(data.y) > 0))
@@ -373,6 +374,7 @@ def test_gradient_ascent_on_the_sphere_ends_at_the_listed_vectors(n, d):
         assert set(gap.argmin(axis=1)) == set(range(len(listed)))
 
 
+@pytest.mark.slow
 def test_extremal_vectors_of_a_linear_teacher_close_in_on_it_like_root_d_over_n():
     def angle(n, seed):
         data = gaussian_teacher(jax.random.key(seed), n=n, d=3, sigma=0.3, n_test=1)
@@ -512,6 +514,7 @@ def test_the_toy_has_the_published_group_sums_and_norm():
     np.testing.assert_allclose(found.half_squared_norm, 1.341641, atol=5e-7)
 
 
+@pytest.mark.slow
 def test_two_balanced_neurons_with_the_group_sums_interpolate_with_that_norm():
     data = orthogonal(KEY, n=9, d=12)
     found = minimum_norm(data)
@@ -526,6 +529,7 @@ def test_two_balanced_neurons_with_the_group_sums_interpolate_with_that_norm():
     np.testing.assert_allclose(found.half_squared_norm, by_groups, rtol=1e-13)
 
 
+@pytest.mark.slow
 def test_no_pair_of_opposite_neurons_interpolates_with_less_than_the_least_norm():
     # To interpolate with (v₊·x)₊ − (v₋·x)₊, v₊·x ≥ y where y > 0 and v₋·x ≥ −y where
     # y < 0 are necessary.  These two convex problems alone cost as much.

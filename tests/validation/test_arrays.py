@@ -82,6 +82,7 @@ def test_the_name_of_an_experiment_is_no_path(name):
         simulate(small(name=name, seeds=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["my experiment", "σ-sweep", "v1.2", "a:b"])
 def test_names_with_blanks_signs_and_letters_of_any_language_are_taken(name):
     assert simulate(small(name=name, seeds=1, times=(0.0,))).attrs["experiment"] == name

@@ -114,6 +114,7 @@ def test_a_weight_that_is_not_a_number_is_refused():
         solve(network(), data, ReluFlow(), half_mse, (1.0,), {})
 
 
+@pytest.mark.slow
 def test_inputs_too_large_to_be_squared_do_not_pass_for_zero():
     data = sample()
     huge = dataclasses.replace(data, x=data.x * 1e200)
@@ -163,6 +164,7 @@ def test_a_run_refuses_them_too(tmp_path):
             simulate(experiment, store=store)
 
 
+@pytest.mark.slow
 def test_a_member_whose_labels_alone_are_wrong_is_named():
     def make(key, *, n: int):
         data, net = small().make(key, n=n)

@@ -66,6 +66,7 @@ def test_integers_are_refused_by_relu_flow_by_name(name):
         ReluFlow().init(toy_network("relu"), data, half_mse, jax.random.key(0))
 
 
+@pytest.mark.slow
 def test_a_run_of_two_sizes_does_not_trip_over_the_search_for_nan():
     jax.config.update("jax_debug_nans", True)
     try:

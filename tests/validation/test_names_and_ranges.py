@@ -92,6 +92,7 @@ for call in (
 """
 
 
+@pytest.mark.slow
 def test_a_name_that_is_none_is_refused_where_types_are_not_checked():
     words = [sys.executable, "-c", WITHOUT_TYPES]
     done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT)

@@ -57,6 +57,7 @@ def test_a_stiff_smooth_run_rejects_often_and_never_looks_like_a_kink(scale):
     assert found.stats["rejected_again"] <= 2
 
 
+@pytest.mark.slow
 def test_a_run_names_how_many_of_its_networks_met_a_kink(tmp_path):
     def make(key):
         return sample(), claimed(jax.nn.relu, key)

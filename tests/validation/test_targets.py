@@ -167,6 +167,7 @@ def file_of(tmp_path, y):
     return str(path)
 
 
+@pytest.mark.slow
 def test_a_run_and_an_evaluation_of_a_file_refuse_them_too(tmp_path):
     law = Npz(file_of(tmp_path, 1.0 + LABELS % 2))
     experiment = simbias.Experiment(
@@ -181,6 +182,7 @@ def test_a_run_and_an_evaluation_of_a_file_refuse_them_too(tmp_path):
         simbias.evaluate(TrainAccuracy(), ds, experiment)
 
 
+@pytest.mark.slow
 def test_the_command_line_refuses_a_file_of_other_labels(tmp_path, capsys):
     path = file_of(tmp_path, 1.0 + LABELS % 2)
     out = str(tmp_path / "run")

@@ -293,6 +293,7 @@ def test_times_that_end_at_zero_cannot_be_stretched(times):
         overridden(small(), {"times": times, "final_time": 10.0})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("option", "value"),
     [("jax_default_prng_impl", "rbg"), ("jax_threefry_partitionable", False)],

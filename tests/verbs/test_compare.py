@@ -19,6 +19,7 @@ def runs():
     return simbias.simulate(one), simbias.simulate(small(cell=cell, seeds=8, flow=flow))
 
 
+@pytest.mark.bits
 def test_differences_are_those_of_pairs(runs):
     a, b = runs
     found = simbias.compare(a, b)

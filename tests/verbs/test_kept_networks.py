@@ -34,6 +34,7 @@ def ds():
     return simulate(small(keep=KEPT))
 
 
+@pytest.mark.bits
 def test_a_kept_network_is_that_of_the_run_to_the_last_bit(ds):
     plain = simulate(small())
     without = ds[list(plain.data_vars)].assign_attrs(plain.attrs)
@@ -46,6 +47,7 @@ def test_a_kept_network_is_that_of_the_run_to_the_last_bit(ds):
     np.testing.assert_array_equal(norms.transpose(*ds["norms"].dims), ds["norms"])
 
 
+@pytest.mark.bits
 def test_a_member_goes_on_from_where_it_was_kept(ds):
     half = simulate(small(times=(2.0,), keep=(2.0,)))
     where = {"n": 20, "scale": 0.1, "seed": 2}
@@ -57,6 +59,7 @@ def test_a_member_goes_on_from_where_it_was_kept(ds):
     np.testing.assert_allclose(run.network.w, end.network.w, rtol=1e-12)
 
 
+@pytest.mark.bits
 def test_kept_networks_are_the_same_from_a_store_and_after_a_stop(ds, tmp_path):
     stored = simulate(small(keep=KEPT), store=tmp_path / "run.zarr", lanes=2)
     xr.testing.assert_identical(stored, ds)
@@ -75,6 +78,7 @@ def test_a_store_with_kept_networks_grows_also_in_their_shape(tmp_path):
     assert bool(grown["network.w"].sel(m=8).isnull().any())
 
 
+@pytest.mark.bits
 def test_a_member_at_rest_is_kept_as_it_is_for_every_later_time():
     class Rest(simbias.AbstractStop):
         def __call__(self, network, data):
@@ -87,6 +91,7 @@ def test_a_member_at_rest_is_kept_as_it_is_for_every_later_time():
     assert w.notnull().all()
 
 
+@pytest.mark.bits
 def test_a_network_that_was_not_reached_is_nan_and_refused():
     experiment = small(cell={"n": 6, "scale": (0.1, 1e200)}, keep=KEPT)
     ds = simulate(experiment)
@@ -97,6 +102,7 @@ def test_a_network_that_was_not_reached_is_nan_and_refused():
         simbias.member(ds, experiment, scale=1e200)
 
 
+@pytest.mark.bits
 def test_two_networks_are_compared_over_times_and_seeds(ds):
     moved = simbias.evaluate(shift, ds, small(), time=5.0, other_time=0.0)
     w = ds["network.w"]
@@ -110,6 +116,7 @@ def test_two_networks_are_compared_over_times_and_seeds(ds):
     assert (apart.sel(seed=1, other_seed=2) > 0).all()
 
 
+@pytest.mark.bits
 def test_a_part_of_a_result_is_evaluated_by_itself(ds):
     whole = simbias.evaluate(Risk(), ds, small())
     part = ds.sel(n=20).isel(seed=1, kept=[1])
@@ -120,6 +127,7 @@ def test_a_part_of_a_result_is_evaluated_by_itself(ds):
     np.testing.assert_array_equal(last, whole.sel(n=20, kept=5.0))
 
 
+@pytest.mark.bits
 def test_pieces_change_nothing(ds, monkeypatch):
     whole = simbias.evaluate(shift, ds, small(), other_seed=[0, 1, 2])
     monkeypatch.setattr("simbias.verbs.evaluate._MOST", 5)
@@ -128,6 +136,7 @@ def test_pieces_change_nothing(ds, monkeypatch):
     )
 
 
+@pytest.mark.bits
 def test_what_cannot_be_had_is_refused_by_name(ds):
     plain = simulate(small(cell={"n": 6}, seeds=1))
     for call, message in (
@@ -147,6 +156,7 @@ def test_what_cannot_be_had_is_refused_by_name(ds):
             call()
 
 
+@pytest.mark.bits
 def test_an_outcome_is_written_back_into_its_run_which_may_grow(tmp_path):
     experiment = small(keep=KEPT, seeds=2)
     simulate(experiment, store=tmp_path / "run.zarr")
@@ -162,6 +172,7 @@ def test_an_outcome_is_written_back_into_its_run_which_may_grow(tmp_path):
     assert grown.sel(seed=[0, 1]).notnull().all()
 
 
+@pytest.mark.bits
 def test_an_outcome_that_is_damaged_is_left_out_and_reported(tmp_path):
     experiment = small(keep=KEPT, seeds=1)
     simulate(experiment, store=tmp_path / "run.zarr")
@@ -258,6 +269,7 @@ def _replay(one, start, end):
     assert kinds[4] + kinds[5] == one["releases"]
 
 
+@pytest.mark.bits
 def test_events_without_room_are_counted_and_left_out():
     first = no_events(2, jnp.dtype(jnp.float64))
     two = jnp.array([[1, 0], [2, 3]])
@@ -274,6 +286,7 @@ def test_events_without_room_are_counted_and_left_out():
     assert_same_bits(again, log)
 
 
+@pytest.mark.bits
 def test_a_network_of_another_library_is_kept_and_comes_back_as_it_was_given():
     def drawn(key, *, n: int = 6):
         data, _ = small().make(key, n=n)

@@ -30,6 +30,7 @@ def ds(experiment):
     return simbias.simulate(experiment)
 
 
+@pytest.mark.bits
 def test_neurons_are_those_of_the_networks_in_flight_and_kept(ds, experiment):
     recorded = simbias.neuron_history(ds, experiment, m=4, seed=2)
     kept = simbias.neuron_history(
@@ -58,6 +59,7 @@ def _two_layers_with_bias(key, m):
     return TwoLayer(jnp.stack([w, -a], 1), jnp.stack([a, b, w], 1), b)
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize(
     ("law", "last_bias"),
     [
@@ -92,6 +94,7 @@ def test_every_network_with_one_hidden_layer_has_neurons(law, last_bias):
     np.testing.assert_allclose(f, without, rtol=1e-12)
 
 
+@pytest.mark.bits
 def test_who_has_no_neurons_is_told_how_to_have_some(ds, experiment):
     plain = simbias.simulate(small(cell={"n": 6}, seeds=1))
     deep = small(

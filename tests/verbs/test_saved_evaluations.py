@@ -45,6 +45,7 @@ def refused(message, call):
         call()
 
 
+@pytest.mark.bits
 def test_axes_with_other_values_are_refused_before_anything_is_written(run):
     place, experiment = run
     look = lambda save, **others: simbias.evaluate(
@@ -68,6 +69,7 @@ def test_axes_with_other_values_are_refused_before_anything_is_written(run):
     assert ds.sizes["row"] == 4
 
 
+@pytest.mark.bits
 def test_only_the_whole_run_that_was_opened_is_written_to(run, tmp_path):
     place, experiment = run
     ds = open_result(place)
@@ -88,6 +90,7 @@ def test_only_the_whole_run_that_was_opened_is_written_to(run, tmp_path):
     )
 
 
+@pytest.mark.bits
 def test_a_run_that_grows_an_axis_keeps_what_was_seen_where_it_was(tmp_path):
     def experiment(m):
         return small(cell={"n": 6, "m": m}, keep=KEPT, seeds=2)
@@ -120,6 +123,7 @@ def test_values_of_an_axis_are_those_that_were_run():
     refused("mixes numbers", lambda: simulate(mixed))
 
 
+@pytest.mark.bits
 def test_a_part_without_its_coordinate_is_refused(run):
     _, experiment = run
     two = simulate(small(cell={"n": (6, 20)}, keep=KEPT, seeds=1))
@@ -135,6 +139,7 @@ def test_a_part_without_its_coordinate_is_refused(run):
     assert experiment.cell["n"] == 6
 
 
+@pytest.mark.bits
 def test_another_make_of_the_same_name_is_refused():
     def experiment(factor, m):
         def drawn(key, *, n: int = 6):

@@ -81,6 +81,7 @@ def own(activation=jnp.tanh) -> Own:
     return Own(w, a, activation)
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize("flow", [Descent(0.05), GradientFlow(rtol=1e-6)])
 def test_a_module_of_equinox_moves_as_the_same_network_of_ours(flow):
     theirs = mlp()
@@ -94,6 +95,7 @@ def test_a_module_of_equinox_moves_as_the_same_network_of_ours(flow):
         np.testing.assert_allclose(layer.bias, ours.biases[i], rtol=1e-13)
 
 
+@pytest.mark.bits
 def test_a_run_of_equinox_modules_is_stored_and_drawn_again(tmp_path):
     experiment = with_network(lambda key: mlp(lambda h: jnp.maximum(h, 0), key=key))
     ds = simulate(experiment, store=tmp_path / "run.zarr")
@@ -160,6 +162,7 @@ def test_what_a_network_may_have_it_has_as_an_equinox_module_too():
     assert not np.allclose(coupled.layers[1].bias, step(mlp(), 0.1).layers[1].bias)
 
 
+@pytest.mark.bits
 def test_networks_that_differ_in_what_is_no_array_are_two_shapes():
     def make(key, *, n: int = 6, is_even: bool = False):
         data, _ = small().make(key, n=n)
@@ -392,6 +395,7 @@ def test_optimisers_that_remember_other_things_descend_too(optimiser):
     assert risk(found.network) < risk(network)
 
 
+@pytest.mark.bits
 def test_a_run_under_an_optimiser_of_optax_varies_its_rate():
     experiment = with_network(lambda key: mlp(key=key))
     cell = {"n": 6, "flow.rate": [0.01, 0.1]}
@@ -496,6 +500,7 @@ def shifted(by):
     return lambda network, data: jnp.sum(network.w) + by
 
 
+@pytest.mark.bits
 def test_a_store_tells_functions_apart_by_their_code_and_what_they_hold(tmp_path):
     of = lambda measure: small(cell={"n": 6}, seeds=1, measures={"q": measure})
     assert configuration(of(shifted(1))) == configuration(of(shifted(1)))
@@ -526,6 +531,7 @@ told = [identity(optax.adamw(1e-3)), code_identity(lambda v, held={"a", "b"}: he
 """
 
 
+@pytest.mark.bits
 def test_a_function_is_told_in_the_same_way_by_every_process():
     here = {"__name__": "__main__"}
     exec(TOLD, here)

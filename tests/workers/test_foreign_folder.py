@@ -9,6 +9,8 @@ import pytest
 from simbias.results import is_finished, open_result
 from simbias.workers.command import program
 
+pytestmark = pytest.mark.process
+
 # Modules of Python, of a package that is needed, and of one that may be there.
 NAMES = ("random", "types", "tqdm", "cloudpickle")
 MARK = "import pathlib\npathlib.Path(__file__).with_suffix('.executed').touch()\n"
@@ -33,7 +35,6 @@ def ended(folder, *words):
     assert not [*folder.glob("*.executed")]
 
 
-@pytest.mark.slow
 def test_workers_and_the_live_page_execute_nothing_of_the_working_directory(foreign):
     run = pathlib.Path(sys.executable).parent / "simbias"
     run = [str(run)] if run.exists() else program("simbias")
@@ -65,7 +66,6 @@ def make(key, *, m: int = 20):
 """
 
 
-@pytest.mark.slow
 def test_workers_of_a_script_import_the_modules_that_lie_beside_it(foreign, tmp_path):
     (tmp_path / "script.py").write_text(SCRIPT)
     (tmp_path / "law.py").write_text(LAW)

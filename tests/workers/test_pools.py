@@ -16,6 +16,8 @@ from simbias.workers import DaskWorkers, LocalWorkers, RayWorkers, SlurmWorkers
 from simbias.workers.command import Command
 from simbias.workers.pool import State
 
+pytestmark = pytest.mark.process
+
 # What has to be installed, and what makes two workers.
 POOLS = {
     "local": ("", lambda folder: LocalWorkers(2)),
@@ -54,7 +56,6 @@ def is_over(pool):
     return all(worker.state.is_over for worker in pool.status())
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_workers_end_well_or_say_why_not_and_leave_when_they_are_called_off(
     pool, tmp_path
@@ -79,7 +80,6 @@ def test_workers_end_well_or_say_why_not_and_leave_when_they_are_called_off(
         assert len(list(tmp_path.glob("*.left"))) == 2
 
 
-@pytest.mark.slow
 def test_workers_of_this_machine_leave_with_who_has_started_them(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests")]))
     with LocalWorkers(2) as pool:
@@ -88,7 +88,6 @@ def test_workers_of_this_machine_leave_with_who_has_started_them(tmp_path, monke
     assert len(list(tmp_path.glob("*.left"))) == 2
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_tasks_of_dask_leave_when_who_has_submitted_them_is_gone(tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed")
@@ -116,7 +115,6 @@ _work(Command(("errand", sys.argv[1], "-1"), given=b"a sample"), 1)
 """
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals as elsewhere")
 def test_a_task_of_ray_is_interrupted_where_sigint_is_ignored(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests")]))
@@ -147,7 +145,6 @@ with RayWorkers(2, cpus=1, address=address) as pool, Interrupt() as interrupt:
 """
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals as elsewhere")
 def test_tasks_of_ray_save_their_work_when_who_has_submitted_them_ends(

@@ -12,12 +12,13 @@ from simbias.flows.descent import Descent
 from simbias.verbs.simulate import simulate
 from simbias.workers import LocalWorkers, function_worker
 
+pytestmark = pytest.mark.process
+
 EXPERIMENT = threshold.experiment(
     "smoke", n=(8,), m=8, flow=Descent(), times=(0.0, 5.0)
 )
 
 
-@pytest.mark.slow
 def test_workers_compute_the_bytes_of_one_process(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     workers = LocalWorkers(1)

@@ -140,6 +140,7 @@ def path(pair):
     return np.asarray(jax.jit(WeightPath())(networks, data))
 
 
+@pytest.mark.smoke
 def test_paths_are_those_of_networks_put_together_by_hand(pair, path):
     data, networks = pair
     one, two = networks.networks

@@ -41,6 +41,7 @@ def found(pair):
     return jax.jit(GaussianPath())(pair[1], pair[0])
 
 
+@pytest.mark.smoke
 def test_moments_and_risk_are_means_over_gaussian_inputs(pair):
     data, networks = pair
     x = np.random.default_rng(0).standard_normal((200_000, 4))

@@ -169,6 +169,7 @@ def result():
     return simbias.simulate(dataclasses.replace(experiment, cell=cell))
 
 
+@pytest.mark.smoke
 def test_controls_leave_and_claims_without_members_do_not_apply(result):
     end = result.isel(time=[0, -1])
     assert float(leak(end).sel({"flow.way": "adam"}).isel(time=-1).min()) > 0.05
@@ -376,6 +377,7 @@ def designs():
     return simbias.simulate(random_design.experiment("smoke", **cell))
 
 
+@pytest.mark.smoke
 def test_every_size_of_a_run_has_its_own_spectrum(designs):
     for n in (8, 10):
         for d in (5, 10, 20):

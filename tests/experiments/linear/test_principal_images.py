@@ -29,6 +29,7 @@ def moments(data):
     return along.T @ along / len(along)
 
 
+@pytest.mark.smoke
 def test_components_are_those_of_the_sample_and_in_order():
     data, _ = make(KEY, **SMALL)
     found = moments(data)
@@ -51,6 +52,7 @@ def test_white_inputs_have_one_variance_and_amplified_ones_that_of_the_tenth():
     np.testing.assert_allclose(new[first : first + last], old[LIKE - 1])
 
 
+@pytest.mark.smoke
 def test_amplified_components_are_never_smaller_where_there_are_fewer_than_ten():
     few = {**SMALL, "n": 6}
     old = np.diag(moments(make(KEY, **few)[0]))

@@ -60,6 +60,7 @@ def test_a_law_that_is_none_is_refused_by_name(options, name):
         inspect.unwrap(moment_classes)(KEY, **options)
 
 
+@pytest.mark.smoke
 def test_all_networks_of_a_bank_start_the_same_and_see_rows_of_one_class(drawn):
     data, network = drawn
     for leaf in jax.tree.leaves(network.stack):
@@ -68,6 +69,7 @@ def test_all_networks_of_a_bank_start_the_same_and_see_rows_of_one_class(drawn):
     assert np.all(labels == np.repeat(np.arange(4), 40)[:, None])
 
 
+@pytest.mark.smoke
 def test_a_network_of_a_bank_moves_as_it_would_alone(drawn):
     data, network = drawn
     one = jax.tree.map(lambda v: v[2], network.stack)
@@ -111,6 +113,7 @@ def test_the_accuracy_for_the_target_is_that_of_the_network_of_the_sample(drawn)
         assert float(found[name]) == pytest.approx(right)
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(
     ("options", "name"),
     [
@@ -139,6 +142,7 @@ def test_a_clone_is_left_when_it_is_less_right_by_the_level():
     assert np.isnan(left_at(ds).sel(trained_on="real"))
 
 
+@pytest.mark.smoke
 def test_linear_networks_on_the_covariance_clone_move_as_on_the_sample():
     small = distributional_linear.experiment("smoke", seeds=2)
     gap = distributional_linear.differences(simbias.simulate(small))

@@ -42,6 +42,7 @@ def after_each_other(net, x):
     return h + net.core.c
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("factors", [1, 2, 4])
 @pytest.mark.parametrize("source", ["digits", "dead_leaves"])
 def test_multiplying_out_gives_the_same_function(source, factors):
@@ -54,6 +55,7 @@ def test_multiplying_out_gives_the_same_function(source, factors):
     np.testing.assert_allclose(features, expected, atol=1e-10)
 
 
+@pytest.mark.smoke
 def test_one_factor_is_the_network_itself_and_the_others_are_not_trained():
     data, net = made(factors=1)
     np.testing.assert_array_equal(net.folded().w, net.core.w)
@@ -76,6 +78,7 @@ def test_what_is_compared_has_the_same_images_and_first_factors():
     np.testing.assert_array_equal(one.core.w, other.core.w)
 
 
+@pytest.mark.smoke
 def test_orthogonal_factors_keep_singular_values_and_gaussian_ones_do_not():
     _, alone = made(factors=1)
     for start, is_kept in (("orthogonal", True), ("gaussian", False)):

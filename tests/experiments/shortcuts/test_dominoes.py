@@ -204,6 +204,7 @@ def loose():
     return drawn(n=N, n_test=N_TEST, correlation=0.7)
 
 
+@pytest.mark.smoke
 def test_the_upper_block_is_a_digit_of_the_same_class_as_often_as_asked(loose):
     y = np.asarray(loose.y).argmax(1)
     above = nearest_digit(blocks(loose)[0], _digits.digits()[0])
@@ -320,6 +321,7 @@ def test_a_member_that_cannot_be_drawn_says_why():
         simulate(small.small(make=make, cell={}, seeds=1))
 
 
+@pytest.mark.smoke
 def test_a_run_reads_the_files_it_is_given(tmp_path):
     write_mnist(tmp_path)
     write_cifar(tmp_path)

@@ -20,6 +20,7 @@ def drawn():
     return make(KEY, n=40, m=4, n_test=30)
 
 
+@pytest.mark.smoke
 def test_both_second_networks_have_the_label_of_the_class_as_a_sign(drawn):
     data, _ = drawn
     for part in (data, data.test):

@@ -17,6 +17,7 @@ KEY = jax.random.key(0)
 SMALL = {"n": 60, "d": 4, "m": 8, "n_test": 50}
 
 
+@pytest.mark.smoke
 def test_one_of_both_is_given_nothing_of_the_main_directions_of_the_first():
     data, pair = make(KEY, **SMALL)
     main = jnp.linalg.svd(pair.first.w)[2][:RANK]
@@ -29,6 +30,7 @@ def test_one_of_both_is_given_nothing_of_the_main_directions_of_the_first():
     np.testing.assert_allclose(seen[:, :1], along, atol=1e-12)
 
 
+@pytest.mark.smoke
 def test_both_begin_alike_and_the_first_was_trained_and_is_no_more():
     data, pair = make(KEY, **SMALL)
     for v, w in zip(*map(jax.tree.leaves, (pair.rest, pair.same)), strict=True):
@@ -48,6 +50,7 @@ def test_both_begin_alike_and_the_first_was_trained_and_is_no_more():
     assert right.mean() > 0.9
 
 
+@pytest.mark.smoke
 def test_scores_are_those_of_the_rows():
     data, pair = make(KEY, **SMALL)
     opposite = dataclasses.replace(pair.first, a=-pair.first.a)

@@ -24,6 +24,7 @@ def digits():
     return eqx.filter_jit(draw)(KEY)[0]
 
 
+@pytest.mark.smoke
 def test_wrong_labels_are_fitted_by_what_gives_them_and_not_by_the_truth(digits):
     of = lambda values: (
         lambda x: values[jnp.argmin(jnp.sum((digits.x - x[None]) ** 2, 1))]
@@ -39,6 +40,7 @@ def test_wrong_labels_are_fitted_by_what_gives_them_and_not_by_the_truth(digits)
     assert np.isnan(WrongLabelsFitted()(of(half), clean))
 
 
+@pytest.mark.smoke
 def test_paths_of_the_training_sample_are_those_of_it_as_a_test_sample(digits):
     paths = PathSpectrum(8, 20, "all", True, False)
     f = lambda x: jnp.sin(3 * x[:10])

@@ -24,6 +24,7 @@ def test_octaves_hold_every_frequency_once():
     assert octaves(18, 3) == ((0, 3), (4, 7), (8, 9))
 
 
+@pytest.mark.smoke
 def test_labels_are_three_waves_and_noise_of_the_deviation_that_is_named():
     plain, _ = noisy.make(KEY, noise=0.0, m=2, n=64)
     seen = 2 * np.abs(np.fft.rfft(np.asarray(plain.y[:, 0]))) / 64
@@ -40,6 +41,7 @@ def test_labels_are_three_waves_and_noise_of_the_deviation_that_is_named():
     np.testing.assert_allclose(test.mean[:, 0].mean(), 0, atol=1e-12)
 
 
+@pytest.mark.smoke
 def test_every_octave_of_a_function_that_has_learned_half_of_it_is_half_learned():
     data, _ = noisy.make(KEY, m=2, n=40)
     coefficients = np.fft.rfft(np.asarray(data.y[:, 0]))
