@@ -88,6 +88,7 @@ def test_the_logarithm_of_cross_entropy_is_that_of_any_targets():
         np.testing.assert_array_equal(found[7:], 0)
 
 
+@pytest.mark.slow
 def test_two_outputs_are_one_of_the_logarithm_of_logistic():
     f = 3 * F
     pair = jnp.concatenate([f / 2, -f / 2], axis=1)

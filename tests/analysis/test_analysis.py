@@ -238,6 +238,7 @@ def test_the_profile_interval_ends_where_the_likelihood_ratio_says(successes):
 
 
 # −3: several sizes are mixed; −15: one at most.
+@pytest.mark.slow
 @pytest.mark.parametrize("slope", [-3.0, -15.0])
 def test_a_planted_threshold_lies_in_its_interval_as_often_as_promised(slope):
     rng = np.random.default_rng(0)
@@ -252,6 +253,7 @@ def test_a_planted_threshold_lies_in_its_interval_as_often_as_promised(slope):
 
 
 # What most experiments run with: a seed succeeds at all sizes below its own.
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [6, 8])
 def test_a_threshold_of_six_or_eight_shared_draws_lies_in_its_interval(seeds):
     rng = np.random.default_rng(seeds)

@@ -148,6 +148,7 @@ def test_a_file_is_run_shared_resumed_drawn_and_checked(mine, tmp_path, capsys):
     np.testing.assert_allclose(data.y, 2 * data.x)
 
 
+@pytest.mark.process
 def test_a_run_whose_fields_had_other_names_is_gone_on_with(begun, mine):
     def as_earlier(attributes):
         overrides = attributes["recipe"]["overrides"]
@@ -265,6 +266,7 @@ def test_runs_kept_by_check_are_of_one_text_too(mine, capsys):
     assert DIFFERENCE[1] in capsys.readouterr().err
 
 
+@pytest.mark.process
 def test_check_has_written_what_is_known_when_a_later_experiment_fails(mine, capsys):
     draw = "    x = jax.random.normal"
     assert draw in TEXT

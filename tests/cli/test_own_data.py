@@ -325,6 +325,7 @@ def test_a_loss_that_is_a_mean_over_a_law_takes_no_sample(tmp_path, capsys):
     assert "no sample enters it" in capsys.readouterr().err
 
 
+@pytest.mark.process
 def test_what_is_measured_along_features_is_not_a_number_without_them(tmp_path):
     data = Npz(saved(tmp_path))(KEY)
     unknown = dataclasses.replace(data, features=jnp.full((1, 3), jnp.nan))

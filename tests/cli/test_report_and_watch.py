@@ -59,6 +59,7 @@ def folder(stored, tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.process
 def test_a_run_writes_its_page_and_says_where(folder, capsys):
     assert command("resume", "run", "mine.py") == 0
     assert capsys.readouterr().out.splitlines()[-1].endswith("run/report.html")

@@ -15,9 +15,10 @@ from simbias.cli import _is_of_interrupt
 from simbias.ensemble.bar import Bar
 from simbias.verbs.simulate import simulate
 
-pytestmark = pytest.mark.process
-
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX")
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX"),
+]
 
 RUN = ["three_points", "--preset", "smoke", "--flow.name", "descent"]
 RUN += ["--times", "0", "5", "--cell.m", "20", "--seeds", "2"]

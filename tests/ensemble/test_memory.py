@@ -52,6 +52,7 @@ def test_a_process_that_has_32_bits_is_told_the_same_without_a_warning():
 WIDE = {"n": 100, "m": 200}
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize(
     ("width", "flow", "measure", "cell"),
     [
@@ -131,6 +132,7 @@ def test_equations_are_counted_inside_loops_and_branches_too():
     assert equations(looped, 1.0) > equations(twice, 1.0) + 1
 
 
+@pytest.mark.bits
 def test_a_flow_that_says_its_equations_says_about_as_many_as_there_are(monkeypatch):
     plan = planned_relu(100)
     said = compile_memory._equations(plan, plan.groups[0])

@@ -128,6 +128,7 @@ def test_a_condensed_network_is_one_of_four_neurons():
     assert float(AngularDeviation(quantile=1.0)(net, data)) < 1e-7
 
 
+@pytest.mark.smoke
 def test_the_distance_to_the_embedding_is_of_the_order_of_the_spread():
     data = xor_clusters(KEY, n=40)
     small, large = (

@@ -128,6 +128,7 @@ def test_tiny_weights_are_parallel_only_if_they_are_beside_large_ones(scale):
         assert not jnp.any(one.is_ray)
 
 
+@pytest.mark.slow
 def test_output_weights_that_are_held_do_not_move():
     position = position_of(*network(1e-8), sample())
     led = aggregated_by(position)
@@ -161,6 +162,7 @@ def test_none_of_a_bundle_turns_further_than_is_said():
                 assert jnp.max(bound) < 100 * turn
 
 
+@pytest.mark.slow
 def test_a_bundle_holds_only_if_all_of_it_is_pushed_back():
     rng = np.random.default_rng(4)
     position = position_of(*network(1e-2), sample())

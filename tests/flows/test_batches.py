@@ -84,6 +84,7 @@ def test_padding_is_never_drawn_wherever_it_is(sampling):
     assert seen.size == (60 if sampling == "replacement" else 3)
 
 
+@pytest.mark.slow
 def test_fresh_rows_come_from_the_law():
     flow = Descent(rate=1.0, batch=3, sampling="fresh")
     w = _batches_of(flow, times=tuple(np.arange(0.0, 401.0)))

@@ -71,6 +71,7 @@ def test_they_drive_all_others_as_the_neurons_do():
         assert jnp.max(jnp.abs(one - other)) < 1e-12 * largest
 
 
+@pytest.mark.slow
 def test_a_direction_of_all_neurons_has_its_length_in_those_that_stand_for_them():
     w, _ = neurons()
     rng = np.random.default_rng(3)
@@ -105,6 +106,7 @@ def test_an_axis_too_small_to_be_known_has_its_velocity_from_the_start(tiny):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-300)
 
 
+@pytest.mark.slow
 def test_those_of_neurons_on_a_plane_are_on_it_however_small_their_axis():
     data, rng = sample(), np.random.default_rng(4)
     plane = 7

@@ -105,6 +105,7 @@ def test_neurons_without_pins_need_one_slot(seed):
         np.testing.assert_allclose(a, b, atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turn", [1e-3, 0.05, 1.0])
 def test_nobody_who_may_meet_a_plane_is_left_out(turn):
     trajectory, step = course_of(problem(), turn)

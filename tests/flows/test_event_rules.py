@@ -99,6 +99,7 @@ def test_the_gain_of_speed_at_a_plane_is_linear_in_time_as_the_residuals_are():
 DEPENDENT = [[1.0, 0, 0], [0, 1.0, 0], [1.0, 1.0, 0]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_above", [False, True])
 @pytest.mark.parametrize(
     ("pull", "pinned", "away", "first"),

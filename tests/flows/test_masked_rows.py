@@ -68,6 +68,7 @@ def begun(x, w, a):
     return placed(w, a, sample, slope=0.0, capacity=2), sample
 
 
+@pytest.mark.slow
 def test_what_is_rebalanced_has_its_difference_of_squares_and_its_signs_again():
     rng = np.random.default_rng(0)
     w, a, x = (rng.standard_normal(s) for s in ((5, 3), (5, 2), (4, 3)))

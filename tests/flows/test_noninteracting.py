@@ -108,6 +108,7 @@ def gathered(network):
     return eqx.tree_at(lambda n: (n.w, n.a), network, (size * first, size))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["never aligns", "one class"])
 def test_what_aligns_at_no_time_or_has_is_followed_as_if_there_were_no_such_steps(case):
     network, data = problem(generic)
@@ -222,6 +223,7 @@ def test_neurons_with_larger_input_than_output_weights_are_followed_together():
     assert int(state.stats["noninteracting"]) == 0
 
 
+@pytest.mark.slow
 def test_what_roundings_took_from_an_output_weight_keeps_no_neuron_from_it():
     network, data = problem(generic)
     less = network.a.at[5].multiply(1 - 2e-14)

@@ -77,6 +77,7 @@ def test_a_pin_that_lets_go_upwards_is_active_and_as_far_as_it_would_be(plane):
     assert [int(v[0]) for v in (end.released, end.nonunique_events)] == [1, 0]
 
 
+@pytest.mark.slow
 def test_a_pin_that_lets_go_downwards_is_inactive():
     end = released([0.0, -0.5, 0.5], [0.0, 0.4, 0.0], [(0.3, -0.1)])
     far = travelled(0.3, 0.5)

@@ -432,6 +432,7 @@ def test_w_that_arrives_at_0_beside_a_concave_kink_is_counted():
     assert int(state.stats["nonunique_events"]) == 1
 
 
+@pytest.mark.slow
 def test_a_slide_through_w_0_where_several_planes_attract_is_counted():
     # It slides to w = 0 on the plane of the second sample.  There it may go on along
     # this plane or that of the fourth: both attract, and one that repels is between.

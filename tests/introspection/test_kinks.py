@@ -176,6 +176,7 @@ def test_every_other_loss_is_known_to_be_smooth():
         assert kink_of_loss(getattr(losses, name), y, weight) is None
 
 
+@pytest.mark.slow
 def test_bounds_hold_for_random_arguments():
     """What is said of a value is true of it, for random expressions."""
     grow = [lambda v: v * v, jnp.exp, jnp.tanh, lambda v: 1 + v, lambda v: -v, jnp.cos]

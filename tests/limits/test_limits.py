@@ -150,6 +150,7 @@ def test_duplicates_and_opposites_on_which_a_neuron_slides_are_one_hyperplane():
     np.testing.assert_allclose(rows(end), rows(other), atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", [1.0, 1 - 2e-16, 1.5])
 def test_nothing_is_known_of_a_neuron_that_fades_along_a_ray(ratio):
     """a > 0 where labels are −1: shrinks on the hyperplane of (0, 1), which holds it.

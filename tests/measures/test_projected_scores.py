@@ -37,6 +37,7 @@ def test_a_network_of_its_main_direction_loses_its_labels_inside_alone(data):
     np.testing.assert_allclose(seen[2, 1], 0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_one_that_looks_elsewhere_is_told_by_the_outside(data):
     one = jnp.eye(6, dtype=jnp.float64)
     seen = ProjectedScores(rank=1)(Layer(one[1:2], one[0]), data)

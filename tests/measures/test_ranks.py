@@ -78,6 +78,7 @@ def test_a_matrix_of_zeros_has_no_rank():
         assert jnp.isnan(measure(dark, data))
 
 
+@pytest.mark.slow
 def test_layers_are_found_by_name():
     data = sample()
     net = deep_linear(KEY, (4, 6, 3), law="torch")

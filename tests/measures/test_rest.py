@@ -39,6 +39,7 @@ def drawn(n, d, seed):
     return sample(rng.standard_normal((n, d)), rng.standard_normal(n))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "d"), [(4, 2), (15, 2), (4, 3), (15, 3), (20, 6)])
 def test_the_largest_growth_is_that_of_the_greatest_extremal_vector(n, d):
     data = drawn(n, d, seed=n + d)

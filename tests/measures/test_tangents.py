@@ -77,6 +77,7 @@ def test_the_kernel_tells_what_a_small_step_of_descent_changes():
     np.testing.assert_allclose(change, expected, rtol=1e-11, atol=1e-14)
 
 
+@pytest.mark.slow
 def test_eigenvalues_are_those_of_the_kernel_and_their_vectors_have_them_as_rates():
     data, net = sample(), balanced(KEY, m=50, d=3, scale=2.0)
     kernel = sum(two_layer_parts(net, data.x)) / 6

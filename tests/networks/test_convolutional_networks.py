@@ -120,6 +120,7 @@ def test_a_convolution_is_a_sum_over_shifted_images():
     np.testing.assert_allclose(halved, expected[:, ::2, ::2], rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_start_of_both_networks_follows_its_law():
     net = drawn(convolutional, image=(1, 16, 8), k=2, scale=0.5)
     assert [v.shape for v in net.kernels] == [(8, 1, 3, 3), (16, 8, 3, 3)]
@@ -189,6 +190,7 @@ def test_descent_trains_through_the_batch_and_moves_the_averages():
         assert not np.any(before == after)
 
 
+@pytest.mark.slow
 def test_a_step_that_fails_leaves_the_averages_where_they_were():
     network, data = small(), sample()
     broken = dataclasses.replace(data, y=data.y * jnp.inf)

@@ -193,6 +193,7 @@ def test_runs_of_time_0_alone():
         assert ds["w"].sizes["time"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_scale_is_finite_and_positive(scale):
     for network in (mlp, deep_linear):

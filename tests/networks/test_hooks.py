@@ -216,6 +216,7 @@ def test_a_line_search_sees_the_statistics_of_its_batch():
     assert float(seen) == pytest.approx(float(expected), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_the_adversarial_gradient_is_used_under_noise():
     net, data = mlp(KEY, (3, 4, 1)), sample()
     robust = Adversarial(net, radius=0.3)

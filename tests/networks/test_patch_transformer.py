@@ -38,6 +38,7 @@ def test_rows_with_one_entry_are_tokens():
     np.testing.assert_allclose(net.embedded(x), tokens[jnp.array([3, 1])], rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_it_is_the_transformer_of_strings_on_embedded_patches():
     patches, strings = of_image(), transformer(KEY, n=4, width=6, depth=1, heads=2)
     x = jax.random.normal(KEY, (48,))

@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from simbias.numerics.alike import alike
 
@@ -18,6 +19,7 @@ def test_rows_of_one_class_are_equal_and_those_of_others_are_not():
     np.testing.assert_array_equal(rows[which][np.asarray(first)[kind]], rows[which])
 
 
+@pytest.mark.slow
 def test_more_classes_than_room_are_told():
     rows = jnp.asarray(np.eye(6, dtype=bool))
     assert alike(rows, jnp.ones(6, bool), 6)[2]

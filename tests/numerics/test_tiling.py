@@ -33,6 +33,7 @@ def test_columns_are_cut_and_joined():
     np.testing.assert_array_equal(columns_joined(pieces, 7), rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slope", [0.0, 0.1])
 def test_the_frozen_field_in_tiles_is_the_whole_one(slope, monkeypatch):
     rng = np.random.default_rng(0)

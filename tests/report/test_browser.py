@@ -13,8 +13,6 @@ from simbias.report.report import report
 from simbias.report.server import Server
 
 pytestmark = pytest.mark.process
-
-pytestmark = pytest.mark.slow
 WIDTHS, THEMES = (390, 1280), ("light", "dark")
 FIGURES = {"over-time", "against", "member-losses", "neurons", "array", "events"}
 

@@ -50,6 +50,7 @@ def test_quantiles_are_those_of_numpy_over_members_that_finished():
             np.testing.assert_allclose(bound[cell, time], expected, rtol=1e-12)
 
 
+@pytest.mark.process
 def test_a_page_has_every_number_of_a_small_run(result):
     made = numbers(result, EXPERIMENT)
     json.dumps(made, allow_nan=False)
@@ -64,6 +65,7 @@ def test_a_page_has_every_number_of_a_small_run(result):
     np.testing.assert_allclose(found, expected, rtol=5e-5)
 
 
+@pytest.mark.process
 def test_bands_leave_out_members_that_failed(result):
     made = numbers(result, EXPERIMENT)
     count = unpacked(made["packed"], made["quantities"][0]["count"])
@@ -71,6 +73,7 @@ def test_bands_leave_out_members_that_failed(result):
     assert (count[[0, 1, 3, 4]] == 3).all()
 
 
+@pytest.mark.process
 def test_a_page_has_neurons_measures_and_events_of_members(result):
     made = numbers(with_events(result), EXPERIMENT)
     film = made["films"]
@@ -89,6 +92,7 @@ def test_a_run_without_its_experiment_has_all_but_its_neurons(result):
     assert numbers(result)["films"] is None
 
 
+@pytest.mark.process
 def test_a_large_run_is_thinned_and_says_so():
     ds = large_result(seeds=2000, cells=3, times=100, quantities=4)
     made = numbers(ds)

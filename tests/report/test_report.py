@@ -42,6 +42,7 @@ def test_a_script_that_would_end_early_is_refused(text):
         raw("script", text)
 
 
+@pytest.mark.process
 def test_the_page_runs_two_scripts_and_asks_for_nothing(page):
     read = Reader(page)
     assert read.tags.count("script") == 3

@@ -184,6 +184,7 @@ def test_near_a_saddle_nothing_is_proven():
             assert is_old or not known(more, data).is_known
 
 
+@pytest.mark.slow
 def test_a_neuron_on_a_hyperplane_may_slide():
     with simbias.exact_numerics():
         data = sample()

@@ -7,9 +7,10 @@ from _attacked import attacked
 from _hostile import Case, cases, templates
 from hypothesis import HealthCheck, Phase, given, settings
 
-pytestmark = pytest.mark.process
-
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is by /proc")
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(sys.platform != "linux", reason="memory is by /proc"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -153,6 +153,7 @@ def test_monte_carlo_meets_the_law_of_least_squares(n):
     assert np.all(np.abs(mean - law) < band)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [50, 100, 300])
 def test_monte_carlo_meets_the_two_group_law(n):
     mean, band = mean_and_band(errors_of_many_fits(n)[:, 2:])
@@ -556,6 +557,7 @@ def test_no_pair_of_opposite_neurons_interpolates_with_less_than_the_least_norm(
     np.testing.assert_allclose(found, least, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_padding_and_compilation_leave_the_least_norm_as_it_is():
     data = orthogonal(KEY, n=9, d=12)
     plain, compiled = minimum_norm(data), jax.jit(minimum_norm)(padded(data, 7))

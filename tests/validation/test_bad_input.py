@@ -151,6 +151,7 @@ def test_labels_of_zero_and_one_are_refused_where_plus_minus_one_is_meant(loss):
     assert solve(network(), zero_one, PlainDescent(), half_mse, (1.0,), {})
 
 
+@pytest.mark.slow
 def test_a_run_refuses_them_too(tmp_path):
     def make(key, *, n: int):
         data, net = small().make(key, n=n)

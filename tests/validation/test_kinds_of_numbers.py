@@ -47,6 +47,7 @@ def test_complex_outputs_are_refused():
         solve(network, sample(), Descent(), half_mse, (1.0,), {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_few_digits_are_refused_by_solve_and_cast_by_simulate(dtype):
     data, network = cast(dtype)(jax.random.key(0))
@@ -76,6 +77,7 @@ def test_a_run_of_two_sizes_does_not_trip_over_the_search_for_nan():
     assert (ds["status"] == Status.REACHED_TIME).all()
 
 
+@pytest.mark.slow
 def test_a_run_that_diverges_whole_warns_and_names_the_learning_rate():
     wild = small(flow=Descent(rate=1e6), times=(0.0, 1e8), cell={"n": 6})
     with pytest.warns(UserWarning, match=r"all 3 networks.*`rate` = 1000000.0 is too"):
@@ -83,6 +85,7 @@ def test_a_run_that_diverges_whole_warns_and_names_the_learning_rate():
     assert (ds["status"] == Status.NONFINITE).all()
 
 
+@pytest.mark.slow
 def test_a_run_that_diverges_in_part_says_so_by_its_statuses_alone():
     rates = {"n": 6, "flow.rate": (0.1, 50.0)}
     with warnings.catch_warnings():

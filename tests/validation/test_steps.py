@@ -42,6 +42,7 @@ def pooled(h):
     return eqx.nn.MaxPool1d(2, 1, padding=[(0, 1)])(jnp.tanh(h)[None])[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", [jax.nn.relu, pooled])
 def test_a_smooth_method_that_keeps_rejecting_at_one_place_names_the_kink(activation):
     with pytest.warns(UserWarning, match=r"network met what looks like a kink.* t = "):

@@ -34,6 +34,7 @@ def test_differences_are_those_of_pairs(runs):
     assert (start.sel(estimate="mean") == 0).all()
 
 
+@pytest.mark.bits
 def test_what_differs_is_said_by_name(runs):
     differs = json.loads(simbias.compare(*runs).attrs["differs"])
     assert any(name.startswith("flow") for name in differs)

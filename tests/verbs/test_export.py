@@ -22,6 +22,7 @@ def run(tmp_path_factory):
     return folder, simbias.simulate(experiment, store=folder)
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize(
     ("file", "opened"), [("a.nc", xr.open_dataset), ("a.zarr", xr.open_zarr)]
 )
@@ -118,6 +119,7 @@ def test_a_package_that_is_missing_is_named(run, tmp_path, monkeypatch, file, pa
         simbias.export(ds, tmp_path / file)
 
 
+@pytest.mark.bits
 def test_a_run_is_cited_by_what_was_asked_for(run):
     folder, ds = run
     other = simbias.simulate(small(cell={"n": 6, "scale": (0.1, 0.5)}, seeds=4))

@@ -46,6 +46,7 @@ def test_neurons_are_those_of_the_networks_in_flight_and_kept(ds, experiment):
         np.testing.assert_array_equal(then["a"], one.network.a[:, 0])
 
 
+@pytest.mark.bits
 def test_part_of_a_result_has_the_neurons_of_its_members(ds, experiment):
     whole = simbias.neuron_history(ds, experiment, m=8, seed=1)
     part = ds.sel(m=8, seed=[1, 2])

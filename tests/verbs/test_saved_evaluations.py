@@ -165,6 +165,7 @@ def test_another_make_of_the_same_name_is_refused():
     )
 
 
+@pytest.mark.bits
 def test_what_a_function_returns_is_checked(run):
     place, experiment = run
     for function, message in (

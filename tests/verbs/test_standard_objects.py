@@ -108,6 +108,7 @@ def test_a_run_of_equinox_modules_is_stored_and_drawn_again(tmp_path):
     np.testing.assert_allclose(again.records["risk"], expected, rtol=1e-12)
 
 
+@pytest.mark.bits
 def test_measures_and_stops_are_given_the_network_as_it_was_made():
     class OfLayers(RiskBelow):
         def __call__(self, network, data):
@@ -150,6 +151,7 @@ class Coupled(eqx.Module):
         return outputs - jnp.mean(outputs), self
 
 
+@pytest.mark.bits
 def test_what_a_network_may_have_it_has_as_an_equinox_module_too():
     step = lambda net, rate: trained(net, flow=Descent(rate), times=(0.1,)).network
     by_hand, plain = step(Twice(mlp()), 0.1).inner, step(mlp(), 0.2)
@@ -222,6 +224,7 @@ def test_a_number_of_the_cell_inside_a_network_must_say_whether_it_is_trained():
         planned(small(make=closing, cell={"factor": (1.0, 2.0)}, final={}))
 
 
+@pytest.mark.bits
 def test_a_network_of_ours_that_is_all_arrays_is_left_alone():
     network = small().make(KEY)[1]
     assert as_array_network(network) is network
@@ -323,6 +326,7 @@ def test_a_choice_by_the_weights_is_a_kink_and_one_by_the_input_is_none():
     assert kink(own(halves), X)
 
 
+@pytest.mark.bits
 def test_who_knows_that_the_gradient_does_not_jump_says_so():
     class Stated(Own):
         has_kinks: bool = eqx.field(static=True, default=False)
@@ -443,6 +447,7 @@ def weights(network, data):
     return network.w
 
 
+@pytest.mark.bits
 def test_a_function_is_a_measure_and_its_axes_have_its_name():
     def labelled(network, data):
         return network.w[:, 0]
@@ -589,6 +594,7 @@ def test_rows_that_are_none_are_refused_by_name(changes, message):
 # Precision.
 
 
+@pytest.mark.bits
 def test_single_precision_by_default_is_not_silent():
     with jax.enable_x64(False):
         key = jax.random.key(0)

@@ -95,6 +95,7 @@ def test_a_layer_is_that_of_the_other_network_and_no_other_is():
         np.testing.assert_array_equal(b, source.biases[i])
 
 
+@pytest.mark.smoke
 def test_resets_are_accuracies_of_networks_put_together_by_hand(remembered):
     spare = mlp(jax.random.key(7), (4, 5, 6, 5, 3))
     network = dataclasses.replace(

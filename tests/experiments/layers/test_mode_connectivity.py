@@ -154,6 +154,7 @@ def test_paths_are_those_of_networks_put_together_by_hand(pair, path):
         np.testing.assert_allclose(path[i, 1, :, k], [loss, wrong], rtol=1e-12)
 
 
+@pytest.mark.smoke
 def test_a_path_ends_at_the_same_losses_however_it_is_matched(path):
     for end in (0, -1):
         for i in (1, 2):

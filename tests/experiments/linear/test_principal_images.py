@@ -39,6 +39,7 @@ def test_components_are_those_of_the_sample_and_in_order():
     np.testing.assert_allclose(data.features @ data.features.T, np.eye(64), atol=1e-12)
 
 
+@pytest.mark.smoke
 def test_white_inputs_have_one_variance_and_amplified_ones_that_of_the_tenth():
     raw, _ = make(KEY, **SMALL)
     old = np.diag(moments(raw))

@@ -26,6 +26,7 @@ def drawn():
     return jax.jit(functools.partial(make, **SMALL))(KEY)
 
 
+@pytest.mark.smoke
 def test_a_class_has_the_moments_that_the_law_says():
     n = 80_000
     x = np.asarray(moment_classes(KEY, n=n).x).reshape(n // 4, 4, 20)
@@ -83,6 +84,7 @@ def test_a_network_of_a_bank_moves_as_it_would_alone(drawn):
         np.testing.assert_allclose(a[2], b, atol=1e-14)
 
 
+@pytest.mark.smoke
 def test_the_covariance_clone_shares_all_that_a_linear_network_sees(drawn):
     data, _ = drawn
     real, clone = (np.asarray(data.x[:, 20 * i : 20 * i + 20]) for i in (0, 2))

@@ -64,6 +64,7 @@ def test_the_network_and_the_line_of_an_xor_have_minus_one_bit_in_common():
     assert found["network"] - found["unexplained"] == -1
 
 
+@pytest.mark.smoke
 def test_informations_are_those_of_scikit_learn():
     f, l, noise = signs(0, 300, 3)
     y = np.where(noise > 0, f, l)
@@ -159,6 +160,7 @@ def test_the_line_is_the_logistic_regression_fitted_to_the_end(explainers):
     np.testing.assert_array_equal(explainers.others["linear"].y[:, 0], expected)
 
 
+@pytest.mark.smoke
 def test_the_control_are_the_same_answers_in_another_order(explainers):
     line, permuted = (explainers.others[k].y for k in ("linear", "permuted"))
     assert float(line.sum()) == float(permuted.sum())

@@ -71,6 +71,7 @@ def test_one_factor_is_the_network_itself_and_the_others_are_not_trained():
     assert float(jnp.max(abs(slope.core.w))) > 0
 
 
+@pytest.mark.smoke
 def test_what_is_compared_has_the_same_images_and_first_factors():
     pairs = [made(factors=f, start=s) for f, s in ((1, "gaussian"), (4, "orthogonal"))]
     (first, one), (second, other) = pairs

@@ -89,6 +89,7 @@ def test_claims_tell_grokking_from_its_control():
     assert "holds" not in verdicts[-3:]
 
 
+@pytest.mark.smoke
 def test_without_an_embedding_there_is_nothing_to_be_noised():
     data, _ = grokking.make(KEY, **SMALL)
     with pytest.raises(ValueError, match="`embedded`"):

@@ -219,6 +219,7 @@ def test_the_test_sample_has_digits_of_its_own(loose):
     nearest_digit(blocks(loose.test)[0], _digits.digits()[1])
 
 
+@pytest.mark.smoke
 def test_at_correlation_one_both_blocks_have_the_class_of_y():
     data = drawn(n=N, n_test=N_TEST, classes=3)
     y = np.asarray(data.y).argmax(1)

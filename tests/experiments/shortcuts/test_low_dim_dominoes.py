@@ -38,6 +38,7 @@ def test_two_gratings_lie_in_as_many_directions_as_are_claimed():
     assert np.linalg.matrix_rank(np.asarray(rows), tol=1e-9) == GRATINGS
 
 
+@pytest.mark.smoke
 def test_scores_are_those_of_the_network_that_is_given_x(drawn):
     data, pairs = drawn
     for rank in (2, GRATINGS):

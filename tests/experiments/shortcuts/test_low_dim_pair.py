@@ -70,6 +70,7 @@ def test_scores_are_those_of_the_rows():
     assert turned[1, 3] == 0
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("wrong", [{"m": 3}, {"noise": 2.0}, {"n": 0}, {"scale": 0.0}])
 def test_what_makes_no_sense_is_named(wrong):
     with pytest.raises(ValueError, match=f"`{next(iter(wrong))}`"):

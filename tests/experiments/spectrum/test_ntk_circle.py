@@ -61,6 +61,7 @@ def test_without_bias_odd_frequencies_are_never_learned_and_with_bias_they_are()
     assert float(plain["shares"].sel(part="left", frequency=2)[-1]) < 0.2
 
 
+@pytest.mark.smoke
 def test_a_step_of_descent_leaves_what_the_rates_say():
     ds = trained(True)
     left = ds["shares"].sel(part="left")

@@ -118,6 +118,7 @@ def test_short_training_claims_nothing_and_noise_alone_needs_no_control():
     assert wrong.claims(result().isel(noise=[0])) == []
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("bad", [{"n": 1}, {"n_test": 1}, {"noise": 2.0}, {"m": 0}])
 def test_what_makes_no_sense_is_named(bad):
     with pytest.raises(ValueError, match=f"`{next(iter(bad))}`"):

@@ -56,6 +56,7 @@ def test_every_octave_of_a_function_that_has_learned_half_of_it_is_half_learned(
     np.testing.assert_allclose(OctaveBands(40)(f, padded(data, 48)), seen, rtol=1e-12)
 
 
+@pytest.mark.smoke
 def test_the_high_share_is_that_of_the_mean_square():
     data, _ = noisy.make(KEY, m=2, n=20)
     wave = lambda k, x: jnp.sin(2 * jnp.pi * k * x)
