@@ -6,6 +6,7 @@ Each is a fork of this process, which has imported what they all need and has co
 nothing.  What they print is dropped, errors apart; this ends with 1 if one fails.
 """
 
+import importlib.metadata
 import os
 import pathlib
 import runpy
@@ -23,6 +24,10 @@ def main() -> None:
     unknown = {*wanted} - {p.stem for p in paths}
     if unknown:
         sys.exit(f"no benchmark of this name: {', '.join(sorted(unknown))}")
+    # As in tests/conftest.py: less to compile.
+    if importlib.metadata.version("jaxlib").startswith("0.10."):
+        flags = os.environ.get("XLA_FLAGS", "")
+        os.environ["XLA_FLAGS"] = f"{flags} --xla_cpu_use_fusion_emitters=false"
     waiting = [p for p in paths if p.stem in (wanted or {p.stem})]
     _import_all()
     running: dict[int, tuple[str, float]] = {}

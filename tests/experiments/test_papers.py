@@ -114,7 +114,6 @@ def condensed(seed=0, spread=0.0):
     return neurons(w, size * np.repeat([-1.0, 1.0, -1.0, 1.0], 5))
 
 
-@pytest.mark.smoke
 def test_a_condensed_network_is_one_of_four_neurons():
     data = xor_clusters(KEY, n=40)
     net = condensed()
@@ -128,7 +127,6 @@ def test_a_condensed_network_is_one_of_four_neurons():
     assert float(AngularDeviation(quantile=1.0)(net, data)) < 1e-7
 
 
-@pytest.mark.smoke
 def test_the_distance_to_the_embedding_is_of_the_order_of_the_spread():
     data = xor_clusters(KEY, n=40)
     small, large = (
@@ -192,7 +190,6 @@ def test_the_certificate_of_proposition_5_7_is_the_published_one():
         xor_certificate(noise=0.5)
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize("start", list(four.SCALES))
 def test_descent_on_the_published_schedule_gives_the_published_four_neurons(start):
     data, reference = load("xor_four_neurons.npz")
@@ -220,7 +217,6 @@ def test_descent_on_the_published_schedule_gives_the_published_four_neurons(star
     np.testing.assert_allclose(angles[-1], expected[-1], atol=3e-8)
 
 
-@pytest.mark.smoke
 def test_descent_gives_the_published_scales_of_the_wide_network():
     data, reference = load("xor_wide.npz")
     times = tuple(float(e) * wide.RATE for e in reference["epochs"])
@@ -349,7 +345,6 @@ def test_orthogonally_separable_inputs_are_acute_in_a_class_and_obtuse_across():
     np.testing.assert_array_equal(np.asarray(data.x @ data.x.T) > 0, same)
 
 
-@pytest.mark.smoke
 def test_the_logarithm_of_the_loss_is_that_and_goes_on_where_the_loss_underflows():
     f, y = jnp.array([[0.3], [-2.0], [50.0]]), jnp.array([[1.0], [-1.0], [1.0]])
     weight = jnp.array([1.0, 1.0, 0.0])

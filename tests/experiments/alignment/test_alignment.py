@@ -48,7 +48,6 @@ def test_a_residual_is_infinite_where_nothing_pulls_and_needs_one_output():
         extremal_residual(Dataset(x, x, one, x, x), dead)
 
 
-@pytest.mark.smoke
 def test_a_member_that_has_been_run_can_be_drawn_again():
     run = small(cell={"n": 6, "scale": (0.1, 0.5)}, seeds=2, times=(0.0, 0.1))
     ds = simulate(run)

@@ -169,7 +169,6 @@ def test_kinks_are_where_the_slope_changes_and_copies_count_once():
     np.testing.assert_allclose(kinks_of(weights), expected)
 
 
-@pytest.mark.smoke
 def test_a_key_has_the_same_sample_for_every_network_and_every_size():
     small, _ = noisy_teacher(KEY, n=10, m=5, n_test=7)
     large, net = noisy_teacher(KEY, n=20, m=9, scale=1e-6, n_test=7)

@@ -141,7 +141,6 @@ def facts(d, law):
     return data, network, jit(measure)(network, data)
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize("depth", [1, 2])
 def test_the_variance_over_parities_is_the_law_by_enumerating_all_of_them(depth):
     d = 3

@@ -216,7 +216,6 @@ def test_a_filter_of_zeros_is_opposite_to_none():
 # The experiment
 
 
-@pytest.mark.smoke
 def test_fresh_leaves_are_rows_of_the_law_and_digits_have_none():
     fresh = lambda source: (
         images(KEY, n=4, n_test=2, source=source, permuted=True).fresh

@@ -65,7 +65,6 @@ def test_a_network_remembers_what_it_was_bit_by_bit(remembered):
             np.testing.assert_array_equal(then.biases[layer][i], was.biases[layer])
 
 
-@pytest.mark.smoke
 def test_an_epoch_to_come_is_not_a_number(remembered):
     then = remembered[8.0].then()
     is_there = np.isfinite(then.weights[0]).all(axis=(1, 2))
@@ -73,7 +72,6 @@ def test_an_epoch_to_come_is_not_a_number(remembered):
     assert is_there.tolist() == [epoch <= 8 for epoch in EPOCHS]
 
 
-@pytest.mark.smoke
 def test_memory_does_not_change_what_is_learned(remembered):
     data, network = make_small(KEY)
     arguments = (data, Descent(rate=1 / 3, batch=4), cross_entropy, (5.0,), {})
@@ -95,7 +93,6 @@ def test_a_layer_is_that_of_the_other_network_and_no_other_is():
         np.testing.assert_array_equal(b, source.biases[i])
 
 
-@pytest.mark.smoke
 def test_resets_are_accuracies_of_networks_put_together_by_hand(remembered):
     spare = mlp(jax.random.key(7), (4, 5, 6, 5, 3))
     network = dataclasses.replace(

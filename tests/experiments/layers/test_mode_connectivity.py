@@ -140,7 +140,6 @@ def path(pair):
     return np.asarray(jax.jit(WeightPath())(networks, data))
 
 
-@pytest.mark.smoke
 def test_paths_are_those_of_networks_put_together_by_hand(pair, path):
     data, networks = pair
     one, two = networks.networks
@@ -154,7 +153,6 @@ def test_paths_are_those_of_networks_put_together_by_hand(pair, path):
         np.testing.assert_allclose(path[i, 1, :, k], [loss, wrong], rtol=1e-12)
 
 
-@pytest.mark.smoke
 def test_a_path_ends_at_the_same_losses_however_it_is_matched(path):
     for end in (0, -1):
         for i in (1, 2):

@@ -41,7 +41,6 @@ def found(pair):
     return jax.jit(GaussianPath())(pair[1], pair[0])
 
 
-@pytest.mark.smoke
 def test_moments_and_risk_are_means_over_gaussian_inputs(pair):
     data, networks = pair
     x = np.random.default_rng(0).standard_normal((200_000, 4))
@@ -57,7 +56,6 @@ def test_moments_and_risk_are_means_over_gaussian_inputs(pair):
     assert abs(0.5 * np.mean(wrong**2) - risk) < 5 * error
 
 
-@pytest.mark.smoke
 def test_the_teacher_has_no_loss_and_neither_has_one_with_a_neuron_split():
     v = jnp.eye(3, 4, dtype=jnp.float64)
     assert float(gaussian_risk(v[::-1], jnp.ones(3), v)) < 1e-15
@@ -66,7 +64,6 @@ def test_the_teacher_has_no_loss_and_neither_has_one_with_a_neuron_split():
     assert float(gaussian_risk(split, shares, v)) < 1e-15
 
 
-@pytest.mark.smoke
 def test_a_path_is_that_of_networks_put_together_by_hand(pair, found):
     data, networks = pair
     one, two = networks.networks

@@ -194,7 +194,6 @@ def three_networks():
     return jax.jit(make)(jax.random.key(0))
 
 
-@pytest.mark.smoke
 def test_every_network_has_an_accuracy_of_its_own(three_networks):
     data, three = three_networks
     found = jax.jit(AccuracyOfEach())(three, data)
@@ -222,7 +221,6 @@ def test_no_index_sees_a_rotation_and_all_are_one_of_the_same():
     assert float(permuted) == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.smoke
 def test_independent_columns_have_the_correlation_of_chance():
     # E tr(PQ) = pq/(n − 1) of projections on p and on q dimensions.
     n, p, q = 400, 50, 100

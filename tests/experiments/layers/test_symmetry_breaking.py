@@ -201,7 +201,6 @@ def test_escape_times_are_those_of_a_gap_of_a_quarter():
     assert passed == pytest.approx(exact, abs=0.01)
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize(
     ("call", "named"),
     [

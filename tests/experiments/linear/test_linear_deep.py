@@ -426,7 +426,6 @@ def test_a_traced_start_that_is_not_balanced_has_no_law():
     assert np.isfinite(seen(jnp.eye(2).at[0, 1].set(1e-14) * 0.3)).all()
 
 
-@pytest.mark.smoke
 def test_the_law_of_the_slide_is_exact_where_all_commutes_only():
     data = linear_modes(KEY, n=8, is_symmetric=True)
     frame = np.asarray(data.features).T
@@ -449,7 +448,6 @@ def test_the_law_of_the_slide_is_exact_where_all_commutes_only():
     assert slide > 0.01
 
 
-@pytest.mark.smoke
 def test_the_sample_of_the_experiment_is_a_dataset():
     data, net = make(KEY, depth=3, m=5)
     assert isinstance(data, Dataset)

@@ -41,7 +41,6 @@ def small(n=5, d=9, **changes):
 # Facts of the lecture
 
 
-@pytest.mark.smoke
 def test_the_gradient_of_a_square_is_the_lectures_formula():
     x, w, y = RNG.normal(size=7), RNG.normal(size=7), 0.3
     found = jax.grad(lambda w: (x @ w - y) ** 2)(jnp.asarray(w))
@@ -170,7 +169,6 @@ def result():
     return simbias.simulate(dataclasses.replace(experiment, cell=cell))
 
 
-@pytest.mark.smoke
 def test_controls_leave_and_claims_without_members_do_not_apply(result):
     end = result.isel(time=[0, -1])
     assert float(leak(end).sel({"flow.way": "adam"}).isel(time=-1).min()) > 0.05
@@ -183,7 +181,6 @@ def test_controls_leave_and_claims_without_members_do_not_apply(result):
     assert verdicts[7] == "not applicable"
 
 
-@pytest.mark.smoke
 def test_a_member_that_failed_leaves_its_claims_undecided(result):
     is_first = xr.DataArray(np.arange(2) == 0, dims="seed")
     lost = result.where(~is_first)
@@ -379,7 +376,6 @@ def designs():
     return simbias.simulate(random_design.experiment("smoke", **cell))
 
 
-@pytest.mark.smoke
 def test_every_size_of_a_run_has_its_own_spectrum(designs):
     for n in (8, 10):
         for d in (5, 10, 20):
@@ -391,7 +387,6 @@ def test_every_size_of_a_run_has_its_own_spectrum(designs):
             assert abs(values.sum(1).mean() - d) < 5 * error
 
 
-@pytest.mark.smoke
 def test_claims_say_what_they_need_and_failures_leave_them_open(designs):
     claims = simbias.check(random_design, designs)
     assert [c.verdict for c in claims[:3]] == ["not applicable"] * 3

@@ -250,7 +250,6 @@ def filled(data, size):
     return out
 
 
-@pytest.mark.smoke
 def test_the_target_has_its_rank_and_every_entry_is_seen_or_not():
     data, _ = completed(KEY, **SMALL)
     assert data.x.shape == (20, 2)
@@ -315,7 +314,6 @@ def test_a_completion_that_cannot_be_is_refused_by_name(changes):
         completed(KEY, **{**SMALL, **changes})
 
 
-@pytest.mark.smoke
 def test_a_single_entry_is_no_completion_and_no_example_that_would_be_refused():
     with pytest.raises(simbias.BadInput, match="`size` must be 2 or more, got 1"):
         completed(KEY, size=1, rank=1, seen=1)

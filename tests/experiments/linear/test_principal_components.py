@@ -22,7 +22,6 @@ def test_both_factors_of_the_gradient_start_at_one_in_the_mean(depth):
     np.testing.assert_allclose(last @ last.T, np.eye(2), atol=0.25)
 
 
-@pytest.mark.smoke
 def test_the_law_by_hand_and_that_of_the_run_are_one():
     cell = {"depth": 1, "m": 4, "n": 6, "d": 3}
     small = simbias.Experiment(
@@ -70,7 +69,6 @@ def test_half_of_the_way_is_where_the_distance_has_halved():
     assert np.isnan(half_times(ds)[2])
 
 
-@pytest.mark.smoke
 def test_a_frame_or_a_scale_changes_what_it_says():
     key = jax.random.key(1)
     raw, network = controls.make(key, n=8, d=4, m=5)

@@ -29,7 +29,6 @@ def moments(data):
     return along.T @ along / len(along)
 
 
-@pytest.mark.smoke
 def test_components_are_those_of_the_sample_and_in_order():
     data, _ = make(KEY, **SMALL)
     found = moments(data)
@@ -39,7 +38,6 @@ def test_components_are_those_of_the_sample_and_in_order():
     np.testing.assert_allclose(data.features @ data.features.T, np.eye(64), atol=1e-12)
 
 
-@pytest.mark.smoke
 def test_white_inputs_have_one_variance_and_amplified_ones_that_of_the_tenth():
     raw, _ = make(KEY, **SMALL)
     old = np.diag(moments(raw))
@@ -53,7 +51,6 @@ def test_white_inputs_have_one_variance_and_amplified_ones_that_of_the_tenth():
     np.testing.assert_allclose(new[first : first + last], old[LIKE - 1])
 
 
-@pytest.mark.smoke
 def test_amplified_components_are_never_smaller_where_there_are_fewer_than_ten():
     few = {**SMALL, "n": 6}
     old = np.diag(moments(make(KEY, **few)[0]))

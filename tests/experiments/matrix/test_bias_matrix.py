@@ -94,7 +94,6 @@ def test_every_task_has_the_shapes_that_make_one_program(bias, law):
     assert shapes == jax.tree.map(lambda v: v.shape, one)
 
 
-@pytest.mark.smoke
 def test_targets_are_the_sum_of_their_parts():
     for bias in ("spectral", "principal"):
         data = bias_matrix.TASKS[bias](KEY, law="clusters")
@@ -116,7 +115,6 @@ def test_principal_components_are_uncorrelated_on_the_sample():
     assert np.abs(seen - np.diag(law)).max() < 1e-10
 
 
-@pytest.mark.smoke
 def test_a_linear_function_cannot_tell_rows_from_their_clone_of_two_moments():
     data = bias_matrix.TASKS["distributional"](KEY, law="heavy")
     y = data.test.y

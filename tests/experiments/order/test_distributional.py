@@ -91,7 +91,6 @@ def test_gaussian_classes_never_show_the_third_direction():
     np.testing.assert_allclose(w[:, 0] / w[:, 2], 1.5, rtol=1e-5)
 
 
-@pytest.mark.smoke
 def test_the_optimum_is_where_nothing_pulls_and_leans_on_the_bounded_input():
     third = optimum(tuple(MEANS), tuple(DEVIATIONS))
     size = np.linspace(1, 6, 501)
@@ -110,7 +109,6 @@ def small():
     return simbias.simulate(distributional.experiment("smoke"))
 
 
-@pytest.mark.smoke
 def test_a_small_run_turns_from_the_mean_to_the_covariance(small):
     found = distributional.peaks(small)["time"].sel(within="rectangle")
     early, late = (found.sel(predictor=k) for k in ("mean", "covariance"))

@@ -26,7 +26,6 @@ def drawn():
     return jax.jit(functools.partial(make, **SMALL))(KEY)
 
 
-@pytest.mark.smoke
 def test_a_class_has_the_moments_that_the_law_says():
     n = 80_000
     x = np.asarray(moment_classes(KEY, n=n).x).reshape(n // 4, 4, 20)
@@ -61,7 +60,6 @@ def test_a_law_that_is_none_is_refused_by_name(options, name):
         inspect.unwrap(moment_classes)(KEY, **options)
 
 
-@pytest.mark.smoke
 def test_all_networks_of_a_bank_start_the_same_and_see_rows_of_one_class(drawn):
     data, network = drawn
     for leaf in jax.tree.leaves(network.stack):
@@ -70,7 +68,6 @@ def test_all_networks_of_a_bank_start_the_same_and_see_rows_of_one_class(drawn):
     assert np.all(labels == np.repeat(np.arange(4), 40)[:, None])
 
 
-@pytest.mark.smoke
 def test_a_network_of_a_bank_moves_as_it_would_alone(drawn):
     data, network = drawn
     one = jax.tree.map(lambda v: v[2], network.stack)
@@ -84,7 +81,6 @@ def test_a_network_of_a_bank_moves_as_it_would_alone(drawn):
         np.testing.assert_allclose(a[2], b, atol=1e-14)
 
 
-@pytest.mark.smoke
 def test_the_covariance_clone_shares_all_that_a_linear_network_sees(drawn):
     data, _ = drawn
     real, clone = (np.asarray(data.x[:, 20 * i : 20 * i + 20]) for i in (0, 2))
@@ -115,7 +111,6 @@ def test_the_accuracy_for_the_target_is_that_of_the_network_of_the_sample(drawn)
         assert float(found[name]) == pytest.approx(right)
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize(
     ("options", "name"),
     [
@@ -144,7 +139,6 @@ def test_a_clone_is_left_when_it_is_less_right_by_the_level():
     assert np.isnan(left_at(ds).sel(trained_on="real"))
 
 
-@pytest.mark.smoke
 def test_linear_networks_on_the_covariance_clone_move_as_on_the_sample():
     small = distributional_linear.experiment("smoke", seeds=2)
     gap = distributional_linear.differences(simbias.simulate(small))

@@ -61,7 +61,6 @@ def test_of_all_functions_those_that_fit_are_right_on_half_of_the_rest(d, n):
     assert fitting[:, n:].mean() == 0.5
 
 
-@pytest.mark.smoke
 def test_guesses_are_those_of_a_loop_over_networks():
     data, network = strings(KEY, d=3, n=2), drawn(KEY, (3, 4, 1), "torch")
     found = np.asarray(Guesses(draws=300)(network, data))
@@ -83,7 +82,6 @@ def test_guesses_are_those_of_a_loop_over_networks():
     np.testing.assert_array_equal(again[1], found[1])
 
 
-@pytest.mark.smoke
 def test_coins_that_fit_are_coins_on_the_rest():
     data, network = strings(KEY, d=4, n=4), drawn(KEY, (4, 1), "torch")
     counts = np.asarray(Guesses(draws=20_000)(network, data))[0]
@@ -110,7 +108,6 @@ def run():
     return simulate(small)
 
 
-@pytest.mark.smoke
 def test_a_member_without_a_fit_has_no_accuracy_and_is_seen_at_its_first_fit(run):
     ds = run.copy(deep=True)
     ds["guesses"][dict(target=0, seed=0)] = 0.0
@@ -131,7 +128,6 @@ def test_a_member_without_a_fit_has_no_accuracy_and_is_seen_at_its_first_fit(run
     assert np.isnan(law.sel(target="majority"))
 
 
-@pytest.mark.smoke
 def test_random_networks_alone_are_a_run_of_time_0(run):
     alone = random_fit.experiment(
         d=4, n=4, m=8, seeds=8, times=(0.0,), final={"guesses": Guesses(400)}

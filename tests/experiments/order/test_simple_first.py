@@ -55,7 +55,6 @@ def signs(seed, n, k):
     return np.random.default_rng(seed).choice([-1, 1], (k, n))
 
 
-@pytest.mark.smoke
 def test_the_network_and_the_line_of_an_xor_have_minus_one_bit_in_common():
     f, l = np.tile([-1, -1, 1, 1], 100), np.tile([-1, 1, -1, 1], 100)
     found = explained(f, l, f * l)
@@ -64,7 +63,6 @@ def test_the_network_and_the_line_of_an_xor_have_minus_one_bit_in_common():
     assert found["network"] - found["unexplained"] == -1
 
 
-@pytest.mark.smoke
 def test_informations_are_those_of_scikit_learn():
     f, l, noise = signs(0, 300, 3)
     y = np.where(noise > 0, f, l)
@@ -152,7 +150,6 @@ def explainers():
     return jit(lambda: with_explainers(key, sine_on_disc(key, n=400, n_test=500)))()
 
 
-@pytest.mark.smoke
 def test_the_line_is_the_logistic_regression_fitted_to_the_end(explainers):
     x, y = np.asarray(explainers.x), np.asarray(explainers.y[:, 0])
     peer = LogisticRegression(C=1e6, tol=1e-10).fit(x, y)
@@ -160,7 +157,6 @@ def test_the_line_is_the_logistic_regression_fitted_to_the_end(explainers):
     np.testing.assert_array_equal(explainers.others["linear"].y[:, 0], expected)
 
 
-@pytest.mark.smoke
 def test_the_control_are_the_same_answers_in_another_order(explainers):
     line, permuted = (explainers.others[k].y for k in ("linear", "permuted"))
     assert float(line.sum()) == float(permuted.sum())
@@ -232,7 +228,6 @@ def test_networks_that_are_constant_are_refused_and_leave_the_claims_open():
     assert "not constant" in first.needs
 
 
-@pytest.mark.smoke
 def test_xor_clusters_leave_a_line_without_a_single_bit():
     key = jax.random.key(0)
     data = simple_first.sample(key, "xor_clusters", 400, 0.0, "", True)

@@ -42,7 +42,6 @@ def after_each_other(net, x):
     return h + net.core.c
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize("factors", [1, 2, 4])
 @pytest.mark.parametrize("source", ["digits", "dead_leaves"])
 def test_multiplying_out_gives_the_same_function(source, factors):
@@ -55,7 +54,6 @@ def test_multiplying_out_gives_the_same_function(source, factors):
     np.testing.assert_allclose(features, expected, atol=1e-10)
 
 
-@pytest.mark.smoke
 def test_one_factor_is_the_network_itself_and_the_others_are_not_trained():
     data, net = made(factors=1)
     np.testing.assert_array_equal(net.folded().w, net.core.w)
@@ -71,7 +69,6 @@ def test_one_factor_is_the_network_itself_and_the_others_are_not_trained():
     assert float(jnp.max(abs(slope.core.w))) > 0
 
 
-@pytest.mark.smoke
 def test_what_is_compared_has_the_same_images_and_first_factors():
     pairs = [made(factors=f, start=s) for f, s in ((1, "gaussian"), (4, "orthogonal"))]
     (first, one), (second, other) = pairs
@@ -79,7 +76,6 @@ def test_what_is_compared_has_the_same_images_and_first_factors():
     np.testing.assert_array_equal(one.core.w, other.core.w)
 
 
-@pytest.mark.smoke
 def test_orthogonal_factors_keep_singular_values_and_gaussian_ones_do_not():
     _, alone = made(factors=1)
     for start, is_kept in (("orthogonal", True), ("gaussian", False)):

@@ -83,7 +83,6 @@ def test_what_no_sample_sees_is_as_often_of_either_sign():
     assert abs(np.sign(cross).mean()) < 5 / 2000**0.5
 
 
-@pytest.mark.smoke
 def test_the_best_of_all_tries_is_taken():
     arguments = {"rank": 1, "depth": 2, "most": 2, "m": 3, "n": 2}
     data, found = search.make(KEY, tries=500, **arguments)
@@ -103,7 +102,6 @@ def test_the_best_of_all_tries_is_taken():
     np.testing.assert_allclose(error(of_seven), errors[:7].min(), rtol=1e-12)
 
 
-@pytest.mark.smoke
 def test_one_matrix_from_a_small_start_finds_the_solution_of_least_norm():
     chosen = regression.experiment("smoke", seeds=1, scale=1e-6, depth=1, rank=1)
     chosen = dataclasses.replace(chosen, loss=half_mse)

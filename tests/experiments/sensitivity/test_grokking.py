@@ -15,7 +15,6 @@ KEY = jax.random.key(0)
 SMALL = {"p": 5, "n": 15, "width": 4, "feed_forward": 4}
 
 
-@pytest.mark.smoke
 def test_every_pair_is_there_once_with_its_sum():
     data, network = grokking.make(KEY, **SMALL)
     test = data.test
@@ -89,14 +88,12 @@ def test_claims_tell_grokking_from_its_control():
     assert "holds" not in verdicts[-3:]
 
 
-@pytest.mark.smoke
 def test_without_an_embedding_there_is_nothing_to_be_noised():
     data, _ = grokking.make(KEY, **SMALL)
     with pytest.raises(ValueError, match="`embedded`"):
         EmbeddingSensitivity()(mlp(KEY, (10, 5)), data)
 
 
-@pytest.mark.smoke
 def test_the_sensitivity_of_a_threshold_is_that_of_gaussian_noise():
     # Of one token h = x and one output, the sum of h: it changes with odds Φ(−|h|/s√2).
     net = patch_transformer(KEY, image=(1, 1, 2), patch=(1, 2), width=2, depth=1)

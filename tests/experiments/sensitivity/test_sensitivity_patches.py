@@ -11,7 +11,6 @@ KEY = jax.random.key(0)
 SMALL = {"n": 6, "n_test": 4, "width": 4, "depth": 1}
 
 
-@pytest.mark.smoke
 def test_every_network_has_the_same_images_in_patches_that_fill_them():
     made = {
         kind: patches.make(KEY, network=kind, **SMALL)
@@ -27,7 +26,6 @@ def test_every_network_has_the_same_images_in_patches_that_fill_them():
     assert not np.array_equal(other.x, x)
 
 
-@pytest.mark.smoke
 def test_colour_has_patches_of_all_channels():
     data, network = patches.make(KEY, source="dead_leaves", **SMALL)
     np.testing.assert_array_equal(data.features.sum(axis=1), 3 * 16)

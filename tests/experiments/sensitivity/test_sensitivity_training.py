@@ -13,7 +13,6 @@ from simbias.numerics.walsh_hadamard import cube
 from simbias.verbs.simulate import planned
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize(("target", "level"), [("sparse", 0.5), ("full", 1.0)])
 def test_the_target_has_the_sensitivity_that_is_drawn(target, level):
     data, _ = sensitivity_training.make(

@@ -204,7 +204,6 @@ def loose():
     return drawn(n=N, n_test=N_TEST, correlation=0.7)
 
 
-@pytest.mark.smoke
 def test_the_upper_block_is_a_digit_of_the_same_class_as_often_as_asked(loose):
     y = np.asarray(loose.y).argmax(1)
     above = nearest_digit(blocks(loose)[0], _digits.digits()[0])
@@ -219,7 +218,6 @@ def test_the_test_sample_has_digits_of_its_own(loose):
     nearest_digit(blocks(loose.test)[0], _digits.digits()[1])
 
 
-@pytest.mark.smoke
 def test_at_correlation_one_both_blocks_have_the_class_of_y():
     data = drawn(n=N, n_test=N_TEST, classes=3)
     y = np.asarray(data.y).argmax(1)
@@ -322,7 +320,6 @@ def test_a_member_that_cannot_be_drawn_says_why():
         simulate(small.small(make=make, cell={}, seeds=1))
 
 
-@pytest.mark.smoke
 def test_a_run_reads_the_files_it_is_given(tmp_path):
     write_mnist(tmp_path)
     write_cifar(tmp_path)

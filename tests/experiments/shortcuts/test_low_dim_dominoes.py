@@ -20,7 +20,6 @@ def drawn():
     return make(KEY, n=40, m=4, n_test=30)
 
 
-@pytest.mark.smoke
 def test_both_second_networks_have_the_label_of_the_class_as_a_sign(drawn):
     data, _ = drawn
     for part in (data, data.test):
@@ -38,7 +37,6 @@ def test_two_gratings_lie_in_as_many_directions_as_are_claimed():
     assert np.linalg.matrix_rank(np.asarray(rows), tol=1e-9) == GRATINGS
 
 
-@pytest.mark.smoke
 def test_scores_are_those_of_the_network_that_is_given_x(drawn):
     data, pairs = drawn
     for rank in (2, GRATINGS):

@@ -9,7 +9,6 @@ from simbias.experiments.shortcuts.low_dim_inputs import make
 from simbias.introspection.tangents import tangent_kernel
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize("scale", [0.01, 10.0])
 def test_the_start_is_zero_and_its_kernel_that_of_all_scales(scale):
     key = jax.random.key(0)
@@ -30,7 +29,6 @@ def test_what_makes_no_sense_is_named(wrong):
         make(jax.random.key(0), **wrong)
 
 
-@pytest.mark.smoke
 def test_without_a_linear_coordinate_no_side_of_one_tells_the_label():
     sample = {"n": 4000, "d": 3, "m": 2, "n_test": 1}
     line, _ = make(jax.random.key(0), simple=2, **sample)

@@ -17,7 +17,6 @@ KEY = jax.random.key(0)
 SMALL = {"n": 60, "d": 4, "m": 8, "n_test": 50}
 
 
-@pytest.mark.smoke
 def test_one_of_both_is_given_nothing_of_the_main_directions_of_the_first():
     data, pair = make(KEY, **SMALL)
     main = jnp.linalg.svd(pair.first.w)[2][:RANK]
@@ -30,7 +29,6 @@ def test_one_of_both_is_given_nothing_of_the_main_directions_of_the_first():
     np.testing.assert_allclose(seen[:, :1], along, atol=1e-12)
 
 
-@pytest.mark.smoke
 def test_both_begin_alike_and_the_first_was_trained_and_is_no_more():
     data, pair = make(KEY, **SMALL)
     for v, w in zip(*map(jax.tree.leaves, (pair.rest, pair.same)), strict=True):
@@ -50,7 +48,6 @@ def test_both_begin_alike_and_the_first_was_trained_and_is_no_more():
     assert right.mean() > 0.9
 
 
-@pytest.mark.smoke
 def test_scores_are_those_of_the_rows():
     data, pair = make(KEY, **SMALL)
     opposite = dataclasses.replace(pair.first, a=-pair.first.a)
@@ -70,7 +67,6 @@ def test_scores_are_those_of_the_rows():
     assert turned[1, 3] == 0
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize("wrong", [{"m": 3}, {"noise": 2.0}, {"n": 0}, {"scale": 0.0}])
 def test_what_makes_no_sense_is_named(wrong):
     with pytest.raises(ValueError, match=f"`{next(iter(wrong))}`"):

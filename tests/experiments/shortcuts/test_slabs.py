@@ -162,7 +162,6 @@ def test_a_wrong_value_of_the_law_is_named(wrong, name):
 # The network.
 
 
-@pytest.mark.smoke
 def test_the_network_is_its_formula():
     net = torch_default(KEY, d=3, m=5, depth=2, k=2, activation="tanh")
     net = dataclasses.replace(net, factor=1.5)
@@ -176,7 +175,6 @@ def test_the_network_is_its_formula():
     assert torch_default(KEY, d=3, m=5).has_kinks
 
 
-@pytest.mark.smoke
 def test_the_initial_law_is_that_of_torch():
     net = torch_default(KEY, d=9, m=300, depth=2)
     for w, b, inputs in zip(net.weights, net.biases, (9, 300, 300), strict=True):
@@ -193,7 +191,6 @@ def test_layers_that_do_not_fit_are_refused():
         Mlp((), ())
 
 
-@pytest.mark.smoke
 def test_one_logit_learns_as_the_difference_of_two():
     data = jax.tree.map(lambda v: v[:40], dataclasses.replace(draw(), test=None))
     one_hot = jnp.concatenate([data.y < 0, data.y > 0], axis=1).astype(jnp.float64)
@@ -249,7 +246,6 @@ def randomised(net, data):
     return scores[:, 0], scores[:, 1], logits
 
 
-@pytest.mark.smoke
 def test_a_network_of_the_simple_feature_alone_is_blind_to_the_others():
     data = draw()
     auc, accuracy, logits = randomised(linear(data.features[0]), data)
@@ -271,7 +267,6 @@ def test_a_network_of_other_features_is_blind_to_the_simple_one():
     np.testing.assert_allclose(np.sort(logits[2]), np.sort(logits[0]), atol=1e-14)
 
 
-@pytest.mark.smoke
 def test_a_simple_part_of_two_features_is_their_span():
     data = draw()
     mixed = jnp.stack([data.features[0] + data.features[1], data.features[1] * 3])
@@ -290,7 +285,6 @@ def test_measures_of_randomised_inputs_name_what_is_missing():
         jax.eval_shape(RandomisedScores(), two, data)
 
 
-@pytest.mark.smoke
 def test_the_dependence_on_independent_inputs_is_the_share_of_the_variance():
     rng = np.random.default_rng(0)
     x = jnp.asarray(rng.normal(size=(N, 3)))
@@ -305,7 +299,6 @@ def test_the_dependence_on_independent_inputs_is_the_share_of_the_variance():
     np.testing.assert_allclose(small, found, rtol=1e-9)
 
 
-@pytest.mark.smoke
 def test_the_plane_shows_the_boundary_of_a_known_network():
     data = draw()
     # z₀ + z₂ > 0: no other coordinate matters, so every share is 0 or 1.
@@ -320,7 +313,6 @@ def test_the_plane_shows_the_boundary_of_a_known_network():
 # Attacks.
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize(
     ("norm", "worst"), [("l2", [-0.3, 0.4]), ("linf", [-0.5, 0.5])]
 )
@@ -341,7 +333,6 @@ def test_the_ascent_on_a_linear_network_is_the_closed_form(norm, worst):
     np.testing.assert_allclose(gradient.inner.weights[0], slope.weights[0], rtol=1e-12)
 
 
-@pytest.mark.smoke
 def test_attacks_on_the_linear_coordinate_break_what_is_within_reach():
     data = draw()
     net = linear(data.features[0])
@@ -378,7 +369,6 @@ def test_samples_at_which_the_network_is_flat_add_nothing_to_the_direction():
 # The stop.
 
 
-@pytest.mark.smoke
 def test_a_member_rests_once_enough_real_samples_are_right():
     x = jnp.arange(-4.0, 6.0)[:, None]
     y = jnp.where(x > 0.5, 1.0, -1.0)

@@ -20,7 +20,6 @@ from simbias.theory.circle_kernel import circle_eigenvalues, circle_kernel
 KEY = jax.random.key(0)
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize("has_bias", [False, True])
 def test_the_network_begins_at_zero_with_the_kernel_of_the_circle(has_bias):
     data, net = circle.make(KEY, has_bias=has_bias, m=20_000, n=24)
@@ -51,7 +50,6 @@ def trained(has_bias):
     return ds.squeeze()
 
 
-@pytest.mark.smoke
 def test_without_bias_odd_frequencies_are_never_learned_and_with_bias_they_are():
     plain, bias = trained(False), trained(True)
     odd = {"part": "learned", "frequency": [3, 5, 7, 9]}
@@ -61,7 +59,6 @@ def test_without_bias_odd_frequencies_are_never_learned_and_with_bias_they_are()
     assert float(plain["shares"].sel(part="left", frequency=2)[-1]) < 0.2
 
 
-@pytest.mark.smoke
 def test_a_step_of_descent_leaves_what_the_rates_say():
     ds = trained(True)
     left = ds["shares"].sel(part="left")
@@ -103,7 +100,6 @@ def test_output_weights_are_not_trained():
     assert kernel_network(KEY, m=4, has_bias=True).frozen == ("a",)
 
 
-@pytest.mark.smoke
 def test_shares_are_those_of_a_transform_and_padding_has_none():
     data, net = circle.make(KEY, m=16, n=26)
     net = eqx.tree_at(lambda net: net.b, net, jax.random.normal(KEY, net.b.shape))

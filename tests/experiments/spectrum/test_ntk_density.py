@@ -29,7 +29,6 @@ def test_arcs_have_the_densities_that_are_named():
     np.testing.assert_allclose(np.diff(np.sort(angles(data))[36:]), 2 * np.pi / 144)
 
 
-@pytest.mark.smoke
 def test_the_measure_tells_arcs_and_frequencies_apart():
     data, _ = density.make(KEY, ratio=2, m=2, n=168, size=0.3)
 
@@ -97,7 +96,6 @@ def test_what_makes_no_sense_is_named(wrong):
         density.make(KEY, **wrong)
 
 
-@pytest.mark.smoke
 def test_padding_is_on_no_arc():
     data, net = density.make(KEY, ratio=2, m=16, n=84)
     net = eqx.tree_at(lambda net: net.b, net, jax.random.normal(KEY, net.b.shape))

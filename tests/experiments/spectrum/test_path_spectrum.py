@@ -53,7 +53,6 @@ def test_claims_on_shares_ask_for_long_training():
     assert [c.verdict for c in short][1:] == ["not applicable"] * 2
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize("wrong", [{"n": 0}, {"noise": 2.0}, {"m": 0}])
 def test_what_makes_no_sense_is_named(wrong):
     with pytest.raises(ValueError, match=f"`{next(iter(wrong))}`"):

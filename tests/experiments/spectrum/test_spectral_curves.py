@@ -47,7 +47,6 @@ def test_the_factor_of_the_loss_is_the_ratio_of_the_rates():
     np.testing.assert_allclose(seen, optimisers.DESCENT * mse(f, y, weight))
 
 
-@pytest.mark.smoke
 def test_curves_are_the_network_and_the_target():
     data, net = optimisers.make(KEY, m=2, depth=1, count=3, n=7)
     seen = OutputsAndTargets()(net, data)
@@ -63,7 +62,6 @@ def test_the_series_of_the_control_is_its_target():
     np.testing.assert_allclose(jax.vmap(net)(data.x), data.y, atol=1e-12)
 
 
-@pytest.mark.smoke
 def test_a_push_of_what_is_linear_adds_to_every_amplitude_alike():
     data, net = robust.make(KEY, network="fourier", count=3, n=8)
     assert isinstance(net, robust.FourierSeries)
@@ -101,7 +99,6 @@ def test_what_is_measured_follows_the_size_of_the_sample(module):
         np.testing.assert_allclose(seen[1:-1], expected[1:-1], rtol=1e-9)
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize(
     ("module", "cell", "expected"),
     [

@@ -24,7 +24,6 @@ def digits():
     return eqx.filter_jit(draw)(KEY)[0]
 
 
-@pytest.mark.smoke
 def test_wrong_labels_are_fitted_by_what_gives_them_and_not_by_the_truth(digits):
     of = lambda values: (
         lambda x: values[jnp.argmin(jnp.sum((digits.x - x[None]) ** 2, 1))]
@@ -40,7 +39,6 @@ def test_wrong_labels_are_fitted_by_what_gives_them_and_not_by_the_truth(digits)
     assert np.isnan(WrongLabelsFitted()(of(half), clean))
 
 
-@pytest.mark.smoke
 def test_paths_of_the_training_sample_are_those_of_it_as_a_test_sample(digits):
     paths = PathSpectrum(8, 20, "all", True, False)
     f = lambda x: jnp.sin(3 * x[:10])
@@ -118,7 +116,6 @@ def test_short_training_claims_nothing_and_noise_alone_needs_no_control():
     assert wrong.claims(result().isel(noise=[0])) == []
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize("bad", [{"n": 1}, {"n_test": 1}, {"noise": 2.0}, {"m": 0}])
 def test_what_makes_no_sense_is_named(bad):
     with pytest.raises(ValueError, match=f"`{next(iter(bad))}`"):

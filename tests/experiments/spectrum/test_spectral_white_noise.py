@@ -24,7 +24,6 @@ def test_octaves_hold_every_frequency_once():
     assert octaves(18, 3) == ((0, 3), (4, 7), (8, 9))
 
 
-@pytest.mark.smoke
 def test_labels_are_three_waves_and_noise_of_the_deviation_that_is_named():
     plain, _ = noisy.make(KEY, noise=0.0, m=2, n=64)
     seen = 2 * np.abs(np.fft.rfft(np.asarray(plain.y[:, 0]))) / 64
@@ -41,7 +40,6 @@ def test_labels_are_three_waves_and_noise_of_the_deviation_that_is_named():
     np.testing.assert_allclose(test.mean[:, 0].mean(), 0, atol=1e-12)
 
 
-@pytest.mark.smoke
 def test_every_octave_of_a_function_that_has_learned_half_of_it_is_half_learned():
     data, _ = noisy.make(KEY, m=2, n=40)
     coefficients = np.fft.rfft(np.asarray(data.y[:, 0]))
@@ -56,7 +54,6 @@ def test_every_octave_of_a_function_that_has_learned_half_of_it_is_half_learned(
     np.testing.assert_allclose(OctaveBands(40)(f, padded(data, 48)), seen, rtol=1e-12)
 
 
-@pytest.mark.smoke
 def test_the_high_share_is_that_of_the_mean_square():
     data, _ = noisy.make(KEY, m=2, n=20)
     wave = lambda k, x: jnp.sin(2 * jnp.pi * k * x)
