@@ -1,7 +1,7 @@
 """Seconds of the tests by folder, from what pytest printed.
 
     uv run pytest -q --durations=0 --durations-min=0.02 | tee FILE
-    python tools/test_seconds.py FILE [--json FILE]
+    python tools/seconds_of_tests.py FILE [--json FILE]
 
 Two tests run at a time: a whole run takes a little more than half of the sum.
 """
@@ -27,8 +27,8 @@ def main() -> None:
 
 def summary(printed: str) -> dict:
     """Tests, seconds on the clock, and those of every folder, longest first."""
-    seconds: collections.Counter[str] = collections.Counter()
-    longest: collections.Counter[str] = collections.Counter()
+    seconds: dict[str, float] = collections.defaultdict(float)
+    longest: dict[str, float] = collections.defaultdict(float)
     for took, file, name in re.findall(
         r"(?m)^([\d.]+)s (?:call|setup|teardown) +(\S+?)::(\w+)", printed
     ):
@@ -38,14 +38,18 @@ def summary(printed: str) -> dict:
     last = printed.rstrip().splitlines()[-1]
     counts = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed)", last)}
     clock = re.search(r"in ([\d.]+)s", last)
-    rounded = lambda counter, most: {k: round(v) for k, v in counter.most_common(most)}
     return {
         "tests": counts,
         "seconds": round(float(clock[1])) if clock else None,
         "sum": round(sum(seconds.values())),
-        "folders": rounded(seconds, None),
-        "longest": rounded(longest, 10),
+        "folders": _longest_first(seconds),
+        "longest": _longest_first(longest, 10),
     }
+
+
+def _longest_first(seconds: dict[str, float], most: int | None = None) -> dict:
+    pairs = sorted(seconds.items(), key=lambda pair: -pair[1])
+    return {name: round(took) for name, took in pairs[:most]}
 
 
 if __name__ == "__main__":
