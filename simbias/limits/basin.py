@@ -118,14 +118,14 @@ def basin(neurons: Neurons, sample: Sample) -> Basin:
     gram = lambda factor: jnp.einsum(
         "gn,ne,nf->gef", factor**2 * curvature[None, :], x, x, precision="highest"
     )
-    project = jax.vmap(of.pins.project, in_axes=1, out_axes=1)
+    project = jax.vmap(of.sliding.project, in_axes=1, out_axes=1)
     eye = jnp.broadcast_to(jnp.eye(e)[None], (room, e, e))
     seen = jnp.einsum("ne,gef->gnf", x, project(eye), precision="highest")
     columns = of.factor[:, :, None] * seen
     columns = jnp.moveaxis(columns, 0, 1).reshape(len(x), room * e)
     bent = bending(columns, curvature, r)
     sides = sides_of(of, neurons.slope, x)
-    is_one = of.is_class & (jnp.sum(of.pins.row >= 0, axis=1) == 1)
+    is_one = of.is_class & (jnp.sum(of.sliding.row >= 0, axis=1) == 1)
     spanned = is_spanned(sides[:, :, 0].reshape(-1, len(x)), columns, curvature, bent)
     # A side on which there is nothing at all keeps a neuron where it is.
     is_empty = jnp.all(sides == 0, axis=3)
@@ -155,10 +155,10 @@ def basin(neurons: Neurons, sample: Sample) -> Basin:
     bends = jnp.sqrt(matmul(sides**2, curvature[:, None])[:, :, :, 0])
     is_open = loose[:, :, None] | is_empty
     is_held = held(of, sides, masses.sign, r, 2 * change * bends, is_open)
-    is_sliding = jnp.any(of.pins.row >= 0, axis=1)
+    is_sliding = jnp.any(of.sliding.row >= 0, axis=1)
     is_fine = is_held & of.is_sound & reach.is_bound & ~(masses.is_mixed & is_sliding)
     # The sign of a, on which it depends which hyperplanes hold a neuron, stays.
-    dual = jnp.sum(jnp.linalg.norm(of.pins.dual, axis=2), axis=1)
+    dual = jnp.sum(jnp.linalg.norm(of.sliding.dual, axis=2), axis=1)
     beside = of.slack * dual[of.kind]
     is_steady = (jnp.abs(a) > further + beside) | ~is_sliding[of.kind]
     if neurons.is_output_frozen:

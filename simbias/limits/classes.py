@@ -23,7 +23,7 @@ _ROUNDINGS, _FLAT = 1000, 1e-8
 _FIRM = 1e-3
 
 
-class Pins(NamedTuple):
+class SlidingPlanes(NamedTuple):
     """Per class: the planes it slides on, by their first row (−1: none)."""
 
     row: Int[Array, "r p"]
@@ -49,7 +49,7 @@ class Classes(NamedTuple):
         on: samples on the planes that it slides on.
         touches: samples whose planes a neuron that is not moved is on.
         factor: what multiplies a sample in its force: 1, the slope, or 0 on a plane.
-        pins: those planes.
+        sliding: those planes.
         is_sound: their normals are independent, and there is room for them.
         is_enough: every neuron has a class.
         slack: how far a neuron is from a plane to rounding.
@@ -64,7 +64,7 @@ class Classes(NamedTuple):
     on: Bool[Array, "r n"]
     touches: Bool[Array, "m n"]
     factor: Float[Array, "r n"]
-    pins: Pins
+    sliding: SlidingPlanes
     is_sound: Bool[Array, " r"]
     is_enough: Bool[Array, ""]
     slack: Float[Array, " m"]
@@ -75,7 +75,7 @@ def classes(
     neurons: Neurons,
     sample: Sample,
     room: int,
-    pins: int,
+    most_sliding: int,
     *,
     is_by_sign: bool,
     residual: Float[Array, " n"] | None = None,
@@ -86,7 +86,7 @@ def classes(
         neurons: its weights.
         sample: what acts on them.
         room: classes there is room for.
-        pins: planes per class there is room for.
+        most_sliding: planes per class there is room for.
         is_by_sign: whether neurons with outputs of different sign are of different
             classes.
         residual: ∂L/∂f.  A neuron that is active nowhere and on planes counts as dead
@@ -125,7 +125,7 @@ def classes(
     only = is_class[:, None]
     active, on = is_active[first] & only, is_on[first] & only
     factor = jnp.where(active, 1, jnp.where(on, 0, slope))
-    found, is_sound = _pins(on & flat.is_first()[None, :], unit, pins)
+    found, is_sound = _sliding_planes(on & flat.is_first()[None, :], unit, most_sliding)
     return Classes(
         *(kind, is_moved, first, is_class, active, on, touches),
         *(jnp.where(only, factor, 0), found, is_sound, is_enough, slack, flat),
@@ -174,9 +174,9 @@ def _are_pushed_back(
     return jnp.all(is_back | ~touches, axis=1)
 
 
-def _pins(
+def _sliding_planes(
     is_on: Bool[Array, "r n"], unit: Float[Array, "n e"], room: int
-) -> tuple[Pins, Bool[Array, " r"]]:
+) -> tuple[SlidingPlanes, Bool[Array, " r"]]:
     """As many as there is room for; with more, or dependent ones, it is not sound."""
     count = min(room, *unit.shape)
     row = jnp.argsort(~is_on, axis=1, stable=True)[:, :count].astype(jnp.int32)
@@ -186,7 +186,9 @@ def _pins(
     gram = jnp.einsum("gpe,gqe->gpq", normal, normal, precision="highest")
     gram = gram + jnp.where(is_pin, 0, 1)[:, :, None] * jnp.eye(count)[None]
     dual, is_sound = _solved(gram, normal)
-    return Pins(row, normal, dual), is_sound & (jnp.sum(is_on, axis=1) <= count)
+    return SlidingPlanes(row, normal, dual), is_sound & (
+        jnp.sum(is_on, axis=1) <= count
+    )
 
 
 def _solved(

@@ -18,7 +18,7 @@ def sides_of(
     is_back = of.planes.is_reversed[None, :]
     below = of.factor + jnp.where(of.on, jnp.where(is_back, 1, slope), 0)
     above = of.factor + jnp.where(of.on, jnp.where(is_back, slope, 1), 0)
-    along = jnp.einsum("ne,gpe->gpn", x, of.pins.dual, precision="highest")
+    along = jnp.einsum("ne,gpe->gpn", x, of.sliding.dual, precision="highest")
     return jnp.stack([below, above])[:, :, None, :] * along[None]
 
 
@@ -43,4 +43,4 @@ def held(
     speed = -sign[None, :, None] * matmul(sides, r[:, None])[:, :, :, 0]
     is_up = (speed[0] > changes[0]) | is_open[0]
     is_down = (speed[1] < -changes[1]) | is_open[1]
-    return jnp.all((is_up & is_down) | (of.pins.row < 0), axis=1)
+    return jnp.all((is_up & is_down) | (of.sliding.row < 0), axis=1)

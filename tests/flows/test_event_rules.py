@@ -38,13 +38,13 @@ def rows(*values):
     return jnp.asarray(values, float)
 
 
-def trajectory(data, start, end, is_above, pinned=()):
+def trajectory(data, start, end, is_above, slides_on=()):
     """One neuron with a = 1 from `start` to `end`; nothing has happened yet."""
     zero, none = jnp.zeros((1, data.x.shape[1])), jnp.zeros(1)
     count = jnp.zeros(1, jnp.int32)
     point = lambda w: Point(rows(w), rows([1.0]), zero, rows([0.0]))
     sliding = no_sliding(zero, 2)
-    plane = sliding.plane.at[0, : len(pinned)].set(jnp.asarray(pinned, jnp.int32))
+    plane = sliding.plane.at[0, : len(slides_on)].set(jnp.asarray(slides_on, jnp.int32))
     dual = dual_basis(sliding_normals(data.normal, plane))
     return Trajectory(
         begin=none,
@@ -102,7 +102,7 @@ DEPENDENT = [[1.0, 0, 0], [0, 1.0, 0], [1.0, 1.0, 0]]
 @pytest.mark.slow
 @pytest.mark.parametrize("is_above", [False, True])
 @pytest.mark.parametrize(
-    ("pull", "pinned", "away", "first"),
+    ("pull", "slides_on", "away", "first"),
     [
         # R < 0 at a concave plane, > 0 at a convex one, where a = 1.
         ((1.0, 1.0, -1.0), (0,), False, 2),
@@ -114,11 +114,13 @@ DEPENDENT = [[1.0, 0, 0], [0, 1.0, 0], [1.0, 1.0, 0]]
     ids=["concave", "convex", "leaves", "free"],
 )
 def test_of_planes_met_at_once_a_concave_one_comes_first(
-    is_above, pull, pinned, away, first
+    is_above, pull, slides_on, away, first
 ):
     data, side = sample(DEPENDENT), 1.0 if is_above else -1.0
     there, end = [0.0, 0.0, 1.0], [0.0, side * (0.1 if away else -0.1), 1.0]
-    one = trajectory(data, [0.0, side, 1.0], end, [False, is_above, is_above], pinned)
+    one = trajectory(
+        data, [0.0, side, 1.0], end, [False, is_above, is_above], slides_on
+    )
     at = Point(rows(there), *one.start[1:])
     k = jnp.asarray([1], jnp.int32)
     got, _ = concave_first(one, constant(data, pull), k, jnp.asarray([0.5]), at)
@@ -144,7 +146,9 @@ def test_a_sliding_neuron_crosses_the_concave_plane_of_those_it_meets(order):
     order = np.asarray(order)
     data = sample(np.asarray(DEPENDENT)[order])
     pull = np.array([1.0, 1.0, -1.0])[order]
-    one = trajectory(data, [0.0, -1.0, 1.0], [0.0, 0.1, 1.0], [False] * 3, pinned=(0,))
+    one = trajectory(
+        data, [0.0, -1.0, 1.0], [0.0, 0.1, 1.0], [False] * 3, slides_on=(0,)
+    )
     after = _next_event(constant(data, pull), one)
     np.testing.assert_allclose(after.start.w[0], [0, 0, 1], atol=1e-9)
     assert after.is_above[0].tolist() == (order == 2).tolist()
@@ -156,13 +160,15 @@ def test_a_sliding_neuron_crosses_the_concave_plane_of_those_it_meets(order):
 def test_a_neuron_that_stays_ends_at_the_plane_and_the_way_back_is_counted(
     beyond, starts_sliding
 ):
-    # Of the plane of x₁; x₂ = (0, 1, 0), if it is pinned to it, leaves (1, 0, 0) free.
+    # Of the plane of x₁; x₂ = (0, 1, 0), if it slides on it, leaves (1, 0, 0) free.
     data = sample([[3.0, 4.0, 0.0], [0.0, 1.0, 0.0]])
     normal = np.array([0.6, 0.8, 0.0])
     free = np.array([1.0, 0.0, 0.0]) if starts_sliding else normal
     there, end = np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.0, 2.0])
-    pinned = (1,) if starts_sliding else ()
-    before = trajectory(data, there + free, end - beyond * free, [True, False], pinned)
+    slides_on = (1,) if starts_sliding else ()
+    before = trajectory(
+        data, there + free, end - beyond * free, [True, False], slides_on
+    )
     at = Point(rows(there), *before.start[1:])
     no = jnp.zeros(1, bool)
     decision = Decision(

@@ -148,9 +148,9 @@ def test_few_candidates_find_what_a_look_at_all_planes_finds(monkeypatch):
     all_planes = end(ReluFlow(decouple=True))
     looks, look = [], straight_lines._at_all
 
-    def counted(moving, pinned, step):
+    def counted(moving, sliding, step):
         jax.debug.callback(lambda goes: looks.append(int(goes)), jnp.sum(moving.goes))
-        return look(moving, pinned, step)
+        return look(moving, sliding, step)
 
     monkeypatch.setattr(straight_lines, "_MANY", 1)
     monkeypatch.setattr(straight_lines, "_GROUP", 5)

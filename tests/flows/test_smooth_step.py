@@ -207,7 +207,7 @@ def test_an_attempt_that_overflows_costs_a_step_and_not_the_member():
 
 @pytest.mark.long
 def test_too_few_stages_cost_a_few_attempts_and_not_the_member():
-    """As after a step whose pins changed the pattern, and with it ρ."""
+    """As after a step whose sliding changed the pattern, and with it ρ."""
     data, network = stiff_problem()
     state = attempts(start(network, data), data, 60.0, 80)
     radius = float(state.memory.stiffness.radius)

@@ -42,11 +42,11 @@ def test_the_frozen_field_in_tiles_is_the_whole_one(slope, monkeypatch):
     data = Dataset(draw(n, d), draw(n, k), jnp.ones(n), draw(n, k), jnp.zeros((0, d)))
     sample = extended_sample(data, half_mse, has_bias=False)
     is_active, w, a = draw(m, n) > 0, draw(d, m), draw(k, m)
-    pinned, dual = jnp.full((m, 1), -1, jnp.int32), jnp.zeros((m, 1, d))
+    sliding, dual = jnp.full((m, 1), -1, jnp.int32), jnp.zeros((m, 1, d))
     rates = []
     for most in (2**22, 64):
         monkeypatch.setattr(tiling, "_TILE_BYTES", most)
-        field = frozen_field(is_active, slope, pinned, dual, sample)
+        field = frozen_field(is_active, slope, sliding, dual, sample)
         assert field.pattern.shape[0] == (1 if most > 64 else 3)
         rates.append(field(w, a))
     for whole, cut in zip(*map(jax.tree.leaves, rates), strict=True):

@@ -68,7 +68,7 @@ class EscapeTime(AbstractMeasure):
         norms = jnp.linalg.norm(x, axis=1)
         of = classes(neurons, sample, len(w), _PLANES, is_by_sign=True)
         sign = jnp.where(a > 0, 1.0, -1.0).astype(a.dtype)[of.first]
-        q = of.pins.project(matmul(of.factor * pull[None, :], x))
+        q = of.sliding.project(matmul(of.factor * pull[None, :], x))
         rate = jnp.linalg.norm(q, axis=1)
         e = sign[:, None] * q / jnp.where(rate > 0, rate, 1)[:, None]
 
@@ -96,7 +96,7 @@ class EscapeTime(AbstractMeasure):
         moved = a[:, None] ** 2 * pull_of + along * w
         moved = jax.ops.segment_sum(moved, of.kind, len(w))
         turned = curvature * jnp.sum(of.factor * matmul(moved, x.T), axis=0)
-        change = of.pins.project(matmul(of.factor * turned[None, :], x))
+        change = of.sliding.project(matmul(of.factor * turned[None, :], x))
         is_lasting = jnp.linalg.norm(change, axis=1) * time <= rate
         noise = _ROUNDINGS * neurons.eps * jnp.sum(jnp.abs(pull) * norms)
         is_meant = is_small & is_lasting & (rate > noise)

@@ -56,8 +56,8 @@ class LeastSubgradient(AbstractMeasure):
         q = matmul(below * pull[None, :], x)
         pulls = jnp.linalg.norm(x, axis=1) * pull
         of_plane = jax.ops.segment_sum(pulls, of.planes.first, len(x))
-        jump = (1 - slope) * of_plane[jnp.maximum(of.pins.row, 0)]
-        step = jump[:, :, None] * of.pins.normal
+        jump = (1 - slope) * of_plane[jnp.maximum(of.sliding.row, 0)]
+        step = jump[:, :, None] * of.sliding.normal
         least = jax.vmap(_least)(q, step)[of.kind]
         least = jnp.where(of.is_moved[:, None], least, 0)
         moved = a**2 * jnp.sum(least**2, axis=1)
