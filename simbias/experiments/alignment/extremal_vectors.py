@@ -24,6 +24,7 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from simbias.analysis.parts import with_axes
 from simbias.analysis.wilson import wilson
 from simbias.claims import largest_of, statistic_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
@@ -100,6 +101,7 @@ def extremes(ds: xr.Dataset) -> xr.Dataset:
     basin; `stray`, the share that ended on the other side; `residual`, the largest KKT
     residual.
     """
+    ds = with_axes(ds, AXES)
     weights = ds["neuron_weights"].transpose(*_MEMBER, "neuron", "weight")
     found = np.full((len(_FOUND), *weights.shape[:4], len(_SIGNS)), np.nan)
     is_there = xr.apply_ufunc(np.isfinite, weights).any(["neuron", "weight"])

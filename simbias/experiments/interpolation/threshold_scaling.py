@@ -28,6 +28,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from simbias.analysis.median_crossing import median_crossing
+from simbias.analysis.parts import with_axes
 from simbias.claims import Band, Claims, estimate_of, share_of
 from simbias.core import Claim, Experiment
 from simbias.experiment_presets import presets
@@ -117,6 +118,7 @@ experiment = presets(
 
 def final_errors(ds: xr.Dataset) -> xr.Dataset:
     """Train and test error at the end over σ², NaN where failed."""
+    ds = with_axes(ds, AXES)
     single = [k for k in AGAINST if ds.sizes[k] == 1]
     ds = ds.isel(time=-1, drop=True).squeeze(single)
     kept = ds[["train_risk", "test_risk"]].where(is_finished(ds)) / ds["sigma"] ** 2

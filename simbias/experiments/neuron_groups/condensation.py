@@ -37,6 +37,7 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.axes import Axes
 
+from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, farthest_of, slope_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.experiment_presets import presets
@@ -165,7 +166,7 @@ def errors(ds: xr.Dataset) -> xr.Dataset:
     T₂, and `spread` the largest angle in radians of a neuron of P with the mean of its
     cluster at T₂.
     """
-    axes = (*AXES, "seed")
+    ds, axes = with_axes(ds, AXES), (*AXES, "seed")
     weights = ds["neuron_weights"].transpose(*axes, "time", ...)
     found = np.full((len(ERRORS), *weights.shape[: len(axes)]), np.nan)
     for place in np.ndindex(*found.shape[1:]):
