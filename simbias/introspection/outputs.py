@@ -40,7 +40,7 @@ def classified_share(f: Callable[[Array], Array], data: Dataset) -> Float[Array,
         raise BadInput(
             "the largest of several outputs is compared with the class, got one "
             "column of targets. Example: y = np.eye(k)[labels] and k outputs; for "
-            "labels −1 and +1 measure TrainAccuracy or TestAccuracy."
+            "labels −1 and +1 measure TrainSignAccuracy or TestSignAccuracy."
         )
     found = jnp.argmax(outputs(f, data.x), axis=1)
     is_right = found == jnp.argmax(data.y, axis=1)

@@ -101,11 +101,11 @@ from .risk.gaussian_loss import GaussianLoss as GaussianLoss
 from .risk.last_layer_probe import LastLayerProbe as LastLayerProbe
 from .risk.linearity_defect import LinearityDefect as LinearityDefect
 from .risk.margin import Margin as Margin
-from .risk.test_accuracy import TestAccuracy as TestAccuracy
 from .risk.test_risk import TestRisk as TestRisk
-from .risk.train_accuracy import TrainAccuracy as TrainAccuracy
+from .risk.test_sign_accuracy import TestSignAccuracy as TestSignAccuracy
 from .risk.train_loss import TrainLoss as TrainLoss
 from .risk.train_risk import TrainRisk as TrainRisk
+from .risk.train_sign_accuracy import TrainSignAccuracy as TrainSignAccuracy
 from .risk.two_group_excess import TwoGroupExcess as TwoGroupExcess
 from .risk.two_group_gap import TwoGroupGap as TwoGroupGap
 from .risk.wrong_labels_fitted import WrongLabelsFitted as WrongLabelsFitted

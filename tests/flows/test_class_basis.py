@@ -150,7 +150,7 @@ def test_neurons_of_other_sides_are_told_apart_though_their_hashes_are_equal(
     assert not activation_classes(above(w, sample()), no_sliding(w, D)).is_enough
 
 
-def test_neurons_on_other_pins_are_of_other_classes():
+def test_neurons_that_slide_on_other_planes_are_of_other_classes():
     w, a = neurons(kinds=1)
     w = w.at[5].set(w[0])
     data = sample()

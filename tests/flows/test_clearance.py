@@ -94,7 +94,7 @@ def course_of(data, turn, seed=0):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
-def test_neurons_without_pins_need_one_slot(seed):
+def test_neurons_that_do_not_slide_need_one_slot(seed):
     trajectory, step = course_of(problem(), 1.0, seed)
     is_pending = may_meet(trajectory, step)
     trajectory = eqx.tree_at(lambda c: c.is_pending, trajectory, is_pending)

@@ -82,7 +82,7 @@ def test_a_plain_zero_is_newtons_first_from_the_line_where_the_cubic_falls():
     np.testing.assert_allclose(got[0], expected, rtol=1e-9, atol=1e-12)
 
 
-def test_a_pin_that_rests_sets_off_where_its_speed_turns_positive():
+def test_a_sliding_neuron_at_rest_sets_off_where_its_speed_turns_positive():
     # Speed linear from −1 to 3 over 2: positive for the last 3/2, at 3/2 on average.
     far = [
         (0.0, -1.0, 3.0, 2.25),

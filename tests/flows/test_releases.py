@@ -61,7 +61,7 @@ def travelled(rest, now):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("plane", [0, 1])
-def test_a_pin_that_lets_go_upwards_is_active_and_as_far_as_it_would_be(plane):
+def test_a_neuron_let_go_upwards_is_active_and_as_far_as_it_would_be(plane):
     # Below 1, above 1 − 0.4; before it was −0.2 above.
     below, pull = np.array([0.0, 0.0, 0.5]), np.array([0.3, 0.2, 0.0])
     below[plane], pull[plane] = 1.0, 0.4
@@ -78,7 +78,7 @@ def test_a_pin_that_lets_go_upwards_is_active_and_as_far_as_it_would_be(plane):
 
 
 @pytest.mark.slow
-def test_a_pin_that_lets_go_downwards_is_inactive():
+def test_a_neuron_let_go_downwards_is_inactive():
     end = released([0.0, -0.5, 0.5], [0.0, 0.4, 0.0], [(0.3, -0.1)])
     far = travelled(0.3, 0.5)
     np.testing.assert_allclose(end.w[0], [0, -far, 1], rtol=1e-12)
@@ -88,7 +88,7 @@ def test_a_pin_that_lets_go_downwards_is_inactive():
     assert [int(v[0]) for v in (end.released, end.nonunique_events)] == [1, 0]
 
 
-def test_a_pin_that_has_hardly_left_is_kept_and_the_distance_noted():
+def test_a_neuron_that_has_hardly_left_slides_on_and_the_distance_is_noted():
     end = released([0.0, 1.0, 0.5], [0.0, 0.4, 0.0], [(0.9, -0.2)], tolerance=1.0)
     np.testing.assert_array_equal(end.w[0], [0, 0, 1])
     assert end.sliding.plane.tolist() == [[1]]
@@ -109,7 +109,7 @@ def test_who_catches_up_across_another_plane_says_so(share):
 
 
 @pytest.mark.parametrize("excursion", [0.0, 0.01])
-def test_a_pin_that_holds_again_forgets_how_far_it_had_left(excursion):
+def test_a_plane_that_holds_again_forgets_how_far_the_neuron_had_left(excursion):
     end = released([0.0, 0.5, 0.5], [0.0, 1.0, 0.0], [(0.5, -0.5)], excursion=excursion)
     assert end.sliding.plane.tolist() == [[1]]
     assert float(end.sliding.excursion[0, 0]) == 0
@@ -117,7 +117,7 @@ def test_a_pin_that_holds_again_forgets_how_far_it_had_left(excursion):
 
 
 @pytest.mark.parametrize("planes", [(0, 1), (1, 0), (1, -1, 0)])
-def test_of_two_pins_the_one_that_holds_stays(planes):
+def test_of_two_planes_the_one_that_holds_stays(planes):
     before = [{0: (0.5, -0.5), 1: (0.9, -0.2), -1: (0.0, 0.0)}[p] for p in planes]
     end = released([0.5, 1.0, 0.5], [1.0, 0.4, 0.0], before, planes)
     np.testing.assert_allclose(end.w[0], [0, travelled(0.2, 0.6), 1], rtol=1e-12)

@@ -200,7 +200,7 @@ def test_sliding_neuron_leaves_when_its_subgradient_reaches_an_end(problem, is_a
     assert np.max(distance(weights(state), euler(x, y, w, a, 4.0, 2e-4))) < 3e-4
 
 
-def test_two_pins_are_released_at_once():
+def test_two_planes_are_left_at_once():
     # Symmetric in the second and third coordinate, so neither can go before the other.
     # η = x₂·D / (3 · 0.42) for both, from 0.84 on.
     x, y, w, a = driven(-0.5, [1.0, 0, 0, 0], 1.5, (-0.42, -0.42))
@@ -334,7 +334,7 @@ def test_a_stop_on_the_way_lands_on_it_and_costs_little():
 
 
 @pytest.mark.long
-def test_too_many_pins_is_a_status():
+def test_too_many_planes_to_slide_on_is_a_status():
     x = np.array([[1.0, 0, 0], [1, 1, 0], [1, 0, 1]])
     net = network([[TINY, -2 * TINY, -2.2 * TINY]], [TINY])
     state = flowed(net, sample(x, [3.0, -3.0, -3.0]), 1.5, max_sliding=1)
@@ -351,7 +351,7 @@ def dying_problem(seed):
 
 
 @pytest.mark.slow
-def test_a_neuron_that_died_rests_without_pins_and_never_wakes():
+def test_a_neuron_that_died_rests_without_sliding_and_never_wakes():
     count = 0
     for seed in range(8):
         x, y, w, a = dying_problem(seed)
@@ -385,7 +385,7 @@ def test_the_final_time_changes_no_status():
 
 
 @pytest.mark.slow
-def test_pins_that_should_go_are_held_no_further_than_the_tolerance():
+def test_neurons_that_should_be_let_go_slide_no_further_than_the_tolerance():
     sliding = 0
     for seed in range(6):
         x, y, w, a = random_problem(40 + seed)

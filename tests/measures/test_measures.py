@@ -36,9 +36,9 @@ from simbias.measures.patterns.sliding_fraction import SlidingFraction
 from simbias.measures.risk.distance_to_ols import DistanceToOls
 from simbias.measures.risk.excess_risk import ExcessRisk
 from simbias.measures.risk.test_risk import TestRisk
-from simbias.measures.risk.train_accuracy import TrainAccuracy
 from simbias.measures.risk.train_loss import TrainLoss
 from simbias.measures.risk.train_risk import TrainRisk
+from simbias.measures.risk.train_sign_accuracy import TrainSignAccuracy
 from simbias.measures.risk.two_group_excess import TwoGroupExcess
 from simbias.measures.risk.two_group_gap import TwoGroupGap
 from simbias.networks.activations import ACTIVATIONS
@@ -228,7 +228,7 @@ def test_train_accuracy_is_the_weight_of_the_samples_that_are_right():
         weight=jnp.asarray([1.0, 2.0, 3.0, 2.0]),
     )
     net = neurons([[1.0], [-1.0]], [1.0, -1.0])
-    np.testing.assert_allclose(value(TrainAccuracy(), net, data), 0.5)
+    np.testing.assert_allclose(value(TrainSignAccuracy(), net, data), 0.5)
 
 
 def test_an_output_of_zero_is_of_the_class_that_is_not_positive():
@@ -631,7 +631,7 @@ def test_a_neuron_slides_where_it_lies_on_the_hyperplane_of_a_real_sample():
     np.testing.assert_allclose(value(wide, net, data), 4 / 5)
 
 
-def test_classes_tell_apart_pattern_pins_and_sign_but_not_size():
+def test_classes_tell_apart_pattern_sliding_and_sign_but_not_size():
     data = points([[1, 0], [0, 1]], [1, 1])
     w = [[1, 1], [2, 1], [0, 1], [0, 3], [-1, 1], [1, 1]]
     net = neurons(w, [1, 5, 1, 1, 1, -1])

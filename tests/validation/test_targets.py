@@ -16,7 +16,7 @@ from simbias.cli import main
 from simbias.core import Dataset
 from simbias.datasets.npz import Npz
 from simbias.drawn_from import DrawnFrom
-from simbias.measures import ClassAccuracy, TestAccuracy, TrainAccuracy
+from simbias.measures import ClassAccuracy, TestSignAccuracy, TrainSignAccuracy
 from simbias.stops import TrainAccuracyAbove
 
 SIGNED = ("logistic", "log_logistic", "exponential", "hinge")
@@ -122,22 +122,22 @@ SMOOTHED = 0.9 * ONE_HOT + 0.1 / 3
     "y", [LABELS % 2, 1 + LABELS % 2, LABELS, ONE_HOT, SMOOTHED, 0.5 + LABELS % 2]
 )
 def test_an_accuracy_of_signs_refuses_labels_without_signs(y):
-    measures = {"accuracy": TrainAccuracy()}
-    said = r"`accuracy` \(TrainAccuracy\) compares the signs of `data\.y`"
+    measures = {"accuracy": TrainSignAccuracy()}
+    said = r"`accuracy` \(TrainSignAccuracy\) compares the signs of `data\.y`"
     with pytest.raises(ValueError, match=said):
         solved(y, measures=measures)
     with pytest.raises(ValueError, match=r"`stop` \(TrainAccuracyAbove\)"):
         solved(y, stop=TrainAccuracyAbove(0.9))
     signs = 2 * (LABELS % 2) - 1 if np.ndim(y) == 1 else 2 * ONE_HOT - 1
-    with pytest.raises(ValueError, match=r"TestAccuracy.*`data\.test\.y`"):
-        solved(signs, measures={"a": TestAccuracy()}, test=dataset(y))
+    with pytest.raises(ValueError, match=r"TestSignAccuracy.*`data\.test\.y`"):
+        solved(signs, measures={"a": TestSignAccuracy()}, test=dataset(y))
     assert solved(signs, measures=measures, test=dataset(y)).status == 1
 
 
 def test_one_hot_targets_are_sent_to_the_accuracy_of_the_largest_output():
     with pytest.raises(ValueError, match="Measure ClassAccuracy"):
-        solved(ONE_HOT, measures={"accuracy": TrainAccuracy()})
-    with pytest.raises(ValueError, match=r"one column of targets.*TrainAccuracy"):
+        solved(ONE_HOT, measures={"accuracy": TrainSignAccuracy()})
+    with pytest.raises(ValueError, match=r"one column of targets.*TrainSignAccuracy"):
         solved(LABELS, measures={"accuracy": ClassAccuracy()})
     data = dataset(ONE_HOT)
     net = network(KEY, k=3)
@@ -158,7 +158,7 @@ def test_one_hot_targets_are_sent_to_the_accuracy_of_the_largest_output():
 
 def test_real_targets_of_both_signs_and_constant_ones_have_an_accuracy():
     for y in (np.linspace(-1.1, 1, 9), np.linspace(0.1, 1, 9), np.full(9, 2.0)):
-        assert solved(y, measures={"accuracy": TrainAccuracy()}).status == 1
+        assert solved(y, measures={"accuracy": TrainSignAccuracy()}).status == 1
 
 
 def file_of(tmp_path, y):
@@ -178,8 +178,8 @@ def test_a_run_and_an_evaluation_of_a_file_refuse_them_too(tmp_path):
         simbias.simulate(experiment)
     experiment = dataclasses.replace(experiment, loss=losses.half_mse)
     ds = simbias.simulate(experiment)
-    with pytest.raises(ValueError, match=r"TrainAccuracy.*signs.*labels 1 and 2"):
-        simbias.evaluate(TrainAccuracy(), ds, experiment)
+    with pytest.raises(ValueError, match=r"TrainSignAccuracy.*signs.*labels 1 and 2"):
+        simbias.evaluate(TrainSignAccuracy(), ds, experiment)
 
 
 @pytest.mark.slow

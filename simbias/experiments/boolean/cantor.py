@@ -40,7 +40,7 @@ from simbias.experiments.boolean._published_start import published_start
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows import Descent
 from simbias.losses import hinge
-from simbias.measures import TrainAccuracy
+from simbias.measures import TrainSignAccuracy
 from simbias.theory.approximation_curve import approximation_curve
 
 PAPER = "Malach & Shalev-Shwartz (2019), arXiv:1903.03488"
@@ -65,7 +65,7 @@ class ByHand(AbstractMeasure):
         known = [cantor_by_hand(d, j) for j in range(1, LEVELS + 1)]
         dtype = data.x.dtype
         cast = lambda tree: jax.tree.map(lambda v: v.astype(dtype), tree)
-        return jnp.stack([TrainAccuracy()(cast(net), data) for net in known])
+        return jnp.stack([TrainSignAccuracy()(cast(net), data) for net in known])
 
     def coords(self) -> dict[str, np.ndarray]:
         """Numbers of levels."""
@@ -110,7 +110,7 @@ experiment = presets(
         flow=Descent(rate=RATE, batch=100, sampling="fresh", optimiser="adam"),
         loss=hinge,
         times=_times(50.0),
-        measures={"accuracy": TrainAccuracy()},
+        measures={"accuracy": TrainSignAccuracy()},
         final={"by_hand": ByHand()},
         dtype="float32",
     ),

@@ -39,7 +39,7 @@ from simbias.figures.logarithmic import logarithmic
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows import Descent
 from simbias.losses import hinge
-from simbias.measures import TrainAccuracy
+from simbias.measures import TrainSignAccuracy
 from simbias.stops import TrainAccuracyAbove
 from simbias.validation.sample import one_of
 from simbias.validation.values import positive_integer
@@ -87,7 +87,7 @@ experiment = presets(
         flow=Descent(rate=RATE, batch=128, sampling="fresh"),
         loss=hinge,
         times=_times(100.0),
-        measures={"accuracy": TrainAccuracy()},
+        measures={"accuracy": TrainSignAccuracy()},
         stop=TrainAccuracyAbove(1.0),
         dtype="float32",
     ),

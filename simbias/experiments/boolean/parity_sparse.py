@@ -35,7 +35,7 @@ from simbias.figures.logarithmic import logarithmic
 from simbias.figures.style import COLOURS, blank, style
 from simbias.flows import Descent
 from simbias.losses import hinge
-from simbias.measures import TrainAccuracy
+from simbias.measures import TrainSignAccuracy
 from simbias.networks import mlp
 from simbias.stops import TrainAccuracyAbove
 
@@ -64,7 +64,7 @@ experiment = presets(
         flow=Descent(rate=RATE, batch=32, sampling="fresh"),
         loss=hinge,
         times=log_times(0.1, LEAST_TIME, 80),
-        measures={"accuracy": TrainAccuracy()},
+        measures={"accuracy": TrainSignAccuracy()},
         stop=TrainAccuracyAbove(0.97),
         dtype="float32",
     ),

@@ -57,8 +57,8 @@ from simbias.measures import (
     RandomisedAuc,
     Sensitivity,
     StableRank,
-    TrainAccuracy,
     TrainLoss,
+    TrainSignAccuracy,
     WeightRank,
 )
 from simbias.networks import centred_mlp
@@ -127,7 +127,7 @@ experiment = presets(
         times=log_times(RATE, 10.0, 20),
         measures={
             "loss": TrainLoss(logistic_or_half_mse),
-            "train_accuracy": TrainAccuracy(),
+            "train_accuracy": TrainSignAccuracy(),
             "learned": LearnedParts(),
             "rates": PartRates(),
             "projected": ProjectedScores(layer="weights.0", rank=2),

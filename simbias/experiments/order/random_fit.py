@@ -29,7 +29,7 @@ from simbias.experiments.order._strings import GUESSERS, Guesses, Target, drawn,
 from simbias.figures import COLOURS, Drawing, Law, Moment, Panels
 from simbias.flows import Descent
 from simbias.losses import logistic
-from simbias.measures import TestAccuracy, TrainAccuracy
+from simbias.measures import TestSignAccuracy, TrainSignAccuracy
 from simbias.networks.dense.mlp import LayerLaw
 from simbias.validation.values import positive_integer
 
@@ -80,7 +80,10 @@ experiment = presets(
         flow=Descent(rate=RATE, batch=1),
         loss=logistic,
         times=tuple(float(k) for k in range(31)),
-        measures={"train_accuracy": TrainAccuracy(), "rest_accuracy": TestAccuracy()},
+        measures={
+            "train_accuracy": TrainSignAccuracy(),
+            "rest_accuracy": TestSignAccuracy(),
+        },
         final={"guesses": Guesses()},
     ),
     smoke={"seeds": 8, "final": {"guesses": Guesses(draws=2000)}},

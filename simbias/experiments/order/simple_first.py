@@ -34,7 +34,7 @@ from simbias.experiments.order._phases import is_constant, left_at, phases, quan
 from simbias.figures import Curves, Law, Panels
 from simbias.flows import Descent
 from simbias.losses import logistic
-from simbias.measures import ExplainedInformation, TrainAccuracy
+from simbias.measures import ExplainedInformation, TrainSignAccuracy
 from simbias.networks import convolutional, mlp
 from simbias.stops import TrainAccuracyAbove
 
@@ -115,7 +115,7 @@ experiment = presets(
         times=log_times(0.02, 100.0, 50),
         measures={
             "information": ExplainedInformation(EXPLAINERS),
-            "train_accuracy": TrainAccuracy(),
+            "train_accuracy": TrainSignAccuracy(),
         },
         # Every training sample is fitted: nothing more is learned of the class.
         stop=TrainAccuracyAbove(1.0),

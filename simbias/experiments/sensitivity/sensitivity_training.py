@@ -29,7 +29,7 @@ from simbias.figures import Curves, Panels
 from simbias.figures import Law as Level
 from simbias.flows import Descent
 from simbias.losses import logistic
-from simbias.measures import Sensitivity, TestAccuracy, TrainAccuracy
+from simbias.measures import Sensitivity, TestSignAccuracy, TrainSignAccuracy
 from simbias.validation.sample import one_of
 
 AXES = ("target", "network")
@@ -112,8 +112,8 @@ experiment = presets(
         times=_times(0, 100, 200, 300, 400, 600, 800, 1000, 1300, 1600, STEPS),
         measures={
             "sensitivity": Sensitivity(),
-            "train_accuracy": TrainAccuracy(),
-            "test_accuracy": TestAccuracy(),
+            "train_accuracy": TrainSignAccuracy(),
+            "test_accuracy": TestSignAccuracy(),
         },
         dtype="float32",
     ),
@@ -140,8 +140,8 @@ experiment = presets(
         "times": tuple(1e-3 * s for s in (0, 300, 1000, 3000, 10_000, 30_000, 90_000)),
         "measures": {
             "sensitivity": Sensitivity(samples=1000),
-            "train_accuracy": TrainAccuracy(),
-            "test_accuracy": TestAccuracy(),
+            "train_accuracy": TrainSignAccuracy(),
+            "test_accuracy": TestSignAccuracy(),
         },
     },
 )

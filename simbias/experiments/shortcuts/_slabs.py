@@ -13,7 +13,7 @@ from simbias.core import AbstractMeasure, Claim, Status
 from simbias.experiments._farthest import farthest
 from simbias.figures import COLOURS, Curves, HeatMap, Points, look
 from simbias.losses import logistic
-from simbias.measures import RandomisedScores, TrainAccuracy, TrainLoss
+from simbias.measures import RandomisedScores, TrainLoss, TrainSignAccuracy
 from simbias.verbs.initial import initial
 
 # Attacks are larger than the margin of one coordinate, 0.1, and smaller than that of
@@ -37,7 +37,7 @@ def measures() -> dict[str, AbstractMeasure]:
     """What is recorded along the way."""
     return {
         "train_loss": TrainLoss(logistic),
-        "train_accuracy": TrainAccuracy(),
+        "train_accuracy": TrainSignAccuracy(),
         "scores": RandomisedScores(),
     }
 

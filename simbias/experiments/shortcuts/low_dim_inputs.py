@@ -46,7 +46,7 @@ from simbias.experiment_presets import presets
 from simbias.figures import Curves, Law, Panels
 from simbias.flows import Descent
 from simbias.losses import logistic
-from simbias.measures import ProjectedScores, TrainAccuracy, WeightRank
+from simbias.measures import ProjectedScores, TrainSignAccuracy, WeightRank
 from simbias.validation.values import positive, positive_integer
 
 AXES = ("scale", "simple")
@@ -147,7 +147,7 @@ experiment = presets(
         measures={
             "scores": ProjectedScores(rank=RANK),
             "rank": WeightRank(is_squared=True),
-            "train_accuracy": TrainAccuracy(),
+            "train_accuracy": TrainSignAccuracy(),
         },
         dtype="float32",
     ),

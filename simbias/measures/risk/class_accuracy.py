@@ -14,7 +14,7 @@ class ClassAccuracy(AbstractMeasure):
     """Share of the training and of the test sample with argmax f = argmax y.
 
     Targets have two columns or more: one-hot, or probabilities.  For labels −1 and +1
-    in one column see `TrainAccuracy`.
+    in one column see `TrainSignAccuracy`.
     """
 
     dims: ClassVar[tuple[str, ...]] = ("sample",)

@@ -18,7 +18,7 @@ from simbias.experiments.order._strings import (
     every_string,
     strings,
 )
-from simbias.measures.risk.test_accuracy import TestAccuracy
+from simbias.measures.risk.test_sign_accuracy import TestSignAccuracy
 from simbias.verbs.simulate import simulate
 
 KEY = jax.random.key(0)
@@ -93,7 +93,7 @@ def test_coins_that_fit_are_coins_on_the_rest():
 
 
 def test_accuracy_on_the_rest_is_the_share_that_is_right():
-    data, right = strings(KEY, d=3, n=2), TestAccuracy()
+    data, right = strings(KEY, d=3, n=2), TestSignAccuracy()
     assert float(right(lambda x: jnp.sum(x, keepdims=True), data)) == 1
     assert float(right(lambda x: -jnp.sum(x, keepdims=True), data)) == 0
     share = float(np.mean(np.asarray(rest_of(data).y) > 0))

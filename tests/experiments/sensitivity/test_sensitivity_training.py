@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from simbias.experiments.sensitivity import sensitivity_training
-from simbias.measures.risk.test_accuracy import TestAccuracy
+from simbias.measures.risk.test_sign_accuracy import TestSignAccuracy
 from simbias.numerics.boolean_sensitivity import sensitivity
 from simbias.numerics.walsh_hadamard import cube
 from simbias.verbs.simulate import planned
@@ -33,7 +33,7 @@ def test_accuracy_is_of_the_strings_not_seen():
     )
     found = jax.vmap(network)(data.test.x)
     share = np.mean((found > 0) == (data.test.y > 0))
-    assert float(TestAccuracy()(network, data)) == pytest.approx(share)
+    assert float(TestSignAccuracy()(network, data)) == pytest.approx(share)
 
 
 def test_the_sizes_of_the_paper_are_planned_with_strings_that_are_drawn():

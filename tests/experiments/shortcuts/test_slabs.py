@@ -24,7 +24,7 @@ from simbias.measures.randomised.feature_dependence import FeatureDependence
 from simbias.measures.randomised.randomised_logits import RandomisedLogits
 from simbias.measures.randomised.randomised_scores import RandomisedScores
 from simbias.measures.randomised.universal_perturbation import UniversalPerturbation
-from simbias.measures.risk.train_accuracy import TrainAccuracy
+from simbias.measures.risk.train_sign_accuracy import TrainSignAccuracy
 from simbias.networks.adversarial import Adversarial
 from simbias.networks.dense.mlp import Mlp
 from simbias.networks.dense.mlp_init import softmax_pair, torch_default
@@ -379,6 +379,6 @@ def test_a_member_rests_once_enough_real_samples_are_right():
     padded = dataclasses.replace(data, y=y.at[8:].set(-1.0))
     assert bool(TrainAccuracyAbove(7 / 8)(net, padded))
     assert not bool(TrainAccuracyAbove(0.9)(net, padded))
-    assert float(TrainAccuracy()(net, padded)) == 7 / 8
+    assert float(TrainSignAccuracy()(net, padded)) == 7 / 8
     with pytest.raises(ValueError, match="`level` must be at most 1"):
         TrainAccuracyAbove(1.5)

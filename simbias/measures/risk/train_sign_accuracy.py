@@ -9,7 +9,7 @@ from simbias.core import AbstractMeasure, Dataset
 from simbias.introspection.outputs import outputs
 
 
-class TrainAccuracy(AbstractMeasure):
+class TrainSignAccuracy(AbstractMeasure):
     """Share of the training samples with f > 0 exactly where y > 0, for all outputs.
 
     Targets have signs, such as −1 and +1; one-hot ones have none, and are refused: see

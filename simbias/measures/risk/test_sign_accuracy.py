@@ -6,13 +6,13 @@ from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
 from simbias.introspection.outputs import second_sample
-from simbias.measures.risk.train_accuracy import TrainAccuracy
+from simbias.measures.risk.train_sign_accuracy import TrainSignAccuracy
 
 
-class TestAccuracy(AbstractMeasure):
+class TestSignAccuracy(AbstractMeasure):
     """Share of the test sample with f > 0 exactly where y > 0, for all outputs.
 
-    Targets are as for `TrainAccuracy`.
+    Targets are as for `TrainSignAccuracy`.
     """
 
     dims: ClassVar[tuple[str, ...]] = ()
@@ -26,4 +26,4 @@ class TestAccuracy(AbstractMeasure):
         Raises:
             ValueError: if the data have no test sample.
         """
-        return TrainAccuracy()(network, second_sample(data))
+        return TrainSignAccuracy()(network, second_sample(data))
