@@ -1,0 +1,31 @@
+"""Pages that use the words of the glossary do not use those that it retired."""
+
+import re
+
+import pytest
+from tree import ROOT
+
+# Pages written with the glossary; others follow.
+PAGES = ["README.md", "docs/own.md", "docs/extend.md", "docs/results.md", "docs/cli.md"]
+# Words with another meaning in these pages too.
+ALLOWED = {"choice", "draw", "kink", "plane", "phenomenon", "member", "configuration"}
+
+
+def retired() -> set[str]:
+    rows = re.findall(
+        r"(?m)^\|(?:[^|\n]|(?<=\\)\|)*\|(?:[^|\n]|(?<=\\)\|)*\| ([^|\n]+) \|$",
+        (ROOT / "docs" / "glossary.md").read_text(),
+    )
+    words = {word.strip() for row in rows for word in row.split(",")}
+    return words - {"retired", ""} - ALLOWED
+
+
+def test_the_glossary_retires_words():
+    assert {"pinned", "leaders", "meeting"} <= retired()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_uses_no_retired_word(page):
+    text = re.sub(r"(?s)```.*?```|`[^`\n]*`", "", (ROOT / page).read_text())
+    found = [word for word in sorted(retired()) if re.search(rf"\b{word}\b", text)]
+    assert found == []
