@@ -207,6 +207,11 @@ def _command(name: str, arguments: list[str]) -> tuple[Any, list[str]]:
 
         from simbias.numerics.program_cache import cache_no_programs, cache_programs
 
+        # It reads settings of the working directory, which may be a stranger's: they
+        # name programs that draw films.
+        if os.path.lexists("matplotlibrc"):
+            matplotlib.rcdefaults()
+            say("simbias: the file matplotlibrc of this folder is not read")
         matplotlib.use("Agg")
         jax.config.update("jax_enable_x64", True)
         cache_programs() if is_cached else cache_no_programs()

@@ -62,7 +62,7 @@ class ReluFlow(AbstractFlow):
     `crossings`, `slides`, `releases`, and `nonunique_events`: how often the flow had
     more than one way to go on (see docs/exact_flow.md, *Where the flow is not unique*).
     Of the steps `accepted`, `noninteracting` are of every neuron by itself
-    (`decouple`), `represented` of a few that stand for a whole wide network, and
+    (`decouple`), `aggregated` of a few that stand for a whole wide network, and
     `by_class` of representatives of the classes of its neurons; every other step is of
     all neurons at once.
 

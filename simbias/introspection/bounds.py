@@ -72,7 +72,7 @@ def bounds_after(equation: Any, given: Sequence[Bounds], is_same: bool) -> Bound
         which, *cases = given
         is_known = which.low == which.high
         return cases[int(which.low)] if is_known else _hull(cases)
-    if name in ("concatenate", "pad"):
+    if name in ("concatenate", "pad", "stack"):
         return _hull(given)
     if any(b.is_empty for b in given):
         return ANY

@@ -34,7 +34,7 @@ _CONTINUOUS = frozenset(
         *("reduce_window_max", "reduce_window_min", "reduce_window_sum", "rev"),
         *("scatter", "scatter-add", "scatter-mul", "scatter-sub", "select_n"),
         *("sin", "sinh", "slice", "split", "sqrt", "square", "squeeze"),
-        *("stop_gradient", "sub", "tanh", "transpose"),
+        *("stack", "stop_gradient", "sub", "tanh", "tile", "transpose", "unstack"),
     )
 )
 # Continuous where the operands are as said; a quotient needs a divisor that is not 0.

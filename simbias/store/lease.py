@@ -33,7 +33,7 @@ _BLOCK = re.compile(r"[0-9]{1,9}")
 BEAT_SECONDS = 10.0
 STALE_SECONDS = 60.0
 _POLL_SECONDS = 1.0
-# Of a heartbeat.
+# Of a heartbeat, or of a lease.
 _MOST_BYTES = 1 << 24
 
 
@@ -201,7 +201,7 @@ def is_gone(beat: dict) -> bool:
 def _content(lease: AbstractPlace) -> bytes | None:
     """What is in a lease: nothing readable in a folder, None if there is none."""
     try:
-        return lease.read()
+        return lease.read(_MOST_BYTES)
     except Unreachable:
         raise
     except FileNotFoundError:

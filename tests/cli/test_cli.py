@@ -7,6 +7,7 @@ import time
 from importlib.metadata import version
 from typing import get_args
 
+import matplotlib
 import pytest
 import tyro
 
@@ -188,6 +189,19 @@ def test_run_leaves_a_store_a_figure_claims_and_the_configuration(tmp_path, caps
     assert run("run", "threshold", *SMALL, "--root", "1", "--out", str(out)) == 2
     assert "root: 0 -> 1" in capsys.readouterr().err
     assert before == {p: p.stat().st_mtime_ns for p in out.rglob("*")}
+
+
+def test_settings_of_matplotlib_in_the_working_directory_are_not_read(
+    tmp_path, monkeypatch, capsys
+):
+    # A stranger's folder may name the program that films are made with.
+    monkeypatch.chdir(tmp_path)
+    setting = "animation.ffmpeg_path"
+    (tmp_path / "matplotlibrc").write_text(f"{setting}: ./ff\n")
+    with matplotlib.rc_context({setting: "./ff"}):
+        assert run("figure", "nothing") == 2
+        assert matplotlib.rcParams[setting] == "ffmpeg"
+    assert "matplotlibrc of this folder is not read" in capsys.readouterr().err
 
 
 @pytest.mark.process

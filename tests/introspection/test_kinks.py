@@ -158,6 +158,12 @@ def test_the_bounds_are_of_the_place_where_they_are_used():
 
 
 @pytest.mark.slow
+def test_values_that_are_put_side_by_side_stay_smooth():
+    assert kink(own(lambda v: jnp.sum(jnp.stack([jnp.tanh(v), v]), 0)), X) is None
+    rest = lambda v: jax.nn.logsumexp(jnp.stack([v, 2 * v]), axis=0)
+    assert kink(own(rest), X) is None
+
+
 def test_a_loss_with_kinks_is_refused_by_the_smooth_flow():
     absolute = lambda f, y, weight: jnp.mean(jnp.abs(f - y))
     for loss in (losses.hinge, absolute):

@@ -11,9 +11,10 @@ from simbias.measures.clusters._clusters import check_clusters, cluster_shares
 
 
 class EffectiveWidth(AbstractMeasure):
-    """Number of clusters of directions wⱼ/‖wⱼ‖ that hold more than `share` of the mass.
+    """Effective width: number of directions that the neurons use.
 
-    Clusters: single linkage at `angle` degrees.  Mass: |aⱼ|‖wⱼ‖.  A hidden bias is one
+    Counted are clusters of wⱼ/‖wⱼ‖ that hold more than `share` of the mass.  Clusters:
+    single linkage at `angle` degrees.  Mass: |aⱼ|‖wⱼ‖.  A hidden bias is one
     more coordinate of wⱼ, and the sign of aⱼ plays no part.  Neurons lighter than
     share/m take no part in the linkage.  NaN for a network of zeros.
 
