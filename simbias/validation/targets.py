@@ -103,6 +103,12 @@ def refuse(loss: Any, readers: Iterable[tuple[str, Any]], found: Faults) -> None
             f"{int(seen.columns)} column{'s' * bool(seen.columns > 1)}. "
             f"{_as_shares(seen)}"
         )
+    test = found.test
+    if takes == "signs" and test is not None and _are_other_labels(test):
+        raise BadInput(
+            f"`data.test.y` must hold −1 and +1 as `data.y` does, for the loss {name}, "
+            f"got {test.described}. {_as_signs(test)}"
+        )
     for called, reader in readers:
         _refuse_reader(called, getattr(reader, "targets", None), "data.y", found.train)
         reads = getattr(reader, "test_targets", None)
@@ -130,7 +136,11 @@ def readers_of(
 def _refuse_reader(
     called: str, reads: str | None, where: str, seen: Targets | None
 ) -> None:
-    if reads is None or seen is None or _has_signs(seen):
+    if reads is None or seen is None:
+        return
+    if seen.lowest != seen.lowest:
+        raise BadInput(f"`{where}` holds NaN, which {called} cannot read.")
+    if _has_signs(seen):
         return
     if reads == "signs" or seen.columns == 1:
         raise BadInput(
@@ -164,6 +174,12 @@ def _has_signs(seen: Targets) -> bool:
     is_constant = seen.lowest == seen.highest
     is_of_classes = seen.is_whole or seen.is_two_valued or seen.columns > 1
     return not (is_one_sided and is_of_classes and not is_constant)
+
+
+def _are_other_labels(seen: Targets) -> bool:
+    """Whether targets are two whole numbers, and not −1 and +1."""
+    is_label = seen.is_two_valued and seen.is_whole and seen.lowest != seen.highest
+    return bool(is_label) and not seen.are_signs
 
 
 def _as_signs(seen: Targets) -> str:

@@ -101,6 +101,17 @@ def test_targets_that_are_nan_are_named_as_such(name):
         solved(y, getattr(losses, name))
 
 
+def test_labels_of_the_test_sample_are_those_of_the_training_sample():
+    signs = np.where(LABELS == 1, 1.0, -1.0)
+    with pytest.raises(ValueError, match=r"data\.test\.y.*−1 and \+1 as.*1 and 2"):
+        solved(signs, losses.logistic, test=dataset(1 + LABELS % 2))
+    # A loss of signs may be tested on the values of a function.
+    solved(signs, losses.logistic, test=dataset(np.linspace(-1, 1, 9)))
+    measures = {"accuracy": TestSignAccuracy()}
+    with pytest.raises(ValueError, match=r"data\.test\.y. holds NaN.*accuracy"):
+        solved(signs, losses.half_mse, measures, dataset(signs * np.nan))
+
+
 def test_padding_is_no_label():
     data = dataset(np.array([1.0, -1, 1, 0, 0]))
     data = dataclasses.replace(data, weight=jnp.array([1.0, 1, 1, 0, 0]))
