@@ -28,6 +28,7 @@ def times(
         ones = [checked[run] for run in runs_of(names) if run in checked]
         found = collections.Counter(c["verdict"] for one in ones for c in one["claims"])
         counts = " | ".join(str(found[verdict]) for verdict in _VERDICTS)
-        minutes = sum(one["seconds"] for one in ones) / 60
-        lines.append(f"| {theme} | {len(names)} | {counts} | {minutes:.1f} |")
+        known = [one["seconds"] for one in ones if one["seconds"] is not None]
+        minutes = f"{'over ' * (len(known) < len(ones))}{sum(known) / 60:.1f}"
+        lines.append(f"| {theme} | {len(names)} | {counts} | {minutes} |")
     return "".join(f"{line}\n" for line in lines)
