@@ -51,7 +51,7 @@ def check_memory(
             f"{_size(needed)} (results {_size(result)}, index {_size(index)}, members "
             f"in flight {_size(flight * is_cpu)}) and this machine has "
             f"{_size(present)}. Use fewer seeds, cells, `times` or measures, or "
-            "smaller networks and samples."
+            "smaller networks, samples and batches."
         )
     if is_cpu:
         _check_limit(plan, devices)
@@ -60,8 +60,8 @@ def check_memory(
     if not is_cpu and present is not None and largest > present:
         raise BadInput(
             f"`cell`: one member in flight needs about {_size(largest)} and the "
-            f"{devices[0].platform} has {_size(present)}. Use smaller networks and "
-            "samples, or dtype float32."
+            f"{devices[0].platform} has {_size(present)}. Use smaller networks, "
+            "batches and samples, or dtype float32."
         )
 
 
