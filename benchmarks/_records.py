@@ -10,7 +10,7 @@ from simbias.ensemble.plan import make_plan
 from simbias.ensemble.table import empty_table
 from simbias.results import attributes, to_xarray
 from simbias.store import blocks, layout, work
-from simbias.store._mark import marked, unmarked
+from simbias.store._mark import unmarked
 from simbias.store.folder import Folder
 from simbias.store.lease import Leases
 
@@ -33,7 +33,7 @@ def synthetic(count: int, block: int) -> dict:
                 column.values[:] = 1
         store.commit(0, table)
         for chunk in [p for p in path.rglob("c/0") if p.parent.name == "c"]:
-            copied(path, chunk, count)
+            copied(store, path, chunk, count)
         store.work.clear()
         last, seconds = count // 2, {}
         store.forget(last)  # else the run counts as finished
@@ -67,23 +67,33 @@ def written(run: pathlib.Path, store: layout.Store, block: int) -> layout.Store:
     first, last = store._status(0), store._status(block)
     assert isinstance(first, Folder)
     assert isinstance(last, Folder)
-    moved(run, first.path, last.path)
+    moved(store, run, first.path, last.path)
     return store
 
 
-def copied(run: pathlib.Path, chunk: pathlib.Path, count: int) -> None:
+def copied(
+    store: layout.Store, run: pathlib.Path, chunk: pathlib.Path, count: int
+) -> None:
     """The chunk of block 0 for all others, without waiting for the disk."""
     files = [p for p in (chunk, *chunk.rglob("*")) if p.is_file()]
     for i in range(1, count):
         for file in files:
-            moved(run, file, chunk.with_name(str(i)) / file.relative_to(chunk))
+            moved(store, run, file, chunk.with_name(str(i)) / file.relative_to(chunk))
 
 
-def moved(run: pathlib.Path, file: pathlib.Path, target: pathlib.Path) -> None:
+def moved(
+    store: layout.Store, run: pathlib.Path, file: pathlib.Path, target: pathlib.Path
+) -> None:
     """A copy that says where it is."""
-    place = lambda path: path.relative_to(run).as_posix()
     content = file.read_bytes()
-    if content.endswith(marked(b"", place(file))):
-        content = marked(unmarked(content, place(file)), place(target))
+    mine, other = _mark(store, run, file), _mark(store, run, target)
+    if content.endswith(mine):
+        content = unmarked(content, mine) + other
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(content)
+
+
+def _mark(store: layout.Store, run: pathlib.Path, file: pathlib.Path) -> bytes:
+    path = file.relative_to(run)
+    block = path.parts[path.parts.index("c") + 1]
+    return store.marks.of(int(block), path.as_posix())

@@ -1,32 +1,84 @@
-"""Where the file of a chunk belongs, said at its end: files that change places show it.
+"""Where the file of a chunk belongs, said at its end: one that is not its own shows it.
 
-The mark is a frame that every decoder of zstd skips.
+The mark is a frame that every decoder of zstd skips.  It says the path of the chunk
+and, from format 5 on, a hash of what decides the bits of its block: two runs that
+compute the same have the same files, and a chunk of any other run is refused.
 
 Reference: RFC 8878, 3.1.2, skippable frames.
 """
 
+import dataclasses
+import functools
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
 from simbias.errors import BadInput
+from simbias.store._root import MARKS_A_PLACE, MARKS_NOTHING
+from simbias.store.extents import extent_of
 
 _MAGIC = (0x184D2A53).to_bytes(4, "little")
+_GRID = ("cell", "seeds")
+_HEX = 16
 
 
-def marked(content: bytes, place: str) -> bytes:
-    """A chunk with its mark: `place` is its path in the run."""
-    said = place.encode()
-    return content + _MAGIC + len(said).to_bytes(4, "little") + said
+def deciding(attributes: Mapping[str, Any], extent: int) -> list[Any]:
+    """What decides the bits of the blocks that an extent added, as tables.
+
+    The grids are those that the run was asked for until then, so that a run which
+    grows keeps what it has.
+    """
+    configuration = {
+        k: v for k, v in attributes["configuration"].items() if k not in _GRID
+    }
+    versions = {k: v for k, v in attributes["versions"].items() if k != "python"}
+    extents = attributes["extents"][: extent + 1]
+    grids = [{k: one[k] for k in _GRID} for one in extents]
+    return [grids, configuration, versions, attributes["device"]]
 
 
-def unmarked(raw: bytes, place: str) -> bytes:
+@dataclasses.dataclass(frozen=True)
+class Marks:
+    """The marks of a run's chunks."""
+
+    attributes: Mapping[str, Any]
+
+    @functools.cached_property
+    def _origins(self) -> list[str]:
+        counts = range(len(self.attributes["extents"]))
+        texts = [
+            json.dumps(deciding(self.attributes, k), sort_keys=True) for k in counts
+        ]
+        return [hashlib.sha256(t.encode()).hexdigest()[:_HEX] for t in texts]
+
+    def of(self, block: int, path: str) -> bytes:
+        """The end of a file; `path` is its own in the run. Nothing in format 3."""
+        if self.attributes["format"] == MARKS_NOTHING:
+            return b""
+        if self.attributes["format"] == MARKS_A_PLACE:
+            return _frame(path)
+        return _frame(f"{path} {self._origins[extent_of(self.attributes, block)]}")
+
+
+def _frame(said: str) -> bytes:
+    raw = said.encode()
+    return _MAGIC + len(raw).to_bytes(4, "little") + raw
+
+
+def unmarked(raw: bytes, mark: bytes) -> bytes:
     """A chunk without its mark.
 
     Raises:
         ValueError: if the mark is missing, or is that of another chunk.
     """
-    mark = marked(b"", place)
     if raw.endswith(mark):
-        return raw[: -len(mark)]
+        return raw[: len(raw) - len(mark)]
     _, is_there, said = raw[-len(mark) - 200 :].rpartition(_MAGIC)
     other = said[4:].decode(errors="replace") if is_there else ""
-    if other.isprintable() and other:
-        raise BadInput(f"it is the file of another chunk, {other:.200}")
-    raise BadInput("it does not say which chunk it is")
+    if not other.isprintable() or not other:
+        raise BadInput("it does not say which chunk it is")
+    path = other.partition(" ")[0]
+    if path == mark[len(_MAGIC) + 4 :].decode().partition(" ")[0]:
+        raise BadInput("it is the chunk of another run")
+    raise BadInput(f"it is the file of another chunk, {path:.200}")

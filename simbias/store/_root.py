@@ -12,8 +12,9 @@ from simbias.errors import BadInput
 from simbias.store._faults import fault_of
 from simbias.store.place import ROOT, AbstractPlace, Unreachable
 
-# In a run of the earlier format attributes are tables, and chunks bear no mark.
-FORMAT, EARLIER = "simbias-4", "simbias-3"
+# Earlier formats are read, and stay as they are.  In the first attributes are tables
+# and chunks bear no mark; in the second a mark says the place of a chunk, not its run.
+FORMAT, MARKS_A_PLACE, MARKS_NOTHING = "simbias-5", "simbias-4", "simbias-3"
 # Attributes that are as they are; the others are texts of JSON: NetCDF has no tables.
 _SIMPLE = ("format", "run", "block", "device", "citation")
 _CHECKSUM = "sha256"
@@ -68,7 +69,7 @@ def sealed(attributes: Mapping[str, Any], listed: Any = None) -> bytes:
     plain = json.loads(json.dumps(attributes))  # as it will be read
     plain.pop(_CHECKSUM, None)
     told = plain
-    if plain.get("format") != EARLIER:
+    if plain.get("format") != MARKS_NOTHING:
         told = {k: v if k in _SIMPLE else json.dumps(v) for k, v in plain.items()}
     document = {"attributes": {**told, _CHECKSUM: _checksum(plain)}, **_HEAD}
     if listed is not None:
@@ -84,7 +85,7 @@ def attributes_of(document: Any) -> dict[str, Any]:
     """
     found = document.get("attributes") if isinstance(document, dict) else None
     found = found if isinstance(found, dict) else {}
-    if found.get("format") != FORMAT:
+    if found.get("format") not in (FORMAT, MARKS_A_PLACE):
         return dict(found)
     is_text = lambda k, v: k not in (*_SIMPLE, _CHECKSUM) and isinstance(v, str)
     return {k: parsed(v.encode()) if is_text(k, v) else v for k, v in found.items()}
@@ -121,7 +122,7 @@ def read_root(place: AbstractPlace) -> dict[str, Any]:
     except ValueError as error:
         raise BadInput(_damaged(where, str(error))) from error
     stored = attributes.pop("format", None)
-    if stored not in (FORMAT, EARLIER):
+    if stored not in (FORMAT, MARKS_A_PLACE, MARKS_NOTHING):
         raise BadInput(
             f"`{place}` is not a simbias run of this version: expected format "
             f"{FORMAT!r}, got {stored!r:.200} in {where}. Choose another folder."

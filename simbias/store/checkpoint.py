@@ -21,11 +21,13 @@ from simbias.ensemble.table import Table
 from simbias.errors import BadInput
 from simbias.numerics.packed_arrays import arrays_of
 from simbias.store._disk import sync
+from simbias.store._mark import deciding
 from simbias.store.address import place_at
+from simbias.store.extents import extent_of
 from simbias.store.place import AbstractPlace, naming
+from simbias.store.room import most_of_a_state
 
 FORMAT = "simbias-state-1"
-_GRID = ("cell", "seeds")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,22 +40,8 @@ class State:
 
 
 def run_hash(attributes: Mapping[str, Any], block: int) -> str:
-    """Hash of the run, and of what decides the bits of a block of it.
-
-    The grids are those that the run was asked for until it had the block, so that a
-    run which grows keeps its states.
-    """
-    configuration = {
-        k: v for k, v in attributes["configuration"].items() if k not in _GRID
-    }
-    versions = {k: v for k, v in attributes["versions"].items() if k != "python"}
-    grids, end = [], 0
-    for extent in attributes["extents"]:
-        if block < end:
-            break
-        grids.append({k: extent[k] for k in _GRID})
-        end = extent["blocks"]
-    what = [attributes["run"], grids, configuration, versions, attributes["device"]]
+    """Hash of the run, and of what decides the bits of a block of it."""
+    what = [attributes["run"], *deciding(attributes, extent_of(attributes, block))]
     text = json.dumps(what, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -100,7 +88,7 @@ def load_state(
         FileNotFoundError: if there is none.
     """
     place = place_at(place)
-    digest, _, body = place.read().partition(b"\n")
+    digest, _, body = place.read(most_of_a_state()).partition(b"\n")
     if hashlib.sha256(body).hexdigest().encode() != digest:
         raise BadInput(f"{place} is damaged: its checksum does not match")
     header = _header(run, place.name)

@@ -22,6 +22,8 @@ from simbias.store.layout import Store
 from simbias.store.place import AbstractPlace, Unreachable
 
 _FOLDER = "evaluations"
+# Bytes of a file, which is read at once.
+_MOST_BYTES = 2**28
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,8 +44,14 @@ def save_evaluation(store: Store, name: str, found: Evaluation) -> None:
     """Write an evaluation, in place of one of the same name.
 
     Raises:
+        ValueError: if it has more than 128 MiB.
         OSError: if it cannot be written, or the run is not there any more.
     """
+    if found.values.nbytes > _MOST_BYTES // 2:
+        raise BadInput(
+            f"{name!r} has {found.values.nbytes / 2**20:.0f} MiB, and at most 128 are "
+            "saved with a run. Keep the result as it is returned, or save a statistic."
+        )
     store.check()
     run = store.attributes["run"]
     head = {"run": run, "name": name, "dims": found.dims, "coords": found.coords}
@@ -71,7 +79,7 @@ def read_evaluations(store: Store) -> dict[str, Evaluation]:
 
 
 def _read(place: AbstractPlace, run: str, name: str) -> Evaluation:
-    digest, _, body = place.read().partition(b"\n")
+    digest, _, body = place.read(_MOST_BYTES).partition(b"\n")
     if hashlib.sha256(body).hexdigest().encode() != digest:
         raise BadInput("its checksum does not match")
     line, _, rest = body.partition(b"\n")

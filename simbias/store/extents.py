@@ -5,6 +5,7 @@ before.  The members that an extent adds follow those that are there, from the s
 a new block, so no block is ever written again and no member moves.
 """
 
+import bisect
 import collections
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +21,12 @@ def extent(configuration: Mapping[str, Any]) -> dict[str, Any]:
         for key, value in configuration["cell"].items()
     }
     return {"cell": cell, "seeds": configuration["seeds"]}
+
+
+def extent_of(attributes: Mapping[str, Any], block: int) -> int:
+    """Number of the extent that added a block."""
+    ends = [one["blocks"] for one in attributes["extents"]]
+    return bisect.bisect_right(ends, block)
 
 
 def members_of(extent: Mapping[str, Any]) -> int:

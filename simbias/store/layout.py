@@ -17,6 +17,7 @@ documents below follow from it.
 """
 
 import dataclasses
+import functools
 import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -30,8 +31,8 @@ from simbias.errors import BadInput
 from simbias.store._chunks import chunk_names, decoded, encoded, most_bytes
 from simbias.store._columns import STATUS, columns_of, fill_value
 from simbias.store._disk import sync
-from simbias.store._mark import marked, unmarked
-from simbias.store._root import EARLIER, read_root
+from simbias.store._mark import Marks, unmarked
+from simbias.store._root import read_root
 from simbias.store.address import place_at
 from simbias.store.documents import behind, chunk_shape, row_shape
 from simbias.store.extents import last_rows
@@ -62,6 +63,11 @@ class Store:
     def block(self) -> int:
         """Members that are written together."""
         return self.attributes["block"]
+
+    @functools.cached_property
+    def marks(self) -> Marks:
+        """What the file of a chunk ends with."""
+        return Marks(self.attributes)
 
     @property
     def work(self) -> AbstractPlace:
@@ -123,8 +129,7 @@ class Store:
         fill = fill_value(name, values.dtype)
         for file, part in chunk_names(block, values.shape[1:], chunk[1:]):
             content = encoded(values[(..., *part)], chunk, fill)
-            if self._has_marks:
-                content = marked(content, f"{name}/{file}")
+            content += self.marks.of(block, f"{name}/{file}")
             self._put(self.place / name / file, content)
         for path in (self.place / name / "c" / str(block)).unsynced():
             sync(path)
@@ -196,10 +201,6 @@ class Store:
     def _status(self, block: int) -> AbstractPlace:
         return self.place / STATUS / "c" / str(block)
 
-    @property
-    def _has_marks(self) -> bool:
-        return self.attributes["format"] != EARLIER
-
     def _names(self) -> list[str]:
         return sorted(
             self.attributes["columns"], key=lambda n: (GROUPS.index(n.split("/")[0]), n)
@@ -229,8 +230,7 @@ class Store:
             room = values[(slice(first, first + self.block), *part)]
             try:
                 raw = (self.place / name / file).read(most)
-                if self._has_marks:
-                    raw = unmarked(raw, f"{name}/{file}")
+                raw = unmarked(raw, self.marks.of(block, f"{name}/{file}"))
                 room[:] = decoded(raw, chunk, dtype)[tuple(map(slice, room.shape))]
             except Unreachable:
                 raise

@@ -32,6 +32,12 @@ def result_bytes(attributes: Mapping[str, Any]) -> int:
     return members_of(attributes["extents"][-1]) * row
 
 
+def most_of_a_state() -> int | None:
+    """Bytes of a file that a state is read from: it is unpacked beside itself."""
+    present = physical_memory()
+    return None if present is None else present // 4
+
+
 def check_room(place: AbstractPlace, attributes: Mapping[str, Any]) -> None:
     """Refuse a result that no memory holds, or of more than the files can hold.
 

@@ -13,7 +13,7 @@ from simbias import cli
 from simbias.cli import _findings
 from simbias.results import open_result
 from simbias.store._mark import unmarked
-from simbias.store._root import EARLIER, attributes_of, sealed
+from simbias.store._root import MARKS_A_PLACE, MARKS_NOTHING, attributes_of, sealed
 from simbias.store.layout import open_store
 from simbias.store.plain import axis_files, listed, plain_faults
 from simbias.verbs.simulate import simulate
@@ -144,23 +144,48 @@ def test_files_that_change_places_are_found_and_computed_again(copy, stored, nam
     assert files(copy) == before
 
 
-def as_earlier(path):
-    """The run as simbias wrote it before chunks had marks and attributes were texts."""
+@pytest.mark.parametrize("change", [{"seeds": 4}, {"times": (0.0, 2.0)}])
+def test_a_chunk_of_another_run_is_found_and_computed_again(
+    copy, stored, tmp_path, change
+):
+    before = files(copy)
+    simulate(small(**change), store=tmp_path / "other.zarr")
+    chunk = "members/status/c/0"
+    shutil.copy(tmp_path / "other.zarr" / chunk, copy / chunk)
+    with pytest.raises(ValueError, match="is the chunk of another run"):
+        open_result(copy)
+    with pytest.warns(UserWarning, match="is computed again"):
+        xr.testing.assert_identical(simulate(small(), store=copy), stored[1])
+    assert files(copy) == before
+
+
+def mark(store, chunk):
+    """What the file of a chunk ends with."""
+    path = chunk.relative_to(store.place.path)
+    block = int(path.parts[path.parts.index("c") + 1])
+    return store.marks.of(block, path.as_posix())
+
+
+def as_earlier(path, form):
+    """The run as simbias wrote it when marks said less, or nothing."""
+    now = open_store(path)
     attributes = attributes_of(json.loads((path / "zarr.json").read_text()))
-    attributes["format"] = EARLIER
+    attributes["format"] = form
     (path / "zarr.json").write_bytes(sealed(attributes, listed(attributes)))
+    then = open_store(path)
     for group in GROUPS:
         for place in (path / group).rglob("c/**/*"):
             if place.is_file():
-                name = place.relative_to(path).as_posix()
-                place.write_bytes(unmarked(place.read_bytes(), name))
+                raw = unmarked(place.read_bytes(), mark(now, place))
+                place.write_bytes(raw + mark(then, place))
 
 
-def test_a_run_of_the_earlier_format_is_read_repaired_and_grown(copy, stored):
-    as_earlier(copy)
+@pytest.mark.parametrize("form", [MARKS_NOTHING, MARKS_A_PLACE])
+def test_a_run_of_an_earlier_format_is_read_repaired_and_grown(copy, stored, form):
+    as_earlier(copy, form)
     before = files(copy)
     root = json.loads((copy / "zarr.json").read_text())["attributes"]
-    assert isinstance(root["configuration"], dict)
+    assert isinstance(root["configuration"], dict) == (form == MARKS_NOTHING)
     xr.testing.assert_identical(open_result(copy), stored[1])
     empty(copy / "risk" / "c" / "0" / "0" / "0" / "0")
     (copy / "members" / "status" / "c" / "1").unlink()
@@ -168,7 +193,7 @@ def test_a_run_of_the_earlier_format_is_read_repaired_and_grown(copy, stored):
     assert files(copy) == before
     grown = simulate(small(seeds=4), store=copy)
     xr.testing.assert_identical(grown, simulate(small(seeds=4)))
-    assert open_store(copy).attributes["format"] == EARLIER
+    assert open_store(copy).attributes["format"] == form
 
 
 def test_xarray_writes_a_run_as_netcdf(copy, stored, tmp_path):

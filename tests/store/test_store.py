@@ -119,7 +119,7 @@ def test_a_folder_that_is_not_a_run_is_refused(tmp_path):
     with pytest.raises(ValueError, match="is not a simbias run"):
         open_result(tmp_path)
     zarr.create_group(tmp_path / "other.zarr")
-    with pytest.raises(ValueError, match="expected format 'simbias-4'"):
+    with pytest.raises(ValueError, match="expected format 'simbias-5'"):
         open_result(tmp_path / "other.zarr")
 
 

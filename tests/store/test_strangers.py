@@ -19,8 +19,9 @@ from simbias import cli
 from simbias.ensemble.plan import make_plan
 from simbias.results import attributes, open_result
 from simbias.store._chunks import _ZSTD, _declared
-from simbias.store._mark import marked, unmarked
+from simbias.store._mark import unmarked
 from simbias.store._root import attributes_of, sealed
+from simbias.store.layout import open_store
 from simbias.store.work import prepare
 from simbias.verbs.simulate import simulate
 
@@ -36,6 +37,13 @@ def command(*arguments):
     except SystemExit as leaving:
         return leaving.code or 0
     return 0
+
+
+def mark(run, chunk):
+    """What the file of a chunk ends with."""
+    path = chunk.relative_to(run)
+    block = int(path.parts[path.parts.index("c") + 1])
+    return open_store(run).marks.of(block, path.as_posix())
 
 
 @pytest.fixture(scope="module")
@@ -88,15 +96,14 @@ def test_a_chunk_is_not_decompressed_to_more_than_is_expected(copy):
     chunk = next(path for path in files if path.is_file())
     bomb = Zstd(level=19).encode(bytes(2**30))
     assert len(bomb) < 2**17
-    name = chunk.relative_to(copy).as_posix()
-    chunk.write_bytes(marked(bomb, name))
+    chunk.write_bytes(bomb + mark(copy, chunk))
     tracemalloc.start()
     with pytest.raises(ValueError, match="it holds 1073741824 bytes, expected"):
         open_result(copy)
     assert tracemalloc.get_traced_memory()[1] < 2**26
     tracemalloc.stop()
     # A frame that does not say how many bytes it holds is none of ours.
-    chunk.write_bytes(marked(bomb[:4] + b"\0" + bomb[5:], name))
+    chunk.write_bytes(bomb[:4] + b"\0" + bomb[5:] + mark(copy, chunk))
     with pytest.raises(ValueError, match="does not say to how many bytes"):
         open_result(copy)
 
@@ -316,7 +323,7 @@ def test_zarr_would_write_the_same_bytes(stored, tmp_path):
     for chunk in ("c/0/0", "c/1/0"):
         # Ours says in the end which chunk it is, which decoders skip.
         ours = (left / chunk).read_bytes()
-        assert unmarked(ours, f"final/norms/{chunk}") == (right / chunk).read_bytes()
+        assert unmarked(ours, mark(path, left / chunk)) == (right / chunk).read_bytes()
 
 
 def test_a_run_that_grew_halfway_is_read_and_completed(tmp_path, monkeypatch):
