@@ -77,9 +77,10 @@ class AbstractMeasure(eqx.Module):
     The first line of its docstring is the long name of what is stored, and `units` its
     unit, "1" for a pure number.
 
-    One that reads labels may say how: `targets` is "signs" (of every column) or
-    "classes" (the largest column, the sign of a single one), `test_targets` the same of
-    the test sample.  A run refuses labels that it would misread, such as 0 and 1.
+    One that reads labels may say how: `targets` is "signs" (of every column), "classes"
+    (the largest column, the sign of a single one) or "columns" (the largest of two or
+    more), `test_targets` the same of the test sample.  A run refuses labels that it
+    would misread, such as 0 and 1.
     """
 
     dims: eqx.AbstractClassVar[tuple[str, ...]]

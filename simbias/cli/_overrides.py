@@ -18,6 +18,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any, Literal
 
+import jax
 import numpy as np
 
 from simbias.core import AbstractFlow, Experiment
@@ -27,10 +28,12 @@ from simbias.ensemble.fields import flow_fields, value_type
 from simbias.ensemble.grid import FLOW_PREFIX
 from simbias.ensemble.parameters import parameters_of
 from simbias.errors import BadInput
+from simbias.numerics.exact_numerics import exact_numerics
 from simbias.numerics.regular_file import read_regular
 from simbias.registry import flows
 from simbias.suggestion import suggestion
 from simbias.validation.cell_value import checked_value
+from simbias.validation.targets import check_targets
 
 # Of a file of overrides, and of its times.
 _MOST_BYTES, _MOST_TIMES = 1 << 22, 100_000
@@ -130,7 +133,13 @@ def _file(value: Any) -> Npz:
 
 
 def _on_sample(experiment: Experiment, law: Npz) -> Experiment:
-    """The experiment on a sample of a file; its sizes are those of the file."""
+    """The experiment on a sample of a file; its sizes are those of the file.
+
+    Raises:
+        ValueError: for targets that its loss does not take.
+    """
+    with exact_numerics():
+        check_targets(experiment.loss, (), law(jax.random.key(0)))
     cell = {k: v for k, v in experiment.cell.items() if k not in SIZES}
     make = OnSample(law, experiment.make)
     # The sizes of the experiment that the file has rows for, or else all of its rows.

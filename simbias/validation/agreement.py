@@ -90,6 +90,11 @@ def check_fit(network: Any, data: Any) -> None:
             raise BadInput(
                 f"`data.{name}` must be an array, got {getattr(data, name)!r}."
             )
+        if not jnp.issubdtype(getattr(data, name).dtype, jnp.floating):
+            raise BadInput(
+                f"`data.{name}` must hold real numbers, got {getattr(data, name).dtype}"
+                f". Example: {name}.astype(float)."
+            )
     if data.x.ndim != 2 or data.x.shape[0] == 0:
         raise BadInput(
             "`data.x` must have rows of coordinates, and one at least: the sample is "

@@ -67,8 +67,9 @@ def refuse(loss: Any, readers: Iterable[tuple[str, Any]], found: Faults) -> None
 
     A loss says in `targets` what it takes, "signs" (−1 and +1) or "shares" (rows of
     probabilities, such as one-hot).  A measure or a stop says there what it reads,
-    "signs" of every column or "classes" (the largest column, the sign of a single
-    one), and in `test_targets` what it reads of the test sample.
+    "signs" of every column, "classes" (the largest column, the sign of a single one)
+    or "columns" (the largest of two or more), and in `test_targets` what it reads of
+    the test sample.
 
     Args:
         loss: that is descended.
@@ -140,7 +141,7 @@ def _refuse_reader(
         return
     if seen.lowest != seen.lowest:
         raise BadInput(f"`{where}` holds NaN, which {called} cannot read.")
-    if _has_signs(seen):
+    if reads == "columns" or _has_signs(seen):
         return
     if reads == "signs" or seen.columns == 1:
         raise BadInput(

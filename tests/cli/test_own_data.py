@@ -306,8 +306,21 @@ def test_inputs_of_another_size_are_refused_where_the_size_is_fixed(tmp_path, ca
     assert "inputs of the sample have 3 entries" in capsys.readouterr().err
 
 
+def test_labels_that_the_loss_does_not_take_are_refused_before_anything(
+    tmp_path, capsys
+):
+    y = np.where(np.arange(12) % 2, 1.0, 2.0)
+    x, out = RNG.normal(size=(12, 2)), tmp_path / "run"
+    path = saved(tmp_path, x=x, y=y, x_test=None, y_test=None)
+    run = ["run", "max_margin", "--preset", "smoke", "--data", path, "--out", str(out)]
+    assert exit_code(run) == 2
+    assert "must hold −1 and +1 for the loss" in capsys.readouterr().err
+    assert not out.exists()
+
+
 def test_sizes_without_rows_enough_are_left_out(tmp_path):
-    steps = [{"data": kept_file(saved(tmp_path))}]
+    signs = {"y": np.resize([-1.0, 1.0], 12), "y_test": np.ones(5)}
+    steps = [{"data": kept_file(saved(tmp_path, **signs))}]
     made = lambda name, preset: experiment_of(experiment_module(name), preset, steps)
     assert made("spurious_minimum", "quick").cell["n"] == (10,)
     assert made("threshold", "quick").cell["n"] == (5, 10)

@@ -18,6 +18,8 @@ class ClassAccuracy(AbstractMeasure):
     """
 
     dims: ClassVar[tuple[str, ...]] = ("sample",)
+    targets: ClassVar[str] = "columns"
+    test_targets: ClassVar[str] = "columns"
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "2"]:
         """Accuracies in [0, 1], labels as they are; NaN without a test sample.

@@ -12,8 +12,8 @@ from simbias.introspection.outputs import outputs
 class TrainSignAccuracy(AbstractMeasure):
     """Share of the training samples with f > 0 exactly where y > 0, for all outputs.
 
-    Targets have signs, such as −1 and +1; one-hot ones have none, and are refused: see
-    `ClassAccuracy`.
+    Targets are −1 and +1, or real numbers, of which the sign is read.  One-hot targets
+    and numbers of classes have no sign, and are refused: see `ClassAccuracy`.
     """
 
     dims: ClassVar[tuple[str, ...]] = ()
