@@ -236,7 +236,10 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         if axis == "scale":
             needs[_NEEDS] = max(p.over, default=0) <= SMALL
         if axis in _CLAIMED:
-            out += Claims(needs=needs).rows(_CLAIMED[axis](axis, p, where))
+            # Where n* is on the grid; without two of them the row says what was asked.
+            over = p.over if len(p.over) > 1 else np.sort(errors[axis].values)
+            ends = float(over[0]), float(over[-1])
+            out += Claims(needs=needs).rows(_CLAIMED[axis](axis, p, ends, where))
     return out
 
 
@@ -257,21 +260,29 @@ def _alike(errors: xr.Dataset, when: str) -> list[Claim]:
     return Claims(needs={_NEEDS: high <= SMALL}).rows(*out)
 
 
-def _grows(axis: str, p: Exponent, where: str) -> Claim:
+Ends = tuple[float, float]
+
+
+def _grows(axis: str, p: Exponent, ends: Ends, where: str) -> Claim:
     source = f"{PAPER}: grows (figures), no faster than d³ (theorem 2)"
-    return _ratio(axis, p, where, lambda wide: (1, wide**3), source)
+    return _ratio(axis, p, ends, where, lambda wide: (1, wide**3), source)
 
 
-def _unchanged(axis: str, p: Exponent, where: str) -> Claim:
+def _unchanged(axis: str, p: Exponent, ends: Ends, where: str) -> Claim:
     source = f"{PAPER}; band ours: within ×{UNCHANGED:g}"
-    return _ratio(axis, p, where, lambda _: (1 / UNCHANGED, UNCHANGED), source)
+    return _ratio(axis, p, ends, where, lambda _: (1 / UNCHANGED, UNCHANGED), source)
 
 
 def _ratio(
-    axis: str, p: Exponent, where: str, band: Callable[[float], Band], source: str
+    axis: str,
+    p: Exponent,
+    ends: Ends,
+    where: str,
+    band: Callable[[float], Band],
+    source: str,
 ) -> Claim:
     """n* at the largest q over that at the smallest, by the power law."""
-    low_q, high_q = (p.over[0], p.over[-1]) if len(p.over) > 1 else (np.nan, np.nan)
+    low_q, high_q = ends
     wide, seen = high_q / low_q, p.estimate
     ratio, low, high = (float(wide**v) for v in (seen.value, seen.low, seen.high))
     found = dataclasses.replace(seen, value=ratio, low=low, high=high)

@@ -116,7 +116,9 @@ def test_the_width_does_not_matter_only_if_its_interval_says_so(
     with np.errstate(divide="ignore"):
         exponents = np.log([ratio, low, high]) / np.log(16)
     p = Exponent(Estimate(*map(float, exponents), "by hand"), over=(50.0, 800.0))
-    assert threshold_scaling._unchanged("m", p, "t = 1").verdict == verdict
+    assert (
+        threshold_scaling._unchanged("m", p, (50.0, 800.0), "t = 1").verdict == verdict
+    )
 
 
 def scaled(alike, seeds=8):
