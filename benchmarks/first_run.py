@@ -1,12 +1,13 @@
 """How long does a first run take, on a machine that has never seen one?
 
-    python benchmarks/first_run.py [--json FILE|-] [--smallest]
+    python benchmarks/first_run.py [--small-shapes] [--json FILE|-] [--smallest]
 
-`simbias run threshold` twice, each in a process of its own, with all caches (compiled
-programs, fonts, Python's own) in an empty folder at first: by the clock, in seconds of
-processor, and what JAX says of tracing, lowering and compiling, by the clock and summed
-over threads.  What the second run needs no more is what compiling costs: it traces and
-lowers as the first does, and reads its programs.  `--smallest` takes the preset smoke.
+`simbias run threshold`, or a grid of 24 small shapes (`_small_shapes.py`), twice, each
+in a process of its own, with all caches (compiled programs, fonts, Python's own) in an
+empty folder at first: by the clock, in seconds of processor, and what JAX says of
+tracing, lowering and compiling, by the clock and summed over threads.  What the second
+run needs no more is what compiling costs: it traces and lowers as the first does, and
+reads its programs.  `--smallest` takes the preset smoke.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import json
 import os
 import pathlib
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,28 +37,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", default="-")
     parser.add_argument("--smallest", action="store_true")
-    parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--small-shapes", action="store_true")
+    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         return counted(*options.one)
 
     preset = "smoke" if options.smallest else "quick"
+    experiment = "small_shapes.py" if options.small_shapes else "threshold"
     document = {
+        "experiment": experiment,
         "preset": preset,
         "load_before": load(),
         **machine(),
     }
     with tempfile.TemporaryDirectory() as folder:
         for which in ("first", "second"):
-            document[which] = run(preset, pathlib.Path(folder), which)
+            document[which] = run(experiment, preset, pathlib.Path(folder), which)
     written(options.json, document)
     return None
 
 
-def run(preset: str, folder: pathlib.Path, which: str) -> dict:
+def run(experiment: str, preset: str, folder: pathlib.Path, which: str) -> dict:
     """One run in its own process, and what it took."""
     report, runs = folder / f"{which}.json", folder / which
     runs.mkdir()
+    own = pathlib.Path(__file__).with_name("_small_shapes.py")
+    shutil.copy(own, runs / "small_shapes.py")
     kept = {"JAX_COMPILATION_CACHE_DIR", "PYTHONDONTWRITEBYTECODE", "MPLCONFIGDIR"}
     environment = {k: v for k, v in os.environ.items() if k not in kept}
     environment |= {
@@ -64,7 +71,7 @@ def run(preset: str, folder: pathlib.Path, which: str) -> dict:
         "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
     }
     file = str(pathlib.Path(__file__).resolve())
-    command = [sys.executable, file, "--one", preset, str(report)]
+    command = [sys.executable, file, "--one", experiment, preset, str(report)]
     began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
         command, cwd=runs, env=environment, check=True, stdout=subprocess.DEVNULL
@@ -79,7 +86,7 @@ def run(preset: str, folder: pathlib.Path, which: str) -> dict:
     }
 
 
-def counted(preset: str, report: str) -> None:
+def counted(experiment: str, preset: str, report: str) -> None:
     """The command itself, with JAX's own durations written down."""
     from jax import monitoring  # noqa: PLC0415
 
@@ -96,7 +103,7 @@ def counted(preset: str, report: str) -> None:
     from simbias.cli import main as command  # noqa: PLC0415
 
     try:
-        command(["run", "threshold", "--preset", preset])
+        command(["run", experiment, "--preset", preset])
     finally:
         document = {
             "programs_of_some_time": len(programs),

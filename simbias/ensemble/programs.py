@@ -34,7 +34,7 @@ from simbias.ensemble.members import Maker, maker, member_flow
 from simbias.ensemble.memory import members_together
 from simbias.ensemble.plan import Plan
 from simbias.errors import BadInput
-from simbias.numerics.program_cache import quick_to_compile
+from simbias.numerics.program_cache import quick_to_compile, quickest_to_compile
 from simbias.validation.targets import readers_of, refuse
 
 # A member and the place of its lane.
@@ -66,7 +66,8 @@ class Programs:
             donate="all-except-first",
             compiler_options=options,
         )
-        self._draw, self._take = _brief(draw_members), _brief(finish_members)
+        self._draw = _brief(draw_members, quickest_to_compile())
+        self._take = _brief(finish_members, brief)
         self._start = donating(functools.partial(start_members, plan.recorder), brief)
         self._place = donating(place_lane, brief)
         self._spread = donating(spread_lane, brief)
@@ -174,7 +175,7 @@ def drawer() -> Callable[[Experiment, Cell, Sequence[int], int], Drawn]:
     The function takes the experiment, the cell, the seeds, and how many places there
     are, at least one for each of them; those that are left hold zeros.
     """
-    program = _brief(draw_members)
+    program = _brief(draw_members, quickest_to_compile())
 
     def drawn(experiment: Experiment, cell: Cell, seeds: Sequence[int], places: int):
         fixed, keys = _asked(experiment, cell, seeds, places)
@@ -188,11 +189,11 @@ def _readers(experiment: Experiment) -> list[tuple[str, Any]]:
     return readers_of(measures, experiment.stop)
 
 
-def _brief(f: Callable[..., Any]) -> Any:
-    """A program that is quick to compile and does not run for long."""
+def _brief(f: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """A program that does not run for long."""
     jit: Any = eqx.filter_jit  # whose type leaves out the options of jax.jit
     own = lambda *arguments: f(*arguments)  # traced anew
-    return jit(own, compiler_options=quick_to_compile())
+    return jit(own, compiler_options=options)
 
 
 def _numbers(cell: Cell) -> dict[str, jax.Array]:

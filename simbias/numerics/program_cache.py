@@ -5,6 +5,7 @@ import ctypes
 import functools
 import os
 import pathlib
+from typing import Any
 
 import jax
 
@@ -49,7 +50,23 @@ def quick_to_compile() -> dict[str, bool]:
     On a CPU XLA's older code for fused loops takes a third less to make than the one it
     has by default, and up to a third more to run.  Empty where XLA has no such option.
     """
-    options = {"xla_cpu_use_fusion_emitters": False}
+    return _known({"xla_cpu_use_fusion_emitters": False})
+
+
+@functools.cache
+def quickest_to_compile() -> dict[str, bool | int]:
+    """Compiler options for programs that run once for each member.
+
+    On a CPU LLVM does without optimising: a third of the time to make, twice that to
+    run, and other last digits.  Elsewhere as `quick_to_compile`.
+    """
+    if jax.default_backend() != "cpu":
+        return {**quick_to_compile()}
+    return _known({**quick_to_compile(), "xla_backend_optimization_level": 0})
+
+
+def _known(options: dict[str, Any]) -> dict[str, Any]:
+    """The options, or none of them if XLA does not know one."""
     try:
         jax.jit(lambda: jax.numpy.int32(0), compiler_options=options)()
     except jax.errors.JaxRuntimeError:

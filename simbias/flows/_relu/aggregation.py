@@ -3,9 +3,10 @@
 Neurons that are parallel stay so: what a neuron does under given residuals does not
 depend on its size, kinks included.  All those of such a *ray* are y = c Y with one Y of
 the size at which Σ c² = 1, which drives the others as they do and meets planes, slides
-and leaves as they do.  Neurons of one class are taken for one whose w and a, in units
-of |y|, are apart by less than a tenth of the tolerance, as a share of what they are:
-Y = Σ c y, so that Σ y yᵀ changes by the square of that, and each of them by that once.
+and leaves as they do.  The neurons of a class are taken for parallel if each w/|y|, and
+each a/|y|, differs from that of the first of them by less than a tenth of the tolerance
+of its own length: Y = Σ c y, so that Σ y yᵀ changes to second order in that difference,
+and a neuron to first order.
 Those of a class that are not parallel, a *bundle*, are moved by representatives for as
 long as none of them can meet a plane or leave one.  So no step looks at all neurons.
 """
