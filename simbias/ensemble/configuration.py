@@ -38,6 +38,8 @@ def configuration(experiment: Experiment) -> dict[str, Any]:
     if not experiment.shared:
         del fields["shared"]  # as in runs of versions that did not have it
     plain = {name: _plain(value) for name, value in fields.items()}
+    if not plain["flow"].get("counts_steps", True):
+        del plain["flow"]["counts_steps"]  # likewise
     if not getattr(fields["make"], "__module__", "").startswith("simbias."):
         plain["make"] = code_identity(fields["make"])
     kind = type(experiment.flow)

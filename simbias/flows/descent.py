@@ -76,7 +76,8 @@ class Descent(AbstractFlow):
     1/(1 − decay) times as far in the same time, and for "adam" and "adamw" it is the
     distance that a weight whose gradient keeps its sign has moved.  A record at time t
     is of the first step with steps × rate ≥ t, up to rounding: the time may pass
-    `until`, by less than rate.
+    `until`, by less than rate.  With `counts_steps` the clock is the number of steps,
+    and members of all rates take as many of them.
 
     Any optimiser of optax will do: `optax.lion`, or `functools.partial(optax.adamw,
     weight_decay=0.1)`, a function that is given the rate; or a transformation such as
@@ -125,6 +126,7 @@ class Descent(AbstractFlow):
         weight_decay: λ.  For "adamw" θ also moves by −rate · λθ (None: 0.01).  For the
             others λθ is added to the gradient, as by a loss with (λ/2)‖θ‖² and by
             torch's SGD and Adam (None: nothing is added).
+        counts_steps: times are numbers of steps, whatever the rate.
         max_steps: a member that needs more steps ends as MAX_STEPS.
         is_shared: optimisers with a name share one compiled program, in which a member
             holds both moments, whether it uses them or not; results are equal up to
@@ -144,6 +146,7 @@ class Descent(AbstractFlow):
     beta2: Real | None = None
     epsilon: Real | None = None
     weight_decay: Real | None = None
+    counts_steps: bool = eqx.field(static=True, default=False)
     max_steps: int = eqx.field(static=True, default=1_000_000_000)
     is_shared: bool = eqx.field(static=True, default=False)
     coefficients: Coefficients | None = None
@@ -180,8 +183,8 @@ class Descent(AbstractFlow):
 
     @property
     def clock(self) -> str:
-        """Steps × rate, or steps where the optimiser has a rate of its own."""
-        if self.rate is None:
+        """Steps × rate, or steps: if asked, or if the optimiser has its own rate."""
+        if self.rate is None or self.counts_steps:
             return "steps"
         return "steps × rate" if self.schedule is None else "sum of the rates of steps"
 
@@ -280,7 +283,9 @@ class Descent(AbstractFlow):
         moves = goes & is_sound
         status = where_status(goes & ~is_sound, Status.NONFINITE, status)
         stats = counted(state.stats, goes, moves, 1)
-        if self.schedule is None:
+        if self.counts_steps:
+            time = stats["accepted"].astype(clock())
+        elif self.schedule is None:
             # A product, not a sum: a million additions of 0.1 are not 100,000.
             time = stats["accepted"].astype(clock()) * rate
         else:

@@ -14,6 +14,8 @@ from simbias.core import Status
 # are rejected again.  At a kink it is every second one.
 _LEAST_AGAIN, _LEAST_SHARE = 20, 0.05
 _LEAST_REJECTED, _MOST_RATIO = 100, 10
+# Of gradient descent, at the largest rate of a sweep.
+_FEW_STEPS = 10
 
 
 def meets_kinks(stats: Mapping[Any, Any]) -> Bool[np.ndarray, "..."]:
@@ -77,6 +79,34 @@ def warn_of_steps(
         stats = {k: stats[k] for k in stats if k != "rejected_again"}
     for said in said_of_steps(stats, end_time):
         warnings.warn(said, stacklevel=stacklevel)
+
+
+def warn_of_rates(flow: Any, ds: Any, stacklevel: int = 3) -> None:
+    """Warn if a sweep over learning rates gave some next to no steps, others many.
+
+    Args:
+        flow: of the run.
+        ds: the result, an `xr.Dataset`.
+        stacklevel: whose call it is about.
+    """
+    axis = "flow.rate"
+    if axis not in ds.dims or not hasattr(flow, "counts_steps") or flow.counts_steps:
+        return
+    whole = ds["accepted"].where(ds["status"] == Status.REACHED_TIME)
+    steps = whole.max([k for k in whole.dims if k != axis]).dropna(axis)
+    if not steps.size:
+        return
+    ends = (steps.isel({axis: at(steps.values)}) for at in (np.argmin, np.argmax))
+    fewest, most = ends
+    if fewest >= _FEW_STEPS or most < _MOST_RATIO * fewest:
+        return
+    warnings.warn(
+        f"t is steps × rate: of rate {float(fewest[axis]):g} there are {int(fewest):,} "
+        f"steps, and of rate {float(most[axis]):g} {int(most):,}. With "
+        "Descent(counts_steps=True), on the command line --flow.counts-steps True, "
+        "times are numbers of steps.",
+        stacklevel=stacklevel,
+    )
 
 
 def _members(found: Bool[np.ndarray, "..."]) -> str:

@@ -44,7 +44,7 @@ from simbias.results import attributes, to_xarray
 from simbias.validation.agreement import check_fit, check_loss
 from simbias.validation.experiment import check_resources
 from simbias.validation.files import files_due
-from simbias.validation.steps import warn_of_divergence, warn_of_steps
+from simbias.validation.steps import warn_of_divergence, warn_of_rates, warn_of_steps
 from simbias.validation.targets import check_targets, readers_of
 from simbias.workers.pool import AbstractPool
 
@@ -103,6 +103,7 @@ def simulate(
         ds = _in_store(plan, store, lanes, devices, progress)
     warn_of_steps(experiment.flow, ds, ds["end_time"])
     warn_of_divergence(experiment.flow, ds["status"])
+    warn_of_rates(experiment.flow, ds)
     return ds
 
 

@@ -230,6 +230,20 @@ def test_the_time_is_steps_times_rate_and_a_record_waits_for_the_first_at_or_pas
         assert float(state.time) == steps * rate
 
 
+@pytest.mark.parametrize("schedule", [None, lambda step: 1 / (1 + step)])
+def test_a_clock_of_steps_gives_every_rate_as_many(schedule):
+    net, data = network(), sample()
+    for rate in (0.01, 0.3):
+        flow = Descent(rate=rate, schedule=schedule, counts_steps=True)
+        state = run(flow, net, data, 7.0)
+        assert int(state.stats["accepted"]) == float(state.time) == 7
+        other = Descent(rate=rate, schedule=schedule)
+        end = rate * (7 if schedule is None else sum(1 / k for k in range(1, 8)))
+        same = run(other, net, data, end)
+        assert distance(state.network, same.network) == 0
+    assert flow.clock == "steps"
+
+
 def falling(step):
     return 1 / (1 + step.astype(jnp.float64))
 
