@@ -4,7 +4,7 @@ A transformer of one layer is trained on a part of all pairs (a, b), to tell a +
 modulo p.  It soon tells all pairs that it is trained on, and only after many more steps
 those that it has not seen.  The sensitivity is the share of the pairs of the sample
 for which the class changes when Gaussian noise is added to the embeddings of a and b.
-It falls while the pairs that were not seen come to be told.
+In the paper it falls while the pairs that were not seen come to be told.
 
 Control: without weight decay the sample is fitted alike, and nothing more happens in
 the same time.
