@@ -172,7 +172,7 @@ def _draw(axes: Axes, part: xr.Dataset) -> None:
 
 def _beside(points: np.ndarray) -> np.ndarray:
     """Offsets on a small grid, so that equal points do not hide one another."""
-    offsets, seen = np.zeros_like(points), dict[bytes, int]()
+    offsets, seen = np.zeros(points.shape), dict[bytes, int]()
     for i, point in enumerate(points):
         k = seen[point.tobytes()] = seen.get(point.tobytes(), -1) + 1
         offsets[i] = (k % 4 - 1.5) * 0.2, (k // 4 - 1.5) * 0.2
