@@ -84,7 +84,7 @@ def value_of(
 
     Args:
         statement: what the number is.
-        value: as seen; NaN leaves the claim undecided.
+        value: as seen; with NaN the claim is inconclusive.
         band: where the paper, or theory, has it.
         source: who says so.
         tolerance: error of the number, relative to it; a count has none.
@@ -109,7 +109,7 @@ def largest_of(
     tolerance: float = 0.0,
     most: Number = np.inf,
 ) -> Claim:
-    """The largest of all `values`, undecided if one is NaN; of none, not applicable."""
+    """The largest of `values`; one NaN: inconclusive; no values: not applicable."""
     return _picked(
         np.max, statement, values, band, source, tolerance=tolerance, most=most
     )

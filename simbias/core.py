@@ -313,12 +313,17 @@ class Estimate:
     level: float = 0.95
 
 
+# What a claim may be, by its interval and its band.
+VERDICTS = ("supported", "contradicted", "inconclusive", "not applicable")
+
+
 @dataclasses.dataclass(frozen=True)
 class Claim:
     """What a paper says, as a number with a band, and what was seen, with its interval.
 
-    It holds if the interval lies in the band [low, high], fails if it lies outside, and
-    is undecided otherwise, also where a member is missing and every one counts.
+    It is supported if the interval lies inside the band [low, high], contradicted if it
+    lies outside, and inconclusive if they overlap, or if a member is missing and every
+    one counts.
     Medians and shares are over the members that finished.
 
     `needs` says what a result lacks that the claim is about: a time, a size, a second
@@ -344,16 +349,16 @@ class Claim:
 
     @property
     def verdict(self) -> str:
-        """`holds`, `fails`, `undecided` or `not applicable`."""
+        """One of `VERDICTS`."""
         if self.needs:
             return "not applicable"
         seen = self.estimate
         if any(v != v for v in (seen.value, seen.low, seen.high)):
-            return "undecided"
+            return "inconclusive"
         if self.low <= seen.low and seen.high <= self.high:
-            return "holds"
+            return "supported"
         is_outside = seen.high < self.low or self.high < seen.low
-        return "fails" if is_outside else "undecided"
+        return "contradicted" if is_outside else "inconclusive"
 
     def given(self, is_met: bool | np.bool_, needs: str) -> "Claim":
         """The claim, not applicable unless `is_met`; `needs` says what that asks for.

@@ -29,21 +29,21 @@ def claim(value, interval, low=0.0, high=1.0):
 @pytest.mark.parametrize(
     ("value", "interval", "verdict"),
     [
-        (0.5, (0.5, 0.5), "holds"),
-        (0.0, (0.0, 0.0), "holds"),
-        (1.5, (1.5, 1.5), "fails"),
-        (NAN, (NAN, NAN), "undecided"),
-        (0.5, (0.25, 0.75), "holds"),
-        (0.5, (0.0, 1.0), "holds"),
+        (0.5, (0.5, 0.5), "supported"),
+        (0.0, (0.0, 0.0), "supported"),
+        (1.5, (1.5, 1.5), "contradicted"),
+        (NAN, (NAN, NAN), "inconclusive"),
+        (0.5, (0.25, 0.75), "supported"),
+        (0.5, (0.0, 1.0), "supported"),
         # The number alone would do, or would not; its interval knows neither.
-        (0.9, (0.75, 1.25), "undecided"),
-        (1.1, (0.75, 1.25), "undecided"),
-        (0.5, (-1.0, 2.0), "undecided"),
-        (1.5, (1.25, 1.75), "fails"),
-        (-0.5, (-0.75, -0.25), "fails"),
-        (0.5, (-INF, INF), "undecided"),
-        (NAN, (0.25, 0.75), "undecided"),
-        (0.5, (NAN, 0.75), "undecided"),
+        (0.9, (0.75, 1.25), "inconclusive"),
+        (1.1, (0.75, 1.25), "inconclusive"),
+        (0.5, (-1.0, 2.0), "inconclusive"),
+        (1.5, (1.25, 1.75), "contradicted"),
+        (-0.5, (-0.75, -0.25), "contradicted"),
+        (0.5, (-INF, INF), "inconclusive"),
+        (NAN, (0.25, 0.75), "inconclusive"),
+        (0.5, (NAN, 0.75), "inconclusive"),
     ],
 )
 def test_a_claim_holds_where_the_whole_interval_lies_in_the_band(
@@ -53,7 +53,7 @@ def test_a_claim_holds_where_the_whole_interval_lies_in_the_band(
 
 
 def test_a_band_without_an_end_takes_an_interval_without_one():
-    assert claim(3.0, (2.0, INF), low=1.0, high=INF).verdict == "holds"
+    assert claim(3.0, (2.0, INF), low=1.0, high=INF).verdict == "supported"
 
 
 def test_a_claim_without_an_interval_is_refused():
@@ -65,7 +65,7 @@ def test_a_claim_without_an_interval_is_refused():
 
 def test_a_claim_whose_needs_are_not_met_is_not_applicable_whatever_was_seen():
     seen = claim(1.5, (1.25, 1.75))
-    assert seen.given(True, "t ≥ 1").verdict == "fails"
+    assert seen.given(True, "t ≥ 1").verdict == "contradicted"
     unmet = seen.given(False, "t ≥ 1").given(False, "two sizes").given(True, "noise")
     assert (unmet.verdict, unmet.needs) == ("not applicable", "t ≥ 1")
     assert unmet.estimate == seen.estimate
@@ -77,7 +77,7 @@ def test_claims_are_printed_and_written_with_their_intervals(capsys):
     print_claims("toy", ds, found)
     lines = capsys.readouterr().out.splitlines()[-2:]
     assert lines[0] == (
-        "  undecided      share: 0.5 [0.25, inf] by hand (expected 0 … 1; ours)"
+        "  inconclusive   share: 0.5 [0.25, inf] by hand (expected 0 … 1; ours)"
     )
     assert lines[1] == (
         "  not applicable share: 0.5 [0.5, 0.5] by hand; needs t ≥ 9 "
@@ -93,7 +93,7 @@ def test_claims_are_printed_and_written_with_their_intervals(capsys):
         "level": 0.95,
         "method": "by hand",
         "band": [0.0, 1.0],
-        "verdict": "undecided",
+        "verdict": "inconclusive",
         "needs": "",
         "source": "ours",
     }
@@ -105,11 +105,11 @@ def test_claims_are_printed_and_written_with_their_intervals(capsys):
 
 def test_an_exact_number_near_the_end_of_its_band_is_not_known_better_than_it_is():
     at = lambda v, **k: claims.value_of("error", v, (0.0, 1.0), "ours", **k).verdict
-    assert at(1.0) == "holds"
-    assert at(0.9999, tolerance=1e-3) == at(1.0001, tolerance=1e-3) == "undecided"
-    assert at(1.01, tolerance=1e-3) == "fails"
+    assert at(1.0) == "supported"
+    assert at(0.9999, tolerance=1e-3) == at(1.0001, tolerance=1e-3) == "inconclusive"
+    assert at(1.01, tolerance=1e-3) == "contradicted"
     # A cosine does not exceed 1, and an error is not negative.
-    assert at(1.0, tolerance=1e-3, most=1.0) == at(0.0, tolerance=1e-3) == "holds"
+    assert at(1.0, tolerance=1e-3, most=1.0) == at(0.0, tolerance=1e-3) == "supported"
 
 
 @pytest.mark.parametrize(
@@ -122,32 +122,34 @@ def test_an_exact_number_near_the_end_of_its_band_is_not_known_better_than_it_is
 )
 def test_the_worst_member_speaks_for_all_and_none_for_none(kind, value):
     assert kind([3.0, 1.0, 5.0]).estimate.value == value
-    assert kind([3.0, NAN, 5.0]).verdict == "undecided"
+    assert kind([3.0, NAN, 5.0]).verdict == "inconclusive"
     assert kind([]).verdict == "not applicable"
 
 
 def test_nineteen_of_twenty_do_not_show_a_share_of_nine_tenths():
     of = lambda k, n: claims.share_of("x", np.arange(n) < k, (0.9, 1.0), "ours").verdict
-    assert [of(19, 20), of(20, 20), of(200, 200)] == ["undecided"] * 2 + ["holds"]
-    assert of(10, 20) == "fails"
+    assert [of(19, 20), of(20, 20), of(200, 200)] == ["inconclusive"] * 2 + [
+        "supported"
+    ]
+    assert of(10, 20) == "contradicted"
 
 
 def test_pairs_tell_a_difference_that_the_spread_of_the_seeds_hides():
     before = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     after = before - np.array([0.1, 0.11, 0.09, 0.1, 0.12, 0.08])
     found = claims.difference_of("fall", before, after, (0.0, INF), "ours")
-    assert found.verdict == "holds"
+    assert found.verdict == "supported"
     apart = claims.mean_of("fall", np.append(before, -after), (0.0, INF), "ours")
-    assert apart.verdict == "undecided"
+    assert apart.verdict == "inconclusive"
 
 
 def test_a_slope_is_as_well_known_as_its_points_lie_on_a_line():
     x = np.arange(5.0)
     of = lambda y, at=x: claims.slope_of("p", at, y, (1.9, 2.1), "ours")
-    assert of(2 * x).verdict == "holds"
-    assert of(2 * x + [0, 1, 0, -1, 0]).verdict == "undecided"
+    assert of(2 * x).verdict == "supported"
+    assert of(2 * x + [0, 1, 0, -1, 0]).verdict == "inconclusive"
     # Two points have no residual.
-    assert of(2 * x[:2], x[:2]).verdict == "undecided"
+    assert of(2 * x[:2], x[:2]).verdict == "inconclusive"
 
 
 # What a run is checked by.
@@ -166,7 +168,9 @@ class Short:
         return [claims.value_of("law", law - 1 / 3, (0.0, 0.0), "ours")]
 
 
-@pytest.mark.parametrize(("end", "verdict"), [(5.0, "holds"), (4.0, "not applicable")])
+@pytest.mark.parametrize(
+    ("end", "verdict"), [(5.0, "supported"), (4.0, "not applicable")]
+)
 def test_claims_about_late_times_are_not_applicable_to_a_short_run(end, verdict):
     ds = xr.Dataset(coords={"time": [0.0, end]})
     # Whatever the types of the process are, those of the run decide.
@@ -204,12 +208,13 @@ def test_claims_refuse_what_they_would_count_wrongly():
             call()
     left = claims.share_of("s", [True, np.nan, True], (0, 1), "ours")
     assert left.estimate.value == 1.0
-    assert claims.share_of("s", [np.nan], (0, 1), "ours").verdict == "undecided"
+    assert claims.share_of("s", [np.nan], (0, 1), "ours").verdict == "inconclusive"
     assert (
-        claims.value_of("s", np.inf, (0, 1), "ours", tolerance=0.1).verdict == "fails"
+        claims.value_of("s", np.inf, (0, 1), "ours", tolerance=0.1).verdict
+        == "contradicted"
     )
     endless = [*seeds, np.inf]
-    assert claims.mean_of("s", endless, (0, 9), "ours").verdict == "undecided"
+    assert claims.mean_of("s", endless, (0, 9), "ours").verdict == "inconclusive"
     assert claims.median_of("s", endless, (0, 5), "ours").estimate.value == 3.0
 
 
@@ -234,7 +239,7 @@ def test_a_value_that_an_axis_lacks_makes_the_row_not_applicable():
     assert [(c.verdict, c.needs) for c in lacking] == 10 * [
         ("not applicable", "m = 50")
     ]
-    assert claims.largest_of("s", here, band, where).verdict == "holds"
+    assert claims.largest_of("s", here, band, where).verdict == "supported"
 
 
 def test_rows_share_what_they_need_of_a_run():

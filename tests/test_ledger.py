@@ -88,7 +88,7 @@ def test_what_was_seen_is_what_the_check_says(tmp_path, capsys):
     claim = {
         "statement": "KKT residual of a direction, largest",
         **{"value": 0.25, "low": 0.125, "high": 0.5, "band": [0, 1]},
-        **{"verdict": "undecided", "source": "", "needs": ""},
+        **{"verdict": "inconclusive", "source": "", "needs": ""},
     }
     check = {"experiment": "extremal_vectors", "preset": "quick", "claims": [claim]}
     file = tmp_path / "claims.json"
@@ -99,7 +99,7 @@ def test_what_was_seen_is_what_the_check_says(tmp_path, capsys):
     assert leaving.value.code == 0
     said = capsys.readouterr().out
     assert (
-        "undecided      KKT residual of a direction, largest: 0.25 [0.125, 0.5]" in said
+        "inconclusive   KKT residual of a direction, largest: 0.25 [0.125, 0.5]" in said
     )
     assert "simbias check condensation  (quick, ours): no stored check" in said
     with pytest.raises(SystemExit):
@@ -109,7 +109,7 @@ def test_what_was_seen_is_what_the_check_says(tmp_path, capsys):
 
 
 def test_a_run_of_another_size_is_told_from_the_quick_one(tmp_path, capsys):
-    claim = {"statement": "n*, half interpolate", "verdict": "holds", "value": 7.0}
+    claim = {"statement": "n*, half interpolate", "verdict": "supported", "value": 7.0}
     claim |= {"low": 6.0, "high": 8.0, "band": [0, 9], "source": "", "needs": ""}
     check = {"experiment": "threshold", "preset": "paper", "claims": [claim]}
     (tmp_path / "claims.json").write_text(json.dumps(check))
@@ -122,7 +122,7 @@ def test_a_run_of_another_size_is_told_from_the_quick_one(tmp_path, capsys):
             main(arguments)
         said = capsys.readouterr().out
         whole = command or "simbias run threshold --preset paper"
-        assert f"{whole}  (paper, ours): 1 holds\n" in said
+        assert f"{whole}  (paper, ours): 1 supported\n" in said
         assert "simbias check threshold  (quick, ours): no stored check" in said
     with pytest.raises(SystemExit):
         main([*arguments, "--json"])

@@ -38,7 +38,7 @@ def tally(runs: Iterable[str], checked: dict[str, Any]) -> str:
     """Of the claims that apply."""
     claims = [c for run in runs for c in checked.get(run, {"claims": []})["claims"]]
     verdicts = [c["verdict"] for c in claims if c["verdict"] != "not applicable"]
-    return f"{verdicts.count('holds')} of {len(verdicts)}"
+    return f"{verdicts.count('supported')} of {len(verdicts)}"
 
 
 def runs_of(names: Iterable[str]) -> list[str]:

@@ -24,7 +24,7 @@ def literature() -> str:
         f"at, {left} are missing. {beside} things beside them, which no paper says, "
         "are listed and not counted.",
         "",
-        "| paper | statements | missing | claims about them that hold |",
+        "| paper | statements | missing | claims about them that are supported |",
         "|---|---|---|---|",
     ]
     for paper in sorted(known, key=lambda paper: paper.authors):
@@ -69,7 +69,7 @@ def _of_statement(statement: Statement, checks: StoredChecks) -> list[str]:
         return [f"{first} **missing** | {as_text(statement.missing)} |"]
     lines = []
     for one in statement.tried:
-        order = ("fails", "undecided", "holds", "not applicable")
+        order = ("contradicted", "inconclusive", "supported", "not applicable")
         claims = sorted(_seen(one, checks), key=lambda c: order.index(c["verdict"]))
         shown = [_one_claim(claim) for claim in claims[:MOST]]
         rest = collections.Counter(claim["verdict"] for claim in claims[MOST:])

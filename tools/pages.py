@@ -161,7 +161,7 @@ def _run(run: str, checked: dict[str, Any]) -> list[str]:
     """The command of a run, and what was seen."""
     lines, seen = [*_command(run), ""], checked.get(run, {"claims": []})
     if seen["claims"]:
-        held = f"{tally([run], checked)} claims hold"
+        held = f"{tally([run], checked)} claims supported"
         lines += ['<details markdown="1">', f"<summary>{held}</summary>", ""]
         lines += [table(seen), "</details>", ""]
     return lines
@@ -213,7 +213,7 @@ def _markdown(said: str) -> str:
 def _phenomena(checked: dict[str, Any]) -> str:
     """For a page beside the others."""
     lines = [
-        "| `simbias run …` | what it shows | after | members | claims hold |",
+        "| `simbias run …` | what it shows | after | members | claims supported |",
         "|---|---|---|---|---|",
     ]
     for path in sorted(EXPERIMENTS.glob("*/[!_]*.py")):
@@ -236,7 +236,7 @@ def _gallery(checked: dict[str, Any]) -> str:
             name, title = path.stem, _said(path).partition("\n")[0]
             for run in runs_of([name]):
                 image, page = f"{folder.name}/{run}.png", page_of(run)
-                claims = f"[{tally([run], checked)} claims hold]({page})"
+                claims = f"[{tally([run], checked)} claims supported]({page})"
                 lines += [f"### {_words(run)}", "", f"{title} {claims}.", ""]
                 lines += [*_command(run), ""]
                 lines += [f"[![{_words(run)}]({image})]({page})", ""]

@@ -57,7 +57,7 @@ _LOAD_FOR_LONG = ("run", "resume", "worker", "check", "animate")
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Entry point; exit code 2 for bad input, 1 if `check` finds a claim that fails.
+    """Entry point; exit code 2 for bad input, 1 if `check` contradicts a claim.
 
     130 after Ctrl-C, 143 after SIGTERM and 129 after SIGHUP, with everything in flight
     saved; 141 if whoever read standard output has gone.
@@ -279,9 +279,10 @@ XDG_CACHE_HOME/simbias, or ~/.cache/simbias); --no-compile-cache does without.
 which simbias this is.
 
 Exit codes:
-  0    done; `check`: no claim fails (undecided ones may be there); `doctor`: all well
-  1    `check`: a claim fails; `doctor`: something is wrong; or an error of simbias,
-       with its traceback
+  0    done; `check`: no claim is contradicted (some may be inconclusive); `doctor`:
+       all well
+  1    `check`: a claim is contradicted; `doctor`: something is wrong; or an error of
+       simbias, with its traceback
   2    bad input: an option, a file or a folder, which is named
   129, 130, 143
        the terminal was closed, Ctrl-C, SIGTERM: what was in flight is saved

@@ -12,7 +12,7 @@ from typing import Any
 import xarray as xr
 
 from simbias.cli._terminal import put
-from simbias.core import Claim, Status
+from simbias.core import VERDICTS, Claim, Status
 from simbias.results import is_failed, is_finished
 from simbias.store.place import AbstractPlace
 from simbias.verbs.phenomenon import draw
@@ -71,26 +71,26 @@ def verdicts_of(documents: Sequence[dict[str, Any]]) -> str:
     """How the claims of several experiments came out, counted."""
     claims = [c for document in documents for c in document["claims"]]
     count = collections.Counter(c["verdict"] for c in claims)
-    words = ("holds", "fails", "undecided", "not applicable")
-    verdicts = ", ".join(f"{word} {count[word]}" for word in words)
+    verdicts = ", ".join(f"{word} {count[word]}" for word in VERDICTS)
     return f"claims {len(claims)}: {verdicts}"
 
 
 def tally_of(documents: Sequence[dict[str, Any]]) -> str:
     """`verdicts_of`, and what chance alone would do.
 
-    A claim that is true fails if its interval lies beyond one end of the band, for
+    A true claim is contradicted if its interval lies beyond one end of the band, for
     which it must miss the truth on that side: with probability (1 − level)/2 at most.
     """
     claims = [c for document in documents for c in document["claims"]]
-    decided = [c for c in claims if c["verdict"] in ("holds", "fails", "undecided")]
+    applicable = [c for c in claims if c["verdict"] != "not applicable"]
     # Without an interval, or with one that is a tolerance, there is no chance in it.
-    chances = [(1 - c["level"]) / 2 for c in decided if c["low"] != c["high"]]
+    chances = [(1 - c["level"]) / 2 for c in applicable if c["low"] != c["high"]]
     chances = [chance for chance in chances if chance > 0]
     return (
         f"{verdicts_of(documents)}\n"
-        f"Of {len(chances)} with an interval at most {sum(chances):.2g} would fail by "
-        "chance, were all of them true, and as many hold, were all of them false."
+        f"Of {len(chances)} with an interval at most {sum(chances):.2g} would be "
+        "contradicted by chance if all were true, and as many supported if all were "
+        "false."
     )
 
 

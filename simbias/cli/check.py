@@ -38,7 +38,7 @@ from simbias.verbs.simulate import planned, simulate
 
 @dataclasses.dataclass(frozen=True)
 class CheckOptions:
-    """Run experiments and print the table of their claims; exit 1 if one fails."""
+    """Run experiments and print their claims; exit 1 if one is contradicted."""
 
     names: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
     """Experiments, themes of `simbias list`, or files of yours; all of simbias if none
@@ -99,7 +99,9 @@ def check(arguments: list[str]) -> int:
         say(_tally(documents))
     else:
         put(f"\n{_tally(documents)}")
-    failed = [c for d in documents for c in d["claims"] if c["verdict"] == "fails"]
+    failed = [
+        c for d in documents for c in d["claims"] if c["verdict"] == "contradicted"
+    ]
     return 1 if failed else 0
 
 

@@ -11,6 +11,8 @@ from simbias.numerics.regular_file import read_regular
 StoredChecks = dict[tuple[str, str], dict[str, Any]]
 _MOST_BYTES = 1 << 27
 # Beside the package in a clone, a folder per preset; what is installed has none.
+# Words of earlier versions.
+_RENAMED = dict(holds="supported", fails="contradicted", inconclusive="inconclusive")
 RESULTS = pathlib.Path(__file__).parents[2] / "benchmarks" / "results"
 
 
@@ -46,6 +48,8 @@ def _documents(file: pathlib.Path) -> list[dict[str, Any]]:
             f"{file} is no check. It must be a file that `simbias check --json FILE` "
             "has written, or the claims.json of a run."
         )
+    for claim in (claim for one in found for claim in one["claims"]):
+        claim["verdict"] = _RENAMED.get(claim["verdict"], claim["verdict"])
     return found
 
 

@@ -67,8 +67,8 @@ def claims(run: PageContents) -> Element | None:
     if not run.claims:
         return None
     hint = (
-        "A claim holds if the whole interval (line) lies in the band (shaded), fails "
-        "if all of it lies outside, and is undecided otherwise."
+        "A claim is supported if its interval (line) lies inside the band (shaded), "
+        "contradicted if it lies outside, and inconclusive if they overlap."
     )
     return element("div", element("p", hint, class_="hint"), claims_table(run.claims))
 

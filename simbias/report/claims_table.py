@@ -4,24 +4,19 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 
-from simbias.core import Claim
+from simbias.core import VERDICTS, Claim
 from simbias.report._html import Element, element
 
-# Verdict -> its mark, and what a summary says of several.
-VERDICTS = {
-    "holds": ("✓", "hold"),
-    "fails": ("✕", "fail"),
-    "undecided": ("?", "undecided"),
-    "not applicable": ("–", "not applicable"),
-}
+# Verdict -> its mark.
+MARKS = dict(zip(VERDICTS, "✓✕?–", strict=True))
 _WIDTH, _HEIGHT, _PAD = 240.0, 30.0, 12.0
 
 
 def summary(claims: Sequence[Claim]) -> Element | None:
-    """How many hold, fail, are undecided or not applicable; None without claims."""
+    """How many claims have which verdict; None without claims."""
     counts = {v: sum(claim.verdict == v for claim in claims) for v in VERDICTS}
     items = [
-        element("li", _mark(verdict), f" {count} {VERDICTS[verdict][1]}")
+        element("li", _mark(verdict), f" {count} {verdict}")
         for verdict, count in counts.items()
         if count
     ]
@@ -82,7 +77,7 @@ def _row(claim: Claim) -> Element:
 
 
 def _mark(verdict: str) -> Element:
-    sign = VERDICTS[verdict][0]
+    sign = MARKS[verdict]
     kind = verdict.replace(" ", "-")
     return element("span", sign, class_=f"mark {kind}", aria_hidden="true")
 

@@ -383,8 +383,8 @@ def test_check_prints_claims_as_json(capsys):
     out, err = capsys.readouterr()
     (document,) = json.loads(out)
     assert document["experiment"] == "random_design"
-    assert "holds" in {c["verdict"] for c in document["claims"]}
-    assert f"claims {len(document['claims'])}: holds" in err
+    assert "supported" in {c["verdict"] for c in document["claims"]}
+    assert f"claims {len(document['claims'])}: supported" in err
 
 
 def test_check_knows_themes():
@@ -421,13 +421,14 @@ def test_a_variant_is_listed_below_its_experiment(capsys):
 
 
 def test_check_says_how_long_each_theme_took():
-    claim = {"verdict": "holds", "low": 0.1, "high": 0.2, "level": 0.95}
+    claim = {"verdict": "supported", "low": 0.1, "high": 0.2, "level": 0.95}
     document = {"theme": "order", "seconds": 90.0, "claims": [claim]}
     one, two, three = ({**document, "experiment": k} for k in "abc")
     assert "order" not in _tally([one])
     lines = _tally([one, two, three | {"theme": ""}]).splitlines()
     assert lines[0] == (
-        "order: 2 experiments, 3.0 min; claims 2: holds 2, fails 0, undecided 0, "
+        "order: 2 experiments, 3.0 min; claims 2: supported 2, contradicted 0, "
+        "inconclusive 0, "
         "not applicable 0"
     )
     assert lines[1].startswith("others: 1 experiment, 1.5 min; ")
@@ -437,13 +438,16 @@ def test_check_says_how_long_each_theme_took():
 
 
 def test_chance_is_counted_for_claims_that_have_an_interval():
-    claim = {"verdict": "holds", "low": 0.1, "high": 0.2, "level": 0.95}
+    claim = {"verdict": "supported", "low": 0.1, "high": 0.2, "level": 0.95}
     exact = claim | {"low": 2.0, "high": 2.0}
-    half_open = claim | {"verdict": "undecided", "high": None, "level": 0.9}
+    half_open = claim | {"verdict": "inconclusive", "high": None, "level": 0.9}
     unjudged = claim | {"verdict": "not applicable"}
     text = tally_of([{"claims": [claim, exact]}, {"claims": [half_open, unjudged]}])
-    assert "claims 4: holds 2, fails 0, undecided 1, not applicable 1" in text
-    assert "Of 2 with an interval at most 0.075 would fail by chance" in text
+    assert (
+        "claims 4: supported 2, contradicted 0, inconclusive 1, not applicable 1"
+        in text
+    )
+    assert "at most 0.075 would be contradicted by chance" in text
 
 
 @pytest.mark.long

@@ -90,7 +90,7 @@ def test_what_new_writes_runs_as_it_is_and_shows_bands(tmp_path, monkeypatch, ca
     assert 'name="waves"' in text
     small = ["--seeds", "2", "--times", "0", "50", "--cell.m", "3"]
     assert command("run", "waves.py", *small, "--format", "pdf", "svg") == 0
-    assert "holds          bend, t near 50" in capsys.readouterr().out
+    assert "supported      bend, t near 50" in capsys.readouterr().out
     out = tmp_path / "runs" / "waves-quick"
     assert {p.name for p in out.iterdir()} == {
         "run.zarr",
@@ -127,7 +127,7 @@ def test_a_file_is_run_shared_resumed_drawn_and_checked(mine, tmp_path, capsys):
     assert command("worker", out, mine, "--quiet") == 0
     assert is_finished(open_result(out)).all()
     assert command("resume", out, mine) == 0
-    assert "holds          distance" in capsys.readouterr().out
+    assert "supported      distance" in capsys.readouterr().out
     config = json.loads((out / "config.json").read_text())
     assert config["configuration"]["make"].split()[0] == "mine.make"
     assert config["configuration"]["flow"] == {"type": "Walk", "rate": 0.2}

@@ -61,7 +61,12 @@ def test_the_page_says_question_statuses_configuration_and_verdicts(page):
     texts = " ".join(Reader(page).texts)
     assert f"Is it so? {HOSTILE}" in texts
     assert "12 of 18 members finished, 6 failed" in texts
-    for said in ("1  hold", "1  fail", "2  undecided", "1  not applicable"):
+    for said in (
+        "1  supported",
+        "1  contradicted",
+        "2  inconclusive",
+        "1  not applicable",
+    ):
         assert said.replace("  ", " ") in re.sub(r"\s+", " ", texts)
     assert "A weight, the loss or the field became NaN or infinite." in texts
     assert "PlainDescent(rate=0.05)" in texts
@@ -93,7 +98,11 @@ def test_an_interval_is_drawn_where_it_lies_in_its_band(seen, band):
 
 
 def test_verdicts_differ_by_word_mark_and_line_not_by_colour_alone():
-    values = {"holds": (1, 0, 2), "fails": (9, 8, 9.5), "undecided": (3, 2, 4)}
+    values = {
+        "supported": (1, 0, 2),
+        "contradicted": (9, 8, 9.5),
+        "inconclusive": (3, 2, 4),
+    }
     rows = [claims_table([claim_of(v, (-1, 3.5))]) for v in values.values()]
     texts = [written(row) for row in rows]
     for verdict, text in zip(values, texts, strict=True):

@@ -17,14 +17,14 @@ def test_a_prediction_that_is_right_but_for_one_of_either_kind_holds():
     is_yes[[0, 18]] = [True, False]
     found = verdicts(interpolating_samples._of_small_start(is_there, is_yes, ""))
     # The sample before is of the same kind in one of two.
-    assert found == ["undecided"] + ["holds"] * 4
+    assert found == ["inconclusive"] + ["supported"] * 4
 
 
 def test_a_prediction_by_a_coin_fails():
     is_there = np.arange(SEEDS) % 2 * 1.0
     is_yes = np.arange(SEEDS) % 4 < 2
     found = verdicts(interpolating_samples._of_small_start(is_there, is_yes, ""))
-    assert found[:4] == ["fails", "undecided", "undecided", "fails"]
+    assert found[:4] == ["contradicted", "inconclusive", "inconclusive", "contradicted"]
 
 
 def test_members_of_one_kind_say_nothing_of_the_prediction():

@@ -49,44 +49,44 @@ def verdicts(ds):
 
 def test_two_groups_hold_at_every_size_from_d_cubed_on():
     # Five claims at 200 and at 400; 20 is below d³ = 125.
-    assert verdicts(result("two groups")) == ["holds"] * 10
+    assert verdicts(result("two groups")) == ["supported"] * 10
 
 
 def test_one_regression_for_all_samples_fails_in_both_errors():
-    assert verdicts(result("one regression"))[:3] == ["fails"] * 3
+    assert verdicts(result("one regression"))[:3] == ["contradicted"] * 3
 
 
 def test_a_network_of_many_groups_fails_everywhere():
-    assert verdicts(result("many groups")) == ["fails"] * 10
+    assert verdicts(result("many groups")) == ["contradicted"] * 10
 
 
 def test_a_few_members_of_many_groups_open_the_means_and_not_the_medians():
     ds, other = result("two groups"), result("many groups")
     for name in ("two_group_gap", "two_group_excess", "effective_width"):
         ds[name][:, :3] = other[name][:, :3]
-    expected = ["holds", "undecided", "undecided", "holds", "holds"]
+    expected = ["supported", "inconclusive", "inconclusive", "supported", "supported"]
     assert verdicts(ds) == expected * 2
 
 
 def test_too_few_or_too_noisy_members_leave_the_errors_open():
     noisy = verdicts(result("two groups", noise=3.0))
-    assert noisy[:3] == noisy[5:8] == ["undecided"] * 3
+    assert noisy[:3] == noisy[5:8] == ["inconclusive"] * 3
     one = verdicts(result("two groups").isel(seed=[0]))
-    assert one == ["undecided"] * 10
+    assert one == ["inconclusive"] * 10
     small = verdicts(result("two groups", sizes=(5, 20)))
     assert small == ["not applicable"]
 
 
 def test_a_large_start_is_a_control_in_which_two_groups_must_not_appear():
-    assert verdicts(result("many groups", scale=1e-3)) == ["holds"] * 6
-    assert verdicts(result("two groups", scale=1e-3)) == ["fails"] * 6
+    assert verdicts(result("many groups", scale=1e-3)) == ["supported"] * 6
+    assert verdicts(result("two groups", scale=1e-3)) == ["contradicted"] * 6
 
 
 def test_a_failed_member_is_left_out_and_not_counted_as_zero():
     ds = result("two groups")
     ds["two_group_gap"][:, 0] = np.nan
     ds["effective_width"][:, 0] = np.nan
-    assert verdicts(ds) == ["holds"] * 10
+    assert verdicts(ds) == ["supported"] * 10
 
 
 @pytest.mark.parametrize(("seeds", "bands"), [(SEEDS, 1), (2, 0)])
@@ -104,10 +104,10 @@ def test_a_band_of_n_star_is_drawn_only_of_enough_seeds(seeds, bands):
 @pytest.mark.parametrize(
     ("ratio", "low", "high", "verdict"),
     [
-        (1.02, 0.9, 1.1, "holds"),
-        (1.06, 1.01, 1.51, "undecided"),
-        (1.5, 1.3, 1.7, "fails"),
-        (np.nan, 0.0, np.inf, "undecided"),
+        (1.02, 0.9, 1.1, "supported"),
+        (1.06, 1.01, 1.51, "inconclusive"),
+        (1.5, 1.3, 1.7, "contradicted"),
+        (np.nan, 0.0, np.inf, "inconclusive"),
     ],
 )
 def test_the_width_does_not_matter_only_if_its_interval_says_so(
@@ -135,9 +135,9 @@ def scaled(alike, seeds=8):
 @pytest.mark.parametrize(
     ("alike", "scale", "verdict"),
     [
-        (64, 1e-12, "holds"),
-        (4, 1e-12, "fails"),
-        (62, 1e-12, "undecided"),
+        (64, 1e-12, "supported"),
+        (4, 1e-12, "contradicted"),
+        (62, 1e-12, "inconclusive"),
         (64, 0.1, "not applicable"),
     ],
 )

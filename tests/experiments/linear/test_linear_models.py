@@ -177,7 +177,7 @@ def test_controls_leave_and_claims_without_members_do_not_apply(result):
     verdicts = [c.verdict for c in simbias.check(min_norm, result)]
     # Nobody here converges, and there is no end of gradient descent.
     assert verdicts[:5] == ["not applicable"] * 5
-    assert verdicts[5:7] == ["holds"] * 2
+    assert verdicts[5:7] == ["supported"] * 2
     assert verdicts[7] == "not applicable"
 
 
@@ -185,7 +185,7 @@ def test_a_member_that_failed_leaves_its_claims_undecided(result):
     is_first = xr.DataArray(np.arange(2) == 0, dims="seed")
     lost = result.where(~is_first)
     verdicts = {c.verdict for c in simbias.check(min_norm, lost)}
-    assert verdicts == {"undecided", "not applicable"}
+    assert verdicts == {"inconclusive", "not applicable"}
 
 
 def needs(module, ds):
@@ -398,7 +398,7 @@ def test_claims_say_what_they_need_and_failures_leave_them_open(designs):
     assert [c.needs for c in of(10)] == [""] * 6
     lost = designs.where(designs["seed"] > 39)
     verdicts = {c.verdict for c in simbias.check(random_design, lost)}
-    assert verdicts == {"undecided", "not applicable"}
+    assert verdicts == {"inconclusive", "not applicable"}
     # One that is lost is counted by nothing that pools all.
     part = designs.where(designs["seed"] > 0).sel(n=10, d=10)
     assert np.isnan(kolmogorov(spectrum(part), ratio=1.0))

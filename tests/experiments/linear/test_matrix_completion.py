@@ -182,9 +182,9 @@ def verdicts(module, ds):
 
 def test_a_start_that_failed_leaves_every_claim_undecided():
     ds = grown()
-    assert {*verdicts(unseen_entry, ds).values()} == {"holds"}
+    assert {*verdicts(unseen_entry, ds).values()} == {"supported"}
     for lost in (ds.where(ds["seed"] > 0), ds.where(ds["seed"] > 2)):
-        assert {*verdicts(unseen_entry, lost).values()} == {"undecided"}
+        assert {*verdicts(unseen_entry, lost).values()} == {"inconclusive"}
         assert len(simbias.draw(unseen_entry, lost)) == 1
 
 
@@ -201,11 +201,11 @@ def test_what_is_said_of_a_sign_that_changed_is_of_those_that_have():
         {"det": 0, "form": 0, "seed": 0}
     ]
     found = verdicts(unseen_entry, kept)
-    assert (found[told], found[ratio]) == ("fails", "holds")
+    assert (found[told], found[ratio]) == ("contradicted", "supported")
     none = ds.copy(deep=True)
     none["orientation"][{"det": 0}] = 1.0
     found = verdicts(unseen_entry, none)
-    assert (found[told], found[ratio]) == ("fails", "not applicable")
+    assert (found[told], found[ratio]) == ("contradicted", "not applicable")
 
 
 def filled_in():
@@ -227,7 +227,7 @@ def filled_in():
 
 
 def test_a_result_in_which_depth_helps_supports_every_claim():
-    assert {*verdicts(matrix_completion, filled_in()).values()} == {"holds"}
+    assert {*verdicts(matrix_completion, filled_in()).values()} == {"supported"}
 
 
 def test_factors_give_the_entries_of_their_product():

@@ -112,9 +112,17 @@ def test_claims_are_on_slopes_fits_and_tests():
     )
     verdicts = [c.verdict for c in products.claims(ds)]
     # Four slopes, the fit and the test; then two slopes, fit and test.
-    assert verdicts == [*["holds"] * 5, "fails", *["holds"] * 3, "fails"]
+    assert verdicts == [
+        *["supported"] * 5,
+        "contradicted",
+        *["supported"] * 3,
+        "contradicted",
+    ]
     short = ds.assign_coords(time=[0.0, 0.1])
-    assert {c.verdict for c in products.claims(short)} == {"holds", "not applicable"}
+    assert {c.verdict for c in products.claims(short)} == {
+        "supported",
+        "not applicable",
+    }
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_claims_are_on_slopes_and_their_differences():
     found = [c.estimate.value for c in regression.of_depth("", ds)]
     np.testing.assert_allclose(found, [-0.5, -0.3, -0.3, -0.4], atol=1e-12)
     turned = regression.of_depth("", ds.isel(rank=[1, 0]))
-    verdicts = ["holds", "fails", "fails", "fails"]
+    verdicts = ["supported", "contradicted", "contradicted", "contradicted"]
     assert [c.verdict for c in turned] == verdicts
 
 

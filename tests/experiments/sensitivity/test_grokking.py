@@ -71,7 +71,7 @@ def test_a_seed_that_never_tells_the_others_is_not_left_out():
         c for c in grokking.claims(ds.assign(accuracy=told)) if gap in c.statement
     )
     assert np.isinf(seen.estimate.value)
-    assert seen.verdict == "undecided"
+    assert seen.verdict == "inconclusive"
 
 
 def test_claims_tell_grokking_from_its_control():
@@ -80,12 +80,12 @@ def test_claims_tell_grokking_from_its_control():
     ds = history([fit, fit], [late, early], [falls, stays])
     # Six seeds of the same accuracies are no sample: the first has no interval.
     first, *others = [c.verdict for c in grokking.claims(ds)]
-    assert first == "undecided"
-    assert set(others) == {"holds"}
+    assert first == "inconclusive"
+    assert set(others) == {"supported"}
     turned = history([fit, fit], [early, late], [stays, falls])
     verdicts = [c.verdict for c in grokking.claims(turned)]
-    assert verdicts[0] == "undecided"
-    assert "holds" not in verdicts[-3:]
+    assert verdicts[0] == "inconclusive"
+    assert "supported" not in verdicts[-3:]
 
 
 def test_without_an_embedding_there_is_nothing_to_be_noised():

@@ -47,7 +47,7 @@ def test_claims_on_shares_ask_for_long_training():
         {"within": (shape, power), "between": (shape, between * spread)},
         {"noise": [0.2], "time": step * np.array([0, 4, 128]), "path_frequency": q},
     ).assign_coords(n=1000)
-    assert [c.verdict for c in path.claims(ds)][0] == "holds"
+    assert [c.verdict for c in path.claims(ds)][0] == "supported"
     assert "not applicable" not in [c.verdict for c in path.claims(ds)]
     short = path.claims(ds.assign_coords(time=step * np.array([0.0, 4.0, 64.0])))
     assert [c.verdict for c in short][1:] == ["not applicable"] * 2

@@ -88,7 +88,7 @@ def test_a_net_that_never_learns_a_frequency_is_late_and_not_left_out(steps):
     (claim,) = (c for c in bias.claims(ds) if "k = 10 " in c.statement)
     assert claim.estimate.high == np.inf
     assert np.isinf(claim.estimate.value) == (np.isnan(steps).sum() > 4)
-    assert claim.verdict == "undecided"
+    assert claim.verdict == "inconclusive"
 
 
 @pytest.mark.parametrize(
@@ -129,6 +129,6 @@ def test_published_times_are_asked_for_in_the_sizes_of_the_paper_alone():
     assert preset.times[-1] == pytest.approx(bias.RATE * 60_000)
     _, _, _, *times = bias.claims(ds)
     assert len(times) == 5
-    assert {c.verdict for c in times} == {"holds"}
+    assert {c.verdict for c in times} == {"supported"}
     _, _, _, *others = bias.claims(ds.assign_coords(m=64))
     assert {c.verdict for c in others} == {"not applicable"}

@@ -107,7 +107,7 @@ def test_claims_tell_the_order_and_the_minimum_before_noise_is_learned():
     text = "σ = 1: excess risk at its least, step 2, over that at the end"
     assert value(text) == pytest.approx(1 / 8)
     assert value("σ = 1: training error over σ² at step 2") == pytest.approx(0.5, 0.01)
-    assert found["σ = 1: excess risk over σ² at the end"].verdict == "holds"
+    assert found["σ = 1: excess risk over σ² at the end"].verdict == "supported"
     control = "control, no noise: excess risk at the end less that at the same step"
     assert found[control].estimate.value < 0
     second = "σ = 1: share of f above k = 3, end over that at the second peak"
@@ -131,7 +131,7 @@ def test_a_second_descent_is_looked_for_in_the_test_error():
 def test_an_error_that_only_falls_has_no_minimum_before_the_end():
     ds = result()
     falling = ds.assign(excess=ds["train"])
-    held = [c.statement for c in noisy.claims(falling) if c.verdict == "holds"]
+    held = [c.statement for c in noisy.claims(falling) if c.verdict == "supported"]
     assert not [text for text in held if text.startswith("σ = 1: excess risk at")]
 
 
