@@ -16,8 +16,9 @@ if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_I
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # The tests compile more than they compute: XLA leaves its optimisations out, here and
-# in processes that they start, but for folders whose tests compare bits.
-OPTIMISED = ("ensemble", "store", "verbs", "workers")
+# in processes that they start, but for what compares bits: these folders, and modules
+# of which a test with the marker `bits` is to run.
+OPTIMISED = ("store", "workers")
 os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
 
 # One cache of compiled programs for this run and all processes that it starts, unless
@@ -64,7 +65,9 @@ def room_for_compiled_code():
 
 @pytest.fixture(autouse=True, scope="module")
 def optimised(request):
-    """For whole folders; a test by itself has `@fully_optimised()`."""
-    is_wanted = request.path.parent.name in OPTIMISED
+    """For whole modules; a test by itself has `@fully_optimised()`."""
+    mine = (item for item in request.session.items if item.path == request.path)
+    has_bits = any(item.get_closest_marker("bits") for item in mine)
+    is_wanted = has_bits or request.path.parent.name in OPTIMISED
     with fully_optimised() if is_wanted else contextlib.nullcontext():
         yield
