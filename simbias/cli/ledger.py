@@ -108,7 +108,7 @@ def _print(row: dict[str, Any], *, with_claims: bool) -> None:
 
 
 def _tally(claims: list[dict[str, Any]] | None) -> str:
-    """How many of them hold, and what the others do."""
+    """How many claims have which verdict."""
     if claims is None:
         return "no stored check"
     verdicts = collections.Counter(claim["verdict"] for claim in claims)

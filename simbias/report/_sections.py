@@ -10,7 +10,7 @@ from simbias.report.run_table import run_table, said, status_table
 
 
 def answer(run: PageContents) -> Element:
-    """How many members finished, and how many claims hold."""
+    """How many members finished, and how many claims have which verdict."""
     counted = summary(run.claims)
     return element("div", element("p", said(run.ds)), counted, class_="answer")
 

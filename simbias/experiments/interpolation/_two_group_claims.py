@@ -6,7 +6,7 @@ size of at least d³.  It holds with high probability over samples, which is a c
 about the median member; that the mean of all follows the law as well is more, and ours.
 It also asks for a small λ: a start of `LARGE_START` or more is the control, where the
 same numbers must come out otherwise.  The default starts of SGD are not small either,
-but the published figure is of one of them: they are held against the theorem.
+but the published figure is of one of them: the claims test them against the theorem.
 """
 
 import dataclasses

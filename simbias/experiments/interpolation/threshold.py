@@ -15,8 +15,8 @@ The paper fixes neither the law of x nor β*, σ and λ; ours are x ~ N(0, I),
 The published figure is of SGD from a default start at m = 10,000, the theorem of λ → 0.
 If SGD ends as the exact flow from λ = 1e-8 does, the figure is early alignment; if it
 interpolates where that flow does not, it is something else.  The variant `sgd`
-therefore holds the claims of the small start against mini-batches of 32 at a rate of
-0.01 from two starts that are not small, `initial`:
+therefore tests the claims of the small start on mini-batches of 32 at a rate of 0.01
+from two starts that are not small, `initial`:
 
     standard   wⱼ ~ U(±1/√d), aⱼ ~ U(±1/√m), that of torch.nn.Linear
     gaussian   every weight N(0, 10⁻⁵/√m)

@@ -140,8 +140,8 @@ _sizes = presets(
 def experiment(preset: str = "quick", **changes: Any) -> Experiment:
     """The experiment; keywords replace values of its cell, or its fields.
 
-    The times are the ends of both phases of every cell of the grid: claims are open
-    for cells that are added afterwards.
+    The times are the ends of both phases of every cell of the grid.  Claims about cells
+    that are added afterwards are inconclusive.
     """
     whole = _sizes(preset, **changes)
     if "times" in changes:

@@ -6,8 +6,8 @@ of them together do so with a far larger margin.  Yet SGD finds a network that d
 on the first alone: with it randomised the area under the ROC curve is ½, with all the
 others randomised it stays 1.  An ensemble of such networks is no better, and one
 universal perturbation along the first coordinate breaks them all.  One that moves every
-input by the sign of its label leaves more right than was published: on the network that
-this is about, which `quick` does not have, the claim fails.
+input by the sign of its label leaves more right than was published.  The claim about it
+is contradicted on the published network, which `quick` does not have.
 
 In the variant `noisy` a tenth of the values of the linear coordinate are noise inside
 the margin, so that no linear classifier passes 95 %; each of the other 49 coordinates,
