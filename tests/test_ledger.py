@@ -84,11 +84,12 @@ def test_what_no_paper_says_is_no_statement():
             assert not re.search("not said|of ours|ours:", statement.says), paper.key
 
 
-def test_what_was_seen_is_what_the_check_says(tmp_path, capsys):
+@pytest.mark.parametrize("verdict", ["inconclusive", "undecided"])
+def test_what_was_seen_is_what_the_check_says(verdict, tmp_path, capsys):
     claim = {
         "statement": "KKT residual of a direction, largest",
         **{"value": 0.25, "low": 0.125, "high": 0.5, "band": [0, 1]},
-        **{"verdict": "inconclusive", "source": "", "needs": ""},
+        **{"verdict": verdict, "source": "", "needs": ""},
     }
     check = {"experiment": "extremal_vectors", "preset": "quick", "claims": [claim]}
     file = tmp_path / "claims.json"
@@ -105,7 +106,7 @@ def test_what_was_seen_is_what_the_check_says(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main([*arguments, "--json"])
     rows = json.loads(capsys.readouterr().out)
-    assert rows[0]["tried"][0]["claims"] == [claim]
+    assert rows[0]["tried"][0]["claims"] == [claim | {"verdict": "inconclusive"}]
 
 
 def test_a_run_of_another_size_is_told_from_the_quick_one(tmp_path, capsys):

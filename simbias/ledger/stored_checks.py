@@ -10,9 +10,9 @@ from simbias.numerics.regular_file import read_regular
 # Experiment and preset -> claims and numbers.
 StoredChecks = dict[tuple[str, str], dict[str, Any]]
 _MOST_BYTES = 1 << 27
-# Beside the package in a clone, a folder per preset; what is installed has none.
 # Words of earlier versions.
-_RENAMED = dict(holds="supported", fails="contradicted", inconclusive="inconclusive")
+_RENAMED = dict(holds="supported", fails="contradicted", undecided="inconclusive")
+# Beside the package in a clone, a folder per preset; what is installed has none.
 RESULTS = pathlib.Path(__file__).parents[2] / "benchmarks" / "results"
 
 
