@@ -46,11 +46,13 @@ class Marks:
 
     @functools.cached_property
     def _origins(self) -> list[str]:
-        counts = range(len(self.attributes["extents"]))
-        texts = [
-            json.dumps(deciding(self.attributes, k), sort_keys=True) for k in counts
-        ]
-        return [hashlib.sha256(t.encode()).hexdigest()[:_HEX] for t in texts]
+        return [self._origin(k) for k in range(len(self.attributes["extents"]))]
+
+    def _origin(self, extent: int) -> str:
+        grids, configuration, *rest = deciding(self.attributes, extent)
+        configuration = {k: v for k, v in configuration.items() if k != "name"}
+        text = json.dumps([grids, configuration, *rest], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:_HEX]
 
     def of(self, block: int, path: str) -> bytes:
         """The end of a file; `path` is its own in the run. Nothing in format 3."""
