@@ -1,4 +1,4 @@
-"""How many extremal vectors a sign has in the plane: one, and σ/π more.
+"""Number of extremal vectors of one sign in the plane: 1 + σ/π.
 
 The extremal vectors of a linear teacher with noise gather at ±β*, but they do not
 merge.  On the scale of 1/n, on which the hyperplanes w·x_k = 0 follow one another, the

@@ -1,4 +1,4 @@
-"""How many extremal vectors a sign has beyond the plane: (1 + σ/π)^{d − 1}.
+"""Number of extremal vectors of one sign beyond the plane: (1 + σ/π)^{d − 1}.
 
 Near ±β* and on the scale of 1/n, G is a paraboloid that a Poisson process of
 hyperplanes creases.  A maximum lies in a cell or on j of the hyperplanes, all of them

@@ -1,4 +1,4 @@
-"""Extremal vectors: where small neurons can turn to, and how many turn to each.
+"""Extremal vectors: the directions that small neurons align to, and how many each.
 
 Small neurons do not feel each other: wⱼ' = aⱼD(wⱼ).  They end at the
 critical directions of G(w) = (1/n) Σ yᵢ (w·xᵢ)₊ on the sphere, the extremal vectors.

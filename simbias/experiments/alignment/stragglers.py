@@ -1,4 +1,4 @@
-"""Neurons left behind at alignment: how many, where, how small, and how long they wait.
+"""Stragglers: neurons that alignment leaves behind, their number, size and delay.
 
 A small neuron that starts near the opposite of where it is pulled turns away from there
 by tan(ψ/2)' = tan(ψ/2) ½(1 − V), and V, what the others have fitted, leaves a pull of

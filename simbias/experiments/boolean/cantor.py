@@ -1,4 +1,4 @@
-"""Deeper is better only when shallow is good: coarse details of a Cantor set, and fine.
+"""Depth and detail: coarse and fine levels of a Cantor set, by depth.
 
 The class is whether x lies on a Cantor set of five cuts or in a gap.  A network of five
 hidden layers is right everywhere, with weights written down by hand.  What Adam finds

@@ -1,4 +1,4 @@
-"""Parities that a few ReLUs express and SGD does not find: five bits, ten, and thirty.
+"""Parity: a few ReLUs express it, and SGD does not find it; five, ten and thirty bits.
 
 y is the product of a random half of d fair signs.  A network of |I| + 1 ReLUs is right
 everywhere, 2d samples tell I by linear algebra, and SGD on rows

@@ -1,4 +1,4 @@
-"""What the gradient says of the parity: nothing but for 2⁻ᵈ of its square.
+"""Gradient of the parity: it depends on the parity only for 2⁻ᵈ of its square.
 
 For fixed weights w, g = ∂f/∂w and D_I = ∂/∂w E(f − χ_I)², over a uniform subset I,
 

@@ -1,4 +1,4 @@
-"""The parity of two, three or four bits among d: a power of d, larger for more bits.
+"""Sparse parity: steps to learn two, three or four bits among d, a power of d.
 
 A network of a fixed width is trained on rows that are new in every step, until it is
 right on 97 % of 1000 others.  Its time to 0.9 grows like a power of d, and the power

@@ -1,4 +1,4 @@
-"""Which samples a small start interpolates: two extremal vectors of each sign?
+"""Interpolated samples: do two extremal vectors of each sign decide?
 
 At d = 10 and n = 140 a small start interpolates some samples of a linear teacher with
 noise, and ends far from others, of the same law and size.  The prediction:

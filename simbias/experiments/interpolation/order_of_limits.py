@@ -1,4 +1,4 @@
-"""Which comes first, t → ∞ or λ → 0: the threshold at proven rest, and at a fixed time.
+"""Order of limits, t → ∞ and λ → 0: thresholds at proven limits and at fixed times.
 
 At a fixed time a start of scale λ → 0 has learned nothing: it leaves 0 at about
 (1/G) ln(1/λ), G the largest growth rate.  Whether there is an optimisation threshold

@@ -1,4 +1,4 @@
-"""Where a network interpolates: a map of n/d and λ, refined where it is not decided.
+"""Phase diagram of interpolation in n/d and λ, with more seeds where it is open.
 
 A cell of the map is a size and a scale.  It interpolates if more than half of the
 samples do, and the interval of that share tells which: all of it above ½, all below, or

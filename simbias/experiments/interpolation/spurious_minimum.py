@@ -1,4 +1,4 @@
-"""Global, then spurious: a small start against the best found, as n passes m·d.
+"""Spurious minima: a small start against the best found, as n passes m·d.
 
 A small start ends near one regression per sign, whatever the width.  Is that the global
 minimum?  The same network is trained on the same sample from many large starts, and the

@@ -1,4 +1,4 @@
-"""How the optimisation threshold scales: with dimension, width, initial scale, noise.
+"""Scaling of the threshold: with dimension, width, initial scale and noise.
 
 The members of `threshold`, but the sample of a seed is the same along every axis, so
 that ratios of thresholds are known better than thresholds.  Two definitions of n*, both

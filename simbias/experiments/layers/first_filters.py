@@ -1,4 +1,4 @@
-"""What the first convolution looks for: smooth patterns, some of them of one colour.
+"""First-layer filters: smooth patterns, some of a single colour.
 
 A convolutional network with 32 filters of 7 × 7 learns the shape of coloured dead
 leaves: discs, squares or triangles, whose angle and hue say nothing.  Every filter is

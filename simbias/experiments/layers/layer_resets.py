@@ -1,4 +1,4 @@
-"""Layers set back to their start: the first matters most; drawn again, all do.
+"""Layer resets: layers set back to their initialisation, or drawn again.
 
 After training, one layer of a network is set back to what it was at epoch τ, or drawn
 again from the law of the start; nothing is trained again.  Set back to their own start

@@ -1,4 +1,4 @@
-"""Lower layers settle first, and networks of two seeds share neurons.
+"""Layer similarity: lower layers settle first, and two seeds share neurons.
 
 How alike a layer's activations are to those it has at the end is measured by SVCCA and
 by linear CKA, at epochs of training: the lower a layer, the sooner it is what it will

@@ -1,4 +1,4 @@
-"""Two networks are one up to the order of their neurons, and more so if they are wide.
+"""Mode connectivity up to the order of neurons: better for wide networks.
 
 Two networks that learn the same images from different starts have a barrier between
 them: on the line from weights to weights the error rises and falls again.  But a

@@ -1,4 +1,4 @@
-"""From which step on two networks of one start end in one valley, and when others do.
+"""Mode connectivity after a fork: from which step on two branches share a valley.
 
 Two networks have the start and their first k steps in common; from then on each has
 batches of its own.  On the line between them the error then has no barrier, if the fork

@@ -1,4 +1,4 @@
-"""Students of one teacher: matched, the barrier peaks and then falls with the width.
+"""Mode connectivity of students: the matched barrier peaks, then falls with width.
 
 Two ReLU networks learn a teacher of four neurons from Gaussian inputs, each row seen
 once.  As wide as the teacher, both find its neurons, and in the same order they are one

@@ -1,4 +1,4 @@
-"""Breaking a symmetry: two neurons from ½ ± δ learn two features, after ln(1/δ).
+"""Symmetry breaking: two neurons from ½ ± δ learn two features, after ln(1/δ).
 
 Two ReLU neurons with output weights 1 learn e₁ and e₂ over x ~ N(0, I), by the gradient
 in closed form.  They start at ½ ± δ; the lecture's picture is δ = 0.01, 0.49 of one

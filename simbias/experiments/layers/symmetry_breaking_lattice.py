@@ -1,4 +1,4 @@
-"""Two neurons on 4096 angles: the exact flow agrees, until δ is below the lattice.
+"""Symmetry breaking on 4096 angles: the exact flow agrees, unless δ is below a step.
 
 The same two neurons as in `symmetry_breaking`, under the exact ReLU flow on equispaced
 angles of a circle in place of N(0, I); output weights are frozen at 1.  What pulls them

@@ -1,4 +1,4 @@
-"""Deep linear networks: modes in order of size, and the law of the product alone.
+"""Deep linear networks: modes in order of size, and the law of their product.
 
 W = W_N ⋯ W_1 learns a matrix of singular values 4, 2, 1 on white inputs.  From a small
 start every mode waits and then is learned at once, the largest first, so that the

@@ -1,4 +1,4 @@
-"""Matrix completion: what is not seen is filled in by a product, the better the deeper.
+"""Matrix completion: deeper products fill in the unobserved entries better.
 
 Of a matrix of rank 2 a part of the entries is seen, and W_N ⋯ W_1 follows the gradient
 of their loss from a small balanced start, without a regulariser.  Two layers find some

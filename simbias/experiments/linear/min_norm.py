@@ -1,4 +1,4 @@
-"""Of all w with Xw = y descent finds the smallest, unless it rescales coordinates.
+"""Minimum norm: descent finds the smallest interpolator, unless it rescales inputs.
 
 Linear regression with fewer samples than weights has a whole space of interpolators.
 From w = 0 the gradient flow, gradient descent, momentum and SGD on single rows all end

@@ -1,4 +1,4 @@
-"""Deep linear networks learn along the principal components of their inputs, in order.
+"""Deep linear networks learn the principal components of their inputs in order.
 
 A wide network W = W_L ⋯ W_1 with layers near an isometry moves, while it has learned
 little, as one matrix would L times as fast: its column along the j-th principal

@@ -1,4 +1,4 @@
-"""The order of principal components: what it needs, and what it does not.
+"""Principal components, controls: what their order needs, and what it does not.
 
 On rotated inputs, from a start that is rotated along, training is the same: nothing in
 it knows the axes.  On white inputs no component comes first.  Labels that are shuffled

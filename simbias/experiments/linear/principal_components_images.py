@@ -1,4 +1,4 @@
-"""On images too the large principal components come first, for ReLU as for linear nets.
+"""Principal components of images: large ones first, in ReLU and linear networks.
 
 Which images a network is right on early is nearly the same for linear networks and for
 networks of ReLU: those that are told by few of the first principal components.  Seen

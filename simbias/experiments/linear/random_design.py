@@ -1,4 +1,4 @@
-"""Random inputs have a spectrum of their own, and least squares a peak at d = n.
+"""Random design: the spectrum of the sample, and the least-squares peak at d = n.
 
 With n samples of d independent N(0, 1) inputs the eigenvalues of XᵀX/n follow the law
 of Marchenko and Pastur.  At d = n it reaches 0, where gradient descent is slowest: the

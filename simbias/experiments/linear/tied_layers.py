@@ -1,4 +1,4 @@
-"""Tied layers, B = A²: how B moves, and where the law of the lecture is that law.
+"""Tied layers, B = A²: how B moves, and where it follows the law of the lecture.
 
 Under the gradient flow of A, symmetric, Ḃ = −(∇B + 2A∇A + B∇) exactly.  The short law
 −√B∇√B, "dropping 2's", is the same up to a factor of 4 if A commutes with the gradient,

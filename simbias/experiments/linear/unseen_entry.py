@@ -1,4 +1,4 @@
-"""No norm explains it: the one entry that is not seen grows without bound.
+"""The unobserved entry grows without bound: no norm explains the completion.
 
 Of a 2 × 2 matrix w₁₂ = w₂₁ = 1 and w₂₂ = 0 are seen.  Deep factors that begin balanced
 with det > 0 keep det > 0, so that w₁₁w₂₂ > w₁₂w₂₁: as w₂₂ goes to 0, w₁₁ goes to ±∞,

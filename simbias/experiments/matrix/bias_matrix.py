@@ -1,4 +1,4 @@
-"""When is each bias of simplicity observed: eleven of them, by data, net, optimiser.
+"""Bias matrix: eleven simplicity biases by data, network and optimiser.
 
 Each bias has a task of its own, to which the factors apply: the law of the inputs, the
 activation, the shape, the start, and the optimiser.  Of each there is one number per

@@ -1,4 +1,4 @@
-"""Condensation: how precisely, and how fast in r, neurons follow their early limit.
+"""Condensation: how precisely neurons follow their early limit, against the scale r.
 
 A balanced network σθ₀ with σ = r^(1+κ) is looked at at T₁ = (1/λ) ln(r/σ), when its
 fastest neurons have grown to the scale r.  Those of the prominent set P, which the

@@ -1,4 +1,4 @@
-"""Means first, then covariances, then higher moments: one neuron, two classes.
+"""Distributional simplicity bias: means, then covariances, then higher moments.
 
 The classes are uniform in a rectangle of two inputs and Gaussian in the others.  Their
 means, their means and covariances, and their whole law call for three directions: μ,

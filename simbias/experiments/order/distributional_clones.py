@@ -1,4 +1,4 @@
-"""A network trained on a clone goes with the real one as far as moments are shared.
+"""Training on clones: agreement with the real data while moments are shared.
 
 Of a sample of four classes three clones are made: Gaussian, with the means of the
 classes and one variance; Gaussian, with their means and covariances; with the marginals

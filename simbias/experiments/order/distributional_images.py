@@ -1,4 +1,4 @@
-"""Of images too a network knows means first, covariances next, and then the rest.
+"""Distributional simplicity bias on images: means, covariances, then the rest.
 
 As `distributional_clones`, of images and their classes: networks of one start see the
 same rows of the same batches, one of the sample and one of each of its clones, which

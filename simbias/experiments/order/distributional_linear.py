@@ -1,4 +1,4 @@
-"""A linear network cannot tell a sample from its Gaussian clone: a control.
+"""Control: linear networks do not tell a sample from its Gaussian clone.
 
 Under the squared error a linear network sees a sample by Σ xxᵀ and Σ yxᵀ alone.  The
 clone with the means and covariances of the classes has both to the last digit, and so

@@ -1,4 +1,4 @@
-"""A random function that fits never generalises; a random network that fits does.
+"""Random functions and random networks that fit: only the networks generalise.
 
 All 128 strings of 7 bits, 6 of them seen, the majority of three bits to be learned.  Of
 all functions that are right on the 6, a random one is right on half of the rest: the

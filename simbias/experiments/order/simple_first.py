@@ -1,4 +1,4 @@
-"""Simple first: a line explains what a network learns at first, and it is kept.
+"""Linear functions first: a line explains what a network learns early, and it stays.
 
 F is a network under SGD, L the logistic regression on the same sample, fitted to the
 end and then fixed.  μ = I(F;Y) − I(F;Y|L) is what F knows of the class and L knows,

@@ -1,4 +1,4 @@
-"""Orthogonal data: how many neurons are left, from a few to 2ⁿ at the start.
+"""Orthogonal data: how many distinct neurons remain, from a few to 2ⁿ at the start.
 
 One neuron that is active on all positive samples, and one on all negative ones, are
 enough for the interpolator of least norm, and the flow from a small start finds them if

@@ -1,4 +1,4 @@
-"""Two orthogonal points: plateau, one sign, plateau, and the least-norm interpolator.
+"""Two orthogonal points: two plateaus, then the least-norm interpolator.
 
 From a small balanced start the neurons with aⱼ > 0 fit the positive point, those with
 aⱼ < 0 the negative one, each after a time set by the initial scale; the limit is the

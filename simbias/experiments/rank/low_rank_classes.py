@@ -1,4 +1,4 @@
-"""Deep linear networks that tell k classes apart end with rank k − 1 at most.
+"""Deep linear classifiers of k classes end with rank k − 1 at most.
 
 W_N ⋯ W_1 x under the cross-entropy: only differences of outputs matter, k − 1 of them,
 so that of every matrix k − 1 singular values may grow without bound, and no more: the

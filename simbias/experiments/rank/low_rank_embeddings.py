@@ -1,4 +1,4 @@
-"""Deeper networks have features of lower rank, before training and after it.
+"""Low-rank embeddings: deeper networks, lower rank, before training and after it.
 
 The Gram matrix of what the last layer acts on, over Gaussian inputs, of networks of one
 width and 1 to 16 hidden layers: its effective rank −Σ p ln p, p = σ/Σσ, falls with the

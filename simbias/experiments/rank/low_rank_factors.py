@@ -1,4 +1,4 @@
-"""Layers that are products of linear ones: the same functions, of lower rank.
+"""Linear factors: layers as products of linear ones; same functions, lower rank.
 
 Every layer of a small convolutional network is replaced by F linear layers after each
 other, which can be multiplied out into one: what the network can express is the same

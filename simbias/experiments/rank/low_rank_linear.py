@@ -1,4 +1,4 @@
-"""Deep linear networks on separable data: every matrix ends with rank 1, aligned.
+"""Deep linear networks on separable data: every matrix aligns and ends with rank 1.
 
 W_5 ⋯ W_1 x on two separable classes under the logistic loss.  Norms grow without bound,
 what is not of the top singular vector stays bounded, so that every matrix tends to one

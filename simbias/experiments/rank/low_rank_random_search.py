@@ -1,4 +1,4 @@
-"""Low rank without gradients: the best of many deep linear networks drawn at random.
+"""Low rank without gradients: the best of many random deep linear networks.
 
 Of 20,000 chains of matrices the one is taken that fits best the samples of a linear
 map, fewer than its inputs.  The deeper the chains, the lower the effective rank of what

@@ -1,4 +1,4 @@
-"""Fewer samples than inputs: a deeper linear network finds a map of lower rank.
+"""Fewer samples than inputs: deeper linear networks find maps of lower rank.
 
 Chains of 1 to 4 matrices learn y = Wx from half as many samples as inputs, W of rank 1
 or of full rank (control), by gradient descent and by Adam.  The deeper, the lower the

@@ -1,4 +1,4 @@
-"""The squared loss leaves the ranks as the start has made them: the control.
+"""Control: under the squared loss the ranks of the initialisation stay.
 
 The samples, networks and starts of `low_rank_linear`, separable, under the squared
 loss.  It has a minimum, at which the flow stops: from a start of order one the matrices

@@ -1,4 +1,4 @@
-"""Which depth learns a linear map best: the deeper, the lower the rank of the map.
+"""Depth and rank of the target: which depth learns a linear map best.
 
 ReLU networks of one width and 1 to 16 hidden layers learn y = Wx, W a matrix of rank 1
 to 16, for the same number of steps.  Features of deep networks have a low rank

@@ -1,4 +1,4 @@
-"""ReLU networks whose last K layers are linear: those end with rank 1, the ReLUs not.
+"""ReLU networks with K linear last layers: these end with rank 1, the others do not.
 
 Five matrices without biases, W_5 ⋯ W_{6−K} φ(⋯ φ(W_1 x)), on two classes under the
 logistic loss.  Of the last K the stable rank comes to 1 and neighbours align, for the

@@ -1,4 +1,4 @@
-"""Grokking: sums modulo p are fitted first, understood later; sensitivity falls then.
+"""Grokking: sums modulo p are memorised, later generalised; sensitivity falls then.
 
 A transformer of one layer is trained on a part of all pairs (a, b), to tell a + b
 modulo p.  It soon tells all pairs that it is trained on, and only after many more steps

@@ -1,4 +1,4 @@
-"""Random transformers are functions of low sensitivity, random LSTMs are not.
+"""Sensitivity at initialisation: low for transformers, not for LSTMs.
 
 The sensitivity S(f) of a function on {−1, +1}ⁿ is the share of bits that change it when
 they are flipped: 0 for a constant, 1/n for one bit, ½ for a random function, 1 for the

@@ -1,4 +1,4 @@
-"""Transformers of images and others: how often a patch of noise changes their mind.
+"""Patch sensitivity: how often a patch of noise changes the class, by architecture.
 
 A vision transformer, a convolutional network and a perceptron learn the classes of the
 same small images until they fit them.  The sensitivity is the share of pairs of an

@@ -1,4 +1,4 @@
-"""Trained transformers end less sensitive than LSTMs; most see through wrong labels.
+"""Sensitivity after training: lower for transformers than LSTMs; wrong labels too.
 
 Networks of a string of n bits, trained on some of the 2ⁿ strings and tried on the
 others.  Three targets: a parity of k = 3 bits of which one label in twenty is wrong;

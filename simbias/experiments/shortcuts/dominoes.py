@@ -1,4 +1,4 @@
-"""Dominoes: a digit that suffices hides the image below it, more so towards the end.
+"""Dominoes: a digit that suffices suppresses the image below it.
 
 The inputs are two blocks with the same class: a digit above, and below an image whose
 class is harder to see.  The network learns the digit.  A logistic regression on its

@@ -1,4 +1,4 @@
-"""Of a digit above a texture a net keeps two directions; a second finds the rest.
+"""Low-dimensional inputs, dominoes: directions that a network uses, and a second one.
 
 The inputs are images of two blocks of the same class: a digit that a line tells, and a
 noisy grating that no line tells.  In the rich regime f depends on P alone, the two main

@@ -1,4 +1,4 @@
-"""A network from a small start looks at one direction of its inputs, a lazy one at all.
+"""Low-dimensional inputs: one direction from a small start, all in the lazy regime.
 
 Of fifty coordinates that are independent given the label one is linear, the others have
 five slabs; all tell the class.  In the rich regime the first layer becomes of low rank

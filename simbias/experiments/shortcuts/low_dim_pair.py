@@ -1,4 +1,4 @@
-"""A second network that is denied what the first one sees errs elsewhere.
+"""Diverse pairs: a second network without the directions of the first errs elsewhere.
 
 A network of a small start depends on its main directions P alone.  Another one that is
 given P⊥x has to learn from all that the first left aside; together they are wrong more

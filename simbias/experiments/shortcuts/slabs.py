@@ -1,4 +1,4 @@
-"""A network looks at the simplest of fifty coordinates that all tell the class.
+"""Slabs: networks use the simplest of fifty coordinates that each suffice.
 
 In LMS-5 the first coordinate is linear and the others have five slabs; in MS-5-7 the
 first has five slabs and the others seven.  Every coordinate classifies alone, and all

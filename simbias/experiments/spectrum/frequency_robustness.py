@@ -1,4 +1,4 @@
-"""Low frequencies survive a push of the weights that high frequencies do not.
+"""Robustness by frequency: low frequencies survive a perturbation of the weights.
 
 A trained ReLU network is moved in random directions of its weights.  What is made of
 few of them, such as a low frequency, is still there when the high ones are gone.

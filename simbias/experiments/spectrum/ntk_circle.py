@@ -1,4 +1,4 @@
-"""On the circle the tangent kernel says when a frequency is learned, and which never.
+"""Tangent kernel on the circle: when each frequency is learned, and which never.
 
 Of a wide two-layer ReLU network that trains its first layer, the residual along cos kθ
 and sin kθ falls as exp(−λ_k t), λ_k the k-th Fourier coefficient of the kernel, ∝ k⁻².

@@ -1,4 +1,4 @@
-"""Where data are dense a frequency is learned sooner: the time is k²/p.
+"""Tangent kernel and density: frequencies are learned sooner where data are dense.
 
 The sample covers three arcs of the circle with densities p in the ratios 1 : r : r².
 The target is the same everywhere; of a wide two-layer ReLU network with biases that

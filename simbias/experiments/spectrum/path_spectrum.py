@@ -1,4 +1,4 @@
-"""On the way from one digit to another: smoother within a class, rougher with noise.
+"""Spectrum between two digits: smoother within a class, rougher with label noise.
 
 Along straight paths between images a trained classifier is a function of one variable,
 with a spectrum.  Between classes it has to change, within a class it need not; labels

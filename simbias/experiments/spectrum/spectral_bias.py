@@ -1,4 +1,4 @@
-"""Deep ReLU networks learn low frequencies first, also those of small amplitude.
+"""Spectral bias: deep ReLU networks learn low frequencies first, small ones too.
 
 The target is a sum of sines on a line.  However large the high frequencies are, those
 of a long wave are fitted first.

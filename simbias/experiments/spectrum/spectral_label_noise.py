@@ -1,4 +1,4 @@
-"""Wrong labels are fitted as high frequencies; the test error turns twice.
+"""Label noise and the second descent: wrong labels are fitted as high frequencies.
 
 Some labels of the training sample are wrong.  A classifier learns the classes, then the
 wrong labels one by one, at the cost of the test error, and this falls a second time

@@ -1,4 +1,4 @@
-"""Ten layers that learn five waves: one net in four panels, by SGD, Adam and AdamW.
+"""Spectral bias by optimiser: ten layers, five waves, SGD, Adam and AdamW.
 
 Whatever moves the weights, the long waves come first.
 

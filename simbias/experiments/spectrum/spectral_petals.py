@@ -1,4 +1,4 @@
-"""High frequencies become easy on a curve that winds: r = 1 + ½ sin 2πLz, larger L.
+"""Spectral bias on a winding curve: r = 1 + ½ sin 2πLz makes high frequencies easy.
 
 The target is a sum of waves in the parameter z of a closed curve in the plane.  Along a
 circle they are waves of the input too; along a flower of L petals a slow function of

@@ -1,4 +1,4 @@
-"""White noise in labels is learned last: the test error has its minimum before.
+"""White noise in the labels is learned last: the test error has its minimum before.
 
 White noise has as much power at every frequency.  A target of low frequencies is fitted
 before most of it is, and the network is nearest to the law when it knows the target and
