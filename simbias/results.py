@@ -103,6 +103,11 @@ def _citation(stored: dict[str, Any], own: dict[str, Any] | None, version: str) 
     )
 
 
+def as_result(ds: xr.Dataset | str | os.PathLike) -> xr.Dataset:
+    """A result as it is; that of a folder or URL is opened."""
+    return ds if isinstance(ds, xr.Dataset) else open_result(ds)
+
+
 def open_result(path: str | os.PathLike) -> xr.Dataset:
     """A run that is stored, finished or not.
 

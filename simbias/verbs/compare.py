@@ -1,6 +1,7 @@
 """Two results side by side: what differs, with intervals."""
 
 import json
+import os
 
 import numpy as np
 import xarray as xr
@@ -8,11 +9,17 @@ import xarray as xr
 from simbias.analysis.mean_interval import mean_interval
 from simbias.ensemble.configuration import with_current_names
 from simbias.errors import BadInput
+from simbias.results import as_result
 
 ESTIMATE = ("mean", "low", "high")
 
 
-def compare(a: xr.Dataset, b: xr.Dataset, *, level: float = 0.95) -> xr.Dataset:
+def compare(
+    a: xr.Dataset | str | os.PathLike,
+    b: xr.Dataset | str | os.PathLike,
+    *,
+    level: float = 0.95,
+) -> xr.Dataset:
     """Differences a − b of all that both recorded, in the mean over seeds.
 
     Members of one cell and one seed are taken as pairs.  If both runs have the same
@@ -22,7 +29,7 @@ def compare(a: xr.Dataset, b: xr.Dataset, *, level: float = 0.95) -> xr.Dataset:
     NaN, is left out.  Values of axes, times among them, are those of both.
 
     Args:
-        a: a result.
+        a: a result, or the folder or URL of a run.
         b: another one.
         level: confidence.
 
@@ -35,6 +42,7 @@ def compare(a: xr.Dataset, b: xr.Dataset, *, level: float = 0.95) -> xr.Dataset:
         ValueError: if an axis is of one of them only, if they have no value of one in
             common, or nothing at all.
     """
+    a, b = as_result(a), as_result(b)
     both = [name for name in a.data_vars if name in b.data_vars and name != "status"]
     both = [name for name in both if "seed" in a[name].dims and "seed" in b[name].dims]
     if not both:

@@ -23,7 +23,7 @@ from simbias.ensemble.programs import drawer
 from simbias.errors import BadInput
 from simbias.introspection.array_network import original_network
 from simbias.numerics.exact_numerics import exact_numerics
-from simbias.results import open_result
+from simbias.results import as_result
 from simbias.validation.targets import refuse
 from simbias.verbs._write_back import check_axes, writable, write
 from simbias.verbs.initial import one_of
@@ -80,8 +80,7 @@ def evaluate(
             not hold, another experiment, a function that returns no array, or a part
             of a result that is to be saved.
     """
-    if not isinstance(ds, xr.Dataset):
-        ds = open_result(ds)
+    ds = as_result(ds)
     store = None if save is None else writable(ds, save)
     experiment = origin(ds, experiment)
     name = getattr(function, "__name__", type(function).__name__)

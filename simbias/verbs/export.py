@@ -13,12 +13,15 @@ import xarray as xr
 
 from simbias.core import Status
 from simbias.errors import BadInput
+from simbias.results import as_result
 
 # Suffix -> the module that it needs and does not come with simbias.
 _NEEDS = {".nc": "h5netcdf", ".zarr": None, ".csv": None, ".parquet": "pyarrow"}
 
 
-def export(ds: xr.Dataset, path: str | os.PathLike) -> list[pathlib.Path]:
+def export(
+    ds: xr.Dataset | str | os.PathLike, path: str | os.PathLike
+) -> list[pathlib.Path]:
     """Write a result to files, whose kind the suffix says.
 
     * `.nc`, NetCDF 4: everything, to the last bit, with coordinates and attributes;
@@ -33,7 +36,7 @@ def export(ds: xr.Dataset, path: str | os.PathLike) -> list[pathlib.Path]:
     A file appears when it is complete; none is replaced.
 
     Args:
-        ds: from `simulate` or `open_result`, or a part of one.
+        ds: a result, a part of one, or the folder or URL of a run.
         path: a file, in a folder that exists.
 
     Returns:
@@ -43,7 +46,7 @@ def export(ds: xr.Dataset, path: str | os.PathLike) -> list[pathlib.Path]:
         ValueError: for another suffix, a folder that is not there, a file that is, or
             a package that is missing (`pip install 'simbias[export]'`).
     """
-    target = pathlib.Path(path)
+    ds, target = as_result(ds), pathlib.Path(path)
     if target.suffix not in _NEEDS:
         raise BadInput(
             f"`path` must end in {', '.join(_NEEDS)}, which says what is written, got "

@@ -1,5 +1,6 @@
 """A member of a result at time 0: its sample and its network, drawn again."""
 
+import os
 from typing import Any
 
 import equinox as eqx
@@ -13,11 +14,12 @@ from simbias.ensemble.grid import FLOW_PREFIX
 from simbias.ensemble.keys import member_keys
 from simbias.errors import BadInput
 from simbias.numerics.exact_numerics import exact_numerics
+from simbias.results import as_result
 from simbias.verbs.origin import drawn_cell, origin, root_and_dtype, values_of
 
 
 def initial(
-    ds: xr.Dataset,
+    ds: xr.Dataset | str | os.PathLike,
     experiment: Experiment | None = None,
     *,
     seed: int = 0,
@@ -31,7 +33,7 @@ def initial(
     size do otherwise; in the precision of the run.  The sample is not padded.
 
     Args:
-        ds: a result, or a part of one.
+        ds: a result, a part of one, or the folder or URL of a run.
         experiment: of that law: the one that was run, or another of the same `make`;
             None for one of `simbias.experiments`.
         seed: of the member.
@@ -41,6 +43,7 @@ def initial(
     Raises:
         ValueError: for a member that the result does not hold, or another `make`.
     """
+    ds = as_result(ds)
     experiment = origin(ds, experiment, ("make",))
     arguments = {
         k: v for k, v in values_of(ds).items() if not k.startswith(FLOW_PREFIX)

@@ -1,6 +1,7 @@
 """A member of a result at a time at which its network was kept."""
 
 import dataclasses
+import os
 from typing import Any
 
 import jax.numpy as jnp
@@ -19,6 +20,7 @@ from simbias.ensemble.grid import FLOW_PREFIX
 from simbias.ensemble.leaves import named_leaves, with_leaves
 from simbias.errors import BadInput
 from simbias.numerics.exact_numerics import exact_numerics
+from simbias.results import as_result
 from simbias.verbs.initial import initial, one_cell, one_of
 from simbias.verbs.kept_networks import arrays_of, check_shapes, is_whole, one_of_each
 from simbias.verbs.origin import origin, values_of
@@ -40,7 +42,7 @@ class Member:
 
 
 def member(
-    ds: xr.Dataset,
+    ds: xr.Dataset | str | os.PathLike,
     experiment: Experiment | None = None,
     *,
     seed: int = 0,
@@ -58,7 +60,7 @@ def member(
     last step, sliding of the exact flow, which it finds again) begins anew.
 
     Args:
-        ds: a result, or a part of one.
+        ds: a result, a part of one, or the folder or URL of a run.
         experiment: the one that was run; None for one of `simbias.experiments`.
         seed: of the member.
         time: one of `ds["kept"]`, the last one if not given.
@@ -69,6 +71,7 @@ def member(
         ValueError: for a result without kept networks, a member or a time that it does
             not hold, or another experiment.
     """
+    ds = as_result(ds)
     experiment = origin(ds, experiment)
     cell = one_cell(values_of(ds), where)
     seed = one_of("seed", np.atleast_1d(ds["seed"].values).tolist(), seed)

@@ -1,6 +1,7 @@
 """The neurons of one member of a result, over time."""
 
 import json
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,13 +17,14 @@ from simbias.errors import BadInput
 from simbias.introspection.hidden_layer import Neurons, hidden_layer
 from simbias.measures.neurons.neuron_weights import NeuronWeights
 from simbias.numerics.exact_numerics import exact_numerics
+from simbias.results import as_result
 from simbias.verbs.initial import one_cell, one_of
 from simbias.verbs.kept_networks import arrays_of, check_shapes, one_of_each
 from simbias.verbs.origin import drawn_cell, origin, values_of
 
 
 def neuron_history(
-    ds: xr.Dataset,
+    ds: xr.Dataset | str | os.PathLike,
     experiment: Experiment | None = None,
     *,
     seed: int = 0,
@@ -39,7 +41,7 @@ def neuron_history(
     were kept.  Nothing is computed.
 
     Args:
-        ds: a result, or a part of one.
+        ds: a result, a part of one, or the folder or URL of a run.
         experiment: the one that was run; None for one of `simbias.experiments`.
         seed: of the member.
         where: the value on every axis of the grid; those that have one value may be
@@ -54,6 +56,7 @@ def neuron_history(
         ValueError: for networks of another kind, a result that has neither, a member
             that it does not hold, or another experiment.
     """
+    ds = as_result(ds)
     experiment = origin(ds, experiment)
     cell = one_cell(values_of(ds), where)
     seed = one_of("seed", np.atleast_1d(ds["seed"].values).tolist(), seed)
