@@ -8,7 +8,7 @@ from simbias.core import VERDICTS, Claim
 from simbias.report._html import Element, element
 
 # Verdict -> its mark.
-MARKS = dict(zip(VERDICTS, "✓✕?–", strict=True))
+MARKS: dict[str, str] = dict(zip(VERDICTS, "✓✕?–", strict=True))
 _WIDTH, _HEIGHT, _PAD = 240.0, 30.0, 12.0
 
 

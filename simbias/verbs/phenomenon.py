@@ -20,6 +20,7 @@ from simbias.analysis.parts import parts
 from simbias.core import Claim
 from simbias.drawn_from import OnSample
 from simbias.errors import BadInput
+from simbias.figures.style import style
 from simbias.numerics.exact_numerics import exact_numerics
 
 
@@ -56,14 +57,16 @@ def draw(phenomenon: Any, ds: xr.Dataset) -> dict[str, Figure]:
     """The figure of every part of a result, by what the part is called ("" if one).
 
     None for a phenomenon without `figure`.  One of a sample that is not the
-    experiment's own says so: laws and names in it are of that.
+    experiment's own says so: laws and names in it are of that.  Each is drawn in the
+    style of simbias, `figures.style.style`.
     """
     out, draws = {}, getattr(phenomenon, "figure", None)
     foreign = _foreign_sample(ds)
     for label, part in _parts(phenomenon, ds):
         if draws is None:
             break
-        figure = draws(part)
+        with style():
+            figure = draws(part)
         if not isinstance(figure, Figure):
             raise BadInput(
                 "`figure` must return a matplotlib Figure, got "
