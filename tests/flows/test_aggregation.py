@@ -195,7 +195,8 @@ def test_without_room_for_all_classes_nobody_leads():
     assert not aggregated_by(position_of(w, jnp.ones((len(w), 1)), sample())).is_usable
 
 
-def test_neurons_that_may_meet_a_plane_in_the_next_step_are_not_led():
+@pytest.mark.slow
+def test_neurons_that_may_meet_a_plane_in_the_next_step_are_not_aggregated():
     position = position_of(*network(1e-3), sample())
     assert aggregated_by(position, 0.0).is_usable
     assert not aggregated_by(position, 1e3).is_usable

@@ -64,6 +64,7 @@ def run(flow, network, data):
     return jax.lax.fori_loop(0, STEPS, move, flow.init(network, data, half_mse, KEY))
 
 
+@pytest.mark.slow
 def test_every_optimiser_is_that_of_optax_and_all_are_one_program():
     network, data = toy_network("tanh"), sample()
     jax.clear_caches()

@@ -129,6 +129,7 @@ def test_slopes_biases_and_the_logistic_loss_are_followed():
     assert_same(alone, together, 1e-9)
 
 
+@pytest.mark.slow
 def test_where_many_planes_meet_in_a_line_neurons_end_at_the_same_place():
     network, data = problem(lattice)
     alone, together = both(network, data)

@@ -54,6 +54,7 @@ def ends():
     return {case.name: (case, end) for case, end in flow_ends(map(short, SEEDS))}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_end_is_silently_wrong(ends, seed):
     case, end = ends[str(seed)]

@@ -88,6 +88,7 @@ def test_a_page_has_neurons_measures_and_events_of_members(result):
     assert made["events"]["seeds"] == 3
 
 
+@pytest.mark.slow
 def test_a_run_without_its_experiment_has_all_but_its_neurons(result):
     assert numbers(result)["films"] is None
 

@@ -195,6 +195,7 @@ def test_a_neuron_on_a_hyperplane_may_slide():
         assert not known(eqx.tree_at(lambda n: n.w, rest, w), data).is_known
 
 
+@pytest.mark.slow
 def test_dead_neurons_ask_for_nothing():
     with simbias.exact_numerics():
         data = sample()
