@@ -1,8 +1,11 @@
-"""Verbs take the folder of a run where they take a result."""
+"""Verbs take the folder of a run where they take a result; own figures have a style."""
+
+import types
 
 import numpy as np
 import pytest
 import xarray as xr
+from matplotlib import pyplot as plt
 from small import small
 
 import simbias
@@ -41,3 +44,18 @@ def test_runs_are_compared_and_exported_by_their_folders(stored, tmp_path):
 def test_what_is_no_run_is_named(tmp_path):
     with pytest.raises(ValueError, match="is not a simbias run"):
         simbias.member(tmp_path / "none")
+
+
+def test_a_figure_of_your_own_has_the_style_of_simbias(stored):
+    def figure(ds):
+        shown, axes = plt.subplots()
+        axes.plot(
+            ds["time"], ds["risk"].mean([k for k in ds["risk"].dims if k != "time"])
+        )
+        plt.close(shown)
+        return shown
+
+    mine = types.SimpleNamespace(figure=figure)
+    (drawn,) = simbias.draw(mine, open_result(stored[0])).values()
+    assert not drawn.axes[0].spines["top"].get_visible()
+    assert drawn.get_layout_engine() is not None
