@@ -7,7 +7,7 @@ import time
 from _stores import sized, tiny
 
 from simbias.ensemble.plan import make_plan
-from simbias.ensemble.table import empty_table
+from simbias.ensemble.table import GROUPS, empty_table
 from simbias.results import attributes, to_xarray
 from simbias.store import blocks, layout, work
 from simbias.store._mark import unmarked
@@ -95,5 +95,4 @@ def moved(
 
 def _mark(store: layout.Store, run: pathlib.Path, file: pathlib.Path) -> bytes:
     path = file.relative_to(run)
-    block = path.parts[path.parts.index("c") + 1]
-    return store.marks.of(int(block), path.as_posix())
+    return store.marks.of(path.as_posix()) if path.parts[0] in GROUPS else b""

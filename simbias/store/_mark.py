@@ -54,12 +54,13 @@ class Marks:
         text = json.dumps([grids, configuration, *rest], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:_HEX]
 
-    def of(self, block: int, path: str) -> bytes:
-        """The end of a file; `path` is its own in the run. Nothing in format 3."""
+    def of(self, path: str) -> bytes:
+        """The end of the file at `GROUP/NAME/c/BLOCK/…`; nothing in format 3."""
         if self.attributes["format"] == MARKS_NOTHING:
             return b""
         if self.attributes["format"] == MARKS_A_PLACE:
             return _frame(path)
+        block = int(path.split("/")[3])
         return _frame(f"{path} {self._origins[extent_of(self.attributes, block)]}")
 
 

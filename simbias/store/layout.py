@@ -129,7 +129,7 @@ class Store:
         fill = fill_value(name, values.dtype)
         for file, part in chunk_names(block, values.shape[1:], chunk[1:]):
             content = encoded(values[(..., *part)], chunk, fill)
-            content += self.marks.of(block, f"{name}/{file}")
+            content += self.marks.of(f"{name}/{file}")
             self._put(self.place / name / file, content)
         for path in (self.place / name / "c" / str(block)).unsynced():
             sync(path)
@@ -230,7 +230,7 @@ class Store:
             room = values[(slice(first, first + self.block), *part)]
             try:
                 raw = (self.place / name / file).read(most)
-                raw = unmarked(raw, self.marks.of(block, f"{name}/{file}"))
+                raw = unmarked(raw, self.marks.of(f"{name}/{file}"))
                 room[:] = decoded(raw, chunk, dtype)[tuple(map(slice, room.shape))]
             except Unreachable:
                 raise

@@ -19,8 +19,14 @@ import xarray as xr
 import simbias
 from simbias import cli
 from simbias.datasets import Npz
+from simbias.store import room
 from simbias.store._root import attributes_of, sealed
 from simbias.store.checkpoint import _header, load_state, run_hash
+from simbias.store.evaluations import (
+    Evaluation,
+    read_evaluations,
+    save_evaluation,
+)
 from simbias.store.layout import open_store
 from simbias.verbs.export import export
 
@@ -273,6 +279,35 @@ def test_a_state_that_unpacks_to_more_than_it_is_is_not_unpacked(begun, shape):
     assert tracemalloc.get_traced_memory()[1] < 2**24
     tracemalloc.stop()
     assert command("status", begun) == 0
+
+
+def test_a_state_too_large_to_unpack_is_not_read(begun, monkeypatch):
+    monkeypatch.setattr(room, "physical_memory", lambda: 2**20)
+    store = open_store(begun / "run.zarr")
+    place = store.work / "states" / "0"
+    place.write(b"")
+    os.truncate(place.path, 2**31)
+    tracemalloc.start()
+    with pytest.raises(OSError, match="more than 262144"):
+        load_state(place, run_hash(store.attributes, 0), store.block)
+    assert tracemalloc.get_traced_memory()[1] < 2**24
+    tracemalloc.stop()
+
+
+def test_an_evaluation_too_large_is_neither_written_nor_read(stored):
+    store = open_store(stored / "run" / "run.zarr")
+    large = np.broadcast_to(0.0, (2**25,))
+    with pytest.raises(ValueError, match="256 MiB, and at most 128"):
+        save_evaluation(store, "own", Evaluation(("z",), {}, large, {}))
+    place = store.place / "evaluations" / "own"
+    place.write(b"")
+    os.truncate(place.path, 2**31)
+    tracemalloc.start()
+    with pytest.warns(UserWarning, match="own is left out"):
+        assert "own" not in read_evaluations(store)
+    assert tracemalloc.get_traced_memory()[1] < 2**24
+    tracemalloc.stop()
+    place.delete()
 
 
 @pytest.mark.parametrize("rows", [[10**6], [-1], [0, 0], [0.5]])

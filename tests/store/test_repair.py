@@ -159,13 +159,6 @@ def test_a_chunk_of_another_run_is_found_and_computed_again(
     assert files(copy) == before
 
 
-def mark(store, chunk):
-    """What the file of a chunk ends with."""
-    path = chunk.relative_to(store.place.path)
-    block = int(path.parts[path.parts.index("c") + 1])
-    return store.marks.of(block, path.as_posix())
-
-
 def as_earlier(path, form):
     """The run as simbias wrote it when marks said less, or nothing."""
     now = open_store(path)
@@ -176,8 +169,9 @@ def as_earlier(path, form):
     for group in GROUPS:
         for place in (path / group).rglob("c/**/*"):
             if place.is_file():
-                raw = unmarked(place.read_bytes(), mark(now, place))
-                place.write_bytes(raw + mark(then, place))
+                name = place.relative_to(path).as_posix()
+                raw = unmarked(place.read_bytes(), now.marks.of(name))
+                place.write_bytes(raw + then.marks.of(name))
 
 
 @pytest.mark.parametrize("form", [MARKS_NOTHING, MARKS_A_PLACE])
