@@ -35,7 +35,7 @@ from _tally import compile_cache
 
 from simbias.core import Experiment
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
-from simbias.ensemble.compile_memory import bytes_of_compiling
+from simbias.ensemble.compiling import bytes_of_compiling
 from simbias.ensemble.events import Progress
 from simbias.ensemble.lanes import idle
 from simbias.ensemble.members import maker

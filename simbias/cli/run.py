@@ -40,7 +40,7 @@ from simbias.cli._terminal import put, say
 from simbias.core import Claim, Experiment
 from simbias.ensemble.configuration import provenance
 from simbias.ensemble.grid import make_grid
-from simbias.ensemble.memory import describe_memory
+from simbias.ensemble.memory import describe
 from simbias.ensemble.plan import Plan
 from simbias.errors import BadInput
 from simbias.results import attributes, to_xarray
@@ -197,7 +197,7 @@ def _compute(request: _Request, plan: Plan, store: Store) -> None:
     out, workers, lanes = request.out, request.workers, request.lanes
     reporter = ProgressReporter(plan, out)
     done = finished_so_far(store, np.bincount(store.rows() // store.block))
-    reporter.announce(describe_memory(plan, lanes), done)
+    reporter.announce(describe(plan, lanes), done)
     if workers is None:
         with Stopwatch(store, reporter) as clock:
             work(plan, store, lanes=lanes, progress=True, report=clock)

@@ -8,7 +8,11 @@ from typing import Any
 import jax
 from jaxtyping import PyTree
 
-from simbias.ensemble.compile_memory import KEPT, bytes_of_compiling
+from simbias.ensemble.compiling import (
+    KEPT,
+    bytes_of_compiling,
+    describe_programs,
+)
 from simbias.ensemble.footprint import footprint
 from simbias.ensemble.lane import Lane
 from simbias.ensemble.plan import Group, Plan
@@ -92,18 +96,16 @@ def lanes_that_fit(group: Group, device: jax.Device) -> int:
     return max(1, min(group.size, fits, _MAX_LANES))
 
 
-def describe_memory(plan: Plan, lanes: int | None = None) -> str:
-    """One line: members, lanes, and what they need."""
+def describe(plan: Plan, lanes: int | None = None) -> str:
+    """One line: networks, programs, and what they need in memory."""
     devices = station_devices(jax.local_devices(), plan.size)
     computed = max(_computed(group, devices[0], lanes)[1] for group in plan.groups)
-    count = len(plan.groups)
-    shapes = "one shape" if count == 1 else f"{count} shapes"
-    compiling = bytes_of_compiling(plan, len(devices))
     return (
-        f"{plan.experiment.name}: {plan.size:,} members of {shapes}; "
-        f"{len(devices) * computed:,} computed at a time, in about "
-        f"{_size(bytes_in_flight(plan, devices, lanes))}; results "
-        f"{_size(bytes_of_result(plan))}; compiling takes about {_size(compiling)}"
+        f"{plan.experiment.name}: {plan.size:,} networks; "
+        f"{describe_programs(plan, len(devices))}. "
+        f"Memory: {_size(bytes_in_flight(plan, devices, lanes))} for "
+        f"{len(devices) * computed:,} at a time, {_size(bytes_of_result(plan))} of "
+        f"results, about {_size(bytes_of_compiling(plan, len(devices)))} to compile"
     )
 
 

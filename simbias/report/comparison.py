@@ -53,7 +53,7 @@ def comparison(
     )
     sides = lambda made: _sides((a, b), made)
     sections = [
-        parts.section("differs", "What differs", _differing(apart)),
+        parts.section("differs", "What differs", _differing(apart), _paired(apart)),
         parts.look_closer(is_pair=True),
         parts.difference(),
         parts.section("answer", "The figures", sides(parts.figures)),
@@ -113,6 +113,21 @@ def _differing(apart: xr.Dataset) -> Element:
     return element(
         "div", table, class_="scroll", tabindex="0", role="region", aria_label=label
     )
+
+
+def _paired(apart: xr.Dataset) -> Element:
+    """Whether differences are of pairs, which makes intervals narrow."""
+    names = json.loads(apart.attrs["independent"])
+    text = "Networks of one seed have the same sample and the same start in A and in B."
+    if names is None:
+        text = "It is not known whether networks of one seed have the same sample."
+    elif names:
+        text = (
+            "Networks of one seed have different samples and starts in A and in B, "
+            f"because {', '.join(names)} differ{'s' * (len(names) == 1)}. "
+            "So the intervals of differences are wider."
+        )
+    return element("p", text)
 
 
 def _text(value: Any) -> str:

@@ -2,12 +2,14 @@
 
 import json
 import os
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from simbias.analysis.mean_interval import mean_interval
 from simbias.ensemble.configuration import with_current_names
+from simbias.ensemble.grid import FLOW_PREFIX
 from simbias.errors import BadInput
 from simbias.results import as_result
 
@@ -22,11 +24,11 @@ def compare(
 ) -> xr.Dataset:
     """Differences a − b of all that both recorded, in the mean over seeds.
 
-    Members of one cell and one seed are taken as pairs.  If both runs have the same
-    `make`, cells and root, as with another flow or loss, a pair has one sample and one
-    start, and the interval is that of paired differences; otherwise pairs are
-    independent, and it is wider.  A seed that one of them lacks, or a value that is
-    NaN, is left out.  Values of axes, times among them, are those of both.
+    Members of one cell and one seed are taken as pairs.  A pair has one sample and one
+    start if root, `make` and its arguments agree, apart from those in
+    `Experiment.shared`: so with another flow or loss.  Otherwise its two networks are
+    independent, and the interval is wider.  A seed that one of them lacks, or a value
+    that is NaN, is left out.  Values of axes, times among them, are those of both.
 
     Args:
         a: a result, or the folder or URL of a run.
@@ -35,8 +37,11 @@ def compare(
 
     Returns:
         For every number that both have, `estimate` (mean, low, high) in the place of
-        `seed`; `pairs`, how many there were, is among them as "NAME.pairs".  The
-        attribute `differs` is JSON: what of the configurations differs, by name.
+        `seed`; `pairs`, how many there were, is among them as "NAME.pairs".  Two
+        attributes are JSON.  `differs`: what of the configurations differs, by name.
+        `independent`: names of what makes the networks of a pair independent, such as
+        ["cell.sigma"]; [] if they have one sample and one start, null if the
+        configurations do not say.
 
     Raises:
         ValueError: if an axis is of one of them only, if they have no value of one in
@@ -75,8 +80,9 @@ def compare(
         )
         out[f"{name}.pairs"] = apart.notnull().sum("seed")
     found = xr.Dataset(out).assign_coords(estimate=list(ESTIMATE))
-    attrs = {"level": level, "differs": json.dumps(_differing(a, b))}
-    return found.assign_attrs(attrs)
+    differs, independent = _differing(a, b), _independent(a, b)
+    attrs = {"differs": json.dumps(differs), "independent": json.dumps(independent)}
+    return found.assign_attrs(level=level, **attrs)
 
 
 def _number(values: xr.DataArray) -> xr.DataArray:
@@ -90,11 +96,35 @@ def _interval(row: np.ndarray, level: float) -> np.ndarray:
 
 def _differing(a: xr.Dataset, b: xr.Dataset) -> dict[str, list]:
     """Entries of the configurations that are not equal, by name: "flow.rtol"."""
-    stored = (json.loads(ds.attrs.get("configuration", "{}")) for ds in (a, b))
-    known = [_flat(with_current_names(one)) for one in stored]
+    known = [_flat(_configuration(ds)) for ds in (a, b)]
     names = sorted({*known[0], *known[1]})
     pairs = {name: [one.get(name) for one in known] for name in names}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def _independent(a: xr.Dataset, b: xr.Dataset) -> list[str] | None:
+    """What of a member's key differs: its pair then has another sample and start."""
+    one, two = _configuration(a), _configuration(b)
+    if not (one and two):
+        return None
+    found = [name for name in ("make", "root") if one[name] != two[name]]
+    shared = [{*stored.get("shared", ())} for stored in (one, two)]
+    if shared[0] != shared[1]:
+        found.append("shared")
+    # Axes of both are compared value by value.
+    alike = {*a.dims} & {*b.dims} | shared[0]
+    names = sorted({*one["cell"], *two["cell"]} - alike)
+    names = [name for name in names if not name.startswith(FLOW_PREFIX)]
+    values = lambda name: [
+        ds[name].values.tolist() if name in ds.coords else stored["cell"].get(name)
+        for ds, stored in ((a, one), (b, two))
+    ]
+    apart = [name for name in names if values(name)[0] != values(name)[1]]
+    return found + [f"cell.{name}" for name in apart]
+
+
+def _configuration(ds: xr.Dataset) -> dict[str, Any]:
+    return with_current_names(json.loads(ds.attrs.get("configuration", "{}")))
 
 
 def _flat(tree: dict, path: str = "") -> dict[str, object]:

@@ -57,7 +57,7 @@ def test_a_run_is_lines_of_json_and_resume_says_it_again(tmp_path, capsys):
         **json.loads((tmp_path / "run" / "claims.json").read_text()),
     }
     assert f"{out}/figure.png" in found[-1]["files"]
-    assert "members of one shape" in told.err
+    assert "networks; one program to compile" in told.err
     assert cli.exit_code(["resume", out, "--json-lines"]) == 0
     again = [one["event"] for one in lines(capsys.readouterr().out)]
     assert again == ["claims", "done"]

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import pytest
 from small import PlainDescent, small
 
-from simbias.ensemble import compile_memory, memory
+from simbias.ensemble import compiling, memory
 from simbias.ensemble.events import Progress
 from simbias.ensemble.footprint import equations, footprint
 from simbias.ensemble.lanes import idle
@@ -135,11 +135,9 @@ def test_equations_are_counted_inside_loops_and_branches_too():
 @pytest.mark.bits
 def test_a_flow_that_says_its_equations_says_about_as_many_as_there_are(monkeypatch):
     plan = planned_relu(100)
-    said = compile_memory._equations(plan, plan.groups[0])
+    said = compiling._equations(plan, plan.groups[0])
     monkeypatch.setattr(ReluFlow, "step_equations", lambda *_: None)
-    assert said == pytest.approx(
-        compile_memory._equations(plan, plan.groups[0]), rel=0.2
-    )
+    assert said == pytest.approx(compiling._equations(plan, plan.groups[0]), rel=0.2)
 
 
 def planned_relu(m):
@@ -147,10 +145,10 @@ def planned_relu(m):
 
 
 def test_more_equations_take_more_memory_and_stations_compile_side_by_side():
-    one = compile_memory.bytes_of_compiling(planned(PlainDescent(), n=6, m=7), 4)
-    assert 1 < compile_memory.bytes_of_compiling(planned_relu(50), 4) / one < 100
+    one = compiling.bytes_of_compiling(planned(PlainDescent(), n=6, m=7), 4)
+    assert 1 < compiling.bytes_of_compiling(planned_relu(50), 4) / one < 100
     shapes = make_plan(small(make=smooth, cell={"n": (6, 20), "m": 7}, seeds=1))
-    one, two, three = (compile_memory.bytes_of_compiling(shapes, n) for n in (1, 2, 3))
+    one, two, three = (compiling.bytes_of_compiling(shapes, n) for n in (1, 2, 3))
     assert two == pytest.approx(2 * one)
     # A station that is left compiles what draws and starts members.
     assert one < three - two + one < two

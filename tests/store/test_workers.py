@@ -312,7 +312,7 @@ def test_workers_of_the_command_line_share_a_run_that_grows_and_resumes(
     options = ["--workers", "2", "--out", two]
     assert command("run", *DESCENT, "--seeds", "12", *options) == 0
     err = capfd.readouterr().err
-    assert "three_points: 12 members of one shape;" in err
+    assert "three_points: 12 networks; one program to compile" in err
     # The configuration alone says how to go on, with more seeds and without.
     assert command("run", *DESCENT, "--seeds", "20", "--out", two) == 0
     assert command("resume", two) == 0

@@ -43,6 +43,20 @@ def test_what_differs_is_said_by_name(runs):
     assert json.loads(same.attrs["differs"]) == {}
 
 
+def test_pairs_say_whether_they_have_one_sample_and_one_start(runs):
+    a, b = runs
+    said = lambda a, b: json.loads(simbias.compare(a, b).attrs["independent"])
+    assert said(a, b) == []
+    assert said(a.sel(scale=0.1), b.sel(scale=0.5)) == ["cell.scale"]
+    stored = json.loads(a.attrs["configuration"])
+    with_ = lambda **changes: json.dumps(stored | changes)
+    other = a.assign_attrs(configuration=with_(root=1, shared=["scale"]))
+    assert said(a, other) == ["root", "shared"]
+    shared = a.assign_attrs(configuration=with_(shared=["scale"]))
+    assert said(shared.sel(scale=0.1), shared.sel(scale=0.5)) == []
+    assert said(a, b.drop_attrs()) is None
+
+
 def test_values_in_common_are_compared_and_no_others(runs):
     a, b = runs
     b = b.isel(time=slice(1, None), seed=slice(0, 7), scale=[1])

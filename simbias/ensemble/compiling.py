@@ -1,4 +1,6 @@
-"""What compiling the programs of a run takes in memory, before it starts."""
+"""What compiling the programs of a run takes, before it starts."""
+
+from collections.abc import Hashable
 
 import equinox as eqx
 import jax
@@ -14,6 +16,39 @@ _BYTES, _POWER = 3.9 * 2**20, 0.62
 _OF_DRAWING, _STARTING = 100, 0.6
 # Of that memory what the compiled program and its equations keep.
 KEPT = 0.3
+# Seconds of one core, drawing and starting included; from the same programs.
+_SECONDS, _SECONDS_POWER = 0.12, 0.6
+# Padding to the largest sample is advised if it makes at most so many times the rows.
+_WORTH = 3
+
+
+def describe_programs(plan: Plan, stations: int) -> str:
+    """How many programs, how long they take to compile, and what would spare some."""
+    groups, at_once = plan.groups, min(stations, len(plan.groups))
+    # The dearest shape stands for all: each takes a while to trace.
+    each = _SECONDS * _equations(plan, groups[0]) ** _SECONDS_POWER
+    seconds = each * -(-len(groups) // at_once)
+    said = "one program" if len(groups) == 1 else f"{len(groups)} programs"
+    said += f" to compile, about {max(1, round(seconds))} s the first time"
+    largest = max(_rows(group) for group in groups)
+    if (fewer := len({_apart_from_rows(group) for group in groups})) < len(groups):
+        rows = sum(group.size * _rows(group) for group in groups)
+        if plan.size * largest <= _WORTH * rows:
+            said += f" (`--pad-to {largest}` makes {fewer} of them)"
+    return said
+
+
+def _rows(group: Group) -> int:
+    return group.lane.data.x.shape[0]
+
+
+def _apart_from_rows(group: Group) -> Hashable:
+    """What else shapes differ in than the size of the sample."""
+    lane = group.lane
+    tree = lane.flow, lane.state.network
+    data = [v.shape[1:] for v in (lane.data.x, lane.data.y)]
+    leaves = [getattr(v, "shape", v) for v in jax.tree.leaves(tree)]
+    return jax.tree.structure(tree), str(leaves), *data
 
 
 def bytes_of_compiling(plan: Plan, stations: int) -> int:
