@@ -3,7 +3,8 @@
 import numpy as np
 import scipy
 
-from simbias.analysis.interval import check_level, unknown
+from simbias.analysis.interval import unknown
+from simbias.analysis.looks import level_of_look
 from simbias.core import Estimate
 from simbias.errors import BadInput
 
@@ -29,7 +30,7 @@ def auc_interval(
 
     Reference: Newcombe (2006), Stat. Med. 25, 559, method 5.
     """
-    check_level(level)
+    level = level_of_look(level)
     is_counted = positives >= 1 and negatives >= 1
     if not is_counted or auc < 0 or auc > 1:
         raise BadInput(

@@ -6,7 +6,8 @@ import numpy as np
 import scipy
 from jaxtyping import Float
 
-from simbias.analysis.interval import check_level, few
+from simbias.analysis.interval import few
+from simbias.analysis.looks import level_of_look
 from simbias.core import Estimate
 
 _LEAST = 4
@@ -33,7 +34,7 @@ def jackknife_interval(
 
     Reference: Tukey (1958), Ann. Math. Stat. 29, 614.
     """
-    check_level(level)
+    level = level_of_look(level)
     seeds, value = len(values), float(statistic(values))
     if seeds < _LEAST:
         return few(value, level, seeds, _LEAST)

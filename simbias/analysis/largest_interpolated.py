@@ -6,7 +6,7 @@ from jaxtyping import Float
 
 from simbias.analysis._sign_test import sign_interval
 from simbias.analysis._threshold import Threshold, curve, medians, split_failed
-from simbias.analysis.interval import check_level
+from simbias.analysis.looks import level_of_look
 
 
 def largest_interpolated(
@@ -35,7 +35,7 @@ def largest_interpolated(
         ValueError: for another axis, fewer than two sizes, or a size without any
             result.
     """
-    check_level(level)
+    level = level_of_look(level)
     sizes, samples = curve(values, dim)
     is_failed = split_failed(samples, dim, sizes)
     # Index 0 stands for no size, and the size after the last is unknown.

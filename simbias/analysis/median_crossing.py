@@ -7,7 +7,7 @@ from jaxtyping import Float
 from simbias.analysis._crossing import first_crossings
 from simbias.analysis._sign_test import sign_interval
 from simbias.analysis._threshold import Threshold, curve, medians, split_failed
-from simbias.analysis.interval import check_level
+from simbias.analysis.looks import level_of_look
 
 
 def median_crossing(
@@ -38,7 +38,7 @@ def median_crossing(
         ValueError: for another axis, fewer than two sizes, or a size without any
             result.
     """
-    check_level(level)
+    level = level_of_look(level)
     sizes, samples = curve(values, dim)
     is_failed = split_failed(samples, dim, sizes)
 

@@ -6,7 +6,8 @@ from jaxtyping import Float
 
 from simbias.analysis._crossing import first_crossings
 from simbias.analysis._threshold import curve, medians, over_seeds, split_failed
-from simbias.analysis.interval import LEAST_SEEDS, approximate, check_level, few
+from simbias.analysis.interval import LEAST_SEEDS, approximate, few
+from simbias.analysis.looks import level_of_look
 from simbias.core import Estimate
 from simbias.errors import BadInput
 
@@ -46,7 +47,7 @@ def power_law(
         ValueError: for another axis, fewer than two values of it, or a size without
             any result.
     """
-    check_level(level)
+    level = level_of_look(level)
     if along not in values.dims or values.sizes[along] < 2:
         raise BadInput(
             f"`along` must be an axis of at least two values, got {along!r} of "

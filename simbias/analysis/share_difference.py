@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simbias.analysis.interval import check_level, present, unknown
-from simbias.analysis.wilson import wilson
+from simbias.analysis.interval import present, unknown
+from simbias.analysis.looks import level_of_look
+from simbias.analysis.wilson import wilson_score
 from simbias.core import Estimate
 from simbias.errors import BadInput
 
@@ -32,7 +33,7 @@ def share_difference(
 
     Reference: Newcombe (1998), Stat. Med. 17, 873, method 11.
     """
-    check_level(level)
+    level = level_of_look(level)
     groups = [present(first), present(second)]
     if not all(np.all((seen == 0) | (seen == 1)) for seen in groups):
         raise BadInput(
@@ -40,7 +41,7 @@ def share_difference(
         )
     if not all(seen.size for seen in groups):
         return unknown(np.nan, level, "a group has no member with a result")
-    one, two = (wilson(int(v.sum()), v.size, level=level) for v in groups)
+    one, two = (wilson_score(int(v.sum()), v.size, level=level) for v in groups)
     value = one.value - two.value
     return Estimate(
         value,

@@ -6,7 +6,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from simbias.analysis.interval import check_level, unknown
+from simbias.analysis.interval import unknown
+from simbias.analysis.looks import level_of_look
 from simbias.core import Estimate
 from simbias.errors import BadInput
 
@@ -25,7 +26,7 @@ def slope_interval(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Estima
     Raises:
         ValueError: for another shape, or `x` that is not finite or all the same.
     """
-    check_level(level)
+    level = level_of_look(level)
     x, y = (np.asarray(v, dtype=np.float64) for v in (x, y))
     is_line = x.ndim == 1 and x.shape == y.shape
     if not is_line or not np.all(np.isfinite(x)) or (x.size and np.ptp(x) == 0):

@@ -19,7 +19,8 @@ from simbias.analysis._threshold import (
     curve,
     split_failed,
 )
-from simbias.analysis.interval import approximate, check_level
+from simbias.analysis.interval import approximate
+from simbias.analysis.looks import level_of_look
 from simbias.errors import BadInput
 
 
@@ -55,7 +56,7 @@ def threshold(
         ValueError: for another axis, fewer than two sizes, other values, or a size
             without any result.
     """
-    check_level(level)
+    level = level_of_look(level)
     sizes, values = curve(is_success, dim)
     is_failed = split_failed(values, dim, sizes)
     if not np.all(is_failed | (values == 0) | (values == 1)):

@@ -7,6 +7,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from simbias.analysis.interval import LEAST_SEEDS, check_level, few, present
+from simbias.analysis.looks import level_of_look
 from simbias.analysis.mean_interval import mean_interval
 from simbias.core import Estimate
 from simbias.errors import BadInput
@@ -78,7 +79,7 @@ def effect_interval(
     if seen.size < LEAST_SEEDS or np.ptp(seen) > 0:
         return _bounded(mean_interval(seen, level=level), seen, low, high)
     low, high, value = float(low), float(high), float(seen[0])
-    q = 1 - (1 - level) ** (1 / seen.size)
+    q = 1 - (1 - level_of_look(level)) ** (1 / seen.size)
     below = q * (value - low) if value > low else 0.0
     above = q * (high - value) if value < high else 0.0
     method = f"all {seen.size} values are equal, bounded"
@@ -138,7 +139,7 @@ def _bounded(
     """The interval inside [low, high], with ends where the bootstrap has none."""
     if values.size < LEAST_SEEDS:
         return seen
-    q = 1 - ((1 - seen.level) / 2) ** (1 / values.size)
+    q = 1 - ((1 - level_of_look(seen.level)) / 2) ** (1 / values.size)
     below = (1 - q) * values.min() + q * low
     above = (1 - q) * values.max() + q * high
     return dataclasses.replace(

@@ -2,12 +2,20 @@
 
 import scipy
 
+from simbias.analysis.confidence_sequences import share_sequence
 from simbias.analysis.interval import check_level
+from simbias.analysis.looks import is_repeated
 from simbias.core import Estimate
 from simbias.errors import BadInput
 
 
 def wilson(successes: int, trials: int, *, level: float = 0.95) -> Estimate:
+    """`wilson_score`; inside `looks.look` a `share_sequence`."""
+    how = share_sequence if is_repeated() else wilson_score
+    return how(successes, trials, level=level)
+
+
+def wilson_score(successes: int, trials: int, *, level: float = 0.95) -> Estimate:
     """Wilson's score interval for a probability, from k successes in n trials.
 
     Every p with |k − np| − ½ ≤ z √(np(1 − p)), z the two-sided normal quantile.  The ½

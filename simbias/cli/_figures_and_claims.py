@@ -15,6 +15,7 @@ from simbias.cli._terminal import put
 from simbias.core import VERDICTS, Claim, Status
 from simbias.results import is_failed, is_finished
 from simbias.store.place import AbstractPlace
+from simbias.verbs.decide import Decided
 from simbias.verbs.phenomenon import draw
 
 # Bytes of the name of a file.
@@ -56,9 +57,13 @@ def _free(label: str, kind: str, taken: Container[str]) -> str:
 
 
 def claims_document(
-    name: str, preset: str, ds: xr.Dataset, claims: list[Claim]
+    name: str, preset: str, ds: xr.Dataset, claims: Sequence[Claim | Decided]
 ) -> dict[str, Any]:
-    """The claims of a run, with what was seen, as JSON-ready data."""
+    """The claims of a run, with what was seen, as JSON-ready data.
+
+    Of those that seeds were added for, with how many each was judged, and about how
+    many would decide it.
+    """
     return {
         "experiment": name,
         "preset": preset,
@@ -94,7 +99,10 @@ def tally_of(documents: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def _of_claim(claim: Claim) -> dict[str, Any]:
+def _of_claim(claim: Claim | Decided) -> dict[str, Any]:
+    if isinstance(claim, Decided):
+        counts = {"seeds": claim.seeds, "seeds_needed": claim.needed}
+        return {**_of_claim(claim.claim), **counts}
     seen = claim.estimate
     return {
         "statement": claim.statement,
@@ -123,7 +131,7 @@ def _counts(ds: xr.Dataset) -> dict[str, int]:
     }
 
 
-def print_claims(name: str, ds: xr.Dataset, claims: list[Claim]) -> None:
+def print_claims(name: str, ds: xr.Dataset, claims: Sequence[Claim | Decided]) -> None:
     """The claims of a run as lines of text."""
     counts = _counts(ds)
     failures = ", ".join(
@@ -135,9 +143,13 @@ def print_claims(name: str, ds: xr.Dataset, claims: list[Claim]) -> None:
         f"\n{name}: {counts['finished']} of {counts['members']} members finished"
         + (f" (failed: {failures})" if failures else "")
     )
-    for claim in claims:
+    for one in claims:
+        claim, needs = one, ""
+        if isinstance(one, Decided):
+            claim, needs = one.claim, f"; {one.seeds} seeds"
+            needs += f", about {one.needed:,} would decide" if one.needed else ""
         seen = claim.estimate
-        needs = f"; needs {claim.needs}" if claim.needs else ""
+        needs += f"; needs {claim.needs}" if claim.needs else ""
         put(
             f"  {claim.verdict:14s} {claim.statement}: {seen.value:.6g} "
             f"[{seen.low:.6g}, {seen.high:.6g}] {seen.method}{needs} "

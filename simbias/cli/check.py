@@ -1,8 +1,12 @@
 """`simbias check`."""
 
+import contextlib
 import dataclasses
+import functools
 import json
 import pathlib
+import re
+import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -32,6 +36,7 @@ from simbias.store.place import AbstractPlace
 from simbias.store.text import check_text
 from simbias.store.time_taken import Stopwatch, time_taken
 from simbias.store.work import complete, prepare, work
+from simbias.verbs.decide import Decided, decide
 from simbias.verbs.phenomenon import check as check_claims
 from simbias.verbs.simulate import planned, simulate
 
@@ -52,6 +57,10 @@ class CheckOptions:
     out: str | None = None
     """Keep the runs in folders of this one, or of this URL: the same command goes on
     with them. Folders are called NAME, those of variants NAME-PRESET."""
+    decide: bool = False
+    """Add seeds until every claim is decided, where open claims rest on them."""
+    budget: str = "10m"
+    """With --decide: how long each experiment may take, such as 90s, 20m or 2h."""
 
 
 def check(arguments: list[str]) -> int:
@@ -62,13 +71,16 @@ def check(arguments: list[str]) -> int:
         for theme, one in _by_theme(parsed.names)
         for preset in _presets(one, parsed.preset)
     ]
+    budget = _seconds(parsed.budget)
     runs = None if parsed.out is None else place_at(parsed.out)
     file = None if parsed.json in (None, "-") else _writable(place_at(parsed.json))
 
     documents: list[dict[str, Any]] = []
 
-    def write_claims(one: _Asked, ds: xr.Dataset, seconds: float) -> None:
-        claims = check_claims(one.source.module, ds)
+    def write_claims(
+        one: _Asked, ds: xr.Dataset, seconds: float, decided: list[Decided] | None
+    ) -> None:
+        claims = check_claims(one.source.module, ds) if decided is None else decided
         if parsed.json != "-":
             print_claims(one.name, ds, claims)
         document = claims_document(one.source.name, one.preset, ds, claims)
@@ -81,13 +93,17 @@ def check(arguments: list[str]) -> int:
     with ThreadPoolExecutor(1) as beside:
         writes: list[Future[None]] = []
         for one in asked:
-            begins = time.monotonic()
-            if runs is None:
+            begins, decided = time.monotonic(), None
+            place = None if runs is None else runs / one.name / "run.zarr"
+            if parsed.decide and one.experiment.seeds is not None:
+                ds, decided = _decided(one, place, budget)
+                seconds = time.monotonic() - begins
+            elif place is None:
                 ds = simulate(one.experiment, progress=True)
                 seconds = time.monotonic() - begins
             else:
-                ds, seconds = _stored(one, runs / one.name / "run.zarr")
-            writes.append(beside.submit(write_claims, one, ds, seconds))
+                ds, seconds = _stored(one, place)
+            writes.append(beside.submit(write_claims, one, ds, seconds, decided))
             jax.clear_caches()  # no experiment needs the programs of another
             for write in writes:
                 if write.done():
@@ -175,6 +191,27 @@ def _stored(one: _Asked, place: AbstractPlace) -> tuple[xr.Dataset, float]:
             work(plan, store, progress=True, report=clock)
     taken = time_taken(store)
     return to_xarray(table, described), 0.0 if taken is None else taken.wall
+
+
+def _decided(
+    one: _Asked, place: AbstractPlace | None, budget: float
+) -> tuple[xr.Dataset, list[Decided]]:
+    """With more and more seeds, in a folder that is kept or not."""
+    claims = functools.partial(check_claims, one.source.module)
+    with contextlib.ExitStack() as stack:
+        if place is None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            place = place_at(folder) / "run.zarr"
+        known = {"budget": budget, "recipe": one.recipe, "progress": True}
+        return decide(one.experiment, claims, place, **known)
+
+
+def _seconds(text: str) -> float:
+    """Of a time such as 90s, 20m or 2h."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh])", text.strip())
+    if found is None or not float(found[1]) > 0:
+        raise BadInput(f"`--budget` must be a time, got {text!r}. Example: 20m.")
+    return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
 
 
 def _tally(documents: Sequence[dict[str, Any]]) -> str:

@@ -7,6 +7,7 @@ import threading
 import warnings
 
 import numpy as np
+from jaxtyping import Bool
 
 from simbias.ensemble.events import Leaves, Outcome, Snapshot, Task, fits
 from simbias.ensemble.plan import Plan
@@ -37,10 +38,17 @@ class _Open:
 class Blocks:
     """A source of members, and where their outcomes go.
 
-    Stations call `take` from their threads; everything else belongs to one thread.
+    Stations call `take` from their threads; everything else belongs to one thread.  Of
+    some `wanted` members only the blocks that hold one are worked on.
     """
 
-    def __init__(self, plan: Plan, store: Store, leases: Leases):
+    def __init__(
+        self,
+        plan: Plan,
+        store: Store,
+        leases: Leases,
+        wanted: Bool[np.ndarray, " members"] | None = None,
+    ):
         self.finished = 0
         self._plan = plan
         self._store = store
@@ -55,11 +63,18 @@ class Blocks:
         blocks = self._rows // store.block
         groups = np.repeat(self._group, plan.seeds)
         self._members = np.bincount(blocks)
+        if wanted is not None:
+            self._members[np.bincount(blocks, wanted) == 0] = 0
         self._blocks = [np.unique(blocks[groups == i]) for i in range(len(plan.groups))]
         self._guard = threading.Lock()
         self._open: dict[int, _Open] = {}
         self._waiting = [collections.deque[Task]() for _ in plan.groups]
         self._candidates = [collections.deque[int]() for _ in plan.groups]
+
+    @property
+    def size(self) -> int:
+        """Members of the blocks that are worked on."""
+        return int(self._members.sum())
 
     def missing(self) -> bool:
         """True if blocks are not written yet; those are then tried again."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jaxtyping import Bool
 
 from simbias.ensemble.bar import Bar, Pulse, Report
 from simbias.ensemble.engine import Stations
@@ -72,6 +73,7 @@ def work(
     report: Report | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     over: threading.Event | None = None,
+    wanted: Bool[np.ndarray, " members"] | None = None,
 ) -> None:
     """Compute what is missing, beside whoever else does, until nothing is.
 
@@ -84,6 +86,7 @@ def work(
         report: told where the run is, now and then.
         checkpoint_seconds: how often to save what is in flight.
         over: set, it asks for the same as SIGTERM.
+        wanted: members without which it is not over, True for each; all if not given.
 
     Raises:
         KeyboardInterrupt, SystemExit: after SIGINT, and after SIGTERM and SIGHUP; what
@@ -95,37 +98,37 @@ def work(
     with (
         Interrupt(over) as interrupt,
         Leases(store.work, check=store.check) as leases,
-        Bar(
+    ):
+        blocks = Blocks(plan, store, leases, wanted)
+        with Bar(
             plan.experiment.name,
-            plan.size,
+            blocks.size,
             is_drawn=progress,
             report=functools.partial(_told, leases, report),
-        ) as bar,
-    ):
-        blocks = Blocks(plan, store, leases)
-        programs = Programs(plan, devices[0].platform, bar.progress)
-        is_left = blocks.missing()
-        while is_left:
-            bar.show(blocks.finished)
-            driven = station_devices(devices, plan.size - blocks.finished)
-            stations = Stations(
-                programs,
-                blocks,
-                driven,
-                lanes=lanes,
-                snapshot_seconds=checkpoint_seconds,
-                # Behind those of who came before, so that each compiles another shape.
-                first=leases.others() * len(driven),
-            )
-            _run(stations, blocks, bar, interrupt, checkpoint_seconds)
-            began = time.monotonic()
+        ) as bar:
+            programs = Programs(plan, devices[0].platform, bar.progress)
             is_left = blocks.missing()
-            if is_left:
-                # Others are at the rest: done by them, or taken over when they are
-                # dead.  Where looking takes long, or they are many, one looks less.
-                looked = time.monotonic() - began
-                _pause(interrupt, max(_POLL_SECONDS, _RARELY * looked))
-        bar.show(blocks.finished)
+            while is_left:
+                bar.show(blocks.finished)
+                driven = station_devices(devices, blocks.size - blocks.finished)
+                stations = Stations(
+                    programs,
+                    blocks,
+                    driven,
+                    lanes=lanes,
+                    snapshot_seconds=checkpoint_seconds,
+                    # Behind those of who came before: each compiles another shape.
+                    first=leases.others() * len(driven),
+                )
+                _run(stations, blocks, bar, interrupt, checkpoint_seconds)
+                began = time.monotonic()
+                is_left = blocks.missing()
+                if is_left:
+                    # Others are at the rest: done by them, or taken over when they are
+                    # dead.  Where looking takes long, or they are many, one looks less.
+                    looked = time.monotonic() - began
+                    _pause(interrupt, max(_POLL_SECONDS, _RARELY * looked))
+            bar.show(blocks.finished)
     finish(store)
 
 
