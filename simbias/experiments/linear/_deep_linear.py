@@ -1,4 +1,4 @@
-"""Starts of deep linear networks."""
+"""Initialisations of deep linear networks."""
 
 from itertools import accumulate, pairwise
 from typing import Literal, get_args
@@ -15,10 +15,10 @@ from simbias.validation.sample import one_of
 from simbias.validation.values import positive, positive_integer
 
 Start = Literal["aligned", "balanced", "small", "unbalanced"]
-# Size of a small product by depth N: the times to leave it, u₀^{2/N − 1}, are alike.
+# Size of a small product by depth N, so that escape times, u₀^{2/N − 1}, are similar.
 SIZES = {1: 1e-8, 2: 1e-8, 3: 1e-4, 4: 1e-3}
-# That of the others.  A balanced start of the small size waits where its velocity is so
-# small that the rounding of what cancels would be seen in it.
+# Size of the others.  From a small balanced product the velocity would be so small that
+# rounding errors would be visible in it.
 MODERATE = {"balanced": 0.1, "unbalanced": 1.0}
 STRENGTHS = (4.0, 2.0, 1.0)
 
@@ -26,15 +26,15 @@ STRENGTHS = (4.0, 2.0, 1.0)
 def started(
     key: PRNGKeyArray, data: Dataset, *, start: Start, depth: int, m: int, scale: Real
 ) -> DeepLinear:
-    """A network on the sample; `scale` times the size of its product.
+    """An initial network, with a product of `scale` times its usual size.
 
-    "aligned": of small size, balanced, its singular vectors those of the target.
-    "small": of small size, independent Gaussian layers.  "balanced": of size 0.1, with
+    "aligned": small and balanced, with the singular vectors of the target.
+    "small": small, with independent Gaussian layers.  "balanced": of size 0.1, with
     random singular vectors.  "unbalanced": Gaussian layers of size 1.
 
     Raises:
-        ValueError: for a name that is not known, a number out of range, or hidden
-            layers too narrow for all modes.
+        ValueError: for an unknown name, a number out of range, or hidden layers too
+            narrow for all modes.
     """
     one_of("start", start, get_args(Start))
     one_of("depth", str(depth), [str(k) for k in SIZES])
@@ -49,7 +49,7 @@ def started(
     widths = (d, *[m] * (depth - 1), k)
     shapes = [(p, q) for q, p in pairwise(widths)]
     sizes = [p * q for p, q in shapes]
-    # One draw for all layers: a program compiles as many draws as there are.
+    # One call for all layers: each call of a random generator is compiled.
     z = jax.random.normal(key, (sum(sizes) + len(data.features),), jnp.float64)
     *layers, spread = jnp.split(z, list(accumulate(sizes)))
     draws = [v.reshape(shape) for v, shape in zip(layers, shapes, strict=True)]
@@ -63,7 +63,7 @@ def started(
         whole = draws[0][:k] if depth > 1 else draws[0]
         left, values, right = jnp.linalg.svd(size * whole, full_matrices=False)
         right = right.T
-    # Between layers any frame will do, if both neighbours have it.
+    # Between layers any frame is right, if both neighbours use it.
     hidden = [jnp.linalg.qr(v.T[:, : len(values)])[0] for v in draws[1:]]
     root, frames = values ** (1 / depth), [right, *hidden, left]
     return DeepLinear(tuple((b * root[None, :]) @ a.T for a, b in pairwise(frames)))

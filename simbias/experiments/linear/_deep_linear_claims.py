@@ -1,4 +1,4 @@
-"""Modes of deep linear networks: their laws, and what is claimed of them."""
+"""Laws of the modes of deep linear networks, and the claims on them."""
 
 from itertools import pairwise
 
@@ -11,8 +11,7 @@ from simbias.core import Claim
 from simbias.experiments.linear._deep_linear import STRENGTHS
 from simbias.theory.mode_strength import mode_strength, mode_time
 
-# The texts of the papers could not be read but for their abstracts; the laws are
-# derived on the page.
+# Only the abstracts of the papers could be read; the laws are derived on the page.
 SAXE = "Saxe, McClelland & Ganguli (2014), arXiv:1312.6120 (?)"
 STEPS = "Arora, Cohen, Hu & Luo (2019), arXiv:1905.13655 (?); the band is ours"
 S = xr.DataArray(np.array(STRENGTHS), dims="mode")
@@ -32,9 +31,9 @@ def levels() -> list[float]:
 def passages(part: xr.Dataset, level: float) -> xr.DataArray:
     """Times at which each mode reaches a share of its strength, by mode and seed.
 
-    Between records ln u/(s − u) is taken as linear, which it is for two layers.
+    Between records ln u/(s − u) is interpolated linearly, exact for two layers.
     """
-    # Rounding takes a mode past s, and a random start below 0.
+    # Rounding can take a mode past s; a random initialisation can be below 0.
     u = part["strengths"].clip(np.finfo(float).tiny, S * (1 - np.finfo(float).eps))
     share = u / S
     logit = xr.ufuncs.log(share / (1 - share))
@@ -42,9 +41,9 @@ def passages(part: xr.Dataset, level: float) -> xr.DataArray:
 
 
 def ratios(times: xr.DataArray) -> xr.DataArray:
-    """Of the time of each mode but the first to that of the one before it."""
+    """Time of each mode but the first, divided by that of the mode before it."""
     before = times.isel(mode=slice(None, -1))
-    # Modes that are there from the beginning have no order.
+    # Modes that are learned from the beginning have no order.
     return times.isel(mode=slice(1, None)) / before.where(before > 0)
 
 
@@ -82,7 +81,7 @@ def one_matrix(part: xr.Dataset, name: str) -> list[Claim]:
 
 
 def layers(part: xr.Dataset, depth: int, name: str) -> list[Claim]:
-    """Modes escape from a small start by the law, the largest first, in steps."""
+    """Modes follow the law from a small initialisation, the largest first."""
     half = passages(part, 0.5)
     text, seen = f"{name}: escape time over (τ/2s) ln(s/u₀)", half
     law = xr.ufuncs.log(S / part["early_strengths"].isel(time=0)) / 2 / S
@@ -113,6 +112,6 @@ def _gaps(rank: xr.DataArray, half: xr.DataArray) -> xr.DataArray:
     for level, (begin, end) in zip(levels(), pairwise(ends), strict=True):
         inside = (rank["time"] > begin) & (rank["time"] < end)
         far = (abs(rank - level) / level).where(inside, np.inf).min("time")
-        # Of a member that failed nothing is known.
+        # NaN for a network that failed.
         gaps.append(far.where(rank.notnull().all("time")))
     return xr.concat(gaps, "mode")  # pyright: ignore[reportReturnType]

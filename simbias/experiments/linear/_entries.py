@@ -13,7 +13,7 @@ from simbias.core import AbstractNetwork, Loss
 def half_sum(
     prediction: Float[Array, "n k"], target: Float[Array, "n k"], weight: Array
 ) -> Float[Array, ""]:
-    """½ Σ (f(xᵢ) − yᵢ)² over the entries that are seen, without 1/n."""
+    """½ Σ (f(xᵢ) − yᵢ)² over the observed entries, without 1/n."""
     return jnp.sum(weight[:, None] * (prediction - target) ** 2) / 2
 
 

@@ -1,4 +1,4 @@
-"""Errors of the members of `min_norm`, in the span of the samples and outside it."""
+"""Errors of the networks of `min_norm`, inside the span of the samples and outside."""
 
 import numpy as np
 import xarray as xr
@@ -7,7 +7,7 @@ from simbias.experiments.linear._ways import RATES
 
 # Records, from the first, that are at most one step of descent apart.
 STEPS = 21
-# Errors below this share of the first are rounding where a step is looked at.
+# In the factors of a step, errors below this share of the first are rounding.
 _SEEN = 1e-6
 
 
@@ -25,10 +25,10 @@ def leak(ds: xr.Dataset) -> xr.DataArray:
 
 
 def in_a_step(ds: xr.Dataset) -> xr.DataArray:
-    """Factors of the errors from an early record to the next, one step of descent on.
+    """Factors of the errors from an early record to the next, one descent step later.
 
-    NaN for ways other than those of `RATES`, and where the error before is below a
-    millionth of the largest first one.
+    NaN for methods without an entry in `RATES`, and where the previous error is below a
+    millionth of the largest initial one.
     """
     part, rate = ds.isel(time=slice(STEPS)), rates(ds)
     # A record is of the first step that reaches its time.
@@ -40,16 +40,16 @@ def in_a_step(ds: xr.Dataset) -> xr.DataArray:
 
 
 def rates(ds: xr.Dataset) -> xr.DataArray:
-    """Rate η of each way of full gradient descent; NaN for the others."""
+    """Learning rate η of full gradient descent; NaN for the other methods."""
     ways = ds["flow.way"]
     return ways.copy(data=[RATES.get(way, np.nan) for way in ways.values.tolist()])
 
 
 def decay(ds: xr.Dataset) -> float:
-    """t·λₙ at the end, the least of all members that finished; NaN if none did.
+    """t·λₙ at the end, the least of all networks that finished; NaN if none did.
 
-    λₙ is the smallest eigenvalue in the span: under gradient flow, and descent of a
-    small rate, what is slowest has fallen by e^{−λₙt}.
+    λₙ is the smallest eigenvalue in the span: under gradient flow, and descent with a
+    small learning rate, the slowest error has fallen by e^{−λₙt}.
     """
     slowest = ds["eigenvalues"].isel(mode=int(ds["n"]) - 1)
     return float(slowest.min() * ds["time"].max())

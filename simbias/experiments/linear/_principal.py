@@ -1,4 +1,4 @@
-"""Linear networks seen from the principal components of their sample."""
+"""Linear networks in the frame of the principal components of their sample."""
 
 from itertools import accumulate, pairwise
 
@@ -16,7 +16,7 @@ PAPER = "Hacohen & Weinshall (2022), JMLR 23(155)"
 
 
 def check_components(d: int) -> None:
-    """Refuse fewer components than can be in an order.
+    """Raise for fewer components than an order needs.
 
     Raises:
         ValueError: for a number below 3.
@@ -38,7 +38,7 @@ def isotropic_layers(
         positive_integer("widths", size)
     shapes = [(p, q) for q, p in pairwise(widths)]
     sizes = [p * q for p, q in shapes]
-    # One draw for all layers: a program compiles as many draws as there are.
+    # One call for all layers: each call of a random generator is compiled.
     draws = jnp.split(
         jax.random.normal(key, (sum(sizes),), jnp.float64), list(accumulate(sizes))[:-1]
     )
@@ -53,7 +53,8 @@ def isotropic_layers(
 def law_of_columns(ds: xr.Dataset, rate: float) -> xr.DataArray:
     """wⱼ(s) = λⱼˢ wⱼ(0) + (1 − λⱼˢ) mⱼ/d_j, λⱼ = 1 − η L d_j, after s = t/η steps.
 
-    L the number of layers, mⱼ/d_j what least squares has: `optimum` of the result.
+    L is the number of layers and mⱼ/d_j the least-squares column, `optimum` in the
+    result.
     """
     columns, steps = ds["columns"], np.round(ds["time"] / rate)
     kept = (1 - rate * ds["depth"] * variances(ds)) ** steps
@@ -68,7 +69,7 @@ def variances(ds: xr.Dataset) -> xr.DataArray:
 
 
 def half_times(ds: xr.Dataset) -> xr.DataArray:
-    """When a column has come half of its way to the optimum; NaN if it has not."""
+    """Time at which a column is half of the way to the optimum; NaN if never."""
     gap = xr.ufuncs.sqrt(((ds["columns"] - ds["optimum"]) ** 2).sum("output"))
     gap = gap.where(ds["columns"].notnull().all("output"))
     far = xr.ufuncs.log(gap.clip(min=1e-300))
@@ -76,7 +77,7 @@ def half_times(ds: xr.Dataset) -> xr.DataArray:
 
 
 def own_half_times(ds: xr.Dataset) -> xr.DataArray:
-    """When a column of the product has gone half of its own way to where it ends."""
+    """Time at which a column of the product has made half of its own change."""
     way = ds["product"] - ds["product"].isel(time=0)
     end = way.isel(time=-1)
     along = (way * end).sum("output", skipna=False)
@@ -84,7 +85,7 @@ def own_half_times(ds: xr.Dataset) -> xr.DataArray:
 
 
 def exponents_in_d(ds: xr.Dataset) -> xr.DataArray:
-    """Slope of ln (time to half of wⱼ, mean of the starts) on ln d_j: −1 by the law."""
+    """Slope of ln (mean time to half of wⱼ over networks) on ln d_j: −1 by the law."""
     times = xr.ufuncs.log(half_times(ds).mean("start", skipna=False))
     x = xr.ufuncs.log(variances(ds))
     x = x - x.mean()

@@ -1,4 +1,4 @@
-"""Spectra and risks of the members of `random_design`."""
+"""Spectra and risks of the networks of `random_design`."""
 
 import numpy as np
 import xarray as xr
@@ -9,7 +9,7 @@ from simbias.theory.marchenko_pastur import marchenko_pastur
 
 
 def members(ds: xr.Dataset, n: int, ratio: float) -> xr.Dataset:
-    """The members of n samples and d = ratio · n inputs; NaN if there are none."""
+    """The networks with n samples and d = ratio · n inputs; NaN if there are none."""
     return at(at(ds, "n", n), "d", ratio * n)
 
 
@@ -20,14 +20,14 @@ def risk(ds: xr.Dataset) -> xr.DataArray:
 
 
 def least_norm_risk(ds: xr.Dataset) -> xr.DataArray:
-    """Risk of least squares of least norm."""
+    """Risk of the interpolator of least norm."""
     return risk(ds).sel(penalty=0.0, drop=True)
 
 
 def best_ridge(ds: xr.Dataset) -> xr.DataArray:
     """Risk at the penalty above 0 whose mean over the seeds is least."""
     seen = risk(ds).isel(penalty=slice(1, None)).drop_vars("penalty")
-    # A sum, in which a member that failed is nothing, for every penalty.
+    # A sum, to which a network that failed adds nothing, for every penalty.
     return seen.isel(penalty=seen.sum("seed").argmin("penalty"))
 
 
@@ -42,13 +42,13 @@ def spectrum(ds: xr.Dataset) -> Float[np.ndarray, "s r"]:
     """Eigenvalues of XᵀX/n that are not 0 by its shape, of one n and d."""
     values = ds["spectrum"].isel(time=-1).transpose("seed", "mode").values
     rank = int(min(ds["n"], ds["d"]))
-    # Smaller samples of a run leave NaN behind the last.
+    # Smaller samples of a run have NaN after their last eigenvalue.
     count = max(rank, int(np.isfinite(values).any(axis=0).sum()))
     return values[:, count - rank : count]
 
 
 def kolmogorov(values: Float[np.ndarray, "s r"], *, ratio: float) -> float:
-    """Largest distance to Marchenko–Pastur, all draws pooled and zeros counted."""
+    """Largest distance to Marchenko–Pastur, all seeds pooled and zeros counted."""
     pooled = np.sort(values.ravel())
     at_zero = max(0.0, 1 - 1 / ratio)
     _, law = marchenko_pastur(pooled, ratio=ratio)

@@ -1,4 +1,4 @@
-"""What is claimed of the entry that is not seen, by the sign of the determinant."""
+"""Claims on the unobserved entry, by the sign of the determinant."""
 
 import numpy as np
 import xarray as xr
@@ -12,7 +12,7 @@ OURS = "ours"
 
 
 def bound(loss: xr.DataArray) -> xr.DataArray:
-    """(1 − e)²/e, e = √(2·loss) < 1: below it |w₁₁| cannot lie if det > 0.
+    """(1 − e)²/e, e = √(2·loss) < 1: lower bound of |w₁₁| if det > 0.
 
     det > 0 is w₁₁w₂₂ > w₁₂w₂₁ ≥ (1 − e)², and |w₂₂| ≤ e.
     """
@@ -43,7 +43,7 @@ def grows(part: xr.Dataset, name: str) -> list[Claim]:
 
 
 def rests(part: xr.Dataset, name: str) -> list[Claim]:
-    """From det < 0 the entry comes to rest, and the matrix keeps its rank."""
+    """From det < 0 the entry converges, and the matrix keeps its rank."""
     size, name = abs(part["entry"]), f"{name}, det < 0 (control)"
     time = part["time"].values
     late = part["entry"].isel(time=time >= min(1e3, time[-1]))
@@ -59,12 +59,12 @@ def rests(part: xr.Dataset, name: str) -> list[Claim]:
 
 
 def lost(part: xr.Dataset, name: str) -> list[Claim]:
-    """Two factors lose the sign, and what is said of det > 0 with it."""
+    """Two factors lose the sign, and then the law of det > 0 fails."""
     end = part.isel(time=-1)
     exact, factors = (at(end, "form", k) for k in ("singular values", "factors"))
     sign, law = factors["orientation"], exact["orientation"]
     ratio = abs(factors["entry"] / exact["entry"])
-    # Of a member that failed the sign is NaN, which differs as well.
+    # For a network that failed the sign is NaN, which differs as well.
     changed = ratio.isel(seed=(sign != law).values)
     text = (
         f"{name}: |w₁₁| of factors, whose det has changed sign, over that of the flow"

@@ -1,4 +1,4 @@
-"""Ways down the same loss, as values of one axis of a grid."""
+"""Methods of descent on the same loss, as values of one axis of a grid."""
 
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ Way = Literal[
 ]  # fmt: skip
 # Largest eigenvalue λ₁ of XᵀX/n, in the units of the experiment.
 LARGEST = 100.0
-# Rates of full gradient descent.
+# Learning rates of full gradient descent.
 RATES: dict[Way, float] = {
     "gd": 1 / LARGEST,
     "gd_1.9": 1.9 / LARGEST,
@@ -34,13 +34,13 @@ _FLOWS: dict[Way, AbstractFlow] = {
 class Ways(AbstractFlow):
     """One of several flows, by its name, in units in which λ₁ = 100.
 
-    "flow" is the gradient flow; "gd", "gd_1.9" and "gd_2.1" gradient descent at rates
-    of 1, 1.9 and 2.1 over λ₁; "momentum" has a memory of 0.9 and the rate 1/λ₁; "sgd"
-    takes one row a step, with replacement, at 0.1/λ₁; "adam" and "sign" move every
+    "flow" is the gradient flow.  "gd", "gd_1.9" and "gd_2.1" are gradient descent with
+    η = 1/λ₁, 1.9/λ₁ and 2.1/λ₁.  "momentum" has momentum 0.9 and η = 1/λ₁.  "sgd" takes
+    one row a step, with replacement, and η = 0.1/λ₁.  "adam" and "sign" change every
     weight by about 0.01 a step.
 
     Args:
-        way: which of them.
+        way: name of the method.
     """
 
     way: Way = eqx.field(static=True, default="gd")

@@ -1,11 +1,11 @@
 """Deep linear networks: modes in order of size, and the law of their product.
 
-W = W_N ⋯ W_1 learns a matrix of singular values 4, 2, 1 on white inputs.  From a small
-start every mode waits and then is learned at once, the largest first, so that the
-effective rank rises in steps; one matrix learns all at one rate.  From layers that are
-balanced, W_{j+1}ᵀ W_{j+1} = W_j W_jᵀ, the product moves by a law of its own,
-Ẇ = −Σⱼ (WWᵀ)^{(j−1)/N} ∇ (WᵀW)^{(N−j)/N}: gradient flow in another metric, to the same
-minimum.  Without balance there is no such law: the control.
+W = W_N ⋯ W_1 learns a matrix with singular values 4, 2, 1 on white inputs.  From a
+small initialisation every mode waits and is then learned quickly, the largest first.
+So the effective rank rises in steps.  One matrix learns all modes at one rate.  With
+balanced layers, W_{j+1}ᵀ W_{j+1} = W_j W_jᵀ, the product follows a law of its own,
+Ẇ = −Σⱼ (WWᵀ)^{(j−1)/N} ∇ (WᵀW)^{(N−j)/N}.  This is gradient flow in another metric,
+with the same minimum.  Control: without balance the law does not hold.
 
 Reference: Saxe, McClelland & Ganguli (2014), arXiv:1312.6120; Arora, Cohen & Hazan
 (2018), arXiv:1802.06509; the sizes are ours.
@@ -61,19 +61,20 @@ def make(
 ) -> tuple[Dataset, AbstractNetwork]:
     """A target of three modes, and a network of `depth` matrices, hidden layers of m.
 
-    More inputs than outputs: of a square product the sign of the determinant stays.
+    There are more inputs than outputs, because the flow of a square product keeps the
+    sign of the determinant.
 
     Args:
         key: random key.
-        start: see `started`.
+        start: initialisation, see `started`.
         depth: N, number of matrices, 1 to 4.
         n: samples, d or more.
         d: inputs, three or more.
         m: width of the hidden layers, three or more if there are any.
-        scale: of the initial product, times the size that belongs to its start.
+        scale: factor on the initial product, whose size depends on `start`.
 
     Raises:
-        ValueError: for a name that is not known, or a size or number out of range.
+        ValueError: for an unknown name, or a size or number out of range.
     """
     if isinstance(d, int) and d < len(STRENGTHS):
         raise BadInput(
@@ -107,7 +108,7 @@ experiment = presets(
             "end_to_end": EndToEndError(),
             "train_loss": TrainLoss(),
         },
-        # Nothing moves any more, and what is relative would be of rounding.
+        # Below this nothing moves, and relative errors would show rounding only.
         stop=TrainRiskBelow(1e-20),
     ),
     smoke={"cell": {"depth": 2}, "seeds": 3, "times": _FINE},
@@ -116,7 +117,7 @@ experiment = presets(
 
 
 def _modes(start: str, depth: Callable) -> Curves:
-    """Strengths from a start, of one of the depths, beside their law."""
+    """Strengths for one initialisation and depth, with their law."""
     first = lambda part: part["early_strengths"].isel(time=0)
     law = lambda part: law_of_strengths(part, first(part), int(part["depth"]))
     return Curves(
@@ -129,7 +130,7 @@ def _modes(start: str, depth: Callable) -> Curves:
 
 
 def _off_the_law(ds: xr.Dataset) -> xr.DataArray:
-    """|Ẇ + ψ(∇)|/|Ẇ| of layers that are balanced, and of others; not of one matrix."""
+    """|Ẇ + ψ(∇)|/|Ẇ| with and without balance, for two layers or more."""
     gap = ds["end_to_end"].sel(law="velocity").where(ds["depth"] > 1)
     return gap.isel(start=np.isin(gap["start"], ("balanced", "unbalanced")))
 
@@ -162,7 +163,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Escape, order, steps; no law of the product without balance; one minimum."""
+    """Escape times, order, steps; no law without balance; the same minimum."""
     rows = []
     for depth in ds["depth"].values.tolist():
         of = at(ds, "depth", depth)

@@ -1,9 +1,9 @@
 """Matrix completion: deeper products fill in the unobserved entries better.
 
-Of a matrix of rank 2 a part of the entries is seen, and W_N ⋯ W_1 follows the gradient
-of their loss from a small balanced start, without a regulariser.  Two layers find some
-of what is not seen, three more.  Controls: one matrix leaves it where it was, and of a
-matrix of full rank no depth finds anything.
+Some entries of a matrix of rank 2 are observed.  W_N ⋯ W_1 follows the gradient of the
+loss on these entries from a small balanced initialisation, without a regulariser.  Two
+layers recover the other entries in part, three layers better.  Controls: one matrix
+leaves them as they are, and for a matrix of full rank no depth recovers them.
 
 Reference: Arora, Cohen, Hu & Luo (2019), arXiv:1905.13655; target and start are those
 of github.com/roosephu/deep_matrix_factorization, the exact flow is ours.
@@ -32,7 +32,7 @@ from simbias.stops import TrainRiskBelow
 from simbias.validation.values import positive, positive_integer
 
 PAPER = "Arora et al. (2019), arXiv:1905.13655 (?)"
-# What the claims are about: from here on all that is seen is fitted.
+# Claims are about the time from which all observed entries are fitted.
 LEAST_TIME = 1e3
 AXES = ("rank", "depth")
 # (1/n) Σ (f − y)² at which the published runs end.
@@ -51,18 +51,18 @@ def make(
     """A square matrix of low rank, some of its entries, and `depth` square factors.
 
     Args:
-        key: of the target, of the entries that are seen and of the start.
-        depth: factors.
+        key: of the target, of the observed entries and of the initialisation.
+        depth: number of factors.
         size: rows and columns, two or more.
         rank: of the target UVᵀ, U and V Gaussian, of mean square 1 per entry.
-        seen: entries that are, chosen uniformly; about as many per degree of freedom
-            of the target, rank (2 size − rank), as were published: 2.
-        scale: root mean square of the entries of the first product, whose factors are
-            orthogonal times one number.
+        seen: number of observed entries, chosen uniformly.  The default is about 2 per
+            degree of freedom of the target, rank (2 size − rank), as published.
+        scale: root mean square of the entries of the initial product, whose factors are
+            orthogonal matrices times one number.
 
     Raises:
-        ValueError: for a number out of range: a rank above the size, or nothing that
-            is not seen.
+        ValueError: for a number out of range: a rank above the size, or no unobserved
+            entry.
     """
     for name, value in (("depth", depth), ("size", size), ("rank", rank)):
         positive_integer(name, value)
@@ -164,13 +164,13 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Layers learn of the rest if the rank is low, three of them more than two."""
+    """Layers recover the other entries if the rank is low, three better than two."""
     rows, end = [], ds.isel(time=-1)
     ranks, depths = (ds[k].values.tolist() for k in ("rank", "depth"))
     text = "error of the entries not seen over their size, median"
     for rank in ranks:
         is_low = rank == min(ranks) and 2 * rank < int(ds["size"])
-        # One matrix moves no entry that is not seen: the gradient there is 0.
+        # One matrix leaves the other entries as they are: the gradient there is 0.
         for depth in [depth for depth in depths if depth > 1]:
             error = end["unseen_error"].sel(rank=rank, depth=depth)
             name = f"rank {rank}, N = {depth}"
@@ -188,7 +188,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _deeper(before: xr.Dataset, after: xr.Dataset) -> list[Claim]:
-    """Of the same target and entries, in pairs."""
+    """Pairs of depths on the same target and entries."""
     name = f"N = {int(before['depth'])} less N = {int(after['depth'])}"
     errors = [xr.ufuncs.log10(end["unseen_error"]) for end in (before, after)]
     ranks = [end["effective_rank"] for end in (before, after)]

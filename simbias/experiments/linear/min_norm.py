@@ -1,19 +1,20 @@
 """Minimum norm: descent finds the smallest interpolator, unless it rescales inputs.
 
-Linear regression with fewer samples than weights has a whole space of interpolators.
-From w = 0 the gradient flow, gradient descent, momentum and SGD on single rows all end
-at X⁺y, the one of least norm: every gradient is a sum of samples, so that w never
-leaves their span.  What a start has outside the span stays as it was.  The same point
-is the limit of ridge regression, at a distance proportional to the penalty.  Adam and
-sign descent rescale coordinates and leave the span.  Adam ends at an interpolator of
-larger norm; sign descent at a constant rate does not come to rest.
+Linear regression with fewer samples than weights has many interpolators.  From w = 0
+the gradient flow, gradient descent, momentum and SGD on single rows all end at X⁺y, the
+one of least norm.  Every gradient is a sum of samples, so w never leaves their span,
+and the part of w₀ outside the span never changes.  Ridge regression converges to the
+same point, in proportion to its penalty.  Adam and sign descent rescale coordinates and
+leave the span.  Adam ends at an interpolator of larger norm; sign descent with a
+constant learning rate does not converge.
 
-Inside the span the error along the i-th eigenvector of XᵀX/n shrinks by 1 − ηλᵢ in a
-step of gradient descent: it converges for η < 2/λ₁.  The lecture's η < 1/λ₁ is more
-than needed.
+Inside the span a step of gradient descent multiplies the error along the i-th
+eigenvector of XᵀX/n by 1 − ηλᵢ, so it converges for η < 2/λ₁.  The lecture's η < 1/λ₁
+is sufficient, not necessary.
 
-Entries of X are N(0, 1), or those of column j are N(0, 1/j), a power law.  X is then
-divided by a number, so that λ₁ = 100: times and rates have one unit for all samples.
+Entries of X are N(0, 1), or N(0, 1/j) in column j, a power law.  X is then divided by a
+number such that λ₁ = 100, so that times and learning rates have one unit for all
+samples.
 
 Reference: Zhang, Bengio, Hardt, Recht & Vinyals (2017), arXiv:1611.03530, section 5;
 Barak (2021), Harvard CS 229br, lecture 2.
@@ -56,9 +57,9 @@ from simbias.networks import DeepLinear
 from simbias.validation.values import not_negative, positive_integer
 
 AXES = ("exponent", "start", "flow.way")
-# What the claims are about: the slowest error has fallen by e^{−λ T}, λ about 1.
+# Claims are about this time at least: the slowest error has fallen by e^{−λ T}, λ ≈ 1.
 LEAST_TIME = 40.0
-# t·λₙ from which e^{−t·λₙ} is below what claims of the end ask for.
+# t·λₙ from which e^{−t·λₙ} is below the bounds of claims about the end.
 DECAY = 20.0
 WIDE = "d > n"
 _PENALTIES = (1e-6, 1e-5, 1e-4, 1e-3)
@@ -85,19 +86,19 @@ def make(
     sigma: Real = 0.5,
     start: Real = 0.0,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """A linear teacher w* ~ N(0, I) with noise, and a model that has seen nothing.
+    """A linear teacher w* ~ N(0, I) with noise, and an untrained linear model.
 
     Args:
         key: random key.
         n: samples.
-        d: inputs, n at least.
+        d: inputs, n or more.
         exponent: entries of column j of X are N(0, j^−exponent).
         sigma: standard deviation of the noise.
         start: standard deviation of the initial weights.
 
     Raises:
-        ValueError: for a size or number out of range, or if X has not rank n: for n
-            above d, and for an exponent with which columns are lost in rounding.
+        ValueError: for a size or number out of range, or if X does not have rank n:
+            for n above d, and for an exponent so large that rounding loses columns.
     """
     for name, size in (("n", n), ("d", d)):
         positive_integer(name, size)
@@ -165,7 +166,7 @@ experiment = presets(
 
 
 def _leak(ds: xr.Dataset) -> xr.DataArray:
-    # What grows for ever has a rounding that does.
+    # If w grows without bound, so do its rounding errors.
     return leak(ds).where(ds["flow.way"] != "gd_2.1")
 
 
@@ -229,12 +230,12 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Who ends at X⁺y, who does not end, and who leaves the span."""
+    """Which methods end at X⁺y, which diverge, and which leave the span."""
     ends = ds.isel(time=[0, -1])
     far, out, decayed = distance(ends), leak(ends).isel(time=-1), decay(ds)
     needs = {
         "float64": ds["row_error"].dtype == np.float64,
-        # Of a run without a member that finished nothing is known, nor this.
+        # Not known for a run in which no network finished.
         f"t·λₙ ≥ {DECAY:g}": not decayed < DECAY,
     }
     found = []

@@ -1,11 +1,11 @@
 """Deep linear networks learn the principal components of their inputs in order.
 
-A wide network W = W_L ⋯ W_1 with layers near an isometry moves, while it has learned
-little, as one matrix would L times as fast: its column along the j-th principal
-component goes to that of least squares by a factor λⱼ = 1 − ηLd_j in a step, d_j the
-variance there.  Large components first, at a time ∝ 1/d_j; the nets of an ensemble
-agree on them first.  The squared error of this law falls like 1/m, and for L = 1 there
-is none.
+Early in training a wide network W = W_L ⋯ W_1 changes as one matrix would, L times as
+fast, if its layers are near an isometry.  In each step the distance of the j-th column
+to that of least squares is multiplied by λⱼ = 1 − ηLd_j.  The column is that along the
+j-th principal component, and d_j is the variance there.  So large components come
+first, at a time ∝ 1/d_j, and networks of an ensemble agree on them first.  The squared
+error of this law falls like 1/m; for L = 1 there is no error.
 
 Reference: Hacohen & Weinshall (2022), JMLR 23(155), sections 2 and 3; there Glorot
 starts and width 1024, here starts for which E[A_l] = E[B_l] = 1.
@@ -44,7 +44,7 @@ from simbias.validation.values import positive_integer
 AXES = ("depth", "m", "start")
 OURS = f"{PAPER}; band ours"
 RATE = 0.1
-# Time, over 1/(L d_1), up to which the law is asked for, and that of the spread.
+# Times in units of 1/(L d_1): the law is tested up to EARLY, the spread at MIDDLE.
 EARLY, MIDDLE = 0.4, 6.0
 
 
@@ -65,7 +65,7 @@ def make(
         key: of the sample and of the networks.
         depth: L, number of matrices, 1 to 4.
         m: width of the hidden layers.
-        start: number of the network: the spread is that of several on one sample.
+        start: number of the network; the spread is over several on one sample.
         n: samples, d or more.
         d: inputs, 3 or more.
         classes: K, outputs.
@@ -112,7 +112,7 @@ experiment = presets(
 
 
 def law_error(ds: xr.Dataset) -> xr.DataArray:
-    """‖W − law‖² over what the law has moved, ‖law − W(0)‖², as long as it is early."""
+    """‖W − law‖²/‖law − W(0)‖² at early times."""
     law = law_of_columns(ds, RATE)
     size = lambda v: (v**2).sum(["output", "component"], skipna=False)
     early = (ds["time"] > 0) & (ds["time"] * ds["depth"] <= EARLY)
@@ -125,12 +125,12 @@ def spread(ds: xr.Dataset) -> xr.DataArray:
 
 
 def middle(values: xr.DataArray) -> xr.DataArray:
-    """What it is at the record next to the time MIDDLE/L."""
+    """Values at the record nearest to the time MIDDLE/L."""
     return values.sel(time=MIDDLE / values["depth"], method="nearest")
 
 
 def _error(ds: xr.Dataset) -> xr.DataArray:
-    """Of the early law, a mean of all networks; a single matrix has none."""
+    """Error of the early law, mean over networks; a single matrix has none."""
     error = law_error(ds).mean("start").max("time").mean("seed")
     return error.where(ds["depth"] > 1)
 
@@ -198,7 +198,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """The law, its error, times, and who agrees first, by depth; means over samples."""
+    """Error of the law, times, and agreement, by depth; means over samples."""
     rows = []
     for depth in ds["depth"].values.tolist():
         part = ds.sel(depth=depth)
@@ -230,6 +230,6 @@ def exponents_in_m(part: xr.Dataset) -> xr.DataArray:
 
 
 def way_of_b(part: xr.Dataset) -> xr.DataArray:
-    """How far B has gone from where it was over how far A has, at the end."""
+    """Total change of B over training, divided by that of A."""
     moved = abs(part["scale_matrices"].diff("time")).sum("time", skipna=False)
     return (moved.sel(side="B") / moved.sel(side="A")).mean("start", skipna=False)

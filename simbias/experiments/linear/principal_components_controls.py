@@ -1,9 +1,10 @@
 """Principal components, controls: what their order needs, and what it does not.
 
-On rotated inputs, from a start that is rotated along, training is the same: nothing in
-it knows the axes.  On white inputs no component comes first.  Labels that are shuffled
-lie on small components as much as on large ones, and so are learned more slowly, but
-not on white inputs.  A network of ReLU follows early: the product of its matrices.
+If inputs and initialisation are rotated together, training is the same: it does not
+depend on the axes.  On white inputs no component comes first.  Shuffled labels lie on
+small components as much as on large ones, so they are learned more slowly, but not on
+white inputs.  A ReLU network follows the order early, measured on the product of its
+matrices.
 
 Reference: Hacohen & Weinshall (2022), JMLR 23(155), sections 3 and 4.
 """
@@ -48,7 +49,7 @@ AXES = ("inputs", "labels", "network", "start")
 OURS = f"{PAPER}; band ours"
 RATE = 0.1
 _NAMES = {"linear": "linear", "relu": "ReLU"}
-# Components whose order a network of ReLU is asked for.
+# Components of the claims on ReLU networks.
 EARLY = 10
 
 
@@ -69,19 +70,19 @@ def make(
 
     Args:
         key: of the sample and of the networks.
-        inputs: "raw", "rotated" into its principal components, the first layer with it,
-            or "white", every component divided by its standard deviation.
+        inputs: "raw"; "rotated" into the principal components, with the first layer; or
+            "white", every component divided by its standard deviation.
         labels: "true", or "shuffled" among the samples.
-        network: "linear", or "relu", its first layer √2 times as large.
+        network: "linear", or "relu", with a first layer √2 times as large.
         m: width of the hidden layer.
-        start: number of the network: times are means of several on one sample.
+        start: number of the network; times are means over several on one sample.
         n: samples, d or more.
         d: inputs, 3 or more.
         classes: K, outputs.
         exponent: variances are d_j = j^−exponent.
 
     Raises:
-        ValueError: for a name that is not known, or a size or number out of range.
+        ValueError: for an unknown name, or a size or number out of range.
     """
     one_of("inputs", inputs, get_args(Inputs))
     one_of("labels", labels, get_args(Labels))
@@ -133,7 +134,7 @@ experiment = presets(
 
 
 def fit_times(ds: xr.Dataset) -> xr.DataArray:
-    """When half of what can be learned of the loss has been, by the linear part."""
+    """Time at which the excess loss of the linear part has halved."""
     gap = ((ds["columns"] - ds["optimum"]) ** 2).sum("output", skipna=False)
     weight = variances(ds).where(ds["inputs"] != "white", 1.0)
     loss = xr.ufuncs.log((weight * gap).sum("component", skipna=False))
@@ -141,7 +142,7 @@ def fit_times(ds: xr.Dataset) -> xr.DataArray:
 
 
 def times_of_columns(part: xr.Dataset) -> xr.DataArray:
-    """When a column has come half of its way; of ReLU half of its own way."""
+    """Time at which a column is half of the way; for ReLU, of its own change."""
     if part["network"].item() == "relu":
         return own_half_times(part)
     return half_times(part)
@@ -202,7 +203,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _component_order(part: xr.Dataset) -> Claim:
-    """The exponent in d_j of a linear network, the order of the first of ReLU."""
+    """The exponent in d_j of a linear network; the early order of a ReLU network."""
     inputs = part["inputs"].item()
     if part["network"].item() == "linear":
         text = f"linear, {inputs} inputs: time to half of wⱼ, exponent in the raw d_j"
@@ -217,7 +218,7 @@ def _component_order(part: xr.Dataset) -> Claim:
 
 
 def _shuffled(part: xr.Dataset) -> Claim:
-    """How much longer shuffled labels take."""
+    """Log ratio of the times for shuffled and true labels."""
     times, inputs = xr.ufuncs.log(fit_times(part)), part["inputs"].item()
     slower = at(times, "labels", "shuffled") - at(times, "labels", "true")
     band = (0.1, np.inf) if inputs == "raw" else (-0.1, 0.1)

@@ -1,11 +1,11 @@
 """Principal components of images: large ones first, in ReLU and linear networks.
 
-Which images a network is right on early is nearly the same for linear networks and for
-networks of ReLU: those that are told by few of the first principal components.  Seen
-through its first components alone an image may be told best early in training, before
-the network relies on the others; of digits hardly.  The controls: white inputs, all
-components of which are of one size, and inputs whose smallest components are amplified,
-for which stopping early is said to pay more.
+Linear and ReLU networks learn images in nearly the same order.  Images that few of the
+first principal components classify come first.  In the paper, accuracy through the
+first components alone peaks early in training, before the network relies on the others;
+on digits this effect is small.  Controls: white inputs, whose components all have one
+size, and inputs whose smallest components are amplified, for which the paper says that
+early stopping gains more.
 
 Reference: Hacohen & Weinshall (2022), JMLR 23(155), sections 4 and 5, of CIFAR-10 and
 other images; digits, sizes and the amplified components are ours.
@@ -38,7 +38,7 @@ Inputs = Literal["raw", "white", "amplified"]
 Network = Literal["linear", "relu"]
 AXES = ("inputs", "network", "start")
 RATE = 0.2
-# Components below this share of the largest variance are left as they are.
+# Components below this share of the largest variance are not changed.
 LEAST = 1e-3
 # Of the others, the smallest fifth gets the variance of this component.
 SHARE, LIKE = 5, 10
@@ -63,20 +63,20 @@ def make(
 
     Args:
         key: of the sample and of the networks.
-        inputs: "raw"; "white", every component of the training sample over its standard
-            deviation; or "amplified", the smallest fifth of components as large as the
-            tenth, none smaller than it is.  Components of less than 0.001 stay as they
-            are.
-        network: "linear", or "relu", its first layer √2 times as large.
+        inputs: "raw"; "white", every component of the training sample divided by its
+            standard deviation; or "amplified", the smallest fifth of the components as
+            large as the tenth, none made smaller.  Components below 0.001 are not
+            changed.
+        network: "linear", or "relu", with a first layer √2 times as large.
         m: width of the hidden layer.
-        start: number of the network: accessibility is of several on one sample.
+        start: number of the network; accessibility is over several on one sample.
         n: samples.
         n_test: test samples.
-        source: of the images.
-        data_dir: folder of MNIST's or CIFAR-10's files.
+        source: name of the image dataset.
+        data_dir: folder with the files of MNIST or CIFAR-10.
 
     Raises:
-        ValueError: for a name that is not known, or a size out of range.
+        ValueError: for an unknown name, or a size out of range.
     """
     one_of("inputs", inputs, get_args(Inputs))
     one_of("network", network, get_args(Network))
@@ -99,7 +99,7 @@ def make(
 def _components(
     x: Float[Array, "n d"], inputs: Inputs
 ) -> tuple[Float[Array, "d d"], Float[Array, " d"]]:
-    """Components as rows, large ones first, and the factor of each."""
+    """Components as rows, largest first, and the factor of each."""
     values, vectors = jnp.linalg.eigh(x.T @ x / x.shape[0])
     values, frame = values[::-1], vectors.T[::-1]
     values = values / values[0]
@@ -153,29 +153,29 @@ experiment = presets(
 
 
 def accessibility(ds: xr.Dataset) -> xr.DataArray:
-    """Share of starts and of the time, even in t as epochs are, that a row is told."""
+    """Share of networks and of time, evenly in t, with the correct class of a row."""
     span = float(ds["time"][-1] - ds["time"][0])
     return ds["right"].mean("start", skipna=False).integrate("time") / span
 
 
 def needed(ds: xr.Dataset) -> xr.DataArray:
-    """Components that a row needs, median of the networks that tell its class at all.
+    """Components that a row needs, median over networks that classify it correctly.
 
-    NaN for a row that none tells.
+    NaN for a row without such a network.
     """
     return ds["critical"].median("start")
 
 
 def correlation(one: xr.DataArray, two: xr.DataArray) -> xr.DataArray:
-    """Pearson's, over the rows that both know."""
+    """Pearson's, over the rows with both values."""
     is_known = one.notnull() & two.notnull()
     return xr.corr(one.where(is_known), two.where(is_known), "row")
 
 
 def gain(ds: xr.Dataset, kept: int) -> xr.DataArray:
-    """Accuracy through `kept` components: the best of all times less that of the end.
+    """Accuracy through `kept` components: best over time less that at the end.
 
-    Of the mean of the starts; not below 0.
+    Computed from the mean over networks, and never below 0.
     """
     seen = ds["projected"].sel(first=kept).mean("start", skipna=False)
     return seen.max("time", skipna=False) - seen.isel(time=-1)
@@ -212,7 +212,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Orders agree; few components suffice early; amplified ones ask for stopping."""
+    """Order of images, accuracy through few components, and early stopping."""
     raw = at(ds, "inputs", "raw")
     pair = [accessibility(at(raw, "network", kind)) for kind in ("linear", "relu")]
     text, source = (
@@ -236,7 +236,7 @@ def _of_network(part: xr.Dataset, name: str) -> list[Claim]:
     more = gain(amplified, ALL) - gain(raw, ALL)
     return [
         mean_of(f"{name}, raw: {text}", gain(raw, FEW), (0.05, 1), source),
-        # What is not below 0 by definition has no lower end that says anything.
+        # Never below 0 by definition, so a lower end would say nothing.
         mean_of(f"{name}, white: {text}", gain(white, FEW), (-np.inf, 0.05), source),
         mean_of(linked, need, (-1, -0.8), f"{PAPER}: −0.93; band ours"),
         mean_of(control, need - of_white, (-2, 0), "ours"),

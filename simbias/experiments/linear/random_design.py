@@ -1,12 +1,12 @@
 """Random design: the spectrum of the sample, and the least-squares peak at d = n.
 
-With n samples of d independent N(0, 1) inputs the eigenvalues of XᵀX/n follow the law
-of Marchenko and Pastur.  At d = n it reaches 0, where gradient descent is slowest: the
-smallest eigenvalue of XXᵀ is of the order 1/n.  There the noise is inverted as well,
-and the excess risk of the interpolator of least norm has a peak, falls, and rises to
-that of no model at all.  Ridge regression of the best penalty has no peak.
+For n samples of d independent N(0, 1) inputs, the eigenvalues of XᵀX/n follow the law
+of Marchenko and Pastur.  At d = n this law reaches 0 and gradient descent is slowest:
+the smallest eigenvalue of XXᵀ is of order 1/n.  There the interpolator of least norm
+amplifies the noise most, and its excess risk has a peak.  For larger d the risk falls
+and then rises to that of w = 0.  Ridge regression with the best penalty has no peak.
 
-Nothing is trained here: everything is a property of X, seen at time 0.
+Nothing is trained here: all measures are properties of X, taken at time 0.
 
 Reference: Hastie, Montanari, Rosset & Tibshirani (2022), arXiv:1903.08560; Edelman
 (1988), Eigenvalues and condition numbers of random matrices; Barak (2021), Harvard CS
@@ -46,18 +46,18 @@ from simbias.theory.marchenko_pastur import marchenko_pastur
 from simbias.theory.ridgeless_risk import ridgeless_risk
 
 AXES = ("n", "d")
-# d/n at which the spectrum is looked at.
+# d/n at which the spectrum is shown.
 RATIOS = (0.5, 1.0, 2.0)
 # Samples from which the spectrum is one of a large matrix.
 LARGE = 200
 SIGMA = 0.5
 NOISE = "noise, σ > 0"
 _INPUTS = (4, 8, 16, 24, 32, 38, 40, 42, 48, 80, 100, 200, 400)
-# Penalties over d, 0 first; the best is σ², which is one of them.
+# Penalties over d, 0 first; the best one is σ², which is among them.
 _PENALTIES = (0.0, *(float(s) for s in SIGMA**2 * 4.0 ** np.arange(-4, 5)))
 _SPECTRUM = "Marchenko & Pastur (1967); band ours"
 _RISK = "mean of the inverse Wishart matrix; band ours"
-# Of the range in which a median of so many draws lies.
+# Level of the range in which the median over the seeds lies.
 _LEVEL = 0.99
 
 
@@ -69,13 +69,13 @@ def make(
     width: int = 400,
     sigma: Real = SIGMA,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """A linear teacher of norm 1 on N(0, I), and a linear model that knows nothing.
+    """A linear teacher of norm 1 on N(0, I), and an untrained linear model.
 
     Args:
         key: random key.
         n: samples.
-        d: inputs, a whole number.  It shapes nothing, so that one program serves all.
-        width: of the array that holds them, d at least; the others are 0.
+        d: inputs, a whole number.  No shape depends on it: one program serves all d.
+        width: columns of the array of inputs, d or more; the others are 0.
         sigma: standard deviation of the noise.
 
     Raises:
@@ -150,7 +150,7 @@ def _law_of_risk(part: xr.Dataset) -> xr.DataArray:
 
 
 def _least(ds: xr.Dataset) -> xr.DataArray:
-    """n·λmin(XXᵀ) at d = n, in order: by n and the share of draws below."""
+    """n·λmin(XXᵀ) at d = n, sorted: by n and the share of seeds below."""
     seen = [np.sort(least_eigenvalues(ds.sel(n=n)).values) for n in ds["n"].values]
     share = (np.arange(ds.sizes["seed"]) + 0.5) / ds.sizes["seed"]
     return xr.DataArray(seen, {"n": ds["n"].values, "share": share}, ("n", "share"))
@@ -209,7 +209,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _of_the_least(ds: xr.Dataset, n: int, noisy: Claims) -> list[Claim]:
-    """Medians of what the smallest eigenvalue decides at d = n."""
+    """Medians of the smallest eigenvalue at d = n, and of the risk."""
     seen, part = least_eigenvalues(ds), at(ds, "d", n)
     law = float(least_eigenvalue(np.array([0.5]))[0])
     text = f"n = {n}, d = n: median of n·λmin(XXᵀ), 0.2967 by the law"
@@ -226,13 +226,13 @@ def _of_the_least(ds: xr.Dataset, n: int, noisy: Claims) -> list[Claim]:
 
 
 def _of_risk(ds: xr.Dataset, n: int, noisy: Claims) -> list[Claim]:
-    """Mean risk over its law on either side, where it has a mean and a variance."""
+    """Mean risk over its law on either side, where mean and variance exist."""
     rows, sides = [], {"d < n": [], "d > n": []}
     sigma = float(ds["sigma"])
     for d in map(int, ds["d"].values):
         if abs(d - n) <= 3:
             continue
-        # Without noise there is none for d < n, to divide by.
+        # Without noise the law is 0 for d < n.
         law = sum(ridgeless_risk(n, d, sigma=sigma)) or np.nan
         over = least_norm_risk(ds.sel(d=d)) / law
         sides["d < n" if d < n else "d > n"].append(mean_interval(over))

@@ -1,9 +1,10 @@
 """Tied layers, B = A²: how B moves, and where it follows the law of the lecture.
 
-Under the gradient flow of A, symmetric, Ḃ = −(∇B + 2A∇A + B∇) exactly.  The short law
-−√B∇√B, "dropping 2's", is the same up to a factor of 4 if A commutes with the gradient,
-as from a start with the eigenvectors of the target; from any other start no factor
-makes it so.
+Both layers are one symmetric matrix A.  Its gradient flow gives exactly
+Ḃ = −(∇B + 2A∇A + B∇).  If A commutes with the gradient, this is −4√B∇√B, the short law
+of the lecture, which drops the factor.  A commutes from an initialisation with the
+eigenvectors of the target.  From any other initialisation no factor makes the short law
+exact.
 
 Reference: Arora, Cohen & Hazan (2018), arXiv:1802.06509, of layers that are not tied;
 the tied case is of Barak (2021), Harvard CS 229br, lecture 2, its exact law and the
@@ -52,10 +53,10 @@ def make(
 ) -> tuple[Dataset, AbstractNetwork]:
     """A symmetric target of three modes, and a positive A with A² of size `scale`.
 
-    "commuting": with the eigenvectors of the target.  "random": with others.
+    "commuting": with the eigenvectors of the target.  "random": with random ones.
 
     Raises:
-        ValueError: for a start that is not known, or a number out of range.
+        ValueError: for an unknown `start`, or a number out of range.
     """
     positive("scale", scale)
     one_of("start", start, ("commuting", "random"))
@@ -82,7 +83,7 @@ experiment = presets(
             "velocity_gap": TiedVelocity(),
             "train_loss": TrainLoss(),
         },
-        # Later ∇, a difference of numbers of size 4, is no longer known to 1e-8.
+        # Below this ∇, a difference of numbers of size 4, is not known to 1e-8.
         stop=TrainRiskBelow(1e-13),
     ),
     smoke={"seeds": 3, "times": tuple(round(0.1 * i, 1) for i in range(81))},
@@ -90,7 +91,7 @@ experiment = presets(
 )
 
 
-# That of two layers, on a clock of twice the speed.
+# The law of two layers, in time 2t.
 _LAW = Law(
     lambda part: law_of_strengths(part, part["strengths"].isel(time=0), 2, clock=2.0),
     colour="black",
@@ -119,7 +120,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Where it ends; from a start that does not commute: no short law, and an order."""
+    """The end; from a random initialisation no short law, but an order of modes."""
     end = np.sqrt(2 * ds["train_loss"].isel(time=-1))
     part = at(ds, "start", "random")
     worst = part["velocity_gap"].sel(law="slide").max("time")

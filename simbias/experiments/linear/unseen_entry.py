@@ -1,15 +1,15 @@
 """The unobserved entry grows without bound: no norm explains the completion.
 
-Of a 2 × 2 matrix w₁₂ = w₂₁ = 1 and w₂₂ = 0 are seen.  Deep factors that begin balanced
-with det > 0 keep det > 0, so that w₁₁w₂₂ > w₁₂w₂₁: as w₂₂ goes to 0, w₁₁ goes to ±∞,
-and with it every norm.  What falls is the rank, to 1.  From det < 0 nothing of the kind
-happens: the control.
+Of a 2 × 2 matrix w₁₂ = w₂₁ = 1 and w₂₂ = 0 are observed.  Balanced factors that begin
+with det > 0 keep det > 0, so w₁₁w₂₂ > w₁₂w₂₁.  As w₂₂ goes to 0, w₁₁ goes to ±∞, and so
+does every norm.  The effective rank falls to 1.  Control: from det < 0 this does not
+happen.
 
-In float64 two factors lose the sign of the determinant: their smaller singular value
-falls exponentially in ∫ w₂₂, below what the larger is known to, and then changes its
+In float64 two factors lose the sign of the determinant.  Their smaller singular value
+falls exponentially in ∫ w₂₂, below the error of the larger one, and then changes its
 sign.  The flow is therefore integrated in the logarithms of the singular values and the
-angles of their vectors, where det > 0 by construction; the factors are run beside it,
-and no claim of det > 0 is about them.
+angles of their vectors, where det > 0 by construction.  The factors are trained as
+well, for comparison.
 
 Reference: Razin & Cohen (2020), arXiv:2005.06398; starts and times are ours.
 """
@@ -68,19 +68,19 @@ def make(
     form: Form = "singular values",
     scale: Real = 0.1,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """The three entries, and a start, the same matrix in either form.
+    """The three entries, and an initial matrix, the same in either form.
 
     σ₁ = scale, σ₂ from 0.2 to 0.8 of it, uniform; angles uniform; layers balanced.
 
     Args:
-        key: of the start.
-        det: sign of the determinant at the start.
-        depth: factors: 2, 3 or 4.
-        form: whether singular values or the factors are trained.
-        scale: largest singular value at the start.
+        key: of the initial matrix.
+        det: sign of the initial determinant.
+        depth: number of factors: 2, 3 or 4.
+        form: whether singular values or factors are trained.
+        scale: largest initial singular value.
 
     Raises:
-        ValueError: for a name that is not known, or a number out of range.
+        ValueError: for an unknown name, or a number out of range.
     """
     one_of("det", det, get_args(Det))
     one_of("form", form, get_args(Form))
@@ -124,7 +124,7 @@ experiment = presets(
             "orientation": DeterminantSign(),
             "log_determinant": LogDeterminant(),
         },
-        # At rest on a zero of the loss a step would only be of rounding.
+        # At a zero of the loss a step would only be rounding.
         stop=TrainRiskBelow(1e-22),
     ),
     smoke={
@@ -145,12 +145,12 @@ CASES = {
     "det > 0, factors": ("positive", "factors"),
     "det < 0": ("negative", "singular values"),
 }
-# Losses at which the bound is drawn.
+# Losses at which the bound is shown.
 LOSSES = xr.Dataset(coords={"loss": np.geomspace(1e-6, 0.1, 100)})["loss"]
 
 
 def _cases(ds: xr.Dataset) -> xr.Dataset:
-    """Signs and forms that are shown, along `case`."""
+    """Signs and forms of the figure, along `case`."""
     parts = [at(at(ds, "det", det), "form", form) for det, form in CASES.values()]
     names = xr.DataArray(list(CASES), dims="case")
     seen = [
@@ -185,7 +185,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Without bound and of rank 1 from det > 0; at rest, of rank 2, from det < 0."""
+    """From det > 0 unbounded and of rank 1, from det < 0 converged and of rank 2."""
     rows = []
     for depth in ds["depth"].values.tolist():
         part, name = ds.sel(depth=depth), f"N = {depth}"

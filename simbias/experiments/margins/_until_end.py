@@ -1,8 +1,8 @@
-"""The clock of a member, which stands still after its end."""
+"""Times of the records of a network, constant after the end of its training."""
 
 import xarray as xr
 
 
 def until_end(ds: xr.Dataset) -> xr.DataArray:
-    """Times at which records are drawn; after the end of a member they only repeat."""
+    """Times for figures; after the end of its training a network's records repeat."""
     return ds["time"].where(ds["time"] < ds["end_time"], ds["end_time"])

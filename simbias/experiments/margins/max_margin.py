@@ -1,16 +1,17 @@
 """Maximum margin and its failure: leaky ReLU networks that end as linear classifiers.
 
-On linearly separable data that are symmetric, (x, y) ↦ (−x, −y), networks of any width
-end as two neurons ±w*, the linear classifier of largest margin, and no network of the
-same norm has a larger one.  They do not start there: near zero the flow on such data is
-linear, and all neurons turn to ±μ, μ the mean of yx.  With two far points as hints the
-same flow ends at a linear classifier although other networks have a margin several
-times as large ("hinted"); with the hints brought near it finds them ("unhinted").  Both
-are statements about small starts: one neuron that has not turned to the hints in time
-is enough to leave.
+On linearly separable data with the symmetry (x, y) ↦ (−x, −y), networks of any width
+end as two neurons ±w*, the linear classifier of largest margin.  No network of the same
+norm has a larger margin.  This is not the direction of the start: near zero the flow on
+such data is linear, and all neurons turn to ±μ, where μ is the mean of yx.
 
-The flow is θ' = −∇ ln L: the path of the gradient flow on a clock on which margins grow
-exponentially.  A member ends when its smallest margin is 200.
+Two far points can act as hints ("hinted").  Then the flow ends at a linear classifier,
+although other networks have a margin several times as large.  With the hints close by
+("unhinted") it finds such a network.  Both results need a small initialisation: a
+single neuron that does not turn to the hints in time changes the end.
+
+The flow is θ' = −∇ ln L: the path of the gradient flow in another time, in which
+margins grow exponentially.  Training ends when the smallest margin is 200.
 
 Reference: Lyu, Li, Wang & Arora (2021), arXiv:2110.13905; the samples are ours.
 """
@@ -54,7 +55,7 @@ DERIVED = "derived: near zero the flow on symmetric data is linear"
 LEAST_TIME = 150.0
 SLOPE = 0.1
 Points = Literal["symmetric", "hinted", "unhinted"]
-# Of what the flow computes: forty times its `rtol`, see docs/exact_flow.md.
+# Tolerance of results of the flow: forty times its `rtol`, see docs/exact_flow.md.
 TOLERANCE = 4e-4
 _HINTS = {"hinted": 20.0, "unhinted": 1.0}
 
@@ -72,7 +73,7 @@ def make(
 
     Args:
         key: of the symmetric points and of the network; hinted points are fixed.
-        points: symmetric ones, or others with hints far out or brought near.
+        points: symmetric points, or other points with hints far away or close by.
         n: samples to train on.
         d: entries of an input.
         m: width: neurons of a hidden layer.
@@ -119,7 +120,7 @@ def normalised_margin(ds: xr.Dataset) -> xr.DataArray:
 
 
 def against_theory(ds: xr.Dataset) -> xr.Dataset:
-    """Members on symmetric data beside the quadratic program, over grid and seeds.
+    """Networks on symmetric data compared with the quadratic program.
 
     `ratio`: normalised margin over the largest of any network, (1 + α)γ*/4: that of two
     neurons ±w* of equal norm with outputs of opposite sign, γ* the linear margin.
@@ -227,7 +228,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _before_it_moves(ds: xr.Dataset) -> xr.Dataset:
-    """The last record of each member at which its loss has lost less than 1 %."""
+    """The last record of each network at which its loss has fallen by less than 1 %."""
     loss = ds["log_loss"]
     lost = 1 - xr.ufuncs.exp(loss - loss.isel(time=0))
     return ds.isel(time=((lost >= 0.01).argmax("time") - 1).clip(min=0))

@@ -1,12 +1,13 @@
 """Orthogonally separable data: one max-margin neuron per class.
 
-Inputs of one class meet at acute angles, those of two classes at right angles or wider.
-From a small balanced start every ReLU neuron with a > 0 ends along u₊, the largest
-margin direction of the positive samples alone, every one with a < 0 along u₋ of the
-negative ones, or is dead from the start: the function is that of two neurons.
+Inputs of one class have acute angles; inputs of two classes have right or obtuse ones.
+From a small balanced initialisation every ReLU neuron with a > 0 ends along u₊, the
+max-margin direction of the positive samples alone, or is dead from the start.  Every
+neuron with a < 0 ends along u₋, that of the negative samples, or is dead.  So the
+function is that of two neurons.
 
-The flow is θ' = −∇ ln L: the path of the gradient flow on a clock on which margins grow
-exponentially.  A member ends when its smallest margin is 3000.
+The flow is θ' = −∇ ln L: the path of the gradient flow in another time, in which
+margins grow exponentially.  Training ends when the smallest margin is 3000.
 
 Reference: Phuong & Lampert (2021), The inductive bias of ReLU networks on orthogonally
 separable data, ICLR, theorem 1; the sample is ours.
@@ -36,7 +37,7 @@ from simbias.theory.max_margin import max_margin
 PAPER = "Phuong & Lampert (2021), ICLR, theorem 1"
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 40.0
-# Of what the flow computes: forty times its `rtol`, see docs/exact_flow.md.
+# Tolerance of results of the flow: forty times its `rtol`, see docs/exact_flow.md.
 TOLERANCE = 4e-4
 _GROUPS = {"positive": 1.0, "negative": -1.0}
 
@@ -90,7 +91,7 @@ experiment = presets(
 
 
 def angles(ds: xr.Dataset) -> xr.DataArray:
-    """Angle of Σ aⱼwⱼ over each sign of a with u₊ and u₋, from the oracle (rad)."""
+    """Angle of Σ aⱼwⱼ over each sign of a with u₊ and u₋, from `max_margin` (rad)."""
     axes = [str(k) for k in ds["status"].dims]
     sums = (
         ds["group_sums"].sel(group=[*_GROUPS]).transpose(*axes, ..., "group", "input")
@@ -141,7 +142,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Two directions, those of the oracle."""
+    """Two directions, u₊ and u₋."""
     last = ds.isel(time=-1)
     off = "angle with u₊ or u₋ of the QP, largest (rad)"
     inside = "99 % of the mass within this angle of its group (rad)"
