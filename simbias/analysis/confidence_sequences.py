@@ -95,7 +95,7 @@ def mean_sequence(
     values: ArrayLike,
     *,
     level: float = 0.95,
-    within: tuple[float, float] | None = None,
+    within: tuple[float | int, float | int] | None = None,
 ) -> Estimate:
     """Mean of the seeds, in the order of the seeds.
 
@@ -145,7 +145,7 @@ def mean_sequence(
 
 
 def _betting(
-    seen: Float[np.ndarray, " n"], level: float, within: tuple[float, float]
+    seen: Float[np.ndarray, " n"], level: float, within: tuple[float | int, float | int]
 ) -> Estimate:
     """The hedged capital process, with bets from the values before."""
     low, high = within

@@ -315,6 +315,7 @@ def test_a_run_whose_files_are_not_named_makes_no_folder(tmp_path, capsys):
         (["check", "--out", ""], "address of a run must not be empty"),
         (["check", "--json", "."], "`--json`: . is a folder"),
         (["check", "--json", "/proc/none.json"], "/proc/.none.json.tried"),
+        (["check", "--decide", "--budget", "20"], "`--budget` must be a time"),
         (["list", "threshold"], "Unrecognized"),
         (["figure"], "Missing from simbias figure"),
         (["figure", "nowhere"], "is not a simbias run"),

@@ -148,6 +148,29 @@ def test_a_file_is_run_shared_resumed_drawn_and_checked(mine, tmp_path, capsys):
     np.testing.assert_allclose(data.y, 2 * data.x)
 
 
+def test_check_adds_seeds_until_claims_are_decided(mine, tmp_path, capsys):
+    claim = 'mean_of("slope", ds["learnt"].isel(slope=0, time=-1), (0.88, 2), "mine")'
+    mine.write_text(
+        TEXT.replace("value_of\n", "mean_of, value_of\n").replace(
+            '"mine")]', f'"mine"),\n            {claim}]'
+        )
+    )
+    words = ("check", mine, "--decide", "--json", tmp_path / "claims.json", "--out")
+    assert command(*words, tmp_path / "runs", "--budget", "1m") == 0
+    told = capsys.readouterr().out
+    (document,) = json.loads((tmp_path / "claims.json").read_text())
+    exact, mean = document["claims"]
+    assert (exact["seeds"], exact["seeds_needed"]) == (20, None)
+    assert mean["verdict"] == "supported"
+    assert mean["method"].startswith("confidence sequence")
+    assert f"; {mean['seeds']} seeds (expected" in told
+    # The folder is a run of so many seeds, some of which nobody asked for.
+    ds = open_result(tmp_path / "runs" / "mine")
+    assert ds.sizes["seed"] == mean["seeds"] > 20
+    assert is_finished(ds.isel(slope=0)).all()
+    assert not is_finished(ds.isel(slope=1)).all()
+
+
 @pytest.mark.process
 def test_a_run_whose_fields_had_other_names_is_gone_on_with(begun, mine):
     def as_earlier(attributes):
