@@ -1,4 +1,4 @@
-"""What is claimed of the matrix: what theory says of single cells."""
+"""Claims about the matrix: what theory predicts for single entries."""
 
 import numpy as np
 import xarray as xr
@@ -27,14 +27,14 @@ _OF_CELLS = (
 
 
 def foretold(ds: xr.Dataset, bias: str) -> xr.DataArray:
-    """Whether the first kernel's rates have the order of the parts: ρ, per member."""
+    """ρ between the first kernel's rates and the order of the parts, per network."""
     part = ds.sel(bias=bias, drop=True)
     time = first_passage(part["learned"], LEVELS[bias])
     return foretold_order(part["rates"].isel(time=0), time, "part")
 
 
 def statements(ds: xr.Dataset) -> list[Claim]:
-    """Those whose cells the result has."""
+    """The claims about entries that the result has."""
     found, out = member_effects(ds, ROWS, "bias", "setting")["scalar"], []
     for bias, setting, optimiser, band, source in _OF_CELLS:
         values = _cell(found, bias, setting, optimiser)
@@ -61,7 +61,7 @@ def statements(ds: xr.Dataset) -> list[Claim]:
 
 
 def _cell(found: xr.DataArray, *at: str) -> np.ndarray | None:
-    """The scalars of a bias, setting and optimiser; None where the result lacks it."""
+    """The scalars of a bias, setting and optimiser; None if the result lacks them."""
     place = dict(zip(AXES, at, strict=True))
     if any(value not in found[k].values for k, value in place.items()):
         return None

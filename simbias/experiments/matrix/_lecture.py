@@ -1,4 +1,4 @@
-"""What the lecture page says of every bias: the columns that no run changes.
+"""What the lecture page says about every bias: columns that no run changes.
 
 Source: project page "Quantifying modern inductive biases for deep learning" (CS826),
 table of simplicity biases and list of spaces; the last four rows, and the space of
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Said(NamedTuple):
-    """Of one bias: what it needs, how it is known, and where it lives."""
+    """For one bias: its assumptions, its evidence and its space."""
 
     data: str = ""
     architecture: str = ""

@@ -1,7 +1,7 @@
-"""One number of a bias for every member, from the history of what was recorded.
+"""One number of a bias for every network, from the records of its training.
 
-All functions take the part of a result that belongs to the bias, over any axes, and
-keep those; `staged` ones keep `time`, too.
+Each function takes the part of a result that belongs to the bias, over any axes, and
+keeps the axes; functions with `staged` in the name also keep `time`.
 """
 
 import numpy as np
@@ -15,14 +15,14 @@ from simbias.analysis.slope_along import slope_along
 from simbias.datasets.biases.circle_waves import FREQUENCIES
 from simbias.datasets.biases.component_sum import VARIANCES
 
-# Gap of the separations of a sample and of its clone at which the clone is left.
+# Gap between the separations of sample and clone at which a network departs from it.
 LEFT = 0.05
 # The level of `learned` that counts as learned, of the rows whose task has parts.
 LEVELS = {"spectral": 0.9, "principal": 0.5}
 
 
 def spectral(part: xr.Dataset) -> xr.DataArray:
-    """Spearman's ρ of frequency and time; those never reached are last, together."""
+    """Spearman's ρ of frequency and time; waves never reached tie for last."""
     waves = part["learned"].isel(part=slice(len(FREQUENCIES)))
     time = first_passage(waves, LEVELS["spectral"])
     return rank_correlation(time.fillna(np.inf), "part")
@@ -36,7 +36,7 @@ def principal(part: xr.Dataset) -> xr.DataArray:
 
 
 def in_order(parts: int) -> Values:
-    """−ρ of the number of a part, of the first `parts`, and what is learned of it."""
+    """−ρ between the index of a part and its share learned, for the first `parts`."""
     learned = lambda part: part["learned"].isel(part=slice(parts))
     return lambda part: -rank_correlation(learned(part), "part")
 
@@ -48,14 +48,14 @@ def reached(count: int, level: float) -> Values:
 
 
 def low_dim(part: xr.Dataset) -> xr.DataArray:
-    """Accuracy outside exchanged less inside exchanged; nothing of f = 0."""
+    """Accuracy with P⊥x exchanged minus that with Px exchanged; NaN at time 0."""
     right = part["projected"].sel(score="accuracy", drop=True)
     gap = right.sel(mixed="outside", drop=True) - right.sel(mixed="inside", drop=True)
     return gap.where(part["time"] > 0)
 
 
 def distributional(part: xr.Dataset) -> xr.DataArray:
-    """Sign of τ₂ − τ₁; a clone that is never left is left last.  NaN for neither."""
+    """Sign of τ₂ − τ₁, the times of departure; never is last, NaN if both are never."""
     first, second = (first_passage(gap, LEFT) for gap in _gaps(part))
     # Never is after all times, and one never is no later than another.
     order = xr.ufuncs.sign(second.fillna(1e9) - first.fillna(1e9))
@@ -63,7 +63,7 @@ def distributional(part: xr.Dataset) -> xr.DataArray:
 
 
 def distributional_staged(part: xr.Dataset) -> xr.DataArray:
-    """Gap to the clone of means less the gap to that of covariances."""
+    """Gap to the clone of means minus the gap to the clone of covariances."""
     first, second = _gaps(part)
     return (first - second).where(part["time"] > 0)
 
@@ -92,30 +92,30 @@ def embeddings(part: xr.Dataset) -> xr.DataArray:
 
 
 def sensitivity(part: xr.Dataset) -> xr.DataArray:
-    """½ − S; f = 0 is no function of the strings."""
+    """½ − S; NaN at time 0, where f = 0."""
     return (0.5 - part["sensitivity"]).where(part["time"] > 0)
 
 
 def alignment(part: xr.Dataset) -> xr.DataArray:
-    """What has been gained since the start."""
+    """Increase since the start of training."""
     return part["alignment"] - part["alignment"].isel(time=0, drop=True)
 
 
 def randomised(part: xr.Dataset) -> xr.DataArray:
-    """(AUC − AUC_S)/(AUC − ½), where AUC is above ½ by a tenth at least."""
+    """(AUC − AUC_S)/(AUC − ½); NaN unless AUC > 0.6."""
     whole, simple = (part["auc"].isel(randomised=i, drop=True) for i in range(2))
     above = whole - 0.5
     return (whole - simple) / above.where(above > 0.1)
 
 
 def information_staged(part: xr.Dataset) -> xr.DataArray:
-    """μ/I, where I is above 0.02 bit."""
+    """μ/I; NaN unless I > 0.02 bit."""
     known, explained = _bits(part, "network"), _bits(part, "explained")
     return explained / known.where(known > 0.02)
 
 
 def information(part: xr.Dataset) -> xr.DataArray:
-    """At the first record with half of the largest I."""
+    """μ/I at the first record where I is at least half of its largest value."""
     known = _bits(part, "network")
     is_half = known >= known.max("time") / 2
     return information_staged(part).isel(time=is_half.argmax("time")).drop_vars("time")
@@ -132,19 +132,19 @@ def _bits(part: xr.Dataset, quantity: str) -> xr.DataArray:
 
 
 def classified(share: float) -> Values:
-    """That share of the test rows at the end."""
+    """The test accuracy at the end is at least `share`."""
     right = {"score": "accuracy", "mixed": "nothing"}
     test = lambda part: part["projected"].sel(right, drop=True)
     return lambda part: test(part).isel(time=-1, drop=True) >= share
 
 
 def fitted(share: float | int) -> Values:
-    """That share of the training rows at the end."""
+    """The train accuracy at the end is at least `share`."""
     return lambda part: part["train_accuracy"].isel(time=-1, drop=True) >= share
 
 
 def half_fitted(part: xr.Dataset) -> xr.DataArray:
-    """The loss falls to half of what it was."""
+    """The loss falls to half of its initial value."""
     share = part["loss"] / part["loss"].isel(time=0, drop=True)
     return share.min("time") <= FALL["early"]
 

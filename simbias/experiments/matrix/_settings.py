@@ -1,4 +1,4 @@
-"""The settings of the matrix: inputs, activation, shape and start, by name."""
+"""The settings of the matrix: inputs, activation, shape, initialisation, by name."""
 
 import itertools
 from typing import NamedTuple
@@ -55,8 +55,8 @@ def parsed(setting: str) -> Setting:
     """The levels that a text such as "uniform relu wide rich" names.
 
     Raises:
-        ValueError: naming the factor, for a level that there is not, or another number
-            of words.
+        ValueError: for an unknown level (the message names its factor), or if there are
+            not four words.
     """
     words = setting.split()
     if len(words) != len(_FACTORS):

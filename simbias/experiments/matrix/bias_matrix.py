@@ -1,15 +1,20 @@
 """Bias matrix: eleven simplicity biases by data, network and optimiser.
 
-Each bias has a task of its own, to which the factors apply: the law of the inputs, the
-activation, the shape, the start, and the optimiser.  Of each there is one number per
-member, turned so that 0 is no bias, and a rule that was written before the matrix was
-run: observed if the interval of the mean lies at the least number that counts or above,
-reversed if at minus it or below, absent if between the two, open if it is too wide;
-undefined where a bias makes no sense or the task is not learned.
+Each bias has its own task.  The factors apply to every task: the law of the inputs, the
+activation, the shape, the initialisation and the optimiser.  Each bias is measured by
+one number for each network; 0 means no bias.  The rule was written before the matrix
+was run.  With c the smallest value that counts, a bias is
+
+    observed if the interval of the mean is at c or above,
+    reversed if it is at −c or below,
+    absent if it lies between −c and c,
+    open if none of these,
+    undefined if the bias makes no sense there or the task is not learned.
 
 `table(ds)` is the matrix with its intervals, stages and the columns of the lecture
-page; `together`, `broken` and `foretold_table` of it say which biases travel together,
-which break under another optimiser, and whether the first tangent kernel has the order.
+page.  From it, `together` computes which biases appear together and `broken` which
+disappear under another optimiser.  `foretold_table(ds)` says whether the first tangent
+kernel predicts the order.
 
 Reference: project page "Quantifying modern inductive biases for deep learning", CS826;
 scalars and rule are ours.
@@ -92,13 +97,13 @@ def make(
 
     Args:
         key: random key.
-        bias: whose task.
+        bias: bias that the task belongs to.
         setting: inputs ("uniform", "steps", "heavy", "clusters"), activation ("relu",
-            "tanh", "linear"), shape ("wide", "deep", "equal") and start ("rich",
-            "lazy"), in this order, as "uniform relu wide rich".
+            "tanh", "linear"), shape ("wide", "deep", "equal") and initialisation
+            ("rich", "lazy"), in this order, such as "uniform relu wide rich".
 
     Raises:
-        ValueError: for a level that there is not.
+        ValueError: for an unknown level.
     """
     key_data, key_network = jax.random.split(key)
     level = parsed(setting)
@@ -155,7 +160,7 @@ experiment = presets(
 
 
 def table(ds: xr.Dataset) -> xr.Dataset:
-    """The matrix of a result: see `effect_matrix`; with the columns of the page.
+    """The matrix of a result, see `effect_matrix`, with the columns of the page.
 
     table(ds).to_dataframe().to_csv("bias_matrix.csv")
     """
@@ -166,17 +171,17 @@ def table(ds: xr.Dataset) -> xr.Dataset:
 
 
 def together(table: xr.Dataset) -> xr.Dataset:
-    """Which biases go together: `row_correlations` over settings, and optimisers."""
+    """Which biases appear together: `row_correlations` over settings and optimisers."""
     return row_correlations(table["value"], "bias", "setting")
 
 
 def broken(table: xr.Dataset) -> list[tuple[str, ...]]:
-    """Bias, setting, optimiser and verdict: observed under GD, and not under that."""
+    """Bias, setting, optimiser and verdict: observed under GD but not there."""
     return lost_verdicts(table["verdict"].transpose(*AXES), "flow.optimiser", "gd")
 
 
 def foretold_table(ds: xr.Dataset) -> xr.Dataset:
-    """Mean of `foretold` and its interval, over bias, setting and optimiser."""
+    """Mean of `foretold` and its interval, for each bias, setting and optimiser."""
     names = [k for k in ds["bias"].values if k in LEVELS]
     of = lambda name: effect_table(foretold(ds, name), least=1, low=-1, high=1)
     index = xr.DataArray(names, dims="bias", name="bias")
@@ -203,15 +208,15 @@ def _heading(setting: str) -> str:
 
 
 def figure(ds: xr.Dataset) -> Figure:
-    """The matrix at a glance.
+    """The matrix as coloured squares.
 
-    The letter is the first of the stages at which the bias is observed, whichever stage
-    the verdict is about.
+    The letter is the first stage at which the bias is observed; the verdict may be
+    about another stage.
     """
     found = table(ds).transpose(*AXES)
     return verdict_squares(found, ROWS, names=_NAMES, heading=_heading)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """What theory says of single cells."""
+    """What theory predicts for single entries."""
     return statements(with_axes(ds, AXES))

@@ -1,4 +1,4 @@
-"""How far a network is from the exact early limit of its neurons."""
+"""Distance of a network from the exact early limit of its neurons."""
 
 import numpy as np
 
@@ -16,10 +16,10 @@ def distances(
     late: np.ndarray,
     time: float,
 ) -> tuple[float, ...]:
-    """The four errors of one member; rows (w, a) of its neurons at 0, T₁ and T₂.
+    """The four errors of one network; rows (w, a) of its neurons at 0, T₁ and T₂.
 
     Args:
-        limit: of the rows at time 0.
+        limit: early limit of the rows at time 0.
         start: weights at time 0.
         early: weights at T₁.
         late: weights at T₂.

@@ -1,4 +1,4 @@
-"""Four neurons that are put in the place of their groups, and left to themselves."""
+"""Four neurons that replace their groups and are then trained on their own."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -21,20 +21,20 @@ def on_their_own(
     flow: AbstractFlow,
     times: Float[np.ndarray, " t"],
 ) -> Float[np.ndarray, " t"]:
-    """A bound on rms(f − f₄)/rms(f) on the sample, f₄ left to itself at the first time.
+    """A bound on rms(f − f₄)/rms(f) on the data, f₄ trained alone from the first time.
 
-    There every one of the four heaviest groups becomes one balanced neuron with the sum
-    of the group, and these follow the same flow.  Of f it is known what it is of the
-    groups at every time, g, and how far it is from that, δ = rms(f − g)/rms(f):
+    At the first time each of the four heaviest groups becomes one balanced neuron with
+    the sum of the group.  The four neurons follow the same flow.  Let g be the function
+    of the groups of f at each time, and δ = rms(f − g)/rms(f):
 
         rms(f − f₄)/rms(f) ≤ δ + (1 + δ) rms(g − f₄)/rms(g)
 
     Args:
         groups: s_g of `DirectionGroups`, at all times.
-        regrouped: δ, of `EmbeddingDistance`.
-        data: the sample.
-        flow: of the wide network.
-        times: of the rows; the first is that of the replacement.
+        regrouped: δ, from `EmbeddingDistance`.
+        data: the dataset.
+        flow: flow of the wide network.
+        times: times of the rows; the neurons are replaced at the first.
     """
     kept = np.argsort(-np.linalg.norm(groups[0], axis=1))[:_COUNT]
     size = np.sqrt(np.linalg.norm(groups[0][kept], axis=1))

@@ -1,4 +1,4 @@
-"""The sample of `condensation`, and when its two phases end."""
+"""The datasets of `condensation`, and the ends of its two phases."""
 
 import dataclasses
 import functools
@@ -12,7 +12,7 @@ from simbias.datasets import xor_clusters
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.theory.extremal_vectors import extremal_vectors
 
-# The scale at which the second phase is looked at.
+# The scale at which the second phase is observed.
 EPSILON = 0.3
 Extremum = Literal["cell", "kink", "generic"]
 # Seed of the sample whose largest |G| lies inside a cell, or on a hyperplane; of the
@@ -23,10 +23,10 @@ DIRECTIONS: dict[str, int] = {"cell": 2, "kink": 2, "generic": 1}
 
 
 def sample(extremum: Extremum) -> Dataset:
-    """16 points in four loose clusters at 60°, the same for every member.
+    """16 points in four loose clusters at 60°, the same for every network.
 
-    Opposite clusters are mirror images, so that G(−w) and G(w) are equal; not those of
-    the generic sample, whose clusters have noise of their own.
+    Opposite clusters are mirror images, so G(−w) = G(w).  In the generic dataset they
+    are not: each cluster has its own noise.
     """
     key = jax.random.key(_SAMPLES[extremum])
     draw = functools.partial(xor_clusters, key, angle=np.pi / 3, sigma=0.3, clip=0.6)

@@ -1,29 +1,32 @@
-"""Condensation: how precisely neurons follow their early limit, against the scale r.
+"""Condensation: distance of neurons from their early limit, against the scale r.
 
-A balanced network σθ₀ with σ = r^(1+κ) is looked at at T₁ = (1/λ) ln(r/σ), when its
-fastest neurons have grown to the scale r.  Those of the prominent set P, which the
-landscape G leads to its largest |G| = λ, are then at r u*ⱼ, and all others at o(r); so
-the network has few directions, whatever its width.  From the scale r to a constant
-scale ε the clusters stay together.
+A network with balanced initialisation σθ₀, σ = r^(1+κ), is observed at
+T₁ = (1/λ) ln(r/σ).  Its fastest neurons then have the scale r.  While outputs are
+small, every neuron turns to an extremum of the landscape G and grows at the rate |G|
+there; λ is the largest rate.  By the theorem the neurons of this rate, the prominent
+set P, are within o(r) of r u*ⱼ, and all others have the size o(r).  So the network has
+few directions, whatever its width.  From the scale r to a constant scale ε the clusters
+stay together.
 
-`theory.early_limit` gives λ, P and u* of every member exactly, so that o(r) is a
-number: here the exponents of both errors in r are fitted.  With λ₂ the rate of the
-fastest of the others, counting the parts that the theorem leaves out gives
+`theory.early_limit` computes λ, P and u* of every network exactly.  So the errors are
+numbers, and their exponents in r are fitted.  λ₂ is the rate of the fastest of the
+other neurons.  From the terms that the theorem neglects we derive
 
     |u − r u*|/r ~ r^min(κ, 2) in P,   |u|/r ~ r^{κ(1 − λ₂/λ)} elsewhere
 
-if the extremum of G lies inside a cell.  Where it lies on a hyperplane of the data,
-neurons slide onto it in finite time and then grow exactly like e^{λt}: only the
-interaction of the neurons is left, and the first exponent is 2 for every κ.
+if the extremum of G lies inside a cell of the hyperplanes w·xᵢ = 0.  If it lies on a
+hyperplane, neurons reach this hyperplane in finite time, slide on it and grow exactly
+like e^{λt}.  Only the interaction of the neurons is left, and the first exponent is 2
+for every κ.
 
-Two of the samples have mirror classes, so that their largest |G| is taken at two
-opposite directions, exactly; the third, "generic", has it at one.
+In two of the three datasets the classes are mirror images, so the largest |G| is taken
+at two opposite directions.  In the third, "generic", it is taken at one.
 
-A seed is a start θ₀, the same for all r, κ and m.
+A seed is an initialisation θ₀, the same for all r, κ and m.
 
-Reference: Tsoy & Konstantinov (2024), arXiv:2405.17299, theorems of the first phase;
-the exponents are ours, and so are their bands, ±0.05: over the r of "quick" that is a
-factor of 1.2 in an error.
+Reference: Tsoy & Konstantinov (2024), arXiv:2405.17299, theorems of the first phase.
+The exponents and their bands are ours.  A band is ±0.05; over the r of "quick" this is
+a factor of 1.2 in an error.
 """
 
 import dataclasses
@@ -86,12 +89,12 @@ def make(
     """The fixed sample, and a balanced network of scale r^(1 + κ).
 
     Args:
-        key: of the network.
-        r: scale at which the network is looked at.
-        kappa: κ: it starts at the scale r^(1 + κ).
+        key: random key of the network.
+        r: scale at which the network is observed.
+        kappa: κ; the initialisation scale is r^(1 + κ).
         m: width: neurons of a hidden layer.
-        extremum: whether the extremum of G lies inside a cell or on a hyperplane, both
-            with its mirror image, or inside a cell and is the only one.
+        extremum: where the largest |G| lies: inside a cell ("cell") or on a hyperplane
+            ("kink"), both with a mirror image, or inside a cell and alone ("generic").
     """
     scale = jnp.asarray(r, jnp.float64) ** (1 + jnp.asarray(kappa, jnp.float64))
     return sample(extremum), balanced(key, m=m, d=2, scale=scale)
@@ -140,8 +143,8 @@ _sizes = presets(
 def experiment(preset: str = "quick", **changes: Any) -> Experiment:
     """The experiment; keywords replace values of its cell, or its fields.
 
-    The times are the ends of both phases of every cell of the grid.  Claims about cells
-    that are added afterwards are inconclusive.
+    The times are the ends of both phases, for every cell of the grid.  Claims about
+    cells that are added later are inconclusive.
     """
     whole = _sizes(preset, **changes)
     if "times" in changes:
@@ -192,7 +195,7 @@ def _limit(extremum: Extremum, start: np.ndarray) -> EarlyLimit:
 
 
 def expected(extremum: Extremum, kappa: float) -> dict[str, float]:
-    """Exponents of the terms left out by the theorem; none for a spread of 0."""
+    """Exponents of the terms that the theorem neglects; none for a spread of 0."""
     largest, second = rates(extremum)
     slow = 1 - second / largest
     laws = {

@@ -1,11 +1,13 @@
 """Wide networks on XOR-like clusters become networks of four neurons.
 
-4096 ReLU neurons from a small unbalanced start gather in four directions and stay
-there: a pair for each class, orthogonal to the clusters of the other class.  From then
-on the network is, as a function, one with four neurons, whatever its width.
+ReLU neurons from a small unbalanced initialisation gather in four directions and stay
+there: two directions for each class, orthogonal to the clusters of the other class.
+From then on the network computes the function of a network with four neurons, whatever
+its width.
 
-The published code is gradient descent at rate 2⁻⁴ for 8192 epochs (here
-`published_descent`), which is time 512; the default is the gradient flow.
+The published code has 4096 neurons and runs gradient descent with learning rate 2⁻⁴ for
+8192 epochs (here `published_descent`), which is time 512.  The default here is the
+gradient flow.
 
 Reference: Tsoy & Konstantinov (2024), arXiv:2405.17299, figure 2 and section 5.
 """
@@ -73,12 +75,12 @@ def make(
 
     Args:
         key: random key.
-        angle: between the two lines, in radians.
+        angle: angle between the two lines, in radians.
         m: width: neurons of a hidden layer.
         n: samples to train on.
         sigma: standard deviation of a cluster.
         clip: largest |z| of a cluster.
-        scale: factor of torch's default start.
+        scale: factor on torch's default initialisation.
     """
     key_data, key_network = jax.random.split(key)
     data = xor_clusters(key_data, n=n, angle=angle, sigma=sigma, clip=clip)
@@ -111,7 +113,7 @@ experiment = presets(
 
 
 def figure(ds: xr.Dataset) -> Figure:
-    """Neurons at the end by angle, and the way to four neurons, per angle α."""
+    """Neurons at the end by direction, and three distances over time, for each α."""
     with style():
         columns = ds.sizes["angle"]
         whole = blank(4.2 * columns, 5.6)
@@ -127,7 +129,7 @@ def figure(ds: xr.Dataset) -> Figure:
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Four directions, equal shares, and a function of four neurons to the end."""
+    """Four directions, equal shares, and the function of four neurons to the end."""
     out = []
     for i in range(ds.sizes["angle"]):
         cell = ds.isel(angle=i)

@@ -1,13 +1,14 @@
 """Four neurons on XOR-like clusters: fitted one after another, equal in the end.
 
-One neuron per cluster, on its axis, with scales that differ by a factor 1000.  All grow
-as e^{λt}, each from its own scale, whatever has been fitted before, so that they reach
-the size at which their cluster is fitted one after another, ln(σ/σ')/λ apart; late in
-training all four scales become equal while every neuron stays on its axis.
+There is one neuron for each cluster, on the axis of the cluster.  The initial scales
+differ by up to a factor 1000.  Every neuron grows like e^{λt} from its own scale,
+whatever has been fitted before.  So the neurons fit their clusters one after another,
+with delays ln(σ/σ')/λ.  Late in training all four scales become equal, and every neuron
+stays on its axis.
 
-The published code is gradient descent on a schedule of rates from 2⁻⁷ to 2³⁰ (here
-`published_descent`); the theory is that of the gradient flow, which is the default.
-Times are sums of rates, so that both share one clock.
+The published code is gradient descent with learning rates on a schedule from 2⁻⁷ to 2³⁰
+(here `published_descent`).  The theory is about the gradient flow, which is the
+default.  Time is the sum of the learning rates, so both have one clock.
 
 Reference: Tsoy & Konstantinov (2024), arXiv:2405.17299, figures 1, 5, 6 and 7.
 """
@@ -50,10 +51,10 @@ RATE, EPOCHS = 2.0**-7, 32_768
 
 
 def schedule(step: Int[Array, "*t"]) -> Float[Array, "*t"]:
-    """Factor of the rate 2⁻⁷ at each epoch of the published run.
+    """Factor of the learning rate 2⁻⁷ at each epoch of the published run.
 
-    2⁹ for 12 epochs, 1 to 8192, from there on a line to 33 at 16,384, and then
-    1 + 32·2^(k/512), k epochs later, as the loss falls.
+    2⁹ for 12 epochs; 1 until epoch 8192; then linear to 33 at epoch 16,384; and
+    1 + 32·2^(k/512) k epochs later, as the loss falls.
     """
     t = step.astype(jnp.float64)
     line = 1 + 32 * (t / 8192 - 1)
@@ -63,7 +64,7 @@ def schedule(step: Int[Array, "*t"]) -> Float[Array, "*t"]:
 
 
 def epoch_times() -> Float[np.ndarray, " t"]:
-    """Time at the end of each epoch, 0 first: the sum of the rates."""
+    """Time at the end of each epoch, 0 first: the sum of the learning rates."""
     rates = RATE * np.asarray(schedule(jnp.arange(EPOCHS)))
     return np.concatenate([[0.0], np.cumsum(rates)])
 
@@ -86,7 +87,7 @@ def make(
 
     Args:
         key: random key.
-        start: which figure's neurons.
+        start: figure of the paper whose initial scales are used.
         n: samples.
         sigma: standard deviation of a cluster.
         clip: largest |z| of a cluster.
@@ -152,7 +153,7 @@ def angles_of(ds: xr.Dataset) -> xr.DataArray:
 
 
 def own_rate(ds: xr.Dataset) -> xr.DataArray:
-    """λ of every member's sample: the largest |G|, 1/8 for clusters without noise."""
+    """λ of each network's dataset: the largest |G|, 1/8 for clusters without noise."""
     there = scales_of(ds).isel(time=-1).notnull().all("neuron")
     rate = xr.full_like(there, np.nan, dtype=float)
     for place, _, data in samples(ds, _sizes("smoke"), there):
@@ -190,7 +191,7 @@ def figure(ds: xr.Dataset) -> Figure:
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Growth at the rate λ, the order of the neurons, and where they end."""
+    """Growth at the rate λ, delays between neurons, and the end of training."""
     scale = scales_of(ds)
     last = scale.isel(time=-1)
     ratio = last.max("neuron", skipna=False) / last.min("neuron", skipna=False)

@@ -1,15 +1,17 @@
-"""Orthogonal data: how many distinct neurons remain, from a few to 2ⁿ at the start.
+"""Orthogonal data: number of directions at the end, by width and initialisation scale.
 
-One neuron that is active on all positive samples, and one on all negative ones, are
-enough for the interpolator of least norm, and the flow from a small start finds them if
-they are there: for that m must be of the order of 2ⁿ.  With fewer neurons several have
-to share a sign.  How many is an open question; here it is counted, against m and λ.
+One neuron that is active on all positive samples and one that is active on all negative
+samples are enough for the interpolator of least norm.  The flow from a small
+initialisation finds them if they exist at initialisation.  For this m must be of the
+order of 2ⁿ.  With fewer neurons several have to share a sign.  How many is an open
+question; here they are counted for each m and λ.
 
-`width` counts directions (2°) with more than 1 % of the mass.  Neurons that miss only
-a small label rival the winner and are lost only like λ^(2(1 − ρ)): see `oracle`.  With
-labels N(0, 1) λ = 1e-40 is not small enough for the theorem, with labels ±1 it is.
-The published run has n = 75, d = 150 and labels of a teacher; the preset `paper` has
-that size.  Its inputs are Gaussian and not quite orthogonal: `--cell.inputs gaussian`.
+`width` counts directions (2°) with more than 1 % of the mass.  Neurons that miss only a
+small label are rivals of the fastest one; their mass vanishes only like λ^(2(1 − ρ)),
+see `oracle`.  With labels N(0, 1) λ = 1e-40 is not small enough for the theorem; with
+labels ±1 it is.  The published run has n = 75, d = 150 and labels of a teacher, and the
+preset `paper` has that size.  The published inputs are Gaussian and not exactly
+orthogonal: `--cell.inputs gaussian`.
 
 Reference: Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939, theorem 1;
 the count for m = poly(n) is an open question of Boursier & Flammarion (2024).
@@ -122,17 +124,18 @@ experiment = presets(
 
 
 def oracle(ds: xr.Dataset) -> xr.Dataset:
-    """What theory says of every member, over the axes of the grid and the seeds.
+    """What theory predicts for every network, over the axes of the grid and the seeds.
 
-    `excess`: ½‖θ‖² at the end over the least; `law_excess` and `law_width`: that, and
-    the directions with more than 1 % of the mass, in the limit λ → 0 from this start
-    (`sequential_fit`); `signs`: how many the labels have; `rival`: expected mass of a
-    rival.  NaN where it needs orthogonal inputs and these are not.
+    `excess`: ½‖θ‖² at the end over the least.  `law_excess` and `law_width`: the same,
+    and the directions with more than 1 % of the mass, in the limit λ → 0 from this
+    initialisation (`sequential_fit`).  `signs`: number of signs of the labels.
+    `rival`: expected mass of a rival.  NaN if the quantity needs orthogonal inputs and
+    the inputs are not orthogonal.
 
-    A neuron that misses only the smallest sample of its sign grows at ρ times the rate
-    of the fastest, ρ² = 1 − min y²/Σy²; when the fastest fits the sign, its mass is of
-    the order λ^(2(1 − ρ)) of that.  The larger one of the two signs; 0 if each sign has
-    one sample.
+    A rival misses only the smallest sample of its sign.  It grows at ρ times the rate
+    of the fastest neuron, ρ² = 1 − min y²/Σy².  When the fastest neuron fits the sign,
+    the rival has λ^(2(1 − ρ)) of its mass, up to a factor.  `rival` is the larger value
+    of the two signs; 0 if each sign has one sample.
     """
     axes = [str(k) for k in ds["status"].dims]
     last = ds["parameter_norm"].isel(time=-1).transpose(*axes)
@@ -169,7 +172,7 @@ def _rival(data: Dataset, scale: float) -> float:
 
 
 def _limit(name: str) -> Law:
-    """The law of λ → 0, of members of all λ together; NaN where it has few."""
+    """The law of λ → 0, median over networks of all λ; NaN for fewer than three."""
 
     def median(part: xr.Dataset) -> xr.DataArray:
         others = [k for k in part[name].dims if k != "m"]

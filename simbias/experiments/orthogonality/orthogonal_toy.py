@@ -1,11 +1,11 @@
 """Two orthogonal points: two plateaus, then the least-norm interpolator.
 
-From a small balanced start the neurons with aⱼ > 0 fit the positive point, those with
-aⱼ < 0 the negative one, each after a time set by the initial scale; the limit is the
-interpolator of least ½‖θ‖².
+From a small balanced initialisation the neurons with aⱼ > 0 fit the positive point and
+those with aⱼ < 0 the negative one.  Each plateau has a length that the initialisation
+scale sets.  The limit is the interpolator of least ½‖θ‖².
 
-Reference: Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939, theorem 1
-and the published notebook (m = 60, scale 1e-6/√(md)).
+Reference: Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939, theorem 1 and
+the published notebook (m = 60, scale 1e-6/√(md)).
 """
 
 import xarray as xr
