@@ -1,7 +1,7 @@
 """Deep linear networks on separable data: every matrix aligns and ends with rank 1.
 
 The network is W_5 ⋯ W_1 x on two separable classes under the logistic loss.  The norm
-of every matrix grows without bound, while all but its top singular vector stays
+of every matrix grows without bound, while all but its largest singular value stay
 bounded.  So every matrix tends to rank 1, and the product to the direction of largest
 margin, from any initialisation that does not converge to a saddle.  In the control some
 labels are flipped, so that no hyperplane separates the classes.  Then nothing grows,
