@@ -1,4 +1,4 @@
-"""A sample, its clones beside it, and networks of one start, each on one of them."""
+"""A training sample, its clones, and a network for each with one initialisation."""
 
 import dataclasses
 from typing import ClassVar, Literal, get_args
@@ -34,7 +34,7 @@ EDITS = {
     "quantiles": quantile_normalised,
     "transport": transported,
 }
-# Images that there are, and those of the smallest class.
+# Number of images, and of those of the smallest class.
 _STORED = {
     "digits": (1200, 597),
     "mnist": (60_000, 10_000),
@@ -46,8 +46,8 @@ _LEAST = {"digits": (117, 55), "mnist": (5421, 892), "cifar10": (5000, 1000)}
 class Bank(AbstractNetwork):
     """(x₁, …, x_g) ↦ (f₁(x₁), …, f_g(x_g)): networks of one shape, each on its inputs.
 
-    Under a loss that sums over outputs each moves as it would alone, on the same rows
-    of the same batches as the others.
+    Under a loss that sums over outputs each is trained as it would be alone, on the
+    same rows of the same batches as the others.
     """
 
     stack: Mlp
@@ -65,7 +65,7 @@ class Bank(AbstractNetwork):
 
 
 def bank(network: Mlp, count: int) -> Bank:
-    """So many networks with one start."""
+    """`count` networks with the same weights."""
     copies = lambda v: jnp.broadcast_to(v, (count, *v.shape))
     return Bank(jax.tree.map(copies, network), count)
 
@@ -82,20 +82,19 @@ def make(
     data_dir: str = "",
     verify: bool = True,
 ) -> tuple[Dataset, Bank]:
-    """A sample and its clones, a network for each, and the sample of the real law.
+    """A training sample and its clones, a network for each, and real test samples.
 
-    `others["real"]` are rows of the real law that none is trained on.  Of the law of
-    blocks there are three more: the same rows edited to be of the next class, which is
-    their target.
+    `others["real"]` are test rows of the real law.  For "moments" there are three more
+    entries: the same rows, edited to resemble the next class, which is their target.
 
     Args:
         key: random key.
-        source: "moments", the law of blocks with 20 inputs and four classes, or images.
+        source: "moments", four classes in 20 inputs (`moment_classes`), or images.
         network: "mlp", one hidden layer of ReLU, or "linear", without biases.
-        rows: of each class in training; more than inputs.
-        rows_test: of each class in the test samples.
+        rows: training rows of each class; more than there are inputs.
+        rows_test: test rows of each class.
         m: width of the hidden layer.
-        start: factor of Kaiming's law of the weights (of LeCun's, if linear).
+        start: factor of the initial weights of Kaiming (of LeCun, if linear).
         data_dir: folder with the files of MNIST or CIFAR-10.
         verify: compare digests of the files with the published ones.
 
@@ -141,7 +140,7 @@ def make(
 def with_clones(
     key: PRNGKeyArray, data: Dataset, rows: int, rows_test: int, is_edited: bool
 ) -> Dataset:
-    """`rows` of each class, and beside them the rows of the clones, class by class.
+    """`rows` of each class, and the rows of the clones side by side, class by class.
 
     The inputs are those of the real rows, of the clone with their means and one
     variance, of the Gaussian one, and of the one with their marginals, side by side.
@@ -166,7 +165,7 @@ def with_clones(
 
 
 def _side_by_side(parts: list[Float[Array, "k r d"]], shift: int) -> Dataset:
-    """Inputs of the networks of a bank; the label is that of the class `shift` on."""
+    """Inputs of the networks of a bank; labels are `shift` classes further."""
     count, rows, _ = parts[0].shape
     x = jnp.concatenate([v.reshape(count * rows, -1) for v in parts], axis=1)
     label = (jnp.repeat(jnp.arange(count), rows) + shift) % count
@@ -177,7 +176,7 @@ def _side_by_side(parts: list[Float[Array, "k r d"]], shift: int) -> Dataset:
 
 
 class RealAccuracy(AbstractMeasure):
-    """Share of rows of the real law that every network of a bank classifies."""
+    """Accuracy of every network of a bank on real test rows."""
 
     dims: ClassVar[tuple[str, ...]] = ("trained_on",)
 
@@ -186,7 +185,7 @@ class RealAccuracy(AbstractMeasure):
         return {"trained_on": np.array(TRAINED_ON)}
 
     def __call__(self, network: Bank, data: Dataset) -> Float[Array, " g"]:
-        """Accuracy of the largest output."""
+        """The class is that of the largest output."""
         real = data.others["real"]
         found, true = (
             v.reshape(len(v), network.count, -1)
@@ -214,15 +213,15 @@ class RealError(AbstractMeasure):
 
 
 class TargetAccuracy(AbstractMeasure):
-    """Share of edited rows that the network of the real law puts in the target class.
+    """Share of edited rows that the real network classifies as the target.
 
-    NaN for images, of which there are no edited rows.
+    NaN for images, which are not edited.
     """
 
     dims: ClassVar[tuple[str, ...]] = ("edit",)
 
     def coords(self) -> dict[str, np.ndarray]:
-        """What was done to the rows."""
+        """Name of the edit."""
         return {"edit": np.array([*EDITS])}
 
     def __call__(self, network: Bank, data: Dataset) -> Float[Array, " e"]:

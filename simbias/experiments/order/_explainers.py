@@ -1,4 +1,4 @@
-"""Classifiers that are fitted to the end and then stay: a line, and deeper networks."""
+"""Classifiers that are fitted and then fixed: a line, and deeper networks."""
 
 import dataclasses
 
@@ -13,18 +13,18 @@ from simbias.losses import logistic
 from simbias.networks import mlp
 from simbias.numerics.softmax_regression import softmax_regression
 
-# "linear" is L, "permuted" the same answers in another order, the control; the others
-# have so many hidden layers.
+# "linear" is L, "permuted" its answers in another order, the control; the others are
+# networks with as many hidden layers.
 EXPLAINERS = ("linear", "permuted", "depth 1", "depth 2")
 LADDER = ("linear", "depth 1", "depth 2")
-# So little shrinks L that a pixel that never changes has a finite weight, of 0.
+# A weak penalty on L: a pixel that is constant then has weight 0.
 _PENALTY = 1e6
 _WIDTH = 8
 _DESCENT, _STEPS = Descent(rate=0.01, optimiser="adam", batch=100), 3000
 
 
 def with_explainers(key: PRNGKeyArray, data: Dataset) -> Dataset:
-    """The sample, with what every classifier says of its test sample in `others`.
+    """The sample, with the answers of every classifier on the test sample in `others`.
 
     L is the logistic regression on the training sample, by Newton's method to
     rounding, with ‖w‖²/4·10⁶ added to the summed loss.  The deeper ones are networks of

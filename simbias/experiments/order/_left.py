@@ -1,4 +1,4 @@
-"""When the network of a clone is left behind by that of the sample, and the claims."""
+"""When the real network becomes better than that of a clone, and the claims."""
 
 import numpy as np
 import xarray as xr
@@ -8,23 +8,23 @@ from simbias.claims import difference_of
 from simbias.core import Claim
 
 REFINETTI = "arXiv:2211.11567"
-# A clone has been left when it is so much less right than the real network.
+# A clone counts as left when its accuracy is lower by this much.
 LEFT = 0.05
 
 
 def lead(part: xr.Dataset) -> xr.DataArray:
-    """Accuracy of the network of the sample less that of every clone."""
+    """Accuracy of the real network less that of every clone."""
     accuracy = part["accuracy"]
     return accuracy.sel(trained_on="real", drop=True) - accuracy
 
 
 def left_at(part: xr.Dataset) -> xr.DataArray:
-    """Time at which a clone's network is `LEFT` less right; NaN if it never is."""
+    """Time at which the accuracy of a clone is lower by `LEFT`; NaN if it never is."""
     return first_passage(lead(part), LEFT)
 
 
 def left_or_end(part: xr.Dataset) -> xr.DataArray:
-    """Time at which a clone is left, the end, a lower bound, if it is not."""
+    """Time at which a clone is left; the end, a lower bound, if it never is."""
     is_known = part["accuracy"].notnull().all("time")
     return left_at(part).fillna(float(part["time"][-1])).where(is_known)
 

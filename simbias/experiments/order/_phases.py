@@ -8,7 +8,7 @@ import xarray as xr
 from simbias.analysis.first_passage import first_passage
 from simbias.errors import BadInput
 
-# Bits that an explainer may leave unexplained before it is said to have been left.
+# An explainer counts as left when this many bits are unexplained.
 LEFT = 0.05
 
 
@@ -38,10 +38,10 @@ def is_constant(cell: xr.Dataset) -> bool:
 
 
 def phases(cell: xr.Dataset) -> Phases:
-    """The two phases of every member, told by the line.
+    """The two phases of every seed, by what the line knows.
 
-    A network that is constant on its test sample throughout has no bits to add to the
-    sums, and no second phase.
+    A network that is constant on its test sample at all times adds 0 bits to the sums
+    and has no second phase.
 
     Raises:
         ValueError: if all of them are constant, for which μ/I is 0/0.

@@ -1,4 +1,4 @@
-"""All strings of d bits: a sample, the rest, and what random functions say of it."""
+"""All strings of d bits: a training sample, the rest, and random functions on it."""
 
 import itertools
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from simbias.validation.values import positive_integer
 
 Target = Literal["majority", "parity"]
 GUESSERS = ("uniform", "network")
-# All strings are held at once.
+# All strings are in memory at once.
 _MOST_BITS = 14
 # Networks that are drawn at a time.
 _CHUNK = 100
@@ -67,7 +67,7 @@ def every_string(d: int) -> Float[np.ndarray, "c d"]:
 
 
 class Drawn(AbstractNetwork):
-    """A network of an initial law, and the key that draws others of it."""
+    """A network with random weights, and the key to draw others of the same law."""
 
     network: Mlp
     key: UInt[Array, "2"]
@@ -84,18 +84,19 @@ class Drawn(AbstractNetwork):
 
 
 def drawn(key: PRNGKeyArray, widths: tuple[int, ...], law: LayerLaw) -> Drawn:
-    """One network, ReLU with biases, and the law it is from."""
+    """One ReLU network with biases, and the law of its weights."""
     key_network, key_others = jax.random.split(key)
     network = mlp(key_network, widths, law=law)
     return Drawn(network, jax.random.key_data(key_others), widths, law)
 
 
 class Guesses(AbstractMeasure):
-    """How many of random functions that fit the sample are right how often on the rest.
+    """Random functions that fit the sample, counted by their right signs on the rest.
 
-    For `uniform`, every value a fair coin, and `network`, untrained networks of the
-    initial law of a member: of `draws` functions the number that have the sign of y on
-    all of the sample and on r of the strings of the rest, for every r.
+    `draws` functions are drawn for `uniform`, where every value is a fair coin, and for
+    `network`, untrained networks with the initial law of the run's network.  For every
+    r this is the number of functions that have the sign of y on the whole sample and on
+    r of the other strings.
     """
 
     draws: int = eqx.field(static=True, default=10_000)
@@ -110,7 +111,7 @@ class Guesses(AbstractMeasure):
             )
 
     def __call__(self, network: Drawn, data: Dataset) -> Float[Array, "2 r"]:
-        """Numbers of functions, of 0 to all strings of the rest that are right."""
+        """Numbers of functions, by the number of right signs from 0 on."""
         rest, n = second_sample(data), data.x.shape[0]
         inputs = jnp.concatenate([data.x, rest.x])
         labels = jnp.concatenate([data.y, rest.y])[:, 0] > 0
@@ -138,5 +139,5 @@ class Guesses(AbstractMeasure):
         return jnp.stack([counts(coins, keys[0]), counts(signs, keys[1])])
 
     def coords(self) -> dict[str, np.ndarray]:
-        """What draws the functions."""
+        """Names of the two laws."""
         return {"guesser": np.array(GUESSERS)}

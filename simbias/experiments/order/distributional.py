@@ -1,12 +1,12 @@
 """Distributional simplicity bias: means, then covariances, then higher moments.
 
-The classes are uniform in a rectangle of two inputs and Gaussian in the others.  Their
-means, their means and covariances, and their whole law call for three directions: μ,
-Σ⁻¹μ, and the optimum of an erf neuron, which leans on the bounded input more than any
-Gaussian law would have it.  Online SGD turns to them in this order.
+The classes are uniform in a rectangle of two inputs and Gaussian in the others.  There
+are three directions: μ, optimal if only the means are known; Σ⁻¹μ, optimal for Gaussian
+classes with the same means and covariances; and the optimum of an erf neuron for the
+whole law.  Online SGD turns to them in this order.
 
-The control are Gaussian classes with the same means and covariances: by Stein's lemma
-the flow never leaves the span of μ and Σ⁻¹μ, and the third direction is not seen.
+The control are Gaussian classes with the same means and covariances.  By Stein's lemma
+the flow stays in the span of μ and Σ⁻¹μ, so the third direction is not found.
 
 Reference: Refinetti, Ingrosso & Goldt (2023), arXiv:2211.11567, section 3; numbers of
 the law, the Gaussian input and the exact path are ours.
@@ -37,7 +37,7 @@ from simbias.validation.values import not_negative
 
 PAPER = "arXiv:2211.11567"
 MEANS, DEVIATIONS = (1.5, 2.0, 1.0), (1.0, 2.0, 1.0)
-# The last is what the third has out of the plane of the first two.
+# The last is the part of the third outside the span of the first two.
 PREDICTORS = ("mean", "covariance", "whole law", "whole law alone")
 AXES = ("within",)
 # What the claims are about.
@@ -57,9 +57,9 @@ def make(
     Args:
         key: random key.
         within: "rectangle" or "gaussian", the law of both classes.
-        n: rows of the sample, which is not trained on.
+        n: samples of the data set, which is not used for training: batches are fresh.
         d: inputs, 3 or more; only three have a mean.
-        scale: of the start.
+        scale: standard deviation of the initial weights.
 
     Raises:
         ValueError: for a size, name or number out of range.
@@ -102,7 +102,7 @@ experiment = presets(
 
 
 def peaks(ds: xr.Dataset) -> xr.Dataset:
-    """When every overlap is largest, of all records after the start, and how large."""
+    """Time and value of the maximum of every overlap, over records after the first."""
     later = ds["overlaps"].isel(time=slice(1, None))
     is_known = later.notnull().all("time")
     later = later.fillna(-1)
@@ -111,7 +111,7 @@ def peaks(ds: xr.Dataset) -> xr.Dataset:
 
 
 def exact_overlaps(part: xr.Dataset) -> xr.DataArray:
-    """The overlaps of the flow under the law itself, from w = 0, after the start."""
+    """Overlaps of the flow on the population loss, from w = 0, at times above 0."""
     times = tuple(float(t) for t in part["time"].values if t > 0)
     sides = 2 if part["within"] == "rectangle" else 0
     w = path((0.0, *times), MEANS, DEVIATIONS, sides)[1:]
@@ -140,7 +140,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """The order of the peaks, and that Gaussian classes show no third direction."""
+    """Order of the peaks; Gaussian classes have no third direction."""
     rectangle, gaussian = (at(ds, "within", name) for name in get_args(Within))
     return [*_of_rectangle(rectangle), *_of_gaussian(gaussian)]
 

@@ -1,16 +1,17 @@
 """Training on clones: agreement with the real data while moments are shared.
 
-Of a sample of four classes three clones are made: Gaussian, with the means of the
-classes and one variance; Gaussian, with their means and covariances; with the marginals
-of their inputs, independent.  Networks of one start see the same rows of the same
-batches, one of the sample and one of each clone, and all are tested on the real law.
+The data have four classes, and each class has three clones: Gaussian with its mean and
+one variance; Gaussian with its mean and covariance; independent inputs with its
+marginals.  One network is trained on the real samples and one on each clone, with the
+same initialisation and the same indices in every batch.  All are tested on real
+samples.
 
-What the real network knows is asked with rows that were edited to be of another class,
-by a shift of their mean, by quantiles, or by the map of optimal transport to its mean
-and covariance.  The target is the other class, never their own.
+To find what the real network knows, test samples are edited to resemble another class,
+the target: by a shift of the mean, by quantiles of each input, or by optimal transport
+to the mean and covariance.  The accuracy for the target is recorded over time.
 
-The control is a linear network: under the squared error it knows only Σ xxᵀ and Σ yxᵀ,
-which the Gaussian clone shares (`distributional_linear`).
+The control is a linear network (`distributional_linear`).  Under the squared loss it
+depends only on Σ xxᵀ and Σ yxᵀ, which the clone of covariances shares.
 
 Reference: Refinetti, Ingrosso & Goldt (2023), arXiv:2211.11567, section 2; Belrose et
 al. (2024), arXiv:2402.04362; the law of four classes and all numbers are ours.

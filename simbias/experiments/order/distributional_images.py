@@ -1,12 +1,12 @@
 """Distributional simplicity bias on images: means, covariances, then the rest.
 
-As `distributional_clones`, of images and their classes: networks of one start see the
-same rows of the same batches, one of the sample and one of each of its clones, which
-share the means of the classes, their covariances as well, or the laws of single pixels.
-All are tested on the real images; a clone is left in the order of what it shares.
+This is `distributional_clones` for classes of images.  One network is trained on the
+real images and one on each clone, with the same initialisation and batches.  The clones
+share the means of the classes, or also their covariances, or the marginals of single
+pixels.  All networks are tested on real images.
 
-By default no files are needed: scikit-learn's 8 × 8 digits.  `--cell.source cifar10
---cell.data-dir FOLDER`, or "mnist", reads the published ones.
+By default the images are scikit-learn's 8 × 8 digits, so no files are needed.
+`--cell.source cifar10 --cell.data-dir FOLDER`, or "mnist", reads the published files.
 
 Reference: Refinetti, Ingrosso & Goldt (2023), arXiv:2211.11567, section 2, of CIFAR-10;
 digits, sizes and levels are ours.
@@ -68,7 +68,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """The order in which clones are left, and what they lack at the end."""
+    """The order in which clones are left, and their accuracies at the end."""
     out: list[Claim] = []
     pairs = [("real", kind) for kind in TRAINED_ON[1:]] + [("covariance", "mean")]
     for name in ds["source"].values:

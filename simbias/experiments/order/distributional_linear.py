@@ -1,12 +1,13 @@
 """Control: linear networks do not tell a sample from its Gaussian clone.
 
-Under the squared error a linear network sees a sample by Σ xxᵀ and Σ yxᵀ alone.  The
-clone with the means and covariances of the classes has both to the last digit, and so
-the network moves on it as on the sample, at every step.  The clone of the means and one
-variance has not, nor the one of the marginals: there it moves otherwise.
+Under the squared loss a linear network depends on its training samples only through
+Σ xxᵀ and Σ yxᵀ.  The clone with the means and covariances of the classes has the same
+sums up to rounding.  So at every step the network on it equals the one on the real
+samples.  The clone of means with one variance and the clone of marginals have other
+sums, and there the networks differ.
 
-It reads nothing but means: rows that were edited to have the mean of another class stay
-there, whatever else they have.
+The network uses only means.  Samples that were edited to have the mean of another class
+stay in that class, whatever else they have.
 
 Reference: the clones are those of Refinetti, Ingrosso & Goldt (2023), arXiv:2211.11567,
 the edits those of Belrose et al. (2024), arXiv:2402.04362; the control is ours.
@@ -42,7 +43,7 @@ _SHOWN = 8
 
 
 class Outputs(AbstractMeasure):
-    """What every network of a bank says of a few rows of the real law."""
+    """Outputs of every network of a bank on a few real test rows."""
 
     dims: ClassVar[tuple[str, ...]] = ("row", "trained_on", "output")
 
@@ -108,7 +109,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Another path on clones with other moments; and nothing but means is read."""
+    """Clones with other moments give other networks; and only means are used."""
     gap, out = differences(ds), []
     for name in ("mean", "marginals"):
         text = f"|output, clone of {name} − real| at the end, smallest"

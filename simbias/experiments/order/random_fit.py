@@ -1,11 +1,11 @@
 """Random functions and random networks that fit: only the networks generalise.
 
-All 128 strings of 7 bits, 6 of them seen, the majority of three bits to be learned.  Of
-all functions that are right on the 6, a random one is right on half of the rest: the
-sample says nothing of it.  Networks that are drawn from an initial law until one fits,
-without any training, are right more often, and so is a network that SGD has fitted:
-neither is a random function.  They are not right on the parity of all bits (control).
-SGD is looked at twice: at the first record at which it fits, and at the end.
+The inputs are all 128 strings of 7 bits, of which 6 are the training sample, and the
+label is the majority of three bits.  Random functions that are right on the 6 are right
+on half of the others on average.  Random untrained networks that fit are right more
+often, and so is a network trained by SGD: neither is a random function.  On the parity
+of all bits, the control, they are not.  SGD is evaluated at the first record at which
+it fits, and at the end.
 
 Reference: Barak (2021), Harvard CS 229br, lecture 2, "a random f fitting the sample
 will never generalize"; for random networks Valle-Pérez, Camargo & Louis (2019),
@@ -53,16 +53,16 @@ def make(
     depth: int = 2,
     law: LayerLaw = "torch",
 ) -> tuple[Dataset, AbstractNetwork]:
-    """A sample of n of 2ᵈ strings, a ReLU network of `depth` hidden layers of m.
+    """A sample of n of the 2ᵈ strings, and a ReLU network.
 
     Args:
         key: random key.
-        target: function that gives the labels.
-        n: strings to train on.
+        target: "majority" of the first three bits, or "parity" of all.
+        n: training strings.
         d: bits of a string.
-        m: neurons of each of them.
-        depth: hidden layers.
-        law: of the initial weights.
+        m: width of the hidden layers.
+        depth: number of hidden layers.
+        law: law of the initial weights.
     """
     key_data, key_network = jax.random.split(key)
     positive_integer("m", m)
@@ -92,12 +92,12 @@ experiment = presets(
 
 
 def fits(ds: xr.Dataset) -> xr.DataArray:
-    """Functions that fit the sample, by what draws them."""
+    """Number of functions that fit the sample, by law."""
     return ds["guesses"].sum("right", skipna=False)
 
 
 def accuracies(ds: xr.Dataset) -> xr.DataArray:
-    """Mean share of the rest on which they are right; NaN where none fits."""
+    """Mean accuracy on the rest of those that fit; NaN where none fits."""
     right = xr.DataArray(np.arange(ds.sizes["right"]), dims="right")
     found, rest = fits(ds), ds.sizes["right"] - 1
     total = (ds["guesses"] * right).sum("right", skipna=False)
@@ -105,20 +105,20 @@ def accuracies(ds: xr.Dataset) -> xr.DataArray:
 
 
 def uncorrelated(part: xr.Dataset) -> xr.DataArray:
-    """Of the rest, if the sample and half of all strings are right; of the parity."""
+    """For the parity: accuracy on the rest if half of all strings are right."""
     n, whole = part["n"], 2.0 ** part["d"]
     return ((whole / 2 - n) / (whole - n)).where(part["target"] == "parity")
 
 
 def fitted(ds: xr.Dataset) -> xr.Dataset:
-    """Every member at its first record at which it fits; NaN if there is none."""
+    """Every network at its first record at which it fits; NaN if there is none."""
     reached = ds["train_accuracy"] == 1
     first = ds[["rest_accuracy"]].isel(time=reached.argmax("time"))
     return first.where(reached.any("time"))
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """A half for functions, more for networks; the control is the parity."""
+    """A half for uniform functions, more for networks; the parity is the control."""
     time = float(ds["time"][-1])
     out = []
     for target in ds["target"].values:
@@ -145,7 +145,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _draw_rest(axes: Axes, part: xr.Dataset) -> None:
-    """Every member counts alike, however many of its draws fit."""
+    """Every seed has the same weight, however many of its functions fit."""
     rest = part.sizes["right"] - 1
     share = part["guesses"] / fits(part).where(fits(part) > 0)
     at = np.arange(rest + 1) / rest

@@ -1,14 +1,14 @@
 """Linear functions first: a line explains what a network learns early, and it stays.
 
-F is a network under SGD, L the logistic regression on the same sample, fitted to the
-end and then fixed.  μ = I(F;Y) − I(F;Y|L) is what F knows of the class and L knows,
-too.  While F knows less than half of what L does nearly all of it is explained by L;
-later F learns what L does not know, and forgets none of the rest.
+F is a network trained by SGD, and L is logistic regression on the same sample, fitted
+until convergence.  μ = I(F;Y) − I(F;Y|L) is the information about the class that F and
+L share.  The claims are that L explains nearly all of F's information while this is
+less than half of L's, and that F later learns more and loses none of μ.
 
-The samples are a disc cut by a sine, with a tenth of the labels wrong, and digits, 0 to
-4 against 5 to 9.  On XOR-like clusters, the control, a line knows nothing and explains
-nothing; L's answers in another order explain nothing anywhere.  A ladder of networks of
-one and two hidden layers of width 8 stands in for L where L has been left.
+The data are a disc cut by a sine, with a tenth of the labels wrong, and digits, 0 to 4
+against 5 to 9.  There are two controls: on XOR-like clusters a line has no information,
+and L's answers in permuted order explain nothing on any data.  Networks with one and
+two hidden layers of width 8 form a ladder of explainers above L.
 
 Reference: Kalimeris, Nakkiran et al. (2019), arXiv:1905.11604; the curve of the disc,
 the digits and the ladder are ours.
@@ -47,7 +47,7 @@ AXES = ("source",)
 LEAST_TIME = 20.0
 Source = Literal["disc", "digits", "xor_clusters", "mnist", "cifar10"]
 Architecture = Literal["mlp", "convolutional"]
-# Test inputs: of images all there are.
+# Test inputs: all that there are of images.
 _TEST: dict[Source, int] = {
     "disc": 4000,
     "digits": 597,
@@ -60,7 +60,7 @@ _TEST: dict[Source, int] = {
 def sample(
     key: PRNGKeyArray, source: Source, n: int, noise: Real, data_dir: str, verify: bool
 ) -> Dataset:
-    """The sample, of two classes, and its test sample."""
+    """A training and a test sample of two classes."""
     n_test = _TEST[source]
     if source == "disc":
         return sine_on_disc(key, n=n, n_test=n_test, noise=noise)
@@ -117,7 +117,7 @@ experiment = presets(
             "information": ExplainedInformation(EXPLAINERS),
             "train_accuracy": TrainSignAccuracy(),
         },
-        # Every training sample is fitted: nothing more is learned of the class.
+        # Every training sample is fitted.
         stop=TrainAccuracyAbove(1.0),
         dtype="float32",
     ),
@@ -183,9 +183,9 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """The line at first, more than the line later, and all where a line knows nothing.
+    """For every source: first the line, later more than the line.
 
-    Of every source; "xor_clusters" is a control.
+    On "xor_clusters", the control, a line knows nothing and the network learns all.
     """
     out = []
     for source in ds["source"].values:
@@ -226,7 +226,7 @@ def _of_line(cell: xr.Dataset, name: str) -> list[Claim]:
 
 
 def _of_control(cell: xr.Dataset, name: str) -> list[Claim]:
-    """What no line knows is learned; I(L;Y) = 0, so that L explains nothing of it."""
+    """Here I(L;Y) = 0; the network learns the classes nevertheless."""
     known = quantity(cell, "linear", "network").isel(time=-1)
     text = f"{name}: I(F;Y) at the end, smallest (bit)"
     return [smallest_of(text, known, (0.95, 1.0), "ours")]

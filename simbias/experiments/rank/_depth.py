@@ -1,4 +1,4 @@
-"""How a rank or an error goes with the depth."""
+"""How a rank or an error depends on the depth."""
 
 import xarray as xr
 
@@ -6,12 +6,12 @@ HUH = "Huh et al. (2023), arXiv:2103.10427"
 
 
 def slope_in_log(values: xr.DataArray, dim: str) -> xr.DataArray:
-    """Slope of least squares of values on the logarithm of a coordinate."""
+    """Least-squares slope of values in the logarithm of a coordinate."""
     x = xr.ufuncs.log(values[dim].astype(float))
     x = x - x.mean()
     return (x * values).sum(dim, skipna=False) / max(float((x**2).sum()), 1e-12)
 
 
 def ends(ds: xr.Dataset) -> xr.Dataset:
-    """The last record, called trained, and the first, called start."""
+    """The last record, named "trained", and the first, named "start"."""
     return ds.isel(time=[-1, 0]).assign_coords(time=["trained", "start"])

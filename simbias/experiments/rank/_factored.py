@@ -1,4 +1,4 @@
-"""A convolutional network each of whose layers is a product of linear ones."""
+"""A convolutional network whose layers are products of linear layers."""
 
 import dataclasses
 from typing import Literal, get_args
@@ -21,10 +21,9 @@ Square = Float[Array, "_ _"]
 class Factored(AbstractNetwork):
     """`core` with Q_{F−1} ⋯ Q_1 K in the place of every kernel or matrix K.
 
-    Q are o × o for a layer of o outputs; behind a convolution they are convolutions of
-    one pixel.  So a layer is F linear ones after each other, its bias behind the last,
-    and one layer again once it is multiplied out: `folded`.  Of the factors that are
-    there those from number F − 1 on are not used.
+    The Q are o × o for a layer of o outputs; after a convolution they are 1 × 1
+    convolutions.  So a layer is F linear layers with the bias after the last, and
+    `folded` multiplies them out to one.  Factors from number F − 1 on are not used.
     """
 
     core: Convolutional
@@ -41,11 +40,11 @@ class Factored(AbstractNetwork):
         return self.folded()(x)
 
     def features(self, x: Float[Array, " d"]) -> Float[Array, " p"]:
-        """What the last layer acts on."""
+        """Inputs of the last layer."""
         return self.folded().features(x)
 
     def folded(self) -> Convolutional:
-        """The same function, a layer each."""
+        """The same function with the factors of every layer multiplied out."""
         *convolutions, dense, last = map(self._product, self.factors)
         kernels = [
             jnp.einsum("op,pihw->oihw", q, kernel)
@@ -70,14 +69,14 @@ def factored(
     most: int,
     start: Start = "gaussian",
 ) -> Factored:
-    """The network with layers of `factors` linear ones each, of `most` that are drawn.
+    """The network with `factors` linear layers in the place of every layer.
 
     Args:
-        key: random key, of the further factors.
-        core: what the first factors are; with one factor the network is that.
+        key: random key of the further factors.
+        core: the network of the first factors; the result itself if F = 1.
         factors: F.
-        most: the largest F; two at least.
-        start: of the further factors: "gaussian", N(0, 1/o), or "orthogonal".
+        most: the largest F, 2 or more; as many factors are drawn.
+        start: law of the further factors: "gaussian", N(0, 1/o), or "orthogonal".
 
     Raises:
         ValueError: for a name that is not known, or a number out of range.

@@ -1,4 +1,4 @@
-"""The clock on which ranks can be seen to fall, and what the flow conserves."""
+"""A loss whose flow has a time in which ranks fall like 1/t; conserved differences."""
 
 import jax
 import jax.numpy as jnp
@@ -20,10 +20,10 @@ CLOCK = "time, of θ' = ∇ ln ln(1 + 1/L)"
 
 @smooth
 def slow_logistic(prediction: Prediction, target: Prediction, weight: Weight) -> Value:
-    """−ln ln(1 + 1/L), L the logistic loss: the path of the flow, on a third clock.
+    """−ln ln(1 + 1/L), L the logistic loss: the same path as L in another time.
 
-    Under ln L a product of N > 2 layers is infinite at a finite time.  Here ‖θ‖² grows
-    like 2Nt, as θ·∇ ln L = −N ln(1/L) for margins that are large.
+    Under ln L a product of N > 2 layers becomes infinite at a finite time.  Here ‖θ‖²
+    grows like 2Nt, because θ·∇ ln L = −N ln(1/L) for large margins.
     """
     return _slow(log_logistic(prediction, target, weight))
 
@@ -32,7 +32,7 @@ def slow_logistic(prediction: Prediction, target: Prediction, weight: Weight) ->
 def slow_cross_entropy(
     prediction: Prediction, target: Prediction, weight: Weight
 ) -> Value:
-    """The same of the cross-entropy."""
+    """The same for the cross-entropy."""
     return _slow(log_cross_entropy(prediction, target, weight))
 
 

@@ -1,4 +1,4 @@
-"""Chains of square matrices, whose length is a number."""
+"""Chains of square matrices whose length may be traced."""
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
@@ -13,9 +13,9 @@ from simbias.validation.values import positive, positive_integer
 def chain(
     key: PRNGKeyArray, *, depth: Index, most: int, m: int, scale: Real = 1.0
 ) -> Stack:
-    """The map W_N ⋯ W_1 of N = `depth` matrices m × m, N(0, scale²/m), of `most`.
+    """The map W_N ⋯ W_1 of N = `depth` matrices m × m with entries N(0, scale²/m).
 
-    The first ones and the last are the same whatever the depth.
+    `most` matrices are drawn; the first ones and the last do not depend on the depth.
 
     Raises:
         ValueError: for a size or number out of range.
@@ -30,6 +30,6 @@ def chain(
         )
     factor = jnp.asarray(scale, jnp.float64)
     head, *others = (factor * w for w in layer_weights(key, (m,) * (most + 1), "lecun"))
-    # One layer at least, which a chain of one matrix does not use.
+    # At least one layer, which a chain of one matrix does not use.
     hidden = jnp.stack(others or [jnp.zeros((m, m), jnp.float64)])
     return Stack(hidden, head, jnp.asarray(depth, jnp.int32) - 1, identity)

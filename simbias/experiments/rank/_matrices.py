@@ -14,7 +14,7 @@ def low_rank_target(
 ) -> Dataset:
     """Targets y = W x, x ~ N(0, 1_d), W = U Vᵀ/√(r d) with Gaussian U, V of r columns.
 
-    E|y|² = k whatever the rank.  A test sample of the same W comes with it.
+    E|y|² = k for every rank.  The test sample has the same W.
 
     Raises:
         ValueError: for a size that is none, or a rank above that of W.
@@ -33,10 +33,10 @@ def low_rank_target(
 
 
 def too_few_samples(key: PRNGKeyArray, *, n: int, m: int, rank: Index) -> Dataset:
-    """Targets y = W x as of `low_rank_target`, W m × m, of fewer samples than inputs.
+    """Targets y = W x as in `low_rank_target`, W m × m, with fewer samples than inputs.
 
-    The test sample is √m eᵢ, i = 1, …, m: its mean square is that over x ~ N(0, 1),
-    ‖Ŵ − W‖²_F, exactly.
+    The test sample is √m eᵢ, i = 1, …, m.  The mean square error on it is exactly that
+    over x ~ N(0, 1), ‖Ŵ − W‖²_F.
 
     Raises:
         ValueError: for a size that is none, n of m or more, or a rank above m.

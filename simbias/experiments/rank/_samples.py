@@ -21,7 +21,7 @@ _STOCK, _MOST = {"digits": 1200, "mnist": 60_000}, {"digits": 200, "mnist": 12_0
 def two_classes(
     key: PRNGKeyArray, source: Source, n: int, d: int, data_dir: str = ""
 ) -> Dataset:
-    """A sample with labels ±1: +1 for the digit 1, of which the digits are d pixels.
+    """A sample with labels ±1, which are +1 for the digit 1; `d` is of the blobs.
 
     Raises:
         ValueError: for a source that is not known, or a size out of range.
@@ -44,5 +44,5 @@ def two_classes(
 
 
 def inputs(source: str, d: int) -> int:
-    """Of the blobs d, of an image its pixels."""
+    """Number of inputs: d for blobs, the pixels of an image otherwise."""
     return d if source == "blobs" else SHAPE[source][1] * SHAPE[source][2]

@@ -1,4 +1,4 @@
-"""Networks of equal layers whose depth is a number, so that one program has all."""
+"""Networks of equal layers whose depth may be traced: one program for all depths."""
 
 from typing import Literal, get_args
 
@@ -26,9 +26,9 @@ KINDS = get_args(Kind)
 
 
 class Stack(AbstractNetwork):
-    """f(x) = A h_N,  h_l = φ(W_l h_{l−1}),  h₀ = x, of the first N of the layers.
+    """f(x) = A h_N,  h_l = φ(W_l h_{l−1}),  h₀ = x, with the first N of the layers.
 
-    Layers beyond the N-th are there and do nothing: no output depends on them.
+    The output does not depend on layers beyond the N-th.
     """
 
     weights: Float[Array, "layer m m"]
@@ -42,11 +42,11 @@ class Stack(AbstractNetwork):
 
     @property
     def product(self) -> Float[Array, "k m"]:
-        """A W_N ⋯ W_1, the matrix that a stack of linear layers is."""
+        """A W_N ⋯ W_1, the map of a stack of linear layers."""
         return jax.vmap(self)(jnp.eye(self.head.shape[1], dtype=self.head.dtype)).T
 
     def features(self, x: Float[Array, " m"]) -> Float[Array, " m"]:
-        """h_N, what the last matrix acts on."""
+        """h_N, the input of the last matrix."""
 
         def layer(h, place):
             w, number = place
@@ -59,7 +59,7 @@ class Stack(AbstractNetwork):
 def stack(
     key: PRNGKeyArray, *, kind: str, depth: Index, most: int, m: int, k: int
 ) -> Stack:
-    """`depth` layers of m × m, of `most` that are drawn, and a last one to k outputs.
+    """`depth` layers m × m, of `most` that are drawn, and a last layer to k outputs.
 
     "linear" and "tanh" start from N(0, 1/m), "relu" from N(0, 2/m), "orthogonal", which
     is linear, from orthogonal matrices; the last layer has the same law.

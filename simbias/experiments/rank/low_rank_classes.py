@@ -1,11 +1,12 @@
 """Deep linear classifiers of k classes end with rank k − 1 at most.
 
-W_N ⋯ W_1 x under the cross-entropy: only differences of outputs matter, k − 1 of them,
-so that of every matrix k − 1 singular values may grow without bound, and no more: the
-k-th over the first goes to 0.  For two classes that is rank 1 (`low_rank_linear`); for
-more the rank is above 1, and how many of the k − 1 grow is seen here.
+The network is W_N ⋯ W_1 x under the cross-entropy.  The loss depends only on the k − 1
+differences of outputs.  So in every matrix at most k − 1 singular values grow without
+bound, and the ratio of the k-th to the first tends to 0.  For two classes the rank is 1
+(`low_rank_linear`).  For more classes it is above 1; the experiment shows how many of
+the k − 1 singular values grow.
 
-The flow is θ' = ∇ ln ln(1 + 1/L), as there.
+The flow is θ' = ∇ ln ln(1 + 1/L), as in `low_rank_linear`.
 
 Reference: Le & Jegelka (2022), arXiv:2201.11968, for the rank of two classes; that of k
 is derived; sizes and samples are ours.
@@ -49,10 +50,10 @@ def make(
     Args:
         key: random key.
         classes: k, 3 or more.
-        scale: of the weights.
+        scale: of the initial weights.
         depth: N, number of matrices, 2 or more.
         m: width of the hidden layers.
-        n: samples.
+        n: training samples.
         d: inputs, as many as classes or more.
 
     Raises:

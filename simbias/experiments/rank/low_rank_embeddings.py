@@ -1,10 +1,11 @@
 """Low-rank embeddings: deeper networks, lower rank, before training and after it.
 
-The Gram matrix of what the last layer acts on, over Gaussian inputs, of networks of one
-width and 1 to 16 hidden layers: its effective rank −Σ p ln p, p = σ/Σσ, falls with the
-logarithm of the depth, of linear, ReLU and tanh networks, at the start and when a
-linear map has been learned.  Products of Gaussian matrices are ill conditioned, the
-more so the more factors; control, exact: orthogonal layers keep the rank of the inputs.
+The features are the inputs of the last layer, and K is their Gram matrix on Gaussian
+inputs.  Linear, ReLU and tanh networks have one width and 1 to 16 hidden layers.  The
+effective rank −Σ p ln p of K, p = σ/Σσ, falls with the logarithm of the depth.  This is
+so at initialisation, and after a linear map has been learned.  The reason is that
+products of Gaussian matrices are ill conditioned.  In the control, networks of
+orthogonal layers keep the rank of the inputs exactly at initialisation.
 
 Reference: Huh et al. (2023), arXiv:2103.10427; sizes and tasks are ours.
 """
@@ -48,11 +49,11 @@ def make(
         key: random key.
         network: "linear", "relu", "tanh", or "orthogonal", see `stack`.
         depth: number of hidden layers, 1 to `most`.
-        most: layers that are drawn, the largest depth.
-        m: width of them and of the input.
-        n: samples.
-        rank: of the map.
-        outputs: of the network.
+        most: the largest depth; as many layers are drawn.
+        m: width of the layers and of the input.
+        n: training samples.
+        rank: rank of the map.
+        outputs: number of outputs of the network.
 
     Raises:
         ValueError: for a name that is not known, or a size out of range.

@@ -1,13 +1,13 @@
 """Linear factors: layers as products of linear ones; same functions, lower rank.
 
-Every layer of a small convolutional network is replaced by F linear layers after each
-other, which can be multiplied out into one: what the network can express is the same
-for every F.  More factors lower the effective rank of the layers that they make up, at
-the start, where products of random matrices are ill conditioned, and after training.
-Whether the classes of images that were not seen are told better for that is asked, too.
+Every layer of a small convolutional network is replaced by F linear layers, whose
+product is one layer again.  So the functions that the network can express are the same
+for every F.  With more factors the layers have a lower effective rank: at
+initialisation, because products of random matrices are ill conditioned, and after
+training.  The experiment also tests whether this improves the test accuracy.
 
-Controls: with F = 1 it is the network itself; and further factors that are orthogonal
-keep the singular values of every layer at the start, exactly.
+There are two controls.  With F = 1 the network is the original one.  With orthogonal
+further factors every layer keeps its singular values at initialisation exactly.
 
 Reference: Huh et al. (2023), arXiv:2103.10427, where images are CIFAR and ImageNet;
 their numbers could not be read, images and sizes are ours.
@@ -52,17 +52,17 @@ def make(
     width: int = 8,
     data_dir: str = "",
 ) -> tuple[Dataset, Factored]:
-    """Images in their classes, and a network of two convolutions whose layers are F.
+    """Images with classes, and a convolutional network with F linear layers in each.
 
     Args:
-        key: of the images and of the start.
-        source: of the images, as for `simbias.datasets.vision.images`.
-        start: of the further factors, "gaussian" or "orthogonal".
-        factors: F, linear layers in each, 1 to `most`.
-        most: factors that are drawn, the largest F.
-        n: images to train.
-        n_test: of the test sample.
-        width: w; w and 2w channels, 4w neurons.
+        key: random key.
+        source: name of the images, as for `simbias.datasets.vision.images`.
+        start: law of the further factors, "gaussian" or "orthogonal".
+        factors: F, number of linear layers in each layer, 1 to `most`.
+        most: the largest F; as many factors are drawn.
+        n: training images.
+        n_test: test images.
+        width: w; there are w and 2w channels and 4w neurons.
         data_dir: folder with the files of MNIST or CIFAR-10.
 
     Raises:
@@ -187,7 +187,7 @@ def _falls(part: xr.Dataset, name: str) -> list[Claim]:
 
 
 def _tested(part: xr.Dataset, name: str) -> list[Claim]:
-    """That all fit, and who is better where nobody was trained."""
+    """All networks fit the training sample; the difference on the test sample."""
     train, test = (
         part["accuracy"].sel(sample=sample, drop=True) for sample in ("train", "test")
     )

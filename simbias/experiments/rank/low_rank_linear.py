@@ -1,14 +1,15 @@
 """Deep linear networks on separable data: every matrix aligns and ends with rank 1.
 
-W_5 ⋯ W_1 x on two separable classes under the logistic loss.  Norms grow without bound,
-what is not of the top singular vector stays bounded, so that every matrix tends to one
-of rank 1 and the product to the direction of largest margin, from any start that is
-left.  Controls: flipped labels, which no hyperplane separates; there nothing grows, and
-the rank is what the start makes it.
+The network is W_5 ⋯ W_1 x on two separable classes under the logistic loss.  The norm
+of every matrix grows without bound, while all but its largest singular value stay
+bounded.  So every matrix tends to rank 1, and the product to the direction of largest
+margin, from any initialisation that does not converge to a saddle.  In the control some
+labels are flipped, so that no hyperplane separates the classes.  Then nothing grows,
+and the rank depends on the initialisation.
 
-The flow is θ' = ∇ ln ln(1 + 1/L): the path of the gradient flow on a clock on which
-‖θ‖² grows like 2Nt.  Stable ranks come to 1 like 1/t there, and like (ln t)^(−2/N) on
-the clock of L.
+The flow is θ' = ∇ ln ln(1 + 1/L).  Its path is that of the gradient flow, and in its
+time ‖θ‖² grows like 2Nt.  Stable ranks come to 1 like 1/t in this time, and like
+(ln t)^(−2/N) in the time of the flow of L.
 
 Reference: Ji & Telgarsky (2019), arXiv:1810.02032; sizes and samples are ours.
 """
@@ -64,11 +65,11 @@ def make(
 
     Args:
         key: random key.
-        points: "separable", or "flipped": every fifth label is wrong, on average.
-        scale: of the weights.
+        points: "separable", or "flipped", where on average every fifth label is wrong.
+        scale: of the initial weights.
         depth: N, number of matrices, 2 or more.
         m: width of the hidden layers.
-        n: samples.
+        n: training samples.
         d: inputs.
 
     Raises:
@@ -102,7 +103,7 @@ experiment = presets(
             "margin": Margin(),
             "log_loss": TrainLoss(log_logistic),
         },
-        # Support vectors are told apart ever faster: the equations become stiff.
+        # Support vectors are separated ever faster: the equations become stiff.
         stop=MarginAbove(3e4),
     ),
     smoke={"cell": {"points": "separable"}, "seeds": 2, "times": TIMES[::3]},

@@ -1,9 +1,10 @@
 """Low rank without gradients: the best of many random deep linear networks.
 
-Of 20,000 chains of matrices the one is taken that fits best the samples of a linear
-map, fewer than its inputs.  The deeper the chains, the lower the effective rank of what
-is found, and as much lower that of chains drawn at random (control): the bias is in the
-law of a product of matrices, and descent from a random start shares it.
+A linear map is known on fewer samples than it has inputs.  Of 20,000 random chains of
+matrices we take the one that fits these samples best.  The deeper the chains, the lower
+the effective rank of what is found.  Chains that are not selected have the same
+dependence on depth (control).  So the bias is in the law of a product of matrices, and
+gradient descent from a random initialisation has it too.
 
 Reference: Huh et al. (2023), arXiv:2103.10427, section 4 on what is not due to gradient
 descent; sizes are ours, small enough that some of the chains fit.
@@ -34,7 +35,7 @@ from simbias.validation.values import positive_integer
 
 AXES = ("rank", "tries", "depth")
 RATE = 0.02
-# Tries that are held at once.
+# Tries in memory at once.
 _AT_ONCE = 250
 # Share of ‖W‖² below which a map counts as fitted on the samples.
 LEVEL = 0.2
@@ -55,16 +56,16 @@ def make(
     m: int = 4,
     n: int = 2,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """A sample of a map m × m of a rank, and the best of `tries` chains.
+    """A sample of a map m × m of given rank, and the best of `tries` chains.
 
     Args:
-        key: of the map, of the sample and of the search.
-        rank: of the map, 1 to m.
-        tries: chains that are drawn, N(0, 1/m); 1 is a random start.
+        key: random key.
+        rank: rank of the map, 1 to m.
+        tries: number of random chains, N(0, 1/m); 1 is a random initialisation.
         depth: number of matrices of a chain, 1 to `most`.
-        most: matrices that are drawn for it, the largest depth.
+        most: the largest depth; as many matrices are drawn.
         m: inputs and outputs.
-        n: samples, fewer than m.
+        n: training samples, fewer than m.
 
     Raises:
         ValueError: for a size or number out of range.
@@ -147,7 +148,7 @@ figure = Panels(
         lambda part: part["errors"].sel(part="on span"),
         title="‖(Ŵ − W)P‖²/‖W‖²",
         yscale="log",
-        # What descent leaves is far below, and of no interest.
+        # The error of descent is far below the axis.
         ylim=(1e-3, None),
     ),
     rows="rank",

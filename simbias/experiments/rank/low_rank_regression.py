@@ -1,10 +1,11 @@
 """Fewer samples than inputs: deeper linear networks find maps of lower rank.
 
-Chains of 1 to 4 matrices learn y = Wx from half as many samples as inputs, W of rank 1
-or of full rank (control), by gradient descent and by Adam.  The deeper, the lower the
-effective rank of the product.  What that does for the test error is bounded: the part
-of an isotropic W that no sample sees is independent of all that is seen, so that on
-average over such W no method whatever errs less than the solution of least norm.
+Products of 1 to 4 matrices learn y = Wx from half as many samples as inputs, by
+gradient descent and by Adam.  W has rank 1, or full rank in the control.  The deeper
+the network, the lower the effective rank of the product.  The gain in test error is
+bounded.  For an isotropic W, the part of W outside the span of the samples is symmetric
+about 0, whatever the training data are.  So on average over such W no method has a
+smaller error than the solution of least norm.
 
 Reference: Huh et al. (2023), arXiv:2103.10427, section 4, on least squares; sizes,
 rates and the bound are ours.
@@ -30,8 +31,8 @@ from simbias.measures import EffectiveRank, MapErrors
 
 AXES = ("scale", "rank", "flow.optimiser", "depth")
 RATE = 3e-3
-# Rate of plain descent.  Steps of Adam do not depend on a factor of the loss, those of
-# plain descent are proportional to it: one rate serves both.
+# Rate of plain descent.  A factor of the loss does not change the steps of Adam, and
+# those of plain descent are proportional to it.  So one rate is enough for both.
 DESCENT = 0.02
 _NAMES = {"gd": "GD", "adam": "Adam"}
 
@@ -53,16 +54,16 @@ def make(
     m: int = 16,
     n: int = 8,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """A sample of a map m × m of a rank, and a chain of `depth` matrices.
+    """A sample of a map m × m of given rank, and a chain of `depth` matrices.
 
     Args:
-        key: of the map, of the sample and of the start.
-        scale: of the start, N(0, scale²/m).
-        rank: of the map, 1 to m.
+        key: random key.
+        scale: of the initial weights, N(0, scale²/m).
+        rank: rank of the map, 1 to m.
         depth: number of matrices, 1 to `most`.
-        most: matrices that are drawn, the largest depth.
+        most: the largest depth; as many matrices are drawn.
         m: inputs and outputs.
-        n: samples, fewer than m.
+        n: training samples, fewer than m.
 
     Raises:
         ValueError: for a size or number out of range.

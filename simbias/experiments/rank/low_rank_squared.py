@@ -1,9 +1,9 @@
 """Control: under the squared loss the ranks of the initialisation stay.
 
-The samples, networks and starts of `low_rank_linear`, separable, under the squared
-loss.  It has a minimum, at which the flow stops: from a start of order one the matrices
-keep most of their rank.  From a small start they have a low one, as much as the start
-was small, for what they had to gain.
+Samples, networks and initialisations are those of `low_rank_linear` (separable), under
+the squared loss.  This loss has a minimum, at which the flow stops.  From an
+initialisation of scale 1 the matrices keep most of their rank.  From a small scale they
+end with a low rank, which is not 1.
 
 Reference: Le & Jegelka (2022), arXiv:2201.11968, and Ji & Telgarsky (2019),
 arXiv:1810.02032, of the logistic loss; the control is ours.

@@ -1,9 +1,9 @@
 """Depth and rank of the target: which depth learns a linear map best.
 
-ReLU networks of one width and 1 to 16 hidden layers learn y = Wx, W a matrix of rank 1
-to 16, for the same number of steps.  Features of deep networks have a low rank
-(`low_rank_embeddings`): good for a map that has one.  The best depth is that of the
-least loss of a task, over the depths.
+ReLU networks of one width and 1 to 16 hidden layers learn y = Wx for the same number of
+steps.  W is a matrix of rank 1 to 16.  Features of deep networks have a low rank
+(`low_rank_embeddings`), which may help when W has a low rank too.  The best depth of a
+task is the depth with the smallest loss.
 
 Reference: Huh et al. (2023), arXiv:2103.10427, figure 1, there 64 × 64, depth 2 to 64
 and momentum with a rate for each depth; sizes, Adam and its rate are ours.
@@ -37,15 +37,15 @@ def make(
     m: int = 16,
     n: int = 32,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """A map m × m of a rank, with E|y|² = m, and a ReLU network as wide.
+    """A map m × m of given rank, with E|y|² = m, and a ReLU network of width m.
 
     Args:
         key: random key.
-        rank: of the map, 1 to m.
+        rank: rank of the map, 1 to m.
         depth: number of hidden layers, 1 to `most`.
-        most: layers that are drawn, the largest depth.
+        most: the largest depth; as many layers are drawn.
         m: inputs, outputs and width.
-        n: samples.
+        n: training samples.
 
     Raises:
         ValueError: for a size out of range.
@@ -140,7 +140,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """How the best depth goes with the rank, in training; and how in the test."""
+    """How the best depth depends on the rank, in training and in the test."""
     train, test = ds["train_loss"], ds["test_risk"]
     slope = lambda loss: slope_in_log(best_depth(loss), "rank")
     is_grid = ds.sizes["rank"] > 1 and ds.sizes["depth"] > 1

@@ -1,13 +1,14 @@
 """ReLU networks with K linear last layers: these end with rank 1, the others do not.
 
-Five matrices without biases, W_5 ⋯ W_{6−K} φ(⋯ φ(W_1 x)), on two classes under the
-logistic loss.  Of the last K the stable rank comes to 1 and neighbours align, for the
-reason for which all do in a linear network (`low_rank_linear`); layers below a ReLU are
-balanced only in their norms and keep a larger one.
+The network has five matrices without biases, W_5 ⋯ W_{6−K} φ(⋯ φ(W_1 x)), and learns
+two classes under the logistic loss.  The stable rank of the last K matrices comes to 1
+and neighbours align, for the same reason as in a linear network (`low_rank_linear`).
+For layers below a ReLU only norms are balanced, and these layers keep a larger rank.
 
-There is no exact flow for deep ReLU networks here.  Descent takes steps of one length,
-θ ← θ − rate·g/‖g‖, g the gradient of ln L: the path of the gradient flow, by its
-length, as far as steps are short.  Two lengths show that they are.
+There is no exact flow for deep ReLU networks here.  Steps of descent have one length,
+θ ← θ − rate·g/‖g‖ with g the gradient of ln L.  For short steps this is the path of the
+gradient flow, parametrised by its length.  Runs with two step lengths check that steps
+are short enough.
 
 Reference: Le & Jegelka (2022), arXiv:2201.11968; sizes and samples are ours.
 """
@@ -53,10 +54,10 @@ def make(
     Args:
         key: random key.
         source: "blobs", "digits" or "mnist", the digits 0 and 1.
-        linear: K, 1 (a usual network) to 5 (a linear one).
-        scale: of the weights.
+        linear: K, from 1 (an ordinary network) to 5 (a linear one).
+        scale: of the initial weights.
         m: width of the hidden layers.
-        n: samples.
+        n: training samples.
         d: inputs of the blobs.
         data_dir: folder with the files of MNIST.
 
@@ -149,7 +150,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Rank one and alignment of the last K, more below, at both rates alike."""
+    """Rank one and alignment of the last K, a larger rank below, at both rates."""
     out = []
     for source in ds["source"].values:
         for count in ds["linear"].values:
@@ -162,11 +163,11 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 def _of_one(part: xr.Dataset, text: str, count: int) -> list[Claim]:
     rates = part["flow.rate"].values
     lower, higher = ({"flow.rate": rates[i]} for i in (0, -1))
-    # What the theorem asks for; where a class has died, nothing grows.
+    # The theorem assumes separated data; nothing grows if a class has no live neuron.
     is_told = part["margin"].isel(time=-1) > 0
     end = part.isel(time=-1).sel(lower).isel(seed=is_told.sel(lower).values)
     linear = slice(DEPTH - count, None)
-    # One layer at least, for a number that is not applicable where none has a ReLU.
+    # At least one layer; the claim is not applicable if none has a ReLU.
     below = slice(0, max(DEPTH - count, 1))
     both = part.isel(seed=is_told.all("flow.rate").values)
     rank = both["stable_rank"].isel(time=-1).max("layer", skipna=False)
