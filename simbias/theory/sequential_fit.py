@@ -13,7 +13,8 @@ class SequentialFit(NamedTuple):
     """Groups of samples of one sign, in the order in which they are fitted.
 
     Attributes:
-        group: number of the group of every sample; −1 if no neuron ever fits it.
+        group: number of the group of every sample; −1 if no neuron ever fits it, or
+            if its label is 0, which needs none.
         sign: of the labels of each group.
         time: at which it is fitted, in units of ln(1/λ).
         mass: |a|‖w‖ of the neurons that fit it, summed; all together are ½‖θ‖².
