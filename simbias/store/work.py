@@ -29,6 +29,7 @@ from simbias.store.layout import Store, open_store
 from simbias.store.lease import Leases, alone
 from simbias.store.place import Address, Replaced, Unreachable, naming
 from simbias.store.plain import lacks_plain, write_plain
+from simbias.store.room import TooEarly
 from simbias.store.stub import clear_stub
 
 # Lanes in flight are saved this often, or less often where saving them takes long:
@@ -158,7 +159,12 @@ def finish(store: Store) -> None:
 
 def complete(store: Store) -> Table | None:
     """Everything, if nothing is missing or damaged; what is damaged is given up."""
-    table, wrong = store.read()
+    try:
+        table, wrong = store.read()
+    except TooEarly:
+        if store.is_whole():
+            raise
+        return None  # a large run that has just begun
     for block, what in wrong.items():
         warnings.warn(
             f"{store.place}/{what}; block {block} is computed again.", stacklevel=2

@@ -94,7 +94,8 @@ def decide(
         of_seed = np.arange(plan.size) % plan.seeds
         is_open = np.ones(len(plan.grid.cells), bool) if cells is None else cells
         wanted = np.repeat(is_open, plan.seeds) & (of_seed < seeds)
-        began, missing = time.monotonic(), wanted & ~read_so_far(store).is_done()
+        began = time.monotonic()
+        missing = wanted & (store.statuses() == Status.RUNNING)
         if k > 1:
             pace = (began - begun) / max(before, 1)
             if began - begun + pace * missing.sum() > budget:

@@ -11,6 +11,7 @@ import simbias
 from simbias.core import AbstractMeasure, Status
 from simbias.ensemble import engine
 from simbias.results import is_failed, is_finished, open_result
+from simbias.store import room
 from simbias.verbs.simulate import simulate
 
 pytestmark = pytest.mark.process
@@ -67,6 +68,14 @@ def test_a_finished_run_is_not_computed_again(tmp_path, monkeypatch):
 
     monkeypatch.setattr(engine.Stations, "_drive", refuse)
     xr.testing.assert_identical(simulate(small(), store=tmp_path / "run.zarr"), ds)
+
+
+def test_a_large_run_begins_and_ends(tmp_path, monkeypatch):
+    """Of a result beyond some size next to nothing is there at first."""
+    monkeypatch.setattr(room, "SMALL", 0)
+    ds = simbias.simulate(small(), store=tmp_path / "run")
+    assert (ds["status"] == Status.REACHED_TIME).all()
+
 
 
 def test_an_interrupted_run_is_readable_and_ends_with_the_same_bits(
