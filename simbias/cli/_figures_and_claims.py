@@ -144,9 +144,9 @@ def print_claims(name: str, ds: xr.Dataset, claims: Sequence[Claim | Decided]) -
         + (f" (failed: {failures})" if failures else "")
     )
     for one in claims:
-        claim, needs = one, ""
+        claim, needs = (one, "") if isinstance(one, Claim) else (one.claim, "")
         if isinstance(one, Decided):
-            claim, needs = one.claim, f"; {one.seeds} seeds"
+            needs = f"; {one.seeds} seeds"
             needs += f", about {one.needed:,} would decide" if one.needed else ""
         seen = claim.estimate
         needs += f"; needs {claim.needs}" if claim.needs else ""
