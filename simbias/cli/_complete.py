@@ -1,7 +1,9 @@
 """What may come next on a command line, for Tab: read off the files, nothing imported.
 
 Options of a command are the fields of the dataclass in its file; those of `run` are
-found in the source of the experiment and of its flow.
+found in the source of the experiment and of its flow.  The completion of tyro would be
+a fixed script of 1 MB, for which all experiments are imported, and it knows neither
+your files nor your runs.
 """
 
 import ast
@@ -26,10 +28,6 @@ _HERE = pathlib.Path(__file__).parent
 _EVERYWHERE = ("--help", "--debug", "--no-compile-cache")
 _LINES = ("--json-lines",)
 _SHELLS = ("bash", "zsh", "fish")
-_OF_RUN = (
-    *("preset", "config", "data", "seeds", "times", "final-time", "keep", "dtype"),
-    *("root", "pad-to", "lanes", "workers", "format", "out", "live"),
-)
 # Fields of a flow that can be written.
 _PLAIN = re.compile(r"\b(Real|Index|int|float|bool|str|Sampling|Optimiser)\b")
 
@@ -120,9 +118,10 @@ def _options(
     found = [*_EVERYWHERE]
     if command in ("run", "resume"):
         found += _LINES
+    found += [f"--{name}" for name in _fields(command, commands)]
     if command != "run":
-        return found + [f"--{name}" for name in _fields(command, commands)]
-    found += [f"--{name}" for name in _OF_RUN] + ["--flow.name"]
+        return found
+    found.append("--flow.name")
     names = [one for one in rest if not one.startswith("-")]
     source = experiment_file(names[0]) if names else None
     if names and names[0].endswith(".py"):
@@ -143,12 +142,8 @@ def _values(
         return flow_names()
     if name == "preset" and command in ("run", "check"):
         return [*SIZES, *itertools.chain(*map(preset_names, rest))]
-    aliases = _aliases()
-    if command == "run":
-        known = {"dtype": ["float32", "float64"], "format": aliases["Format"]}
-        return known.get(name, [])
     annotation = _fields(command, commands).get(name)
-    return [] if annotation is None else _choices(annotation, aliases)
+    return [] if annotation is None else _choices(annotation, _aliases())
 
 
 def _fields(
@@ -169,7 +164,8 @@ def _declared(
     """What the dataclass of a command's options declares."""
     module, _, function = commands[command][0].rpartition(".")
     wanted = f"{function.partition('_')[0]}options"
-    for node in _tree(_HERE / (module.replace(".", "/") + ".py")).body:
+    files = [f"{module.replace('.', '/')}.py", "_options.py"]
+    for node in itertools.chain(*(_tree(_HERE / file).body for file in files)):
         if isinstance(node, ast.ClassDef) and node.name.lower() == wanted:
             return [one for one in node.body if isinstance(one, ast.AnnAssign)]
     return []

@@ -22,8 +22,8 @@ from simbias.cli._live import live
 from simbias.cli._options import (
     Folder,
     Format,
+    RunOptions,
     experiment_of,
-    general_options,
     options_class,
     overrides,
     resolved,
@@ -79,7 +79,7 @@ class _Request:
 def run(arguments: list[str]) -> int:
     """Simulate, draw the figure, check the claims."""
     if {"-h", "--help"} & {*arguments[:1]}:
-        tyro.cli(general_options(), args=["--help"], prog="simbias run NAME")
+        tyro.cli(RunOptions, args=["--help"], prog="simbias run NAME")
     source, rest = named(arguments, "run")
     preset, steps, rest = resolved(rest)
     experiment = experiment_of(source.module, preset, steps)
