@@ -51,7 +51,7 @@ from simbias.store.progress import finished_so_far
 from simbias.store.text import check_text, is_same_text
 from simbias.store.time_taken import Stopwatch
 from simbias.store.work import complete, prepare, work
-from simbias.validation.steps import warn_of_divergence, warn_of_rates, warn_of_steps
+from simbias.validation.steps import warn_of_result
 from simbias.verbs.phenomenon import check as check_claims
 from simbias.workers.local_workers import LocalWorkers
 from simbias.workers.wait import wait
@@ -185,9 +185,7 @@ def _complete(request: _Request) -> int:
         if not is_of_this_text:
             say(CHANGED.format(file=recipe["file"]["name"]))
         ds = to_xarray(table, described)
-        warn_of_steps(plan.experiment.flow, ds, ds["end_time"])
-        warn_of_divergence(plan.experiment.flow, ds["status"])
-        warn_of_rates(plan.experiment.flow, ds)
+        warn_of_result(plan.experiment.flow, ds)
         _show(request, plan.experiment, ds, denied, store)
     return end.code
 
