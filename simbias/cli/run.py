@@ -48,7 +48,7 @@ from simbias.store.address import place_at
 from simbias.store.layout import Store
 from simbias.store.place import AbstractPlace
 from simbias.store.progress import finished_so_far
-from simbias.store.text import check_text, is_same_text
+from simbias.store.source import check_text, is_same_file
 from simbias.store.time_taken import Stopwatch
 from simbias.store.work import complete, prepare, work
 from simbias.validation.steps import warn_of_result
@@ -155,7 +155,7 @@ def _complete(request: _Request) -> int:
     described = attributes(plan, recipe)
     denied = made_ready(out)
     store = prepare(out / "run.zarr", plan, described)
-    is_of_this_text = is_same_text(store.attributes["recipe"], recipe)
+    is_of_this_text = is_same_file(store.attributes["recipe"], recipe)
     if not request.redraws:
         check_text(store.attributes["recipe"], recipe)
     if denied is None:
