@@ -16,7 +16,6 @@ from simbias.introspection.source_text import is_same_text
 MOST_BYTES = 1 << 20
 _KEYS = {"name", "text", "sha256"}
 _LONGEST, _LINES, _COLUMNS = 200, 40, 120
-
 _PARTS = {"functions": dict, "values": dict, "assigned": dict, "not_covered": list}
 
 
@@ -156,9 +155,7 @@ def source_differences(
         if new is None or old is None:
             out.append(f"{_shown(name)} {_reached(new)}")
         elif new["text"] and old["text"]:
-            if not is_same_text(new["text"], old["text"]):
-                lines = difference(old["text"], new["text"])
-                out.append(f"{_shown(name)}:\n{lines}")
+            out += _changed_lines(name, new["text"], old["text"])
         elif new["code"] != old["code"]:
             out.append(f"{_shown(name)}: {_shown(old['code'])} -> {new['code']}")
     for name, (new, old) in _pairs(ours["values"], theirs["values"]):
@@ -168,9 +165,16 @@ def source_differences(
             out.append(f"{_shown(name)}: {_shown(old)} -> {_shown(new)}")
     for name, (new, old) in _pairs(ours["assigned"], theirs["assigned"]):
         # A module that is not read from a file has none.
-        if new and old and not is_same_text(new, old):
-            out.append(f"{_shown(name)}:\n{difference(old, new)}")
+        if new and old:
+            out += _changed_lines(name, new, old)
     return out
+
+
+def _changed_lines(name: str, new: str, old: str) -> list[str]:
+    """One entry if two texts differ in more than layout, none else."""
+    if is_same_text(new, old):
+        return []
+    return [f"{_shown(name)}:\n{difference(old, new)}"]
 
 
 def _pairs(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[tuple]:
