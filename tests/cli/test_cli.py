@@ -1,3 +1,6 @@
+import ast
+import inspect
+import itertools
 import json
 import os
 import signal
@@ -104,8 +107,11 @@ def test_every_option_of_an_experiment_is_described(name):
 
 
 def test_every_option_of_run_is_described():
-    for action in tyro.extras.get_parser(RunOptions)._actions:
-        assert not action.help.startswith("("), action.dest
+    (declared,) = ast.parse(inspect.getsource(RunOptions)).body
+    assert isinstance(declared.body[-1], ast.Expr)
+    for option, after in itertools.pairwise(declared.body):
+        if isinstance(option, ast.AnnAssign):
+            assert isinstance(after, ast.Expr), ast.unparse(option)
 
 
 def test_the_help_of_an_experiment_lists_what_decides_the_defaults(capsys):
