@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable
 
 import simbias
-from simbias.numerics.cache_folder import cache_folder
+from simbias.numerics.cache_folder import cache_folder, write_whole
 from simbias.registry import is_experiment, package_of
 
 _ASKS = {"-h", "--help"}
@@ -52,8 +52,8 @@ def helped(arguments: list[str], command: Callable[[], int]) -> int:
             return command()
     except SystemExit as leaving:
         if leaving.code in (0, None):
-            with contextlib.suppress(OSError):
-                _write(file, {"key": key, "text": heard.getvalue()})
+            known = {"key": key, "text": heard.getvalue()}
+            write_whole(file, json.dumps(known, ensure_ascii=False))
         raise
     finally:
         print(heard.getvalue(), end="")
@@ -61,13 +61,6 @@ def helped(arguments: list[str], command: Callable[[], int]) -> int:
 
 def _file(name: str) -> pathlib.Path:
     return pathlib.Path(cache_folder()) / "help" / f"{name}.json"
-
-
-def _write(file: pathlib.Path, said: dict[str, str]) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    new = file.with_suffix(f".{os.getpid()}")
-    new.write_text(json.dumps(said, ensure_ascii=False), encoding="utf-8")
-    new.replace(file)
 
 
 def _key(arguments: list[str]) -> str:
