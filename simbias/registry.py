@@ -113,7 +113,7 @@ def experiment_file(name: str) -> pathlib.Path | None:
 def variants(name: str) -> list[str]:
     """Names of the variants of an experiment, read off its file; it is not imported."""
     file = experiment_file(name)
-    for node in ast.walk(_tree(file)) if file else ():
+    for node in ast.walk(syntax(file)) if file else ():
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "presets":
             names = [one.arg for one in node.keywords if one.arg]
             return [k for k in names if k not in SIZES and size_of(k) == "quick"]
@@ -203,11 +203,12 @@ def _source(module: str) -> pathlib.Path | None:
 
 
 def _title(file: pathlib.Path | None) -> str:
-    said = None if file is None else ast.get_docstring(_tree(file))
+    said = None if file is None else ast.get_docstring(syntax(file))
     return (said or "").partition("\n")[0]
 
 
-def _tree(file: pathlib.Path) -> ast.Module:
+def syntax(file: pathlib.Path) -> ast.Module:
+    """What a file of Python says, nothing if it cannot be read or parsed."""
     try:
         return ast.parse(file.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError):

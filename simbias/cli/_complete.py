@@ -20,6 +20,7 @@ from simbias.registry import (
     experiment_names,
     flow_names,
     preset_names,
+    syntax,
     themes,
 )
 
@@ -28,6 +29,7 @@ _HERE = pathlib.Path(__file__).parent
 _EVERYWHERE = ("--help", "--debug", "--no-compile-cache")
 _LINES = ("--json-lines",)
 _SHELLS = ("bash", "zsh", "fish")
+_tree = functools.cache(syntax)
 # Fields of a flow that can be written.
 _PLAIN = re.compile(r"\b(Real|Index|int|float|bool|str|Sampling|Optimiser)\b")
 
@@ -226,14 +228,6 @@ def _flow_fields(rest: list[str], source: pathlib.Path | None) -> Iterator[str]:
                 is_field = isinstance(one, ast.AnnAssign)
                 if is_field and _PLAIN.search(ast.unparse(one.annotation)):
                     yield ast.unparse(one.target)
-
-
-@functools.cache
-def _tree(file: pathlib.Path) -> ast.Module:
-    try:
-        return ast.parse(file.read_text(encoding="utf-8"))
-    except (OSError, SyntaxError, ValueError):
-        return ast.Module([], [])
 
 
 def _camel(name: str) -> str:
