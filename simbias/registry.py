@@ -5,6 +5,7 @@ A file `effective_width.py` holds the function `effective_width` or the class
 """
 
 import ast
+import functools
 import importlib
 import importlib.metadata
 import importlib.util
@@ -151,6 +152,7 @@ def flows() -> dict[str, type]:
     return {name: component(m) for name, m in modules(simbias.flows).items()}
 
 
+@functools.cache
 def _places(package: types.ModuleType) -> dict[str, str]:
     """Name -> module below the package, sorted; a theme is a folder in a folder."""
     found = {}
@@ -207,6 +209,7 @@ def _title(file: pathlib.Path | None) -> str:
     return (said or "").partition("\n")[0]
 
 
+@functools.cache
 def syntax(file: pathlib.Path) -> ast.Module:
     """What a file of Python says, nothing if it cannot be read or parsed."""
     try:

@@ -7,7 +7,6 @@ your files nor your runs.
 """
 
 import ast
-import functools
 import itertools
 import pathlib
 import re
@@ -29,7 +28,6 @@ _HERE = pathlib.Path(__file__).parent
 _EVERYWHERE = ("--help", "--debug", "--no-compile-cache")
 _LINES = ("--json-lines",)
 _SHELLS = ("bash", "zsh", "fish")
-_tree = functools.cache(syntax)
 # Fields of a flow that can be written.
 _PLAIN = re.compile(r"\b(Real|Index|int|float|bool|str|Sampling|Optimiser)\b")
 
@@ -167,7 +165,7 @@ def _declared(
     module, _, function = commands[command][0].rpartition(".")
     wanted = f"{function.partition('_')[0]}options"
     files = [f"{module.replace('.', '/')}.py", "_options.py"]
-    for node in itertools.chain(*(_tree(_HERE / file).body for file in files)):
+    for node in itertools.chain(*(syntax(_HERE / file).body for file in files)):
         if isinstance(node, ast.ClassDef) and node.name.lower() == wanted:
             return [one for one in node.body if isinstance(one, ast.AnnAssign)]
     return []
@@ -187,7 +185,7 @@ def _aliases() -> dict[str, list[str]]:
     """Names of choices where commands take them from: Format, Kind."""
     found = {}
     for file in (_HERE / "_options.py", _HERE.parent / "films" / "animate.py"):
-        for node in _tree(file).body:
+        for node in syntax(file).body:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 found[node.targets[0].id] = _choices(node.value, {})
     return found
@@ -200,7 +198,7 @@ def _texts(node: ast.AST) -> list[str]:
 
 def _arguments(file: pathlib.Path) -> list[str]:
     """What `make` of an experiment takes by name, after the key."""
-    for node in _tree(file).body:
+    for node in syntax(file).body:
         if isinstance(node, ast.FunctionDef) and node.name == "make":
             return [one.arg for one in (*node.args.args, *node.args.kwonlyargs)][1:]
     return []
@@ -215,13 +213,13 @@ def _flow_fields(rest: list[str], source: pathlib.Path | None) -> Iterator[str]:
         for name in flow_names()
     }
     if not chosen and source is not None:
-        seen = [n.id for n in ast.walk(_tree(source)) if isinstance(n, ast.Name)]
+        seen = [n.id for n in ast.walk(syntax(source)) if isinstance(n, ast.Name)]
         seen += [
-            n.attr for n in ast.walk(_tree(source)) if isinstance(n, ast.Attribute)
+            n.attr for n in ast.walk(syntax(source)) if isinstance(n, ast.Attribute)
         ]
         chosen = [name for name in files if _camel(name) in seen]
     for name in chosen[:1]:
-        for node in _tree(files[name]).body if name in files else ():
+        for node in syntax(files[name]).body if name in files else ():
             if not (isinstance(node, ast.ClassDef) and node.name == _camel(name)):
                 continue
             for one in node.body:
