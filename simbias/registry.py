@@ -5,6 +5,7 @@ A file `effective_width.py` holds the function `effective_width` or the class
 """
 
 import ast
+import functools
 import importlib
 import importlib.metadata
 import importlib.util
@@ -113,7 +114,7 @@ def experiment_file(name: str) -> pathlib.Path | None:
 def variants(name: str) -> list[str]:
     """Names of the variants of an experiment, read off its file; it is not imported."""
     file = experiment_file(name)
-    for node in ast.walk(_tree(file)) if file else ():
+    for node in ast.walk(syntax(file)) if file else ():
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "presets":
             names = [one.arg for one in node.keywords if one.arg]
             return [k for k in names if k not in SIZES and size_of(k) == "quick"]
@@ -151,6 +152,7 @@ def flows() -> dict[str, type]:
     return {name: component(m) for name, m in modules(simbias.flows).items()}
 
 
+@functools.cache
 def _places(package: types.ModuleType) -> dict[str, str]:
     """Name -> module below the package, sorted; a theme is a folder in a folder."""
     found = {}
@@ -203,11 +205,13 @@ def _source(module: str) -> pathlib.Path | None:
 
 
 def _title(file: pathlib.Path | None) -> str:
-    said = None if file is None else ast.get_docstring(_tree(file))
+    said = None if file is None else ast.get_docstring(syntax(file))
     return (said or "").partition("\n")[0]
 
 
-def _tree(file: pathlib.Path) -> ast.Module:
+@functools.cache
+def syntax(file: pathlib.Path) -> ast.Module:
+    """What a file of Python says, nothing if it cannot be read or parsed."""
     try:
         return ast.parse(file.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError):

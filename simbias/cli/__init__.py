@@ -1,7 +1,8 @@
 """Command line: `simbias COMMAND`, and `simbias --help` for what there is.
 
 The options of `run` are read off the experiment that is named.  A command is imported
-when it is called.
+when it is called; subcommands of tyro would import all of them, jax among them, for
+`simbias --help`, and would name no command that is near to a wrong one.
 """
 
 import importlib

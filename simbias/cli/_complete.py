@@ -1,11 +1,12 @@
 """What may come next on a command line, for Tab: read off the files, nothing imported.
 
 Options of a command are the fields of the dataclass in its file; those of `run` are
-found in the source of the experiment and of its flow.
+found in the source of the experiment and of its flow.  The completion of tyro would be
+a fixed script of 1 MB, for which all experiments are imported, and it knows neither
+your files nor your runs.
 """
 
 import ast
-import functools
 import itertools
 import pathlib
 import re
@@ -18,6 +19,7 @@ from simbias.registry import (
     experiment_names,
     flow_names,
     preset_names,
+    syntax,
     themes,
 )
 
@@ -26,10 +28,6 @@ _HERE = pathlib.Path(__file__).parent
 _EVERYWHERE = ("--help", "--debug", "--no-compile-cache")
 _LINES = ("--json-lines",)
 _SHELLS = ("bash", "zsh", "fish")
-_OF_RUN = (
-    *("preset", "config", "data", "seeds", "times", "final-time", "keep", "dtype"),
-    *("root", "pad-to", "lanes", "workers", "format", "out", "live"),
-)
 # Fields of a flow that can be written.
 _PLAIN = re.compile(r"\b(Real|Index|int|float|bool|str|Sampling|Optimiser)\b")
 
@@ -120,9 +118,10 @@ def _options(
     found = [*_EVERYWHERE]
     if command in ("run", "resume"):
         found += _LINES
+    found += [f"--{name}" for name in _fields(command, commands)]
     if command != "run":
-        return found + [f"--{name}" for name in _fields(command, commands)]
-    found += [f"--{name}" for name in _OF_RUN] + ["--flow.name"]
+        return found
+    found.append("--flow.name")
     names = [one for one in rest if not one.startswith("-")]
     source = experiment_file(names[0]) if names else None
     if names and names[0].endswith(".py"):
@@ -143,12 +142,8 @@ def _values(
         return flow_names()
     if name == "preset" and command in ("run", "check"):
         return [*SIZES, *itertools.chain(*map(preset_names, rest))]
-    aliases = _aliases()
-    if command == "run":
-        known = {"dtype": ["float32", "float64"], "format": aliases["Format"]}
-        return known.get(name, [])
     annotation = _fields(command, commands).get(name)
-    return [] if annotation is None else _choices(annotation, aliases)
+    return [] if annotation is None else _choices(annotation, _aliases())
 
 
 def _fields(
@@ -169,7 +164,8 @@ def _declared(
     """What the dataclass of a command's options declares."""
     module, _, function = commands[command][0].rpartition(".")
     wanted = f"{function.partition('_')[0]}options"
-    for node in _tree(_HERE / (module.replace(".", "/") + ".py")).body:
+    files = [f"{module.replace('.', '/')}.py", "_options.py"]
+    for node in itertools.chain(*(syntax(_HERE / file).body for file in files)):
         if isinstance(node, ast.ClassDef) and node.name.lower() == wanted:
             return [one for one in node.body if isinstance(one, ast.AnnAssign)]
     return []
@@ -189,7 +185,7 @@ def _aliases() -> dict[str, list[str]]:
     """Names of choices where commands take them from: Format, Kind."""
     found = {}
     for file in (_HERE / "_options.py", _HERE.parent / "films" / "animate.py"):
-        for node in _tree(file).body:
+        for node in syntax(file).body:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 found[node.targets[0].id] = _choices(node.value, {})
     return found
@@ -202,7 +198,7 @@ def _texts(node: ast.AST) -> list[str]:
 
 def _arguments(file: pathlib.Path) -> list[str]:
     """What `make` of an experiment takes by name, after the key."""
-    for node in _tree(file).body:
+    for node in syntax(file).body:
         if isinstance(node, ast.FunctionDef) and node.name == "make":
             return [one.arg for one in (*node.args.args, *node.args.kwonlyargs)][1:]
     return []
@@ -217,27 +213,19 @@ def _flow_fields(rest: list[str], source: pathlib.Path | None) -> Iterator[str]:
         for name in flow_names()
     }
     if not chosen and source is not None:
-        seen = [n.id for n in ast.walk(_tree(source)) if isinstance(n, ast.Name)]
+        seen = [n.id for n in ast.walk(syntax(source)) if isinstance(n, ast.Name)]
         seen += [
-            n.attr for n in ast.walk(_tree(source)) if isinstance(n, ast.Attribute)
+            n.attr for n in ast.walk(syntax(source)) if isinstance(n, ast.Attribute)
         ]
         chosen = [name for name in files if _camel(name) in seen]
     for name in chosen[:1]:
-        for node in _tree(files[name]).body if name in files else ():
+        for node in syntax(files[name]).body if name in files else ():
             if not (isinstance(node, ast.ClassDef) and node.name == _camel(name)):
                 continue
             for one in node.body:
                 is_field = isinstance(one, ast.AnnAssign)
                 if is_field and _PLAIN.search(ast.unparse(one.annotation)):
                     yield ast.unparse(one.target)
-
-
-@functools.cache
-def _tree(file: pathlib.Path) -> ast.Module:
-    try:
-        return ast.parse(file.read_text(encoding="utf-8"))
-    except (OSError, SyntaxError, ValueError):
-        return ast.Module([], [])
 
 
 def _camel(name: str) -> str:

@@ -1,7 +1,7 @@
 """What `run NAME --help` said, kept beside compiled programs.
 
-The options of an experiment are read off what it is, for which jax and all that stands
-on it is imported: seconds.  What was said is said again as long as simbias is the same.
+tyro needs the experiment to know its options, and so imports jax: seconds.  What was
+said is said again as long as simbias is the same.
 """
 
 import contextlib
@@ -13,10 +13,10 @@ import os
 import pathlib
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import simbias
-from simbias.numerics.cache_folder import cache_folder
+from simbias.numerics.cache_folder import cache_folder, write_whole
 from simbias.registry import is_experiment, package_of
 
 _ASKS = {"-h", "--help"}
@@ -45,50 +45,22 @@ def helped(arguments: list[str], command: Callable[[], int]) -> int:
         if isinstance(said, dict) and said.get("key") == key:
             print(said["text"], end="")
             return 0
-    with _heard() as heard:
-        try:
+    heard, output = io.StringIO(), sys.stdout
+    heard.isatty = output.isatty  # which decides about colours
+    try:
+        with contextlib.redirect_stdout(heard):
             return command()
-        except SystemExit as leaving:
-            if leaving.code in (0, None):
-                with contextlib.suppress(OSError):
-                    _write(file, {"key": key, "text": heard.text.getvalue()})
-            raise
-
-
-class _Heard(io.TextIOBase):
-    """Standard output, and a copy of what is written to it."""
-
-    def __init__(self, output: io.TextIOBase):
-        self._output = output
-        self.text = io.StringIO()
-
-    def write(self, text: str) -> int:
-        self.text.write(text)
-        return self._output.write(text)
-
-    def flush(self) -> None:
-        self._output.flush()
-
-    def isatty(self) -> bool:
-        return self._output.isatty()
-
-
-@contextlib.contextmanager
-def _heard() -> Iterator[_Heard]:
-    heard = _Heard(sys.stdout)  # pyright: ignore
-    with contextlib.redirect_stdout(heard):
-        yield heard
+    except SystemExit as leaving:
+        if leaving.code in (0, None):
+            known = {"key": key, "text": heard.getvalue()}
+            write_whole(file, json.dumps(known, ensure_ascii=False))
+        raise
+    finally:
+        print(heard.getvalue(), end="")
 
 
 def _file(name: str) -> pathlib.Path:
     return pathlib.Path(cache_folder()) / "help" / f"{name}.json"
-
-
-def _write(file: pathlib.Path, said: dict[str, str]) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    new = file.with_suffix(f".{os.getpid()}")
-    new.write_text(json.dumps(said, ensure_ascii=False), encoding="utf-8")
-    new.replace(file)
 
 
 def _key(arguments: list[str]) -> str:

@@ -1,4 +1,8 @@
-"""The options of `run`, read off the experiment that is named."""
+"""The options of `run`, read off the experiment that is named.
+
+tyro makes them of a dataclass.  It does not know the experiment: `options_class` adds
+the arguments of its `make` and the fields of its flow.
+"""
 
 import dataclasses
 import inspect
@@ -25,25 +29,81 @@ Format = Literal["png", "pdf", "svg"]
 Folder = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
 
 
+@dataclasses.dataclass(frozen=True)
+class RunOptions:
+    """Simulate an experiment, draw its figure, check its claims.
+
+    NAME is one of `simbias list`, or a file of yours, ./mine.py. Each has further
+    options: --cell.X for arguments of its sample and networks, and --flow.X for how
+    weights move. They and their defaults: simbias run NAME --help.
+    """
+
+    preset: str = "quick"
+    """Size (smoke, quick, paper) or a variant of the list; decides the defaults."""
+    config: str | None = None
+    """TOML file of these options, cell and flow; the command line counts more."""
+    data: str | None = None
+    """Your sample instead: x, y, x_test, y_test of a numpy.savez file."""
+    seeds: int | None = None
+    """Members of every cell."""
+    times: tuple[float, ...] | None = None
+    """When to record, on the flow's clock; the last one ends the run."""
+    final_time: float | None = None
+    """The last time; all of --times are stretched with it."""
+    keep: tuple[float, ...] | None = None
+    """Those of --times at which whole networks are kept."""
+    dtype: Literal["float32", "float64"] = "float64"
+    """Of weights and data."""
+    root: int | None = None
+    """Seed of all seeds: another one draws everything anew."""
+    pad_to: int | None = None
+    """Smaller samples are padded to so many rows, and share a program."""
+    lanes: int | None = None
+    """Members in flight at a time; as many as fit into memory if not given."""
+    workers: int | None = None
+    """Processes on this machine; 0 makes the folder ready for others."""
+    format: tuple[Format, ...] = ("png",)
+    """Of the figure; several at once."""
+    out: str | None = None
+    """Folder or URL of the run; runs/NAME-PRESET if not given."""
+    live: bool = False
+    """Show the page of the run in a browser of this machine while it goes on."""
+
+
+@dataclasses.dataclass(frozen=True)
+class _Flow:
+    name: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class _Deciding:
+    """What decides which options there are, and their defaults."""
+
+    preset: str | None = None
+    config: str | None = None
+    data: str | None = None
+    flow: _Flow = _Flow()
+
+
 def resolved(rest: list[str]) -> tuple[str, list[dict[str, Any]], list[str]]:
     """The preset and the file, which decide what the other options are.
 
     Returns:
         The preset, the overrides so far, in order, and the other arguments.
     """
-    preset, rest = taken(rest, "--preset")
-    config, rest = taken(rest, "--config")
-    table = options.read_toml(pathlib.Path(config)) if config else {}
+    first, rest = tyro.cli(
+        _Deciding, args=rest, return_unknown_args=True, add_help=False
+    )
+    table = options.read_toml(pathlib.Path(first.config)) if first.config else {}
     in_file = table.pop("preset", None)
-    given = [one for one in (in_file, preset) if one is not None]
-    data, rest = taken(rest, "--data")
-    data = table.pop("data", None) if data is None else data
+    given = [one for one in (in_file, first.preset) if one is not None]
+    data = table.pop("data", None)
+    data = data if first.data is None else first.data
     if isinstance(data, str):  # the same from wherever the run is taken up again
         data = options.kept_file(data)
     steps = [table] if data is None else [{"data": data}, table]
-    flow, rest = taken(rest, "--flow.name")
-    if flow is not None:
-        steps.append({"flow": {"name": flow}})
+    if first.flow.name is not None:
+        steps.append({"flow": {"name": first.flow.name}})
     return (given or ["quick"])[-1], steps, rest
 
 
@@ -91,44 +151,6 @@ def experiment_of(module: Any, preset: str, steps: list[dict[str, Any]]) -> Expe
     return made
 
 
-def taken(arguments: list[str], option: str) -> tuple[str | None, list[str]]:
-    """The value of `--option VALUE` or `--option=VALUE`, and the other arguments."""
-    for i, word in enumerate(arguments):
-        if word == option:
-            if i + 1 == len(arguments):
-                raise BadInput(f"`{option}` needs a value.")
-            return arguments[i + 1], arguments[:i] + arguments[i + 2 :]
-        if word.startswith(option + "="):
-            value = word.removeprefix(option + "=")
-            return value, arguments[:i] + arguments[i + 1 :]
-    return None, arguments
-
-
-# What `run --help` says.
-_SAID = {
-    "preset": "How large a run: smoke, quick or paper; or a variant, which `simbias "
-    "list` names; decides all other defaults.",
-    "config": "A TOML file of cell, flow, seeds, times, final_time, keep, dtype, root, "
-    "pad_to, data; what is written here counts more.",
-    "data": "Your sample in place of the experiment's own: x, y, x_test, y_test of a "
-    "numpy.savez file.",
-    "cell": "Several values make an axis of the grid.",
-    "flow": "How weights move.",
-    "seeds": "Members of every cell.",
-    "times": "When to record, on the flow's clock; the last one ends the run.",
-    "final_time": "The last time; all of --times are stretched with it.",
-    "keep": "Those of --times at which whole networks are kept.",
-    "dtype": "Of weights and data.",
-    "root": "Seed of all seeds: another one draws everything anew.",
-    "pad_to": "Smaller samples are padded to so many rows, and share a program.",
-    "lanes": "Members in flight at a time; as many as fit into memory if not given.",
-    "workers": "Processes on this machine; 0 makes the folder ready for others.",
-    "format": "Of the figure; several at once.",
-    "out": "Folder or URL of the run; runs/NAME-PRESET if not given.",
-    "live": "Show the page of the run in a browser of this machine while it goes on.",
-}
-
-
 def options_class(
     experiment: Experiment, preset: str = "quick", known: tuple[str, ...] = SIZES
 ) -> type:
@@ -166,57 +188,19 @@ def options_class(
         f"Fields of {type(experiment.flow).__name__}, several values make an axis; "
         f"--flow.name picks another flow ({', '.join(flows())})."
     )
-    top = [
-        ("preset", Literal[known], dataclasses.field(default=preset)),
-        ("config", str | None, dataclasses.field(default=None)),
-        ("data", str | None, dataclasses.field(default=None)),
+    own = [
+        ("preset", Literal[known], preset),
+        ("seeds", int | None, experiment.seeds),
+        ("times", tuple[float, ...], experiment.times),
+        ("keep", tuple[float, ...], experiment.keep),
+        ("dtype", Literal["float32", "float64"], experiment.dtype),
+        ("root", int, experiment.root),
+        ("pad_to", int, experiment.pad_to),
         ("cell", cell, dataclasses.field(default_factory=cell)),
         ("flow", flow, dataclasses.field(default_factory=flow)),
-        ("seeds", int | None, dataclasses.field(default=experiment.seeds)),
-        ("times", tuple[float, ...], dataclasses.field(default=experiment.times)),
-        ("final_time", float | None, dataclasses.field(default=None)),
-        ("keep", tuple[float, ...], dataclasses.field(default=experiment.keep)),
-        ("dtype", Literal["float32", "float64"], experiment.dtype),
-        ("root", int, dataclasses.field(default=experiment.root)),
-        ("pad_to", int, dataclasses.field(default=experiment.pad_to)),
-        ("lanes", int | None, dataclasses.field(default=None)),
-        ("workers", int | None, dataclasses.field(default=None)),
-        ("format", tuple[Format, ...], dataclasses.field(default=("png",))),
-        ("out", str | None, dataclasses.field(default=None)),
-        ("live", bool, dataclasses.field(default=False)),
     ]
-    top = [(name, explained(kind, _SAID[name]), default) for name, kind, default in top]
-    run = dataclasses.make_dataclass("Run", top, frozen=True)
+    run = dataclasses.make_dataclass("Run", own, bases=(RunOptions,), frozen=True)
     run.__doc__ = "Options."
-    return run
-
-
-def general_options() -> type:
-    """What every experiment has, for `run --help`; `run NAME --help` has the rest."""
-    names = ("preset", "config", "data", "seeds", "times", "final_time", "keep")
-    more = ("dtype", "root", "pad_to", "lanes", "workers", "format", "out", "live")
-    kinds: dict[str, Any] = {"preset": str, "dtype": Literal["float32", "float64"]}
-    kinds["live"] = bool
-    kinds |= dict.fromkeys(("times", "keep"), tuple[float, ...] | None)
-    kinds |= dict.fromkeys(("seeds", "root", "pad_to", "lanes", "workers"), int | None)
-    kinds |= {"final_time": float | None, "format": tuple[Format, ...]}
-    usual = {"preset": "quick", "dtype": "float64", "format": ("png",)}
-    usual["live"] = False
-    fields = [
-        (
-            name,
-            Annotated[kinds.get(name, str | None), tyro.conf.arg(help=_SAID[name])],
-            dataclasses.field(default=usual.get(name)),
-        )
-        for name in (*names, *more)
-    ]
-    run = dataclasses.make_dataclass("Run", fields, frozen=True)
-    run.__doc__ = (
-        "Simulate an experiment, draw its figure, check its claims.\n\n"
-        "NAME is one of `simbias list`, or a file of yours, ./mine.py. Each has "
-        "options --cell.X for the arguments of its sample and networks, and --flow.X "
-        "for how weights move, with defaults of its own: simbias run NAME --help."
-    )
     return run
 
 

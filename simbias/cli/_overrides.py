@@ -10,6 +10,8 @@ All three use the same keys:
 `cell.KEY` is any argument of the experiment's `make`, `flow.name` picks a flow, and the
 other keys of `flow` are its fields.  A list is an axis of the grid.  `data` is a sample
 in place of the experiment's own: a file, or a table of its `path` and `sha256`.
+
+tyro, which parses words, has no part in this: a stored run repeats its overrides.
 """
 
 import dataclasses

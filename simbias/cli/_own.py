@@ -9,7 +9,7 @@ import types
 
 from simbias.errors import BadInput
 from simbias.numerics.regular_file import read_regular
-from simbias.store.text import MOST_BYTES
+from simbias.store.source import MOST_BYTES
 
 # The file as tracebacks name it -> its text and its module.
 _LOADED: dict[str, tuple[str, types.ModuleType]] = {}

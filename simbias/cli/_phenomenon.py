@@ -10,7 +10,7 @@ from simbias.cli._terminal import say
 from simbias.errors import BadInput
 from simbias.registry import is_experiment
 from simbias.store.layout import Store
-from simbias.store.text import is_same_text
+from simbias.store.source import is_same_file
 
 CHANGED = (
     "{file} has changed since this run was begun: the data are those of the text that "
@@ -36,7 +36,7 @@ def phenomenon_of(
     recipe = store.attributes["recipe"]
     if file is not None:
         given = source_file(file)
-        if not is_same_text(recipe, given.recipe):
+        if not is_same_file(recipe, given.recipe):
             say(CHANGED.format(file=file))
         return given
     if recipe is not None:

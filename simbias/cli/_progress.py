@@ -8,10 +8,8 @@ two or so.  There is no estimate where the final time of such a flow is another 
 more than a factor of three, for its steps are not in proportion.
 """
 
-import contextlib
 import json
 import math
-import os
 import pathlib
 from typing import Any
 
@@ -20,10 +18,11 @@ import jax
 from simbias.cli import _output as output
 from simbias.cli._terminal import say
 from simbias.ensemble.bar import Pulse
+from simbias.ensemble.durations import about
 from simbias.ensemble.grid import Cell
 from simbias.ensemble.memory import bytes_of_result, station_devices
 from simbias.ensemble.plan import Plan
-from simbias.numerics.cache_folder import cache_folder
+from simbias.numerics.cache_folder import cache_folder, write_whole
 from simbias.store.place import AbstractPlace
 
 _LEAST_SECONDS = 1.0
@@ -43,7 +42,7 @@ class ProgressReporter:
     def announce(self, described: str, done: int) -> None:
         """A line for the person, and the event `plan`; `done` members are there."""
         plan, seconds = self._plan, estimate(self._plan)
-        how_long = "" if seconds is None else f"; about {_words(seconds)}, as last here"
+        how_long = "" if seconds is None else f"; {about(seconds)}, as last here"
         say(f"{described}{how_long}")
         output.emit(
             "plan",
@@ -90,11 +89,7 @@ class ProgressReporter:
         }
         if (file := _file(self._plan)) is None:
             return
-        with contextlib.suppress(OSError):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            new = file.with_suffix(f".{os.getpid()}")
-            new.write_text(json.dumps(known))
-            new.replace(file)
+        write_whole(file, json.dumps(known))
 
 
 def estimate(plan: Plan) -> float | None:
@@ -149,12 +144,6 @@ def _file(plan: Plan) -> pathlib.Path | None:
         return None
     flow = type(plan.experiment.flow).__name__
     return pathlib.Path(folder) / "pace" / f"{name}-{flow}.json"
-
-
-def _words(seconds: float) -> str:
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _short(value: float | None) -> float | None:

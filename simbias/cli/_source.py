@@ -16,7 +16,7 @@ from simbias.registry import (
     package_of,
 )
 from simbias.store.layout import Store
-from simbias.store.text import kept
+from simbias.store.source import kept
 from simbias.suggestion import suggestion
 
 File = Annotated[

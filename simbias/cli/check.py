@@ -33,7 +33,7 @@ from simbias.registry import experiments, is_experiment, themes
 from simbias.results import attributes, to_xarray
 from simbias.store.address import place_at
 from simbias.store.place import AbstractPlace
-from simbias.store.text import check_text
+from simbias.store.source import check_text
 from simbias.store.time_taken import Stopwatch, time_taken
 from simbias.store.work import complete, prepare, work
 from simbias.verbs.decide import Decided, decide

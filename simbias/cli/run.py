@@ -22,8 +22,8 @@ from simbias.cli._live import live
 from simbias.cli._options import (
     Folder,
     Format,
+    RunOptions,
     experiment_of,
-    general_options,
     options_class,
     overrides,
     resolved,
@@ -48,10 +48,10 @@ from simbias.store.address import place_at
 from simbias.store.layout import Store
 from simbias.store.place import AbstractPlace
 from simbias.store.progress import finished_so_far
-from simbias.store.text import check_text, is_same_text
+from simbias.store.source import check_text, is_same_file
 from simbias.store.time_taken import Stopwatch
 from simbias.store.work import complete, prepare, work
-from simbias.validation.steps import warn_of_divergence, warn_of_rates, warn_of_steps
+from simbias.validation.steps import warn_of_result
 from simbias.verbs.phenomenon import check as check_claims
 from simbias.workers.local_workers import LocalWorkers
 from simbias.workers.wait import wait
@@ -79,7 +79,7 @@ class _Request:
 def run(arguments: list[str]) -> int:
     """Simulate, draw the figure, check the claims."""
     if {"-h", "--help"} & {*arguments[:1]}:
-        tyro.cli(general_options(), args=["--help"], prog="simbias run NAME")
+        tyro.cli(RunOptions, args=["--help"], prog="simbias run NAME")
     source, rest = named(arguments, "run")
     preset, steps, rest = resolved(rest)
     experiment = experiment_of(source.module, preset, steps)
@@ -155,7 +155,7 @@ def _complete(request: _Request) -> int:
     described = attributes(plan, recipe)
     denied = made_ready(out)
     store = prepare(out / "run.zarr", plan, described)
-    is_of_this_text = is_same_text(store.attributes["recipe"], recipe)
+    is_of_this_text = is_same_file(store.attributes["recipe"], recipe)
     if not request.redraws:
         check_text(store.attributes["recipe"], recipe)
     if denied is None:
@@ -185,9 +185,7 @@ def _complete(request: _Request) -> int:
         if not is_of_this_text:
             say(CHANGED.format(file=recipe["file"]["name"]))
         ds = to_xarray(table, described)
-        warn_of_steps(plan.experiment.flow, ds, ds["end_time"])
-        warn_of_divergence(plan.experiment.flow, ds["status"])
-        warn_of_rates(plan.experiment.flow, ds)
+        warn_of_result(plan.experiment.flow, ds)
         _show(request, plan.experiment, ds, denied, store)
     return end.code
 

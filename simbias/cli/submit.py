@@ -16,7 +16,7 @@ from simbias.cli._source import File, source_of
 from simbias.cli._terminal import say
 from simbias.errors import BadInput
 from simbias.store.address import is_url
-from simbias.store.text import check_text
+from simbias.store.source import check_text
 from simbias.workers.dask_workers import DaskWorkers
 from simbias.workers.local_workers import LocalWorkers
 from simbias.workers.pool import AbstractPool

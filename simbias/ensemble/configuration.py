@@ -4,7 +4,6 @@ import dataclasses
 import functools
 import importlib.metadata
 import platform
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,8 +17,6 @@ from simbias.introspection.identity import code_identity, has_name
 from simbias.introspection.reachable_source import reachable_source
 
 _LIBRARIES = ("simbias", "jax", "jaxlib", "equinox", "diffrax", "optax", "numpy")
-# As `introspection.identity.code_identity` writes it.
-_DIGEST = re.compile(r"(?<=\S) [0-9a-f]{16}$")
 # Fields of an experiment that had another name when earlier runs were stored.
 _RENAMED = {"least_rows": "pad_to"}
 
@@ -76,38 +73,9 @@ def provenance() -> dict[str, Any]:
     }
 
 
-def differences(ours: Any, theirs: Any, path: str = "") -> list[str]:
-    """One line per place where two configurations differ: 'KEY: theirs -> ours'.
-
-    A file that has a checksum is told by it, wherever it lies.
-    """
-    if isinstance(ours, dict) and isinstance(theirs, dict):
-        if "sha256" in ours and "sha256" in theirs:
-            ours, theirs = ({**one, "path": ""} for one in (ours, theirs))
-        return [
-            line
-            for key in sorted({*ours, *theirs})
-            for line in differences(
-                ours.get(key, "(absent)"),
-                theirs.get(key, "(absent)"),
-                f"{path}.{key}" if path else key,
-            )
-        ]
-    return [] if ours == theirs else [f"{path}: {theirs} -> {ours}"]
-
-
 def with_current_names(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Stored fields of an experiment, or overrides, by the names they have now."""
     return {_RENAMED.get(name, name): value for name, value in fields.items()}
-
-
-def without_digests(value: Any) -> Any:
-    """A configuration with the names of functions, without digests of their code."""
-    if isinstance(value, dict):
-        return {key: without_digests(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [without_digests(inner) for inner in value]
-    return _DIGEST.sub("", value) if isinstance(value, str) else value
 
 
 def _plain(value: Any) -> Any:

@@ -1,6 +1,7 @@
 """Where compiled programs are kept from one process to the next."""
 
 import atexit
+import contextlib
 import functools
 import os
 import pathlib
@@ -22,6 +23,15 @@ def cache_folder() -> str:
         return str(pathlib.Path.home() / ".cache" / "simbias")
     except RuntimeError:  # no HOME, and no entry in the list of users
         return _temporary()
+
+
+def write_whole(file: pathlib.Path, text: str) -> None:
+    """Write a file of that folder, all at once; it is not kept where that fails."""
+    with contextlib.suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        new = file.with_suffix(f".{os.getpid()}")
+        new.write_text(text, encoding="utf-8")
+        new.replace(file)
 
 
 @functools.cache

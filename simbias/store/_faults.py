@@ -17,8 +17,7 @@ from simbias.store.extents import (
     is_same,
     members_of,
 )
-from simbias.store.source import source_fault
-from simbias.store.text import text_fault
+from simbias.store.source import source_fault, text_fault
 
 _CONFIGURATION = {"name": str, "cell": dict, "seeds": int, "times": list, "keep": list}
 _EXTENT = {"cell": dict, "seeds": int, "blocks": int, "shapes": dict}

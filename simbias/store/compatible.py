@@ -1,21 +1,19 @@
 """Whether a store and what is asked of it go together."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from simbias.ensemble.configuration import (
-    differences,
-    with_current_names,
-    without_digests,
-)
+from simbias.ensemble.configuration import with_current_names
 from simbias.errors import BadInput
-from simbias.store.extents import extent, holds, is_same
+from simbias.store.extents import extent, holds
 from simbias.store.layout import Store
-from simbias.store.source import source_differences, warn_of_unknown_source
-from simbias.store.text import check_text
+from simbias.store.source import check_source, source_differences
 
 # The grid may grow; everything else decides the bits.
 _GROWS = ("cell", "seeds")
+# As `introspection.identity.code_identity` writes it.
+_DIGEST = re.compile(r"(?<=\S) [0-9a-f]{16}$")
 
 
 def check_compatible(store: Store, attributes: Mapping[str, Any]) -> bool:
@@ -28,42 +26,31 @@ def check_compatible(store: Store, attributes: Mapping[str, Any]) -> bool:
             yours are others.
     """
     stored = store.attributes
-    theirs, ours = stored["configuration"], attributes["configuration"]
-    ours_text, theirs_text = attributes.get("source"), stored.get("source")
-    changed = source_differences(ours_text, theirs_text)
-    fixed = _fixed(ours), _fixed(theirs)
-    if ours_text and theirs_text:
+    sources = attributes.get("source"), stored.get("source")
+    both = attributes["configuration"], stored["configuration"]
+    new, old = map(extent, both)
+    is_held, grows = holds(new, old), not holds(old, new)
+    ours, theirs = map(_fixed, both)
+    if all(sources):
         # Digests of code are of a version of Python, and hold docstrings.
-        fixed = without_digests(fixed[0]), without_digests(fixed[1])
-    lines = differences(fixed[0], fixed[1])
-    new = extent(ours)
-    old = extent(theirs)
-    if not holds(new, old):
+        ours, theirs = without_digests(ours), without_digests(theirs)
+    lines = differences(ours, theirs)
+    if not is_held:
         lines += differences(new["cell"], old["cell"], "cell")
         lines += differences(new["seeds"], old["seeds"], "seeds")
     if lines:
+        lines += source_differences(*sources)
         raise BadInput(
             "the run that is already there has another configuration; nothing was "
             "written. A store may grow (more seeds, more values in `cell`), not shrink "
             "or change. Choose another folder, or delete that one. Differences "
-            "(stored -> asked for):\n  " + "\n  ".join([*lines, *changed])
+            "(stored -> asked for):\n  " + "\n  ".join(lines)
         )
-    grows = not is_same(new, old)
     blocks = stored["extents"][-1]["blocks"]
     is_whole = not grows and len(store.committed()) == blocks
-    if not is_whole:
-        check_text(stored["recipe"], attributes.get("recipe"))
-    if changed:
-        raise BadInput(
-            "the run that is already there was computed by other code; nothing was "
-            "written. The run would mix networks from two versions of your code. Put "
-            "the code back, or choose another folder. Differences (stored -> here):\n  "
-            + "\n  ".join(changed)
-        )
+    check_source(stored, attributes, is_whole=is_whole)
     if is_whole:
         return False
-    if theirs_text is None:
-        warn_of_unknown_source(attributes)
     lines = differences(_bits(attributes), _bits(stored))
     if _package(attributes):  # a script of yours does not say
         lines += differences(_package(attributes), _package(stored), "package")
@@ -75,6 +62,35 @@ def check_compatible(store: Store, attributes: Mapping[str, Any]) -> bool:
             "(stored -> here):\n  " + "\n  ".join(lines)
         )
     return grows
+
+
+def differences(ours: Any, theirs: Any, path: str = "") -> list[str]:
+    """One line per place where two configurations differ: 'KEY: theirs -> ours'.
+
+    A file that has a checksum is told by it, wherever it lies.
+    """
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        if "sha256" in ours and "sha256" in theirs:
+            ours, theirs = ({**one, "path": ""} for one in (ours, theirs))
+        return [
+            line
+            for key in sorted({*ours, *theirs})
+            for line in differences(
+                ours.get(key, "(absent)"),
+                theirs.get(key, "(absent)"),
+                f"{path}.{key}" if path else key,
+            )
+        ]
+    return [] if ours == theirs else [f"{path}: {theirs} -> {ours}"]
+
+
+def without_digests(value: Any) -> Any:
+    """A configuration with the names of functions, without digests of their code."""
+    if isinstance(value, dict):
+        return {key: without_digests(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [without_digests(inner) for inner in value]
+    return _DIGEST.sub("", value) if isinstance(value, str) else value
 
 
 def _fixed(configuration: Mapping[str, Any]) -> dict[str, Any]:

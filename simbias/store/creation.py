@@ -1,6 +1,7 @@
 """Create a store, complete it, and make room for a larger grid."""
 
 import math
+import re
 import uuid
 from collections.abc import Mapping
 from typing import Any
@@ -20,6 +21,11 @@ from simbias.store.plain import axis_files, clear_plain, listed
 # A block is about a megabyte, and there are enough of them to share out.
 _BLOCK_BYTES = 1 << 20
 _LARGEST_BLOCK, _SMALLEST_BLOCK, _BLOCKS = 256, 8, 32
+# What workers of a run write below it.
+_OURS = re.compile(
+    r"work/(leases|owners|states)/[^/]+"
+    r"|(members|trajectories|final|networks)/([^/]+/)?(zarr\.json|c(/\d+)+)"
+)
 
 
 def create_store(
@@ -51,6 +57,24 @@ def create_store(
     elif (place / ROOT).create(root):
         for path in (place / ROOT).unsynced():
             sync(path)
+
+
+def clear_stub(place: AbstractPlace) -> bool:
+    """Remove what is left of a run that was deleted while somebody worked on it.
+
+    False, and nothing is touched, if there is anything else.
+
+    Only the files of one listing in which no store is are removed, so that of two who
+    do this at once neither removes the store that the other has made meanwhile.
+    """
+    if (place / ROOT).exists():
+        return False  # before a list is made, which is long for a store
+    names = place.files()
+    if not all(map(_OURS.fullmatch, names)) or not (names or _is_folder(place)):
+        return False
+    for name in names:
+        (place / name).delete()
+    return True
 
 
 def complete_store(store: Store, table: Table) -> None:
@@ -95,6 +119,14 @@ def grow_store(store: Store, table: Table, attributes: Mapping[str, Any]) -> Non
         sync(path)
     for name, content in axis_files(grown).items():
         (store.place / name).write(content)
+
+
+def _is_folder(place: AbstractPlace) -> bool:
+    try:
+        place.read()
+    except OSError:
+        return True
+    return False
 
 
 def _described(table: Table) -> dict[str, Any]:

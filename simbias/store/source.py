@@ -1,14 +1,118 @@
-"""The source that a run was begun with, compared with that of here."""
+"""The code of yours that a run was begun with, compared with that of here.
 
+A run keeps the text of a file of yours, and the source of the functions that decide its
+bits, wherever they come from.  Both are compared and not executed.
+"""
+
+import difflib
+import hashlib
 import warnings
 from collections.abc import Mapping
 from typing import Any
 
+from simbias.errors import BadInput
 from simbias.introspection.source_text import is_same_text
-from simbias.store.text import difference
 
+MOST_BYTES = 1 << 20
+_KEYS = {"name", "text", "sha256"}
+_LONGEST, _LINES, _COLUMNS = 200, 40, 120
 _PARTS = {"functions": dict, "values": dict, "assigned": dict, "not_covered": list}
-_LONGEST = 200
+
+
+def kept(name: str, text: str) -> dict[str, str]:
+    """What a recipe holds of a file."""
+    return {"name": name, "text": text, "sha256": _hash(text)}
+
+
+def text_fault(file: Any) -> str | None:
+    """What is wrong with the file of a recipe, None if nothing is."""
+    if not isinstance(file, Mapping) or {*file} != _KEYS:
+        return f"is {file!r:.200}"
+    if not all(isinstance(value, str) for value in file.values()):
+        return f"is {file!r:.200}"
+    name, text = file["name"], file["text"]
+    is_name = name.isprintable() and name.endswith(".py") and not {*"/\\"} & {*name}
+    if not is_name or len(name) > _LONGEST:
+        return f"has the name {name!r:.200}"
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        return "has a text that is not Unicode"
+    if size > MOST_BYTES:
+        return f"has a text of {size} bytes, more than {MOST_BYTES}"
+    return None if file["sha256"] == _hash(text) else "has a text of another checksum"
+
+
+def is_same_file(
+    stored: Mapping[str, Any] | None, given: Mapping[str, Any] | None
+) -> bool:
+    """False if two recipes are of files with different texts."""
+    theirs, ours = ((one or {}).get("file") for one in (stored, given))
+    return theirs is None or ours is None or theirs["text"] == ours["text"]
+
+
+def check_text(
+    stored: Mapping[str, Any] | None, given: Mapping[str, Any] | None
+) -> None:
+    """Refuse a file whose text is not the one that a run was begun with.
+
+    Raises:
+        ValueError: with the difference.
+    """
+    if stored is None or given is None or is_same_file(stored, given):
+        return
+    raise BadInput(
+        f"{given['file']['name']} is not the text that this run was begun with; "
+        "nothing was written. Choose another folder, or put the text back, or go on "
+        "with the one that the run keeps (`simbias resume RUN --trust-code`). A run "
+        "that is finished is drawn and checked by a changed file with `simbias figure "
+        "RUN FILE` and `simbias resume RUN FILE`. Differences (the run's -> yours):\n"
+        + difference(stored["file"]["text"], given["file"]["text"])
+    )
+
+
+def check_source(
+    stored: Mapping[str, Any], attributes: Mapping[str, Any], *, is_whole: bool
+) -> None:
+    """Refuse to go on with a run by other code.
+
+    Of a whole run the text of the file may differ, which then draws and checks it.
+
+    Raises:
+        ValueError: with the differences.
+    """
+    ours, theirs = attributes.get("source"), stored.get("source")
+    if not is_whole:
+        check_text(stored["recipe"], attributes.get("recipe"))
+    if changed := source_differences(ours, theirs):
+        raise BadInput(
+            "the run that is already there was computed by other code; nothing was "
+            "written. The run would mix networks from two versions of your code. Put "
+            "the code back, or choose another folder. Differences (stored -> here):\n  "
+            + "\n  ".join(changed)
+        )
+    if not is_whole and theirs is None and ours is not None:
+        warnings.warn(
+            "this run was begun by an earlier simbias, which did not keep the source "
+            "of `make`, the loss, the flow and the measures. simbias cannot know "
+            "whether that has changed since: if it has, the new networks follow "
+            "another law. Choose another folder if you are not sure.",
+            stacklevel=2,
+        )
+
+
+def difference(theirs: str, ours: str) -> str:
+    """Two texts, line by line where they differ, and no more than fits a screen."""
+    lines = [
+        "  " + "".join(c if c.isprintable() else " " for c in line)[:_COLUMNS]
+        for line in difflib.unified_diff(
+            theirs.splitlines(), ours.splitlines(), lineterm="", n=1
+        )
+    ][2:]
+    if not lines:
+        return "  (ends of lines)"
+    more = len(lines) - _LINES
+    return "\n".join(lines[:_LINES] + ([f"  … {more} lines more"] if more > 0 else []))
 
 
 def source_fault(source: Any) -> str | None:
@@ -51,9 +155,7 @@ def source_differences(
         if new is None or old is None:
             out.append(f"{_shown(name)} {_reached(new)}")
         elif new["text"] and old["text"]:
-            if not is_same_text(new["text"], old["text"]):
-                lines = difference(old["text"], new["text"])
-                out.append(f"{_shown(name)}:\n{lines}")
+            out += _changed_lines(name, new["text"], old["text"])
         elif new["code"] != old["code"]:
             out.append(f"{_shown(name)}: {_shown(old['code'])} -> {new['code']}")
     for name, (new, old) in _pairs(ours["values"], theirs["values"]):
@@ -63,22 +165,16 @@ def source_differences(
             out.append(f"{_shown(name)}: {_shown(old)} -> {_shown(new)}")
     for name, (new, old) in _pairs(ours["assigned"], theirs["assigned"]):
         # A module that is not read from a file has none.
-        if new and old and not is_same_text(new, old):
-            out.append(f"{_shown(name)}:\n{difference(old, new)}")
+        if new and old:
+            out += _changed_lines(name, new, old)
     return out
 
 
-def warn_of_unknown_source(attributes: Mapping[str, Any]) -> None:
-    """Say of a run that is gone on with that its source is not known."""
-    if attributes.get("source") is None:
-        return
-    warnings.warn(
-        "this run was begun by an earlier simbias, which did not keep the source of "
-        "`make`, the loss, the flow and the measures. simbias cannot know whether "
-        "that has changed since: if it has, the new networks follow another law. "
-        "Choose another folder if you are not sure.",
-        stacklevel=2,
-    )
+def _changed_lines(name: str, new: str, old: str) -> list[str]:
+    """One entry if two texts differ in more than layout, none else."""
+    if is_same_text(new, old):
+        return []
+    return [f"{_shown(name)}:\n{difference(old, new)}"]
 
 
 def _pairs(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[tuple]:
@@ -94,3 +190,7 @@ def _reached(new: Any) -> str:
 
 def _shown(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)[:_LONGEST]
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

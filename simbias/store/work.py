@@ -23,14 +23,18 @@ from simbias.store.address import place_at
 from simbias.store.block_states import block_states
 from simbias.store.blocks import Blocks
 from simbias.store.compatible import check_compatible
-from simbias.store.creation import complete_store, create_store, grow_store
+from simbias.store.creation import (
+    clear_stub,
+    complete_store,
+    create_store,
+    grow_store,
+)
 from simbias.store.interrupt import Interrupt
 from simbias.store.layout import Store, open_store
 from simbias.store.lease import Leases, alone
 from simbias.store.place import Address, Replaced, Unreachable, naming
 from simbias.store.plain import lacks_plain, write_plain
 from simbias.store.room import TooEarly
-from simbias.store.stub import clear_stub
 
 # Lanes in flight are saved this often, or less often where saving them takes long:
 # at most a twentieth of the time goes there.

@@ -81,14 +81,15 @@ def warn_of_steps(
         warnings.warn(said, stacklevel=stacklevel)
 
 
-def warn_of_rates(flow: Any, ds: Any, stacklevel: int = 3) -> None:
-    """Warn if a sweep over learning rates gave some next to no steps, others many.
+def warn_of_result(flow: Any, ds: Any) -> None:
+    """Warn of all that the result of a run, an `xr.Dataset`, points to."""
+    warn_of_steps(flow, ds, ds["end_time"], stacklevel=4)
+    warn_of_divergence(flow, ds["status"], stacklevel=4)
+    _warn_of_rates(flow, ds)
 
-    Args:
-        flow: of the run.
-        ds: the result, an `xr.Dataset`.
-        stacklevel: whose call it is about.
-    """
+
+def _warn_of_rates(flow: Any, ds: Any) -> None:
+    """Warn if a sweep over learning rates gave some next to no steps, others many."""
     axis = "flow.rate"
     if axis not in ds.dims or not hasattr(flow, "counts_steps") or flow.counts_steps:
         return
@@ -105,7 +106,7 @@ def warn_of_rates(flow: Any, ds: Any, stacklevel: int = 3) -> None:
         f"steps, and of rate {float(most[axis]):g} {int(most):,}. With "
         "Descent(counts_steps=True), on the command line --flow.counts-steps True, "
         "times are numbers of steps.",
-        stacklevel=stacklevel,
+        stacklevel=4,
     )
 
 

@@ -15,15 +15,11 @@ import xarray as xr
 from simbias.core import CellValue, Experiment
 from simbias.datasets.npz import Npz
 from simbias.drawn_from import OnSample
-from simbias.ensemble.configuration import (
-    configuration,
-    differences,
-    with_current_names,
-    without_digests,
-)
+from simbias.ensemble.configuration import configuration, with_current_names
 from simbias.ensemble.grid import FLOW_PREFIX, Cell, make_cell
 from simbias.errors import BadInput
 from simbias.introspection.reachable_source import reachable_source
+from simbias.store.compatible import differences, without_digests
 from simbias.store.source import source_differences
 
 # Where a result may name functions by itself.

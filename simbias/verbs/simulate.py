@@ -35,7 +35,7 @@ from simbias.ensemble.measurement import check_stop, measured_shape
 from simbias.ensemble.members import traced
 from simbias.ensemble.memory import check_memory
 from simbias.ensemble.plan import Plan, make_plan
-from simbias.ensemble.table import empty_table
+from simbias.ensemble.table import Table, empty_table
 from simbias.errors import BadInput
 from simbias.introspection.array_network import as_array_network, original_network
 from simbias.numerics.exact_numerics import exact_numerics
@@ -44,7 +44,7 @@ from simbias.results import attributes, to_xarray
 from simbias.validation.agreement import check_fit, check_loss
 from simbias.validation.experiment import check_resources
 from simbias.validation.files import files_due
-from simbias.validation.steps import warn_of_divergence, warn_of_rates, warn_of_steps
+from simbias.validation.steps import warn_of_divergence, warn_of_result, warn_of_steps
 from simbias.validation.targets import check_targets, readers_of
 from simbias.workers.pool import AbstractPool
 
@@ -95,15 +95,13 @@ def simulate(
             "give `store`, and leave out `devices`."
         )
     plan = planned(experiment, lanes, devices)
+    described = attributes(plan)
     if store is None:
-        ds = _in_memory(plan, lanes, devices, progress)
-    elif workers is not None:
-        ds = _by_workers(plan, store, lanes, workers, progress)
+        table = _in_memory(plan, lanes, devices, progress)
     else:
-        ds = _in_store(plan, store, lanes, devices, progress)
-    warn_of_steps(experiment.flow, ds, ds["end_time"])
-    warn_of_divergence(experiment.flow, ds["status"])
-    warn_of_rates(experiment.flow, ds)
+        table = _in_store(plan, store, described, lanes, devices, progress, workers)
+    ds = to_xarray(table, described)
+    warn_of_result(experiment.flow, ds)
     return ds
 
 
@@ -130,7 +128,7 @@ def planned(
 
 def _in_memory(
     plan: Plan, lanes: int | None, devices: list[jax.Device] | None, progress: bool
-) -> xr.Dataset:
+) -> Table:
     table = empty_table(plan)
     with Bar(plan.experiment.name, plan.size, is_drawn=progress) as bar:
         every = run_members(
@@ -143,53 +141,44 @@ def _in_memory(
         for count, outcome in enumerate(every, start=1):
             table.put(outcome, outcome.member)
             bar.show(count, outcome)
-    return to_xarray(table, attributes(plan))
+    return table
 
 
 def _in_store(
     plan: Plan,
     address: str | os.PathLike,
+    described: Mapping[str, Any],
     lanes: int | None,
     devices: list[jax.Device] | None,
     progress: bool,
-) -> xr.Dataset:
-    # Imported here: zarr is not needed to run in memory.
-    from simbias.store.work import complete, prepare, work
-
-    described = attributes(plan)
-    store = prepare(address, plan, described)
-    while (table := complete(store)) is None:
-        work(plan, store, lanes=lanes, devices=devices, progress=progress)
-    return to_xarray(table, described)
-
-
-def _by_workers(
-    plan: Plan,
-    address: str | os.PathLike,
-    lanes: int | None,
-    workers: AbstractPool,
-    progress: bool,
-) -> xr.Dataset:
+    workers: AbstractPool | None,
+) -> Table:
     # Imported here: zarr is not needed to run in memory.
     from simbias.store.address import is_url
-    from simbias.store.work import complete, prepare
+    from simbias.store.work import complete, prepare, work
     from simbias.workers.function_worker import function_worker
     from simbias.workers.wait import wait
 
-    described, place = attributes(plan), os.fspath(address)
-    if not is_url(place):
-        place = os.path.abspath(place)  # a worker may have another working directory
-    store = prepare(place, plan, described)
-    command = function_worker(functools.partial(join, plan.experiment, place, lanes))
+    if workers is not None and not is_url(os.fspath(address)):
+        # A worker may have another working directory.
+        address = os.path.abspath(address)
+    store = prepare(address, plan, described)
+    help_on = functools.partial(join, plan.experiment, address, lanes)
     while (table := complete(store)) is None:
+        if workers is None:
+            work(plan, store, lanes=lanes, devices=devices, progress=progress)
+            continue
         with workers:
-            workers.submit(command)
+            workers.submit(function_worker(help_on))
             wait(workers, store, plan.experiment.name, is_drawn=progress)
-    return to_xarray(table, described)
+    return table
 
 
 def join(
-    experiment: Experiment, address: str, lanes: int | None, over: threading.Event
+    experiment: Experiment,
+    address: str | os.PathLike,
+    lanes: int | None,
+    over: threading.Event,
 ) -> None:
     """Help with a run, as one worker of many, until it is finished or `over` is set.
 

@@ -1,3 +1,6 @@
+import ast
+import inspect
+import itertools
 import json
 import os
 import signal
@@ -15,7 +18,7 @@ import simbias
 from simbias import cli
 from simbias.cli import list_experiments as _list
 from simbias.cli._figures_and_claims import tally_of
-from simbias.cli._options import experiment_of, options_class, overrides
+from simbias.cli._options import RunOptions, experiment_of, options_class, overrides
 from simbias.cli._overrides import overridden
 from simbias.cli._source import source
 from simbias.cli.check import _by_theme, _presets, _tally
@@ -97,10 +100,18 @@ def test_the_usage_names_every_command_and_every_exit_code(capsys):
 @pytest.mark.parametrize("name", sorted(experiments()))
 def test_every_option_of_an_experiment_is_described(name):
     made = experiment_of(experiments()[name], "quick", [])
-    top = options_class(made)
-    for part in (top, *(get_args(top.__annotations__[k])[0] for k in ("cell", "flow"))):
+    parts = options_class(made).__annotations__
+    for part in (parts["cell"], parts["flow"]):
         for key, kind in part.__annotations__.items():
             assert get_args(kind)[1].help, f"{part.__name__} {key}"
+
+
+def test_every_option_of_run_is_described():
+    (declared,) = ast.parse(inspect.getsource(RunOptions)).body
+    assert isinstance(declared.body[-1], ast.Expr)
+    for option, after in itertools.pairwise(declared.body):
+        if isinstance(option, ast.AnnAssign):
+            assert isinstance(after, ast.Expr), ast.unparse(option)
 
 
 def test_the_help_of_an_experiment_lists_what_decides_the_defaults(capsys):

@@ -1,5 +1,6 @@
 """Tab knows commands, experiments, options, presets and runs, and imports no jax."""
 
+import dataclasses
 import os
 import pathlib
 import subprocess
@@ -59,7 +60,7 @@ def test_every_command_and_every_experiment_is_offered():
 @pytest.mark.parametrize("name", ["threshold", "bias_matrix", "random_fit", "min_norm"])
 def test_the_options_of_an_experiment_are_those_that_it_has(name):
     made = experiments()[name].experiment("quick")
-    parts = options_class(made).__annotations__
+    parts = [field.name for field in dataclasses.fields(options_class(made))]
     assert {f"--{key.replace('_', '-')}" for key in parts} - {"--cell", "--flow"} <= {
         *found("run", name, "--")
     }

@@ -21,7 +21,7 @@ from simbias import cli
 from simbias.cli import new as _new
 from simbias.results import is_finished, open_result
 from simbias.store._root import attributes_of, sealed
-from simbias.store.text import MOST_BYTES, difference, kept, text_fault
+from simbias.store.source import MOST_BYTES, difference, kept, text_fault
 
 PAGE = ROOT / "docs" / "extend.md"
 
