@@ -1,5 +1,6 @@
 """The pages as a site: what is built from what, and what the build refuses."""
 
+import re
 import sys
 
 import pytest
@@ -140,3 +141,53 @@ def test_a_formula_of_a_docstring_is_set_as_one_and_not_read_as_markdown():
         'f = 0 *always*.\n\n<p class="formula">E‖w&#42;‖² &lt; a&#95;b&#42;</p>'
         "\n\nThis is `x`."
     )
+
+
+def test_a_notebook_is_a_page_with_its_code_its_outputs_and_its_formulas(staged):
+    docs, _ = staged
+    text = (docs / "notebooks" / "02_exact_flow.md").read_text()
+    assert text.startswith("# The exact flow of a ReLU network\n")
+    assert "(../files/notebooks/02_exact_flow.ipynb)" in text
+    assert (docs / "files" / "notebooks" / "02_exact_flow.ipynb").exists()
+    assert "```python\nimport dataclasses" in text
+    assert "```text\n" in text
+    images = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)
+    images += [f"../{src}" for src in re.findall(r'src="\.\./([^"]+)"', text)]
+    assert len(images) >= 4
+    assert all((docs / "notebooks" / image).exists() for image in images)
+    assert "$" not in text
+
+
+def test_a_formula_in_tex_becomes_an_image_that_is_read_aloud(tmp_path):
+    from notebook_pages import formula  # pyright: ignore
+
+    made = formula(r"w_j \cdot x_k = 0", tmp_path)
+    assert 'alt="w_j cdot x_k = 0"' in made
+    (image,) = (tmp_path / "assets" / "formulas").iterdir()
+    assert image.name in made
+    assert image.read_text().count("<svg") == 1
+
+
+def test_the_index_of_the_reference_has_every_measure_with_its_first_line(staged):
+    import simbias
+
+    docs, _ = staged
+    text = (docs / "reference" / "index.md").read_text()
+    missing = [
+        name for name in simbias.measures.__all__ if f"| [`{name}`][" not in text
+    ]
+    assert missing == []
+    assert "Number of distinct columns" not in text  # of a private helper
+    lines = [line for line in text.split("\n") if line.startswith("| [`")]
+    assert all(line.count("|") == 3 for line in lines)
+    assert all(line.split("|")[2].strip() for line in lines)
+
+
+def test_the_gallery_is_a_grid_that_leads_to_pages_and_sources(staged):
+    docs, _ = staged
+    text = (docs / "gallery.md").read_text()
+    assert "<b>threshold</b>" in text
+    assert 'href="interpolation/threshold.html"' in text
+    source = "files/simbias/experiments/interpolation/threshold.py"
+    assert f'href="{source}"' in text
+    assert (docs / source).exists()

@@ -7,10 +7,10 @@ Every theme has a page, docs/THEME/README.md, of what its experiments say of
 themselves.  On other pages what stands between `<!-- table: NAME -->` and
 `<!-- end -->` is replaced: `themes` has a line for every theme, `contents` one with its
 pages, `pictures` a small figure of every theme, `phenomena` a line for every
-experiment, `gallery` its figure, `faults` what was done to runs on engines, `times`
-what the whole check took and found; `claims NAME` is what the last check of an
-experiment has seen, `claims NAME PRESET` that of another size or of a variant, and
-`ledger` the same by papers and their statements.
+experiment, `gallery` a small figure of each, `faults` what was done to runs on
+engines, `times` what the whole check took and found; `claims NAME` is what the last
+check of an experiment has seen, `claims NAME PRESET` that of another size or of a
+variant, and `ledger` the same by papers and their statements.
 Files that are named are such checks, or the `claims.json` of a run; they are kept
 first, a run a file, under benchmarks/results/check_SIZE.  Where nothing else is said,
 tables are of the size "quick".  A test keeps the pages current.
@@ -231,30 +231,44 @@ def _gallery(checked: dict[str, Any]) -> str:
     """For a page beside the others: theme by theme, experiment by experiment."""
     lines = []
     for folder in _themes_of_experiments():
-        lines += [f"## {_name(folder)}", ""]
+        cells = []
         for path in sorted(folder.glob("[!_]*.py")):
-            name, title = path.stem, _said(path).partition("\n")[0]
-            for run in runs_of([name]):
-                image, page = f"{folder.name}/{run}.png", page_of(run)
-                claims = f"[{tally([run], checked)} claims supported]({page})"
-                lines += [f"### {_words(run)}", "", f"{title} {claims}.", ""]
-                lines += [*_command(run), ""]
-                lines += [f"[![{_words(run)}]({image})]({page})", ""]
-                title = f"A variant of `{name}`."
+            title = html.escape(_said(path).partition("\n")[0])
+            for run in runs_of([path.stem]):
+                cells.append(_thumbnail(run, path, title, tally([run], checked)))
+                title = f"A variant of {path.stem}."
+        lines += [f"## {_name(folder)}", "", *_grid(cells), ""]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _thumbnail(run: str, path: pathlib.Path, title: str, claims: str) -> str:
+    """A small figure that leads to its page, with a sentence and the source."""
+    page, image = page_of(run), f"{path.parent.name}/{run}.png"
+    source = f"../{path.relative_to(ROOT)}"
+    return (
+        f'<a href="{page}"><img src="{image}" width="250" loading="lazy" '
+        f'alt="Figure of {_words(run)}"></a><br><b>{_words(run)}</b><br>{title} '
+        f'<a href="{page}">{claims} claims supported</a>, '
+        f'<a href="{source}">source</a>.'
+    )
+
+
+def _grid(cells: list[str]) -> list[str]:
+    """Cells of HTML in rows of three."""
+    rows = [cells[i : i + 3] for i in range(0, len(cells), 3)]
+    shown = ["".join(f'<td valign="top">{one}</td>' for one in row) for row in rows]
+    return ["<table>", *(f"<tr>{row}</tr>" for row in shown), "</table>"]
 
 
 def _pictures(_: dict[str, Any]) -> str:
-    """For the first page: figures, in rows of three, that lead to their pages."""
+    """For the first page: a figure of every theme, in rows of three, with its name."""
     image = lambda theme, name: (
         f'<a href="{page_of(name)}"><img src="{theme}/{name}.png" '
         f'width="270" alt="{_title(theme, name)}"></a>'
+        f'<br><a href="{theme}/README.md">{_name(EXPERIMENTS / theme)}</a>'
     )
     images = [image(theme, name) for theme, name in EXAMPLES.items()]
-    rows = [images[i : i + 3] for i in range(0, len(images), 3)]
-    cells = ["".join(f"<td>{one}</td>" for one in row) for row in rows]
-    lines = ["<table>", *(f"<tr>{cell}</tr>" for cell in cells), "</table>"]
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{line}\n" for line in _grid(images))
 
 
 def _title(theme: str, name: str) -> str:

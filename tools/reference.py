@@ -4,6 +4,7 @@
 """
 
 import ast
+import html
 import pathlib
 import re
 
@@ -39,7 +40,42 @@ def reference() -> dict[str, str]:
     places = [f"simbias.{name}" for name in NOUNS if name not in out]
     said = "What a phenomenon of your own is made with, besides the rooms."
     out["making"] = _page("Making", said, [("", places)], full=True)
-    return out
+    return {"index": _index(out), **out}
+
+
+def _index(pages: dict[str, str]) -> str:
+    """Every name of every page, with the first line of its docstring."""
+    lines = ["# Reference", "", "Every public name, page by page.", ""]
+    for page, text in pages.items():
+        title = text.partition("\n")[0].removeprefix("# ")
+        lines += [f"## [{title}]({page}.md)", "", "| name | what it is |", "|---|---|"]
+        for place in re.findall(r"^::: (.+)$", text, re.MULTILINE):
+            for name, whole, said in _documented(place):
+                lines.append(f"| [`{name}`][{whole}] | {_plain(said)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _documented(place: str) -> list[tuple[str, str, str]]:
+    """Name, place and docstring of an object, or of all that a module has."""
+    module = SOURCE.parent / f"{place.replace('.', '/')}.py"
+    owner = place if module.exists() else place.rpartition(".")[0]
+    path = SOURCE.parent / f"{owner.replace('.', '/')}.py"
+    known = (ast.ClassDef, ast.FunctionDef)
+    return [
+        (node.name, f"{owner}.{node.name}", ast.get_docstring(node) or "")
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, known) and not node.name.startswith("_")
+        if owner == place or node.name == place.rpartition(".")[2]
+    ]
+
+
+def _plain(said: str) -> str:
+    """The first line of a docstring, none of whose signs is markup."""
+    line = html.escape(said.partition("\n")[0], quote=False)
+    parts = re.split(r"(`[^`]*`)", line)
+    parts[::2] = [re.sub(r"([*_\\\[\]~^])", r"\\\1", part) for part in parts[::2]]
+    return "".join(parts).replace("|", "&#124;")
 
 
 def _verbs() -> list[str]:

@@ -3,9 +3,9 @@
     uv run --group docs python tools/website.py            # build/site/html/index.html
     uv run --group docs python tools/website.py --serve    # on localhost
 
-Pages are those of docs/, README.md, CONTRIBUTING.md and CHANGELOG.md, and a reference
-from docstrings.  They are copied to build/site; links to other files of the
-repository lead to copies.  The site asks for nothing outside of itself.
+Pages are those of docs/, README.md, CONTRIBUTING.md and CHANGELOG.md, the notebooks,
+and a reference from docstrings.  They are copied to build/site; links to other files
+of the repository lead to copies.  The site asks for nothing outside of itself.
 """
 
 import argparse
@@ -20,6 +20,7 @@ from typing import Any
 
 import yaml
 from matplotlib import get_data_path
+from notebook_pages import notebook_page
 from reference import reference
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -30,7 +31,6 @@ PAGES = {
     "README.md": "overview.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
-    "notebooks/README.md": "notebooks.md",
 }
 _LINK = re.compile(r'(\]\(|(?:href|src)=")([^)\s"#]*)(#[^)\s"]*)?(?=[)"])')
 # It has every sign of the formulas, which many systems lack.
@@ -67,6 +67,10 @@ def stage() -> None:
             target = pages / staged(path)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(moved(path.read_text(), path))
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        file = f"../{_copied(path).as_posix()}"
+        (pages / staged(path)).parent.mkdir(exist_ok=True)
+        (pages / staged(path)).write_text(notebook_page(path, pages, file))
     (pages / "assets" / "fonts").mkdir()
     shutil.copy(get_data_path() + FONT, pages / "assets" / "fonts")
     (pages / "reference").mkdir()
@@ -84,6 +88,8 @@ def staged(path: pathlib.Path) -> pathlib.PurePath:
     place = path.resolve().relative_to(ROOT)
     if str(place) in PAGES:
         return pathlib.PurePath(PAGES[str(place)])
+    if place.suffix == ".ipynb":
+        return place.with_suffix(".md")
     if not place.is_relative_to("docs"):
         return pathlib.PurePath("files") / place
     place = place.relative_to("docs")
@@ -112,14 +118,20 @@ def _relinked(found: re.Match[str], path: pathlib.Path) -> str:
         return found[0]
     target = staged(there)
     if target.parts[0] == "files":
-        copy = STAGE / "docs" / target
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(there, copy)
+        target = _copied(there)
     up = [".."] * len(staged(path).parent.parts)
     link = "/".join([*up, *target.parts])
     if not before.startswith("]"):  # HTML is left as it is
         link = re.sub(r"\.md$", ".html", link)
     return f"{before}{link}{anchor}"
+
+
+def _copied(path: pathlib.Path) -> pathlib.PurePath:
+    """Where a copy of a file lies that is no page."""
+    target = pathlib.PurePath("files") / path.relative_to(ROOT)
+    (STAGE / "docs" / target).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(path, STAGE / "docs" / target)
+    return target
 
 
 def expanded(nav: list[Any], pages: pathlib.Path) -> list[Any]:
@@ -164,7 +176,7 @@ def _indexed(page: str) -> str:
 
 
 def _is_theme(folder: pathlib.Path) -> bool:
-    return (folder / "index.md").exists()
+    return (folder / "index.md").exists() and folder.name != "reference"
 
 
 def _folder(folder: pathlib.Path) -> dict[str, list[str]]:

@@ -24,7 +24,8 @@ def _flags(statuses: Iterable[Status]) -> dict[str, Any]:
 FLAGS = _flags(Status)
 # Of runs that were begun when there were fewer.
 EARLIER_FLAGS = (_flags(s for s in Status if s < Status.STATIONARY),)
-_COUNTS = {
+# What a flow counts -> that in words.
+COUNTS = {
     "accepted": "steps that were taken",
     "rejected": "steps that were tried and not taken",
     "rejected_again": "steps that were shortened after a rejection and rejected again",
@@ -60,7 +61,7 @@ def array_attributes(plan: Plan) -> dict[str, dict[str, str]]:
     if plan.networks:
         out["kept"] = _entry("time at which networks are kept", clock)
     for name in plan.stats:
-        out[name] = _entry(_COUNTS.get(name, _words(name)))
+        out[name] = _entry(COUNTS.get(name, _words(name)))
     for name in plan.networks:
         out[f"network.{name}"] = _entry(f"array {name} of the network")
     fields = {**plan.trajectories, **plan.final}

@@ -25,4 +25,5 @@ from .panels import Panels as Panels
 from .panels import filled as filled
 from .style import COLOURS as COLOURS
 from .style import blank as blank
+from .style import text_size as text_size
 from .verdict_squares import VERDICT_COLOURS as VERDICT_COLOURS

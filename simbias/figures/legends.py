@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from matplotlib import pyplot as plt
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
@@ -35,7 +36,8 @@ def legend_below(
         for artist, label in zip(*axes.get_legend_handles_labels(), strict=True):
             named.setdefault(label, artist)
     if named:
-        width = whole.bbox.width / whole.dpi
+        # Of the size that the small font has where the others have 10 points.
+        width = whole.bbox.width / whole.dpi * 10 / plt.rcParams["font.size"]
         place = {"loc": "outside lower center", "ncols": _fit(named, columns, width)}
         whole.legend(list(named.values()), list(named), **{**place, **options})
 

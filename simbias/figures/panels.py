@@ -28,6 +28,7 @@ from simbias.figures.legends import legend_below
 from simbias.figures.look import Look, Names, label_of
 from simbias.figures.style import blank, style
 
+_ACROSS = 3
 _PLACE = re.compile(r"\{([\w.]+)(?::([^}]*))?\}")
 
 
@@ -55,7 +56,7 @@ class Panels:
         legend: names side by side in the legend below; 0 for none, or "inside" for one
             in each panel, where colours mean different things.
         across: panels side by side, without `rows` and `columns`; the others follow in
-            more rows.  0 for all.
+            more rows.  0 for rows of at most three, as equal as they can be.
         of: function that is applied to the part first.
     """
 
@@ -161,8 +162,8 @@ class Panels:
             return len(self.kinds), count[self.columns]
         count = [ds.sizes[k.facet] for k in self.kinds if _has(ds, k.facet)]
         total = len(self.kinds) + sum(count) - len(count)
-        across = min(self.across or total, total)
-        return math.ceil(total / across), across
+        down = math.ceil(total / (self.across or _ACROSS))
+        return down, min(self.across or total, math.ceil(total / down))
 
     def _each(
         self, ds: xr.Dataset, look: Look

@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 
 from simbias.report._packed_numbers import PackedNumbers
+from simbias.report._shares import are_shares
 
 # Most numbers of all, most times, and most points along an axis.
 _ROOM, _TIMES, _POINTS = 500_000, 60, 512
@@ -36,8 +37,8 @@ def arrays_of_members(
         values = values.values.astype(float).reshape(cells, seeds, -1)
         kept = min(room // (values.size // seeds), seeds)
         if kept < seeds:
-            said = f"{kept} of {seeds} seeds" if kept else "no single member"
-            notes.append(f"{name} of a member: of {said}.")
+            said = f"{kept} of {seeds} seeds" if kept else "no single network"
+            notes.append(f"{name} of a network: of {said}.")
         if not kept:
             continue
         room -= kept * (values.size // seeds)
@@ -48,6 +49,7 @@ def arrays_of_members(
             "across": across,
             "places": _texts(array, across) if across else ["at the end"],
             "values": packed.add(values[:, :kept]),
+            "areShares": are_shares(values.reshape(-1, array.sizes[along])),
             "seeds": kept,
         }
 
@@ -86,7 +88,7 @@ def events(
         return None
     kept = min(_ROOM // max(4 * cells * longest, 1), seeds)
     if kept < seeds:
-        said = f"{kept} of {seeds} seeds" if kept else "no member: there are too many"
+        said = f"{kept} of {seeds} seeds" if kept else "no network: there are too many"
         notes.append(f"Events: of {said}.")
     if not kept:
         return None

@@ -3,16 +3,23 @@
 import base64
 
 from simbias.report._html import Element, element
-from simbias.report.claims_table import claims_table, summary
+from simbias.report.claims_in_words import found
+from simbias.report.claims_table import claims_table, meanings, summary
 from simbias.report.kind_of_film import kind_of_film
 from simbias.report.page_contents import PageContents
 from simbias.report.run_table import run_table, said, status_table
 
 
 def answer(run: PageContents) -> Element:
-    """How many members finished, and how many claims have which verdict."""
+    """How many networks finished, and how many claims have which verdict."""
     counted = summary(run.claims)
     return element("div", element("p", said(run.ds)), counted, class_="answer")
+
+
+def opening(run: PageContents) -> Element | None:
+    """What was found, in sentences; None without claims."""
+    text = found(run.claims, run.ds.sizes["seed"])
+    return element("p", text, class_="found") if text else None
 
 
 def figures(run: PageContents) -> Element | None:
@@ -29,14 +36,7 @@ def _figure(run: PageContents, label: str, image: bytes) -> Element:
     said = run.question or "What the run shows."
     return element(
         "figure",
-        element(
-            "div",
-            element("img", src=address, alt=f"{text}: {said}"),
-            class_="wide",
-            tabindex="0",
-            role="region",
-            aria_label=text,
-        ),
+        element("img", src=address, alt=f"{text}: {said}"),
         element("figcaption", label) if label else None,
     )
 
@@ -55,22 +55,24 @@ def film(run: PageContents) -> Element | None:
             loop="",
             muted="",
             playsinline="",
-            aria_label=f"A film of one member of {run.name}",
+            aria_label=f"A film of one network of {run.name}",
         )
-        return element("figure", video, element("figcaption", "A film of one member"))
-    seen = _figure(run, "a film of one member", run.film)
-    return element("details", element("summary", "A film of one member"), seen)
+        return element("figure", video, element("figcaption", "A film of one network"))
+    seen = _figure(run, "a film of one network", run.film)
+    return element("details", element("summary", "A film of one network"), seen)
 
 
 def claims(run: PageContents) -> Element | None:
     """The table of claims; None if there are none."""
     if not run.claims:
         return None
-    hint = (
-        "A claim is supported if its interval (line) lies inside the band (shaded), "
-        "contradicted if it lies outside, and inconclusive if they overlap."
+    hint = "The band (shaded) is what a paper or theory says, the line what was seen:"
+    return element(
+        "div",
+        element("p", hint, class_="hint"),
+        meanings(run.claims),
+        claims_table(run.claims, run.ds.sizes["seed"]),
     )
-    return element("div", element("p", hint, class_="hint"), claims_table(run.claims))
 
 
 def setting(run: PageContents) -> Element | None:
@@ -112,14 +114,20 @@ def section(name: str, title: str, *children: Element | None) -> Element | None:
 
 def look_closer(*, is_pair: bool) -> Element:
     """Where the script puts what is recorded, over time and against the axes."""
-    hint = "Point at a curve for its numbers; click a member to see it below."
-    if is_pair:
-        hint = "Both runs on the same axes; point at a curve for its numbers."
+    hint = "Both runs on the same axes. " if is_pair else ""
+    drag = " Drag over a figure to enlarge a part; double-click for all of it."
     return element(
         "section",
         element("h2", "Look closer", id="closer-heading"),
-        element("p", hint, class_="hint"),
+        element(
+            "p",
+            hint,
+            element("span", id="point-hint"),
+            element("span", drag, class_="mouse"),
+            class_="hint",
+        ),
         element("div", id="controls", class_="bar"),
+        element("p", id="meaning", class_="note", role="status"),
         element("div", id="curves", class_="bar"),
         element(
             "div",
@@ -133,14 +141,14 @@ def look_closer(*, is_pair: bool) -> Element:
 
 
 def one_member() -> Element:
-    """Where the script puts a single member."""
+    """Where the script puts a single network."""
     hint = (
         "Neurons of networks with one hidden layer are shown here if the run keeps "
         "networks at some of its times: simbias run … --keep 0 10 100."
     )
     return element(
         "section",
-        element("h2", "One member", id="member-heading"),
+        element("h2", "One network", id="member-heading"),
         element("div", id="member-controls", class_="bar"),
         element("p", id="member-said", role="status"),
         element("p", hint, id="member-hint", class_="hint", hidden=""),

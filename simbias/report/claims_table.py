@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from simbias.core import VERDICTS, Claim
 from simbias.report._html import Element, element
+from simbias.report.claims_in_words import MEANINGS, number, why_open
 
 # Verdict -> its mark.
 MARKS: dict[str, str] = dict(zip(VERDICTS, "✓✕?–", strict=True))
@@ -23,8 +24,23 @@ def summary(claims: Sequence[Claim]) -> Element | None:
     return element("ul", *items, class_="verdicts") if items else None
 
 
-def claims_table(claims: Sequence[Claim]) -> Element:
-    """One row per claim; those that are not about the run stand below, folded."""
+def meanings(claims: Sequence[Claim]) -> Element:
+    """What the verdicts mean that the claims have."""
+    items = [
+        element("li", _mark(v), element("b", f" {v}"), f": {MEANINGS[v]}")
+        for v in VERDICTS
+        if any(claim.verdict == v for claim in claims)
+    ]
+    return element("ul", *items, class_="meanings")
+
+
+def claims_table(claims: Sequence[Claim], seeds: int) -> Element:
+    """One row per claim; those that are not about the run stand below, folded.
+
+    Args:
+        claims: about the run.
+        seeds: of the run, per cell of the grid.
+    """
     about = [claim for claim in claims if claim.verdict != "not applicable"]
     others = [claim for claim in claims if claim.verdict == "not applicable"]
     folded = None
@@ -32,27 +48,30 @@ def claims_table(claims: Sequence[Claim]) -> Element:
         text = f"{len(others)} claims that are not about this run"
         if len(others) == 1:
             text = "One claim that is not about this run"
-        folded = element("details", element("summary", text), _table(others))
-    return element("div", _table(about) if about else None, folded, class_="boxed")
+        folded = element("details", element("summary", text), _table(others, seeds))
+    return element(
+        "div", _table(about, seeds) if about else None, folded, class_="boxed"
+    )
 
 
-def _table(claims: Sequence[Claim]) -> Element:
+def _table(claims: Sequence[Claim], seeds: int) -> Element:
     heads = ("Verdict", "Claim", "Seen, in its band")
     return element(
         "table",
         element(
             "thead", element("tr", *(element("th", h, scope="col") for h in heads))
         ),
-        element("tbody", *map(_row, claims)),
+        element("tbody", *(_row(claim, seeds) for claim in claims)),
         class_="claims",
     )
 
 
-def _row(claim: Claim) -> Element:
+def _row(claim: Claim, seeds: int) -> Element:
     seen = claim.estimate
     needs = f" Needs {claim.needs}." if claim.needs else ""
     say = functools.partial(number, digits=_digits(claim))
     level = "" if seen.level == 1 else f", {100 * seen.level:g} %"
+    open_because = why_open(claim, seeds)
     numbers = element(
         "div",
         element("b", say(seen.value)),
@@ -64,13 +83,20 @@ def _row(claim: Claim) -> Element:
     )
     return element(
         "tr",
-        element("td", _mark(claim.verdict), f" {claim.verdict}", class_="verdict"),
+        element(
+            "td",
+            _mark(claim.verdict),
+            f" {claim.verdict}",
+            class_="verdict",
+            title=MEANINGS[claim.verdict],
+        ),
         element(
             "td",
             element("p", claim.statement),
             element(
                 "p", f"{seen.method}{level} · {claim.source}.{needs}", class_="source"
             ),
+            element("p", open_because, class_="open") if open_because else None,
         ),
         element("td", element("div", interval(claim), numbers, class_="seen")),
     )
@@ -80,13 +106,6 @@ def _mark(verdict: str) -> Element:
     sign = MARKS[verdict]
     kind = verdict.replace(" ", "-")
     return element("span", sign, class_=f"mark {kind}", aria_hidden="true")
-
-
-def number(value: float, digits: int = 4) -> str:
-    """So many digits, and ∞ for what has no bound."""
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    return f"{value:.{digits}g}".replace("-", "−") if value == value else "no value"
 
 
 def _digits(claim: Claim) -> int:

@@ -17,6 +17,9 @@ from simbias.report.page_contents import PageContents
 from simbias.report.report import page, theme_button
 from simbias.verbs.compare import ESTIMATE, compare
 
+# Of a quantity of one run, what is true of a difference too.
+_KEPT = ("name", "title", "long", "units", "hasTime", "isLoss", "isOfSolver")
+
 
 def comparison(
     a: PageContents, b: PageContents, names: tuple[str, str] = ("A", "B")
@@ -150,7 +153,7 @@ def _difference(
         values = values.reshape(3, cells, *values.shape[len(axes) + 1 :])
         pairs = apart[f"{one['name']}.pairs"].transpose(*axes, *more).values
         quantities.append(
-            {key: one[key] for key in ("name", "long", "units", "hasTime", "isLoss")}
+            {key: one[key] for key in _KEPT}
             | {k: packed.add(v) for k, v in zip(ESTIMATE, values, strict=True)}
             | {"pairs": packed.add(pairs.astype(np.float32).reshape(values.shape[1:]))}
         )

@@ -8,10 +8,12 @@ import numpy as np
 import xarray as xr
 
 from simbias.core import Experiment, Status
+from simbias.ensemble.array_attributes import COUNTS
 from simbias.report._films import films
 from simbias.report._members import arrays_of_members, events
 from simbias.report._packed_numbers import PackedNumbers
 from simbias.report._quantiles import quantiles
+from simbias.report._shares import are_shares
 from simbias.results import is_finished
 
 # Most single numbers of members, and of bands over seeds.
@@ -35,6 +37,16 @@ class _Quantity:
     @property
     def is_loss(self) -> bool:
         return any(word in self.name for word in _LOSS)
+
+    @property
+    def is_of_solver(self) -> bool:
+        """Whether it says what the solver did, not what the network is."""
+        return self.name in (*COUNTS, "end_time")
+
+    @property
+    def title(self) -> str:
+        """Its name in words."""
+        return self.long if self.is_of_solver else self.name.replace("_", " ")
 
 
 def numbers(ds: xr.Dataset, experiment: Experiment | None = None) -> dict[str, Any]:
@@ -63,7 +75,7 @@ def numbers(ds: xr.Dataset, experiment: Experiment | None = None) -> dict[str, A
     shown = int(np.clip(MEMBERS // per_seed, 1, seeds))
     if shown < seeds:
         notes.append(
-            f"Single members are those of the first {shown} of {seeds} seeds; bands "
+            f"Single networks are those of the first {shown} of {seeds} seeds; bands "
             "and tables are of all of them."
         )
     return {
@@ -136,12 +148,16 @@ def _value(ds: xr.Dataset, dim: str, i: int) -> str:
 
 
 def _order(quantity: _Quantity) -> tuple[bool, ...]:
-    """Over time before the end only, counts last; losses first, of tests before all."""
+    """What the solver did last, before it what is known of the end only, counts last.
+
+    Losses are first, of tests before all.
+    """
     is_count = not quantity.has_time and bool(
         np.all(np.isnan(quantity.values) | (quantity.values % 1 == 0))
     )
     is_test = quantity.is_loss and quantity.name.startswith("test")
-    return not quantity.has_time, is_count, not quantity.is_loss, not is_test
+    is_last = quantity.is_of_solver, not quantity.has_time, is_count
+    return *is_last, not quantity.is_loss, not is_test
 
 
 def _of(
@@ -151,10 +167,12 @@ def _of(
     low, middle, high, count = quantiles(values, is_good)
     return {
         "name": quantity.name,
+        "title": quantity.title,
         "long": quantity.long,
         "units": quantity.units,
         "hasTime": quantity.has_time,
         "isLoss": quantity.is_loss,
+        "isOfSolver": quantity.is_of_solver,
         "low": packed.add(low),
         "middle": packed.add(middle),
         "high": packed.add(high),
@@ -184,6 +202,9 @@ def _profiles(
         low, middle, high, count = quantiles(values, is_good)
         yield {
             "name": str(key),
+            "title": str(key).replace("_", " "),
+            "long": array.attrs.get("long_name", ""),
+            "areShares": are_shares(values),
             "dim": own[0],
             "at": packed.add(np.asarray(coordinate, float)),
             "low": packed.add(low),

@@ -39,7 +39,7 @@ class Pace:
             self._seen.append((now, done))
         while len(self._seen) > 2 and now - self._seen[0][0] > _SECONDS:
             self._seen.popleft()
-        said = f"{done:,} of {status.size:,} members are done"
+        said = f"{done:,} of {status.size:,} networks are done"
         said += f", {failed:,} of them failed" if failed else ""
         rate = self._rate(now)
         if rate and done < status.size:

@@ -31,6 +31,7 @@ def report(run: PageContents, *, is_live: bool = False) -> str:
         element("p", f"simbias · {run.name}", class_="name"),
         theme_button(),
         element("h1", run.question or run.name),
+        parts.opening(run),
         _progress(run) if is_live else parts.answer(run),
     )
     document = {"runs": [numbers(run.ds, run.experiment)], "isLive": is_live}
@@ -73,7 +74,9 @@ def page(
         "div",
         header,
         element("nav", element("ul", *links), aria_label="Parts of this page"),
-        element("noscript", element("p", "Curves and members need JavaScript.")),
+        element(
+            "noscript", element("p", "Curves and single networks need JavaScript.")
+        ),
         element("p", id="wrong", role="alert"),
         element("main", *body, id="main"),
         element("footer", *(element("p", note) for note in notes)),
@@ -116,7 +119,7 @@ def _progress(run: PageContents) -> Element:
             id="progress",
             max=str(run.ds["status"].size),
             value=str(done),
-            aria_label="Members that are done",
+            aria_label="Networks that are done",
         ),
         element("p", id="progress-said", role="status", class_="hint"),
         style="grid-column: 1 / -1",

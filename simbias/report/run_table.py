@@ -66,7 +66,7 @@ def status_table(ds: xr.Dataset) -> Element:
         )
         for name, count in counts(ds).items()
     ]
-    heads = [element("th", h, scope="col") for h in ("Ended", "Members", "That is")]
+    heads = [element("th", h, scope="col") for h in ("Ended", "Networks", "That is")]
     return element(
         "table",
         element("thead", element("tr", *heads)),
@@ -76,11 +76,11 @@ def status_table(ds: xr.Dataset) -> Element:
 
 
 def said(ds: xr.Dataset) -> str:
-    """How many members finished, failed or run, in a line."""
+    """How many networks finished, failed or run, in a line."""
     status, total = ds["status"].values, ds["status"].size
     failed = int(np.isin(status, [s for s in Status if s.is_failure]).sum())
     running = int((status == Status.RUNNING).sum())
-    out = f"{total - failed - running:,} of {total:,} members finished"
+    out = f"{total - failed - running:,} of {total:,} networks finished"
     out += f", {failed:,} failed" if failed else ""
     return out + (f", {running:,} not finished" if running else "")
 

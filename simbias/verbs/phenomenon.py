@@ -20,7 +20,8 @@ from simbias.analysis.parts import parts
 from simbias.core import Claim
 from simbias.drawn_from import OnSample
 from simbias.errors import BadInput
-from simbias.figures.style import style
+from simbias.figures.fitted import fitted
+from simbias.figures.style import style, text_size
 from simbias.numerics.exact_numerics import exact_numerics
 
 
@@ -74,7 +75,9 @@ def draw(phenomenon: Any, ds: xr.Dataset) -> dict[str, Figure]:
             )
         if label or foreign:
             said = filter(None, (label, foreign, figure.get_suptitle()))
-            figure.suptitle("; ".join(said), fontsize="medium")
+            size = text_size(figure.get_figwidth())
+            figure.suptitle("; ".join(said), fontsize=size)
+        fitted(figure)
         out[label] = figure
     return out
 

@@ -428,7 +428,7 @@ def test_the_pace_is_what_was_seen(stored):
     ds["status"][:] = Status.RUNNING
     pace = Pace()
     beats = [{"machine": "a", "process": 1, "count": 0}]
-    assert pace.of(ds, beats, 100.0)["said"] == "0 of 6 members are done."
+    assert pace.of(ds, beats, 100.0)["said"] == "0 of 6 networks are done."
     ds["status"][0] = [Status.REACHED_TIME, Status.NONFINITE, Status.RUNNING]
     beats[0] |= {"count": 1, "compiling": 3, "shapes": 18}
     seen = pace.of(ds, beats, 110.0)
@@ -436,11 +436,11 @@ def test_the_pace_is_what_was_seen(stored):
         "members": 6,
         "done": 2,
         "failed": 1,
-        "said": "2 of 6 members are done, 1 of them failed; 12 per minute, "
+        "said": "2 of 6 networks are done, 1 of them failed; 12 per minute, "
         "about 20 seconds left; 1 process at work, compiling 3 of 18.",
     }
     ds["status"][:] = Status.REACHED_TIME
-    assert pace.of(ds, [], 200.0)["said"] == "6 of 6 members are done."
+    assert pace.of(ds, [], 200.0)["said"] == "6 of 6 networks are done."
     ds["status"][1] = Status.RUNNING
     said = pace.of(ds, beats, 1e5)["said"]
     assert "0 processes at work" in said

@@ -126,8 +126,8 @@ def test_every_figure_is_drawn_without_an_error_or_a_request(reader, address):
 
 def test_texts_of_a_run_never_become_markup_or_script(reader, address):
     reader.open(address)
-    reader.choose("Show", "members")
-    reader.choose("Show", "bands and members")
+    reader.choose("Show", "networks")
+    reader.choose("Show", "medians and networks")
     assert reader.run("return window.hacked") is None
     assert reader.run("return document.querySelectorAll('img[src=x]').length") == 0
     assert "<img src=x" in reader.find("h1").text
@@ -169,6 +169,7 @@ def test_boxes_of_the_second_axis_bear_its_dashes(reader, address):
         ".map(one => one.getAttribute('stroke-dasharray'))"
     )
     reader.open(address)
+    reader.choose("Show", "medians and bands")
     assert len({*reader.run(dashes)}) == 3
     reader.choose("Colour by", "scale")
     assert len({*reader.run(dashes)}) == 2
@@ -190,6 +191,7 @@ def test_a_third_axis_is_told_by_marks_and_the_first_by_colour_alone(reader, tmp
     file = tmp_path / "three.html"
     file.write_text(report(PageContents(xr.Dataset(of, coords))), encoding="utf-8")
     reader.open(file.as_uri())
+    reader.choose("Show", "medians and bands")
     marks = (
         "return [...document.querySelectorAll('#curves fieldset')].map(one => "
         "[...one.querySelectorAll('.box')].map(box => box.textContent[0] + "
@@ -278,7 +280,9 @@ def test_an_axis_bears_the_short_name_in_lines_and_not_the_unit_1(
     file = tmp_path / "long.html"
     file.write_text(report(PageContents(named)), encoding="utf-8")
     reader.open(file.as_uri())
-    reader.choose("Quantity", long, "#controls")
+    short = "a measure of many words that no axis can hold"
+    reader.choose("Quantity", short, "#controls")
+    assert reader.find("#meaning").text == f"{short}: {long}"
     for figure in ("over-time", "against"):
         title = f"return document.getElementById('{figure}').layout.yaxis.title.text"
         lines = reader.run(title).split("<br>")
@@ -298,7 +302,7 @@ def test_a_point_tells_seed_axes_and_losses_and_opens_its_member(reader, address
     from selenium.webdriver.common.action_chains import ActionChains
 
     reader.open(address)
-    reader.choose("Show", "members")
+    reader.choose("Show", "networks")
     reader.run("document.getElementById('against').scrollIntoView({block: 'center'})")
     point = reader.find("#against .point")
     ActionChains(reader.browser).move_to_element(point).perform()
@@ -418,6 +422,93 @@ def test_everything_is_reached_by_keyboard_and_has_a_name(reader, address):
     assert len(reader.traces("over-time")) < before
 
 
+def test_networks_of_a_small_run_are_drawn_at_first_and_can_be_clicked(reader, address):
+    reader.open(address)
+    assert "Click a network" in reader.find("#point-hint").text
+    clicked = (
+        "return document.getElementById(arguments[0]).data.some(one => one.customdata)"
+    )
+    assert reader.run(clicked, "over-time")
+    assert reader.run(clicked, "against")
+    reader.choose("Show", "medians and bands")
+    assert not reader.run(clicked, "over-time")
+    assert "choose “networks” at Show" in reader.find("#point-hint").text
+    assert "Drag over a figure" in reader.find("#closer .mouse").text
+
+
+def test_of_many_curves_a_band_is_seen_where_a_reader_points(reader, address):
+    reader.open(address)
+    reader.choose("Show", "medians and bands")
+    opacities = (
+        "return document.getElementById('over-time').data"
+        ".filter(one => one.fill === 'toself').map(one => one.opacity ?? 1)"
+    )
+    assert reader.run(opacities) == [0] * 6
+    assert "its band" in reader.find("#point-hint").text
+    point = "{points: [{curveNumber: 3}]}"
+    reader.run(f"document.getElementById('over-time').emit('plotly_hover', {point})")
+    assert reader.run(opacities) == [0, 1, 0, 0, 0, 0]
+    reader.run(f"document.getElementById('over-time').emit('plotly_unhover', {point})")
+    assert reader.run(opacities) == [0] * 6
+    reader.labelled("■20", "#curves").click()
+    assert reader.run(opacities) == [1] * 3
+    assert "its band" not in reader.find("#point-hint").text
+
+
+def test_shares_of_a_whole_are_drawn_as_steps(reader, result, tmp_path):
+    bins = {"bin": np.linspace(-1, 1, 5)}
+    shares = result["status"].expand_dims(bins, -1) * 0 + 0.2
+    file = tmp_path / "shares.html"
+    file.write_text(report(PageContents(result.assign(shares=shares))), "utf-8")
+    reader.open(file.as_uri())
+    reader.choose("Quantity", "shares, along bin", "#controls")
+    shapes = "return document.getElementById('against').data.map(one => one.line.shape)"
+    assert {*reader.run(shapes)} == {"hvh"}
+    reader.choose("Quantity", "masses, along cluster", "#controls")
+    assert {*reader.run(shapes)} == {"linear"}
+
+
+def test_the_figure_is_dark_on_a_dark_page_and_white_on_paper(reader, address):
+    seen = "return getComputedStyle(document.querySelector('figure img')).filter"
+    reader.look(theme="dark")
+    reader.open(address)
+    assert "invert" in reader.run(seen)
+    reader.find("#theme").click()
+    assert reader.run(seen) == "none"
+    reader.find("#theme").click()
+    reader.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert reader.run(seen) == "none"
+    assert not reader.find("#controls").is_displayed()
+    reader.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_the_figure_of_a_run_fits_a_phone(reader, address):
+    reader.look(390)
+    reader.open(address)
+    edges = (
+        "return [...document.querySelectorAll('figure img')]"
+        ".map(one => one.getBoundingClientRect().right)"
+    )
+    assert max(reader.run(edges)) <= 390
+
+
+def test_what_the_solver_did_stands_below_what_the_networks_are(
+    reader, result, tmp_path
+):
+    counts = result["status"] * 0 + 7
+    counts.attrs["long_name"] = "steps that were taken"
+    file = tmp_path / "counts.html"
+    file.write_text(report(PageContents(result.assign(accepted=counts))), "utf-8")
+    reader.open(file.as_uri())
+    groups = (
+        "return [...document.querySelectorAll('#controls optgroup')].map(one => "
+        "[one.label, [...one.children].map(option => option.textContent)])"
+    )
+    found = dict(reader.run(groups))["What the solver did"]
+    assert "steps that were taken" in found
+    assert "time at which a member ended (flow time)" in found
+
+
 def test_a_thousand_seeds_open_soon_and_can_be_looked_at(reader, tmp_path):
     file = tmp_path / "report.html"
     file.write_text(report(PageContents(large_result())), encoding="utf-8")
@@ -427,8 +518,8 @@ def test_a_thousand_seeds_open_soon_and_can_be_looked_at(reader, tmp_path):
     assert time.monotonic() - began < 60  # 2 s on a machine of its own
     assert reader.run("return document.getElementById('over-time').data.length")
     reader.wait("return document.documentElement.dataset.drawn === 'yes'")
-    reader.choose("Show", "bands and members")
-    assert "of 1000 members" in reader.find("#over-time-note").text
+    reader.choose("Show", "medians and networks")
+    assert "of 1000 networks" in reader.find("#over-time-note").text
     assert "--keep" in reader.find("#member-hint").text
     assert reader.browser.get_log("browser") == []
 
@@ -470,6 +561,7 @@ def test_a_page_that_is_live_draws_what_is_new(reader, result):
     with Server(answers) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         reader.open(server.url)
+        reader.choose("Show", "medians and bands")
         reader.wait("return document.getElementById('progress-said').textContent")
         assert reader.find("#progress-said").text == "0 of 18."
         drawn = (

@@ -60,7 +60,7 @@ def test_the_page_runs_two_scripts_and_asks_for_nothing(page):
 def test_the_page_says_question_statuses_configuration_and_verdicts(page):
     texts = " ".join(Reader(page).texts)
     assert f"Is it so? {HOSTILE}" in texts
-    assert "12 of 18 members finished, 6 failed" in texts
+    assert "12 of 18 networks finished, 6 failed" in texts
     for said in (
         "1  supported",
         "1  contradicted",
@@ -103,7 +103,7 @@ def test_verdicts_differ_by_word_mark_and_line_not_by_colour_alone():
         "contradicted": (9, 8, 9.5),
         "inconclusive": (3, 2, 4),
     }
-    rows = [claims_table([claim_of(v, (-1, 3.5))]) for v in values.values()]
+    rows = [claims_table([claim_of(v, (-1, 3.5))], 20) for v in values.values()]
     texts = [written(row) for row in rows]
     for verdict, text in zip(values, texts, strict=True):
         assert f'class="interval {verdict}"' in text
@@ -114,17 +114,17 @@ def test_verdicts_differ_by_word_mark_and_line_not_by_colour_alone():
 
 def test_numbers_of_a_claim_have_the_digits_that_tell_them_apart():
     seen = Estimate(0.1750431, 0.1750393, 0.1750469, "exact")
-    text = written(claims_table([Claim("close", seen, 0.17503, 0.175056, "here")]))
+    text = written(claims_table([Claim("close", seen, 0.17503, 0.175056, "here")], 20))
     assert "[0.17504, 0.17505]" in text
     assert "band 0.17503 … 0.17506" in text
     seen = Estimate(1.0, 1.0, 1.0, "exact")
-    text = written(claims_table([Claim("far", seen, 0.0, 2.34567, "here")]))
+    text = written(claims_table([Claim("far", seen, 0.0, 2.34567, "here")], 20))
     assert "band 0 … 2.346" in text
 
 
 def test_claims_that_are_not_about_the_run_are_folded():
     claim = claim_of((1, 0, 2), (0, 3)).given(False, "two n")
-    table = claims_table([claim])
+    table = claims_table([claim], 20)
     assert table.find("table") is None
     assert table.find("details/table") is not None
     assert "Needs two n" in written(table)

@@ -77,7 +77,6 @@ def test_a_large_run_begins_and_ends(tmp_path, monkeypatch):
     assert (ds["status"] == Status.REACHED_TIME).all()
 
 
-
 def test_an_interrupted_run_is_readable_and_ends_with_the_same_bits(
     tmp_path, monkeypatch
 ):

@@ -149,7 +149,7 @@ def figure(ds: xr.Dataset) -> Figure:
         test.set_yscale("log")
         for panel, axis in zip(laws, axes, strict=True):
             _thresholds(panel, errors, axis, COLOURS[len(parts) :] or COLOURS)
-            below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18)}
+            below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.27)}
             several = len(panel.get_legend_handles_labels()[1]) > len(LEVELS)
             panel.legend(**below, ncols=1 + several)
         legend_below(whole, train, test)

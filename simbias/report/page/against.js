@@ -13,7 +13,8 @@ const against = (runs, state, quantityOf, profileOf) => {
 
 const alongOwn = (run, profile, state) => {
   const K = profile.middle.shape[1];
-  return chosen(run, state).flatMap((curve) => {
+  return chosen(run, { ...state, members: "bands" }).flatMap((curve) => {
+    curve.shape = profile.areShares ? "hvh" : "linear";
     const row = (i) => at(profile, curve.cell * K + i);
     const text = (i) =>
       bandText(profile, curve, `${profile.dim} = ${short(profile.at.values[i])}`, row(i), run.members);
@@ -36,7 +37,7 @@ const alongAxis = (run, quantity, state) => {
   const places = (curves) => curves.map((curve) => run.axes[x].values[curve.places[x]]);
   const traces = [];
   for (const curves of groups.values()) {
-    const look = { ...curves[0] };
+    const look = { ...curves[0], hasBand: hasBands(state, groups.size) };
     const isColoured = state.colour !== -1 && state.colour !== x;
     if (!isColoured) look.colour = inked("accent");
     const marked = markedBy(run, state);

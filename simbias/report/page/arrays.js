@@ -34,7 +34,7 @@ const arrayOf = (run) => {
     one = load(which);
     const isHere = who[1] < one.seeds;
     place.hidden = !isHere;
-    note.textContent = isHere ? "" : "Of this member it is not in this page; of lower seeds it is.";
+    note.textContent = isHere ? "" : "Of this network it is not in this page; of lower seeds it is.";
     if (!isHere) return;
     const at = one.at.map((text) => (Number.isNaN(Number(text)) ? text : Number(text)));
     const name = spaced(one.name);
@@ -54,12 +54,13 @@ const arrayOf = (run) => {
       form = layout({ xaxis: { ...axis(title, false), ...columns }, yaxis: own });
     } else {
       traces = [{
-        x: at, y: rows()[0], mode: "lines+markers", line: { color: inked("accent"), width: 2 },
-        marker: { size: 5 }, hovertemplate: `${safe(one.dim)} = %{x}<br>${safe(name)}: %{y:.4g}<extra></extra>`,
+        x: at, y: rows()[0], mode: one.areShares ? "lines" : "lines+markers",
+        line: { color: inked("accent"), width: 2, shape: one.areShares ? "hvh" : "linear" },
+        fill: one.areShares ? "tozeroy" : "none", fillcolor: faded(inked("accent"), 0.3), marker: { size: 5 }, hovertemplate: `${safe(one.dim)} = %{x}<br>${safe(name)}: %{y:.4g}<extra></extra>`,
       }];
       form = layout({ xaxis: own, yaxis: axis(name, false) });
     }
-    draw(place, traces, form, `${name} of one member along ${one.dim}`);
+    draw(place, traces, form, `${name} of one network along ${one.dim}`);
     fill();
   };
   return {
@@ -97,7 +98,7 @@ const eventsOf = (run) => {
         }
       }
       place.hidden = !rows.length;
-      note.textContent = rows.length ? `${rows.length} events.` : "No event of this member is in this page.";
+      note.textContent = rows.length ? `${rows.length} events.` : "No event of this network is in this page.";
       fill();
       if (!rows.length) return;
       const kinds = [...new Set(rows.map((row) => row[3]))].sort();
@@ -115,7 +116,7 @@ const eventsOf = (run) => {
         xaxis: axis("time t", isLogarithmic(rows.map((row) => row[0]))), yaxis: axis("neuron", false),
         showlegend: true, legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
       });
-      draw(place, traces, form, "Events of one member over time, by neuron");
+      draw(place, traces, form, "Events of one network over time, by neuron");
     },
   };
 };

@@ -18,10 +18,14 @@ const labelled = (parent, text, control) => {
   return control;
 };
 
-// `options`: [value, text] each.
+// `options`: [value, text] each, or [value, text, group].
 const choice = (parent, text, options, value, change) => {
   const select = labelled(parent, text, node("select"));
-  for (const [key, said] of options) select.append(node("option", { value: key }, said));
+  const groups = {};
+  for (const [key, said, group] of options) {
+    if (group && !groups[group]) select.append((groups[group] = node("optgroup", { label: group })));
+    (groups[group] || select).append(node("option", { value: key }, said));
+  }
   select.value = String(value);
   select.addEventListener("change", () => change(select.value));
   return select;
@@ -60,6 +64,15 @@ const button = (parent, text, click) => {
   made.addEventListener("click", click);
   parent.append(made);
   return made;
+};
+
+// A quantity to choose; what the solver did stands apart.
+const asOption = (one) => [one.name, titled(one), one.isOfSolver ? "What the solver did" : ""];
+
+// What a quantity is: its formula, or a sentence, with signs of code as code.
+const meaningOf = (place, { title, long }) => {
+  const parts = long && long !== title ? `${title}: ${long}`.split("`") : [];
+  place.replaceChildren(...parts.map((part, i) => (i % 2 ? node("code", {}, part) : part)));
 };
 
 // A table that is made when it is opened, and again when `stale` is called.

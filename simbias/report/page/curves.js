@@ -2,6 +2,9 @@
 
 const MOST_CURVES = 12;
 const MOST_POINTS = 30000;
+// Of more curves, or among networks, a band is drawn only where a reader points.
+const MOST_BANDS = 4;
+const hasBands = (state, curves) => curves <= (state.members === "both" ? 1 : MOST_BANDS);
 
 // Which values of every axis are on at first: all, or as many as can be told apart.
 const firstShown = (run) => {
@@ -39,6 +42,7 @@ const chosen = (run, state) => {
       mark: MARKS[(marked === undefined ? k : places[marked]) % MARKS.length],
     });
   }
+  for (const curve of out) curve.hasBand = hasBands(state, out.length);
   return out;
 };
 
@@ -59,11 +63,12 @@ const bandTraces = (x, rows, curve, isLog, texts) => {
   return [
     {
       x: both, y: [...high, ...[...low].reverse()], fill: "toself", mode: "lines",
-      line: { width: 0 }, fillcolor: faded(curve.colour, 0.16), hoverinfo: "skip",
+      line: { width: 0, shape: curve.shape }, fillcolor: faded(curve.colour, 0.16), hoverinfo: "skip",
+      ...(curve.hasBand ? {} : { opacity: 0, meta: POINTED }),
     },
     {
       x: xs, y: good.map((i) => rows(i).middle), mode: "lines+markers",
-      line: { color: curve.colour, width: 2, dash: curve.dash },
+      line: { color: curve.colour, width: 2, dash: curve.dash, shape: curve.shape },
       marker: { color: curve.colour, size: 5.5, symbol: curve.mark },
       text: good.map((i) => texts(i)), hovertemplate: "%{text}<extra></extra>",
     },
@@ -71,10 +76,10 @@ const bandTraces = (x, rows, curve, isLog, texts) => {
 };
 
 const bandText = (quantity, curve, where, row, seeds) => [
-  `<b>${safe(curve.text || "all members")}</b>, ${safe(where)}`,
+  `<b>${safe(curve.text || "all networks")}</b>, ${safe(where)}`,
   `${safe(titled(quantity))}: ${short(row.middle)}`,
-  `80 % of members: ${short(row.low)} … ${short(row.high)}`,
-  `${row.count} of ${seeds} members`,
+  `80 % of networks: ${short(row.low)} … ${short(row.high)}`,
+  `${row.count} of ${seeds} networks`,
 ].join("<br>");
 
 // Plotly takes a few tags in texts: what comes from a run has none.

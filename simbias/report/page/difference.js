@@ -5,7 +5,7 @@ const differenceSection = (run, levels) => {
   const controls = document.getElementById("difference-controls");
   const state = { name: run.quantities[0].name, x: -2, time: run.times.length - 1, shown: firstShown(run), colour: run.varying.length ? run.varying[0] : -1 };
   const quantityOf = () => run.quantities.find((one) => one.name === state.name);
-  choice(controls, "Quantity", run.quantities.map((one) => [one.name, titled(one)]), state.name, (value) => {
+  choice(controls, "Quantity", run.quantities.map(asOption), state.name, (value) => {
     state.name = value;
     redraw();
   });
@@ -52,7 +52,7 @@ const differenceSection = (run, levels) => {
     const now = quantity.hasTime ? state.time : 0;
     const traces = [];
     const text = (p, where) => [
-      `<b>${safe(p.curve.text || "all members")}</b>, ${safe(where)}`,
+      `<b>${safe(p.curve.text || "all networks")}</b>, ${safe(where)}`,
       `A − B: ${short(p.middle)} [${short(p.low)}, ${short(p.high)}]`, `${p.count} pairs of seeds`].join("<br>");
     if (isOver) {
       for (const curve of chosen(run, state)) {
@@ -67,7 +67,10 @@ const differenceSection = (run, levels) => {
         groups.set(key, [...(groups.get(key) || []), p]);
       }
       for (const rows of groups.values()) {
-        const look = { ...rows[0].curve, colour: state.colour === x ? inked("accent") : rows[0].curve.colour, mark: "circle" };
+        const look = {
+          ...rows[0].curve, colour: state.colour === x ? inked("accent") : rows[0].curve.colour, mark: "circle",
+          hasBand: groups.size <= MOST_BANDS,
+        };
         const places = rows.map((p) => run.axes[x].values[p.curve.places[x]]);
         traces.push(...bandTraces(places, (i) => rows[i], look, false, (i) => text(rows[i], "")));
       }
@@ -76,12 +79,15 @@ const differenceSection = (run, levels) => {
     const form = layout({
       xaxis: isOver ? axis("time t", isLogarithmic(run.times))
         : axis(ax ? ax.name : "", ax && ax.isNumber && isLogarithmic(ax.values, 8)),
-      yaxis: { ...axis(`A − B: ${shortTitle(quantity)}`, false), zeroline: true, zerolinecolor: inked("muted"), zerolinewidth: 1.5 },
+      yaxis: { ...axis(`A − B: ${titled(quantity)}`, false), zeroline: true, zerolinecolor: inked("muted"), zerolinewidth: 1.5 },
     });
     if (ax && !ax.isNumber) Object.assign(form.xaxis, categories(ax.texts));
+    const isMany = traces.some((one) => one.meta === POINTED);
     const few = out.some((p) => p.count > 0 && !(Number.isFinite(p.low) && Number.isFinite(p.high)));
-    document.getElementById("difference-note").textContent = few
-      ? "Where there is no shade there are too few pairs, or equal differences, which tell nothing." : "";
+    document.getElementById("difference-note").textContent = [
+      isMany ? "Point at a curve to see its interval." : "",
+      few ? "Where there is no shade there are too few pairs, or equal differences, which tell nothing." : "",
+    ].join(" ").trim();
     draw(place, traces, form, `Difference of ${titled(quantity)}, A minus B, with intervals`);
     fill();
   };

@@ -40,12 +40,26 @@ const watcher = new IntersectionObserver((seen) => {
   }
 }, { rootMargin: `${NEAR}px` });
 
+// Of many curves, the band of the one that a reader points at: the trace before it.
+const POINTED = "band at the pointer";
+const pointing = (place) => {
+  if (place.dataset.points) return;
+  place.dataset.points = "yes";
+  const fade = (opacity) => ({ points: [{ curveNumber }] }) => {
+    const band = place.data[curveNumber - 1];
+    if (band && band.meta === POINTED) Plotly.restyle(place, { opacity }, [curveNumber - 1]);
+  };
+  place.on("plotly_hover", fade(1));
+  place.on("plotly_unhover", fade(0));
+};
+
 const draw = (place, traces, form, said, then = () => {}) => {
   place.setAttribute("aria-label", `${said}. Its numbers are in the table below.`);
   const options = { displayModeBar: false, responsive: true, doubleClick: "reset" };
   atDecades(traces, form);
   const make = () => {
     Plotly.react(place, traces, form, options);
+    pointing(place);
     then();
   };
   if (place.data) make();

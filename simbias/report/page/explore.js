@@ -1,5 +1,7 @@
 // The section that looks closer: what is drawn, by which colour, which curves.
 
+// So few networks are drawn at first.
+const FEW = 100;
 const explored = (runs, choose) => {
   const first = runs[0];
   const state = {
@@ -7,7 +9,7 @@ const explored = (runs, choose) => {
     profile: null,
     colour: first.varying.length ? first.varying[0] : -1,
     x: first.varying.length ? first.varying[0] : -1,
-    members: "bands",
+    members: choose && first.cells * first.members <= FEW ? "both" : "bands",
     time: first.times.length - 1,
     shown: firstShown(first),
     logX: isLogarithmic(first.times),
@@ -24,12 +26,13 @@ const explored = (runs, choose) => {
 
   const fit = () => {
     const shown = state.profile ? profileOf(first) : quantityOf(first);
-    state.logY = Boolean(shown) && isLogarithmic(shown.middle.values);
+    const drawn = shown && (state.members === "bands" || state.profile ? shown.middle : shown.members);
+    state.logY = Boolean(shown) && isLogarithmic(drawn.values);
     logY.checked = state.logY;
   };
   const options = [
-    ...first.quantities.map((one) => [one.name, titled(one)]),
-    ...first.profiles.map((one) => [`along ${one.name}`, `${titled(one)}, along ${spaced(one.dim)}`]),
+    ...first.quantities.map(asOption),
+    ...first.profiles.map((one) => [`along ${one.name}`, `${titled(one)}, along ${spaced(one.dim)}`, "Along an axis of its own"]),
   ];
   const what = choice(controls, "Quantity", options, state.name, (value) => {
     const found = first.profiles.find((one) => `along ${one.name}` === value);
@@ -40,7 +43,7 @@ const explored = (runs, choose) => {
   });
   choice(
     controls, "Show",
-    [["bands", "medians and bands"], ["both", "bands and members"], ["each", "members"]],
+    [["bands", "medians and bands"], ["both", "medians and networks"], ["each", "networks"]],
     state.members, (value) => {
       state.members = value;
       redraw();
@@ -108,7 +111,7 @@ const explored = (runs, choose) => {
   );
   const heads = () => [
     ...(runs.length > 1 ? ["run"] : []), ...first.varying.map((i) => first.axes[i].name),
-    "t", "median", "10 %", "90 %", "members",
+    "t", "median", "10 %", "90 %", "networks",
   ];
   const rowsAt = (times) => () =>
     runs.flatMap((run, r) => {
@@ -153,7 +156,7 @@ const explored = (runs, choose) => {
     return layout(form);
   };
 
-  // A click on a member shows it.
+  // A click on a network shows it.
   const listen = (place) => {
     if (place.dataset.listens) return;
     place.dataset.listens = "yes";
@@ -174,10 +177,18 @@ const explored = (runs, choose) => {
     document.getElementById("against-table").hidden = Boolean(profile);
     when.input.parentElement.hidden = !isOver;
     const name = titled(profile || quantity);
+    meaningOf(document.getElementById("meaning"), profile || quantity);
+    const isClicked = !profile && state.members !== "bands";
+    const clicked = isClicked
+      ? "Click a network, a thin line or a point, to see it below."
+      : "To click a single network, choose “networks” at Show.";
+    const isPointed = chosen(first, state).some((curve) => !curve.hasBand);
+    document.getElementById("point-hint").textContent =
+      `Point at a curve for its numbers${isPointed ? " and its band" : ""}. ${choose ? clicked : ""}`;
     if (isOver) {
       const made = overTime(runs, state, quantityOf);
       made.x = axis("time t", state.logX);
-      made.yTitle = shortTitle(profile || quantity);
+      made.yTitle = titled(profile || quantity);
       note.textContent = made.note;
       const said = `${name} over time, one curve per cell`;
       draw(parts["over-time"], made.traces, panels(name, made), said, () => listen(parts["over-time"]));
@@ -191,7 +202,7 @@ const explored = (runs, choose) => {
       else if (ax.values.length && ax.values.length <= 10) {
         Object.assign(made.x, { tickvals: [...ax.values], ticktext: [...ax.texts] });
       }
-      made.yTitle = shortTitle(profile || quantity);
+      made.yTitle = titled(profile || quantity);
       const said = `${name} against ${title}`;
       draw(parts.against, made.traces, panels(name, made), said, () => listen(parts.against));
     }

@@ -142,7 +142,7 @@ const filmOf = (run, moved) => {
         ? `Of ${film.inputs} coordinates, seen along the two that carry most of the mass at the end ` +
           `(${short(100 * film.shares[member])} % of its square).`
         : "";
-      note.textContent = "The neurons of this member are not in this page; those of lower seeds are.";
+      note.textContent = "The neurons of this network are not in this page; those of lower seeds are.";
       paint();
       fill();
     },

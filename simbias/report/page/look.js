@@ -84,6 +84,7 @@ const axis = (title, isLog, more = {}) => ({
   zerolinecolor: inked("line"),
   tickcolor: inked("line"),
   ticks: "outside",
+  tickangle: 0,
   ticklen: 4,
   nticks: 7,
   minor: { ticks: "" },

@@ -19,7 +19,7 @@ const memberSection = (run) => {
   });
   const timed = run.quantities.filter((one) => one.hasTime);
   const hasLosses = timed.some((one) => one.isLoss);
-  const names = timed.map((one) => [one.name, titled(one)]);
+  const names = timed.map(asOption);
   if (hasLosses) names.unshift(["losses", "all losses"]);
   if (run.films) names.push(["clusters", CLUSTERS]);
   state.what = (names[0] || [""])[0];
@@ -70,12 +70,12 @@ const memberSection = (run) => {
     const shown = found.map(([one]) => one);
     const rows = found.map(([, , row]) => row);
     losses.hidden = !rows.flat().some(Number.isFinite);
-    note.textContent = losses.hidden ? "No value of this is stored of this member." : "";
+    note.textContent = losses.hidden ? "No value of this is stored of this network." : "";
     if (losses.hidden) return;
     const isLog = state.what !== "clusters" && isLogarithmic(rows.flat());
     const known = DISTINCT[isDark() ? "dark" : "light"];
     const traces = shown.map((one, i) => ({
-      x: found[i][1], y: rows[i].map((v) => (isLog && v <= 0 ? null : v)), name: safe(shortTitle(one)),
+      x: found[i][1], y: rows[i].map((v) => (isLog && v <= 0 ? null : v)), name: safe(titled(one)),
       mode: "lines+markers",
       line: { color: known[i % known.length], dash: DASHES[i % DASHES.length], width: 2 },
       marker: { size: 5, symbol: MARKS[i % MARKS.length] },
@@ -88,11 +88,11 @@ const memberSection = (run) => {
     }];
     const form = layout({
       xaxis: axis("time t", isLogarithmic(run.times)),
-      yaxis: axis(shown.length === 1 ? shortTitle(shown[0]) : "", isLog),
+      yaxis: axis(shown.length === 1 ? titled(shown[0]) : "", isLog),
       showlegend: shown.length > 1, legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
       shapes,
     });
-    draw(losses, traces, form, `${shown.map(titled).join(", ")} of one member over time`);
+    draw(losses, traces, form, `${shown.map(titled).join(", ")} of one network over time`);
   };
 
   const redraw = () => {
@@ -113,7 +113,7 @@ const memberSection = (run) => {
   };
   tools(document.getElementById("member-tools"), losses, "member");
   const fill = folded(
-    document.getElementById("member-table"), "This member, as a table",
+    document.getElementById("member-table"), "This network, as a table",
     () => ["t", ...timed.map(titled)],
     () => [...run.times].map((t, i) =>
       [short(t), ...run.quantities.filter((one) => one.hasTime).map((one) => short(valueOf(run, one, cell(), state.seed, i)))]),

@@ -66,6 +66,4 @@ const spaced = (name) => name.replaceAll("_", " ");
 // A pure number has the unit 1, which is not said.
 const inUnits = (name, { units }) => (units && units !== "1" ? `${name} (${units})` : name);
 
-const titled = (quantity) => inUnits(quantity.long || spaced(quantity.name), quantity);
-
-const shortTitle = (quantity) => inUnits(spaced(quantity.name), quantity);
+const titled = (quantity) => inUnits(quantity.title || spaced(quantity.name), quantity);

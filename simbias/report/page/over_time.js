@@ -12,7 +12,7 @@ const overTime = (runs, state, quantityOf) => {
     if (state.members !== "bands") {
       const each = Math.max(1, Math.floor(MOST_POINTS / T / Math.max(curves.length, 1)));
       const seeds = Math.min(each, run.seeds.length);
-      if (seeds < run.members) note = `${seeds} of ${run.members} members of each curve are drawn.`;
+      if (seeds < run.members) note = `${seeds} of ${run.members} networks of each curve are drawn.`;
       for (const curve of curves) {
         traces.push({ ...memberLines(run, quantity, curve, seeds, state), ...anchor });
       }

@@ -1,0 +1,82 @@
+"""Text of figures: as large as a slide needs, and within its panel."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+import xarray as xr
+
+from simbias.figures.fitted import fitted
+from simbias.figures.kinds import Curves
+from simbias.figures.panels import Panels
+from simbias.figures.style import blank, style, text_size
+
+LONG = "share of the neurons that are aligned with the extremal vector of their sign"
+
+
+def of_a_run(count):
+    values = ("time", np.linspace(0, 1, 4))
+    names = [f"v{i}" for i in range(count)]
+    of = {name: (("seed", "time"), np.ones((2, 4))) for name in names}
+    return names, xr.Dataset(of, {"time": values, "seed": [0, 1]})
+
+
+@pytest.mark.parametrize(
+    ("count", "shape"),
+    [(1, (1, 1)), (3, (1, 3)), (4, (2, 2)), (5, (2, 3)), (7, (3, 3))],
+)
+def test_at_most_three_panels_are_side_by_side(count, shape):
+    names, ds = of_a_run(count)
+    figure = Panels(*(Curves(name) for name in names))(ds)
+    assert len(figure.get_axes()) == count
+    grid = figure.get_axes()[0].get_subplotspec().get_gridspec()
+    assert (grid.nrows, grid.ncols) == shape
+
+
+def test_three_panels_on_a_slide_have_text_of_fourteen_points():
+    names, ds = of_a_run(3)
+    figure = Panels(*(Curves(name) for name in names))(ds)
+    slide = 1280 / 96
+    size = figure.get_axes()[0].xaxis.label.get_fontsize()
+    assert size * slide / figure.get_figwidth() == pytest.approx(14)
+    assert text_size(3.0) == 10
+    assert text_size(40.0) == 14
+
+
+def test_the_size_of_text_is_that_of_before_outside_of_the_style():
+    before = mpl.rcParams["font.size"]
+    blank(13.0, 4.0)
+    assert mpl.rcParams["font.size"] == before
+    with style():
+        blank(13.0, 4.0)
+    assert mpl.rcParams["font.size"] == before
+
+
+def test_long_titles_and_labels_are_broken_where_their_panel_ends():
+    with style():
+        figure = blank(9.0, 3.0)
+        for axes in figure.subplots(1, 3):
+            axes.set_title(LONG)
+            axes.set_ylabel(LONG)
+        axes.set_title("$" + "x" * 60 + "$")
+        figure.suptitle(f"{LONG}, {LONG}")
+    before = [axes.get_title("left") for axes in figure.get_axes()]
+    fitted(figure)
+    figure.draw_without_rendering()
+    first, _, last = figure.get_axes()
+    assert first.get_title("left").replace("\n", " ") == before[0]
+    assert last.get_title("left") == before[2]  # a formula
+    box = first.get_window_extent()
+    text = first.get_title("left")
+    title = first.findobj(lambda one: getattr(one, "get_text", str)() == text)[0]
+    assert title.get_window_extent().width <= 1.1 * box.width
+    assert first.yaxis.label.get_window_extent().height <= 1.1 * box.height
+    assert "\n" in figure.get_suptitle()
+
+
+def test_titles_that_fit_are_left_as_they_are():
+    with style():
+        figure = blank(9.0, 3.0)
+        axes = figure.subplots()
+        axes.set_title("two  spaces\nand a line")
+    fitted(figure)
+    assert axes.get_title("left") == "two  spaces\nand a line"
