@@ -55,8 +55,8 @@ def sizes(module: Any) -> tuple[str, ...]:
     """
     if not hasattr(module, "experiment"):
         raise BadInput(
-            f"{module.__name__} has no `experiment`: a function that returns a "
-            "simbias.Experiment. `simbias new NAME` writes a file that has one."
+            f"{module.__name__} must define `experiment`, a function that returns a "
+            "simbias.Experiment. `simbias new NAME` writes a file with an example."
         )
     made = module.experiment
     if isinstance(made, Presets):
@@ -96,7 +96,7 @@ def taken(arguments: list[str], option: str) -> tuple[str | None, list[str]]:
     for i, word in enumerate(arguments):
         if word == option:
             if i + 1 == len(arguments):
-                raise BadInput(f"`{option}` needs a value.")
+                raise BadInput(f"`{option}` needs a value after it.")
             return arguments[i + 1], arguments[:i] + arguments[i + 2 :]
         if word.startswith(option + "="):
             value = word.removeprefix(option + "=")
@@ -106,25 +106,27 @@ def taken(arguments: list[str], option: str) -> tuple[str | None, list[str]]:
 
 # What `run --help` says.
 _SAID = {
-    "preset": "How large a run: smoke, quick or paper; or a variant, which `simbias "
-    "list` names; decides all other defaults.",
-    "config": "A TOML file of cell, flow, seeds, times, final_time, keep, dtype, root, "
-    "pad_to, data; what is written here counts more.",
-    "data": "Your sample in place of the experiment's own: x, y, x_test, y_test of a "
-    "numpy.savez file.",
+    "preset": "Size of the run: smoke, quick or paper; or a variant of `simbias "
+    "list`. It sets all other defaults.",
+    "config": "TOML file with cell, flow, seeds, times, final_time, keep, dtype, root, "
+    "pad_to, data. Options on the command line override it.",
+    "data": "Your dataset instead of the experiment's own: a numpy.savez file with "
+    "arrays x and y, and x_test and y_test if there is a test set.",
     "cell": "Several values make an axis of the grid.",
-    "flow": "How weights move.",
-    "seeds": "Members of every cell.",
-    "times": "When to record, on the flow's clock; the last one ends the run.",
-    "final_time": "The last time; all of --times are stretched with it.",
-    "keep": "Those of --times at which whole networks are kept.",
-    "dtype": "Of weights and data.",
-    "root": "Seed of all seeds: another one draws everything anew.",
-    "pad_to": "Smaller samples are padded to so many rows, and share a program.",
-    "lanes": "Members in flight at a time; as many as fit into memory if not given.",
-    "workers": "Processes on this machine; 0 makes the folder ready for others.",
-    "format": "Of the figure; several at once.",
-    "out": "Folder or URL of the run; runs/NAME-PRESET if not given.",
+    "flow": "How the weights are trained.",
+    "seeds": "Number of seeds: each gives a network in every cell.",
+    "times": "Times of the flow at which to record; training ends at the last one.",
+    "final_time": "The last time; all --times are rescaled to it.",
+    "keep": "Those of --times at which whole networks are stored.",
+    "dtype": "Number type of weights and data.",
+    "root": "Seed from which all seeds are derived.",
+    "pad_to": "Datasets with fewer samples are padded to this size, so that they share "
+    "a compiled program.",
+    "lanes": "Networks computed at a time; by default as many as memory allows.",
+    "workers": "Number of processes on this machine; 0 only creates the run, for "
+    "`simbias worker`.",
+    "format": "Format of the figure; several are possible.",
+    "out": "Folder or URL of the run; by default runs/NAME-PRESET.",
     "live": "Show the page of the run in a browser of this machine while it goes on.",
 }
 
@@ -163,8 +165,8 @@ def options_class(
     cell.__doc__ = "Several values make an axis of the grid."
     flow = dataclasses.make_dataclass("Flow", fields, frozen=True)
     flow.__doc__ = (
-        f"Fields of {type(experiment.flow).__name__}, several values make an axis; "
-        f"--flow.name picks another flow ({', '.join(flows())})."
+        f"Fields of {type(experiment.flow).__name__}; several values make an axis. "
+        f"--flow.name selects another flow ({', '.join(flows())})."
     )
     top = [
         ("preset", Literal[known], dataclasses.field(default=preset)),

@@ -43,8 +43,8 @@ class ProgressReporter:
     def announce(self, described: str, done: int) -> None:
         """A line for the person, and the event `plan`; `done` members are there."""
         plan, seconds = self._plan, estimate(self._plan)
-        how_long = "" if seconds is None else f"; about {_words(seconds)}, as last here"
-        say(f"{described}{how_long}")
+        last = "" if seconds is None else f"; about {_words(seconds)}, by earlier runs"
+        say(f"{described}{last}")
         output.emit(
             "plan",
             experiment=plan.experiment.name,

@@ -47,11 +47,11 @@ def check_memory(
     needed, present = result + index + flight * is_cpu, physical_memory()
     if present is not None and needed > present:
         raise BadInput(
-            f"`cell` × `seeds` is too large: {plan.size} members need about "
-            f"{_size(needed)} (results {_size(result)}, index {_size(index)}, members "
-            f"in flight {_size(flight * is_cpu)}) and this machine has "
+            f"`cell` × `seeds` is too large: {plan.size} networks need about "
+            f"{_size(needed)} (results {_size(result)}, index {_size(index)}, "
+            f"networks in progress {_size(flight * is_cpu)}), but this machine has "
             f"{_size(present)}. Use fewer seeds, cells, `times` or measures, or "
-            "smaller networks, samples and batches."
+            "smaller networks, datasets and batches."
         )
     if is_cpu:
         _check_limit(plan, devices)
@@ -59,9 +59,9 @@ def check_memory(
     largest = max(bytes_per_lane(group) for group in plan.groups)
     if not is_cpu and present is not None and largest > present:
         raise BadInput(
-            f"`cell`: one member in flight needs about {_size(largest)} and the "
+            f"`cell`: one network needs about {_size(largest)}, but the "
             f"{devices[0].platform} has {_size(present)}. Use smaller networks, "
-            "batches and samples, or dtype float32."
+            "batches and datasets, or dtype float32."
         )
 
 
@@ -74,8 +74,8 @@ def _check_limit(plan: Plan, devices: list[jax.Device]) -> None:
     left = memory_limit_left()
     if left is not None and (needed := bytes_at_most(plan, devices)) > left:
         raise BadInput(
-            f"`ulimit -v` leaves this process {_size(left)}, and the run needs about "
-            f"{_size(needed)}, most of it to compile. Allow it more: ulimit -v "
+            f"`ulimit -v` leaves this process {_size(left)}, but the run needs about "
+            f"{_size(needed)}, most of it to compile. Raise the limit: ulimit -v "
             "unlimited."
         )
 
@@ -93,14 +93,14 @@ def lanes_that_fit(group: Group, device: jax.Device) -> int:
 
 
 def describe_memory(plan: Plan, lanes: int | None = None) -> str:
-    """One line: members, lanes, and what they need."""
+    """One line: networks, how many at a time, and their memory."""
     devices = station_devices(jax.local_devices(), plan.size)
     computed = max(_computed(group, devices[0], lanes)[1] for group in plan.groups)
     count = len(plan.groups)
     shapes = "one shape" if count == 1 else f"{count} shapes"
     compiling = bytes_of_compiling(plan, len(devices))
     return (
-        f"{plan.experiment.name}: {plan.size:,} members of {shapes}; "
+        f"{plan.experiment.name}: {plan.size:,} networks of {shapes}; "
         f"{len(devices) * computed:,} computed at a time, in about "
         f"{_size(bytes_in_flight(plan, devices, lanes))}; results "
         f"{_size(bytes_of_result(plan))}; compiling takes about {_size(compiling)}"

@@ -43,10 +43,10 @@ def check_compatible(store: Store, attributes: Mapping[str, Any]) -> bool:
         lines += differences(new["seeds"], old["seeds"], "seeds")
     if lines:
         raise BadInput(
-            "the run that is already there has another configuration; nothing was "
-            "written. A store may grow (more seeds, more values in `cell`), not shrink "
-            "or change. Choose another folder, or delete that one. Differences "
-            "(stored -> asked for):\n  " + "\n  ".join([*lines, *changed])
+            "the folder has a run of another configuration; nothing was written. A run "
+            "may grow (more seeds, more values in `cell`), but not shrink or change. "
+            "Choose another folder, or delete that one. Differences (stored -> asked "
+            "for):\n  " + "\n  ".join([*lines, *changed])
         )
     grows = not is_same(new, old)
     blocks = stored["extents"][-1]["blocks"]
@@ -55,10 +55,10 @@ def check_compatible(store: Store, attributes: Mapping[str, Any]) -> bool:
         check_text(stored["recipe"], attributes.get("recipe"))
     if changed:
         raise BadInput(
-            "the run that is already there was computed by other code; nothing was "
-            "written. The run would mix networks from two versions of your code. Put "
-            "the code back, or choose another folder. Differences (stored -> here):\n  "
-            + "\n  ".join(changed)
+            "the folder has a run that was computed by other code; nothing was "
+            "written. The run would mix networks from two versions of your code. "
+            "Restore the code, or choose another folder. Differences (stored -> "
+            "here):\n  " + "\n  ".join(changed)
         )
     if is_whole:
         return False
@@ -69,10 +69,10 @@ def check_compatible(store: Store, attributes: Mapping[str, Any]) -> bool:
         lines += differences(_package(attributes), _package(stored), "package")
     if lines:
         raise BadInput(
-            "the run that is already there was computed by other versions or on "
-            "another kind of device, which may differ in the last bits; nothing was "
-            "written. Go on with those, or choose another folder. Differences "
-            "(stored -> here):\n  " + "\n  ".join(lines)
+            "the folder has a run that was computed by other versions or on another "
+            "kind of device, so that the last bits may differ; nothing was written. "
+            "Continue with those versions and devices, or choose another folder. "
+            "Differences (stored -> here):\n  " + "\n  ".join(lines)
         )
     return grows
 

@@ -73,10 +73,10 @@ def warn_of_unknown_source(attributes: Mapping[str, Any]) -> None:
     if attributes.get("source") is None:
         return
     warnings.warn(
-        "this run was begun by an earlier simbias, which did not keep the source of "
-        "`make`, the loss, the flow and the measures. simbias cannot know whether "
-        "that has changed since: if it has, the new networks follow another law. "
-        "Choose another folder if you are not sure.",
+        "this run was started by an earlier simbias, which did not store the source of "
+        "`make`, the loss, the flow and the measures. If this code has changed since, "
+        "the new networks do not belong to the same experiment. If you are not sure, "
+        "choose another folder.",
         stacklevel=2,
     )
 
@@ -89,7 +89,7 @@ def _pairs(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[tuple]:
 
 
 def _reached(new: Any) -> str:
-    return "is not used any more" if new is None else "is used now, and was not then"
+    return "is no longer used" if new is None else "is used now, but was not then"
 
 
 def _shown(text: str) -> str:

@@ -30,10 +30,10 @@ def text_fault(file: Any) -> str | None:
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
-        return "has a text that is not Unicode"
+        return "has a text that is not valid Unicode"
     if size > MOST_BYTES:
         return f"has a text of {size} bytes, more than {MOST_BYTES}"
-    return None if file["sha256"] == _hash(text) else "has a text of another checksum"
+    return None if file["sha256"] == _hash(text) else "has a text with another checksum"
 
 
 def is_same_text(
@@ -55,11 +55,11 @@ def check_text(
     if stored is None or given is None or is_same_text(stored, given):
         return
     raise BadInput(
-        f"{given['file']['name']} is not the text that this run was begun with; "
-        "nothing was written. Choose another folder, or put the text back, or go on "
-        "with the one that the run keeps (`simbias resume RUN --trust-code`). A run "
-        "that is finished is drawn and checked by a changed file with `simbias figure "
-        "RUN FILE` and `simbias resume RUN FILE`. Differences (the run's -> yours):\n"
+        f"{given['file']['name']} has changed since this run was started; nothing was "
+        "written. Choose another folder, or restore the file, or continue with the "
+        "copy in the run (`simbias resume RUN --trust-code`). For a finished run, "
+        "`simbias figure RUN FILE` and `simbias resume RUN FILE` use the changed file. "
+        "Differences (the run's -> yours):\n"
         + difference(stored["file"]["text"], given["file"]["text"])
     )
 
@@ -73,7 +73,7 @@ def difference(theirs: str, ours: str) -> str:
         )
     ][2:]
     if not lines:
-        return "  (ends of lines)"
+        return "  (only the ends of lines)"
     more = len(lines) - _LINES
     return "\n".join(lines[:_LINES] + ([f"  … {more} lines more"] if more > 0 else []))
 

@@ -57,7 +57,7 @@ def test_a_run_is_lines_of_json_and_resume_says_it_again(tmp_path, capsys):
         **json.loads((tmp_path / "run" / "claims.json").read_text()),
     }
     assert f"{out}/figure.png" in found[-1]["files"]
-    assert "members of one shape" in told.err
+    assert "networks of one shape" in told.err
     assert cli.exit_code(["resume", out, "--json-lines"]) == 0
     again = [one["event"] for one in lines(capsys.readouterr().out)]
     assert again == ["claims", "done"]
@@ -189,8 +189,8 @@ def test_what_a_run_took_is_what_the_next_one_is_told(
     assert estimate(plan) == pytest.approx(100.0)
     twice = planned(seeds=6)
     assert estimate(twice) == pytest.approx(20.0 + 2 * 80.0)
-    ProgressReporter(twice, place_at(tmp_path / "run")).announce("12 members", 0)
-    assert "12 members; about 3 min, as last here" in capsys.readouterr().err
+    ProgressReporter(twice, place_at(tmp_path / "run")).announce("12 networks", 0)
+    assert "12 networks; about 3 min, by earlier runs" in capsys.readouterr().err
 
 
 def test_ten_times_the_steps_take_ten_times_as_long_and_the_rest_as_long_as_before(

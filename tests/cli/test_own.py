@@ -210,7 +210,7 @@ def test_a_text_that_differs_is_refused_with_the_difference(begun, mine, capsys,
     assert command(*words) == 2
     said = capsys.readouterr().err
     assert all(line in said for line in DIFFERENCE)
-    assert "is not the text that this run was begun with" in said
+    assert "has changed since this run was started" in said
     # But for what a worker leaves for who asks why there is none.
     after = contents(begun)
     assert {p: v for p, v in after.items() if p.parent.name != "time_taken"} == before
@@ -247,7 +247,7 @@ def test_a_finished_run_is_drawn_and_judged_by_a_changed_file(finished, mine, ca
     torn = next(p for p in chunks if of_run / "learnt" / "c" in p.parents)
     torn.write_bytes(torn.read_bytes()[:-9])
     assert command("resume", finished, "mine.py") == 2
-    assert "is not the text" in capsys.readouterr().err
+    assert "has changed since this run was started" in capsys.readouterr().err
 
 
 @pytest.mark.process
@@ -339,12 +339,12 @@ FILE = kept("mine.py", TEXT)
         ({"name": "mine.py", "text": TEXT}, "is {"),
         ({**FILE, "path": "/tmp/mine.py"}, "is {"),
         ({**FILE, "text": 3}, "is {"),
-        ({**FILE, "text": TEXT + " "}, "text of another checksum"),
+        ({**FILE, "text": TEXT + " "}, "text with another checksum"),
         ({**FILE, "name": "/tmp/mine.py"}, "has the name"),
         ({**FILE, "name": "..\\mine.py"}, "has the name"),
         ({**FILE, "name": "\x1b[2Jmine.py"}, "has the name"),
         ({**FILE, "name": "mine.pickle"}, "has the name"),
-        ({**FILE, "text": "\ud800"}, "not Unicode"),
+        ({**FILE, "text": "\ud800"}, "not valid Unicode"),
         (kept("mine.py", "x" * (MOST_BYTES + 1)), "more than 1048576"),
     ],
 )
@@ -395,7 +395,7 @@ WRONG = [
     (TEXT + "AXES = 'slope'\n", ["`AXES` must be a tuple"]),
     (TEXT + "AXES = ('slop',)\n", ["`AXES` names `slop`"]),
     (TEXT + "AXES = ('seed',)\n", ["`AXES` names `seed`"]),
-    (TEXT + "LEAST_TIME = 'late'\n", ["`LEAST_TIME` must be a time"]),
+    (TEXT + "LEAST_TIME = 'late'\n", ["`LEAST_TIME` must be a number"]),
 ]
 
 
@@ -458,7 +458,7 @@ def test_parts_have_files_of_their_own(mine, tmp_path):
 def test_a_file_must_not_take_the_name_of_a_module(mine, capsys):
     mine.rename("queue.py")
     assert command("run", "queue.py") == 2
-    assert "has the name of a module of Python" in capsys.readouterr().err
+    assert "has the same name as the module" in capsys.readouterr().err
     assert command("run", "none.py") == 2
     assert "cannot read none.py" in capsys.readouterr().err
 

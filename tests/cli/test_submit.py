@@ -66,7 +66,7 @@ def test_workers_of_this_machine_finish_a_run_that_was_only_prepared(
     assert not os.path.exists(tmp_path / "run" / "run.zarr" / "work")
     capsys.readouterr()
     assert cli.exit_code(["submit", "run", *words]) == 0
-    assert "Nothing is left to do" in capsys.readouterr().err
+    assert "The run is finished" in capsys.readouterr().err
     assert cli.exit_code(["run", *RUN, "--out", "one"]) == 0
     xr.testing.assert_identical(open_result("run"), open_result("one"))
 

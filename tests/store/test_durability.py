@@ -166,7 +166,7 @@ def test_a_damaged_chunk_is_named_and_its_block_computed_again(
 def test_a_chunk_that_holds_nothing_but_nan_is_not_one_that_is_missing(tmp_path):
     store = tmp_path / "run.zarr"
     failing = small(cell={"n": 6, "scale": 1e200}, times=(1.0, 2.0), final={})
-    with pytest.warns(UserWarning, match="ended as NONFINITE"):
+    with pytest.warns(UserWarning, match="ended with status NONFINITE"):
         ds = simulate(failing, store=store)
     assert ds["risk"].isnull().all()
     same_bytes(open_result(store), ds)

@@ -211,7 +211,7 @@ def test_a_folder_that_leads_elsewhere_is_not_written_to(begun, tmp_path, name, 
     code = command("worker", begun, "--quiet")
     assert code == (0 if name == "time_taken" else 2)
     if code:
-        assert "a link, which no run holds" in capsys.readouterr().err
+        assert "is a link, which a run must not contain" in capsys.readouterr().err
     assert sorted(outside.rglob("*")) == before
 
 
@@ -319,7 +319,7 @@ def test_a_state_of_rows_that_no_block_has_is_not_counted(begun, rows, capsys):
     place = store.work / "states" / "0"
     place.write(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
     assert command("status", begun) == 0
-    assert "0 of 2 members done" in capsys.readouterr().out
+    assert "0 of 2 networks done" in capsys.readouterr().out
     assert (simbias.open_result(begun)["status"] == 0).all()
 
 

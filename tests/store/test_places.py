@@ -118,10 +118,10 @@ def test_a_lease_that_was_taken_before_the_answer_was_lost_is_held(monkeypatch):
     ("store", "message"),
     [
         ("ftp://host/run.zarr", "`ftp` is not a kind of store that is known"),
-        ("s3://", "is not a whole URL"),
+        ("s3://", "is not a complete URL"),
         ("file://runs/mine", "Example: file:///data"),
-        ("s3://bucket/../x", r"must not hold the steps `\.` or `\.\.`"),
-        (pathlib.Path("s3://bucket/run.zarr"), "has lost a slash"),
+        ("s3://bucket/../x", r"must not contain the steps `\.` or `\.\.`"),
+        (pathlib.Path("s3://bucket/run.zarr"), "must have two slashes"),
         ("az://container/run.zarr", "az://container`: .*Account must be specified"),
     ],
 )

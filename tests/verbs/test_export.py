@@ -101,7 +101,11 @@ def test_nothing_is_replaced_and_nothing_is_left_of_what_failed(
 
 @pytest.mark.parametrize(
     ("file", "said"),
-    [("a.xlsx", "must end in .nc"), ("a", "must end in"), ("no/a.csv", "no folder")],
+    [
+        ("a.xlsx", "must end in .nc"),
+        ("a", "must end in"),
+        ("no/a.csv", "does not exist"),
+    ],
 )
 def test_where_nothing_can_be_written_is_said(run, tmp_path, file, said):
     _, ds = run

@@ -140,13 +140,13 @@ def test_pieces_change_nothing(ds, monkeypatch):
 def test_what_cannot_be_had_is_refused_by_name(ds):
     plain = simulate(small(cell={"n": 6}, seeds=1))
     for call, message in (
-        (lambda: simbias.member(plain, small()), "holds no networks.*keep"),
-        (lambda: simbias.evaluate(Risk(), plain, small()), "holds no networks"),
+        (lambda: simbias.member(plain, small()), "no networks are stored.*keep"),
+        (lambda: simbias.evaluate(Risk(), plain, small()), "no networks are stored"),
         (lambda: simbias.member(ds, small(), n=6, scale=0.1, time=1.0), "`time` must"),
         (lambda: simbias.evaluate(Risk(), ds, small(), time=2.0), "`time` must be"),
         (lambda: simbias.evaluate(shift, ds, small(), other_seed=9), "`other_seed`"),
         (lambda: simbias.evaluate(lambda n, d: "x", ds, small()), "returns a str"),
-        (lambda: simbias.member(ds, n=6, scale=0.1), "give the experiment"),
+        (lambda: simbias.member(ds, n=6, scale=0.1), "Give the experiment"),
         (lambda: simbias.member(ds, small(loss=jnp.sum)), "`experiment.loss` is not"),
         (lambda: simbias.member(ds.drop_attrs(), small()), "without the attributes"),
         (lambda: simulate(small(keep=(2.0,))), "`keep` must be a tuple of some of"),
@@ -189,7 +189,7 @@ def test_an_outcome_that_is_damaged_is_left_out_and_reported(tmp_path):
             lambda: simbias.evaluate(
                 Risk(), simulate(experiment), experiment, save="x"
             ),
-            "in memory only",
+            "only in memory",
         ),
     ):
         with pytest.raises(simbias.BadInput, match=message):
@@ -205,8 +205,8 @@ def test_an_outcome_that_is_damaged_is_left_out_and_reported(tmp_path):
     for name, head, what in (
         ("x", {"run": "another"}, "another run"),
         ("x", [], "another run"),
-        ("x", {"dims": ["n", "n"]}, "no array over axes"),
-        ("x", {"coords": {"seed": [0, 0]}}, "coordinates are not"),
+        ("x", {"dims": ["n", "n"]}, "does not match its axes"),
+        ("x", {"coords": {"seed": [0, 0]}}, "coordinates do not match"),
     ):
         run = open_store(file.parent.parent).attributes["run"]
         mine = {"run": run, "name": name, "dims": ["n", "seed"], "coords": {}}

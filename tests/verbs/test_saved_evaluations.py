@@ -85,7 +85,7 @@ def test_only_the_whole_run_that_was_opened_is_written_to(run, tmp_path):
             (tmp_path / "run.zarr").rename(tmp_path / "gone")
         simulate(other, store=tmp_path / "run.zarr")
     refused(
-        "holds another run by now",
+        "was replaced since",
         lambda: simbias.evaluate(Risk(), old, experiment, save="stale"),
     )
 
@@ -151,16 +151,16 @@ def test_another_make_of_the_same_name_is_refused():
     ds = simulate(experiment(1.0, 8))
     for other in (experiment(2.0, 8), experiment(1.0, 4)):
         refused(
-            r"the code of `experiment` \(make.*\) is not that of the result",
+            r"the code of `experiment` \(make.*\) differs from that of the result",
             lambda other=other: simbias.evaluate(Risk(), ds, other),
         )
     cut = ds.isel({"network.w.0": slice(4)})
     refused(
-        "gives other networks than the run kept",
+        "gives other networks than those stored",
         lambda: simbias.evaluate(Risk(), cut, experiment(1.0, 8)),
     )
     refused(
-        "gives other networks than the run kept",
+        "gives other networks than those stored",
         lambda: simbias.member(cut, experiment(1.0, 8)),
     )
 

@@ -582,7 +582,7 @@ def test_lists_and_arrays_are_times(times):
         ({"cell": {"n": np.ones((2, 2))}}, "`cell.n` must be a number"),
         ({"cell": {"n": [6, [20]]}}, "`cell.n` must be a number"),
         ({"cell": {"n": [6, 6]}}, "`cell.n` holds 6 more than once"),
-        ({"times": np.ones((2, 2))}, "`times` must be numbers in a row"),
+        ({"times": np.ones((2, 2))}, "`times` must be a tuple of numbers"),
         ({"times": np.array([1.0, 0.5])}, "`times` must increase"),
     ],
 )
