@@ -188,9 +188,7 @@ class Folder(AbstractPlace):
         if self.handle is not None or not _OPEN.is_dir():
             return self
         if not self._is_given and self._here.is_symlink():
-            raise OSError(
-                errno.ELOOP, "is a link, which a run must not contain", str(self.path)
-            )
+            raise OSError(errno.ELOOP, "links are not allowed in a run", str(self.path))
         handle = _Handle(self.path, self._here, self._is_given)
         return Folder(self.path, handle, self._given)
 

@@ -159,9 +159,8 @@ def _fault(
     try:
         if document is not None:
             found = parsed(place.read(MOST_BYTES))
-            return (
-                None if canonical(found) == canonical(document) else "has other content"
-            )
+            is_same = canonical(found) == canonical(document)
+            return None if is_same else "has other content"
         raw = place.read(most_bytes(len(content)))
         is_same = unpacked(raw, len(content)) == content
         return None if is_same else "has other values than the blocks"

@@ -244,10 +244,10 @@ def test_a_toml_file_has_the_keys_of_the_command_line(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("sedes = 3", "`sedes` is not known here. Did you mean `seeds`?"),
+        ("sedes = 3", "`sedes` is not an option. Did you mean `seeds`?"),
         ('seeds = "3"', "`seeds` must be a number"),
         ("seeds = 2.5", "`seeds` must be an integer"),
-        ("[cell]\nnn = 3", "`cell.nn` is not known here"),
+        ("[cell]\nnn = 3", "`cell.nn` is not an argument of `make`"),
         ("[cell]\nn = nan", "`cell.n` must be finite"),
         ("[cell]\nn = []", "`cell.n` is empty"),
         ("[flow]\nrat = 0.1", "`flow.rat` is not known to"),
@@ -313,7 +313,7 @@ def test_a_run_whose_files_are_not_named_makes_no_folder(tmp_path, capsys):
         ),
         (["run", "threshold", "--out", ""], "address of a run must not be empty"),
         (["check", "--out", ""], "address of a run must not be empty"),
-        (["check", "--json", "."], "`--json`: . is a folder"),
+        (["check", "--json", "."], "`--json` must be a file, but . is a folder"),
         (["check", "--json", "/proc/none.json"], "/proc/.none.json.tried"),
         (["list", "threshold"], "Unrecognized"),
         (["figure"], "Missing from simbias figure"),
@@ -447,7 +447,7 @@ def test_chance_is_counted_for_claims_that_have_an_interval():
         "claims 4: supported 2, contradicted 0, inconclusive 1, not applicable 1"
         in text
     )
-    assert "at most 0.075 would be contradicted by chance" in text
+    assert "By chance, at most 0.075 of the" in text
 
 
 @pytest.mark.long

@@ -97,7 +97,7 @@ def test_a_process_that_gets_no_memory_says_so_without_a_traceback(monkeypatch, 
 
     monkeypatch.setattr(cli, "_called", full)
     assert cli.exit_code(["run", "three_points", "--json-lines"]) == 2
-    assert "simbias: error: this process gets no more memory" in capsys.readouterr().err
+    assert "simbias: error: this process has no more memory" in capsys.readouterr().err
 
 
 def test_a_command_that_writes_no_lines_refuses_to_be_asked_for_them(capsys):

@@ -173,7 +173,7 @@ def test_figure_and_claims_may_be_left_out(mine, capsys):
     assert json.loads(pathlib.Path("run/claims.json").read_text())["claims"] == []
     assert not list(pathlib.Path("run").glob("figure*"))
     assert command("figure", "run", "mine.py") == 2
-    assert "mine.py has no `figure(ds)`" in capsys.readouterr().err
+    assert "mine.py must define `figure(ds)`" in capsys.readouterr().err
 
 
 def test_a_file_without_presets_has_only_one(mine, capsys):
@@ -238,7 +238,7 @@ def test_a_finished_run_is_drawn_and_judged_by_a_changed_file(finished, mine, ca
     assert command("resume", finished, "mine.py") == 0
     said = capsys.readouterr()
     assert "how far" in said.out
-    assert "mine.py has changed since this run was begun" in said.err
+    assert "mine.py has changed since this run was started" in said.err
     assert command("figure", finished, "mine.py") == 0
     assert "mine.py has changed" in capsys.readouterr().err
     assert contents(finished / "run.zarr") == chunks
@@ -386,7 +386,7 @@ WRONG = [
     (TEXT.replace("jnp.zeros(1)", "lost"), ["line 52, in make", "NameError: name"]),
     (TEXT.replace("flow=Walk", "flow=Wolk"), ["line 61, in experiment", "'Wolk'"]),
     (TEXT.replace("network.slope[0]", "network.w"), ["line 46, in __call__", "'w'"]),
-    ("x = 1\n", ["mine has no `experiment`", "simbias new"]),
+    ("x = 1\n", ["mine must define `experiment`", "simbias new"]),
     (
         "def experiment():\n    return 3\n",
         ["a simbias.Experiment, got int"],

@@ -166,7 +166,10 @@ def test_a_file_is_of_the_run_that_is_of_a_file(folder, capsys):
         (["nothing"], "`nothing/run.zarr` is not a simbias run"),
         (["run", "mine.py", "--out", "run.txt"], "`--out` must end in .html or .htm"),
         (["run", "none.py"], "cannot read none.py"),
-        (["run", "mine.py", "--out", "no/x.html"], "`--out`: there is no folder no"),
+        (
+            ["run", "mine.py", "--out", "no/x.html"],
+            "the folder no does not exist",
+        ),
     ],
 )
 def test_what_cannot_be_reported_is_named(folder, capsys, words, said):

@@ -152,7 +152,7 @@ def test_a_note_that_somebody_else_wrote_is_shown_without_harm(begun, capsys):
     note |= {"compiling": 0.0, "error": "\x1b[2Jgone", "machine": "m", "process": 1}
     folder = store.place.parent / "time_taken"
     (folder / "strange.json").write(json.dumps(note).encode())
-    assert "at some time: ?[2Jgone" in of_status(store, capsys)
+    assert "at an unknown time: ?[2Jgone" in of_status(store, capsys)
 
 
 @pytest.mark.parametrize("every", ["0", "inf", "nan", "1e12"])
@@ -194,7 +194,7 @@ def test_a_clock_that_is_ahead_is_told_of_and_one_that_is_a_little_is_not(
     begun, capsys
 ):
     store, _ = begun
-    for ahead, said in ((7200, "its clock is 7"), (2, "heard of 0 s ago")):
+    for ahead, said in ((7200, "its clock is 7"), (2, "last heartbeat 0 s ago")):
         beat = {"process": 1, "at": int(time.time()) + ahead}
         (store.work / "owners" / "hasty").write(json.dumps(beat).encode())
         assert said in of_status(store, capsys)

@@ -308,7 +308,7 @@ def test_a_member_at_rest_keeps_its_last_record():
 
 
 def test_what_a_failed_member_did_not_reach_is_nan():
-    with pytest.warns(UserWarning, match="all 3 networks ended as NONFINITE"):
+    with pytest.warns(UserWarning, match="all 3 networks ended with status NONFINITE"):
         ds = simulate(small(cell={"n": 6, "scale": 1e200}))
     assert (ds["status"] == Status.NONFINITE).all()
     assert ds["risk"].sel(time=5).isnull().all()
@@ -381,8 +381,8 @@ def test_padding_changes_no_risk():
     ("changes", "message"),
     [
         ({"cell": {"nn": 5}}, r"`cell.nn` is not known.*Did you mean `n`"),
-        ({"cell": {"n": ()}}, r"`cell.n` is an empty grid"),
-        ({"cell": {"n": (5, 5)}}, r"`cell.n` holds 5 more than once"),
+        ({"cell": {"n": ()}}, r"`cell.n` is empty"),
+        ({"cell": {"n": (5, 5)}}, r"`cell.n` has the value 5 more than once"),
         ({"cell": {"n": "five"}}, r"`cell.n` must be a number, got 'five'"),
         ({"cell": {"n": 5.5}}, r"`cell.n` must be an integer, got 5.5"),
         ({"cell": {"n": True}}, r"`cell.n` must be a number, got True"),
@@ -412,14 +412,14 @@ def test_padding_changes_no_risk():
         ({"seeds": True}, r"`seeds` must be a positive integer, got True"),
         ({"cell": {"n": 10**12}}, r"`cell.n` must be at most"),
         ({"cell": {"n": 2**31 - 1}}, r"too large: .* networks need about"),
-        ({"pad_to": -1}, r"`pad_to` must be an integer from 0 on, got -1"),
+        ({"pad_to": -1}, r"`pad_to` must be an integer, 0 or more, got -1"),
         ({"pad_to": 2**31 - 1}, r"too large: .* networks need about"),
         ({"root": -1}, r"`root` must be an integer from 0 to"),
         ({"root": 2**70}, r"`root` must be an integer from 0 to"),
         ({"measures": {"status": Risk()}}, r"cannot be called `status`"),
         ({"measures": {"n": Risk()}}, r"cannot be called `n`"),
         ({"measures": {"neuron": Norms()}}, r"cannot be called `neuron`"),
-        ({"measures": {"accepted": Risk()}}, r"already counts `accepted`"),
+        ({"measures": {"accepted": Risk()}}, r"`accepted` is the name of a count"),
         ({"measures": {"sigma": Risk()}}, r"cannot be called `sigma`"),
         ({"make": lambda key, *, time=1: make(key), "cell": {}}, r"an argument `time`"),
     ],

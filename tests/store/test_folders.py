@@ -92,7 +92,7 @@ def test_a_run_that_is_not_finished_cannot_go_on_where_nothing_can_be_written(
     request.getfixturevalue("read_only")
     assert cli.exit_code(["resume", out]) == 2
     err = capsys.readouterr().err
-    assert f"cannot write to {out}: Read-only file system. Its run is not" in err
+    assert f"cannot write to {out}: Read-only file system. The run in it" in err
 
 
 def test_a_finished_run_that_is_read_only_shows_its_claims(tmp_path, capsys, request):

@@ -66,7 +66,7 @@ def seal(run, change):
         (lambda a: a["configuration"].update(seeds=2), "do not match its config"),
         (
             lambda a: a["extents"].append(a["extents"][0] | {"seeds": 1}),
-            "not contain the",
+            "not contain",
         ),
         (lambda a: a.pop("recipe"), "recipe is missing"),
         (
@@ -244,7 +244,7 @@ def test_a_link_out_of_the_folder_is_not_followed(copy, tmp_path):
     shutil.move(status / "c", outside)
     (outside / "1").unlink()
     (status / "c").symlink_to(outside)
-    with pytest.raises(OSError, match=f"a link, which no run holds: '{status}"):
+    with pytest.raises(OSError, match=f"links are not allowed in a run: '{status}"):
         simulate(small(), store=copy)
     assert os.listdir(outside) == ["0"]
 

@@ -57,7 +57,7 @@ def test_arrays_of_numbers_are_taken(dtype):
 
 
 def test_a_size_that_is_none_is_named_where_make_fails_with_it():
-    with pytest.raises(BadInput, match=r"`cell\.n` is -3, and `make` fails with it"):
+    with pytest.raises(BadInput, match=r"`cell\.n` is -3, and `make` fails"):
         simulate(small(cell={"n": -3}, seeds=1))
 
 

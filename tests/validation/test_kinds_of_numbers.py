@@ -108,7 +108,7 @@ def test_integers_beyond_floats_are_refused_by_name(field):
 
 def test_a_network_that_diverges_is_warned_of_by_solve_too():
     network, data = toy_network("relu"), sample()
-    with pytest.warns(UserWarning, match="the network ended as NONFINITE.*`rate` = 1e"):
+    with pytest.warns(UserWarning, match="ended with status NONFINITE.*`rate` = 1e"):
         end = solve(network, data, Descent(rate=1e200), half_mse, (1e201,), {})
     assert end.status == Status.NONFINITE
 
