@@ -215,9 +215,9 @@ def general_options() -> type:
     run = dataclasses.make_dataclass("Run", fields, frozen=True)
     run.__doc__ = (
         "Simulate an experiment, draw its figure, check its claims.\n\n"
-        "NAME is one of `simbias list`, or a file of yours, ./mine.py. Each has "
-        "options --cell.X for the arguments of its sample and networks, and --flow.X "
-        "for how weights move, with defaults of its own: simbias run NAME --help."
+        "NAME is an experiment of `simbias list`, or a file of yours such as "
+        "./mine.py. Each experiment also has options --cell.X for its data and "
+        "networks, and --flow.X for the training: simbias run NAME --help."
     )
     return run
 

@@ -67,8 +67,8 @@ class SubmitOptions:
     """For Slurm: time limit of a job in minutes; by default 60.  A job that reaches it
     saves its work and is queued again."""
     requeues: int | None = None
-    """How often a job is queued again after its time limit, or a task of Ray after its
-    node was lost; by default 1000 times.  Preempted jobs are always queued again."""
+    """Largest number of times that a job is queued again after its time limit, or a
+    task of Ray after its node was lost; by default 1000.  Preempted jobs always are."""
     partition: str | None = None
     """For Slurm: partition of the cluster."""
     logs: pathlib.Path | None = None
