@@ -250,7 +250,7 @@ def test_a_toml_file_has_the_keys_of_the_command_line(tmp_path):
         ("[cell]\nnn = 3", "`cell.nn` is not an argument of `make`"),
         ("[cell]\nn = nan", "`cell.n` must be finite"),
         ("[cell]\nn = []", "`cell.n` is empty"),
-        ("[flow]\nrat = 0.1", "`flow.rat` is not known to"),
+        ("[flow]\nrat = 0.1", "`flow.rat` is not a field of"),
         ('[flow]\nname = "sgdd"', "`flow.name` must be one of"),
         ("[flow]\nname = 3", "`flow.name` must be one of"),
         ("cell = 3", "`cell` must be a table"),
