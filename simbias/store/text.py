@@ -73,7 +73,7 @@ def difference(theirs: str, ours: str) -> str:
         )
     ][2:]
     if not lines:
-        return "  (only the ends of lines)"
+        return "  (only the ends of lines differ)"
     more = len(lines) - _LINES
     return "\n".join(lines[:_LINES] + ([f"  … {more} lines more"] if more > 0 else []))
 

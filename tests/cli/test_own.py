@@ -107,7 +107,7 @@ def test_what_new_writes_runs_as_it_is_and_shows_bands(tmp_path, monkeypatch, ca
 
 def test_new_overwrites_nothing_and_its_file_is_the_one_of_the_docs(mine, capsys):
     assert command("new", "mine") == command("new", "./mine.py") == 2
-    assert "mine.py is there already" in capsys.readouterr().err
+    assert "mine.py exists already" in capsys.readouterr().err
     assert mine.read_text() == TEXT
     assert command("new", "two words") == 2
     mine.unlink()
@@ -370,14 +370,14 @@ def test_a_difference_shows_where_it_is_and_fits_a_screen():
     many = difference(before, before.replace("line", "row"))
     assert len(many.splitlines()) == 41
     assert many.endswith("more")
-    assert difference("a\n", "a") == "  (ends of lines)"
+    assert difference("a\n", "a") == "  (only the ends of lines differ)"
 
 
 def test_a_file_whose_run_is_of_another_experiment_is_named(mine, capsys):
     small = ["--preset", "smoke", "--flow.name", "descent", "--workers", "0"]
     assert command("run", "three_points", *small, "--out", "other") == 0
     assert command("resume", "other", "mine.py") == 2
-    assert "is a run of `three_points`, which is no file" in capsys.readouterr().err
+    assert "is a run of the experiment `three_points`" in capsys.readouterr().err
 
 
 WRONG = [

@@ -380,7 +380,7 @@ def test_padding_changes_no_risk():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"cell": {"nn": 5}}, r"`cell.nn` is not known.*Did you mean `n`"),
+        ({"cell": {"nn": 5}}, r"`cell.nn` is not an argument.*Did you mean `n`"),
         ({"cell": {"n": ()}}, r"`cell.n` is empty"),
         ({"cell": {"n": (5, 5)}}, r"`cell.n` has the value 5 more than once"),
         ({"cell": {"n": "five"}}, r"`cell.n` must be a number, got 'five'"),

@@ -203,7 +203,7 @@ def test_an_axis_may_be_called_like_an_argument_of_the_verb():
     ds, made = run(kinds, {"neuron_weights": NeuronWeights()}, cell={"kind": (4, 6)})
     part, member = _selected(ds, {"kind": 6, "seed": 1})
     assert simbias.animate(part, made, **member).label == "kind = 6, seed 1"
-    with pytest.raises(ValueError, match="axis `experiment` cannot be made"):
+    with pytest.raises(ValueError, match="an axis `experiment`"):
         _selected(ds, {"experiment": 1, "seed": 1})
 
 

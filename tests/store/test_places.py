@@ -117,7 +117,7 @@ def test_a_lease_that_was_taken_before_the_answer_was_lost_is_held(monkeypatch):
 @pytest.mark.parametrize(
     ("store", "message"),
     [
-        ("ftp://host/run.zarr", "`ftp` is not a kind of store that is known"),
+        ("ftp://host/run.zarr", "`ftp` must be one of"),
         ("s3://", "is not a complete URL"),
         ("file://runs/mine", "Example: file:///data"),
         ("s3://bucket/../x", r"must not contain the steps `\.` or `\.\.`"),

@@ -200,7 +200,7 @@ def test_a_document_that_simbias_would_not_write_is_refused_by_name(copy, key):
     one = copy / "trajectories" / "risk" / "zarr.json"
     one.write_text(json.dumps({**json.loads(one.read_text()), key: FOREIGN[key]}))
     for read in (open_result, lambda path: simulate(small(), store=path)):
-        with pytest.raises(ValueError, match=f"{one} is missing or damaged: `{key}`"):
+        with pytest.raises(ValueError, match=f"{one} is damaged: `{key}`"):
             read(copy)
     # What it says follows from the root.
     one.unlink()

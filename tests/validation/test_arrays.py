@@ -72,7 +72,7 @@ def test_an_error_of_make_that_no_size_explains_stays_what_it_is():
 @pytest.mark.parametrize("field", ["measures", "final"])
 def test_a_measure_that_returns_a_random_key_is_named(field):
     measure = {"noise": lambda network, data: jax.random.key(0)}
-    with pytest.raises(BadInput, match="measure `noise` returns a random key"):
+    with pytest.raises(BadInput, match="`noise` must return numbers, got a random key"):
         simulate(small(seeds=1, **{field: measure}))
 
 

@@ -74,9 +74,9 @@ class Bare(Named):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"measures": {"q": Twice()}}, r"measure `q` names the axes \('seed',\)"),
+        ({"measures": {"q": Twice()}}, r"measure `q` has the axes \('seed',\)"),
         ({"measures": {"q": Labelled()}}, r"`q` has 2 values along `row`"),
-        ({"measures": {"q": Bare()}}, r"`q` returns a float and not an array"),
+        ({"measures": {"q": Bare()}}, r"`q` must return an array, got a float"),
         ({"make": lambda key, *, n: None}, r"`make` must return"),
     ],
 )
@@ -160,7 +160,7 @@ def looping(key, *, n: int, sigma: Real = 0.5, draw: Index = 3):
     ("make", "name"), [(branching, "sigma"), (shaping, "n"), (looping, "draw")]
 )
 def test_a_number_whose_value_make_asks_for_is_named_before_anything_runs(make, name):
-    asks = rf"`make` of small asks for the value of `{name}`, which it does not see"
+    asks = rf"`make` of small must not use the value of `{name}` in Python"
     with pytest.raises(ValueError, match=asks):
         planned(small(make=make, cell={"n": 6}))
 
@@ -254,7 +254,7 @@ def test_a_network_with_a_leaf_that_is_no_array_is_refused_by_name():
         data, _ = small().make(key, n=n)
         return data, Slanted(jnp.ones((1, data.x.shape[1])))
 
-    with pytest.raises(ValueError, match=r"holds 0.1 at `.slope`, which is no array"):
+    with pytest.raises(ValueError, match=r"holds 0.1 at `.slope`, which is not an"):
         simulate(small(make=make, cell={"n": 6}, final={}))
 
 

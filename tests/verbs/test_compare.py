@@ -56,7 +56,7 @@ def test_values_in_common_are_compared_and_no_others(runs):
 
 def test_what_cannot_be_compared_is_named(runs):
     a, b = runs
-    with pytest.raises(ValueError, match=r"`scale` is an axis of `a` and not of `b`"):
+    with pytest.raises(ValueError, match=r"`scale` is an axis of `a` but not of `b`"):
         simbias.compare(a, b.sel(scale=0.1))
     with pytest.raises(ValueError, match="no value of `scale` in common"):
         simbias.compare(a, b.assign_coords(scale=[7.0, 8.0]))

@@ -147,7 +147,7 @@ def test_what_cannot_be_had_is_refused_by_name(ds):
         (lambda: simbias.evaluate(shift, ds, small(), other_seed=9), "`other_seed`"),
         (lambda: simbias.evaluate(lambda n, d: "x", ds, small()), "got a str"),
         (lambda: simbias.member(ds, n=6, scale=0.1), "Give the experiment"),
-        (lambda: simbias.member(ds, small(loss=jnp.sum)), "`experiment.loss` is not"),
+        (lambda: simbias.member(ds, small(loss=jnp.sum)), "`experiment.loss` differs"),
         (lambda: simbias.member(ds.drop_attrs(), small()), "without the attributes"),
         (lambda: simulate(small(keep=(2.0,))), "`keep` must be a tuple of some of"),
         (lambda: simulate(small(keep=(5.0, 0.0))), "`keep` must increase"),
@@ -177,7 +177,10 @@ def test_an_outcome_that_is_damaged_is_left_out_and_reported(tmp_path):
     experiment = small(keep=KEPT, seeds=1)
     simulate(experiment, store=tmp_path / "run.zarr")
     for call, message in (
-        (lambda: simbias.evaluate(Risk(), tmp_path, experiment, save="risk"), "not in"),
+        (
+            lambda: simbias.evaluate(Risk(), tmp_path, experiment, save="risk"),
+            "not use",
+        ),
         (lambda: simbias.evaluate(Risk(), tmp_path, experiment, save="a/b"), "Python"),
         (
             lambda: simbias.evaluate(

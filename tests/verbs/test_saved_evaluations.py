@@ -129,11 +129,11 @@ def test_a_part_without_its_coordinate_is_refused(run):
     two = simulate(small(cell={"n": (6, 20)}, keep=KEPT, seeds=1))
     for part in (two.isel(n=0, drop=True), two.isel(n=0).drop_vars("n")):
         refused(
-            "which `n` it is of",
+            "has lost its value of `n`",
             lambda part=part: simbias.evaluate(Risk(), part, small()),
         )
     refused(
-        "`n` = 7 is not in the run",
+        "`n` = 7 is not a value of the run",
         lambda: simbias.evaluate(Risk(), two.assign_coords(n=[6, 7]), small()),
     )
     assert experiment.cell["n"] == 6

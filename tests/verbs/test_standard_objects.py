@@ -470,9 +470,12 @@ def test_a_function_is_a_measure_and_its_axes_have_its_name():
 @pytest.mark.parametrize(
     ("measure", "message"),
     [
-        (Norms(), r"`q` cannot be taken of this network, a MLP: .*no attribute 'w'"),
-        (lambda network: 0, r"`q` cannot be taken .*TypeError"),
-        (lambda network, data: 1.0, r"`q` returns a float and not an array"),
+        (
+            Norms(),
+            r"`q` cannot be computed .* network, a MLP: .*no attribute 'w'",
+        ),
+        (lambda network: 0, r"`q` cannot be computed .*TypeError"),
+        (lambda network, data: 1.0, r"`q` must return an array, got a float"),
         (Risk, r"`measures` must map names to measures"),
     ],
 )
@@ -494,7 +497,7 @@ def test_a_stop_of_other_networks_is_named():
             return jnp.float64(1)
 
     for stop, message in (
-        (Wide(1.0), "`stop` cannot be taken of this network"),
+        (Wide(1.0), "`stop` cannot be computed for this network"),
         (Real(1.0), "`stop` must return one truth value"),
     ):
         with pytest.raises(ValueError, match=message):
