@@ -217,7 +217,7 @@ class Folder(AbstractPlace):
             if here.is_symlink():
                 raise OSError(
                     errno.ELOOP,
-                    "is a link, which a run must not contain",
+                    "links are not allowed in a run",
                     str(self.path),
                 )
         return here / last

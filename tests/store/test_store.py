@@ -181,5 +181,5 @@ def test_a_member_that_is_not_there_is_refused_by_name():
         with pytest.raises(simbias.BadInput, match=message):
             simbias.initial(ds, experiment, **where)
     other = small(make=lambda key, *, n=6, scale=0.1: make(key, n=n, scale=scale))
-    with pytest.raises(simbias.BadInput, match="made with small.make [0-9a-f]+, and"):
+    with pytest.raises(simbias.BadInput, match="expected small.make [0-9a-f]+, got"):
         simbias.initial(ds, other, n=6, scale=0.1)
