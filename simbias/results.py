@@ -141,7 +141,7 @@ def open_result(path: str | os.PathLike) -> xr.Dataset:
             ds[name] = _over(ds, found)
         except Exception as error:  # of any kind, as above
             why = next(iter(str(error).splitlines()), type(error).__name__)
-            warnings.warn(f"evaluation {name!r} is left out: {why}", stacklevel=2)
+            warnings.warn(f"evaluation {name!r} is ignored: {why}", stacklevel=2)
     ds.encoding |= {"source": str(store.place), "run": store.attributes["run"]}
     return ds
 

@@ -8,11 +8,17 @@ from tree import ROOT
 # Pages written with the glossary; others follow.
 PAGES = [
     "README.md",
+    "docs/boolean/README.md",
+    "docs/boolean/boolean.md",
     "docs/cli.md",
     "docs/extend.md",
     "docs/faq.md",
     "docs/gallery.md",
     "docs/how_it_works.md",
+    "docs/layers/README.md",
+    "docs/layers/first_filters.md",
+    "docs/layers/layers.md",
+    "docs/layers/symmetry_breaking.md",
     "docs/lecture.md",
     "docs/linear/README.md",
     "docs/linear/linear.md",

@@ -60,8 +60,8 @@ _LOAD_FOR_LONG = ("run", "resume", "worker", "check", "animate")
 def main(arguments: list[str] | None = None) -> None:
     """Entry point; exit code 2 for bad input, 1 if `check` contradicts a claim.
 
-    130 after Ctrl-C, 143 after SIGTERM and 129 after SIGHUP, with everything in flight
-    saved; 141 if whoever read standard output has gone.
+    130 after Ctrl-C, 143 after SIGTERM and 129 after SIGHUP, with networks in progress
+    saved; 141 if the reader of standard output closed the pipe.
 
     Args:
         arguments: those of the process, which then ends at once, if not given.
@@ -212,7 +212,7 @@ def _command(name: str, arguments: list[str]) -> tuple[Any, list[str]]:
         # name programs that draw films.
         if os.path.lexists("matplotlibrc"):
             matplotlib.rcdefaults()
-            say("simbias: the file matplotlibrc of this folder is not read")
+            say("simbias: the file matplotlibrc in this folder is ignored")
         matplotlib.use("Agg")
         jax.config.update("jax_enable_x64", True)
         cache_programs() if is_cached else cache_no_programs()
@@ -230,7 +230,7 @@ def _is_of_interrupt(error: BaseException | None) -> bool:
 def _say_what_is_wrong(error: Exception, trace: str | None) -> None:
     what = error
     if trace:
-        said = error if isinstance(error, BadInput) else "in a file of yours"
+        said = error if isinstance(error, BadInput) else "an error in your file"
         what = f"{said}\n\n{trace}"
     elif isinstance(error, OSError) and error.filename:
         what = f"{error.strerror}: {error.filename}"
@@ -239,52 +239,52 @@ def _say_what_is_wrong(error: Exception, trace: str | None) -> None:
 
 _DEBUG, _NARROWEST = "--debug", 20
 _MEMORY = (
-    "this process gets no more memory. Allow it more (`ulimit -v unlimited`), or use "
+    "this process has no more memory. Allow it more (`ulimit -v unlimited`), or use "
     "smaller networks and samples, fewer `times` or fewer measures."
 )
-_OPTIONS = "the options cannot be parsed; standard error says which"
+_OPTIONS = "the options cannot be parsed; standard error names the wrong one"
 _USAGE = """\
 usage: simbias COMMAND …
 
-  new NAME                     write NAME.py, an experiment of your own
+  new NAME                     write NAME.py, a file for your own experiment
   list                         the experiments by theme, and what each one shows
-  ledger [PAPER …]             the papers behind them: what was seen, what is missing
+  ledger [PAPER …]             the papers: claims on their results, results missing
   run NAME [--preset …] …      simulate, draw the figure, check the claims
-  resume DIR                   go on with a run that was stopped, from its folder alone
-  worker DIR                   help with a run; any number, on any machines
-  submit DIR                   workers on a cluster: Slurm, Ray, Dask
-  status DIR                   members done and failed, workers, rate, time left, errors
+  resume DIR                   continue a run that was stopped
+  worker DIR                   help to compute a run; any number, on any machines
+  submit DIR                   start workers on a cluster: Slurm, Ray, Dask
+  status DIR                   progress of a run, its workers, time left, errors
   figure DIR                   draw the figure of a finished run again
-  animate DIR                  one member as a film: neurons, function, boundary, …
-  report DIR [DIR]             one page about a run, or two of them side by side
+  animate DIR                  film of one network: neurons, function, boundary, …
+  report DIR [DIR]             page (HTML) about a run, or two runs side by side
   watch DIR                    the same page in a browser while the run goes on
   check [NAME|THEME …]         run experiments and print the table of their claims
-  export DIR FILE              a run as NetCDF, Zarr, CSV or Parquet
-  doctor [DIR]                 what this machine has and lacks, or damages of a run
-  completion SHELL             what makes Tab work, for bash, zsh or fish
+  export DIR FILE              write a run as NetCDF, Zarr, CSV or Parquet
+  doctor [DIR]                 check this machine, or the files of a run
+  completion SHELL             print the script for completion with Tab
 
-NAME is one of the list, or a file of yours: `simbias run ./mine.py`.  Its runs need it
-again: `simbias resume DIR mine.py`.  DIR is a folder, or a URL: s3://bucket/mine,
-gs://…, az://… (pip install 'simbias[cloud]').
+NAME is one of the list, or a file of yours: `simbias run ./mine.py`.  To continue its
+run, give the file again: `simbias resume DIR mine.py`.  DIR is a folder, or a URL:
+s3://bucket/mine, gs://…, az://… (pip install 'simbias[cloud]').
 
-`simbias run NAME --help` lists every option of that experiment, `simbias run --help`
-those that all have.
+`simbias run NAME --help` lists all options of that experiment.  `simbias run --help`
+lists the options that all experiments share.
 
-Standard output is for results, standard error for what happens meanwhile.  With
---json-lines `run` and `resume` write a line of JSON for each event to standard output.
+Results go to standard output, messages to standard error.  With --json-lines, `run` and
+`resume` write a line of JSON for each event to standard output.
 
-Compiled programs are kept in a folder of yours (JAX_COMPILATION_CACHE_DIR, or
-XDG_CACHE_HOME/simbias, or ~/.cache/simbias); --no-compile-cache does without.
+Compiled programs are cached in JAX_COMPILATION_CACHE_DIR, XDG_CACHE_HOME/simbias or
+~/.cache/simbias.  --no-compile-cache turns the cache off.
 
---debug, or the variable SIMBIAS_DEBUG, shows where an error comes from; --version says
-which simbias this is.
+--debug, or the variable SIMBIAS_DEBUG, shows the traceback of an error.  --version
+shows the version.
 
 Exit codes:
   0    done; `check`: no claim is contradicted (some may be inconclusive); `doctor`:
-       all well
+       nothing is wrong
   1    `check`: a claim is contradicted; `doctor`: something is wrong; or an error of
        simbias, with its traceback
-  2    bad input: an option, a file or a folder, which is named
+  2    bad input: the message names the option, file or folder
   129, 130, 143
-       the terminal was closed, Ctrl-C, SIGTERM: what was in flight is saved
-  141  nobody reads standard output any more"""
+       the terminal closed, Ctrl-C, SIGTERM: networks in progress are saved
+  141  the reader closed the pipe"""

@@ -14,7 +14,7 @@ from simbias.store.place import AbstractPlace, Replaced
 _LEAVING = {
     INTERRUPTED: "Stopped",
     128 + signal.SIGTERM: "Terminated",
-    129: "The terminal was closed: stopped",
+    129: "Stopped because the terminal closed",
 }
 
 
@@ -29,7 +29,7 @@ class ExitStatus:
 def resumable(out: AbstractPlace, command: str) -> Iterator[ExitStatus]:
     """Say how to go on, whatever stops a run; the exit code is that of its signal."""
     exit_status = ExitStatus()
-    how = f"What is done so far is in {out}. To go on from there:\n\n  {command}\n"
+    how = f"Everything computed so far is in {out}. To continue:\n\n  {command}\n"
     try:
         yield exit_status
     except (KeyboardInterrupt, SystemExit) as leaving:
@@ -37,7 +37,7 @@ def resumable(out: AbstractPlace, command: str) -> Iterator[ExitStatus]:
         if code not in _LEAVING:
             raise
         unwaited = (
-            ", without waiting for what was being compiled"
+            ", without waiting for the program that was being compiled"
             if has_abandoned_threads()
             else ""
         )

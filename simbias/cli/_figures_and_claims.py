@@ -93,9 +93,9 @@ def tally_of(documents: Sequence[dict[str, Any]]) -> str:
     chances = [chance for chance in chances if chance > 0]
     return (
         f"{verdicts_of(documents)}\n"
-        f"Of {len(chances)} with an interval at most {sum(chances):.2g} would be "
-        "contradicted by chance if all were true, and as many supported if all were "
-        "false."
+        f"By chance, at most {sum(chances):.2g} of the {len(chances)} claims with an "
+        "interval would be contradicted if all were true, and as many supported if all "
+        "were false."
     )
 
 
@@ -140,7 +140,7 @@ def print_claims(name: str, ds: xr.Dataset, claims: Sequence[Claim | Decided]) -
         if s.is_failure and bool((ds["status"] == s).any())
     )
     put(
-        f"\n{name}: {counts['finished']} of {counts['members']} members finished"
+        f"\n{name}: {counts['finished']} of {counts['members']} networks finished"
         + (f" (failed: {failures})" if failures else "")
     )
     for one in claims:

@@ -36,20 +36,20 @@ def findings(folder: str) -> list[Finding]:
     """
     out, store = found_run(folder)
     advice = (
-        f"{shlex.join(['simbias', 'resume', str(out)])} computes or writes it again."
+        f"To compute or write it again: {shlex.join(['simbias', 'resume', str(out)])}"
     )
     documents = _documents(store)
-    found = [_finding("documents", documents, "as the root says", advice)]
+    found = [_finding("documents", documents, "agree with the root file", advice)]
     table, wrong = store.read(is_checked=False)
     blocks, done = store.attributes["extents"][-1]["blocks"], len(store.committed())
-    seen = f"{done - len(wrong)} of {blocks} blocks are written and whole"
-    found.append(_finding("members", wrong.values(), seen, advice))
+    seen = f"{done - len(wrong)} of {blocks} blocks are written and intact"
+    found.append(_finding("blocks", wrong.values(), seen, advice))
     if not table.is_done().all():
         listing = listing_fault(store)
         faults = {} if listing is None else {"zarr.json": listing}
-        seen = "to be written when all members are done"
+        seen = "will be written when all networks are done"
     else:
-        faults, seen = plain_faults(store, table), "what the members say"
+        faults, seen = plain_faults(store, table), "agree with the blocks"
     said = [f"{file} {fault}" for file, fault in faults.items()]
     return [*found, _finding("plain data", said, seen, advice), _steps(store, table)]
 

@@ -47,5 +47,5 @@ def live(words: Sequence[str]) -> Iterator[None]:
 def _tell(lines: Iterator[str]) -> None:
     """Pass on where the page is, if it is anywhere."""
     if url := next(lines, "").strip():
-        say(f"Live in a browser of this machine: {url}")
+        say(f"Open this address in a browser on this machine to watch the run: {url}")
         output.emit("live", url=url)

@@ -39,33 +39,38 @@ class RunOptions:
     """
 
     preset: str = "quick"
-    """Size (smoke, quick, paper) or a variant of the list; decides the defaults."""
+    """Size of the run: smoke, quick or paper; or a variant of `simbias list`. It sets
+    all other defaults."""
     config: str | None = None
-    """TOML file of these options, cell and flow; the command line counts more."""
+    """TOML file of these options, cell and flow. Options on the command line override
+    it."""
     data: str | None = None
-    """Your sample instead: x, y, x_test, y_test of a numpy.savez file."""
+    """Your dataset instead of the experiment's own: a numpy.savez file with arrays x and
+    y, and x_test and y_test if there is a test set."""
     seeds: int | None = None
-    """Members of every cell."""
+    """Number of seeds: each gives a network in every cell."""
     times: tuple[float, ...] | None = None
-    """When to record, on the flow's clock; the last one ends the run."""
+    """Times of the flow at which to record; training ends at the last one."""
     final_time: float | None = None
-    """The last time; all of --times are stretched with it."""
+    """The last time; all --times are rescaled to it."""
     keep: tuple[float, ...] | None = None
-    """Those of --times at which whole networks are kept."""
+    """Those of --times at which whole networks are stored."""
     dtype: Literal["float32", "float64"] = "float64"
-    """Of weights and data."""
+    """Number type of weights and data."""
     root: int | None = None
-    """Seed of all seeds: another one draws everything anew."""
+    """Seed from which all seeds are derived."""
     pad_to: int | None = None
-    """Smaller samples are padded to so many rows, and share a program."""
+    """Datasets with fewer samples are padded to this size, so that they share a
+    compiled program."""
     lanes: int | None = None
-    """Members in flight at a time; as many as fit into memory if not given."""
+    """Networks computed at a time; by default as many as memory allows."""
     workers: int | None = None
-    """Processes on this machine; 0 makes the folder ready for others."""
+    """Number of processes on this machine; 0 only creates the run, for `simbias
+    worker`."""
     format: tuple[Format, ...] = ("png",)
-    """Of the figure; several at once."""
+    """Format of the figure; several are possible."""
     out: str | None = None
-    """Folder or URL of the run; runs/NAME-PRESET if not given."""
+    """Folder or URL of the run; by default runs/NAME-PRESET."""
     live: bool = False
     """Show the page of the run in a browser of this machine while it goes on."""
 
@@ -115,8 +120,8 @@ def sizes(module: Any) -> tuple[str, ...]:
     """
     if not hasattr(module, "experiment"):
         raise BadInput(
-            f"{module.__name__} has no `experiment`: a function that returns a "
-            "simbias.Experiment. `simbias new NAME` writes a file that has one."
+            f"{module.__name__} must define `experiment`, a function that returns a "
+            "simbias.Experiment. `simbias new NAME` writes a file with an example."
         )
     made = module.experiment
     if isinstance(made, Presets):
@@ -185,8 +190,8 @@ def options_class(
     cell.__doc__ = "Several values make an axis of the grid."
     flow = dataclasses.make_dataclass("Flow", fields, frozen=True)
     flow.__doc__ = (
-        f"Fields of {type(experiment.flow).__name__}, several values make an axis; "
-        f"--flow.name picks another flow ({', '.join(flows())})."
+        f"Fields of {type(experiment.flow).__name__}; several values make an axis. "
+        f"--flow.name selects another flow ({', '.join(flows())})."
     )
     own = [
         ("preset", Literal[known], preset),

@@ -56,10 +56,10 @@ def read_toml(path: pathlib.Path) -> dict[str, Any]:
     except OSError as error:
         raise BadInput(f"`--config`: cannot read {path}: {error.strerror}.") from error
     except ValueError as error:  # also of a number of thousands of digits
-        raise BadInput(f"`--config`: {path} is not TOML: {error}.") from error
+        raise BadInput(f"`--config`: {path} is not valid TOML: {error}.") from error
     except RecursionError:
         raise BadInput(
-            f"`--config`: {path} is nested too deeply to be a file of overrides."
+            f"`--config`: {path} is nested too deeply; expected a flat file of options."
         ) from None
 
 
@@ -71,14 +71,14 @@ def overridden(experiment: Experiment, overrides: Mapping[str, Any]) -> Experime
     """
     for key in overrides:
         if key not in TOP_KEYS:
-            raise BadInput(f"`{key}` is not known here.{suggestion(key, TOP_KEYS)}")
+            raise BadInput(f"`{key}` is not an option.{suggestion(key, TOP_KEYS)}")
     if "data" in overrides:
         experiment = _on_sample(experiment, _file(overrides["data"]))
     changes: dict[str, Any] = {}
     if experiment.seeds is None and overrides.get("seeds") is not None:
         raise BadInput(
-            f"`seeds` is not known here: `{experiment.name}` draws nothing, so all its "
-            "seeds would be copies of one. Leave --seeds out."
+            f"`seeds` is not an option of `{experiment.name}`: nothing in it is "
+            "random, so all seeds would be equal. Leave --seeds out."
         )
     overrides = {k: v for k, v in overrides.items() if (k, v) != ("seeds", None)}
     for key, kind in (("seeds", int), ("root", int), ("pad_to", int)):
@@ -108,7 +108,9 @@ def overridden(experiment: Experiment, overrides: Mapping[str, Any]) -> Experime
     known = parameters_of(experiment.make)
     for key in changed.cell:
         if key not in known and not key.startswith(FLOW_PREFIX):
-            raise BadInput(f"`cell.{key}` is not known here.{suggestion(key, known)}")
+            raise BadInput(
+                f"`cell.{key}` is not an argument of `make`.{suggestion(key, known)}"
+            )
     return changed
 
 
@@ -130,7 +132,9 @@ def _file(value: Any) -> Npz:
     if isinstance(value, str):
         return Npz(value)
     if not isinstance(value, Mapping) or {*value} != {"path", "sha256"}:
-        raise BadInput(f"`data` must be the name of a file, got {value!r}.")
+        raise BadInput(
+            f"`data` must be the name of a file, got {value!r}. Example: mine.npz."
+        )
     return Npz(**{k: checked_value(f"data.{k}", v, str) for k, v in value.items()})
 
 
@@ -159,10 +163,16 @@ def moved(steps: list[dict[str, Any]], path: str) -> list[dict[str, Any]]:
     """
     files = [step["data"] for step in steps if "data" in step]
     if not files:
-        raise BadInput("`--data`: this run is of the experiment's own sample.")
+        raise BadInput(
+            "`--data`: this run does not use a file of data, but the experiment's own "
+            "dataset. Leave --data out."
+        )
     here = kept_file(path)
     if any(_checksum(file) != here["sha256"] for file in files):
-        raise BadInput(f"`--data`: {path} is not the file that this run is of.")
+        raise BadInput(
+            f"`--data`: {path} is not the file that this run was started with (its "
+            "checksum differs). Give that file."
+        )
     return [{**step, "data": here} if "data" in step else step for step in steps]
 
 
@@ -176,7 +186,8 @@ def rescaled(times: tuple[float, ...], final: float) -> tuple[float, ...]:
         raise BadInput(f"`final_time` must be positive, got {final}. Example: 1e3.")
     if not times or not times[-1] > 0:
         raise BadInput(
-            f"`final_time` stretches `times`, which must end after 0, got {times}."
+            "`final_time` rescales `times`, whose last one must be positive, got "
+            f"{times}."
         )
     return tuple(float(t) for t in np.asarray(times) * (final / times[-1]))
 
@@ -194,7 +205,7 @@ def _flow(current: AbstractFlow, table: Mapping[str, Any]) -> AbstractFlow:
     for key, value in table.items():
         if key not in fields:
             raise BadInput(
-                f"`flow.{key}` is not known to {type(current).__name__}."
+                f"`flow.{key}` is not a field of {type(current).__name__}."
                 + suggestion(key, ("name", *fields))
             )
         changes[key] = _field(f"flow.{key}", value, fields[key][0])

@@ -46,8 +46,8 @@ def load(name: str, text: str, path: str) -> types.ModuleType:
         return _LOADED[path][1]
     if _is_taken(name):
         raise BadInput(
-            f"{path} has the name of a module of Python or of a package, `{name}`, "
-            "which others could then not import. Rename it."
+            f"{path} has the same name as the module `{name}` of Python or of a "
+            "package, so that other code could not import that module. Rename the file."
         )
     module = types.ModuleType(name)
     module.__file__ = path

@@ -13,8 +13,8 @@ from simbias.store.layout import Store
 from simbias.store.source import is_same_file
 
 CHANGED = (
-    "{file} has changed since this run was begun: the data are those of the text that "
-    "the run keeps."
+    "{file} has changed since this run was started. The data are from the old version, "
+    "whose text is stored in the run."
 )
 
 
@@ -43,8 +43,9 @@ def phenomenon_of(
         return source_of(store, verb, None, trusts)
     if not is_experiment(name):
         raise BadInput(
-            f"{store.place.parent} holds `{name}`, which is not an experiment here. A "
-            f"file of yours draws it: simbias {verb} DIR FILE."
+            f"{store.place.parent} is a run of `{name}`, which is not an experiment of "
+            "this installation. Give a file with its `figure` and `claims`: simbias "
+            f"{verb} DIR FILE."
         )
     return source(name)
 

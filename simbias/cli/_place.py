@@ -19,7 +19,7 @@ def found_run(folder: str) -> tuple[AbstractPlace, Store]:
     store = out / "run.zarr"
     if not store.exists() and (below := _runs_below(out)):
         named = "\n".join(f"  {run}" for run in below)
-        raise BadInput(f"{out} is no run. Runs below it:\n\n{named}\n")
+        raise BadInput(f"{out} is not a run. These runs are inside it:\n\n{named}\n")
     return out, open_store(store)
 
 
@@ -40,8 +40,8 @@ def made_ready(out: AbstractPlace) -> str | None:
     has_run = (out / "run.zarr").exists()
     if not has_run and not out.is_free():
         raise BadInput(
-            f"`--out`: {out} is a file, or holds something that is not a run; nothing "
-            "was written."
+            f"`--out`: {out} is a file, or a folder with other content than a run. "
+            "Nothing was written. Choose another folder."
         )
     try:
         out.ready()
@@ -60,12 +60,12 @@ def writable(file: AbstractPlace) -> AbstractPlace:
     """
     folder = file.parent
     if isinstance(folder, Folder) and not folder.path.is_dir():
-        raise BadInput(f"`--out`: there is no folder {folder}.")
+        raise BadInput(f"`--out`: the folder {folder} does not exist. Create it first.")
     try:
         folder.ready()
     except OSError as error:
         raise BadInput(
-            f"cannot write to {folder}: {error.strerror}. Say where else. Example: "
-            f"--out elsewhere/{file.name}."
+            f"cannot write to {folder}: {error.strerror}. Choose another place. "
+            f"Example: --out elsewhere/{file.name}."
         ) from None
     return file

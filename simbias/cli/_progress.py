@@ -42,7 +42,7 @@ class ProgressReporter:
     def announce(self, described: str, done: int) -> None:
         """A line for the person, and the event `plan`; `done` members are there."""
         plan, seconds = self._plan, estimate(self._plan)
-        how_long = "" if seconds is None else f"; {about(seconds)}, as last here"
+        how_long = "" if seconds is None else f"; {about(seconds)}, by earlier runs"
         say(f"{described}{how_long}")
         output.emit(
             "plan",

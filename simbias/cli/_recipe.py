@@ -8,6 +8,7 @@ from simbias.cli._source import Source
 from simbias.ensemble.plan import Plan
 from simbias.errors import BadInput
 from simbias.store.layout import Store
+from simbias.suggestion import suggestion
 from simbias.verbs.simulate import planned
 
 Recipe = dict[str, Any]
@@ -25,11 +26,15 @@ def recipe_of(store: Store, source: Source, data: str | None = None) -> Recipe:
     """The recipe of a run, with the experiment of a source, and its file of data.
 
     Raises:
-        ValueError: if it has a preset that is none, or is not of that file.
+        ValueError: if its experiment has no such preset, or its data are another file.
     """
     recipe = store.attributes["recipe"]
-    if recipe["preset"] not in sizes(source.module):
-        raise BadInput(f"`{store.place}` has a preset that is none: {recipe!r}.")
+    known = sizes(source.module)
+    if recipe["preset"] not in known:
+        raise BadInput(
+            f"`{store.place}` was run with the preset `{recipe['preset']}`, which its "
+            f"experiment does not have.{suggestion(recipe['preset'], known)}"
+        )
     if data is not None:
         recipe = {**recipe, "overrides": moved(recipe["overrides"], data)}
     return {**recipe, **source.recipe}

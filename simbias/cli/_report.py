@@ -76,7 +76,7 @@ def film_of(out: AbstractPlace) -> bytes:
         except Unreachable:
             raise
         except OSError as error:
-            say(f"{out / name} is left out: {error.strerror}.")
+            say(f"{out / name} is not in the report: {error.strerror}.")
             continue
         if kind_of_film(film):
             return film

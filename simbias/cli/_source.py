@@ -54,8 +54,8 @@ def source(word: str) -> Source:
         return source_file(word)
     if not is_experiment(word):
         raise BadInput(
-            f"`{word}` is not an experiment.{suggestion(word, experiment_names())} A "
-            f"file of yours: simbias run {word.removesuffix('/')}.py"
+            f"`{word}` is not an experiment.{suggestion(word, experiment_names())} For "
+            f"a file of yours, write: simbias run {word.removesuffix('/')}.py"
         )
     recipe = {"experiment": word}
     if package := package_of(word):
@@ -67,8 +67,8 @@ def named(arguments: list[str], command: str) -> tuple[Source, list[str]]:
     """The experiment that is named, and the other arguments."""
     if not arguments or arguments[0].startswith("-"):
         raise BadInput(
-            f"`simbias {command}` needs the name of an experiment, or a file of yours: "
-            f"{', '.join(experiment_names())}, ./mine.py."
+            f"`simbias {command}` needs the name of an experiment or a file of yours, "
+            f"such as ./mine.py. Experiments: {', '.join(experiment_names())}."
         )
     return source(arguments[0]), arguments[1:]
 
@@ -87,8 +87,8 @@ def source_of(store: Store, verb: str, file: str | None, trusts: bool) -> Source
         _check_known(store, recipe)
         if file is not None:
             raise BadInput(
-                f"{out} is a run of `{recipe['experiment']}`, which is no file of "
-                f"yours. Leave out {file}."
+                f"{out} is a run of the experiment `{recipe['experiment']}` and not of "
+                f"a file. Leave out {file}."
             )
         return source(recipe["experiment"])
     if file is not None:
@@ -98,9 +98,9 @@ def source_of(store: Store, verb: str, file: str | None, trusts: bool) -> Source
         here = shlex.join(["simbias", verb, str(out), name])
         there = shlex.join(["simbias", verb, str(out), TRUST])
         raise BadInput(
-            f"{out} is a run of a file, {name}. Name yours, wherever it is:\n\n"
-            f"  {here}\n\nor, if you know whose run this is, use the text in it:\n\n"
-            f"  {there}"
+            f"{out} is a run of the file {name}. Give the path of your copy:\n\n"
+            f"  {here}\n\nOr, if you trust the person who made this run, use the copy "
+            f"stored in it:\n\n  {there}"
         )
     module = load(_stem(name), own["text"], f"<{name} of {out}>")
     found = {"experiment": _stem(name), "file": dict(own)}
@@ -125,11 +125,11 @@ def _check_known(store: Store, recipe: dict[str, Any] | None) -> None:
     if recipe is not None and "package" in recipe:
         raise BadInput(
             f"`{store.place}` is a run of `{recipe['experiment']}` of the package "
-            f"{recipe['package']}, which is not installed here."
+            f"{recipe['package']}, which is not installed here. Install it."
         )
     raise BadInput(
-        f"`{store.place}` was made by a program of your own: run that program "
-        "again, on as many machines as you like; `simulate` goes on from there."
+        f"`{store.place}` was started by a Python program that called `simulate`. To "
+        "continue it, run that program again, on as many machines as you like."
     )
 
 

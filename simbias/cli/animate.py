@@ -29,32 +29,33 @@ _TAKEN = ("kind", "frames", "say")
 
 @dataclasses.dataclass(frozen=True)
 class AnimateOptions:
-    """Show one member of a run as a film: DIR/film.gif.
+    """Write a film of one network of a run: DIR/film.gif.
 
-    Neurons turning and growing with the extremal vectors, the function of one input,
-    the decision boundary of two, or amplitudes of frequencies, as the run is.
+    It shows neurons and extremal vectors, the function of one input, the decision
+    boundary of two inputs, or amplitudes of frequencies, depending on the experiment.
     """
 
     folder: Folder
     """The folder of the run, or its URL."""
     file: File = None
-    """The file that the run is of, if it is one of yours."""
+    """The file of the experiment, if the run is of a file of yours."""
     trust_code: bool = False
-    """Use the text of that file that lies in the folder; it may do anything."""
+    """Use the copy of that file in the run. It is code and can do anything."""
     data: str | None = None
-    """Where the file of data lies that the run was given, if it has moved."""
+    """New path of the run's file of data, if it has moved."""
     member: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE …")] = ()
-    """Which one: n=200 seed=3.  The first value of every axis that is not named."""
+    """Which network: n=200 seed=3.  Other axes have their first value."""
     kind: tuple[Kind, ...] = ()
-    """What is shown, side by side if several; chosen by what the run is if left out."""
+    """What the film shows; several are shown side by side.  By default it depends on
+    the run."""
     frames: int = MOST
-    """At most so many."""
+    """Largest number of frames."""
     out: str | None = None
-    """NAME.gif, or NAME.mp4 where there is ffmpeg."""
+    """NAME.gif, or NAME.mp4, which needs ffmpeg."""
 
 
 def animate(arguments: list[str]) -> int:
-    """Write one member of a run as a film."""
+    """Write a film of one network of a run."""
     parsed = tyro.cli(AnimateOptions, args=arguments, prog="simbias animate")
     folder, store = found_run(parsed.folder)
     file = folder / "film.gif" if parsed.out is None else place_at(parsed.out)
@@ -67,8 +68,8 @@ def animate(arguments: list[str]) -> int:
     ds = open_result(str(store.place))
     if not is_finished(ds).any():
         raise BadInput(
-            f"{folder}: no member has finished yet, so that there is nothing to show. "
-            f"Try: simbias resume {folder}"
+            f"{folder}: no network has finished yet, so there is nothing to show. To "
+            f"continue the run: simbias resume {folder}"
         )
     writable(file)
     part, member = _selected(ds, _member(ds, parsed.member))
@@ -107,12 +108,12 @@ def _member(ds: xr.Dataset, words: tuple[str, ...]) -> dict[str, Any]:
         name, is_given, text = word.partition("=")
         if not is_given:
             raise BadInput(
-                f"`--member` takes NAME=VALUE, got {word!r}. Example: n=200."
+                f"`--member` must be NAME=VALUE, got {word!r}. Example: n=200."
             )
         if name not in axes:
             raise BadInput(
-                f"`--member`: `{name}` is not an axis of this run, which are "
-                f"{', '.join(axes)}.{suggestion(name, axes)}"
+                f"`--member`: `{name}` is not an axis of this run."
+                f"{suggestion(name, axes)}"
             )
         chosen[name] = _value(name, text, ds[name].values.tolist())
     return chosen
@@ -128,8 +129,8 @@ def _selected(
     """
     if refused := [axis for axis in ("ds", "experiment") if axis in member]:
         raise BadInput(
-            f"a film of a run with an axis `{refused[0]}` cannot be made: call that "
-            "argument of `make` something else."
+            f"`animate` cannot show a run with an axis `{refused[0]}`: rename that "
+            "argument of `make`."
         )
     taken = {axis: [member[axis]] for axis in _TAKEN if axis in member}
     return ds.sel(taken), {k: v for k, v in member.items() if k not in taken}

@@ -46,19 +46,19 @@ class CheckOptions:
     """Run experiments and print their claims; exit 1 if one is contradicted."""
 
     names: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
-    """Experiments, themes of `simbias list`, or files of yours; all of simbias if none
-    is named."""
+    """Experiments or themes of `simbias list`, or files of yours; by default all
+    experiments of simbias."""
     preset: str = "quick"
-    """How large a run: smoke, quick or paper, of each experiment and of its variants;
-    or one variant, such as sgd, alone."""
+    """Size of the runs: smoke, quick or paper, for each experiment and its variants.
+    Or the name of one variant, such as sgd."""
     json: str | None = None
-    """Write the claims as JSON to this file, after each experiment, or to standard
-    output if `-`."""
+    """Write the claims as JSON to this file after each experiment; `-` is standard
+    output."""
     out: str | None = None
-    """Keep the runs in folders of this one, or of this URL: the same command goes on
-    with them. Folders are called NAME, those of variants NAME-PRESET."""
+    """Store the runs in this folder or URL, as NAME or, for variants, NAME-PRESET.  The
+    same command continues them."""
     decide: bool = False
-    """Add seeds until every claim is decided, where open claims rest on them."""
+    """Add seeds, in the cells on which open claims depend, until all are decided."""
     budget: str = "10m"
     """With --decide: how long each experiment may take, such as 90s, 20m or 2h."""
 
@@ -170,7 +170,9 @@ def _writable(file: AbstractPlace) -> AbstractPlace:
     """The file, before anything runs, by writing beside it what is then removed."""
     is_folder = pathlib.Path(str(file)).is_dir()  # however much there is in it
     if is_folder or file.files() or (file.exists() and file.is_free()):
-        raise BadInput(f"`--json`: {file} is a folder. Example: claims.json.")
+        raise BadInput(
+            f"`--json` must be a file, but {file} is a folder. Example: claims.json."
+        )
     beside = file.parent / f".{file.name}.tried"
     beside.write(b"")
     beside.delete()

@@ -13,7 +13,7 @@ Shell = Literal["bash", "zsh", "fish"]
 
 @dataclasses.dataclass(frozen=True)
 class CompletionOptions:
-    """Print what makes Tab work: commands, experiments, options, presets, runs.
+    """Print the script with which Tab completes commands, experiments, options, runs.
 
     bash: simbias completion bash > ~/.local/share/bash-completion/completions/simbias
 
@@ -23,7 +23,7 @@ class CompletionOptions:
     """
 
     shell: Annotated[Shell, tyro.conf.Positional]
-    """Which shell."""
+    """The shell: bash, zsh or fish."""
 
 
 def completion(arguments: list[str]) -> int:

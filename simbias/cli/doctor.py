@@ -48,18 +48,18 @@ LEAST_DISK = 1e9
 
 @dataclasses.dataclass(frozen=True)
 class DoctorOptions:
-    """What this machine has, what is missing, and whether a flow comes out right.
+    """Check this machine: libraries, devices, and a flow with a known solution.
 
-    Or, of a run: whether its files are what they should be. Exit 1 if something is
-    wrong; a hint is none.
+    Or check the files of a run. The exit code is 1 if something is wrong; a hint does
+    not count.
     """
 
     folder: Annotated[
         str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[DIR]")
     ] = None
-    """The folder of a run, or its URL, which is looked at in place of this machine."""
+    """The folder of a run, or its URL, to check instead of this machine."""
     json: bool = False
-    """As JSON, for a report."""
+    """Print JSON."""
 
 
 def doctor(arguments: list[str]) -> int:
@@ -107,9 +107,9 @@ def versions() -> Finding:
     seen += ", ".join(f"{name} {version}" for name, version in known.items())
     if _may_hang():
         advice = (
-            "Factorisations of several matrices in one call may hang with this jaxlib "
-            "on a CPU; a run that has some says so. jaxlib 0.11.2 or later "
-            "(Python 3.12 or later) does not."
+            "With this jaxlib, factorisations of several matrices in one call may hang "
+            "on a CPU; a run warns of them. Install jaxlib 0.11.2 or later "
+            "(Python 3.12 or later)."
         )
         return Finding("versions", "hint", seen, advice)
     return Finding("versions", "ok", seen)
@@ -130,16 +130,16 @@ def device() -> Finding:
         asked = os.environ.get("JAX_PLATFORMS", "cpu")
         if asked in ("", "cpu"):  # which is always there: something else is wrong
             raise
-        seen = f"JAX_PLATFORMS={asked}, and no such device"
-        advice = "Unset it, or pip install 'simbias[cuda13]' (or cuda12) for cuda."
+        seen = f"JAX_PLATFORMS={asked}, but there is no such device"
+        advice = "Unset it, or for cuda: pip install 'simbias[cuda13]' (or cuda12)."
         return Finding("device", "wrong", seen, advice)
     kind = f"{len(devices)} × {devices[0].device_kind}"
     seen = f"{jax.default_backend()}, {kind}; the first of them is used"
     has_nvidia = shutil.which("nvidia-smi") or pathlib.Path("/dev/nvidia0").exists()
     if jax.default_backend() == "cpu" and has_nvidia:
         advice = (
-            "There is an NVIDIA driver, and jax does not use it: pip install "
-            "'simbias[cuda13]' (or cuda12), and unset JAX_PLATFORMS."
+            "There is an NVIDIA driver, but jax does not use it. To use it: pip "
+            "install 'simbias[cuda13]' (or cuda12), and unset JAX_PLATFORMS."
         )
         return Finding("device", "hint", seen, advice)
     return Finding("device", "ok", seen)
@@ -152,11 +152,11 @@ def dtype() -> Finding:
         error = abs(float(third * 3 - 1)) + abs(float(third) - 1 / 3)
         seen = f"{third.dtype} by default, --dtype float32 for less"
     if third.dtype != jnp.float64 or error > np.finfo(np.float64).eps:
-        advice = "Numbers here have fewer digits than they say: JAX_PLATFORMS=cpu."
+        advice = "Arithmetic is less precise than its dtype. Set JAX_PLATFORMS=cpu."
         return Finding("dtype", "wrong", seen, advice)
     if jax.default_backend() == "tpu":
         advice = (
-            "A TPU emulates float64, slowly: --dtype float32, or JAX_PLATFORMS=cpu."
+            "A TPU emulates float64, slowly. Use --dtype float32 or JAX_PLATFORMS=cpu."
         )
         return Finding("dtype", "hint", seen, advice)
     return Finding("dtype", "ok", seen)
@@ -169,7 +169,9 @@ def cores() -> Finding:
         allowed = len(os.sched_getaffinity(0))
     seen = f"{allowed} of {os.cpu_count()}"
     if allowed == 1:
-        advice = "Nothing compiles beside a run: twice the time for the first one."
+        advice = (
+            "With one core, programs are not compiled in parallel: a first run is slow."
+        )
         return Finding("cores", "hint", seen, advice)
     return Finding("cores", "ok", seen)
 
@@ -178,8 +180,8 @@ def programs() -> Finding:
     """Where compiled programs are kept."""
     folder = jax.config.jax_compilation_cache_dir  # pyright: ignore
     if not keeps_programs() or not folder:
-        advice = "Every run compiles again: leave out --no-compile-cache."
-        return Finding("compiled programs", "hint", "not kept", advice)
+        advice = "Every run compiles its programs again. Leave out --no-compile-cache."
+        return Finding("compiled programs", "hint", "not cached", advice)
     if "://" in folder:
         return Finding("compiled programs", "ok", folder)
     try:
@@ -187,7 +189,7 @@ def programs() -> Finding:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        advice = "Set JAX_COMPILATION_CACHE_DIR to a folder that can be written to."
+        advice = "Set JAX_COMPILATION_CACHE_DIR to a folder that you can write to."
         said = f"{folder}: {error.strerror}"
         return Finding("compiled programs", "wrong", said, advice)
     sizes = [f.stat().st_size for f in pathlib.Path(folder).glob("*-cache")]
@@ -200,7 +202,7 @@ def disk() -> Finding:
     free = shutil.disk_usage(".").free
     seen = f"{free / 1e9:.1f} GB free here"
     if free < LEAST_DISK:
-        advice = "A run that cannot write stops, and goes on where it was: --out DIR."
+        advice = "Free some space, or choose another disk with --out DIR."
         return Finding("disk", "hint", seen, advice)
     return Finding("disk", "ok", seen)
 
@@ -250,6 +252,6 @@ def self_test() -> Finding:
         f"{seconds[0]:.1f} s with compiling"
     )
     if not error < ACCURATE * RTOL:
-        advice = "Arithmetic here is not what it should be: report this, all of it."
+        advice = "The error is too large. Please report all of this output."
         return Finding("self-test", "wrong", seen, advice)
     return Finding("self-test", "ok", seen)

@@ -14,13 +14,13 @@ from simbias.verbs.export import export as exported
 
 @dataclasses.dataclass(frozen=True)
 class ExportOptions:
-    """Write a run, finished or not, to files that other programs read."""
+    """Write a run, finished or not, to files for other programs."""
 
     folder: Folder
     """The folder of the run, or its URL."""
     file: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
-    """NAME.nc (NetCDF), NAME.zarr, NAME.csv or NAME.parquet.  Of the last two there is
-    one of members, and one of what they have along each other axis."""
+    """NAME.nc (NetCDF), NAME.zarr, NAME.csv or NAME.parquet.  CSV and Parquet give one
+    table of networks and one table for each other axis, such as time."""
 
 
 def export(arguments: list[str]) -> int:

@@ -17,38 +17,40 @@ from simbias.results import is_finished, open_result
 
 @dataclasses.dataclass(frozen=True)
 class FigureOptions:
-    """Draw the figure of a run again, from what is stored: DIR/figure.png."""
+    """Draw the figure of a run again, from the stored data: DIR/figure.png."""
 
     folder: Folder
     """The folder of the run, or its URL."""
     file: File = None
-    """A file of yours with `figure(ds)`: that of the run, changed or not, or another
-    one."""
+    """A file of yours with `figure(ds)`: the changed file of the run, or another."""
     trust_code: bool = False
-    """Use the text of your file that lies in the folder; it may do anything."""
+    """Use the copy of your file in the run. It is code and can do anything."""
     format: tuple[Format, ...] = ("png",)
-    """Of the figure; several at once."""
+    """Format of the figure; several are possible."""
 
 
 def figure(arguments: list[str]) -> int:
-    """Draw the figure of a run again, from what is stored."""
+    """Draw the figure of a run again, from the stored data."""
     parsed = tyro.cli(FigureOptions, args=arguments, prog="simbias figure")
     out, store = found_run(parsed.folder)
     ds = open_result(str(store.place))
     if not is_finished(ds).any():
         raise BadInput(
-            f"{out}: no member has finished yet, so that there is nothing to draw. "
-            f"Try: simbias resume {out}"
+            f"{out}: no network has finished yet, so there is nothing to draw. To "
+            f"continue the run: simbias resume {out}"
         )
     if left := int((ds["status"] == Status.RUNNING).sum()):
         say(
-            f"{out}: {left} of {ds['status'].size} members have not finished, and are "
-            f"not in the figure. Try: simbias resume {out}"
+            f"{out}: {left} of {ds['status'].size} networks have not finished and are "
+            f"not in the figure. To continue the run: simbias resume {out}"
         )
     name, own = ds.attrs["experiment"], (parsed.file, parsed.trust_code)
     module = phenomenon_of("figure", store, name, *own).module
     if not hasattr(module, "figure"):
-        raise BadInput(f"{module.__file__} has no `figure(ds)`.")
+        raise BadInput(
+            f"{module.__file__} must define `figure(ds)`, which returns a matplotlib "
+            "Figure."
+        )
     for file in write_figures(module, ds, out, parsed.format):
         put(out / file)
     return 0

@@ -17,18 +17,18 @@ from simbias.suggestion import suggestion
 
 @dataclasses.dataclass(frozen=True)
 class LedgerOptions:
-    """The papers behind the experiments, statement by statement: seen, or missing."""
+    """The papers behind the experiments, with the claims on each of their results."""
 
     papers: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
-    """Papers, by name, arXiv number or author, with all of their claims; without,
-    those of all papers are counted."""
+    """Papers, by name, arXiv number or author: all their claims are printed.  Without
+    names, the claims of all papers are counted."""
     missing: bool = False
-    """Only what is missing."""
+    """Print only results for which something is missing."""
     checked: pathlib.Path | None = None
-    """What was seen: a file of `simbias check --json`, or a folder of such; in a clone
-    of the repository those that are stored there."""
+    """Checks to read: a file of `simbias check --json`, or a folder of such files.  By
+    default those stored in a clone of the repository."""
     json: bool = False
-    """As JSON."""
+    """Print JSON."""
 
 
 def ledger(arguments: list[str]) -> int:

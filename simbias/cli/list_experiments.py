@@ -11,10 +11,10 @@ from simbias.registry import themes, titles, variants
 
 @dataclasses.dataclass(frozen=True)
 class ListOptions:
-    """The experiments by theme and their variants; [package] if another brings it."""
+    """The experiments and their variants, by theme; [package] if from another one."""
 
     json: bool = False
-    """As JSON: a list of theme, what it is about, name, title and variants."""
+    """Print JSON: theme, its subject, name, title and variants of each."""
 
 
 def list_experiments(arguments: list[str]) -> int:

@@ -24,18 +24,18 @@ from simbias.store.place import AbstractPlace
 
 @dataclasses.dataclass(frozen=True)
 class ReportOptions:
-    """One page of HTML about a run, DIR/report.html, or about two of them."""
+    """Write an HTML page about a run, DIR/report.html, or about two runs."""
 
     folder: Folder
     """The folder of the run, or its URL."""
     more: Annotated[
         tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[DIR|FILE …]")
     ] = ()
-    """Another run, to be set beside it; files of yours that they are of."""
+    """Another run to compare with, and the files of the runs if they are yours."""
     out: str | None = None
-    """The page, in place of report.html in the folder; a file, or a URL."""
+    """File or URL of the page; by default report.html in the folder of the run."""
     trust_code: bool = False
-    """Use the text of your file that lies in the folder; it may do anything."""
+    """Use the copy of your file in the run. It is code and can do anything."""
 
 
 def report(arguments: list[str]) -> int:
@@ -45,15 +45,15 @@ def report(arguments: list[str]) -> int:
     others = [word for word in parsed.more if not word.endswith(".py")]
     if len(others) > 1 or len(files) > 1 + len(others):
         raise BadInput(
-            "`simbias report` takes one run or two, and a file of yours for each, got "
-            f"{', '.join((parsed.folder, *parsed.more))}."
+            "`simbias report` takes one or two runs, and at most one file for each, "
+            f"got {', '.join((parsed.folder, *parsed.more))}."
         )
     runs = [_Run(*found_run(word)) for word in (parsed.folder, *others)]
     name = REPORT if len(runs) == 1 else f"report-{runs[1].out.name}.html"
     page = runs[0].out / name if parsed.out is None else place_at(parsed.out)
     if not page.name.endswith((".html", ".htm")):
         raise BadInput(
-            f"`--out` must be a file of HTML, got {page}. Example: run.html."
+            f"`--out` must end in .html or .htm, got {page}. Example: run.html."
         )
     writable(page)
     own = files_of([run.store for run in runs], files)

@@ -100,32 +100,33 @@ def run(arguments: list[str]) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class ResumeOptions:
-    """Go on with a run that was stopped, from its folder alone.
+    """Continue a run that was stopped.
 
-    A run of a file of yours needs that file.  Once it is finished, a file with another
-    `figure` or other `claims` draws and checks it again.
+    The folder of the run is enough; a run of a file of yours needs that file too.  If a
+    run is finished, a file with changed `figure` or `claims` draws and checks it again.
     """
 
     folder: Folder
     """The folder of the run, or its URL."""
     file: File = None
-    """The file that the run is of, if it is one of yours."""
+    """The file of the experiment, if the run is of a file of yours."""
     trust_code: bool = False
-    """Use the text of that file that lies in the folder; it may do anything."""
+    """Use the copy of that file in the run. It is code and can do anything."""
     data: str | None = None
-    """Where the file of data lies that the run was given, if it has moved."""
+    """New path of the run's file of data, if it has moved."""
     lanes: int | None = None
-    """Members in flight per core or accelerator; by default as many as memory holds."""
+    """Networks computed at a time on each core or accelerator; by default as many as
+    memory allows."""
     workers: int | None = None
-    """Processes on this machine; they share its cores."""
+    """Number of processes on this machine; they share its cores."""
     format: tuple[Format, ...] = ("png",)
-    """Of the figure; several at once."""
+    """Format of the figure; several are possible."""
     live: bool = False
     """Show the page of the run in a browser of this machine while it goes on."""
 
 
 def resume(arguments: list[str]) -> int:
-    """Go on with a run that was stopped."""
+    """Continue a run that was stopped."""
     parsed = tyro.cli(ResumeOptions, args=arguments, prog="simbias resume")
     out, store = found_run(parsed.folder)
     source = source_of(store, "resume", parsed.file, parsed.trust_code)
@@ -145,11 +146,11 @@ def _complete(request: _Request) -> int:
     source, recipe, out = request.source, request.recipe, request.out
     workers, lanes = request.workers, request.lanes
     if workers is not None and workers < 0:
-        raise BadInput(f"`workers` must not be negative, got {workers}. Example: 2.")
+        raise BadInput(f"`workers` must be 0 or more, got {workers}. Example: 2.")
     if workers == 0 and request.is_live:
         raise BadInput(
-            "`--live` shows a run that goes on, and with `--workers 0` none does. Try: "
-            f"simbias watch {out}"
+            "`--live` shows a run that is being computed, but with `--workers 0` this "
+            f"command computes nothing. Instead, use: simbias watch {out}"
         )
     plan = plan_of(source, recipe, lanes, holds_result=workers != 0)
     described = attributes(plan, recipe)
@@ -162,7 +163,8 @@ def _complete(request: _Request) -> int:
         _write_configuration(out, store, recipe, described["configuration"])
     if workers == 0:
         say(
-            f"{out} is ready. Start any number of: {source.command('worker', out)}\n"
+            f"{out} is ready. Start any number of workers with: "
+            f"{source.command('worker', out)}\n"
             f"When they are done: {source.command('resume', out)}"
         )
         return 0
@@ -177,8 +179,8 @@ def _complete(request: _Request) -> int:
             check_text(store.attributes["recipe"], recipe)
             if denied is not None:
                 raise BadInput(
-                    f"cannot write to {out}: {denied}. Its run is not finished: copy "
-                    "it to where you can write, and resume it there."
+                    f"cannot write to {out}: {denied}. The run in it is not finished. "
+                    "Copy it to a folder that you can write to, and resume it there."
                 )
             _compute(request, plan, store)
             table = complete(store)

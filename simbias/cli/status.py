@@ -27,23 +27,23 @@ _CLEAR = "\x1b[H\x1b[2J"
 
 @dataclasses.dataclass(frozen=True)
 class StatusOptions:
-    """Members done and failed, workers, rate, time left and last errors of a run.
+    """Print the progress of a run, its workers, the time left and the last errors.
 
-    It reads the store alone, writes nothing, and needs no file of yours.
+    It only reads the folder of the run, and needs no file of yours.
     """
 
     folder: Folder
     """The folder of the run, or its URL."""
     watch: bool = False
-    """Look again and again until the run is finished."""
+    """Repeat until the run is finished."""
     every: float = 5.0
-    """Seconds between two looks."""
+    """Seconds between repetitions."""
     json: bool = False
-    """One line of JSON for each look."""
+    """Print a line of JSON each time."""
 
 
 def status(arguments: list[str]) -> int:
-    """Print where a run stands."""
+    """Print the progress of a run."""
     parsed = tyro.cli(StatusOptions, args=arguments, prog="simbias status")
     if not 0 < parsed.every <= _LONGEST_SECONDS:
         raise BadInput(
@@ -62,7 +62,7 @@ def status(arguments: list[str]) -> int:
             time.sleep(parsed.every)
             store = open_store(str(store.place))  # it may have grown
     except KeyboardInterrupt:
-        say("\nStopped looking.")
+        say("\nStopped.")
         return 0
 
 
@@ -73,7 +73,7 @@ def _line(now: Progress) -> str:
 
 
 def _text(now: Progress) -> str:
-    done = f"{now.done:,} of {now.members:,} members done"
+    done = f"{now.done:,} of {now.members:,} networks done"
     done += f", {now.failed:,} of them failed" if now.failed else ""
     blocks = f"{now.blocks_done:,} of {now.blocks:,} blocks written"
     blocks += f", {now.blocks_claimed:,} claimed" if now.blocks_claimed else ""
@@ -85,13 +85,13 @@ def _text(now: Progress) -> str:
     ]
     if now.rate:
         left = f", {about(now.seconds_left)} left" if now.seconds_left else ""
-        lines.append(f"  {often(now.rate, 'members')}{left}")
+        lines.append(f"  {often(now.rate, 'networks')}{left}")
     states = [worker.state for worker in now.workers]
     known = [f"{states.count(s)} {s}" for s in ("at work", "silent", "gone")]
     if states:
         lines.append(f"  workers: {', '.join(k for k in known if k[0] != '0')}")
     elif not now.is_finished:
-        lines.append("  no worker")
+        lines.append("  no workers")
     lines += [_worker(worker) for worker in now.workers[:_MOST_WORKERS]]
     if len(states) > _MOST_WORKERS:
         lines.append(f"    and {len(states) - _MOST_WORKERS} more; all with --json")
@@ -101,7 +101,7 @@ def _text(now: Progress) -> str:
 def _worker(one: Owner) -> str:
     ago = "" if one.seconds_ago is None else _ago(one.seconds_ago)
     said = (
-        f"    {one.machine} {one.process}: {one.state}{ago}, {one.computed:,} members"
+        f"    {one.machine} {one.process}: {one.state}{ago}, {one.computed:,} networks"
     )
     if one.compiling:
         said += f", compiling {one.compiling} of {one.shapes}"
@@ -111,11 +111,11 @@ def _worker(one: Owner) -> str:
 def _ago(seconds: float) -> str:
     if seconds < -_APART:
         return f", its clock is {-seconds:.0f} s ahead of this one"
-    return f", heard of {max(seconds, 0):.0f} s ago"
+    return f", last heartbeat {max(seconds, 0):.0f} s ago"
 
 
 def _error(one: Failure) -> str:
-    when = "at some time"
+    when = "at an unknown time"
     if 0 <= one.at < _LATEST:
         when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(one.at))
     said = one.said.replace("\n", "\n    ")

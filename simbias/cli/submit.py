@@ -41,41 +41,42 @@ class SubmitOptions:
     """
 
     folder: Folder
-    """The folder of the run, or its URL, which every node must see."""
+    """The folder of the run, or its URL; every node must be able to write to it."""
     file: File = None
-    """The file that the run is of, if it is one of yours; every node must see it."""
+    """The file of the experiment, if the run is of a file of yours; every node must be
+    able to read it."""
     trust_code: bool = False
-    """Use the text of that file that lies in the folder; it may do anything."""
+    """Use the copy of that file in the run. It is code and can do anything."""
     data: str | None = None
-    """Where the file of data lies that the run was given, for every worker."""
+    """New path of the run's file of data, if it has moved; for every worker."""
     lanes: int | None = None
-    """Members in flight per core or accelerator; by default as many as memory holds."""
+    """Networks computed at a time on each core or accelerator; by default as many as
+    memory allows."""
     cluster: Literal["slurm", "ray", "dask", "local"] = "slurm"
-    """What places the workers; `local` starts processes on this machine."""
+    """What starts the workers; `local` starts processes on this machine."""
     address: str | None = None
-    """Of the cluster, for Ray (auto, HOST:6379, ray://HOST:10001) and Dask
-    (tcp://HOST:8786); without one they make one on this machine."""
+    """Address of the cluster, for Ray (auto, HOST:6379, ray://HOST:10001) and Dask
+    (tcp://HOST:8786); by default a new cluster on this machine."""
     workers: int = 4
-    """How many."""
+    """Number of workers."""
     cpus: int | None = None
-    """Cores of a worker, 4 if you do not say.  On this machine alone, workers get an
-    equal part of what there is."""
+    """Cores of each worker; by default 4, or on this machine an equal share."""
     gpus: int | None = None
-    """Accelerators of a worker, for Slurm and Ray; none if you do not say."""
+    """Accelerators of each worker, for Slurm and Ray; by default none."""
     minutes: int | None = None
-    """For Slurm: time limit of a job, 60 if you do not say; one that reaches it saves
-    its work and is queued again."""
+    """For Slurm: time limit of a job in minutes; by default 60.  A job that reaches it
+    saves its work and is queued again."""
     requeues: int | None = None
-    """How often a job that reached its time limit is queued again, and a task of Ray
-    whose node was lost, 1000 times if you do not say. Jobs that were preempted always
-    are."""
+    """Largest number of times that a job is queued again after its time limit, or a
+    task of Ray after its node was lost; by default 1000.  Preempted jobs always are."""
     partition: str | None = None
     """For Slurm: partition of the cluster."""
     logs: pathlib.Path | None = None
-    """For Slurm: folder for what the jobs print, which every node must see; by default
-    DIR/jobs, or ./jobs for a URL."""
+    """For Slurm: folder for the output of the jobs, which every node must be able to
+    write to; by default DIR/jobs, or ./jobs for a URL."""
     wait: bool = False
-    """Wait for the workers, with a progress bar; those of Slurm go on without."""
+    """Wait for the workers, with a progress bar.  Workers of Slurm continue if this
+    command stops."""
 
 
 def submit(arguments: list[str]) -> int:
@@ -87,8 +88,8 @@ def submit(arguments: list[str]) -> int:
     pool = _pool(parsed)
     if not (parsed.wait or pool.outlives):
         raise BadInput(
-            f"`--cluster {parsed.cluster}`: these workers end with the command that "
-            "has started them. Add --wait."
+            f"`--cluster {parsed.cluster}`: these workers end together with this "
+            "command. Add --wait."
         )
     out, store = found_run(parsed.folder)
     file = parsed.file and str(pathlib.Path(parsed.file).absolute())
@@ -98,20 +99,20 @@ def submit(arguments: list[str]) -> int:
     words, resume = (str(out), *one.words), one.command("resume", out)
     resume += f" --data {shlex.quote(data)}" if data else ""
     if store.is_whole():
-        say(f"Nothing is left to do. For the figure: {resume}")
+        say(f"The run is finished. To draw the figure: {resume}")
         return 0
     with resumable(out, resume) as exit_status, pool:
         pool.submit(worker_command(words, parsed.lanes, data=data))
         names = ", ".join(worker.name for worker in pool.status())
         is_slurm = isinstance(pool, SlurmWorkers)
-        logs = f"; what they print is in {pool.logs}" if is_slurm else ""
+        logs = f"; their output is in {pool.logs}" if is_slurm else ""
         say(f"Submitted: {names}{logs}. When they are done: {resume}")
         if parsed.wait:
             try:
                 wait(pool, store, "submitted")
             except (KeyboardInterrupt, SystemExit):
                 if pool.outlives:
-                    say(f"The workers go on without this command: {names}.")
+                    say(f"The workers continue without this command: {names}.")
                 raise
     return exit_status.code
 
@@ -130,7 +131,8 @@ def _pool(parsed: SubmitOptions) -> AbstractPool:
     for name in given:
         if name not in _OPTIONS[parsed.cluster]:
             raise BadInput(
-                f"`--{name}` means nothing to --cluster {parsed.cluster}. Leave it out."
+                f"`--{name}` is not an option of --cluster {parsed.cluster}. Leave it "
+                "out."
             )
     if parsed.cluster == "local":
         return LocalWorkers(parsed.workers)
@@ -141,8 +143,8 @@ def _pool(parsed: SubmitOptions) -> AbstractPool:
     here = "jobs" if is_url(parsed.folder) else f"{parsed.folder}/jobs"
     if "logs" not in given and os.path.islink(here):
         raise BadInput(
-            f"`--logs`: {here} is a link, which no run holds. Say where logs go. "
-            "Example: --logs ./jobs."
+            f"`--logs`: {here} is a link, which a run must not contain. Choose another "
+            "folder. Example: --logs ./jobs."
         )
     given.setdefault("logs", here)
     return SlurmWorkers(parsed.workers, **given)

@@ -34,29 +34,31 @@ _EARLY_SECONDS = 30.0
 
 @dataclasses.dataclass(frozen=True)
 class WatchOptions:
-    """The page of a run in a browser of this machine, while the run goes on.
+    """Show the page of a run in a browser of this machine while the run goes on.
 
-    It listens on the loopback address only, writes nothing, and ends with Ctrl-C; the
-    run does not notice.
+    It listens on the loopback address only, writes nothing, and does not affect the
+    run.  Ctrl-C ends it.
     """
 
     folder: Folder
     """The folder of the run, or its URL."""
     file: File = None
-    """The file that the run is of, if it is one of yours."""
+    """The file of the experiment, if the run is of a file of yours."""
     trust_code: bool = False
-    """Use the text of that file that lies in the folder; it may do anything."""
+    """Use the copy of that file in the run. It is code and can do anything."""
     port: int = 0
-    """Where to listen; a free port if 0."""
+    """Port to listen on; 0 is any free port."""
     attached: bool = False
-    """End when standard input does: with whoever holds its other end."""
+    """End when standard input ends, so with the process that writes to it."""
 
 
 def watch(arguments: list[str]) -> int:
     """Serve the page of a run until Ctrl-C."""
     parsed = tyro.cli(WatchOptions, args=arguments, prog="simbias watch")
     if not 0 <= parsed.port < 1 << 16:
-        raise BadInput(f"`--port` must be from 0 to 65535, got {parsed.port}.")
+        raise BadInput(
+            f"`--port` must be from 0 to 65535, got {parsed.port}. Example: 8000."
+        )
     jax.config.update("jax_platforms", "cpu")  # an accelerator is the run's
     _, store = found_run(parsed.folder)
     watched = Watched(store, parsed.file, parsed.trust_code)
@@ -66,7 +68,10 @@ def watch(arguments: list[str]) -> int:
     try:
         server = Server(watched.answers, parsed.port)
     except OSError as error:
-        raise BadInput(f"`--port`: {parsed.port}: {error.strerror}.") from None
+        raise BadInput(
+            f"`--port`: cannot listen on {parsed.port}: {error.strerror}. Leave it out "
+            "for a free port."
+        ) from None
     with server:
         put(server.url)
         if parsed.attached:
@@ -74,7 +79,7 @@ def watch(arguments: list[str]) -> int:
             threading.Thread(target=_end, args=ends, daemon=True).start()
         else:
             run = store.place.parent
-            say(f"Open it in a browser here to watch {run}; Ctrl-C ends it.")
+            say(f"Open this address in a browser here to watch {run}. Ctrl-C ends it.")
         try:
             server.serve_forever(poll_interval=0.1)
         except KeyboardInterrupt:
@@ -150,7 +155,7 @@ class Watched:
                 ds = self._now().ds
                 beats = heartbeats(self._store().work)
             except (BadInput, FileNotFoundError, Replaced) as error:
-                return {"gone": f"The run cannot be read any more: {error}"}
+                return {"gone": f"The run can no longer be read: {error}"}
             return {
                 "stamp": self._stamp,
                 "isFinished": not bool((ds["status"] == 0).any()),

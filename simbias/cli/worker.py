@@ -22,30 +22,32 @@ from simbias.workers.end_of_input import end_of_input
 
 @dataclasses.dataclass(frozen=True)
 class WorkerOptions:
-    """Help with a run until it is finished; any number, on any machines.
+    """Help to compute a run until it is finished.
 
-    Workers come and go as they like: what a dead one was at is taken over.
+    Any number of workers on any machines can share a run.  They can start and stop at
+    any time; the others take over the work of a dead one.
     """
 
     folder: Folder
-    """The folder of the run, or its URL, which every worker must see."""
+    """The folder of the run, or its URL; every worker must be able to write to it."""
     file: File = None
-    """The file that the run is of, if it is one of yours."""
+    """The file of the experiment, if the run is of a file of yours."""
     trust_code: bool = False
-    """Use the text of that file that lies in the folder; it may do anything."""
+    """Use the copy of that file in the run. It is code and can do anything."""
     data: str | None = None
-    """Where the file of data lies that the run was given, on this machine."""
+    """Path of the run's file of data on this machine, if it differs."""
     lanes: int | None = None
-    """Members in flight per core or accelerator; by default as many as memory holds."""
+    """Networks computed at a time on each core or accelerator; by default as many as
+    memory allows."""
     share: str | None = None
-    """Of the cores, as 1/4, 2/4, …: for several workers on one machine."""
+    """Share of the cores, as 1/4, 2/4, …, for several workers on one machine."""
     quiet: bool = False
-    """No progress bar."""
+    """Show no progress bar."""
     complete: bool = True
-    """Write the plain data of the run once it is finished, if no other worker has."""
+    """Write the plain data of the finished run, if no other worker has."""
     attached: bool = False
-    """Stop, as on SIGTERM, when standard input ends: with whoever started the worker
-    and holds the other end."""
+    """Stop, as on SIGTERM, when standard input ends, so with the process that started
+    the worker."""
 
 
 def worker(arguments: list[str]) -> int:

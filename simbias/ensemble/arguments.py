@@ -37,10 +37,13 @@ def check_arguments(
         )
     check_measures("measures", measures)
     if not isinstance(stop, AbstractStop | None):
-        raise BadInput(f"`stop` must be a stop or None, got {stop!r}.")
+        raise BadInput(
+            f"`stop` must be a stop or None, got {stop!r}. Example: "
+            "TrainAccuracyAbove(0.99)."
+        )
     if key is not None and not _is_key(key):
         raise BadInput(
-            f"`key` must be a key of random numbers, got {key!r}. "
+            f"`key` must be a random key of JAX, got {key!r}. "
             "Example: jax.random.key(3)."
         )
 
@@ -60,22 +63,22 @@ def checked_dtype(network: Any, data: Dataset) -> str:
     }
     if len(dtypes) != 1:
         raise BadInput(
-            f"`network` and `data` must share one dtype, got {sorted(dtypes)}. "
-            "Draw both inside `with simbias.exact_numerics():`."
+            f"`network` and `data` must have the same dtype, got {sorted(dtypes)}. "
+            "Create both inside `with simbias.exact_numerics():`."
         )
     (dtype,) = dtypes
     if dtype not in ("float32", "float64"):
         raise BadInput(
-            f"`network` and `data` must be float32 or float64, got {dtype}: in fewer "
-            "digits the steps of a flow are below rounding. Example: jax.tree.map("
+            f"`network` and `data` must be float32 or float64, got {dtype}, in which "
+            "the steps of a flow are below the rounding error. Example: jax.tree.map("
             "lambda v: v.astype(float), network)."
         )
     # Asked outside `exact_numerics`: what the caller's own arrays are made of.
     if dtype == "float32" and jnp.result_type(float) == jnp.float32:
         warnings.warn(
-            "`network` and `data` are float32, as JAX makes them by default, and so "
-            "is all that follows. Make both inside `with simbias.exact_numerics():` "
-            "for float64; call `solve` there too if float32 is meant.",
+            "`network` and `data` are float32, the default of JAX, so everything is "
+            "computed in float32. For float64, create both inside `with "
+            "simbias.exact_numerics():`. If you want float32, call `solve` inside it.",
             stacklevel=3,
         )
     return dtype
@@ -98,7 +101,7 @@ def checked_times(times: Any) -> tuple[float, ...]:
     increases = all(b > a for a, b in zip((-1e-300, *found), found, strict=False))
     if not increases or not math.isfinite(found[-1]):
         raise BadInput(
-            "`times` must be finite and increase from 0 or later, got "
+            "`times` must be finite, 0 or more, and increasing, got "
             f"{found[:5]}. {example}"
         )
     return found

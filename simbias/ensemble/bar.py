@@ -62,7 +62,7 @@ class Bar:
         self._compiling = 0.0
         self._failed, self._total = 0, total
         self._note, self._drawn = "", time.monotonic()
-        options: dict[str, Any] = {"total": total, "unit": "member", "desc": title}
+        options: dict[str, Any] = {"total": total, "unit": "network", "desc": title}
         has_errors: bool = sys.stderr is not None  # none in a program without console
         is_drawn = is_drawn and (_IS_IN_NOTEBOOK or has_errors)
         self._is_lines = is_drawn and not (_IS_IN_NOTEBOOK or sys.stderr.isatty())

@@ -118,7 +118,7 @@ class Stations:
         """What happens, until every station has ended; None when nothing did lately.
 
         Raises:
-            RuntimeError: if a member could not be computed.
+            RuntimeError: if a network could not be computed.
             ValueError: if its sample is wrong, or was refused as it was drawn.
         """
         for event in self._received():
@@ -131,7 +131,7 @@ class Stations:
                 if _REFUSED in why:  # inside a callback, which says so in words only
                     raise BadInput(why.partition(_REFUSED)[2]) from None
                 raise RuntimeError(
-                    f"a member could not be computed: {why}"
+                    f"a network could not be computed: {why}"
                 ) from event.error
             elif event.error is not None:
                 raise event.error

@@ -104,12 +104,12 @@ def _check_shared(shared: Any, known: Collection[str]) -> None:
     for name in shared:
         if name.startswith(FLOW_PREFIX):
             raise BadInput(
-                f"`shared` holds {name!r}: fields of the flow are no part of a key. "
-                "Leave it out."
+                f"`shared` must not have {name!r}, a field of the flow: random keys "
+                "never depend on these. Leave it out."
             )
         if name not in known:
             raise BadInput(
-                f"`shared` holds {name!r}, which is no argument of `make`."
+                f"`shared` has {name!r}, which is not an argument of `make`."
                 + suggestion(name, known)
             )
 
@@ -129,7 +129,7 @@ def _cell(
         value = values.get(name, parameter.default)
         if value is inspect.Parameter.empty:
             raise BadInput(
-                f"`cell.{name}` is required by `make` and missing. "
+                f"`cell.{name}` is missing: `make` has no default for it. "
                 f"Example: cell={{'{name}': …}}."
             )
         arguments[name] = value
@@ -155,15 +155,17 @@ def _annotation(key: str, known: Mapping[str, Any]) -> Any:
     if key.startswith(FLOW_PREFIX):
         fields = [k for k in known if k.startswith(FLOW_PREFIX)]
         raise BadInput(
-            f"`cell.{key}` is not a field of the flow that holds a number, a choice or "
-            "a truth value." + suggestion(key, fields)
+            f"`cell.{key}` is not a field of the flow with a number, a choice or a "
+            "boolean; only these can be an axis." + suggestion(key, fields)
         )
     if not known:
         raise BadInput(
-            f"`cell.{key}` is not known here: `make` names no argument but the key. "
+            f"`cell.{key}` is not an argument of `make`, which only takes a key. "
             "Example: def make(key, *, n: int = 50)."
         )
-    raise BadInput(f"`cell.{key}` is not known here." + suggestion(key, known))
+    raise BadInput(
+        f"`cell.{key}` is not an argument of `make`." + suggestion(key, known)
+    )
 
 
 def _check_not_lost(key: str, values: Any, dtype: str) -> None:
@@ -173,25 +175,27 @@ def _check_not_lost(key: str, values: Any, dtype: str) -> None:
         if isinstance(value, float) and 0 < abs(value) < least:
             example = f"cell.{key}=1e-3" if dtype == "float64" else "dtype='float64'"
             raise BadInput(
-                f"`cell.{key}` = {value:g} is below {least:.2g}, the least number of "
-                f"full precision in {dtype}. Example: {example}."
+                f"`cell.{key}` = {value:g} is below {least:.2g}, the smallest number "
+                f"with full precision in {dtype}. Example: {example}."
             )
 
 
 def _axis(key: str, values: tuple, annotation: Any) -> tuple[CellValue, ...]:
     if not values:
         raise BadInput(
-            f"`cell.{key}` is an empty grid. Give at least one value, "
-            f"e.g. cell={{'{key}': (50, 100)}}."
+            f"`cell.{key}` is empty. Give at least one value. "
+            f"Example: cell={{'{key}': (50, 100)}}."
         )
     checked = tuple(checked_value(f"cell.{key}", v, annotation) for v in values)
     if len(set(checked)) < len(checked):
         twice = next(v for i, v in enumerate(checked) if v in checked[:i])
-        raise BadInput(f"`cell.{key}` holds {twice!r} more than once.")
+        raise BadInput(
+            f"`cell.{key}` has the value {twice!r} more than once. Values must differ."
+        )
     if len({type(v) if isinstance(v, str | bool) else float for v in checked}) > 1:
         raise BadInput(  # no coordinate can hold them
-            f"`cell.{key}` mixes numbers, strings or truth values: {checked!r}. "
-            f"Annotate `{key}` in `make` to say which."
+            f"`cell.{key}` mixes numbers, strings and booleans: {checked!r}. Use one "
+            f"type, and annotate `{key}` in `make` with it."
         )
     return checked
 

@@ -37,11 +37,11 @@ def check_stop(stop: AbstractStop | None, network: Any, data: Any, loss: Loss) -
     if stop is None:
         return
     if type(stop).status is AbstractStop.status:
-        value, kind = tried("`stop`", taken(stop), network, data), "truth value"
+        value, kind = tried("`stop`", taken(stop), network, data), "boolean"
         is_right = lambda dtype: dtype == jnp.bool_
     else:
         said = lambda network, data: stop.status(original_network(network), data, loss)
-        value, kind = tried("`stop`", said, network, data), "whole number, a status"
+        value, kind = tried("`stop`", said, network, data), "integer, a status"
         is_right = lambda dtype: jnp.issubdtype(dtype, jnp.integer)
     if getattr(value, "shape", None) != () or not is_right(value.dtype):
         raise BadInput(
@@ -69,38 +69,41 @@ def check_value(name: str, measure: Measure, value: Any) -> None:
     """
     if not isinstance(value, jax.ShapeDtypeStruct):
         raise BadInput(
-            f"measure `{name}` returns a {type(value).__name__} and not an array. "
+            f"measure `{name}` must return an array, got a {type(value).__name__}. "
             "Example: return jnp.asarray(value)."
         )
     if jnp.issubdtype(value.dtype, jax.dtypes.extended):
         raise BadInput(
-            f"measure `{name}` returns a random key ({value.dtype}) and not numbers. "
+            f"measure `{name}` must return numbers, got a random key ({value.dtype}). "
             "Example: return jax.random.normal(key)."
         )
     if jnp.issubdtype(value.dtype, jnp.complexfloating):
-        raise BadInput(f"measure `{name}` is complex. Example: return jnp.abs(value).")
+        raise BadInput(
+            f"measure `{name}` must return real numbers, got {value.dtype}. "
+            "Example: return jnp.abs(value)."
+        )
     dims = dims_of(name, measure, len(value.shape))
     if len(value.shape) != len(dims):
         raise BadInput(
-            f"measure `{name}` names the axes {dims} but returns "
-            f"an array of shape {value.shape}."
+            f"measure `{name}` has the axes {dims} (`dims`) but returns "
+            f"an array of shape {value.shape}. Give one name for each axis."
         )
     if len(set(dims)) < len(dims) or set(dims) & set(RESERVED):
         raise BadInput(
-            f"measure `{name}` names the axes {dims}: each may stand once, and none of "
-            f"{', '.join(RESERVED)}."
+            f"measure `{name}` has the axes {dims} (`dims`). They must differ from "
+            f"each other and from {', '.join(RESERVED)}."
         )
     coords = {dim: values.shape for dim, values in coords_of(measure).items()}
     if strangers := set(coords) - set(dims):
         raise BadInput(
-            f"measure `{name}` has coordinates of `{strangers.pop()}`, which is none "
-            f"of its axes {dims}."
+            f"measure `{name}` has coordinates of `{strangers.pop()}`, which is not "
+            f"one of its axes {dims}."
         )
     for dim, size in zip(dims, value.shape, strict=True):
         if coords.get(dim, (size,)) != (size,):
             raise BadInput(
-                f"measure `{name}` has {size} values along `{dim}` and coordinates of "
-                f"shape {coords[dim]}."
+                f"measure `{name}` has {size} values along `{dim}`, but its "
+                f"coordinates have the shape {coords[dim]}."
             )
 
 
@@ -108,7 +111,7 @@ def tried(what: str, measure: Any, network: Any, *others: Any) -> Any:
     """What a function of a network returns, without values.
 
     Raises:
-        ValueError: naming `what`, if it cannot be taken.
+        ValueError: naming `what`, if it cannot be computed.
     """
     try:
         return eqx.filter_eval_shape(measure, network, *others)
@@ -117,6 +120,6 @@ def tried(what: str, measure: Any, network: Any, *others: Any) -> Any:
     except Exception as error:  # of any kind: it was written for other networks
         why = (str(error).strip() or repr(error)).splitlines()[0]
         raise BadInput(
-            f"{what} cannot be taken of this network, a "
+            f"{what} cannot be computed for this network, a "
             f"{type(original_network(network)).__name__}: {type(error).__name__}: {why}"
         ) from error

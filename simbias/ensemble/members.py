@@ -49,8 +49,8 @@ def _check_sizes(data: Dataset, network: Any) -> None:
     for leaf in jax.tree.leaves((data, network)):
         if max(np.shape(leaf), default=0) > np.iinfo(np.int32).max:
             raise BadInput(
-                f"`make` returned an array of shape {np.shape(leaf)}: no axis may be "
-                "longer than 2³¹ − 1. Check the sizes in `cell`."
+                f"`make` returned an array of shape {np.shape(leaf)}, but an axis must "
+                "not be longer than 2³¹ − 1. Check the sizes in `cell`."
             )
 
 

@@ -51,11 +51,11 @@ def check_memory(
     needed, present = result + index + flight * is_cpu, physical_memory()
     if present is not None and needed > present:
         raise BadInput(
-            f"`cell` × `seeds` is too large: {plan.size} members need about "
-            f"{_size(needed)} (results {_size(result)}, index {_size(index)}, members "
-            f"in flight {_size(flight * is_cpu)}) and this machine has "
+            f"`cell` × `seeds` is too large: {plan.size} networks need about "
+            f"{_size(needed)} (results {_size(result)}, index {_size(index)}, "
+            f"networks in progress {_size(flight * is_cpu)}), but this machine has "
             f"{_size(present)}. Use fewer seeds, cells, `times` or measures, or "
-            "smaller networks, samples and batches."
+            "smaller networks, datasets and batches."
         )
     if is_cpu:
         _check_limit(plan, devices)
@@ -63,9 +63,9 @@ def check_memory(
     largest = max(bytes_per_lane(group) for group in plan.groups)
     if not is_cpu and present is not None and largest > present:
         raise BadInput(
-            f"`cell`: one member in flight needs about {_size(largest)} and the "
+            f"`cell`: one network needs about {_size(largest)}, but the "
             f"{devices[0].platform} has {_size(present)}. Use smaller networks, "
-            "batches and samples, or dtype float32."
+            "batches and datasets, or dtype float32."
         )
 
 
@@ -78,8 +78,8 @@ def _check_limit(plan: Plan, devices: list[jax.Device]) -> None:
     left = memory_limit_left()
     if left is not None and (needed := bytes_at_most(plan, devices)) > left:
         raise BadInput(
-            f"`ulimit -v` leaves this process {_size(left)}, and the run needs about "
-            f"{_size(needed)}, most of it to compile. Allow it more: ulimit -v "
+            f"`ulimit -v` leaves this process {_size(left)}, but the run needs about "
+            f"{_size(needed)}, most of it to compile. Raise the limit: ulimit -v "
             "unlimited."
         )
 

@@ -23,13 +23,14 @@ def parameters_of(make: Make) -> dict[str, inspect.Parameter]:
         signature = inspect.signature(make, eval_str=True)
     except (NameError, SyntaxError, AttributeError) as error:
         raise BadInput(
-            f"an annotation of `make` cannot be read: {error}. Import what it names "
-            "where the module runs, not for type checkers alone."
+            f"an annotation of `make` cannot be evaluated: {error}. Import the name at "
+            "run time, outside `if TYPE_CHECKING`."
         ) from error
     first, *rest = [*signature.parameters.values(), None]
     if first is None or first.kind in (first.KEYWORD_ONLY, first.VAR_KEYWORD):
         raise BadInput(
-            "`make` must take a key first. Example: def make(key, *, n: int = 50)."
+            "the first argument of `make` must be a random key. Example: def make(key, "
+            "*, n: int = 50)."
         )
     return {p.name: _plain(p) for p in rest if p is not None and _is_argument(p)}
 

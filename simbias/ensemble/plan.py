@@ -107,7 +107,8 @@ def make_plan(experiment: Experiment) -> Plan:
     clash = {*stats} & {*experiment.measures, *experiment.final, *names}
     if clash:
         raise BadInput(
-            f"the flow already counts `{clash.pop()}`; rename the measure or argument."
+            f"`{clash.pop()}` is the name of a count of the flow. Rename the measure "
+            "or argument."
         )
     trajectories, final = widest(shapes.trajectories), widest(shapes.final)
     check_names(names, trajectories | final)

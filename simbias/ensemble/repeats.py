@@ -46,10 +46,10 @@ def check_repeats(experiment: Experiment, cell: Cell, lane: Lane) -> None:
     first, again = _programs(drawn, numbers)
     if not _is_same(first, again):
         raise BadInput(
-            "`make` must be a function of its key: two calls with the same key gave "
-            "different samples or networks. It reads a generator of NumPy or Python, "
-            "the time, or a global that it changes. Draw from the key. Example: "
-            "jax.random.normal(key, (n, d))."
+            "`make` must be a function of its key, but two calls with the same key "
+            "gave different datasets or networks. It may use a generator of NumPy or "
+            "Python, the time, or a global that it changes. Use the key instead. "
+            "Example: jax.random.normal(key, (n, d))."
         )
     data, network = lane.data, lane.state.network
     measures: Mapping[str, Any] = {**experiment.measures, **experiment.final}
@@ -60,9 +60,9 @@ def check_repeats(experiment: Experiment, cell: Cell, lane: Lane) -> None:
     for name, function in others.items():
         if not _is_same(*_programs(function, network, data)):
             raise BadInput(
-                f"{name} must be a function of its arguments: called twice with the "
-                "same ones it returns another value. It reads a generator of NumPy or "
-                "Python, the time, or a global that it changes. Use a fixed key. "
+                f"{name} must be a function of its arguments, but two calls with the "
+                "same arguments gave different values. It may use a generator of NumPy "
+                "or Python, the time, or a global that it changes. Use a fixed key. "
                 "Example: jax.random.normal(jax.random.key(0), (n, d))."
             )
 

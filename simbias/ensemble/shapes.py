@@ -199,7 +199,7 @@ def _sizes_named(cell: Cell) -> Iterator[None]:
             if type(value) is int and value < 1:
                 why = (str(error).strip() or repr(error)).splitlines()[0]
                 raise BadInput(
-                    f"`cell.{name}` is {value}, and `make` fails with it: {why} "
+                    f"`cell.{name}` is {value}, and `make` fails: {why} "
                     f"Example: {name}=100."
                 ) from error
         raise

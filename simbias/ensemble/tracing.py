@@ -32,25 +32,25 @@ def check_traced(
     if error is None:
         if jax.tree.structure(found) != jax.tree.structure(like):
             raise BadInput(
-                f"`make` of {name} draws a network that is another one each time, in "
-                "what is no array: a number of the cell that it holds "
-                f"({', '.join(numbers) or 'none here'}; write jnp.asarray(number) if "
-                "it is trained, Buffer(jnp.asarray(number)) if not), or a function in "
-                "a static field (make it outside `make`)."
+                f"`make` of {name} returns a network whose static fields differ in "
+                "each call. Either it holds a number of the cell "
+                f"({', '.join(numbers) or 'none here'}): write jnp.asarray(number) if "
+                "it is trained, else Buffer(jnp.asarray(number)). Or it holds a "
+                "function in a static field: define that function outside `make`."
             )
         return
     met = str(error).strip().splitlines()[0]
     if not numbers:
         raise BadInput(
-            f"`make` of {name} cannot be traced a second time: {met}"
+            f"`make` of {name} fails when JAX traces it a second time: {met}"
         ) from error
     alone = [k for k in numbers if _tried(drawn, numbers, {k: numbers[k]})[1]]
     culprits = ", ".join(f"`{k}`" for k in alone or numbers)
     raise BadInput(
-        f"`make` of {name} asks for the value of {culprits}, which it does not see: a "
-        "sweep over floats, and over what is annotated `Index`, compiles once. Such a "
-        "number may decide no shape, and no `if` (write jnp.where). One that must is "
-        "an int, a bool or a str, annotated as such. What was met: "
+        f"`make` of {name} must not use the value of {culprits} in Python: arguments "
+        "that are floats, or annotated `Index`, are traced, so that a sweep over them "
+        "compiles once. They must not determine a shape or an `if`; write jnp.where. "
+        "If they have to, annotate them as int, bool or str. Message of JAX: "
         f"{met}"
     ) from error
 

@@ -98,13 +98,13 @@ def unpacked(raw: bytes, size: int) -> bytes:
     """
     declared = _declared(raw)
     if declared is None:
-        raise BadInput("it does not decompress (it does not say to how many bytes)")
+        raise BadInput("it cannot be decompressed (its size is missing)")
     if declared != size:
         raise BadInput(f"it holds {declared} bytes, expected {size}")
     try:
         content = _ZSTD.decode(raw)
     except (RuntimeError, ValueError, MemoryError) as error:
-        raise BadInput(f"it does not decompress ({error})") from error
+        raise BadInput(f"it cannot be decompressed ({error})") from error
     if len(content) != size:
         raise BadInput(f"it holds {len(content)} bytes, expected {size}")
     return content

@@ -106,9 +106,9 @@ def _inconsistent(attributes: Mapping[str, Any]) -> str | None:
             return f"extents holds {count} members in {one['blocks']} blocks"
     before = zip(extents, extents[1:], strict=False)
     if not all(holds(larger, smaller) for smaller, larger in before):
-        return "an extent does not hold the one before"
+        return "an extent does not contain the one before"
     if not is_same(extents[-1], extent(stored)):
-        return "its extents are not those of its configuration"
+        return "its extents do not match its configuration"
     blocks = [one["blocks"] for one in extents]
     if blocks != blocks_of(counts, attributes["block"]):
         return f"extents holds {counts} members in {blocks} blocks"

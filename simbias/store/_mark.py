@@ -80,8 +80,8 @@ def unmarked(raw: bytes, mark: bytes) -> bytes:
     _, is_there, said = raw[-len(mark) - 200 :].rpartition(_MAGIC)
     other = said[4:].decode(errors="replace") if is_there else ""
     if not other.isprintable() or not other:
-        raise BadInput("it does not say which chunk it is")
+        raise BadInput("the name of its chunk is missing")
     path = other.partition(" ")[0]
     if path == mark[len(_MAGIC) + 4 :].decode().partition(" ")[0]:
-        raise BadInput("it is the chunk of another run")
+        raise BadInput("it belongs to another run")
     raise BadInput(f"it is the file of another chunk, {path:.200}")

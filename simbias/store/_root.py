@@ -145,6 +145,6 @@ def _checksum(attributes: Mapping[str, Any]) -> str:
 
 def _damaged(where: AbstractPlace, fault: str) -> str:
     return (
-        f"{where} is damaged: {fault}. Put it back from a copy of the run, or choose "
+        f"{where} is damaged: {fault}. Restore it from a copy of the run, or choose "
         "another folder."
     )

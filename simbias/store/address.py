@@ -34,8 +34,8 @@ def place_at(address: Address) -> AbstractPlace:
         return _objects(text, *url.groups())
     if _BROKEN_URL.match(text):
         raise BadInput(
-            f"`{text}` has lost a slash, as URLs do in pathlib.Path. Give a string. "
-            "Example: s3://bucket/run.zarr."
+            f"`{text}` must have two slashes after the colon. pathlib.Path removes one "
+            "of them, so give a string. Example: s3://bucket/run.zarr."
         )
     return Folder(pathlib.Path(text))
 
@@ -43,16 +43,16 @@ def place_at(address: Address) -> AbstractPlace:
 def _objects(url: str, scheme: str, rest: str) -> AbstractPlace:
     if scheme not in SCHEMES:
         raise BadInput(
-            f"`{url}`: `{scheme}` is not a kind of store that is known. Known are "
-            f"{', '.join(SCHEMES)}. Example: s3://bucket/run.zarr."
+            f"`{url}`: `{scheme}` must be one of {', '.join(SCHEMES)}. Example: "
+            "s3://bucket/run.zarr."
         )
     bucket, _, key = rest.partition("/")
     if bool(bucket) == (scheme == "file"):
         example = "file:///data/run.zarr" if scheme == "file" else f"{scheme}://bucket"
-        raise BadInput(f"`{url}` is not a whole URL. Example: {example}.")
+        raise BadInput(f"`{url}` is not a complete URL. Example: {example}.")
     steps = [step for step in key.split("/") if step]
     if {".", ".."} & set(steps):
-        raise BadInput(f"`{url}` must not hold the steps `.` or `..`.")
+        raise BadInput(f"`{url}` must not contain the steps `.` or `..`.")
     try:
         # Imported here: obstore is an extra.
         from simbias.store.objects import Objects, connected
@@ -60,6 +60,7 @@ def _objects(url: str, scheme: str, rest: str) -> AbstractPlace:
         if error.name != "obstore":
             raise
         raise BadInput(
-            f"`{url}`: object stores need obstore: pip install 'simbias[cloud]'."
+            f"`{url}`: object stores need obstore. Install it: pip install "
+            "'simbias[cloud]'."
         ) from error
     return Objects(connected(scheme, bucket), f"{scheme}://{bucket}", "/".join(steps))

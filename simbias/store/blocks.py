@@ -194,7 +194,7 @@ class Blocks:
         except FileNotFoundError:
             return
         except (ValueError, OSError, KeyError, IndexError) as error:
-            warnings.warn(f"{error}; its block starts again.", stacklevel=2)
+            warnings.warn(f"{error}. Its block is computed again.", stacklevel=2)
             place.clear()  # what is a folder would be in the way
             return
         opened.done[state.done] = True

@@ -93,7 +93,7 @@ def load_state(
         raise BadInput(f"{place} is damaged: its checksum does not match")
     header = _header(run, place.name)
     if not body.startswith(header):
-        raise BadInput(f"{place} belongs to another run, or to other versions")
+        raise BadInput(f"{place} belongs to another run or to other versions")
     packed = body[len(header) :]
     try:
         return _state(arrays_of(packed, len(packed)), rows)
@@ -119,7 +119,7 @@ def _state(arrays: dict[str, np.ndarray], count: int | None) -> State:
         k: v for k, v in arrays.items() if k != "done" and not k.startswith("lanes/")
     }
     if any(v.ndim == 0 or len(v) != len(done) for v in columns.values()):
-        raise BadInput("its columns have other rows than are done")
+        raise BadInput("its columns do not have the rows that are done")
     return State(done, columns, lanes)
 
 
@@ -127,9 +127,9 @@ def _check_rows(rows: np.ndarray, count: int | None) -> None:
     """Refuse what are no rows of a block of so many."""
     is_one = rows.ndim == 1 and (rows.dtype.kind == "i" or not rows.size)
     if not is_one or len(np.unique(rows)) < len(rows):
-        raise BadInput("its rows are no rows")
+        raise BadInput("its rows are not distinct integers")
     if rows.size and (rows.min() < 0 or count is not None and rows.max() >= count):
-        raise BadInput(f"it has rows that a block of {count} has not")
+        raise BadInput(f"it has rows outside a block of {count}")
 
 
 def _header(run: str, block: str) -> bytes:

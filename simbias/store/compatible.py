@@ -41,10 +41,10 @@ def check_compatible(store: Store, attributes: Mapping[str, Any]) -> bool:
     if lines:
         lines += source_differences(*sources)
         raise BadInput(
-            "the run that is already there has another configuration; nothing was "
-            "written. A store may grow (more seeds, more values in `cell`), not shrink "
-            "or change. Choose another folder, or delete that one. Differences "
-            "(stored -> asked for):\n  " + "\n  ".join(lines)
+            "the folder has a run of another configuration; nothing was written. A run "
+            "may grow (more seeds, more values in `cell`), but not shrink or change. "
+            "Choose another folder, or delete that one. Differences (stored -> asked "
+            "for):\n  " + "\n  ".join(lines)
         )
     blocks = stored["extents"][-1]["blocks"]
     is_whole = not grows and len(store.committed()) == blocks
@@ -56,10 +56,10 @@ def check_compatible(store: Store, attributes: Mapping[str, Any]) -> bool:
         lines += differences(_package(attributes), _package(stored), "package")
     if lines:
         raise BadInput(
-            "the run that is already there was computed by other versions or on "
-            "another kind of device, which may differ in the last bits; nothing was "
-            "written. Go on with those, or choose another folder. Differences "
-            "(stored -> here):\n  " + "\n  ".join(lines)
+            "the folder has a run that was computed by other versions or on another "
+            "kind of device, so that the last bits may differ; nothing was written. "
+            "Continue with those versions and devices, or choose another folder. "
+            "Differences (stored -> here):\n  " + "\n  ".join(lines)
         )
     return grows
 

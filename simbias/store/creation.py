@@ -85,9 +85,9 @@ def complete_store(store: Store, table: Table) -> None:
     """
     if store.attributes["columns"] != _described(table):
         raise BadInput(
-            f"{store.place / ROOT}: its columns are not those of its configuration; it "
-            "is damaged, or of another version of simbias. simbias.open_result reads "
-            "what it has; to go on, choose another folder."
+            f"{store.place / ROOT} is damaged, or of another version of simbias: its "
+            "columns do not match its configuration. simbias.open_result reads the "
+            "stored results. To compute more, choose another folder."
         )
     for name, document in behind(store.place).items():
         store.check()
@@ -143,8 +143,8 @@ def _with_extent(
     counts = [members_of(one) for one in (*extents, new)]
     if counts[-1] > MOST_MEMBERS:
         raise BadInput(
-            f"`cell` × `seeds` is too large: {counts[-1]} members, and a store holds "
-            f"at most {MOST_MEMBERS}. Make several runs."
+            f"`cell` × `seeds` is too large: {counts[-1]} networks, but a run has at "
+            f"most {MOST_MEMBERS}. Make several runs."
         )
     blocks = blocks_of(counts, block)[-1]
     shapes = {name: list(c.values.shape[1:]) for name, c in columns_of(table)}

@@ -68,8 +68,8 @@ def behind(place: AbstractPlace) -> dict[str, bytes]:
         elif fault := _fault(found[name], wanted):
             if not any(_fault(found[name], one[name]) is None for one in grown[1:]):
                 raise BadInput(
-                    f"{place / name} is missing or damaged: {fault}. If the run is "
-                    "yours, delete this file, and `simbias resume` writes it again."
+                    f"{place / name} is damaged: {fault}. If the run is yours, delete "
+                    "this file; `simbias resume` writes it again."
                 )
             out[name] = written(wanted)
     return out

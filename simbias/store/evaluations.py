@@ -49,8 +49,8 @@ def save_evaluation(store: Store, name: str, found: Evaluation) -> None:
     """
     if found.values.nbytes > _MOST_BYTES // 2:
         raise BadInput(
-            f"{name!r} has {found.values.nbytes / 2**20:.0f} MiB, and at most 128 are "
-            "saved with a run. Keep the result as it is returned, or save a statistic."
+            f"{name!r} has {found.values.nbytes / 2**20:.0f} MiB, but at most 128 can "
+            "be saved with a run. Use the returned value, or save a statistic."
         )
     store.check()
     run = store.attributes["run"]
@@ -74,7 +74,7 @@ def read_evaluations(store: Store) -> dict[str, Evaluation]:
         except Unreachable:
             raise
         except (ValueError, TypeError, KeyError, AttributeError, OSError) as error:
-            warnings.warn(f"{place} is left out: {error}.", stacklevel=2)
+            warnings.warn(f"{place} is ignored: {error}.", stacklevel=2)
     return found
 
 
@@ -91,9 +91,9 @@ def _read(place: AbstractPlace, run: str, name: str) -> Evaluation:
     sizes = dict(zip(dims, values.shape, strict=True))
     is_named = name.isidentifier() and all(isinstance(dim, str) for dim in dims)
     if not is_named or len(sizes) < len(dims) or values.dtype.kind != "f":
-        raise BadInput("it holds no array over axes")
+        raise BadInput("its array does not match its axes")
     for dim, places in coords.items():
         is_list = isinstance(places, list) and all(map(is_place, places))
         if not is_list or len(places) != sizes[dim] or len(set(places)) < len(places):
-            raise BadInput("its coordinates are not those of its axes")
+            raise BadInput("its coordinates do not match its axes")
     return Evaluation(dims, coords, values, cell)

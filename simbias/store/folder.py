@@ -188,7 +188,7 @@ class Folder(AbstractPlace):
         if self.handle is not None or not _OPEN.is_dir():
             return self
         if not self._is_given and self._here.is_symlink():
-            raise OSError(errno.ELOOP, "a link, which no run holds", str(self.path))
+            raise OSError(errno.ELOOP, "links are not allowed in a run", str(self.path))
         handle = _Handle(self.path, self._here, self._is_given)
         return Folder(self.path, handle, self._given)
 
@@ -215,7 +215,11 @@ class Folder(AbstractPlace):
         for step in above:
             here /= step
             if here.is_symlink():
-                raise OSError(errno.ELOOP, "a link, which no run holds", str(self.path))
+                raise OSError(
+                    errno.ELOOP,
+                    "links are not allowed in a run",
+                    str(self.path),
+                )
         return here / last
 
     def _put(self, content: bytes) -> None:

@@ -174,8 +174,8 @@ class Store:
         for name in behind(self.place) if is_checked else ():
             if not (self.place / name).exists():
                 raise BadInput(
-                    f"{self.place / name} is missing or damaged. Running the run again "
-                    "(`simbias resume`) writes it."
+                    f"{self.place / name} is missing. To write it again, continue the "
+                    "run (`simbias resume`)."
                 )
         rows = self.rows()
         wrong: dict[int, str] = {}
@@ -186,7 +186,7 @@ class Store:
         is_running = columns[STATUS].values[rows] == Status.RUNNING
         is_running |= ~np.isin(columns[STATUS].values[rows], [*Status])
         for block in here & set(np.unique(blocks[is_running]).tolist()):
-            what = f"{STATUS}/c/{block} holds members that are not done"
+            what = f"{STATUS}/c/{block} has networks that are not done"
             wrong.setdefault(block, what)
         is_bad = np.isin(blocks, [*wrong, *(set(np.unique(blocks).tolist()) - here)])
         table: dict[str, dict[str, Column]] = {}

@@ -139,8 +139,8 @@ class Leases:
         if _owner(content) is not None:
             return lease.swap(content, mine)
         warnings.warn(
-            f"{lease} names nobody; it was as it is for {self._stale_seconds:g} s, and "
-            "is taken over.",
+            f"{lease} names no worker and has not changed for "
+            f"{self._stale_seconds:g} s. This worker takes it over.",
             stacklevel=2,
         )
         lease.clear()

@@ -42,7 +42,9 @@ def connected(scheme: str, bucket: str) -> Any:
     try:
         return from_url(f"{scheme}://{bucket}/", **patience)
     except BaseError as error:
-        raise BadInput(f"`{scheme}://{bucket}`: {_cause(error)}.") from error
+        raise BadInput(
+            f"cannot connect to `{scheme}://{bucket}`: {_cause(error)}."
+        ) from error
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,8 +163,8 @@ class Objects(AbstractPlace):
         if (self / ROOT).create(documents[ROOT] + b"\n"):
             self.clear()
             raise BadInput(
-                f"`{self.bucket}` ignores the condition of a put (If-None-Match), on "
-                "which workers rely to share a run. Choose a store that keeps it."
+                f"`{self.bucket}` ignores conditional writes (If-None-Match), which "
+                "workers need to share a run. Choose another object store."
             )
         for name, content in documents.items():
             (self / name).create(content)

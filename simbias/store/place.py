@@ -23,9 +23,8 @@ class Replaced(OSError):
     def __init__(self, place: "AbstractPlace"):
         OSError.__init__(
             self,
-            f"the run in {place} was deleted or replaced while this process was at "
-            "work on it. Nothing was written to what is there now. To work on that, "
-            "start again.",
+            f"the run in {place} was deleted or replaced while this process computed "
+            "it. Nothing was written to the new content. To work on that, start again.",
         )
 
 

@@ -133,7 +133,7 @@ def listing_fault(store: Store) -> str | None:
             return f"its `consolidated_metadata` does not list {name}"
         for key in _SEEN:
             if canonical(one.get(key)) != canonical(document[key]):
-                return f"its `consolidated_metadata` says something else of {name}"
+                return f"its `consolidated_metadata` has other values for {name}"
     return None
 
 
@@ -159,10 +159,11 @@ def _fault(
     try:
         if document is not None:
             found = parsed(place.read(MOST_BYTES))
-            return None if canonical(found) == canonical(document) else "is another"
+            is_same = canonical(found) == canonical(document)
+            return None if is_same else "has other content"
         raw = place.read(most_bytes(len(content)))
         is_same = unpacked(raw, len(content)) == content
-        return None if is_same else "holds other values than the members"
+        return None if is_same else "has other values than the blocks"
     except Unreachable:
         raise
     except (OSError, ValueError) as error:

@@ -50,8 +50,8 @@ def check_room(place: AbstractPlace, attributes: Mapping[str, Any]) -> None:
         return
     if present is not None and needed > present:
         raise BadInput(
-            f"{place}: its result has {needed / 2**30:.3g} GiB, and this machine has "
-            f"{present / 2**30:.3g} GiB of memory."
+            f"{place}: its result has {needed / 2**30:.3g} GiB, but this machine has "
+            f"{present / 2**30:.3g} GiB of memory. Read it on a larger machine."
         )
     groups = {name.split("/")[0] for name in attributes["columns"]}
     places = [place / name for name in (*groups, "work/states")]
@@ -59,7 +59,7 @@ def check_room(place: AbstractPlace, attributes: Mapping[str, Any]) -> None:
     there = sum(size for name, size in sizes if not name.endswith(ROOT))
     if needed > PACKED * there:
         raise TooEarly(
-            f"{place}: its result has {needed / 2**30:.3g} GiB, of which its files "
-            f"hold next to nothing so far ({there} bytes). Read it when more is "
-            "computed; `simbias status` says how far it is."
+            f"{place}: its result has {needed / 2**30:.3g} GiB, but only {there} bytes "
+            "are stored so far. Read it when more is computed; `simbias status` shows "
+            "the progress."
         )

@@ -37,10 +37,10 @@ def text_fault(file: Any) -> str | None:
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
-        return "has a text that is not Unicode"
+        return "has a text that is not valid Unicode"
     if size > MOST_BYTES:
         return f"has a text of {size} bytes, more than {MOST_BYTES}"
-    return None if file["sha256"] == _hash(text) else "has a text of another checksum"
+    return None if file["sha256"] == _hash(text) else "has a text with another checksum"
 
 
 def is_same_file(
@@ -62,11 +62,11 @@ def check_text(
     if stored is None or given is None or is_same_file(stored, given):
         return
     raise BadInput(
-        f"{given['file']['name']} is not the text that this run was begun with; "
-        "nothing was written. Choose another folder, or put the text back, or go on "
-        "with the one that the run keeps (`simbias resume RUN --trust-code`). A run "
-        "that is finished is drawn and checked by a changed file with `simbias figure "
-        "RUN FILE` and `simbias resume RUN FILE`. Differences (the run's -> yours):\n"
+        f"{given['file']['name']} has changed since this run was started; nothing was "
+        "written. Choose another folder, or restore the file, or continue with the "
+        "copy in the run (`simbias resume RUN --trust-code`). For a finished run, "
+        "`simbias figure RUN FILE` and `simbias resume RUN FILE` use the changed file. "
+        "Differences (the run's -> yours):\n"
         + difference(stored["file"]["text"], given["file"]["text"])
     )
 
@@ -86,17 +86,17 @@ def check_source(
         check_text(stored["recipe"], attributes.get("recipe"))
     if changed := source_differences(ours, theirs):
         raise BadInput(
-            "the run that is already there was computed by other code; nothing was "
-            "written. The run would mix networks from two versions of your code. Put "
-            "the code back, or choose another folder. Differences (stored -> here):\n  "
-            + "\n  ".join(changed)
+            "the folder has a run that was computed by other code; nothing was "
+            "written. The run would mix networks from two versions of your code. "
+            "Restore the code, or choose another folder. Differences (stored -> "
+            "here):\n  " + "\n  ".join(changed)
         )
     if not is_whole and theirs is None and ours is not None:
         warnings.warn(
-            "this run was begun by an earlier simbias, which did not keep the source "
-            "of `make`, the loss, the flow and the measures. simbias cannot know "
-            "whether that has changed since: if it has, the new networks follow "
-            "another law. Choose another folder if you are not sure.",
+            "this run was started by an earlier simbias, which did not store the "
+            "source of `make`, the loss, the flow and the measures. If this code has "
+            "changed since, the new networks do not belong to the same experiment. If "
+            "you are not sure, choose another folder.",
             stacklevel=2,
         )
 
@@ -110,7 +110,7 @@ def difference(theirs: str, ours: str) -> str:
         )
     ][2:]
     if not lines:
-        return "  (ends of lines)"
+        return "  (only the ends of lines differ)"
     more = len(lines) - _LINES
     return "\n".join(lines[:_LINES] + ([f"  … {more} lines more"] if more > 0 else []))
 
@@ -185,7 +185,7 @@ def _pairs(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[tuple]:
 
 
 def _reached(new: Any) -> str:
-    return "is not used any more" if new is None else "is used now, and was not then"
+    return "is no longer used" if new is None else "is used now, but was not then"
 
 
 def _shown(text: str) -> str:

@@ -46,7 +46,7 @@ class TimeTaken:
         """A line for a person."""
         who = "one process" if self.processes == 1 else f"{self.processes} processes"
         wall, cpu, compiling = map(_words, (self.wall, self.cpu, self.compiling))
-        return f"{wall}, by {who}: {cpu} of CPU time, compiling for {compiling}"
+        return f"{wall}, by {who}: {cpu} of CPU time, {compiling} of compiling"
 
 
 class Stopwatch:
@@ -93,9 +93,9 @@ class Stopwatch:
         """
         if self._last is not None and self._last.is_compiling and self._last.begun <= 1:
             self._said = (
-                f"it was asked to leave after {time.monotonic() - self._start:.0f} s, "
-                "while its first program was being compiled: nothing was computed. If "
-                "this happens again and again, allow it more time"
+                f"it was stopped after {time.monotonic() - self._start:.0f} s, while "
+                "its first program was being compiled: nothing was computed. If this "
+                "happens repeatedly, allow it more time"
             )
 
     def _write(self, error: str | None = None) -> None:

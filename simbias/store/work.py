@@ -212,8 +212,8 @@ def read_so_far(store: Store) -> Table:
     table, wrong = store.read()
     if wrong:
         raise BadInput(
-            f"{store.place}: {'; '.join(wrong.values())}. "
-            "Running it again (`simbias resume`) computes these blocks again."
+            f"{store.place}: {'; '.join(wrong.values())}. To compute these blocks "
+            "again, continue the run (`simbias resume`)."
         )
     rows = store.rows()
     members = np.full(int(rows.max()) + store.block, -1)

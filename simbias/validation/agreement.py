@@ -35,13 +35,13 @@ def made(pair: Any) -> tuple[Dataset, Any]:
 
 
 _AS_BUFFER = (
-    "Example: a field mask: Buffer without static=True, made as "
-    "simbias.core.Buffer(array) and read as self.mask.value; it is not trained."
+    "Use a Buffer, which is not trained. Example: a field mask: Buffer without "
+    "static=True, set to simbias.core.Buffer(array) and read as self.mask.value."
 )
 _IN_TRAINING = (
-    ". A network is called with one input and no key. Pass inference=True to the "
-    "dropout there, and write a method in_training(x, key) that passes the key: the "
-    'flow "descent" trains with it.'
+    ". A network is called with one input and no key. Call the dropout with "
+    "inference=True there, and write a method in_training(x, key) that passes the key: "
+    'the flow "descent" uses it in training.'
 )
 _STATE = (
     ". A network is called with one input and no state. Use eqx.nn.LayerNorm or "
@@ -88,7 +88,8 @@ def check_fit(network: Any, data: Any) -> None:
     for name in ("x", "y", "weight", "mean", "features"):
         if not hasattr(getattr(data, name), "shape"):
             raise BadInput(
-                f"`data.{name}` must be an array, got {getattr(data, name)!r}."
+                f"`data.{name}` must be an array, got {getattr(data, name)!r}. "
+                f"Example: jnp.asarray({name})."
             )
         if not jnp.issubdtype(getattr(data, name).dtype, jnp.floating):
             raise BadInput(
@@ -97,8 +98,8 @@ def check_fit(network: Any, data: Any) -> None:
             )
     if data.x.ndim != 2 or data.x.shape[0] == 0:
         raise BadInput(
-            "`data.x` must have rows of coordinates, and one at least: the sample is "
-            f"empty or flat, its shape {data.x.shape}."
+            "`data.x` must have the shape (n, d), with n at least 1, got "
+            f"{data.x.shape}. Example: x[:, None] for numbers."
         )
     n = data.x.shape[0]
     expected = {"y": (n, *data.y.shape[1:2]), "mean": data.y.shape, "weight": (n,)}
@@ -106,13 +107,14 @@ def check_fit(network: Any, data: Any) -> None:
         found = getattr(data, name).shape
         if found != shape or (name == "y" and len(found) != 2):
             raise BadInput(
-                f"`data.{name}` has the shape {found}, beside {n} samples `data.x` and "
-                f"`data.y` of shape {data.y.shape}. y and mean are (n, k), weight (n,)."
+                f"`data.{name}` has the shape {found}, but there are {n} samples "
+                f"`data.x`, and `data.y` has the shape {data.y.shape}. y and mean must "
+                "be (n, k), weight (n,)."
             )
     if data.features.shape[1:] != data.x.shape[1:]:
         raise BadInput(
-            f"`data.features` has the shape {data.features.shape}, and must hold rows "
-            f"of {data.x.shape[1]} coordinates, as `data.x` does."
+            f"`data.features` has the shape {data.features.shape}. It must have rows "
+            f"of {data.x.shape[1]} coordinates, as `data.x` has."
         )
     further = {f"others[{name!r}]": other for name, other in data.others.items()}
     if data.test is not None:
@@ -122,8 +124,8 @@ def check_fit(network: Any, data: Any) -> None:
             one, other = getattr(sample, name).shape, getattr(data, name).shape
             if one[1:] != other[1:]:
                 raise BadInput(
-                    f"`data.{whose}.{name}` has the shape {one}, beside `data.{name}` "
-                    f"of shape {other}: all but the number of rows must agree."
+                    f"`data.{whose}.{name}` has the shape {one}, and `data.{name}` has "
+                    f"{other}: all but the number of rows must agree."
                 )
     _check_fresh(data)
     _check_outputs(network, data)
@@ -140,7 +142,7 @@ def _check_fresh(data: Any) -> None:
     example = "Example: an eqx.Module with arrays and `__call__(self, key, rows)`."
     if not all(map(eqx.is_array, jax.tree.leaves(data.fresh))):
         raise BadInput(
-            "`data.fresh` must be a module that holds arrays only, got "
+            "`data.fresh` must be a module whose fields are arrays, got "
             f"{data.fresh!r}. "
             f"{example}"
         )
@@ -150,15 +152,16 @@ def _check_fresh(data: Any) -> None:
         shapes = [part.shape for part in found]
     except (TypeError, ValueError, AttributeError) as error:
         raise BadInput(
-            f"`data.fresh` does not draw rows: {str(error).splitlines()[0]}. {example}"
+            "`data.fresh` cannot be called with a key and a number of rows: "
+            f"{str(error).splitlines()[0]}. {example}"
         ) from error
     if any(jnp.issubdtype(part.dtype, jnp.complexfloating) for part in found):
-        raise BadInput("`data.fresh` must draw real numbers, got complex ones.")
+        raise BadInput("`data.fresh` must return real numbers, got complex ones.")
     expected = [(3, *data.x.shape[1:]), (3, *data.y.shape[1:])]
     if shapes != expected:
         raise BadInput(
-            f"`data.fresh` of 3 rows must give x and y of shapes {expected}, got "
-            f"{shapes}."
+            "`data.fresh`, called for 3 rows, must return x and y of shapes "
+            f"{expected}, got {shapes}."
         )
 
 
@@ -173,12 +176,12 @@ def _check_outputs(network: Any, data: Any) -> None:
         of_shapes = isinstance(error, (TypeError, ValueError)) and not advice
         does = "does not take" if of_shapes else "cannot be called with"
         raise BadInput(
-            f"the network {does} inputs of {data.x.shape[1]} coordinates, as `data.x` "
-            f"has: {why}{advice}"
+            f"the network {does} inputs of {data.x.shape[1]} coordinates, which "
+            f"`data.x` has: {why}{advice}"
         ) from error
     if not isinstance(found, jax.ShapeDtypeStruct):
         raise BadInput(
-            f"the network must return an array (k,) for one input, got a "
+            "the network must return an array of shape (k,) for one input, got a "
             f"{type(found).__name__}."
         )
     if jnp.issubdtype(found.dtype, jnp.complexfloating):
@@ -192,8 +195,8 @@ def _check_outputs(network: Any, data: Any) -> None:
             '"scalar" for eqx.nn.MLP.'
         )
         raise BadInput(
-            f"the network has outputs of shape {found.shape}, and the targets `data.y` "
-            f"of shape {data.y.shape[1:]}.{advice if found.shape == () else ''}"
+            f"the network has outputs of shape {found.shape}, but the targets `data.y` "
+            f"have the shape {data.y.shape[1:]}.{advice if found.shape == () else ''}"
         )
 
 
@@ -204,23 +207,23 @@ def _check_leaves(network: Any) -> None:
         is_number = isinstance(leaf, (int, float, complex)) and type(leaf) is not bool
         if is_number and isinstance(network, AbstractNetwork):
             raise BadInput(
-                f"the network holds {leaf!r} at `{where}`, which is no array. Example: "
-                "eqx.field(static=True) for what is not trained, jnp.asarray(0.1) for "
-                "what is."
+                f"the network holds {leaf!r} at `{where}`, which is not an array. For "
+                "a constant, declare the field as eqx.field(static=True). For a weight "
+                "that is trained, use an array. Example: jnp.asarray(0.1)."
             )
         if isinstance(leaf, (jax.Array, np.ndarray)) and leaf.size == 0:
             raise BadInput(
-                f"the network holds an array without entries at `{where}`, of shape "
-                f"{leaf.shape}: every layer needs a neuron."
+                f"the network holds an empty array at `{where}`, of shape "
+                f"{leaf.shape}: every layer must have at least one neuron."
             )
     for name in unknown_frozen(network):
         raise BadInput(
-            f"`frozen` of the network names {name!r}, and it has nothing of that name. "
+            f"`frozen` of the network names {name!r}, which it does not have. "
             "Example: frozen=('a',), or ('weights.0',) for the first of a tuple."
         )
     if not jax.tree.leaves(split_trained(network)[0]):
         raise BadInput(
-            f"the network, a {type(network).__name__}, holds no array of real numbers "
-            "that is not frozen: there is nothing to train. Example: "
+            f"the network, a {type(network).__name__}, has nothing to train: it must "
+            "hold an array of real numbers that is not frozen. Example: "
             "eqx.nn.MLP(2, 1, 50, 1, key=key)."
         )

@@ -29,8 +29,8 @@ def _wrong(leaf: Any) -> str | None:
     kind = type(leaf).__name__
     if isinstance(leaf, np.ma.MaskedArray):
         return (
-            "must be an array without a mask, got a masked array. Drop the rows that "
-            "are masked, or fill them: x.filled(0.0)."
+            "must be an array without a mask, got a masked array. Drop the masked "
+            "rows, or fill them. Example: x.filled(0.0)."
         )
     if hasattr(leaf, "to_numpy"):
         return (

@@ -51,7 +51,7 @@ def checked_value(name: str, value: Any, annotation: Any) -> Any:
     value = value.item() if isinstance(value, np.generic) else value
     if not isinstance(value, (bool, int, float, str)):
         raise BadInput(
-            f"`{name}` must be a number, a string or a truth value, got {value!r}."
+            f"`{name}` must be a number, a string or a boolean, got {value!r}."
         )
     return value
 

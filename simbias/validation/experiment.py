@@ -33,35 +33,35 @@ def check_names(arguments: Iterable[str], fields: Mapping[str, Any]) -> None:
     taken = set(arguments)
     if clash := taken & set(RESERVED):
         raise BadInput(
-            f"`make` has an argument `{clash.pop()}`, which a result uses for itself "
-            f"({', '.join(RESERVED)}); rename it."
+            f"`make` has an argument `{clash.pop()}`, a name that results use for "
+            f"their own axes and columns ({', '.join(RESERVED)}). Rename it."
         )
     sizes: dict[str, tuple[str, int]] = {}
     coords: dict[str, tuple[str, np.ndarray]] = {}
     for name, field in fields.items():
         if name in taken:
             raise BadInput(
-                f"a measure cannot be called `{name}`, which is an argument of `make`; "
-                "rename it."
+                f"a measure cannot be called `{name}`, which is an argument of `make`. "
+                "Rename it."
             )
         if clash := taken & set(field.dims):
             raise BadInput(
                 f"measure `{name}` names the axis `{clash.pop()}`, which is an "
-                "argument of `make`; rename it."
+                "argument of `make`. Rename it."
             )
         for dim, size in zip(field.dims, field.shape, strict=True):
             other, theirs = sizes.setdefault(dim, (name, size))
             if theirs != size:
                 raise BadInput(
                     f"measures `{other}` and `{name}` have {theirs} and {size} values "
-                    f"along `{dim}`; rename the axis of one of them."
+                    f"along `{dim}`. Rename the axis of one of them."
                 )
         for dim, values in field.coords.items():
             other, theirs = coords.setdefault(dim, (name, values))
             if not np.array_equal(theirs, values):
                 raise BadInput(
                     f"measures `{other}` and `{name}` have different coordinates along "
-                    f"`{dim}`, {theirs[:4]} and {values[:4]}; rename the axis of one "
+                    f"`{dim}`, {theirs[:4]} and {values[:4]}. Rename the axis of one "
                     "of them."
                 )
 
@@ -99,12 +99,13 @@ def check_resources(lanes: Any, devices: Any) -> None:
     is_list = isinstance(devices, (list, tuple)) and len(devices) > 0
     if not is_list or not all(isinstance(d, jax.Device) for d in devices):
         raise BadInput(
-            f"`devices` must be a list of devices, one at least, got {devices!r}. "
+            f"`devices` must be a list of at least one device, got {devices!r}. "
             "Example: devices=jax.devices()[:1]."
         )
     if len({d.platform for d in devices}) > 1:
         raise BadInput(
-            f"`devices` must be of one kind, got {devices!r}: their bits differ."
+            f"`devices` must be of one kind, got {devices!r}: results of different "
+            "kinds differ in the last bits."
         )
 
 
@@ -126,8 +127,8 @@ def check_experiment(experiment: Any) -> None:
     name = experiment.name
     if {"/", "\\"} & {*name} or name in (".", "..") or not name.isprintable():
         raise BadInput(
-            "`name` must be a word, for files are called after it: no path and no "
-            f"control characters, got {name!r}. Example: name='mine'."
+            "`name` must be a word without slashes and control characters, because "
+            f"files are named after it, got {name!r}. Example: name='mine'."
         )
     times = experiment.times
     seeds = experiment.seeds
@@ -136,14 +137,19 @@ def check_experiment(experiment: Any) -> None:
             f"`seeds` must be a positive integer, got {seeds!r}. Example: seeds=20."
         )
     if not is_finite(seeds):
-        raise BadInput(f"`seeds` must be a number of members, got {short(seeds)}.")
+        raise BadInput(
+            f"`seeds` must be a number of seeds, got {short(seeds)}. Example: seeds=20."
+        )
     if not isinstance(times, tuple) or not all(
         isinstance(t, (int, float)) and not isinstance(t, bool) for t in times
     ):
-        raise BadInput(f"`times` must be numbers in a row, got {times!r}.")
+        raise BadInput(
+            f"`times` must be a tuple of numbers, got {times!r}. "
+            "Example: times=(0.0, 1.0, 10.0)."
+        )
     if not times or not all(is_finite(t) and t >= 0 for t in times):
         raise BadInput(
-            f"`times` must be finite, not negative and not empty, got {times!r:.200}. "
+            f"`times` must be finite, 0 or more, and not empty, got {times!r:.200}. "
             "Example: times=(0.0, 1.0, 10.0)."
         )
     if any(b <= a for a, b in zip(times, times[1:], strict=False)):
@@ -153,7 +159,7 @@ def check_experiment(experiment: Any) -> None:
     keep = experiment.keep
     if not isinstance(keep, tuple) or any(time not in times for time in keep):
         raise BadInput(
-            f"`keep` must be a tuple of some of `times`, which are {times}, got {keep}."
+            f"`keep` must be a tuple of some of the `times`, {times}, got {keep}."
         )
     if any(b <= a for a, b in zip(keep, keep[1:], strict=False)):
         raise BadInput(f"`keep` must increase, got {keep}.")
@@ -163,10 +169,12 @@ def check_experiment(experiment: Any) -> None:
         )
     root = experiment.root
     if isinstance(root, bool) or not isinstance(root, int) or not 0 <= root < 2**32:
-        raise BadInput(f"`root` must be from 0 to 2³² − 1, got {experiment.root}.")
+        raise BadInput(
+            f"`root` must be an integer from 0 to 2³² − 1, got {experiment.root}."
+        )
     least = experiment.pad_to
     if isinstance(least, bool) or not isinstance(least, int) or least < 0:
-        raise BadInput(f"`pad_to` must be an integer from 0 on, got {least!r}.")
+        raise BadInput(f"`pad_to` must be an integer, 0 or more, got {least!r}.")
     if not isinstance(experiment.cell, Mapping) or not all(
         isinstance(k, str) for k in experiment.cell
     ):
@@ -183,7 +191,10 @@ def check_experiment(experiment: Any) -> None:
         if not callable(value):
             raise BadInput(f"`{field}` must be a function, got {value!r}.")
     if not isinstance(experiment.stop, AbstractStop | None):
-        raise BadInput(f"`stop` must be a stop or None, got {experiment.stop!r}.")
+        raise BadInput(
+            f"`stop` must be a stop or None, got {experiment.stop!r}. Example: "
+            "TrainAccuracyAbove(0.99)."
+        )
     if experiment.stop is not None:
         check_static("`stop`", experiment.stop)
     for field in ("measures", "final"):
@@ -194,13 +205,13 @@ def check_experiment(experiment: Any) -> None:
     for name in measures:
         if not name.isidentifier() or name in taken:
             raise BadInput(
-                f"a measure cannot be called `{name}`: it must be a Python identifier "
-                "and not the name of an axis or of a column of the members."
+                f"a measure cannot be called `{name}`: its name must be a Python "
+                "identifier, and not that of an axis or column of results."
             )
     twice = set(experiment.measures) & set(experiment.final)
     if twice:
         raise BadInput(
-            f"`final` and `measures` both hold `{sorted(twice)[0]}`; rename one."
+            f"`final` and `measures` both have `{sorted(twice)[0]}`. Rename one."
         )
 
 
@@ -224,7 +235,7 @@ def check_static(name: str, module: Any, example: str = "") -> None:
             for inner in filter(is_module, leaves):
                 check_static(name, inner, example)
         elif any(map(is_array, leaves)):
-            example = example or "Leave out static=True: it is a field like any other."
+            example = example or "Leave out static=True."
             raise BadInput(
                 f"{name} holds an array in the static field `{field.name}` of a "
                 f"{type(module).__name__}, and JAX cannot compare arrays. {example}"

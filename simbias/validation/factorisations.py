@@ -27,9 +27,9 @@ def check_factorisations(where: str, f: Callable[..., Any], *arguments: Any) -> 
     if found := at_once(f, *arguments):
         warnings.warn(
             f"{where} factorises several matrices in one call ({', '.join(found)}). "
-            f"With jaxlib {_jaxlib()} such calls may wait for each other for "
-            "ever on a CPU: take the matrices in turn, with jax.lax.map in the place "
-            "of jax.vmap, or use jaxlib 0.11.2 or later (Python 3.12 or later).",
+            f"With jaxlib {_jaxlib()} such calls may hang on a CPU, because they wait "
+            "for each other. Factorise one matrix at a time, with jax.lax.map instead "
+            "of jax.vmap, or install jaxlib 0.11.2 or later (Python 3.12 or later).",
             stacklevel=2,
         )
 

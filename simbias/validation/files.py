@@ -37,6 +37,6 @@ def missing_files(sources: str) -> NoReturn:
         ValueError: naming `data_dir`.
     """
     raise BadInput(
-        f"`data_dir` is required for source={sources}: the folder with the published "
+        f"`data_dir` is required for source={sources}: the folder of the published "
         'files. Example: data_dir="/data" or --cell.data-dir /data.'
     )

@@ -53,20 +53,20 @@ def said_of_steps(stats: Mapping[Any, Any], end_time: Any) -> list[str]:
         again = np.asarray(stats["rejected_again"])
         worst = np.unravel_index(np.argmax(np.where(found, again, -1)), again.shape)
         out.append(
-            f"{_members(found)} met what looks like a kink: up to "
-            f"{again[worst]:,} steps were rejected again after their error estimate "
-            f"had shortened them, by t = {np.asarray(end_time)[worst]:.6g}. The "
-            "gradient of the network or of the loss jumps there, or `rtol` is below "
-            'the rounding of the dtype. Use the flow "descent" or "relu_flow", or a '
-            "smooth activation, pooling and loss."
+            f"the gradient seems to jump for {_members(found)}: up to "
+            f"{again[worst]:,} steps were rejected a second time after they had been "
+            f"shortened, by t = {np.asarray(end_time)[worst]:.6g}. The network or the "
+            "loss is not smooth there, or `rtol` is below the rounding of the dtype. "
+            'Use the flow "descent" or "relu_flow", or a smooth activation, pooling '
+            "and loss."
         )
     if (found := rejects_most(stats)).any():
         total = lambda name: int(np.asarray(stats[name])[found].sum())
         out.append(
-            f"{_members(found)} rejected more than {_MOST_RATIO} steps for each one "
-            f"accepted ({total('rejected'):,} and {total('accepted'):,}): the error "
-            "estimate does not fit the flow there. Compare with another `rtol` before "
-            "you rely on the result."
+            f"{_members(found)} rejected more than {_MOST_RATIO} steps for each "
+            f"accepted one ({total('rejected'):,} and {total('accepted'):,}), so the "
+            "error estimate is not reliable. Compare with another `rtol` before you "
+            "use the result."
         )
     return out
 
@@ -78,7 +78,7 @@ def warn_of_steps(
     if getattr(flow, "allow_kinks", False):
         stats = {k: stats[k] for k in stats if k != "rejected_again"}
     for said in said_of_steps(stats, end_time):
-        warnings.warn(said, stacklevel=stacklevel)
+        warnings.warn(said, stacklevel=4)
 
 
 def warn_of_result(flow: Any, ds: Any) -> None:
@@ -102,10 +102,10 @@ def _warn_of_rates(flow: Any, ds: Any) -> None:
     if fewest >= _FEW_STEPS or most < _MOST_RATIO * fewest:
         return
     warnings.warn(
-        f"t is steps × rate: of rate {float(fewest[axis]):g} there are {int(fewest):,} "
-        f"steps, and of rate {float(most[axis]):g} {int(most):,}. With "
-        "Descent(counts_steps=True), on the command line --flow.counts-steps True, "
-        "times are numbers of steps.",
+        "the time of a flow is steps × rate, so the numbers of steps differ: "
+        f"{int(fewest):,} for rate {float(fewest[axis]):g}, {int(most):,} for rate "
+        f"{float(most[axis]):g}. To give times as numbers of steps, use "
+        "Descent(counts_steps=True), or --flow.counts-steps on the command line.",
         stacklevel=4,
     )
 
@@ -129,16 +129,16 @@ def warn_of_divergence(flow: Any, status: Any, stacklevel: int = 3) -> None:
         return
     rate = getattr(flow, "rate", None)
     is_planned = getattr(flow, "schedule", None) is not None
-    or_else = ", or `schedule` falls below 0 or is NaN" if is_planned else ""
+    or_else = ", or check that `schedule` is 0 or more" if is_planned else ""
     advice = (
-        f"The learning rate `rate` = {rate} is too large for this sample, network and "
-        f"loss: try a tenth of it{or_else}."
+        f"The learning rate `rate` = {rate} may be too large for this dataset, network "
+        f"and loss. Try a tenth of it{or_else}."
         if rate is not None
-        else "Look at the scale of the inputs, the targets and the initial weights."
+        else "Check the scale of the inputs, the targets and the initial weights."
     )
     who = "the network" if statuses.size == 1 else f"all {statuses.size:,} networks"
     warnings.warn(
-        f"{who} ended as NONFINITE: a weight, the loss or its "
-        f"gradient became NaN or infinite, and later records are NaN. {advice}",
-        stacklevel=stacklevel,
+        f"{who} ended with status NONFINITE: a weight, the loss or its "
+        f"gradient became NaN or infinite. Later records are NaN. {advice}",
+        stacklevel=4,
     )

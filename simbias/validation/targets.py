@@ -82,16 +82,21 @@ def refuse(loss: Any, readers: Iterable[tuple[str, Any]], found: Faults) -> None
     """
     if found.is_no_weight:
         raise BadInput(
-            "`data.weight` holds a negative number or NaN. It is 1 for a sample and 0 "
-            "for padding."
+            "`data.weight` holds a negative number or NaN. It must be 1 for a sample "
+            "and 0 for padding."
         )
     if found.is_empty:
-        raise BadInput("`data.weight` is 0 everywhere: no sample is left.")
+        raise BadInput(
+            "`data.weight` is 0 everywhere, so there is no sample. Set it to 1 for "
+            "samples."
+        )
     loss = whole(loss)
     takes, name = getattr(loss, "targets", None), getattr(loss, "__name__", "`loss`")
     seen = found.train
     if takes is not None and seen.lowest != seen.lowest:
-        raise BadInput(f"`data.y` holds NaN, which the loss {name} cannot fit.")
+        raise BadInput(
+            f"`data.y` holds NaN, which the loss {name} cannot fit. Drop these samples."
+        )
     if takes == "signs" and not seen.are_signs:
         raise BadInput(
             f"`data.y` must hold −1 and +1 for the loss {name}, got {seen.described}. "
@@ -140,7 +145,9 @@ def _refuse_reader(
     if reads is None or seen is None:
         return
     if seen.lowest != seen.lowest:
-        raise BadInput(f"`{where}` holds NaN, which {called} cannot read.")
+        raise BadInput(
+            f"`{where}` holds NaN, which {called} cannot use. Drop these samples."
+        )
     if reads == "columns" or _has_signs(seen):
         return
     if reads == "signs" or seen.columns == 1:
@@ -211,7 +218,7 @@ def _as_shares(seen: Targets) -> str:
 
 def _as_read(seen: Targets) -> str:
     if seen.columns > 1:
-        return "Measure ClassAccuracy, which compares the largest column and output."
+        return "Use ClassAccuracy, which compares the largest column and output."
     return _as_signs(seen)
 
 

@@ -36,7 +36,7 @@ def not_negative(name: str, value: Any) -> None:
         return
     if not (is_number(value) and is_finite(value) and value >= 0):
         raise BadInput(
-            f"`{name}` must be finite and not negative, got {short(value)}. "
+            f"`{name}` must be finite and 0 or more, got {short(value)}. "
             f"Example: {name}=0.3."
         )
 

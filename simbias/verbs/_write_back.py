@@ -22,21 +22,21 @@ def writable(ds: xr.Dataset, name: str) -> Any:
 
     if "source" not in ds.encoding:
         raise BadInput(
-            "`save` writes into a stored run, and this result is in memory only: give "
-            "its folder, or what `open_result` returns, or assign the outcome: "
-            f"ds[{name!r}] = simbias.evaluate(…)."
+            "`save` writes into a stored run, but this result is only in memory. Give "
+            "the folder of the run or the result of `open_result`, or assign the "
+            f"values: ds[{name!r}] = simbias.evaluate(…)."
         )
     store = open_store(ds.encoding["source"])
     if store.attributes["run"] != ds.encoding.get("run"):
         raise BadInput(
-            f"{ds.encoding['source']} holds another run by now than this result: open "
-            "it again with open_result."
+            f"the run in {ds.encoding['source']} was replaced since this result was "
+            "read. Open it again with open_result."
         )
     taken = {*ds.variables, *ds.dims} - {*read_evaluations(store)}
     if not name.isidentifier() or name in taken:
         raise BadInput(
-            f"`save` must be a Python identifier that is not in the result, got "
-            f"{name!r}."
+            "`save` must be a Python identifier that the result does not use yet, got "
+            f"{name!r}. Example: save='norm'."
         )
     stored = store.attributes["configuration"]
     whole = {**store.attributes["axes"], "seed": range(stored["seeds"])}
@@ -46,8 +46,8 @@ def writable(ds: xr.Dataset, name: str) -> Any:
         places = ds[axis].values.tolist() if axis in ds.dims else None
         if places != np.asarray(values).tolist():
             raise BadInput(
-                f"`save` needs the whole run, and this is a part of it along `{axis}`. "
-                "Leave out `save`, or give the whole."
+                f"`save` needs the whole run, but this is a part of it along `{axis}`. "
+                "Leave out `save`, or give the whole result."
             )
     return store
 
@@ -70,8 +70,8 @@ def check_axes(ds: xr.Dataset, store: Any, name: str, axes: Mapping[str, list]) 
             if axes[axis] != theirs:
                 raise BadInput(
                     f"`save`: {other!r} of this run has the axis `{axis}` with the "
-                    f"values {theirs}, and {name!r} would have {axes[axis]}. Give both "
-                    "the same, or name the axis of your function otherwise (`dims`)."
+                    f"values {theirs}, but {name!r} has {axes[axis]}. Give both the "
+                    "same values, or rename the axis of your function (`dims`)."
                 )
 
 

@@ -51,12 +51,15 @@ def compare(
     both = [name for name in a.data_vars if name in b.data_vars and name != "status"]
     both = [name for name in both if "seed" in a[name].dims and "seed" in b[name].dims]
     if not both:
-        raise BadInput("`a` and `b` recorded nothing over `seed` that both have.")
+        raise BadInput(
+            "`a` and `b` have no measure over `seed` in common, so there is nothing to "
+            "compare."
+        )
     one, two = a[both], b[both]
     for dim in sorted({*map(str, one.dims)} ^ {*map(str, two.dims)}):
         name, other = ("a", "b") if dim in one.dims else ("b", "a")
         raise BadInput(
-            f"`{dim}` is an axis of `{name}` and not of `{other}`: choose a value. "
+            f"`{dim}` is an axis of `{name}` but not of `{other}`. Select a value. "
             f"Example: {name}.sel({dim}={name}.{dim}[0])."
         )
     fixed = [k for k in {*one.coords, *two.coords} if k not in one.dims]
@@ -64,7 +67,7 @@ def compare(
     try:
         one, two = xr.align(one, two, join="inner")
     except ValueError as error:  # an axis without values, of two sizes
-        raise BadInput(f"`a` and `b`: {error}") from None
+        raise BadInput(f"`a` and `b` cannot be aligned: {error}") from None
     for dim, size in one.sizes.items():
         if size == 0:
             raise BadInput(f"`a` and `b` have no value of `{dim}` in common.")

@@ -96,7 +96,9 @@ def evaluate(
     known = values_of(ds)
     axes = {key: values for key, values in known.items() if key in ds.dims}
     if empty := [key for key, values in (axes | picked).items() if not values]:
-        raise BadInput(f"`{empty[0]}` is empty: there is no network to look at.")
+        raise BadInput(
+            f"`{empty[0]}` is empty: it must select at least one network of the result."
+        )
     others = ("other_seed", "other_time")
     chosen = {key: picked[key] for key in others if picked[key] != [None]}
     if save is not None:

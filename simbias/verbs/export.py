@@ -49,12 +49,14 @@ def export(
     ds, target = as_result(ds), pathlib.Path(path)
     if target.suffix not in _NEEDS:
         raise BadInput(
-            f"`path` must end in {', '.join(_NEEDS)}, which says what is written, got "
-            f"{str(path)!r}. Example: export(ds, 'run.nc')."
+            f"`path` must end in one of {', '.join(_NEEDS)}, which sets the format, "
+            f"got {str(path)!r}. Example: export(ds, 'run.nc')."
         )
     _check_installed(target.suffix)
     if not target.parent.is_dir():
-        raise BadInput(f"`path`: there is no folder {target.parent}.")
+        raise BadInput(
+            f"`path`: the folder {target.parent} does not exist. Create it first."
+        )
     if target.suffix in (".csv", ".parquet"):
         writes = {
             _beside(target, dims): functools.partial(_write_table, ds[names])
@@ -64,7 +66,10 @@ def export(
         writes = {target: _whole_writer(ds, target.suffix)}
     for file in writes:
         if file.exists():
-            raise BadInput(f"`path`: {file} exists; nothing was written.")
+            raise BadInput(
+                f"`path`: {file} exists already; nothing was written. Choose another "
+                "name."
+            )
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".export-") as aside:
         done = {file: pathlib.Path(aside) / file.name for file in writes}
         for file, write in writes.items():
@@ -80,8 +85,8 @@ def _check_installed(suffix: str) -> None:
         importlib.import_module(needed or "xarray")
     except ImportError:
         raise BadInput(
-            f"`path`: {suffix} needs {needed}: pip install 'simbias[export]'. "
-            "Files of .csv and .zarr need nothing more."
+            f"`path`: {suffix} needs {needed}. Install it: pip install "
+            "'simbias[export]'. Or write .csv or .zarr, which need nothing more."
         ) from None
 
 

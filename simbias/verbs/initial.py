@@ -68,7 +68,8 @@ def one_cell(
     """
     if unknown := {*where} - {*known}:
         raise BadInput(
-            f"`{unknown.pop()}` is not known here. Known: {', '.join(known)}."
+            f"`{unknown.pop()}` is not an argument of `make` or a field of the flow in "
+            f"this run. Known: {', '.join(known)}."
         )
     return {key: one_of(key, values, where.get(key)) for key, values in known.items()}
 

@@ -24,8 +24,8 @@ def arrays_of(ds: xr.Dataset) -> dict[str, xr.DataArray]:
     }
     if not found:
         raise BadInput(
-            "the result holds no networks: name the times at which they are kept "
-            "before it is run. Example: keep=(0.0, 100.0), or --keep 0 100."
+            "no networks are stored in the result. Give the times at which to store "
+            "them, and run it again. Example: keep=(0.0, 100.0), or --keep 0 100."
         )
     return found
 
@@ -46,8 +46,9 @@ def check_shapes(
     is_same = {*wanted} == {*kept} and all(fits(wanted[k], kept[k]) for k in wanted)
     if not is_same:
         raise BadInput(
-            "`make` of the experiment gives other networks than the run kept: it makes "
-            f"{dict(wanted)} and the run holds {dict(kept)}."
+            "`make` of the experiment gives other networks than those stored in the "
+            f"run: it makes arrays of shapes {dict(wanted)}, the run has "
+            f"{dict(kept)}. Give the experiment of the run."
         )
 
 

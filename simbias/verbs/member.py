@@ -88,7 +88,7 @@ def member(
     values = {k: found[k][tuple(map(slice, shape))] for k, shape in leaves.items()}
     if not is_whole({k: v[None] for k, v in values.items()})[0]:
         raise BadInput(
-            f"the network was not reached at time {time}: the member's status is "
+            f"there is no finite network at time {time}: its training has the status "
             f"{status.name}. {status.message}"
         )
     with exact_numerics():

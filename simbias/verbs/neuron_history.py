@@ -78,9 +78,9 @@ def neuron_history(
         )
     else:
         raise BadInput(
-            "the result holds no neurons along time: record them, with "
-            'measures={"neuron_weights": NeuronWeights()}, or keep whole networks, '
-            "with keep=(0.0, 1.0, 10.0) among times= (--keep 0 1 10)."
+            "the result has no neurons over time. Record them with "
+            'measures={"neuron_weights": NeuronWeights()}, or store whole networks '
+            "with keep=(0.0, 1.0, 10.0), some of the times (--keep 0 1 10)."
         )
     scalars = {name: value for name, value in place.items() if np.ndim(value) == 0}
     coords = {name: value for name, value in scalars.items() if value is not None}

@@ -63,13 +63,14 @@ def origin(
     for field in fields:
         if not _is_same(ours[field], stored[field], ds, bool(own and theirs)):
             raise BadInput(
-                f"`experiment.{field}` is not that of the result, which was made with "
-                f"{stored[field]}, and `experiment` has {ours[field]}."
+                f"`experiment.{field}` differs from that of the result: expected "
+                f"{stored[field]}, got {ours[field]}. Give the experiment that was run."
             )
     if changed := source_differences(own, theirs, is_part=True):
         raise BadInput(
-            f"the code of `experiment` ({', '.join(named)}) is not that of the result. "
-            "Put it back, or run the experiment again. Differences (result -> here):"
+            f"the code of `experiment` ({', '.join(named)}) differs from that of the "
+            "result. Restore it, or run the experiment again. Differences (result -> "
+            "here):"
             "\n  " + "\n  ".join(changed)
         )
     same = {name: stored[name] for name in ("dtype", "root")}
@@ -96,14 +97,16 @@ def _values(ds: xr.Dataset, key: str, given: Any) -> list[CellValue]:
     if key not in ds.coords:
         if isinstance(given, list):
             raise BadInput(
-                f"this part of the result does not say which `{key}` it is of: select "
-                f"it without drop=True, or assign_coords({key}=…)."
+                f"this part of the result has lost its value of `{key}`. Select it "
+                f"without drop=True, or add the value: assign_coords({key}=…)."
             )
         return known
     places = np.asarray(known).tolist()
     seen = np.atleast_1d(ds[key].values).tolist()
     if strangers := [v for v in seen if v not in places]:
-        raise BadInput(f"`{key}` = {strangers[0]!r} is not in the run: {known}.")
+        raise BadInput(
+            f"`{key}` = {strangers[0]!r} is not a value of the run, which has {known}."
+        )
     return [known[places.index(value)] for value in seen]
 
 
@@ -153,8 +156,8 @@ def _function(text: Any, within: str) -> Any:
         except (ImportError, AttributeError):
             pass
     raise BadInput(
-        f"the result was made with {text}, which is not found by its name: give the "
-        "experiment that was run, as `experiment`."
+        f"the result was made with {text}, which cannot be imported by this name. Give "
+        "the experiment that was run, as `experiment`."
     )
 
 
@@ -176,9 +179,9 @@ def _flow(stored: Mapping[str, Any]) -> Any:
     known = {field.name for field in dataclasses.fields(kind)}
     if strangers := sorted(fields.keys() - known):
         raise BadInput(
-            f"`flow`: the run was made by a version of simbias whose {name} has "
-            f"`{strangers[0]}`, which this version does not have. Read the run with "
-            "the version that made it, or run the experiment again."
+            f"`flow`: the run was made by another version of simbias, whose {name} has "
+            f"a field `{strangers[0]}`. Read the run with that version, or run the "
+            "experiment again."
         )
     return kind(**{k: _field(v) for k, v in fields.items()})
 

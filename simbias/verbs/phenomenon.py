@@ -99,12 +99,14 @@ def check_phenomenon(phenomenon: Any, names: Container[str]) -> None:
         )
     if unknown := [k for k in axes if k not in names]:
         raise BadInput(
-            f"`AXES` names `{unknown[0]}`, which is neither an argument of `make` nor "
-            "a field of the flow (`flow.rate`)."
+            f"`AXES` names `{unknown[0]}`. It must be an argument of `make` or a field "
+            "of the flow, such as `flow.rate`."
         )
     least = getattr(phenomenon, "LEAST_TIME", 0.0)
     if not isinstance(least, int | float) or not least >= 0:
-        raise BadInput(f"`LEAST_TIME` must be a time, got {least!r}.")
+        raise BadInput(
+            f"`LEAST_TIME` must be a number, 0 or more, got {least!r}. Example: 100.0."
+        )
 
 
 def _foreign_sample(ds: xr.Dataset) -> str | None:
@@ -113,7 +115,7 @@ def _foreign_sample(ds: xr.Dataset) -> str | None:
     if not isinstance(make, dict) or make.get("type") != OnSample.__name__:
         return None
     name = pathlib.Path(make["law"]["path"]).name
-    return f"on {name}, laws are of the experiment's own sample"
+    return f"on {name}; laws are for the experiment's own data"
 
 
 def _is_claim(value: Any) -> bool:
@@ -123,7 +125,7 @@ def _is_claim(value: Any) -> bool:
 def _parts(phenomenon: Any, ds: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
     if not any(hasattr(phenomenon, k) for k in ("experiment", "figure", "claims")):
         raise BadInput(
-            "a phenomenon is a module with `experiment`, `figure` or `claims`, got "
+            "expected a module with `experiment`, `figure` or `claims`, got a "
             f"{type(phenomenon).__name__}. Example: simbias.draw(mine, ds)."
         )
     axes = getattr(phenomenon, "AXES", None)

@@ -91,8 +91,8 @@ def simulate(
     """
     if workers is not None and (store is None or devices is not None):
         raise BadInput(
-            "`workers` need a `store` that they see, and have devices of their own: "
-            "give `store`, and leave out `devices`."
+            "`workers` are other processes: they need a `store`, and use their own "
+            "devices. Give `store`, and leave out `devices`."
         )
     plan = planned(experiment, lanes, devices)
     described = attributes(plan)
@@ -254,8 +254,8 @@ def solve(
             if "RESOURCE_EXHAUSTED" not in str(error):
                 raise
             raise BadInput(
-                "`solve` needs more memory than there is. Use a smaller batch, sample "
-                f"or network. XLA said: {str(error).splitlines()[0]}"
+                "`solve` needs more memory than there is. Use a smaller batch, dataset "
+                f"or network. Message of XLA: {str(error).splitlines()[0]}"
             ) from error
         records = {k: np.asarray(v) for k, v in lane.records.items()}
         state = lane.state

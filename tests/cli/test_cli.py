@@ -212,7 +212,7 @@ def test_settings_of_matplotlib_in_the_working_directory_are_not_read(
     with matplotlib.rc_context({setting: "./ff"}):
         assert run("figure", "nothing") == 2
         assert matplotlib.rcParams[setting] == "ffmpeg"
-    assert "matplotlibrc of this folder is not read" in capsys.readouterr().err
+    assert "matplotlibrc in this folder is ignored" in capsys.readouterr().err
 
 
 @pytest.mark.process
@@ -220,7 +220,7 @@ def test_what_cannot_be_written_is_named_as_the_person_knows_it(tmp_path, capsys
     out = tmp_path / "run"
     (out / "claims.json").mkdir(parents=True)
     assert run("run", "threshold", *SMALL, "--workers", "0", "--out", str(out)) == 2
-    assert "holds something that is not a run" in capsys.readouterr().err
+    assert "a folder with other content than a run" in capsys.readouterr().err
     (out / "claims.json").rmdir()
     assert run("run", "threshold", *SMALL, "--workers", "0", "--out", str(out)) == 0
     (out / "config.json").unlink()
@@ -255,18 +255,18 @@ def test_a_toml_file_has_the_keys_of_the_command_line(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("sedes = 3", "`sedes` is not known here. Did you mean `seeds`?"),
+        ("sedes = 3", "`sedes` is not an option. Did you mean `seeds`?"),
         ('seeds = "3"', "`seeds` must be a number"),
         ("seeds = 2.5", "`seeds` must be an integer"),
-        ("[cell]\nnn = 3", "`cell.nn` is not known here"),
+        ("[cell]\nnn = 3", "`cell.nn` is not an argument of `make`"),
         ("[cell]\nn = nan", "`cell.n` must be finite"),
-        ("[cell]\nn = []", "`cell.n` is an empty grid"),
-        ("[flow]\nrat = 0.1", "`flow.rat` is not known to"),
+        ("[cell]\nn = []", "`cell.n` is empty"),
+        ("[flow]\nrat = 0.1", "`flow.rat` is not a field of"),
         ('[flow]\nname = "sgdd"', "`flow.name` must be one of"),
         ("[flow]\nname = 3", "`flow.name` must be one of"),
         ("cell = 3", "`cell` must be a table"),
         ("times = 3", "`times` must be a list"),
-        ("seeds = ", "is not TOML"),
+        ("seeds = ", "is not valid TOML"),
         ('preset = "big"', "`preset` must be one of"),
         ("n = " + "[" * 5000 + "]" * 5000, "is nested too deeply"),
     ],
@@ -302,7 +302,7 @@ def test_a_run_whose_files_are_not_named_makes_no_folder(tmp_path, capsys):
         (["run", "threshold", "--cell.n", "-5"], "`n` must be a positive integer"),
         (["run", "threshold", "--cell.m", "0"], "`m` must be a positive integer"),
         (["run", "threshold", "--cell.n", "5", "5"], "more than once"),
-        (["run", "threshold", "--cell.n"], "empty grid"),
+        (["run", "threshold", "--cell.n"], "is empty"),
         (["run", "threshold", "--cell.sigma", "nan"], "`cell.sigma` must be finite"),
         (["run", "threshold", "--cell.sigma", "-1"], "`sigma` must be"),
         (["run", "threshold", "--final-time", "0"], "`final_time` must be positive"),
@@ -324,7 +324,7 @@ def test_a_run_whose_files_are_not_named_makes_no_folder(tmp_path, capsys):
         ),
         (["run", "threshold", "--out", ""], "address of a run must not be empty"),
         (["check", "--out", ""], "address of a run must not be empty"),
-        (["check", "--json", "."], "`--json`: . is a folder"),
+        (["check", "--json", "."], "`--json` must be a file, but . is a folder"),
         (["check", "--json", "/proc/none.json"], "/proc/.none.json.tried"),
         (["check", "--decide", "--budget", "20"], "`--budget` must be a time"),
         (["list", "threshold"], "Unrecognized"),
@@ -385,7 +385,7 @@ def test_several_values_of_a_field_of_the_flow_are_an_axis():
 def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path, capsys):
     (tmp_path / "thesis.tex").write_text("mine")
     assert run("run", "threshold", *SMALL, "--out", str(tmp_path)) == 2
-    assert "holds something that is not a run" in capsys.readouterr().err
+    assert "a folder with other content than a run" in capsys.readouterr().err
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
 
 
@@ -459,7 +459,7 @@ def test_chance_is_counted_for_claims_that_have_an_interval():
         "claims 4: supported 2, contradicted 0, inconclusive 1, not applicable 1"
         in text
     )
-    assert "at most 0.075 would be contradicted by chance" in text
+    assert "By chance, at most 0.075 of the" in text
 
 
 @pytest.mark.long

@@ -69,7 +69,7 @@ def test_a_platform_that_is_not_here_is_said_once_with_what_to_do(capsys, monkey
     assert doctor.doctor(["--json"]) == 1
     found = {one["what"]: one for one in json.loads(capsys.readouterr().out)}
     (wrong,) = [one for one in found.values() if one["verdict"] == "wrong"]
-    assert wrong["seen"] == "JAX_PLATFORMS=cuda, and no such device"
+    assert wrong["seen"] == "JAX_PLATFORMS=cuda, but there is no such device"
     assert "simbias[cuda13]" in wrong["advice"]
     assert "jaxlib" in found["versions"]["seen"]
 

@@ -97,7 +97,7 @@ def test_a_process_that_gets_no_memory_says_so_without_a_traceback(monkeypatch, 
 
     monkeypatch.setattr(cli, "_called", full)
     assert cli.exit_code(["run", "three_points", "--json-lines"]) == 2
-    assert "simbias: error: this process gets no more memory" in capsys.readouterr().err
+    assert "simbias: error: this process has no more memory" in capsys.readouterr().err
 
 
 def test_a_command_that_writes_no_lines_refuses_to_be_asked_for_them(capsys):
@@ -189,8 +189,8 @@ def test_what_a_run_took_is_what_the_next_one_is_told(
     assert estimate(plan) == pytest.approx(100.0)
     twice = planned(seeds=6)
     assert estimate(twice) == pytest.approx(20.0 + 2 * 80.0)
-    ProgressReporter(twice, place_at(tmp_path / "run")).announce("12 members", 0)
-    assert "12 members; about 3 minutes, as last here" in capsys.readouterr().err
+    ProgressReporter(twice, place_at(tmp_path / "run")).announce("12 networks", 0)
+    assert "12 networks; about 3 minutes, by earlier runs" in capsys.readouterr().err
 
 
 def test_ten_times_the_steps_take_ten_times_as_long_and_the_rest_as_long_as_before(

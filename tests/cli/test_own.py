@@ -107,7 +107,7 @@ def test_what_new_writes_runs_as_it_is_and_shows_bands(tmp_path, monkeypatch, ca
 
 def test_new_overwrites_nothing_and_its_file_is_the_one_of_the_docs(mine, capsys):
     assert command("new", "mine") == command("new", "./mine.py") == 2
-    assert "mine.py is there already" in capsys.readouterr().err
+    assert "mine.py exists already" in capsys.readouterr().err
     assert mine.read_text() == TEXT
     assert command("new", "two words") == 2
     mine.unlink()
@@ -196,7 +196,7 @@ def test_figure_and_claims_may_be_left_out(mine, capsys):
     assert json.loads(pathlib.Path("run/claims.json").read_text())["claims"] == []
     assert not list(pathlib.Path("run").glob("figure*"))
     assert command("figure", "run", "mine.py") == 2
-    assert "mine.py has no `figure(ds)`" in capsys.readouterr().err
+    assert "mine.py must define `figure(ds)`" in capsys.readouterr().err
 
 
 def test_a_file_without_presets_has_only_one(mine, capsys):
@@ -233,7 +233,7 @@ def test_a_text_that_differs_is_refused_with_the_difference(begun, mine, capsys,
     assert command(*words) == 2
     said = capsys.readouterr().err
     assert all(line in said for line in DIFFERENCE)
-    assert "is not the text that this run was begun with" in said
+    assert "has changed since this run was started" in said
     # But for what a worker leaves for who asks why there is none.
     after = contents(begun)
     assert {p: v for p, v in after.items() if p.parent.name != "time_taken"} == before
@@ -261,7 +261,7 @@ def test_a_finished_run_is_drawn_and_judged_by_a_changed_file(finished, mine, ca
     assert command("resume", finished, "mine.py") == 0
     said = capsys.readouterr()
     assert "how far" in said.out
-    assert "mine.py has changed since this run was begun" in said.err
+    assert "mine.py has changed since this run was started" in said.err
     assert command("figure", finished, "mine.py") == 0
     assert "mine.py has changed" in capsys.readouterr().err
     assert contents(finished / "run.zarr") == chunks
@@ -270,7 +270,7 @@ def test_a_finished_run_is_drawn_and_judged_by_a_changed_file(finished, mine, ca
     torn = next(p for p in chunks if of_run / "learnt" / "c" in p.parents)
     torn.write_bytes(torn.read_bytes()[:-9])
     assert command("resume", finished, "mine.py") == 2
-    assert "is not the text" in capsys.readouterr().err
+    assert "has changed since this run was started" in capsys.readouterr().err
 
 
 @pytest.mark.process
@@ -362,12 +362,12 @@ FILE = kept("mine.py", TEXT)
         ({"name": "mine.py", "text": TEXT}, "is {"),
         ({**FILE, "path": "/tmp/mine.py"}, "is {"),
         ({**FILE, "text": 3}, "is {"),
-        ({**FILE, "text": TEXT + " "}, "text of another checksum"),
+        ({**FILE, "text": TEXT + " "}, "text with another checksum"),
         ({**FILE, "name": "/tmp/mine.py"}, "has the name"),
         ({**FILE, "name": "..\\mine.py"}, "has the name"),
         ({**FILE, "name": "\x1b[2Jmine.py"}, "has the name"),
         ({**FILE, "name": "mine.pickle"}, "has the name"),
-        ({**FILE, "text": "\ud800"}, "not Unicode"),
+        ({**FILE, "text": "\ud800"}, "not valid Unicode"),
         (kept("mine.py", "x" * (MOST_BYTES + 1)), "more than 1048576"),
     ],
 )
@@ -393,14 +393,14 @@ def test_a_difference_shows_where_it_is_and_fits_a_screen():
     many = difference(before, before.replace("line", "row"))
     assert len(many.splitlines()) == 41
     assert many.endswith("more")
-    assert difference("a\n", "a") == "  (ends of lines)"
+    assert difference("a\n", "a") == "  (only the ends of lines differ)"
 
 
 def test_a_file_whose_run_is_of_another_experiment_is_named(mine, capsys):
     small = ["--preset", "smoke", "--flow.name", "descent", "--workers", "0"]
     assert command("run", "three_points", *small, "--out", "other") == 0
     assert command("resume", "other", "mine.py") == 2
-    assert "is a run of `three_points`, which is no file" in capsys.readouterr().err
+    assert "is a run of the experiment `three_points`" in capsys.readouterr().err
 
 
 WRONG = [
@@ -409,7 +409,7 @@ WRONG = [
     (TEXT.replace("jnp.zeros(1)", "lost"), ["line 52, in make", "NameError: name"]),
     (TEXT.replace("flow=Walk", "flow=Wolk"), ["line 61, in experiment", "'Wolk'"]),
     (TEXT.replace("network.slope[0]", "network.w"), ["line 46, in __call__", "'w'"]),
-    ("x = 1\n", ["mine has no `experiment`", "simbias new"]),
+    ("x = 1\n", ["mine must define `experiment`", "simbias new"]),
     (
         "def experiment():\n    return 3\n",
         ["a simbias.Experiment, got int"],
@@ -418,7 +418,7 @@ WRONG = [
     (TEXT + "AXES = 'slope'\n", ["`AXES` must be a tuple"]),
     (TEXT + "AXES = ('slop',)\n", ["`AXES` names `slop`"]),
     (TEXT + "AXES = ('seed',)\n", ["`AXES` names `seed`"]),
-    (TEXT + "LEAST_TIME = 'late'\n", ["`LEAST_TIME` must be a time"]),
+    (TEXT + "LEAST_TIME = 'late'\n", ["`LEAST_TIME` must be a number"]),
 ]
 
 
@@ -481,7 +481,7 @@ def test_parts_have_files_of_their_own(mine, tmp_path):
 def test_a_file_must_not_take_the_name_of_a_module(mine, capsys):
     mine.rename("queue.py")
     assert command("run", "queue.py") == 2
-    assert "has the name of a module of Python" in capsys.readouterr().err
+    assert "has the same name as the module" in capsys.readouterr().err
     assert command("run", "none.py") == 2
     assert "cannot read none.py" in capsys.readouterr().err
 

@@ -230,7 +230,7 @@ def test_an_experiment_runs_on_a_sample_of_the_users_own(tmp_path, monkeypatch, 
     assert exit_code(["resume", "../run"]) == 2
     assert "mine.npz is another file: its SHA-256" in capsys.readouterr().err
     assert exit_code(["resume", "../run", "--data", "../mine.npz"]) == 2
-    assert "is not the file that this run is of" in capsys.readouterr().err
+    assert "is not the file that this run was started with" in capsys.readouterr().err
     assert exit_code([*OWN, "--data", "../mine.npz", "--out", "../run"]) == 2
     assert "make.law.sha256" in capsys.readouterr().err
 

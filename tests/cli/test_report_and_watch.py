@@ -120,7 +120,7 @@ def test_a_figure_of_a_part_of_a_run_says_so(folder, capsys, monkeypatch):
 
     monkeypatch.setattr("simbias.cli.figure.open_result", partly)
     assert command("figure", "run", "mine.py") == 0
-    assert "members have not finished" in capsys.readouterr().err
+    assert "networks have not finished" in capsys.readouterr().err
 
 
 def test_two_runs_are_set_beside_each_other(folder, capsys):
@@ -161,12 +161,15 @@ def test_a_file_is_of_the_run_that_is_of_a_file(folder, capsys):
     ("words", "said"),
     [
         (["run"], "simbias report run mine.py"),
-        (["run", "mine.py", "other.py"], "a file of yours for each"),
-        (["run", "run", "run"], "takes one run or two"),
+        (["run", "mine.py", "other.py"], "at most one file for each"),
+        (["run", "run", "run"], "takes one or two runs"),
         (["nothing"], "`nothing/run.zarr` is not a simbias run"),
-        (["run", "mine.py", "--out", "run.txt"], "`--out` must be a file of HTML"),
+        (["run", "mine.py", "--out", "run.txt"], "`--out` must end in .html or .htm"),
         (["run", "none.py"], "cannot read none.py"),
-        (["run", "mine.py", "--out", "no/x.html"], "`--out`: there is no folder no"),
+        (
+            ["run", "mine.py", "--out", "no/x.html"],
+            "the folder no does not exist",
+        ),
     ],
 )
 def test_what_cannot_be_reported_is_named(folder, capsys, words, said):
@@ -335,9 +338,9 @@ def test_a_run_is_watched_until_it_is_deleted_or_replaced(folder):
     assert '"isLive":false' in watched.page()
     assert watched.numbers()["axes"][0]["name"] == "slope"
     shutil.move("run", "away")
-    assert "cannot be read any more" in watched.state()["gone"]
+    assert "can no longer be read" in watched.state()["gone"]
     assert command("run", "mine.py", "--out", "run", "--seeds", "2") == 0
-    assert "cannot be read any more" in watched.state()["gone"]
+    assert "can no longer be read" in watched.state()["gone"]
 
 
 @pytest.mark.process

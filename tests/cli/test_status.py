@@ -53,7 +53,7 @@ def test_a_run_is_shown_from_its_beginning_to_its_end_and_nothing_is_written(
 ):
     store, plan = begun
     before = contents(store)
-    assert "0 of 20 members done; 0 of 3 blocks" in of_status(store, capsys)
+    assert "0 of 20 networks done; 0 of 3 blocks" in of_status(store, capsys)
     assert contents(store) == before
     outcome = next(run_members(plan, {0}))
     with Leases(store.work) as leases:
@@ -84,7 +84,7 @@ def test_a_run_is_shown_from_its_beginning_to_its_end_and_nothing_is_written(
         assert progress_of(store, time.time() + 60).workers[0].state == "silent"
         assert progress_of(store, time.time() + 60).rate == 0
         said = of_status(store, capsys)
-        assert "10 of 20 members done" in said
+        assert "10 of 20 networks done" in said
         assert "workers: 1 at work" in said
     assert "no worker" in of_status(store, capsys)
     simulate(TWENTY, store=str(store.place))
@@ -152,7 +152,7 @@ def test_a_note_that_somebody_else_wrote_is_shown_without_harm(begun, capsys):
     note |= {"compiling": 0.0, "error": "\x1b[2Jgone", "machine": "m", "process": 1}
     folder = store.place.parent / "time_taken"
     (folder / "strange.json").write(json.dumps(note).encode())
-    assert "at some time: ?[2Jgone" in of_status(store, capsys)
+    assert "at an unknown time: ?[2Jgone" in of_status(store, capsys)
 
 
 @pytest.mark.parametrize("every", ["0", "inf", "nan", "1e12"])
@@ -194,7 +194,7 @@ def test_a_clock_that_is_ahead_is_told_of_and_one_that_is_a_little_is_not(
     begun, capsys
 ):
     store, _ = begun
-    for ahead, said in ((7200, "its clock is 7"), (2, "heard of 0 s ago")):
+    for ahead, said in ((7200, "its clock is 7"), (2, "last heartbeat 0 s ago")):
         beat = {"process": 1, "at": int(time.time()) + ahead}
         (store.work / "owners" / "hasty").write(json.dumps(beat).encode())
         assert said in of_status(store, capsys)
@@ -206,5 +206,5 @@ def test_a_folder_of_runs_is_no_run_and_they_are_listed(command, tmp_path, capsy
         (tmp_path / name / "run.zarr").mkdir(parents=True)
     assert cli.exit_code([command, str(tmp_path)]) == 2
     said = capsys.readouterr().err
-    assert f"{tmp_path} is no run. Runs below it:" in said
+    assert f"{tmp_path} is not a run. These runs are inside it:" in said
     assert f"  {tmp_path}/one\n  {tmp_path}/runs/two\n" in said

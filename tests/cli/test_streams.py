@@ -53,7 +53,7 @@ def test_a_run_without_streams_is_computed_and_saved(streams, tmp_path):
     assert done.returncode == 0, done.stderr
     assert {"claims.json", "figure.png"} <= {file.name for file in out.iterdir()}
     told = simbias(["status", str(out)], "2>&-")
-    assert "2 of 2 members done" in told.stdout
+    assert "2 of 2 networks done" in told.stdout
     assert "error" not in told.stdout
 
 
@@ -61,7 +61,7 @@ def test_a_worker_without_streams_does_its_work(tmp_path):
     out = tmp_path / "run"
     simbias(["run", *RUN, "--out", str(out), "--workers", "0"])
     assert simbias(["worker", str(out)], NONE).returncode == 0
-    assert "2 of 2 members done" in simbias(["status", str(out)]).stdout
+    assert "2 of 2 networks done" in simbias(["status", str(out)]).stdout
 
 
 def test_a_program_without_standard_error_has_no_bar(monkeypatch):
@@ -125,7 +125,7 @@ def test_ctrl_c_many_times_at_once_ends_quietly_with_an_intact_store(tmp_path):
     assert "FATAL" not in said
     told = simbias(["status", str(out)])
     assert told.returncode == 0
-    assert "0 of 2 members done" in told.stdout
+    assert "0 of 2 networks done" in told.stdout
 
 
 def test_ctrl_c_while_modules_are_imported_ends_quietly(tmp_path):

@@ -109,7 +109,7 @@ def test_a_size_that_is_no_positive_integer_is_refused_by_name(law, name, value)
 
 @pytest.mark.parametrize("sigma", [-0.1, float("nan"), float("inf")])
 def test_a_noise_that_is_negative_or_not_finite_is_refused(sigma):
-    with pytest.raises(ValueError, match="`sigma` must be finite and not negative"):
+    with pytest.raises(ValueError, match="`sigma` must be finite and 0 or more"):
         gaussian_teacher(KEY, sigma=sigma)
 
 

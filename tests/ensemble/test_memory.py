@@ -108,7 +108,7 @@ def test_a_run_whose_stations_do_not_fit_together_is_refused(monkeypatch):
     plan = make_plan(small())
     four = memory.bytes_in_flight(plan, jax.devices() * 4)
     monkeypatch.setattr(memory, "physical_memory", lambda: four * 3 // 4)
-    with pytest.raises(ValueError, match="members in flight"):
+    with pytest.raises(ValueError, match="networks in progress"):
         simulate(small())
 
 
@@ -121,7 +121,7 @@ def test_a_member_that_no_accelerator_can_hold_is_refused(monkeypatch):
     monkeypatch.setattr(memory, "_memory_of", lambda _: needed)
     memory.check_memory(plan)
     monkeypatch.setattr(memory, "_memory_of", lambda _: needed // 2)
-    with pytest.raises(ValueError, match="one member in flight needs"):
+    with pytest.raises(ValueError, match="one network needs about"):
         memory.check_memory(plan)
 
 

@@ -188,7 +188,7 @@ def test_what_cannot_be_shown_is_refused_by_name(recorded):
         (lambda: simbias.animate(ds, experiment, frames=1), "`frames` must be"),
         (lambda: simbias.animate(ds, experiment, seed=7), "`seed` must be one of"),
         (lambda: simbias.animate(ds, experiment, m=7), "`m` must be one of"),
-        (lambda: simbias.animate(ds), "give the experiment"),
+        (lambda: simbias.animate(ds), "Give the experiment"),
     ):
         with pytest.raises(simbias.BadInput, match=message):
             call()
@@ -203,7 +203,7 @@ def test_an_axis_may_be_called_like_an_argument_of_the_verb():
     ds, made = run(kinds, {"neuron_weights": NeuronWeights()}, cell={"kind": (4, 6)})
     part, member = _selected(ds, {"kind": 6, "seed": 1})
     assert simbias.animate(part, made, **member).label == "kind = 6, seed 1"
-    with pytest.raises(ValueError, match="axis `experiment` cannot be made"):
+    with pytest.raises(ValueError, match="an axis `experiment`"):
         _selected(ds, {"experiment": 1, "seed": 1})
 
 
@@ -234,7 +234,7 @@ def test_the_command_writes_a_film_into_the_folder(tmp_path, capsys, monkeypatch
         (["--member", "seed=1", "--frames", "4"], 0, "4 frames of seed 1"),
         (["--member", "n=3"], 2, "`n` is not an axis of this run"),
         (["--member", "seed=9"], 2, r"must be one of [0, 1], got 9"),
-        (["--member", "seed"], 2, "takes NAME=VALUE"),
+        (["--member", "seed"], 2, "must be NAME=VALUE"),
         (["--out", "film.png"], 2, "must end in .gif or .mp4"),
         (["--kind", "boundary"], 2, "`kind` boundary is for"),
     ):

@@ -309,7 +309,7 @@ def test_a_schedule_that_is_zero_for_good_ends_the_member_at_rest(name):
 
 def test_a_rate_that_falls_below_zero_ends_the_member_and_not_the_clock():
     flow = Descent(rate=0.2, schedule=lambda step: 1.0 - step)
-    with pytest.warns(UserWarning, match="or `schedule` falls below 0"):
+    with pytest.warns(UserWarning, match="or check that `schedule` is 0 or more"):
         lane = trajectory(flow, network("tanh"), sample(), (0.0, 1.0))
     assert lane.status == Status.NONFINITE
     assert lane.stats["accepted"] == 2

@@ -166,7 +166,7 @@ def test_a_damaged_chunk_is_named_and_its_block_computed_again(
 def test_a_chunk_that_holds_nothing_but_nan_is_not_one_that_is_missing(tmp_path):
     store = tmp_path / "run.zarr"
     failing = small(cell={"n": 6, "scale": 1e200}, times=(1.0, 2.0), final={})
-    with pytest.warns(UserWarning, match="ended as NONFINITE"):
+    with pytest.warns(UserWarning, match="ended with status NONFINITE"):
         ds = simulate(failing, store=store)
     assert ds["risk"].isnull().all()
     same_bytes(open_result(store), ds)
@@ -236,10 +236,10 @@ def test_damaged_metadata_is_named(tmp_path):
     simulate(small(cell={"n": 6}, seeds=1), store=store)
     one = store / "trajectories" / "risk" / "zarr.json"
     one.write_text("{")
-    with pytest.raises(ValueError, match=f"{one} is missing or damaged"):
+    with pytest.raises(ValueError, match=f"{one} is damaged"):
         open_result(store)
     one.unlink()
-    with pytest.raises(ValueError, match=f"{one} is missing or damaged"):
+    with pytest.raises(ValueError, match=f"{one} is missing"):
         open_result(store)
     (store / "zarr.json").write_text("{")
     with pytest.raises(ValueError, match=r"zarr.json is damaged"):

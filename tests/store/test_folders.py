@@ -81,7 +81,7 @@ def test_a_run_is_found_in_a_folder_that_is_called_as_its_store(
     assert cli.exit_code([*RUN, "--workers", "0", "--out", "run.zarr"]) == 0
     for name in ("run.zarr", "run.zarr/run.zarr"):
         assert cli.exit_code(["figure", name]) == 2
-        assert "no member has finished yet" in capsys.readouterr().err
+        assert "no network has finished yet" in capsys.readouterr().err
 
 
 def test_a_run_that_is_not_finished_cannot_go_on_where_nothing_can_be_written(
@@ -92,7 +92,7 @@ def test_a_run_that_is_not_finished_cannot_go_on_where_nothing_can_be_written(
     request.getfixturevalue("read_only")
     assert cli.exit_code(["resume", out]) == 2
     err = capsys.readouterr().err
-    assert f"cannot write to {out}: Read-only file system. Its run is not" in err
+    assert f"cannot write to {out}: Read-only file system. The run in it" in err
 
 
 def test_a_finished_run_that_is_read_only_shows_its_claims(tmp_path, capsys, request):

@@ -167,7 +167,7 @@ KINDS = [as_pipe, as_device, as_folder, as_link]
 def test_a_film_that_is_no_file_is_left_out_of_the_report(run, kind, capsys):
     kind(run / "film.mp4")
     assert command("report", run) == 0
-    assert "film.mp4 is left out" in capsys.readouterr().err
+    assert "film.mp4 is not in the report" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -182,7 +182,7 @@ def test_notes_that_are_no_files_are_left_out(begun, kind, name):
     assert command("status", begun) == 0
     # What is a folder holds no evaluation.
     is_told = "evaluations" in name and kind is not as_folder
-    told = pytest.warns(UserWarning, match="is left out")
+    told = pytest.warns(UserWarning, match="is ignored")
     with told if is_told else contextlib.nullcontext():
         simbias.open_result(begun)
 
@@ -211,7 +211,7 @@ def test_a_folder_that_leads_elsewhere_is_not_written_to(begun, tmp_path, name, 
     code = command("worker", begun, "--quiet")
     assert code == (0 if name == "time_taken" else 2)
     if code:
-        assert "a link, which no run holds" in capsys.readouterr().err
+        assert "links are not allowed in a run" in capsys.readouterr().err
     assert sorted(outside.rglob("*")) == before
 
 
@@ -297,13 +297,13 @@ def test_a_state_too_large_to_unpack_is_not_read(begun, monkeypatch):
 def test_an_evaluation_too_large_is_neither_written_nor_read(stored):
     store = open_store(stored / "run" / "run.zarr")
     large = np.broadcast_to(0.0, (2**25,))
-    with pytest.raises(ValueError, match="256 MiB, and at most 128"):
+    with pytest.raises(ValueError, match="256 MiB, but at most 128"):
         save_evaluation(store, "own", Evaluation(("z",), {}, large, {}))
     place = store.place / "evaluations" / "own"
     place.write(b"")
     os.truncate(place.path, 2**31)
     tracemalloc.start()
-    with pytest.warns(UserWarning, match="own is left out"):
+    with pytest.warns(UserWarning, match="own is ignored"):
         assert "own" not in read_evaluations(store)
     assert tracemalloc.get_traced_memory()[1] < 2**24
     tracemalloc.stop()
@@ -319,7 +319,7 @@ def test_a_state_of_rows_that_no_block_has_is_not_counted(begun, rows, capsys):
     place = store.work / "states" / "0"
     place.write(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
     assert command("status", begun) == 0
-    assert "0 of 2 members done" in capsys.readouterr().out
+    assert "0 of 2 networks done" in capsys.readouterr().out
     assert (simbias.open_result(begun)["status"] == 0).all()
 
 

@@ -164,7 +164,7 @@ def test_a_creator_who_died_leaves_a_store_that_the_next_one_completes(
 def test_a_store_that_ignores_conditions_is_refused_and_left_empty(url, monkeypatch):
     put = obstore.put
     monkeypatch.setattr(obstore, "put", lambda *a, mode: put(*a, mode="overwrite"))
-    with pytest.raises(ValueError, match="ignores the condition of a put"):
+    with pytest.raises(ValueError, match="ignores conditional writes"):
         simulate(small(), store=url)
     assert not place_at(url).exists()
 
@@ -258,4 +258,4 @@ def test_the_command_line_takes_a_url_for_a_folder(tmp_path, capsys, monkeypatch
     same_bytes(open_result(tmp_path / "mine"), open_result(out))
     other = f"file://{tmp_path}"
     assert command("run", *DESCENT, "--out", other) == 2
-    assert "holds something that is not a run" in capsys.readouterr().err
+    assert "a folder with other content than a run" in capsys.readouterr().err

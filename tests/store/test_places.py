@@ -117,11 +117,11 @@ def test_a_lease_that_was_taken_before_the_answer_was_lost_is_held(monkeypatch):
 @pytest.mark.parametrize(
     ("store", "message"),
     [
-        ("ftp://host/run.zarr", "`ftp` is not a kind of store that is known"),
-        ("s3://", "is not a whole URL"),
+        ("ftp://host/run.zarr", "`ftp` must be one of"),
+        ("s3://", "is not a complete URL"),
         ("file://runs/mine", "Example: file:///data"),
-        ("s3://bucket/../x", r"must not hold the steps `\.` or `\.\.`"),
-        (pathlib.Path("s3://bucket/run.zarr"), "has lost a slash"),
+        ("s3://bucket/../x", r"must not contain the steps `\.` or `\.\.`"),
+        (pathlib.Path("s3://bucket/run.zarr"), "must have two slashes"),
         ("az://container/run.zarr", "az://container`: .*Account must be specified"),
     ],
 )

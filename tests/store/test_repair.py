@@ -152,7 +152,7 @@ def test_a_chunk_of_another_run_is_found_and_computed_again(
     simulate(small(**change), store=tmp_path / "other.zarr")
     chunk = "members/status/c/0"
     shutil.copy(tmp_path / "other.zarr" / chunk, copy / chunk)
-    with pytest.raises(ValueError, match="is the chunk of another run"):
+    with pytest.raises(ValueError, match="it belongs to another run"):
         open_result(copy)
     with pytest.warns(UserWarning, match="is computed again"):
         xr.testing.assert_identical(simulate(small(), store=copy), stored[1])
@@ -216,7 +216,7 @@ def test_doctor_says_what_of_a_run_is_wrong_and_what_to_do(copy, capsys):
     (copy / "members" / "zarr.json").unlink()
     assert cli.exit_code(["doctor", str(copy)]) == 1
     said = capsys.readouterr().out
-    assert "wrong  members: " in said
+    assert "wrong  blocks: " in said
     assert "wrong  documents: " in said
     assert "final/norms/c/0/0 is damaged" in said
     assert "members/zarr.json is missing" in said

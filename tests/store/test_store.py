@@ -180,11 +180,14 @@ def test_a_member_that_is_not_there_is_refused_by_name():
         ({"n": 7, "scale": 0.1}, r"`n` must be one of \[6, 20\], got 7"),
         ({"n": 6}, r"`scale` must be one of \[0.1, 0.5\]\."),
         ({"n": 6, "scale": 0.1, "seed": 3}, r"`seed` must be one of \[0, 1, 2\]"),
-        ({"n": 6, "scale": 0.1, "p": 3}, r"`p` is not known here. Known: n, d, m"),
+        (
+            {"n": 6, "scale": 0.1, "p": 3},
+            r"`p` is not .* Known: n, d, m",
+        ),
         ({"n": 6, "scale": 0.1, "m": 9}, r"`m` must be one of \[8\], got 9"),
     ):
         with pytest.raises(simbias.BadInput, match=message):
             simbias.initial(ds, experiment, **where)
     other = small(make=lambda key, *, n=6, scale=0.1: make(key, n=n, scale=scale))
-    with pytest.raises(simbias.BadInput, match="made with small.make [0-9a-f]+, and"):
+    with pytest.raises(simbias.BadInput, match="expected small.make [0-9a-f]+, got"):
         simbias.initial(ds, other, n=6, scale=0.1)

@@ -52,7 +52,7 @@ def test_hours_of_two_processes_at_once_are_counted_once(store):
     note(store, began=1000.0, ended=1060.0, cpu=60.0, compiling=0.0)
     found = time_taken(store)
     assert dataclasses.astuple(found) == (240.0, 360.0, 60.0, 3)
-    said = "4 min, by 3 processes: 6 min of CPU time, compiling for 60 s"
+    said = "4 min, by 3 processes: 6 min of CPU time, 60 s of compiling"
     assert found.described() == said
 
 

@@ -241,7 +241,7 @@ def test_a_lease_that_names_nobody_is_taken_over_after_its_time(tmp_path, raw):
         if raw == b"flipped":
             assert one.claim("7")
         else:
-            with pytest.warns(UserWarning, match=f"{lease} names nobody"):
+            with pytest.warns(UserWarning, match=f"{lease} names no worker"):
                 assert one.claim("7")
         assert lease.read_text() == one.owner
 
@@ -285,7 +285,7 @@ def test_stray_names_stop_nobody(tmp_path):
         (store / stray).parent.mkdir(parents=True, exist_ok=True)
         (store / stray).write_text("")
     assert (open_result(store)["status"] == Status.RUNNING).all()
-    with pytest.warns(UserWarning, match="states/0'?; its block starts again"):
+    with pytest.warns(UserWarning, match="states/0'?. Its block is computed again"):
         ds = simulate(small(), store=store)
     xr.testing.assert_identical(ds, simulate(small()))
     assert not (store / "work").exists()
@@ -336,8 +336,8 @@ def test_workers_of_the_command_line_share_a_run_that_grows_and_resumes(
     [
         (["resume", "nowhere"], "is not a simbias run"),
         (["worker", "mine", "--share", "3/2"], "`--share` must be like 1/4"),
-        (["worker", "mine"], "made by a program of your own"),
-        (["run", *DESCENT, "--workers", "-1"], "`workers` must not be negative"),
+        (["worker", "mine"], "started by a Python program"),
+        (["run", *DESCENT, "--workers", "-1"], "`workers` must be 0 or more"),
         (["run", *DESCENT, "--out", "/proc/x"], "`--out`: cannot write to /proc/x"),
     ],
 )

@@ -57,7 +57,7 @@ def test_arrays_of_numbers_are_taken(dtype):
 
 
 def test_a_size_that_is_none_is_named_where_make_fails_with_it():
-    with pytest.raises(BadInput, match=r"`cell\.n` is -3, and `make` fails with it"):
+    with pytest.raises(BadInput, match=r"`cell\.n` is -3, and `make` fails"):
         simulate(small(cell={"n": -3}, seeds=1))
 
 
@@ -72,7 +72,7 @@ def test_an_error_of_make_that_no_size_explains_stays_what_it_is():
 @pytest.mark.parametrize("field", ["measures", "final"])
 def test_a_measure_that_returns_a_random_key_is_named(field):
     measure = {"noise": lambda network, data: jax.random.key(0)}
-    with pytest.raises(BadInput, match="measure `noise` returns a random key"):
+    with pytest.raises(BadInput, match="`noise` must return numbers, got a random key"):
         simulate(small(seeds=1, **{field: measure}))
 
 

@@ -57,7 +57,7 @@ def test_times_must_be_finite_and_increase(times):
         ({"times": (0.0, "1")}, "`times` must be a tuple of numbers"),
         ({"measures": None}, "`measures` must map names to measures, got None"),
         ({"stop": 1e-3}, "`stop` must be a stop or None, got 0.001"),
-        ({"key": 3}, r"`key` must be a key .*, got 3.*jax.random.key\(3\)"),
+        ({"key": 3}, r"`key` must be a random key .*, got 3.*jax.random.key\(3\)"),
     ],
 )
 def test_an_argument_of_another_kind_is_named(given, message):
@@ -118,7 +118,7 @@ def test_a_weight_that_is_not_a_number_is_refused():
 def test_inputs_too_large_to_be_squared_do_not_pass_for_zero():
     data = sample()
     huge = dataclasses.replace(data, x=data.x * 1e200)
-    with pytest.warns(UserWarning, match="ended as NONFINITE"):
+    with pytest.warns(UserWarning, match="ended with status NONFINITE"):
         found = solve(network(), huge, ReluFlow(), half_mse, (1.0,), {})
     assert found.status.is_failure
 

@@ -146,7 +146,7 @@ def test_an_accuracy_of_signs_refuses_labels_without_signs(y):
 
 
 def test_one_hot_targets_are_sent_to_the_accuracy_of_the_largest_output():
-    with pytest.raises(ValueError, match="Measure ClassAccuracy"):
+    with pytest.raises(ValueError, match="Use ClassAccuracy"):
         solved(ONE_HOT, measures={"accuracy": TrainSignAccuracy()})
     with pytest.raises(ValueError, match=r"one column of targets.*TrainSignAccuracy"):
         solved(LABELS, measures={"accuracy": ClassAccuracy()})

@@ -70,14 +70,14 @@ def test_values_in_common_are_compared_and_no_others(runs):
 
 def test_what_cannot_be_compared_is_named(runs):
     a, b = runs
-    with pytest.raises(ValueError, match=r"`scale` is an axis of `a` and not of `b`"):
+    with pytest.raises(ValueError, match=r"`scale` is an axis of `a` but not of `b`"):
         simbias.compare(a, b.sel(scale=0.1))
     with pytest.raises(ValueError, match="no value of `scale` in common"):
         simbias.compare(a, b.assign_coords(scale=[7.0, 8.0]))
-    with pytest.raises(ValueError, match="recorded nothing over `seed`"):
+    with pytest.raises(ValueError, match="have no measure over `seed`"):
         simbias.compare(a, xr.Dataset({"other": ("seed", np.zeros(3))}))
     row = xr.DataArray(np.zeros((8, 3)), dims=("seed", "k"))
-    with pytest.raises(ValueError, match="`a` and `b`:.*k"):
+    with pytest.raises(ValueError, match="`a` and `b` cannot be aligned:.*k"):
         simbias.compare(xr.Dataset({"v": row}), xr.Dataset({"v": row.isel(k=[0, 1])}))
     with pytest.raises(ValueError, match="`level`"):
         simbias.compare(a, b, level=2.0)

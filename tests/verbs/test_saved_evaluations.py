@@ -85,7 +85,7 @@ def test_only_the_whole_run_that_was_opened_is_written_to(run, tmp_path):
             (tmp_path / "run.zarr").rename(tmp_path / "gone")
         simulate(other, store=tmp_path / "run.zarr")
     refused(
-        "holds another run by now",
+        "was replaced since",
         lambda: simbias.evaluate(Risk(), old, experiment, save="stale"),
     )
 
@@ -129,11 +129,11 @@ def test_a_part_without_its_coordinate_is_refused(run):
     two = simulate(small(cell={"n": (6, 20)}, keep=KEPT, seeds=1))
     for part in (two.isel(n=0, drop=True), two.isel(n=0).drop_vars("n")):
         refused(
-            "which `n` it is of",
+            "has lost its value of `n`",
             lambda part=part: simbias.evaluate(Risk(), part, small()),
         )
     refused(
-        "`n` = 7 is not in the run",
+        "`n` = 7 is not a value of the run",
         lambda: simbias.evaluate(Risk(), two.assign_coords(n=[6, 7]), small()),
     )
     assert experiment.cell["n"] == 6
@@ -151,16 +151,16 @@ def test_another_make_of_the_same_name_is_refused():
     ds = simulate(experiment(1.0, 8))
     for other in (experiment(2.0, 8), experiment(1.0, 4)):
         refused(
-            r"the code of `experiment` \(make.*\) is not that of the result",
+            r"the code of `experiment` \(make.*\) differs from that of the result",
             lambda other=other: simbias.evaluate(Risk(), ds, other),
         )
     cut = ds.isel({"network.w.0": slice(4)})
     refused(
-        "gives other networks than the run kept",
+        "gives other networks than those stored",
         lambda: simbias.evaluate(Risk(), cut, experiment(1.0, 8)),
     )
     refused(
-        "gives other networks than the run kept",
+        "gives other networks than those stored",
         lambda: simbias.member(cut, experiment(1.0, 8)),
     )
 

@@ -190,9 +190,12 @@ class Counted(eqx.Module):
     ("network", "message"),
     [
         (lambda: mlp(outputs="scalar"), r"outputs of shape \(\).*as \(1,\).*out_size"),
-        (lambda: lambda x: x[:1], r"a function, holds no array of real numbers"),
+        (lambda: lambda x: x[:1], r"a function, has nothing to train"),
         (lambda: eqx.nn.MLP(3, 1, 4, 1, key=KEY), r"inputs of 2 coordinates"),
-        (lambda: lambda x: (x, x), r"must return an array \(k,\) .* got a tuple"),
+        (
+            lambda: lambda x: (x, x),
+            r"must return an array .* got a tuple",
+        ),
     ],
 )
 def test_what_is_no_network_is_refused_by_name(network, message):
@@ -467,9 +470,12 @@ def test_a_function_is_a_measure_and_its_axes_have_its_name():
 @pytest.mark.parametrize(
     ("measure", "message"),
     [
-        (Norms(), r"`q` cannot be taken of this network, a MLP: .*no attribute 'w'"),
-        (lambda network: 0, r"`q` cannot be taken .*TypeError"),
-        (lambda network, data: 1.0, r"`q` returns a float and not an array"),
+        (
+            Norms(),
+            r"`q` cannot be computed .* network, a MLP: .*no attribute 'w'",
+        ),
+        (lambda network: 0, r"`q` cannot be computed .*TypeError"),
+        (lambda network, data: 1.0, r"`q` must return an array, got a float"),
         (Risk, r"`measures` must map names to measures"),
     ],
 )
@@ -491,7 +497,7 @@ def test_a_stop_of_other_networks_is_named():
             return jnp.float64(1)
 
     for stop, message in (
-        (Wide(1.0), "`stop` cannot be taken of this network"),
+        (Wide(1.0), "`stop` cannot be computed for this network"),
         (Real(1.0), "`stop` must return one truth value"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -578,11 +584,11 @@ def test_lists_and_arrays_are_times(times):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"cell": {"n": []}}, "`cell.n` is an empty grid"),
+        ({"cell": {"n": []}}, "`cell.n` is empty"),
         ({"cell": {"n": np.ones((2, 2))}}, "`cell.n` must be a number"),
         ({"cell": {"n": [6, [20]]}}, "`cell.n` must be a number"),
-        ({"cell": {"n": [6, 6]}}, "`cell.n` holds 6 more than once"),
-        ({"times": np.ones((2, 2))}, "`times` must be numbers in a row"),
+        ({"cell": {"n": [6, 6]}}, "`cell.n` has the value 6 more than once"),
+        ({"times": np.ones((2, 2))}, "`times` must be a tuple of numbers"),
         ({"times": np.array([1.0, 0.5])}, "`times` must increase"),
     ],
 )

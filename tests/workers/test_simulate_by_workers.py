@@ -27,7 +27,7 @@ def test_workers_compute_the_bytes_of_one_process(tmp_path, monkeypatch):
 
 
 def test_workers_need_a_store_that_they_see():
-    with pytest.raises(BadInput, match="`workers` need a `store`"):
+    with pytest.raises(BadInput, match="they need a `store`"):
         simulate(EXPERIMENT, workers=LocalWorkers(1))
 
 

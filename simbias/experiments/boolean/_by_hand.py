@@ -1,4 +1,4 @@
-"""A network that is right everywhere, with weights written down by hand."""
+"""A network that is right everywhere, with weights written by hand."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -14,20 +14,20 @@ Affine = Float[np.ndarray, " _"]
 def cantor_by_hand(d: int, levels: int) -> Mlp:
     """Positive inside K_levels, negative in the gaps, by the first coordinate alone.
 
-    On [−1, 1] the outer thirds are unfolded again and again, u₀ = x₁ and
-    u_j = 3|u_{j−1}| − 2; a gap of level j is |u_{j−1}| < ⅓.  The output is
+    On [−1, 1] the outer thirds are unfolded repeatedly: u₀ = x₁ and
+    u_j = 3|u_{j−1}| − 2.  A gap of level j is |u_{j−1}| < ⅓.  The output is
 
         m_n = min_{j ≤ n} (|u_{j−1}| − ⅓)
 
-    by at most 6 neurons a layer, in n hidden layers (one for n = 2): the first does two
-    levels, and a minimum is taken a layer after what it is of.
+    with at most 6 neurons in each of n hidden layers (one layer for n = 2).  The first
+    layer does two levels; a minimum is taken one layer after its arguments.
 
     Args:
-        d: coordinates.
+        d: number of coordinates.
         levels: n.
 
     Raises:
-        ValueError: for a number that is no positive integer.
+        ValueError: for a number that is not a positive integer.
     """
     positive_integer("d", d)
     positive_integer("levels", levels)
@@ -58,7 +58,7 @@ def cantor_by_hand(d: int, levels: int) -> Mlp:
 def _grown(
     layers: list[np.ndarray], marks: list[Affine]
 ) -> tuple[list[np.ndarray], Float[np.ndarray, "p p"]]:
-    """The layers and one more, of these ReLUs; they and the constant as functions."""
+    """The layers with one more layer of these ReLUs; its outputs as functions."""
     return [*layers, np.stack(marks)], np.eye(len(marks) + 1)
 
 

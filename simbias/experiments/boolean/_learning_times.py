@@ -1,4 +1,4 @@
-"""How long a network needs, and how a number grows with a size."""
+"""Time to learn, and how a value grows with a size."""
 
 import numpy as np
 import xarray as xr
@@ -11,14 +11,15 @@ LEARNED = 0.9
 
 
 def learning_times(ds: xr.Dataset, step: float) -> xr.DataArray:
-    """Time at which the accuracy is 0.9, between records by a straight line.
+    """Time at which the accuracy reaches 0.9, interpolated linearly between records.
 
-    NaN for a member that does not get there; `step` for one that is there before, such
-    as a start that gives the same sign to all rows of the empty subset.
+    NaN for a network that does not reach it.  `step` for one that reaches it earlier,
+    such as an initial network that gives the same sign to all samples of the empty
+    subset.
 
     Args:
-        ds: with `accuracy` over the time.
-        step: time that one step takes.
+        ds: a result with `accuracy` over time.
+        step: duration of one step.
     """
     times = first_passage(ds["accuracy"], LEARNED)
     return times.clip(min=step, keep_attrs=True)
@@ -27,11 +28,11 @@ def learning_times(ds: xr.Dataset, step: float) -> xr.DataArray:
 def slopes_of_seeds(
     x: Real[np.ndarray, " x"], values: xr.DataArray, along: str
 ) -> Float[np.ndarray, " seed"]:
-    """Least-squares slope of ln value against x, one of each seed.
+    """Least-squares slope of ln value against x for each seed.
 
     Args:
-        x: at the places of the axis.
-        values: over the axis and `seed`; NaN for one leaves that seed without a slope.
+        x: positions along the axis.
+        values: over the axis and `seed`; a NaN makes the slope of that seed NaN.
         along: name of the axis.
     """
     centred = np.asarray(x, float) - np.mean(x)

@@ -1,4 +1,4 @@
-"""The start of the published networks on parities and on Cantor sets."""
+"""The initialisation of the published networks on parities and Cantor sets."""
 
 import jax
 import jax.numpy as jnp
@@ -11,9 +11,9 @@ from simbias.validation.values import positive_integer
 def published_start(
     key: PRNGKeyArray, widths: tuple[int, ...], bias: float = 0.0
 ) -> Mlp:
-    """A ReLU network; weights normal of variance 1/inputs, cut at two deviations.
+    """A ReLU network with truncated normal weights of variance 1/inputs.
 
-    The normal law given |z| < 2, not scaled up again: tensorflow's truncated_normal.
+    The law is that of z given |z| < 2, not rescaled: tensorflow's truncated_normal.
 
     Args:
         key: random key.
@@ -21,7 +21,7 @@ def published_start(
         bias: of every neuron, the output included.
 
     Raises:
-        ValueError: for widths that are no sizes.
+        ValueError: for widths that are not positive integers.
     """
     for size in widths:
         positive_integer("widths", size)

@@ -1,15 +1,16 @@
 """Depth and detail: coarse and fine levels of a Cantor set, by depth.
 
-The class is whether x lies on a Cantor set of five cuts or in a gap.  A network of five
-hidden layers is right everywhere, with weights written down by hand.  What Adam finds
-depends on where the gaps are.  P(j) is the accuracy of who sees j levels and no more;
-if P rises early (coarse gaps) the network is nearly right, if all gaps are of the last
-level it stays at ½, whatever its depth, and in between its accuracy follows P.
+The class is whether x lies in a Cantor set of five cuts or in a gap.  A network of five
+hidden layers with weights written by hand is right everywhere.  What Adam finds depends
+on where the gaps are.  Let P(j) be the accuracy of a classifier that resolves j levels
+and no more.  If P rises early (coarse gaps), the trained network is nearly right.  If
+all gaps are of the last level, its accuracy stays at ½ at every depth.  In between, the
+accuracy follows P.
 
-Five coordinates, each of which tells the class, 20 ReLUs a layer with biases of 0.1,
-hinge loss, Adam 0.005 and batch 100 are those of the published code.  Ours: rows that
-are new in every step instead of 50,000, 10,000 steps instead of 10⁶, and the degree −2,
-coarser than any published (0 and above).
+As in the published code: five coordinates, each of which determines the class; 20 ReLUs
+in each layer, with biases of 0.1; hinge loss, Adam with learning rate 0.005, batch size
+100.  Our choices: fresh samples in every step instead of 50,000 fixed ones, 10,000
+steps instead of 10⁶, and the degree −2, coarser than the published ones (0 and above).
 
 Reference: Malach & Shalev-Shwartz (2019), arXiv:1903.03488, and cantor.py and
 network.py of its repository (the values of its figures could not be read).
@@ -54,12 +55,12 @@ AXES = ("degree", "depth")
 
 
 class ByHand(AbstractMeasure):
-    """Accuracy of the networks written down by hand that see 1, …, 5 levels."""
+    """Accuracy of networks written by hand that resolve 1, …, 5 levels."""
 
     dims: ClassVar[tuple[str, ...]] = ("level",)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " j"]:
-        """By level; the trained network is not looked at."""
+        """By level; the trained network is not used."""
         del network
         d = data.x.shape[1]
         known = [cantor_by_hand(d, j) for j in range(1, LEVELS + 1)]
@@ -81,16 +82,16 @@ def make(
     m: int = 20,
     n: int = 4000,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Rows for the accuracy, the law of fresh ones, and a network of that depth.
+    """Samples for the accuracy, the law of fresh samples, and a network of that depth.
 
     Args:
         key: random key.
-        degree: of the points: −2 has the coarsest gaps, a large one all of them at
-            the last level.
-        depth: hidden layers.
-        d: coordinates, each of which tells the class.
-        m: neurons of each of them.
-        n: rows for the accuracy.
+        degree: −2 has the coarsest gaps; with a large degree, such as 100, all gaps
+            are of the last level.
+        depth: number of hidden layers.
+        d: number of coordinates, each of which determines the class.
+        m: neurons of each hidden layer.
+        n: samples on which the accuracy is measured.
     """
     key_data, key_network = jax.random.split(key)
     data = cantor(key_data, n=n, d=d, levels=LEVELS, degree=degree)
@@ -127,12 +128,12 @@ experiment = presets(
 
 
 def best_accuracy(ds: xr.Dataset) -> xr.DataArray:
-    """At the end, of the best depth: over the degree and the seed."""
+    """Final accuracy of the best depth, for each degree and seed."""
     return ds["accuracy"].isel(time=-1).max("depth", skipna=False)
 
 
 def figure(ds: xr.Dataset) -> Figure:
-    """Accuracy at the end by depth of the network, beside P(j), by degree."""
+    """Final accuracy against the depth of the network, with P(j), by degree."""
     degrees = ds["degree"].values
     with style():
         whole = blank(2.9 * len(degrees) + 0.4, 3.6)
@@ -161,7 +162,7 @@ def figure(ds: xr.Dataset) -> Figure:
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Coarse learned, fine not; between them the accuracy follows P."""
+    """Coarse gaps are learned, fine ones not; in between the accuracy follows P."""
     curves = {float(p): approximation_curve(LEVELS, float(p)) for p in ds["degree"]}
     is_trained = float(ds["time"][-1]) >= TRAINED
     return Claims({f"t ≥ {TRAINED:g}": is_trained}).rows(*_of_training(ds, curves))
@@ -170,12 +171,12 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 def _of_training(
     ds: xr.Dataset, curves: dict[float, Float[np.ndarray, " j"]]
 ) -> list[Claim]:
-    """Of the networks that were trained, at the end."""
+    """Claims about the trained networks, at the final time."""
     best, end = best_accuracy(ds), ds["accuracy"].isel(time=-1)
     has_deep = FINE in curves and LEVELS in ds["depth"].values
     coarse = best.sel(degree=COARSE) if COARSE in curves else []
     fine = end.sel(degree=FINE, depth=LEVELS) if has_deep else []
-    # Of every seed: |best accuracy − P(j)|, the mean over the curves, for each level.
+    # For every seed and level: the mean of |best accuracy − P(j)| over the curves.
     laws = xr.DataArray([*curves.values()], {"degree": [*curves]}, ("degree", "level"))
     off = abs(best - laws).mean("degree", skipna=False)
     nearest = int(np.argmin(np.nan_to_num(off.mean("seed").values, nan=np.inf)))

@@ -1,14 +1,15 @@
 """Parity: a few ReLUs express it, and SGD does not find it; five, ten and thirty bits.
 
-y is the product of a random half of d fair signs.  A network of |I| + 1 ReLUs is right
-everywhere, 2d samples tell I by linear algebra, and SGD on rows
-that are new in every step learns it for d = 5 and 10 and stays at ½ for d = 30: the
-gradient does not depend on I by more than 2^{−d/2} (`parity_gradient`).  The time to
-learn rises exponentially with d on the way.  The control is one relevant bit instead of
-half of them: the same network learns it among thirty as well.
+The label y is the product of a random half of d uniform signs.  A network of |I| + 1
+ReLUs is right everywhere, and linear algebra finds the set I from 2d samples.  SGD on
+fresh samples learns the parity for d = 5 and 10, and its accuracy stays at ½ for
+d = 30: the gradient depends on I only to the order 2^{−d/2} (`parity_gradient`).  From
+5 to 10 bits the time to learn rises with d.  The control has one relevant bit instead
+of half of them: the same network learns it for thirty bits too.
 
-As published: 10d ReLUs with biases, hinge loss, rate 0.01, 128 fresh rows a step and
-50,000 steps; `quick` has 10,000.  The accuracy is of 4000 rows, never trained on.
+As published: 10d ReLUs with biases, hinge loss, learning rate 0.01, 128 fresh samples
+in each step, 50,000 steps; `quick` has 10,000.  The accuracy is measured on 4000
+samples that are never used for training.
 
 Reference: Shalev-Shwartz, Shamir & Shammah (2017), arXiv:1703.07950, section 2, and
 parity.py of its repository.
@@ -58,13 +59,13 @@ Relevant = Literal["half", "one"]
 def make(
     key: PRNGKeyArray, *, relevant: Relevant = "half", d: int = 10, n: int = 4000
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Rows for the accuracy, the law of fresh ones, and a network of 10d ReLUs.
+    """Samples for the accuracy, the law of fresh samples, and a network of 10d ReLUs.
 
     Args:
         key: random key.
-        relevant: whether the parity is of half of the bits or of one.
-        d: bits.
-        n: rows for the accuracy.
+        relevant: whether the parity is of a random half of the bits or of one bit.
+        d: number of bits.
+        n: samples on which the accuracy is measured.
     """
     key_data, key_network = jax.random.split(key)
     one_of("relevant", relevant, ("half", "one"))
@@ -140,7 +141,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _where(ds: xr.Dataset, relevant: str) -> xr.Dataset | None:
-    """The members with so many relevant bits, if there are any."""
+    """The part of the result with so many relevant bits, if there is any."""
     has = relevant in ds["relevant"].values
     return ds.sel(relevant=relevant) if has else None
 
@@ -153,7 +154,7 @@ def _at_end(
     band: tuple[float, float],
     source: str,
 ) -> Claim:
-    """A claim about the accuracies of all seeds, for that many bits."""
+    """A claim about the final accuracies of all seeds, for that many bits."""
     if part is None or d not in part["d"].values:
         return claim(text, [], band, source).given(False, f"d = {d}")
     end = part["accuracy"].sel(d=d).isel(time=-1)
@@ -161,14 +162,14 @@ def _at_end(
 
 
 def _rise(half: xr.Dataset | None) -> Claim:
-    """Slope of ln time in d, over the sizes of which most members learn."""
+    """Slope of ln time in d, over the sizes at which most networks learn."""
     text = f"half of d ≤ 10 bits: slope of ln time to {LEARNED} in d"
     if half is None or half.sel(d=half["d"] <= 10).sizes["d"] < 3:
         return mean_of(text, [], (0, np.inf), "ours").given(
             False, "three sizes up to 10"
         )
     few = half.sel(d=half["d"] <= 10)
-    # Who has not learned counts as if at the end, so that the slope is too small.
+    # A network that has not learned counts with the final time: the slope is too small.
     times = learning_times(few, RATE).fillna(float(few["time"][-1]))
     slopes = slopes_of_seeds(few["d"].values, times, "d")
     return mean_of(text, slopes, (0, np.inf), "ours")

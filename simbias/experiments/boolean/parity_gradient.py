@@ -1,16 +1,16 @@
 """Gradient of the parity: it depends on the parity only for 2⁻ᵈ of its square.
 
-For fixed weights w, g = ∂f/∂w and D_I = ∂/∂w E(f − χ_I)², over a uniform subset I,
+For fixed weights w, let g = ∂f/∂w and D_I = ∂/∂w E(f − χ_I)².  Over a uniform subset I,
 
     Var_I D_I = 4 (E g²/2ᵈ − g(1)²/4ᵈ),   x = 1 the point without a −1,
 
-exactly, since E_I (E_x g χ_I)² = E g²/2ᵈ (Parseval) and E_I χ_I(x) is 1 at x = 1 and 0
-elsewhere.  The lecture writes the lemma with both means inside the square,
-(E_x E_I g χ_I)² ≤ E g²/2ᵈ.  That holds too, and is weaker: the proof needs the other.
-Here all 2ᵈ points and all 2ᵈ subsets are enumerated, by the Walsh–Hadamard transform.
+exactly.  The reason: E_I (E_x g χ_I)² = E g²/2ᵈ (Parseval), and E_I χ_I(x) is 1 at
+x = 1 and 0 elsewhere.  The lecture states the lemma with both means inside the square,
+(E_x E_I g χ_I)² ≤ E g²/2ᵈ.  This is true but weaker; the proof needs the equality.
+Here the Walsh–Hadamard transform enumerates all 2ᵈ points and all 2ᵈ subsets.
 
 No function of fewer than |I| bits correlates with χ_I; the majority of the same bits
-does with each of them.  Control: over single bits the gradient varies.
+correlates with each of them.  Control: over single bits the gradient varies.
 
 Reference: Shalev-Shwartz, Shamir & Shammah (2017), arXiv:1703.07950, theorem 1 and
 section 2.
@@ -49,9 +49,9 @@ CORRELATIONS = ("own", "fewer_bits", "majority")
 
 
 class GradientOverParities(AbstractMeasure):
-    """Numbers of D_I over all subsets I, for `count` weights across the network.
+    """Statistics of D_I over all subsets I, for `count` weights across the network.
 
-    The sample must be all of `cube(d)`.  By name: `variance` of D_I; `bound`, E g²/2ᵈ;
+    The sample must be all of `cube(d)`.  They are: `variance` of D_I; `bound`, E g²/2ᵈ;
     `single`, the variance of D_I over the d subsets of one bit.
     """
 
@@ -89,10 +89,10 @@ class GradientOverParities(AbstractMeasure):
 
 
 class Correlations(AbstractMeasure):
-    """Of the labels with χ_I, and the largest |…| with a parity of fewer bits.
+    """Correlation of the labels with χ_I, and the largest with a parity of fewer bits.
 
-    `majority` is the least correlation of the majority of the bits of I (for even |I|,
-    of all but the last) with one of these bits: C(k−1, (k−1)/2)/2^{k−1}.
+    `majority` is the smallest correlation of the majority of the bits of I (for even
+    |I|, of all but the last) with one of these bits: C(k−1, (k−1)/2)/2^{k−1}.
     """
 
     dims: ClassVar[tuple[str, ...]] = ("correlation",)
@@ -124,7 +124,7 @@ def make(key: PRNGKeyArray, *, d: int = 10) -> tuple[Dataset, AbstractNetwork]:
     """All points of the cube, the parity of ⌈d/2⌉ bits, and a network of 10d ReLUs.
 
     Raises:
-        ValueError: for d < 3, of which the cube has fewer points than the least sample,
+        ValueError: for d < 3, where the cube has fewer points than the smallest sample,
             or d > 14.
     """
     if isinstance(d, int) and d < 3:
@@ -154,7 +154,7 @@ experiment = presets(
 
 
 def figure(ds: xr.Dataset) -> Figure:
-    """The variance over E g² against d, of every seed; and over single bits."""
+    """Var D_I/E g² against d for every seed, also over single bits; correlations."""
     d = ds["d"].values
     total = ds["gradient"].isel(time=0).sum("weight")
     energy = total.sel(fact="bound") * 2.0 ** ds["d"]
@@ -191,7 +191,7 @@ def figure(ds: xr.Dataset) -> Figure:
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """How the variance falls with d, and over single bits does not."""
+    """The variance falls like 2⁻ᵈ; over single bits it does not."""
     facts = ds["gradient"].isel(time=0)
     variance, bound, single = (facts.sel(fact=name) for name in FACTS)
     energy = bound.sum("weight") * 2.0 ** ds["d"]

@@ -1,14 +1,16 @@
 """Sparse parity: steps to learn two, three or four bits among d, a power of d.
 
-A network of a fixed width is trained on rows that are new in every step, until it is
-right on 97 % of 1000 others.  Its time to 0.9 grows like a power of d, and the power
-with the number k of relevant bits from two to four.  The published law is d^{O(k)},
-near the limit of what queries of statistics can do; the powers here are far below k.
-The control, one bit, was to take no longer among many and does: a few steps for eight
-bits and a few more for 64, but a power of d that is no smaller than that of two bits.
+A network of fixed width is trained on fresh samples in every step, until it is right on
+97 % of 1000 other samples.  Its time to the accuracy 0.9 grows like a power of d.  The
+exponent increases with the number k of relevant bits, from two to four.  The published
+law is d^{O(k)}, close to the limit for statistical queries; the exponents here are far
+below k.  For the control, one bit, we expected no growth with d.  Its times are short,
+a few steps for eight bits and more for 64, but its exponent is no smaller than that of
+two bits.
 
-Hinge loss, batch 32 and rate 0.1 are of published runs (as quoted by others; the paper
-itself could not be read); 128 ReLUs with biases and torch's start are ours.
+Hinge loss, batch size 32 and learning rate 0.1 are those of published runs (as others
+quote them; the paper itself could not be read).  The 128 ReLUs with biases and torch's
+default initialisation are our choices.
 
 Reference: Barak, Edelman, Goel, Kakade, Malach & Zhang (2022), arXiv:2207.08799.
 """
@@ -41,7 +43,7 @@ from simbias.stops import TrainAccuracyAbove
 
 PAPER = "Barak et al. (2022), arXiv:2207.08799"
 RATE = 0.1
-# What the claims are about: 30,000 steps, more than any member of `quick` needs.
+# The claims are about 30,000 steps, more than any network of `quick` needs.
 LEAST_TIME = 3000.0
 # What the figure and the claims read.
 AXES = ("k", "d")
@@ -50,7 +52,7 @@ AXES = ("k", "d")
 def make(
     key: PRNGKeyArray, *, k: Index = 3, d: int = 16, n: int = 1000, m: int = 128
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Rows for the accuracy, the law of fresh ones, and a network of m ReLUs."""
+    """Samples for the accuracy, the law of fresh samples, and a network of m ReLUs."""
     key_data, key_network = jax.random.split(key)
     return parity(key_data, n=n, d=d, k=k), mlp(key_network, (d, m, 1), law="torch")
 
@@ -78,7 +80,7 @@ experiment = presets(
 
 
 def exponents(ds: xr.Dataset) -> dict[int, Float[np.ndarray, " seed"]]:
-    """Slope of ln time against ln d of every seed, by k; none for fewer than two d."""
+    """Slope of ln time in ln d for every seed, by k; empty for fewer than two d."""
     if ds.sizes["d"] < 2:
         return {}
     times, x = learning_times(ds, RATE), np.log(ds["d"].values)
@@ -86,7 +88,7 @@ def exponents(ds: xr.Dataset) -> dict[int, Float[np.ndarray, " seed"]]:
 
 
 def figure(ds: xr.Dataset) -> Figure:
-    """Accuracy by time for the largest d, and the time to 0.9 against d, by k."""
+    """Accuracy over time for the largest d, and the time to 0.9 against d, by k."""
     found, times, d = exponents(ds), learning_times(ds, RATE), ds["d"].values
     with style():
         whole = blank(9.6, 3.8)
@@ -115,7 +117,7 @@ def figure(ds: xr.Dataset) -> Figure:
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """All are learned, and the exponent rises with k."""
+    """All parities are learned, and the exponent increases with k."""
     found = exponents(ds)
     end = ds["accuracy"].isel(time=-1)
     out = [smallest_of("accuracy at the end, smallest", end, (LEARNED, 1), "ours")]

@@ -1,14 +1,14 @@
-"""Images, and the clock of those who learn them."""
+"""Digits: classes, and the settings of training on them."""
 
 import numpy as np
 
 from simbias.datasets.vision.images import SHAPE, Source
 
 CLASSES = 10
-# Clock of one epoch: with n = 1000 and a batch of 50 the clock counts epochs.
+# With n = 1000 and a batch of 50, time counts epochs.
 RATE, BATCH, N = 0.05, 50, 1000
 
 
 def input_size(source: Source) -> int:
-    """Pixels times channels."""
+    """Entries of an image: pixels times channels."""
     return int(np.prod(SHAPE[source]))

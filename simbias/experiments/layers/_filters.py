@@ -1,4 +1,4 @@
-"""Filters of a first convolution as a picture."""
+"""The filters of a first convolution as an image."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,9 +13,10 @@ _COLUMNS = 11
 
 
 def gallery(axes: Axes, member: xr.Dataset) -> None:
-    """Filters of one member, each over its largest weight, framed by kind; best first.
+    """Filters of one network, best fits first, with frames by kind.
 
-    One channel is grey; three are red, green and blue.
+    Each is divided by its largest weight.  One channel is grey; three are red, green
+    and blue.
     """
     filters = member["filters"].transpose("filter", "row", "column", "channel").values
     fits = member["fits"].transpose("filter", "fit").values

@@ -1,4 +1,4 @@
-"""A network that carries along what it was at some epochs."""
+"""A network that stores its weights of some epochs."""
 
 import dataclasses
 from typing import Any
@@ -11,16 +11,16 @@ from jaxtyping import Array, Float, Int
 
 from simbias.core import AbstractNetwork, AbstractWrapper, Buffer
 
-# At which Zhang, Bengio & Singer look back.
+# The epochs of Zhang, Bengio & Singer.
 EPOCHS = (0, 1, 2, 3, 8, 40, 90)
 
 
 class Remembering(AbstractWrapper):
-    """f(x) is that of `network`; `past` holds its arrays at every one of `EPOCHS`.
+    """f(x) is that of `network`; `past` holds its arrays at each of `EPOCHS`.
 
-    Training writes them down, over a first axis.  An epoch is over when as many rows
-    were seen as the sample has, n.  `spare` is another network of the same start's law,
-    or None; it is not trained.
+    Training stores them, along a first axis.  An epoch ends when n samples were used,
+    the size of the training data.  `spare` is another network with the same law of
+    initialisation, or None; it is not trained.
     """
 
     network: Any
@@ -41,7 +41,7 @@ class Remembering(AbstractWrapper):
     def on_sample(
         self, x: Float[Array, "n d"], weight: Float[Array, " n"]
     ) -> tuple[Float[Array, "n k"], "Remembering"]:
-        """Outputs on a mini-batch, and the network with what it was before it."""
+        """Outputs on a mini-batch, and the network with its earlier weights stored."""
         is_open = self.rows.value <= _ends(self.n)
 
         def written(then: Buffer, now: Array) -> Buffer:
@@ -55,7 +55,7 @@ class Remembering(AbstractWrapper):
         return jax.vmap(self.network)(x), moved
 
     def then(self) -> Any:
-        """The networks it was, stacked along a first axis; NaN where it is not yet."""
+        """The stored networks along a first axis; NaN for epochs that are not over."""
         is_over = self.rows.value >= _ends(self.n)
 
         def values(then: Buffer) -> Array:
@@ -70,7 +70,7 @@ class Remembering(AbstractWrapper):
 
 
 def remembering(network: Any, n: int, spare: Any = None) -> Remembering:
-    """A network at its start, to be trained on n rows."""
+    """A network at initialisation, to be trained on n samples."""
     past = jax.tree.map(lambda v: Buffer(jnp.stack([v] * len(EPOCHS))), network)
     spare = jax.tree.map(Buffer, spare)
     rows = Buffer(jnp.int32(0))

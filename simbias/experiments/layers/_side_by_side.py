@@ -1,4 +1,4 @@
-"""Several networks in one member, trained side by side, each on batches of its own."""
+"""Several networks as one, trained side by side, each on its own batches."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from simbias.losses import cross_entropy
 from simbias.network import hook
 from simbias.wrapper import refuse
 
-# What the ways to order the neurons of the second network are called.
+# Names of the ways to order the neurons of the second network.
 NAMES = {
     "none": "as they are",
     "weights": "matched by weights",
@@ -27,11 +27,11 @@ Prediction = Float[Array, "n k"]
 
 
 class SideBySide(AbstractNetwork):
-    """x ↦ (f₁(x), …, f_g(x)): what is compared is one member, whose measures see all.
+    """x ↦ (f₁(x), …, f_g(x)): one network for the run, whose measures see all of them.
 
-    In training every network sees rows of its own: of a mini-batch of g·q rows the
-    first has the first q, and so on.  Before step `fork` they all see the same, the
-    first q.  What a row is not for is 0.
+    In training every network has its own samples: of a mini-batch of g·q samples the
+    first network uses the first q, and so on.  Before step `fork` all of them use the
+    first q.  Outputs on the samples of another network are 0.
     """
 
     networks: tuple[Any, ...]
@@ -43,7 +43,7 @@ class SideBySide(AbstractNetwork):
 
     @property
     def has_kinks(self) -> bool | None:
-        """As the first network states; all have the same shape."""
+        """As in the first network; all have the same shape."""
         return hook(self.networks[0], "has_kinks")
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
@@ -53,7 +53,7 @@ class SideBySide(AbstractNetwork):
     def on_sample(
         self, x: Float[Array, "n d"], weight: Float[Array, " n"]
     ) -> tuple[Prediction, "SideBySide"]:
-        """Outputs on the rows of each, and the networks with their buffers moved.
+        """Outputs on the samples of each, and the networks with new buffers.
 
         Raises:
             ValueError: for a mini-batch that cannot be shared equally.
@@ -79,20 +79,20 @@ class SideBySide(AbstractNetwork):
 
 
 def side_by_side(*networks: Any, fork: Index = 0) -> SideBySide:
-    """Networks at their start."""
+    """Networks at initialisation."""
     fork = jnp.asarray(fork, jnp.int32)
     return SideBySide(networks, Buffer(jnp.int32(0)), Buffer(fork))
 
 
 def descent_of_each(count: int, rate: float, batch: int) -> Descent:
-    """Descent with momentum in which each of `count` networks draws rows of its own."""
+    """Descent with momentum in which each of `count` networks has its own batches."""
     return Descent(
         rate=rate, batch=count * batch, optimiser="momentum", sampling="replacement"
     )
 
 
 def with_targets(data: Dataset, *others: tuple[Array, Array]) -> Dataset:
-    """A sample with targets for further networks: those of its rows, and of the test's.
+    """The data with targets for more networks, (train, test) for each.
 
     `mean` is the same as `y`.
     """
@@ -110,8 +110,8 @@ def shared_cross_entropy(
 ) -> Float[Array, ""]:
     """Sum over the networks of their cross-entropies, of ten classes each.
 
-    In training every row is for one of them: g times the mean over all rows is the sum
-    of the means over the rows of each, and the rate is that of every network.
+    In training each sample is for one of the g networks.  So g times the mean over all
+    samples is the sum of the g means, and every network has the given learning rate.
     """
     count = prediction.shape[1] // CLASSES
     split = lambda v: jnp.split(v, count, axis=1)

@@ -21,7 +21,7 @@ class TeacherRows(eqx.Module):
     def __call__(
         self, key: PRNGKeyArray, rows: int
     ) -> tuple[Float[Array, "n d"], Float[Array, "n 2"]]:
-        """`rows` inputs and what the teacher says of them."""
+        """`rows` inputs and the outputs of the teacher."""
         x = jax.random.normal(key, (rows, self.teacher.shape[1]), jnp.float64)
         hidden = jax.nn.relu(matmul(x, self.teacher.T.astype(x.dtype)))
         return x, jnp.tile(jnp.sum(hidden, axis=1, keepdims=True), (1, 2))
@@ -31,7 +31,7 @@ def taught(key: PRNGKeyArray, *, n: int, d: int, neurons: int) -> Dataset:
     """`TeacherRows` of the first `neurons` axes, vⱼ = eⱼ; these are the features.
 
     Raises:
-        ValueError: for sizes that are none, or more neurons than inputs.
+        ValueError: for sizes that are not positive integers, or neurons > d.
     """
     for name, value in (("n", n), ("d", d), ("neurons", neurons)):
         positive_integer(name, value)
@@ -48,10 +48,11 @@ def taught(key: PRNGKeyArray, *, n: int, d: int, neurons: int) -> Dataset:
 def student(key: PRNGKeyArray, *, m: int, d: int, is_output_trained: bool) -> Mlp:
     """f(x) = Σⱼ aⱼ (wⱼ·x)₊ with wⱼ ~ N(0, I/(d m)) and aⱼ = m^{−½}.
 
-    |wⱼ| is about aⱼ, and the output of order 1, at any width; one rate serves all.
+    At any width |wⱼ| is about aⱼ and the output is of order 1, so one learning rate
+    serves all widths.
 
     Raises:
-        ValueError: for a width that is none.
+        ValueError: for a width that is not a positive integer.
     """
     positive_integer("m", m)
     w = jax.random.normal(key, (m, d), jnp.float64) * (d * m) ** -0.5
@@ -65,9 +66,9 @@ def shared_half_mse(
     target: Float[Array, "n g"],
     weight: Float[Array, " n"],
 ) -> Float[Array, ""]:
-    """Sum over students of their `half_mse`, each on rows of its own.
+    """Sum over the students of their `half_mse`, each on its own samples.
 
-    A row is for one of the g, and g times the mean over all rows the sum of the means
-    over the rows of each; what it adds for the others is constant.
+    Each sample is for one of the g students.  So g times the mean over all samples is
+    the sum of the g means; what a sample adds for the other students is constant.
     """
     return prediction.shape[1] * half_mse(prediction, target, weight)

@@ -1,4 +1,4 @@
-"""Two neurons from nearly the same place, and losses that are means over Gaussians."""
+"""Two neurons of nearly equal weights, with the population loss over Gaussians."""
 
 import math
 
@@ -18,16 +18,16 @@ from simbias.theory.arc_cosine import arc_cosine_gradient, over_pairs
 from simbias.theory.gaussian_loss import gaussian_loss
 from simbias.validation.values import at_most_one, not_negative, positive_integer
 
-# Half of what the gap is in the end: there it has left the plateau.
+# Half of the final gap: there the network has left the plateau.
 ESCAPED = 0.25
 
 
 class GaussianStudent(AbstractNetwork):
     """f(x) = Σⱼ φ(wⱼ·x), φ(h) = max(h, s·h), whose gradient is a mean over x ~ N(0, I).
 
-    `value_and_gradient` is that of ½ E (f − f*)², f* = Σⱼ φ(vⱼ·x), in closed form,
-    whatever the sample; output weights are 1.  The mean over inputs has no kink where
-    no wⱼ is 0.  The teacher's vⱼ and the slope s are held fixed.
+    `value_and_gradient` is that of ½ E (f − f*)², f* = Σⱼ φ(vⱼ·x), in closed form, for
+    any sample; output weights are 1.  The mean over inputs is smooth where no wⱼ is 0.
+    The teacher's vⱼ and the slope s are not trained.
     """
 
     w: Float[Array, "m d"]
@@ -42,7 +42,7 @@ class GaussianStudent(AbstractNetwork):
 
     @property
     def has_own_law(self) -> bool:
-        """True: no sample moves it."""
+        """True: its gradient does not depend on the sample."""
         return True
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, "1"]:
@@ -60,7 +60,7 @@ class GaussianStudent(AbstractNetwork):
         """½ E (f − f*)² and its gradient Σᵢ ∂k(wⱼ, wᵢ) − Σᵢ ∂k(wⱼ, vᵢ).
 
         Raises:
-            ValueError: for another loss, of which this is not the gradient.
+            ValueError: for another loss, whose gradient this is not.
         """
         del x, y, weight
         if loss is not half_mse:
@@ -104,10 +104,10 @@ def start(delta: Real, size: Real) -> Float[Array, "2 2"]:
 def circle(n: int, offset: Real = 0.5) -> Dataset:
     """Equispaced angles 2π(k + offset)/n on a circle of radius √2, and the teacher.
 
-    A mean over them is one over x ~ N(0, I) for what is homogeneous of degree 2, as
-    (f − f*)² is: E|x|² = 2.  y = (x₁)₊ + (x₂)₊; features e₁ and e₂.  With offset 0 the
-    diagonals, where two equal neurons bend, are angles of the lattice, with ½ they lie
-    midway between two of them.
+    For functions that are homogeneous of degree 2, such as (f − f*)², a mean over these
+    angles is one over x ~ N(0, I), since E|x|² = 2.  y = (x₁)₊ + (x₂)₊; features e₁ and
+    e₂.  One diagonal is the boundary of two equal neurons.  With offset 0 the diagonals
+    are angles of the lattice; with ½ they lie midway between two angles.
 
     Raises:
         ValueError: unless n is a multiple of 8, so that both diagonals are mirrors, and
@@ -136,12 +136,12 @@ def escape_times(gap: xr.DataArray) -> xr.DataArray:
 
 
 def quarters(final: float) -> tuple[float, ...]:
-    """Four times in a unit of time, up to the final one."""
+    """Times 0, ¼, ½, …, up to the final one."""
     return tuple(k / 4 for k in range(round(4 * final) + 1))
 
 
 def own_and_other(weights: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
-    """Of both neurons the weight of the feature each learns, and of the other one."""
+    """Weights of both neurons for the feature that each learns, and for the other."""
     own, other = (
         xr.concat([weights.isel(neuron=i, input=abs(i - k)) for i in (0, 1)], "neuron")
         for k in (0, 1)

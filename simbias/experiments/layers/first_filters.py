@@ -1,16 +1,16 @@
 """First-layer filters: smooth patterns, some of a single colour.
 
 A convolutional network with 32 filters of 7 × 7 learns the shape of coloured dead
-leaves: discs, squares or triangles, whose angle and hue say nothing.  Every filter is
-told by a least-squares fit: a *Gabor* function, grey stripes under a Gaussian; a
-*colour*, where one colour is set against another; or *neither*, as all are at the
-start.  Opposite pairs are filters each of which is close to another's negative.
+leaves: discs, squares or triangles, whose angle and hue carry no information.  A
+least-squares fit classifies every filter.  It is a *Gabor* function (grey stripes under
+a Gaussian), a *colour* (one colour against another) or *neither*, as all filters are at
+initialisation.  A filter of an opposite pair is close to another filter's negative.
 
-Networks on the same images with their pixels in another order, one for all images, are
-the control: what is next to each other says nothing there.
+Control: networks on the same images with permuted pixels, one permutation for all
+images.  There, neighbouring pixels carry no information.
 
-Shares that were published are those of large networks on photographs, told by eye;
-they are printed beside and are no bands.  The preset `paper` is CIFAR-10 and needs its
+The published shares are of large networks on photographs, classified by eye.  The
+figure quotes them; they are not bands.  The preset `paper` uses CIFAR-10 and needs its
 files.
 
 Reference: Olah et al. (2020), An overview of early vision in InceptionV1, Distill,
@@ -64,19 +64,19 @@ def make(
 ) -> tuple[Dataset, AbstractNetwork]:
     """Images by class, and a network with m filters of 7 × 7 pixels at stride 2.
 
-    The filters and their shifts start at `scale` times the default of the others.
+    Filters and their shifts start at `scale` times the default initialisation.
 
     Args:
         key: random key.
-        permuted: pixels in a random order, one for all images and channels.
+        permuted: whether pixels are permuted, in one way for all images and channels.
         n: samples to train on.
         n_test: samples of the test set.
-        m: filters.
-        p: features: neurons of the ReLU layer.
-        scale: of the filters and their shifts at the start.
-        source: which data set.
+        m: number of filters.
+        p: neurons of the ReLU layer.
+        scale: initialisation scale of the filters and their shifts.
+        source: which dataset.
         data_dir: folder that holds the files of the images; nothing is downloaded.
-        verify: whether files of images are checked against their published digests.
+        verify: whether image files are checked against their published digests.
     """
     positive_integer("m", m)
     key_data, key_network = jax.random.split(key)
@@ -167,7 +167,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Shares rise from nothing, opposites are there; not where pixels are permuted."""
+    """Gabor and colour shares rise from 0, opposites exist; not for permuted pixels."""
     own, control = (at(ds, "permuted", value) for value in (False, True))
     start, end = _ends(own["kinds"])
     control_start, control_end = _ends(control["kinds"])
@@ -202,7 +202,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _ends(values: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
-    """At the start and at the end."""
+    """Values at the first and at the last time."""
     return values.isel(time=0, drop=True), values.isel(time=-1, drop=True)
 
 

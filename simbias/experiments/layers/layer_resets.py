@@ -1,14 +1,14 @@
 """Layer resets: layers set back to their initialisation, or drawn again.
 
-After training, one layer of a network is set back to what it was at epoch τ, or drawn
-again from the law of the start; nothing is trained again.  Set back to their own start
-most layers cost little: they have learned something that their start does almost as
-well; of a fully connected network on MNIST only the first layer is critical.  Drawn
-again, every layer destroys the network: what it starts from is part of what it is.
+After training, one layer of a network is set back to its weights at epoch τ, or redrawn
+from the law of the initialisation.  Nothing is trained afterwards.  Set back to their
+initialisation, most layers cost little accuracy.  In a fully connected network on MNIST
+only the first layer is critical.  A redrawn layer destroys the network, whichever layer
+it is: the network depends on its own initial weights.
 
-The published numbers are of MNIST (preset `paper`); in `quick` 8 × 8 digits stand for
-it, and bands of size are ours.  The arXiv preprint of the reference could not be read;
-bands are those of an independent replica (FC3 on MNIST, one network).
+The published numbers are for MNIST (preset `paper`).  `quick` uses 8 × 8 digits
+instead, and its bands of size are ours.  The arXiv preprint of the reference could not
+be read; bands are those of an independent replica (FC3 on MNIST, one network).
 
 Reference: Zhang, Bengio & Singer (2022), JMLR 23, arXiv:1902.01996.
 """
@@ -54,7 +54,7 @@ def make(
     data_dir: str = "",
     verify: bool = True,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Images in ten classes, and a network of three hidden layers that remembers."""
+    """Images in ten classes, and a network of three hidden layers with its past."""
     positive_integer("m", m)
     key_data, key_network, key_spare = jax.random.split(key, 3)
     data = images(
@@ -66,7 +66,7 @@ def make(
 
 
 def _times(steps: int, last: int) -> tuple[float, ...]:
-    """Clock after the epochs of so many steps, up to the last one."""
+    """Times of the epochs of `EPOCHS` before the last one, and of the last one."""
     epochs = [*(k for k in EPOCHS if k < last), last]
     return tuple(RATE * steps * k for k in epochs)
 
@@ -97,7 +97,7 @@ experiment = presets(
 
 
 def at_the_end(ds: xr.Dataset, sample: str) -> xr.DataArray:
-    """Accuracy of the whole network."""
+    """Final accuracy of the trained network."""
     return ds["accuracy"].isel(time=-1, network=0).sel(sample=sample)
 
 
@@ -134,7 +134,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """The first layer costs most, the others little; drawn again all destroy."""
+    """The first layer costs most, the others little; a redrawn layer destroys all."""
     train, test = (at_the_end(ds, sample) for sample in ("train", "test"))
     back = ds["reset_accuracy"]
     first, others = back.sel(layer=1), back.sel(layer=slice(2, None), epoch=0)

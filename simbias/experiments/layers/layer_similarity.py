@@ -1,9 +1,9 @@
 """Layer similarity: lower layers settle first, and two seeds share neurons.
 
-How alike a layer's activations are to those it has at the end is measured by SVCCA and
-by linear CKA, at epochs of training: the lower a layer, the sooner it is what it will
-be.  Two networks that learn the same classes from different starts, on other batches,
-have neurons in common, which a matching of one's to the other's finds; with a network
+SVCCA and linear CKA compare a layer's activations at several epochs with those at the
+end of training.  The lower a layer, the sooner it is similar to its final state.  Two
+networks that learn the same classes from different initialisations, on different
+batches, have neurons in common: a matching of their neurons finds them.  With a network
 that learned another task, odd or even, there are fewer.
 
 CKA is that of Kornblith, Norouzi, Lee & Hinton (2019), arXiv:1905.00414.
@@ -58,9 +58,9 @@ def make(
     data_dir: str = "",
     verify: bool = True,
 ) -> tuple[Dataset, SideBySide]:
-    """Images, and three networks: two learn the classes, one which are odd.
+    """Images, and three networks: two learn the classes, one learns odd or even.
 
-    The first of them remembers.
+    The first of them stores its past.
     """
     positive_integer("m", m)
     keys = jax.random.split(key, 4)
@@ -77,7 +77,7 @@ def make(
 
 
 def _times(steps: int, last: int) -> tuple[float, ...]:
-    """Clock at the start, and after the last epoch of so many steps."""
+    """Time 0, and the time after `last` epochs of `steps` steps."""
     return (0.0, RATE * steps * last)
 
 
@@ -107,7 +107,7 @@ experiment = presets(
 
 
 def ends(part: xr.Dataset) -> xr.DataArray:
-    """Correlation of matched neurons at the end and at the start."""
+    """Correlation of matched neurons, at the end and at initialisation."""
     names = ["at the end", "at the start"]
     return part["matched_correlation"].isel(time=[-1, 0]).assign_coords(time=names)
 
@@ -138,7 +138,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Lower layers are nearer their end, and seeds share neurons."""
+    """Lower layers are closer to their final state, and seeds share neurons."""
     train = ds["accuracy"].isel(time=-1).sel(sample="train")
     out = [smallest_of("training accuracy, smallest", train, (0.99, 1.0), "ours")]
     # Between the start and the last of the epochs.

@@ -1,11 +1,11 @@
 """Mode connectivity up to the order of neurons: better for wide networks.
 
-Two networks that learn the same images from different starts have a barrier between
-them: on the line from weights to weights the error rises and falls again.  But a
-network does not know the order of its neurons.  With the neurons of the second in the
-order that brings its weights, or its activations, closest to those of the first, the
-barrier falls; in wide networks little is left.  Each member is such a pair, on batches
-of their own.
+Two networks that learn the same images from different initialisations have a barrier
+between them: on the line that connects their weights, the error rises and falls again.
+But the function of a network does not depend on the order of its neurons.  We reorder
+the neurons of the second network so that its weights, or its activations, are closest
+to those of the first.  Then the barrier is lower, and in wide networks little of it
+remains.  Each seed trains such a pair; both networks have their own batches.
 
 Reference: Ainsworth, Hayase & Srinivasa (2023), arXiv:2209.04836; Entezari, Sedghi,
 Saukh & Neyshabur (2022), arXiv:2110.06296.
@@ -61,7 +61,7 @@ def make(
     data_dir: str = "",
     verify: bool = True,
 ) -> tuple[Dataset, SideBySide]:
-    """Images in ten classes, and two networks from different starts."""
+    """Images in ten classes, and two networks of different initialisations."""
     positive_integer("m", m)
     positive_integer("hidden", hidden)
     key_data, *keys = jax.random.split(key, 3)
@@ -131,7 +131,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """There is a barrier; an order of neurons lowers it, the wider the more."""
+    """There is a barrier; reordering neurons lowers it, more in wider networks."""
     train = ds["accuracy"].isel(time=-1).sel(sample="train")
     high, widths = barrier(ds["path"]), ds["m"].values
     barriers = {

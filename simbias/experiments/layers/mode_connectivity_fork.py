@@ -1,14 +1,15 @@
 """Mode connectivity after a fork: from which step on two branches share a valley.
 
-Two networks have the start and their first k steps in common; from then on each has
-batches of its own.  On the line between them the error then has no barrier, if the fork
-comes late enough: on digits already from the start.  Networks of two starts (`fork` −1)
-do have one, which grows in training, and which an order of neurons takes away the
-better the longer they have learned: that wide networks are one up to an order is made
-by training, not by the law of the start.
+Two networks have the initialisation and the first k steps in common; from then on each
+has its own batches.  If the fork comes late enough, the error has no barrier on the
+line between them; on digits this already holds for k = 0.  Networks of two
+initialisations (`fork` −1) do have a barrier, which arises in training.  Reordering the
+neurons lowers it, and more so the longer they have trained.  So it is training, not the
+law of the initialisation, that makes wide networks nearly equal up to the order of
+neurons.
 
-A third network learns labels drawn at random: no order of its neurons makes it a
-neighbour of the first.
+A third network learns random labels: no order of its neurons brings it into the valley
+of the first.
 
 Reference: Frankle, Dziugaite, Roy & Carbin (2020), arXiv:1912.05671; Ainsworth, Hayase
 & Srinivasa (2023), arXiv:2209.04836.
@@ -52,7 +53,7 @@ AXES = ("fork",)
 # With n = 1000 the clock counts epochs: ten steps of batches of 100.
 RATE, BATCH = 0.1, 100
 STEPS = 200
-# In place of a step: two starts.
+# In place of a step: two initialisations.
 APART = -1
 WAYS = ("none", "activations")
 
@@ -69,20 +70,20 @@ def make(
     data_dir: str = "",
     verify: bool = True,
 ) -> tuple[Dataset, SideBySide]:
-    """Two networks of one start up to step `fork`, or of two; and one of other labels.
+    """Two networks that are equal up to step `fork`, and one of random labels.
 
-    A `fork` of −1, or any below 0, stands for two starts.
+    A `fork` of −1, or any below 0, stands for two initialisations.
 
     Args:
         key: random key.
         n: samples to train on.
         n_test: samples of the test set.
-        m: neurons of each of them.
-        hidden: hidden layers.
-        fork: step up to which the two networks see the same batches.
-        source: which data set.
+        m: neurons of each hidden layer.
+        hidden: number of hidden layers.
+        fork: step up to which the two networks have the same batches.
+        source: which dataset.
         data_dir: folder that holds the files of the images; nothing is downloaded.
-        verify: whether files of images are checked against their published digests.
+        verify: whether image files are checked against their published digests.
     """
     positive_integer("m", m)
     positive_integer("hidden", hidden)
@@ -142,7 +143,7 @@ experiment = presets(
 
 
 def drawn(ds: xr.Dataset) -> xr.Dataset:
-    """The result with barriers on the test set, and lines to the other networks."""
+    """The result with barriers of the test data, and lines to the other networks."""
     end = ds.isel(time=-1, fork=0).sel(sample="test", quantity="error")
     names = xr.DataArray(["other labels", "same labels"], dims="labels")
     lines = xr.concat([end["other_path"], end["path"]], names)
@@ -181,7 +182,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """One valley from the start on; two starts are matched by training."""
+    """Forks share a valley from step 0 on; two initialisations do after matching."""
     train = ds["accuracy"].isel(time=-1, network=slice(0, 2)).sel(sample="train")
     high, forked = barrier(ds["path"]), ds["fork"].values[ds["fork"] >= 0]
     error = high.sel(sample="test", quantity="error", matching="none").isel(time=-1)

@@ -1,12 +1,13 @@
 """Mode connectivity of students: the matched barrier peaks, then falls with width.
 
-Two ReLU networks learn a teacher of four neurons from Gaussian inputs, each row seen
-once.  As wide as the teacher, both find its neurons, and in the same order they are one
-network.  A little wider, they divide a neuron of the teacher among theirs in different
-ways, and no order is right: the matched barrier has a peak.  Wider still the shares
-even out, and it falls at least like m^{−½}.  In the order as it is, it does not fall.
+Two ReLU networks learn a teacher of four neurons from Gaussian inputs, each used once.
+If they have the teacher's width, both find its neurons; after reordering they are the
+same network.  If they are a little wider, each shares the teacher's neurons among its
+own in a different way, and no order is right: the matched barrier has a peak.  In wider
+networks the shares become equal, and the barrier falls at least like m^{−½}.  Without
+reordering it does not fall.
 
-The loss is that of the population, in closed form, also between the two.
+The loss is the population loss in closed form, also on the line between the two.
 
 Reference: Zhan, Li & Wu (2025), arXiv:2503.06001, read by its abstract.
 """
@@ -36,9 +37,9 @@ UNIQUE = "ours: the minimum is one up to the order of neurons"
 LEAST_TIME = 2000.0
 # What the figure and the claims read.
 AXES = ("m",)
-# Rows a step for each of the two.
+# Samples in a step for each of the two students.
 RATE, BATCH = 1.0, 32
-# Below this a barrier has no place in the figure.
+# Smaller barriers are shown at this value.
 _FLOOR = 1e-6
 
 
@@ -51,14 +52,14 @@ def make(
     n: int = 64,
     is_output_trained: bool = False,
 ) -> tuple[Dataset, SideBySide]:
-    """Two students of m neurons; the n rows of the sample are not trained on.
+    """Two students of m neurons; the n samples of the dataset are not used in training.
 
     Args:
         key: random key.
         m: neurons of each student.
-        d: entries of an input.
-        neurons: of the teacher.
-        n: samples to train on.
+        d: dimension of an input.
+        neurons: neurons of the teacher.
+        n: samples of the dataset; training uses fresh ones.
         is_output_trained: whether output weights are trained too.
     """
     key_data, *keys = jax.random.split(key, 3)
@@ -93,7 +94,7 @@ experiment = presets(
 
 
 def root_law(part: xr.Dataset) -> xr.DataArray:
-    """m^{−½} through the barrier at the peak, from there on."""
+    """The law m^{−½} through the barrier at the peak, for larger widths."""
     top, widths = part["peak"], part["m"]
     level = barrier(part["path"]).sel(m=top, matching="weights", drop=True).mean()
     return (level * np.sqrt(top / widths)).where(widths >= top)
@@ -133,7 +134,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Nothing at the teacher's width, a peak, and a fall of the matched barrier."""
+    """No matched barrier at the teacher's width, a peak, and then a fall."""
     high, far = barrier(ds["path"]), (0, np.inf)
     as_teacher, top = at(high, "m", int(ds["neurons"])), high.sel(m=_peak(high))
     past = high.sel(m=ds["m"] > _peak(high))
@@ -158,7 +159,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _peak(high: xr.DataArray) -> int:
-    """The width of the largest barrier, matched by weights, on average over pairs."""
+    """The width at which the mean barrier, matched by weights, is largest."""
     average = high.sel(matching="weights").mean("seed")
     return int(average["m"][int(average.fillna(-np.inf).argmax("m"))])
 
@@ -166,7 +167,7 @@ def _peak(high: xr.DataArray) -> int:
 def _slope(
     text: str, high: xr.DataArray, band: tuple[float, float], source: str
 ) -> Claim:
-    """Of the mean over pairs; three widths at least."""
+    """Slope of ln of the mean barrier in ln m; it needs three widths."""
     with np.errstate(divide="ignore"):
         logs = np.log(high.mean("seed").values)
     logs = np.where(np.isfinite(logs), logs, np.nan)

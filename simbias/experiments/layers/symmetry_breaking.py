@@ -1,15 +1,15 @@
 """Symmetry breaking: two neurons from ½ ± δ learn two features, after ln(1/δ).
 
 Two ReLU neurons with output weights 1 learn e₁ and e₂ over x ~ N(0, I), by the gradient
-in closed form.  They start at ½ ± δ; the lecture's picture is δ = 0.01, 0.49 of one
-feature and 0.51 of the other, and 0.01 and 0.99 in the end.  In between both rest at
-0.5342 (1, 1), a saddle, which they leave at the rate 0.596: the time is
-ln(1/δ)/0.596 and a constant.  From δ = 0 they cannot leave.  The average of the
-solution with itself, its neurons exchanged, is no solution, and worse than the saddle:
-the lecture's "junk".
+in closed form.  They start at ½ ± δ.  In the lecture's picture δ is 0.01: the weights
+are 0.49 for one feature and 0.51 for the other, and 0.01 and 0.99 at the end.  In
+between both neurons wait at the saddle 0.5342 (1, 1), which they leave at the rate
+0.596.  So the time is ln(1/δ)/0.596 plus a constant, and from δ = 0 they cannot leave.
+Averaging the solution with itself after its neurons were exchanged gives no solution:
+its loss is above that of the saddle.  This is the lecture's "junk".
 
-With `slope` 1 the activation is the identity, and there is nothing to break: the
-average of two solutions is one.
+With `slope` 1 the activation is the identity.  Then there is no symmetry to break: the
+average of two solutions is a solution.
 
 Reference: Brutzkus & Globerson (2017), arXiv:1702.07966, for the loss, by the kernel of
 Cho & Saul (2009); the two bars are a slide of a lecture, the rest is derived.
@@ -60,14 +60,14 @@ def make(
     slope: Real = 0.0,
     n: int = 64,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Two neurons at `size` ± `delta`; n angles that the gradient does not look at.
+    """Two neurons at `size` ± `delta`; n angles that the gradient does not use.
 
     Args:
         key: random key.
-        delta: δ: how far apart the neurons start.
-        size: about which they do.
-        slope: of the activation for negative inputs; 1 is the identity.
-        n: angles.
+        delta: δ, the initial difference of the neurons.
+        size: the mean of the initial weights.
+        slope: slope of the activation for negative inputs; 1 is the identity.
+        n: number of angles.
     """
     del key
     return circle(n), student(delta, size, slope)
@@ -100,12 +100,12 @@ experiment = presets(
 
 
 def of_relu(value: float) -> Callable[[xr.Dataset], xr.DataArray]:
-    """A level of theory, of ReLU alone."""
+    """A value of the theory, for ReLU only."""
     return lambda part: xr.DataArray(value).where(part["slope"] == 0)
 
 
 def escapes(part: xr.Dataset) -> xr.DataArray:
-    """Escape times of ReLU, those of δ = 0 aside."""
+    """Escape times of ReLU, without δ = 0."""
     return escape_times(gaps(at(part, "slope", 0.0).sel(delta=part["delta"] > 0)))
 
 
@@ -155,7 +155,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Of ReLU with δ > 0: the way from the saddle, the solution and its average."""
+    """For ReLU with δ > 0: escape from the saddle, the solution and its average."""
     relu = at(ds, "slope", 0.0)
     moved = relu.sel(delta=relu["delta"] > 0)
     small, end = moved.sel(delta=moved["delta"] <= SMALL), moved.isel(time=-1)

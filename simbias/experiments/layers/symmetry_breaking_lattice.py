@@ -1,12 +1,12 @@
 """Symmetry breaking on 4096 angles: the exact flow agrees, unless δ is below a step.
 
-The same two neurons as in `symmetry_breaking`, under the exact ReLU flow on equispaced
-angles of a circle in place of N(0, I); output weights are frozen at 1.  What pulls them
-apart is the samples between their hyperplanes, and a lattice has none of them in a
-small angle.  For δ ≥ 1e-3 the escape times are those of the closed form.  Below, the
-lattice decides: where the hyperplane of equal neurons lies midway between two angles
-(`offset` ½) they never part, and where it holds an angle (`offset` 0) they part early,
-whatever δ is.
+The two neurons are those of `symmetry_breaking`, under the exact ReLU flow.  The inputs
+are equispaced angles on a circle instead of N(0, I), and the output weights are frozen
+at 1.  The samples between the two hyperplanes pull the neurons apart.  A lattice has no
+sample in a small angle.  For δ ≥ 1e-3 the escape times are those of the closed form.
+For smaller δ the lattice decides.  If the hyperplane of equal neurons lies midway
+between two angles (`offset` ½), the neurons never separate.  If it contains an angle
+(`offset` 0), they separate early, whatever δ is.
 
 Reference: Brutzkus & Globerson (2017), arXiv:1702.07966, for the loss; the rest is
 derived.
@@ -63,10 +63,10 @@ def make(
 
     Args:
         key: random key.
-        delta: δ: how far apart the neurons start.
-        size: about which they do.
-        offset: of the hyperplane of equal neurons from an angle, in spacings.
-        n: angles.
+        delta: δ, the initial difference of the neurons.
+        size: the mean of the initial weights.
+        offset: distance of the hyperplane of equal neurons from an angle, in spacings.
+        n: number of angles.
     """
     del key
     w = start(delta, size)
@@ -138,12 +138,12 @@ figure = Panels(
 
 
 def moved(ds: xr.Dataset) -> xr.Dataset:
-    """The members that have a gap at the start."""
+    """The networks with a gap at the start."""
     return ds.isel(seed=0).sel(delta=ds["delta"] > 0)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Agreement where the lattice is fine; what it does instead where it is not."""
+    """Agreement where the lattice is fine; what happens where it is not."""
     ds = moved(ds)
     n, delta, off = int(ds["n"]), ds["delta"], {"tolerance": TOLERANCE}
     above, below = f"δ ≥ {FINE / n:.1g}", f"δ ≤ {COARSE / n:.1g}"
