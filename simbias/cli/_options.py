@@ -45,8 +45,8 @@ class RunOptions:
     """TOML file of these options, cell and flow. Options on the command line override
     it."""
     data: str | None = None
-    """Your dataset instead of the experiment's own: a numpy.savez file with arrays x and
-    y, and x_test and y_test if there is a test set."""
+    """Your dataset instead of the experiment's own: a numpy.savez file with arrays x
+    and y, and x_test and y_test if there is a test set."""
     seeds: int | None = None
     """Number of seeds: each gives a network in every cell."""
     times: tuple[float, ...] | None = None

@@ -78,7 +78,7 @@ def warn_of_steps(
     if getattr(flow, "allow_kinks", False):
         stats = {k: stats[k] for k in stats if k != "rejected_again"}
     for said in said_of_steps(stats, end_time):
-        warnings.warn(said, stacklevel=4)
+        warnings.warn(said, stacklevel=stacklevel)
 
 
 def warn_of_result(flow: Any, ds: Any) -> None:
@@ -140,5 +140,5 @@ def warn_of_divergence(flow: Any, status: Any, stacklevel: int = 3) -> None:
     warnings.warn(
         f"{who} ended with status NONFINITE: a weight, the loss or its "
         f"gradient became NaN or infinite. Later records are NaN. {advice}",
-        stacklevel=4,
+        stacklevel=stacklevel,
     )

@@ -120,7 +120,7 @@ def test_the_help_of_an_experiment_lists_what_decides_the_defaults(capsys):
     assert "--preset {smoke,quick,paper}" in said
     assert "(default: smoke)" in said
     assert "--config" in said
-    assert "Members of every cell. (default: 3)" in said
+    assert "Number of seeds: each gives a network in every cell. (default: 3)" in said
 
 
 def test_the_version_is_that_of_the_package(capsys):

@@ -211,7 +211,7 @@ def test_a_file_without_presets_has_only_one(mine, capsys):
     )
     assert command("run", "mine.py", "--preset", "paper", "--help") == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "Members of every cell. (default: 9)" in said
+    assert "Number of seeds: each gives a network in every cell. (default: 9)" in said
 
 
 OTHER = TEXT.replace("network.slope[0]", "2 * network.slope[0]")
