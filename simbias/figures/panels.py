@@ -41,7 +41,8 @@ class Panels:
     `needs` a variable is left out of results that do not have it.
 
     Args:
-        kinds: `Curves`, `Points`, `HeatMap`, `Histogram`, `Spectrum` or `Drawing`.
+        kinds: `Curves`, `Points`, `Estimates`, `HeatMap`, `Histogram`, `Spectrum`,
+            `Drawing`.
         rows: axis whose values are rows.
         columns: axis whose values are columns.
         x: coordinate along which values are drawn, or a function of the part that has

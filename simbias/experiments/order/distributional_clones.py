@@ -24,18 +24,12 @@ from simbias.claims import difference_of, mean_of
 from simbias.core import Claim, Experiment
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
-from simbias.experiments.order._clones import (
-    EDITS,
-    TRAINED_ON,
-    RealAccuracy,
-    RealError,
-    TargetAccuracy,
-    make,
-)
+from simbias.experiments.order._clones import EDITS, TRAINED_ON, make
 from simbias.experiments.order._left import REFINETTI, order_of_clones
 from simbias.figures import Curves, Law, Panels
 from simbias.flows import Descent
 from simbias.losses import half_mse
+from simbias.measures import RealAccuracy, RealError, TargetAccuracy
 
 BELROSE = "arXiv:2402.04362"
 AXES = ("network",)
@@ -56,9 +50,9 @@ experiment = presets(
         loss=half_mse,
         times=log_times(5 * RATE, 8000 * RATE, 40),
         measures={
-            "accuracy": RealAccuracy(),
-            "error": RealError(),
-            "target_accuracy": TargetAccuracy(),
+            "accuracy": RealAccuracy(TRAINED_ON),
+            "error": RealError(TRAINED_ON),
+            "target_accuracy": TargetAccuracy((*EDITS,)),
         },
         dtype="float32",
     ),

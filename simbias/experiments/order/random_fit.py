@@ -25,11 +25,11 @@ from simbias.analysis.mean_interval import mean_interval
 from simbias.claims import Claims, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiment_presets import presets
-from simbias.experiments.order._strings import GUESSERS, Guesses, Target, drawn, strings
+from simbias.experiments.order._strings import Target, drawn, strings
 from simbias.figures import COLOURS, Drawing, Law, Moment, Panels
 from simbias.flows import Descent
 from simbias.losses import logistic
-from simbias.measures import TestSignAccuracy, TrainSignAccuracy
+from simbias.measures import Guesses, TestSignAccuracy, TrainSignAccuracy
 from simbias.networks.dense.mlp import LayerLaw
 from simbias.validation.values import positive_integer
 
@@ -37,6 +37,7 @@ SLIDE = "slide of the lecture"
 # What the figure and the claims read.
 AXES = ("target",)
 RATE = 0.1
+GUESSERS = ("uniform", "network")
 # A run that ends before this is of random networks alone.
 TRAINED = 10.0
 HALF = ((0.495, 0.505), f"{SLIDE}, ½; width ours")
