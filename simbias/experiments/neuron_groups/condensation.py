@@ -37,11 +37,11 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.axes import Axes
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, farthest_of, slope_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.experiment_presets import presets
-from simbias.experiments.neuron_groups._early_errors import ERRORS, distances
+from simbias.experiments.neuron_groups._early_errors import AXES as AXES
+from simbias.experiments.neuron_groups._early_errors import errors
 from simbias.experiments.neuron_groups._phases import (
     DIRECTIONS,
     Extremum,
@@ -62,8 +62,6 @@ from simbias.flows import ReluFlow
 from simbias.losses import logistic
 from simbias.measures import EffectiveWidth, NeuronWeights
 from simbias.networks import balanced
-from simbias.numerics.exact_numerics import exact_numerics
-from simbias.theory.early_limit import EarlyLimit, early_limit
 
 PAPER = "Tsoy & Konstantinov (2024), arXiv:2405.17299"
 DERIVED = f"orders of the terms left out by the theorem of {PAPER}; band ours"
@@ -73,6 +71,8 @@ _WHERE = {
     "generic": "extremum inside a cell, generic",
 }
 _MARKS = "osD^v"
+# What the ends of the phases depend on.
+PHASED = ("extremum", "kappa", "r")
 
 
 def make(
@@ -118,20 +118,11 @@ _sizes = presets(
         },
     ),
     smoke={
-        "cell": {
-            "extremum": "cell",
-            "kappa": 1.5,
-            "m": 30,
-            "r": (0.01, 0.003, 0.001),
-        },
+        "cell": {"extremum": "cell", "kappa": 1.5, "m": 30, "r": (0.01, 0.003, 0.001)},
         "seeds": 2,
     },
     paper={
-        "cell": {
-            "kappa": (0.5, 1.0, 3.0),
-            "m": (50, 2000),
-            "r": (0.01, 1e-3, 1e-4),
-        },
+        "cell": {"kappa": (0.5, 1.0, 3.0), "m": (50, 2000), "r": (0.01, 1e-3, 1e-4)},
         "seeds": 5,
     },
 )
@@ -148,47 +139,9 @@ def experiment(preset: str = "quick", **changes: Any) -> Experiment:
         return whole
     as_tuple = lambda v: v if isinstance(v, tuple) else (v,)
     times = {0.0}
-    for of in itertools.product(
-        *(as_tuple(whole.cell[k]) for k in ("extremum", "kappa", "r"))
-    ):
+    for of in itertools.product(*(as_tuple(whole.cell[k]) for k in PHASED)):
         times |= {first_phase(*of), second_phase(*of)}
     return dataclasses.replace(whole, times=tuple(sorted(times)))
-
-
-AXES = ("extremum", "kappa", "m", "r")
-
-
-def errors(ds: xr.Dataset) -> xr.Dataset:
-    """Distances from the early limit, over the grid and seeds; NaN if not recorded.
-
-    `prominent` is ‖u − r u*‖ over P and `others` ‖u‖ over the rest, both at T₁ and
-    relative to ‖r u*‖; `others_late` is ‖u‖ over the rest relative to that over P at
-    T₂, and `spread` the largest angle in radians of a neuron of P with the mean of its
-    cluster at T₂.
-    """
-    ds, axes = with_axes(ds, AXES), (*AXES, "seed")
-    weights = ds["neuron_weights"].transpose(*axes, "time", ...)
-    found = np.full((len(ERRORS), *weights.shape[: len(axes)]), np.nan)
-    for place in np.ndindex(*found.shape[1:]):
-        one = weights[place]
-        path = one.values[:, np.isfinite(one.values[-1, :, 0])]
-        extremum, kappa, r = (one[k].item() for k in ("extremum", "kappa", "r"))
-        phases = first_phase(extremum, kappa, r), second_phase(extremum, kappa, r)
-        rows = [np.flatnonzero(ds["time"].values == t) for t in (0.0, *phases)]
-        if path.shape[1] and all(len(row) for row in rows):
-            start, early, late = (path[row[0]] for row in rows)
-            limit = _limit(extremum, start)
-            found[(slice(None), *place)] = distances(
-                limit, start, early, late, phases[0]
-            )
-    variables = {k: (axes, v) for k, v in zip(ERRORS, found, strict=True)}
-    return xr.Dataset(variables, {k: ds[k].values for k in axes})
-
-
-def _limit(extremum: Extremum, start: np.ndarray) -> EarlyLimit:
-    with exact_numerics():
-        w, a = jnp.asarray(start[:, :2]), jnp.asarray(start[:, 2])
-        return early_limit(sample(extremum), logistic, w, a)
 
 
 def expected(extremum: Extremum, kappa: float) -> dict[str, float]:

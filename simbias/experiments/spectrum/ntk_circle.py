@@ -185,8 +185,6 @@ figure = Panels(
         ticks=True,
         xscale="log",
         yscale="log",
-        # Whole limits: in a short run no frequency may have come to a half.
-        ylim=(0.01, 1),
         laws=(Law("law_off"),),
     ),
     of=drawn,
