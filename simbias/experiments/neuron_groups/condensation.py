@@ -27,15 +27,14 @@ factor of 1.2 in an error.
 """
 
 import dataclasses
+import functools
 import itertools
-from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.axes import Axes
 
 from simbias.claims import Claims, farthest_of, slope_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
@@ -50,14 +49,7 @@ from simbias.experiments.neuron_groups._phases import (
     sample,
     second_phase,
 )
-from simbias.figures import (
-    LAW,
-    Drawing,
-    Panels,
-    colour_of,
-    law_line,
-    legend_beside,
-)
+from simbias.figures import Curves, Law, Panels
 from simbias.flows import ReluFlow
 from simbias.losses import logistic
 from simbias.measures import EffectiveWidth, NeuronWeights
@@ -65,12 +57,11 @@ from simbias.networks import balanced
 
 PAPER = "Tsoy & Konstantinov (2024), arXiv:2405.17299"
 DERIVED = f"orders of the terms left out by the theorem of {PAPER}; band ours"
-_WHERE = {
+WHERE = {
     "cell": "extremum inside a cell",
     "kink": "extremum on a hyperplane",
     "generic": "extremum inside a cell, generic",
 }
-_MARKS = "osD^v"
 # What the ends of the phases depend on.
 PHASED = ("extremum", "kappa", "r")
 
@@ -156,7 +147,7 @@ def expected(extremum: Extremum, kappa: float) -> dict[str, float]:
     return laws | ({} if extremum == "kink" else {"spread": 1 + kappa})
 
 
-_NAMES = {
+NAMES = {
     "prominent": "|u − r u*|/r in P at T₁",
     "others": "|u|/r of the others at T₁",
     "others_late": "others over P at scale ε",
@@ -164,36 +155,39 @@ _NAMES = {
 }
 
 
-def _draw(axes: Axes, part: xr.Dataset, name: str) -> None:
-    """An error against r, a mark per width, and r^law through the largest median."""
-    r, look = part["r"].values, {"ms": 5, "fillstyle": "none"}
-    for j, kappa in enumerate(part["kappa"].values):
-        seen, colour = part[name].sel(kappa=kappa), colour_of(j)
-        for k, m in enumerate(part["m"].values):
-            middle, mark = seen.sel(m=m).median("seed"), _MARKS[k % len(_MARKS)]
-            axes.plot(r, middle, mark, color=colour, **look)
-        law = expected(part["extremum"].item(), kappa)[name]
-        line = float(seen.median(["seed", "m"]).max()) * (r / r.max()) ** law
-        law_line(axes, r, line, f"κ = {kappa:g}: r^{law:.3g}", line=":", colour=colour)
-    for k, m in enumerate(part["m"].values):
-        mark = _MARKS[k % len(_MARKS)]
-        axes.plot([], [], mark, color=LAW, label=f"m = {m}, median", **look)
-    # Every panel has laws of its own.
-    legend_beside(axes)
+def law_of(name: str, part: xr.Dataset) -> xr.DataArray:
+    """R^law through the largest median, for each κ."""
+    extremum, seen = part["extremum"].item(), part[name]
+    rows = []
+    for kappa in part["kappa"].values:
+        law, r = expected(extremum, float(kappa))[name], part["r"] / part["r"].max()
+        rows.append(float(seen.sel(kappa=kappa).median(["seed", "m"]).max()) * r**law)
+    return xr.concat(rows, part["kappa"])
+
+
+def _error(name: str) -> Curves:
+    """An error against r, by width."""
+    return Curves(
+        name,
+        colour="kappa",
+        line="m",
+        mark="o",
+        spread="none",
+        yscale="log",
+        title=NAMES[name],
+        laws=(Law(functools.partial(law_of, name), "r^law", ":"),),
+    )
 
 
 figure = Panels(
-    *(
-        Drawing(partial(_draw, name=name), yscale="log", title=_NAMES[name])
-        for name in ("prominent", "others")
-    ),
+    *map(_error, ("prominent", "others")),
     rows="extremum",
     of=errors,
+    x="r",
     xlabel="scale r",
     xscale="log",
-    names={"extremum": _WHERE},
-    size=(6.0, 3.2),
-    legend=0,
+    names={"extremum": WHERE, "kappa": "κ"},
+    size=(5.0, 3.2),
 )
 
 
@@ -208,7 +202,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         where = f"{extremum}, κ = {kappa:g}, m = {m}"
         part = middle.sel(extremum=extremum, kappa=kappa, m=m)
         for name, law in expected(extremum, float(kappa)).items():
-            text = f"exponent in r of {_NAMES[name]}, {where}"
+            text = f"exponent in r of {NAMES[name]}, {where}"
             band = (law - 0.05, law + 0.05)
             rows.append(slope_of(text, x, part[name], band, DERIVED))
     several = Claims(needs={"two values of r": x.size > 1})
