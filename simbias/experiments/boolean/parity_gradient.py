@@ -137,9 +137,6 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             f"{PAPER}; ± 0.02 ours",
         ),
         mean_of(
-            f"control, I of one bit: {text}",
-            single,
-            (-0.3466, np.inf),
-            "−½ ln 2, ours",
+            f"control, I of one bit: {text}", single, (-0.3466, np.inf), "−½ ln 2, ours"
         ),
     )

@@ -34,9 +34,7 @@ from simbias.datasets.teachers.gaussian_teacher import (
 )
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
-from simbias.experiments.interpolation._interpolates import (
-    interpolates as interpolates,
-)
+from simbias.experiments.interpolation._interpolates import interpolates as interpolates
 from simbias.experiments.interpolation._threshold_figure import (
     n_star_of,
     threshold_figure,

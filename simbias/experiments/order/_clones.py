@@ -28,11 +28,7 @@ Architecture = Literal["mlp", "linear"]
 # What a network is trained on: the sample, and its clones.
 TRAINED_ON = ("real", "mean", "covariance", "marginals")
 _CLONES = (isotropic_clone, gaussian_clone, marginal_clone)
-EDITS = {
-    "shift": shifted,
-    "quantiles": quantile_normalised,
-    "transport": transported,
-}
+EDITS = {"shift": shifted, "quantiles": quantile_normalised, "transport": transported}
 # Images that there are, and those of the smallest class.
 _STORED = {
     "digits": (1200, 597),

@@ -62,12 +62,7 @@ experiment = presets(
         "times": log_times(5 * RATE, 200 * RATE, 8),
     },
     paper={
-        "cell": {
-            "source": "cifar10",
-            "rows": 5000,
-            "rows_test": 1000,
-            "m": 512,
-        },
+        "cell": {"source": "cifar10", "rows": 5000, "rows_test": 1000, "m": 512},
         "seeds": 10,
         "flow": Descent(
             rate=0.001, optimiser="adam", batch=128, sampling="replacement"

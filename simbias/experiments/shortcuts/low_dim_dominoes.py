@@ -133,9 +133,7 @@ experiment = presets(
         "seeds": 2,
         "times": (0.0, 0.5),
     },
-    paper={
-        "cell": {"source": "mnist_cifar10", "n": 10_000, "n_test": 2000, "m": 1000},
-    },
+    paper={"cell": {"source": "mnist_cifar10", "n": 10_000, "n_test": 2000, "m": 1000}},
 )
 
 

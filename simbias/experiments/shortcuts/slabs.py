@@ -157,10 +157,7 @@ experiment = presets(
         | {"d": 10, "n": 4096, "n_test": 1024},
         "times": _times(2000),
     },
-    paper={
-        "cell": {**NETWORKS, "start": tuple(range(5))},
-        "times": _times(100_000),
-    },
+    paper={"cell": {**NETWORKS, "start": tuple(range(5))}, "times": _times(100_000)},
     noisy={
         "cell": {"law": ("LMS-7", "MS-7"), "start": 0}
         | {"n": 40_000, "noise": 0.1, "m": 300},

@@ -88,10 +88,7 @@ experiment = presets(
         flow=Descent(rate=RATE),
         loss=half_mse,
         times=log_steps(RATE, 1, 4800 / RATE, 30),
-        measures={
-            "shares": CircleShares(FREQUENCIES),
-            "rates": KernelRates(cosines),
-        },
+        measures={"shares": CircleShares(FREQUENCIES), "rates": KernelRates(cosines)},
     ),
     smoke={
         "cell": {"m": (64,), "n": 32},
