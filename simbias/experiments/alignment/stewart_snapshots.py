@@ -4,12 +4,10 @@ A piecewise-linear target with nine knots, sampled at 40 uniform points of [−1
 a small balanced network with a hidden bias (here a second input that is always 1).  All
 neurons with aⱼ > 0 turn to one extremal vector with all points active, so the network
 becomes the least-squares line and stays there.  Kinks then come in steps, and are made
-by neurons with aⱼ < 0: near zero each of these leaves the sample and dies, but they see
-only the weakly pulling points at the ends while they do, and those that are late when
-the loss moves survive.  So how many kinks there are in the end, and how far from
-interpolation the network stops, is decided by λ.  When each of them dies is known from
-the start (`theory.early_limit`), and from a λ for which all do before the loss moves
-the network stays a line.
+by neurons with aⱼ < 0: near zero each of these leaves the sample and dies, and those
+that are late when the loss moves survive.  When each of them dies is known from the
+start (`theory.early_limit`), and from a λ for which all do before the loss moves the
+network stays a line.
 
 A kink is a point where the slope changes by more than 0.05, neurons whose kinks are
 closer than 0.02 taken together: see `_kink_histories` and `analysis.kinks`.
