@@ -24,9 +24,10 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.estimates import estimates
+from simbias.analysis.interval import present, unknown
 from simbias.analysis.wilson import wilson
 from simbias.claims import largest_of, statistic_of
-from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.core import AbstractNetwork, Claim, Dataset, Estimate, Experiment, Real
 from simbias.datasets import gaussian_teacher
 from simbias.experiment_presets import presets
 from simbias.experiments.alignment._basins import AXES as AXES
@@ -94,14 +95,21 @@ def drawn(ds: xr.Dataset) -> xr.Dataset:
     found = found.reset_index("cell").transpose("cell", "n", ...)
     pairs = list(zip(found["sigma"].values, found["d"].values, strict=True))
     laws = [law(found["n"].values, float(d), sigma) for sigma, d in pairs]
-    one = (found["count"] == 1).where(found["count"].notnull())
+    one = (found["count"] == 1).astype(float).where(found["count"].notnull())
     shares = one.stack(start=("seed", "sign")).drop_vars(["start", "seed", "sign"])
-    counts = lambda v: wilson(int(np.nansum(v)), int(np.isfinite(v).sum()))
-    alone = estimates(counts, shares, over=("start",)).to_array("end")
+    alone = estimates(_share, shares, over=("start",)).to_array("end")
     beside = xr.DataArray(1.04 ** np.arange(len(pairs)), dims="cell")
     names = [f"d = {d:g}, σ = {sigma:g}" for sigma, d in pairs]
     found = found.assign(law=(("cell", "n"), laws), alone=alone)
     return found.assign(beside=found["n"] * beside).assign_coords(cell=names)
+
+
+def _share(is_true: xr.DataArray) -> Estimate:
+    """Wilson's, of those with a result."""
+    seen = present(is_true)
+    if not seen.size:
+        return unknown(np.nan, 0.95, "no sample has a result")
+    return wilson(int(seen.sum()), seen.size)
 
 
 each = functools.partial(Points, colour="cell", x="beside", xlabel="samples n")
