@@ -49,7 +49,7 @@ from simbias.experiments.neuron_groups._phases import (
     sample,
     second_phase,
 )
-from simbias.figures import Curves, Law, Panels
+from simbias.figures import Law, Panels, Points
 from simbias.flows import ReluFlow
 from simbias.losses import logistic
 from simbias.measures import EffectiveWidth, NeuronWeights
@@ -165,14 +165,12 @@ def law_of(name: str, part: xr.Dataset) -> xr.DataArray:
     return xr.concat(rows, part["kappa"])
 
 
-def _error(name: str) -> Curves:
-    """An error against r, by width."""
-    return Curves(
-        name,
+def _error(name: str) -> Points:
+    """An error against r, the median of each width."""
+    return Points(
+        lambda part: part[name].median("seed"),
         colour="kappa",
-        line="m",
-        mark="o",
-        spread="none",
+        has_median=False,
         yscale="log",
         title=NAMES[name],
         laws=(Law(functools.partial(law_of, name), "r^law", ":"),),
