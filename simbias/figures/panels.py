@@ -238,7 +238,7 @@ def _dress(axes: Axes, kind: Kind, part: xr.Dataset, look: Look, name: str) -> N
     axes.set_xlabel(kind.xlabel if kind.xlabel is not None else label_of(kind.x))
     if kind.ylabel:
         axes.set_ylabel(kind.ylabel)
-    x_least, y_least = axes.dataLim.minpos
+    x_least, y_least = np.asarray(axes.dataLim.minpos)
     for scale, limits, set_scale, set_limits, least in (
         (kind.xscale, kind.xlim, axes.set_xscale, axes.set_xlim, x_least),
         (kind.yscale, kind.ylim, axes.set_yscale, axes.set_ylim, y_least),

@@ -220,7 +220,7 @@ def _with_noise(ds: xr.Dataset, sigma: float) -> list[Claim]:
             expected - 1,
             0.15,
         ),
-        share("signs with two or more", seen > 1, single, 0.03),
+        share("signs with two or more", (seen > 1).values, single, 0.03),
         share("of these with three or more", several, more, 0.1),
         *(
             ratio(

@@ -122,7 +122,7 @@ def thresholds(errors: xr.Dataset, axis: str) -> xr.DataArray:
         for level, text in LEVELS.items():
             found = [median_crossing(part.sel({axis: v}), level) for v in q]
             ends = [
-                np.clip([f.low, f.high], *sizes) if f.is_bracketed else (f.low, f.high)
+                np.clip([f.low, f.high], *(sizes if f.is_bracketed else (0, np.inf)))
                 for f in found
             ]
             rows.append([[f.value for f in found], *np.transpose(ends)])

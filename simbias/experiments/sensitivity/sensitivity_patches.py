@@ -95,10 +95,8 @@ def make(
     is_patch = np.arange(numbers.max() + 1)[:, None] == numbers[None, :]
     data = dataclasses.replace(data, features=jnp.asarray(is_patch, jnp.float64))
     if network == "transformer":
-        size = {"width": width, "depth": depth, "heads": HEADS}
-        return data, patch_transformer(
-            key_network, image=shape, patch=patch, k=k, **size
-        )
+        blocks = functools.partial(patch_transformer, depth=depth, heads=HEADS)
+        return data, blocks(key_network, image=shape, patch=patch, k=k, width=width)
     if network == "convolutional":
         channels = tuple(max(width // 2, 1) * 2**i for i in range(depth))
         return data, convolutional(
@@ -205,8 +203,8 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         ways = [on_the_way(part) for part in (one, transformer)]
         text = f"S where {LEVEL:.0%} of the sample are told: {less}"
         out += [
-            difference_of(f"S at the end: {less}", *last, (0, 1), PAPER),
-            difference_of(text, *ways, (0, 1), PAPER),
+            difference_of(f"S at the end: {less}", last[0], last[1], (0, 1), PAPER),
+            difference_of(text, ways[0], ways[1], (0, 1), PAPER),
         ]
     band, source = (chance - 0.03, chance + 0.03), "1 − 1/classes; ± 0.03 ours"
     for kind in ds["network"].values.tolist():

@@ -191,7 +191,7 @@ def _less(part: xr.Dataset, of: str, text: str, high: str, low: str) -> Claim:
     """Of a measure at the end: that of one kind of network less that of another."""
     both = [at(part[of].isel(time=-1), "network", kind) for kind in (high, low)]
     text = f"{text}: {NAMES[high]} less {NAMES[low]}"
-    return difference_of(text, *both, (0, 1), PAPER)
+    return difference_of(text, both[0], both[1], (0, 1), PAPER)
 
 
 def _rises(part: xr.Dataset, text: str) -> list[Claim]:

@@ -23,6 +23,7 @@ arXiv:2006.07710, sections 3 to 5, appendix E.2 for images, and notebooks 01 and
 06 of its repository; adversarial training on slabs is ours.
 """
 
+import functools
 from typing import Literal
 
 import jax
@@ -115,8 +116,8 @@ def make(
     key_data, key_start = jax.random.split(key)
     simple, others = _SLABS[law]
     noise = noise if simple == 2 else 0.0
-    shape = {"n": n, "d": d, "n_test": n_test}
-    data = slabs(key_data, simple=simple, others=others, noise=noise, **shape)
+    law_of = functools.partial(slabs, simple=simple, others=others, noise=noise)
+    data = law_of(key_data, n=n, d=d, n_test=n_test)
     network = softmax_pair(jax.random.fold_in(key_start, start), d=d, m=m, depth=depth)
     if training == "plain":
         return data, network

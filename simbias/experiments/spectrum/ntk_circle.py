@@ -129,7 +129,9 @@ def deviation(ds: xr.Dataset) -> xr.DataArray:
 
 def drawn(ds: xr.Dataset) -> xr.Dataset:
     """Rates, what is left, and times off the law, each with its law."""
-    kinds, off, wide = [], [], ds.isel(m=-1)
+    kinds: list[xr.Dataset] = []
+    off: list[xr.Dataset] = []
+    wide = ds.isel(m=-1)
     for kind in ds["has_bias"].values:
         # Time 0 has no place on an axis of logarithms.
         part = wide.sel(has_bias=kind).isel(time=slice(1, None))
@@ -142,8 +144,9 @@ def drawn(ds: xr.Dataset) -> xr.Dataset:
         seen = deviation(ds.sel(has_bias=kind))
         law = seen.isel(m=0).median() * (ds["m"] / ds["m"][0]) ** -0.5
         off.append(xr.Dataset({"off": seen, "law_off": law}))
-    kinds, off = (xr.concat(rows, ds["has_bias"]) for rows in (kinds, off))
-    return xr.merge([kinds.drop_vars("m"), off]).sel(frequency=[1, 2, 3, 4, 10])
+    of_kind, of_width = (xr.concat(rows, ds["has_bias"]) for rows in (kinds, off))
+    both = of_kind.drop_vars("m").merge(of_width)
+    return both.sel(frequency=[1, 2, 3, 4, 10])
 
 
 figure = Panels(
@@ -197,7 +200,9 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     for kind in ds["has_bias"].values:
         part, name = ds.sel(has_bias=kind), NAMES[bool(kind)]
         off = xr.ufuncs.log(deviation(part))
-        slope = slope_along(off, np.log(part["m"]), "m").where(off.notnull().all("m"))
+        slope = slope_along(off, xr.ufuncs.log(part["m"]), "m").where(
+            off.notnull().all("m")
+        )
         text = f"{name}: times off the law (rms of ln), exponent in m"
         source = "law of large numbers; band ours"
         out += _against_law(part.isel(m=-1), f"{name}, m = {m}")
@@ -207,7 +212,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         if kind:
             late = half_times(part.isel(m=-1)).sel(frequency=slice(3, None))
             late = xr.ufuncs.log(late)
-            slope = slope_along(late, np.log(late["frequency"]), "frequency")
+            slope = slope_along(late, xr.ufuncs.log(late["frequency"]), "frequency")
             slope = slope.where(late.notnull().all("frequency"))
             text = f"{name}, m = {m}: time to half, exponent in k from 3 on"
             out.append(mean_of(text, slope, (1.8, 2.2), f"{BASRI}; band ours"))
