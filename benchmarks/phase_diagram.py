@@ -18,7 +18,13 @@ from _results import machine, written
 
 import simbias
 from simbias.experiments import phase_diagram as paper
-from simbias.experiments.interpolation.phase_diagram import VERDICTS, refined, verdict
+from simbias.experiments.interpolation._map import (
+    VERDICTS,
+    counts,
+    refined,
+    shares,
+    verdict,
+)
 
 
 def main() -> None:
@@ -41,17 +47,17 @@ def main() -> None:
     for _ in range(options.rounds):
         parts = [computed(folder, preset, *at, count) for at, count in wanted.items()]
         ds = together(parts)
-        found = paper.shares(ds)
+        found = shares(ds)
         kinds = [VERDICTS[verdict(found[at])] for at in wanted]
-        counts = {k: kinds.count(k) for k in VERDICTS.values()}
+        seen = {k: kinds.count(k) for k in VERDICTS.values()}
         members = int(ds["status"].notnull().sum())
-        rounds.append({**counts, "cells": len(wanted), "members": members})
+        rounds.append({**seen, "cells": len(wanted), "members": members})
         print(rounds[-1], flush=True)
         if (after := refined(ds, options.most)) == wanted:
             break
         wanted = after
     rows = [
-        {"n": n, "scale": scale, "seeds": paper.counts(ds)[n, scale][-1]}
+        {"n": n, "scale": scale, "seeds": counts(ds)[n, scale][-1]}
         | {"low": found[n, scale].low, "high": found[n, scale].high}
         | {"verdict": VERDICTS[verdict(found[n, scale])]}
         for n, scale in sorted(found)

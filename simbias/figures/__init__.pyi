@@ -1,10 +1,12 @@
 from .kind import Kind as Kind
 from .kinds import Curves as Curves
 from .kinds import Drawing as Drawing
+from .kinds import Estimates as Estimates
 from .kinds import HeatMap as HeatMap
 from .kinds import Histogram as Histogram
 from .kinds import Points as Points
 from .kinds import Spectrum as Spectrum
+from .kinds import means as means
 from .laws import LAW as LAW
 from .laws import law_level as law_level
 from .laws import law_line as law_line

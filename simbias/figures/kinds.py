@@ -1,4 +1,4 @@
-"""Kinds of panels: curves, points, maps, histograms, spectra and drawings."""
+"""Kinds of panels: curves, points, estimates, maps, histograms, drawings."""
 
 import dataclasses
 from collections.abc import Callable
@@ -8,6 +8,8 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
+from simbias.analysis.estimates import estimates
+from simbias.analysis.mean_interval import mean_interval
 from simbias.figures.band import band
 from simbias.figures.heat_map import heat_map
 from simbias.figures.kind import Kind
@@ -38,6 +40,7 @@ class Curves(Kind):
         is_graded: whether colours go from dark to light along the axis, instead of
             being as different as possible.
         has_end: whether a dot marks the last value of a line per seed.
+        is_joined: whether a line joins the values; else marks alone, beside a law.
     """
 
     _: dataclasses.KW_ONLY
@@ -47,6 +50,7 @@ class Curves(Kind):
     spread: Literal["band", "each", "none"] = "band"
     is_graded: bool = False
     has_end: bool = False
+    is_joined: bool = True
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
@@ -66,7 +70,9 @@ class Curves(Kind):
                     continue
                 label = ", ".join(filter(None, (name, dash))) or None
                 style = i if self.line == self.colour else j
-                line = self.mark + line_of(style + number // len(COLOURS))
+                line = self.mark
+                if self.is_joined:
+                    line += line_of(style + number // len(COLOURS))
                 place = {self.colour: i, self.line: j}
                 along = x.isel({k: v for k, v in place.items() if k in x.dims})
                 along = along.transpose(dim, ...)
@@ -159,6 +165,56 @@ class Points(Kind):
             up = one.values.ravel()
             mark = {"ms": 4, "alpha": min(1.0, max(0.15, 500 / max(up.size, 1)))}
             axes.plot(along.values.ravel(), up, "o", color=colour, label=name, **mark)
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimates(Kind):
+    """An estimate with its interval at each value of x.
+
+    Values have an axis `end`: "value", "low" and "high", as of `analysis.estimates`.
+    Without a value a triangle is at the end that is known: ▲ at least, ▼ at most.  An
+    end that is infinite has no bar.
+
+    Args:
+        colour: axis whose values have colours.
+        is_joined: whether a line joins the values.
+        beside: share of a logarithmic axis from one colour to the next, so that
+            intervals are beside each other.
+    """
+
+    _: dataclasses.KW_ONLY
+    colour: str | None = None
+    is_joined: bool = False
+    beside: float = 0.0
+
+    def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
+        """Draw a part, and the laws beside it."""
+        x, values = self.along(part), read(self.values, part)
+        (dim,) = x.dims
+        places = self.places(axes, x, look)
+        for i, name, one in look.split(values, self.colour):
+            value, low, high = one.transpose("end", dim).values
+            step = (places[-1] / places[0]) ** (self.beside * i) if self.beside else 1
+            reach = np.abs([value - low, high - value])
+            reach = np.where(np.isfinite(reach), reach, 0)
+            mark: dict[str, Any] = {
+                "ms": 4,
+                "lw": 1,
+                "color": colour_of(i + self.first),
+            }
+            style = "o-" if self.is_joined else "o"
+            axes.errorbar(
+                places * step, value, reach, fmt=style, capsize=2, label=name, **mark
+            )
+            for end, shape in ((low, "^"), (high, "v")):
+                is_open = np.isnan(value) & np.isfinite(end) & (end > 0)
+                axes.plot((places * step)[is_open], end[is_open], shape, **mark)
+        draw_laws(self.laws, axes, part, look, self.colour, self.first)
+
+
+def means(values: xr.DataArray) -> xr.DataArray:
+    """Means over the seeds with their 95 % intervals, for `Estimates`."""
+    return estimates(mean_interval, values, over=("seed",)).to_array("end")
 
 
 @dataclasses.dataclass(frozen=True)

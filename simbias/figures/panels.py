@@ -42,7 +42,8 @@ class Panels:
     `needs` a variable is left out of results that do not have it.
 
     Args:
-        kinds: `Curves`, `Points`, `HeatMap`, `Histogram`, `Spectrum` or `Drawing`.
+        kinds: `Curves`, `Points`, `Estimates`, `HeatMap`, `Histogram`, `Spectrum`,
+            `Drawing`.
         rows: axis whose values are rows.
         columns: axis whose values are columns.
         x: coordinate along which values are drawn, or a function of the part that has
@@ -238,10 +239,14 @@ def _dress(axes: Axes, kind: Kind, part: xr.Dataset, look: Look, name: str) -> N
     axes.set_xlabel(kind.xlabel if kind.xlabel is not None else label_of(kind.x))
     if kind.ylabel:
         axes.set_ylabel(kind.ylabel)
-    for scale, limits, set_scale, set_limits in (
-        (kind.xscale, kind.xlim, axes.set_xscale, axes.set_xlim),
-        (kind.yscale, kind.ylim, axes.set_yscale, axes.set_ylim),
+    x_least, y_least = np.asarray(axes.dataLim.minpos)
+    for scale, limits, set_scale, set_limits, least in (
+        (kind.xscale, kind.xlim, axes.set_xscale, axes.set_xlim, x_least),
+        (kind.yscale, kind.ylim, axes.set_yscale, axes.set_ylim, y_least),
     ):
+        # Nothing above 0 has no place on an axis of logarithms.
+        if scale == "log" and limits is None and not np.isfinite(least):
+            continue
         # Whole limits first, as zeros alone have none on a logarithmic scale.
         if limits is not None and None not in limits:
             set_limits(*limits)

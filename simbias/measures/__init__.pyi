@@ -1,3 +1,10 @@
+from .boolean.gradient_over_parities import GradientOverParities as GradientOverParities
+from .boolean.guesses import Guesses as Guesses
+from .boolean.parity_correlations import ParityCorrelations as ParityCorrelations
+from .clones.real_accuracy import RealAccuracy as RealAccuracy
+from .clones.real_error import RealError as RealError
+from .clones.real_outputs import RealOutputs as RealOutputs
+from .clones.target_accuracy import TargetAccuracy as TargetAccuracy
 from .clusters.cluster_masses import ClusterMasses as ClusterMasses
 from .clusters.direction_groups import DirectionGroups as DirectionGroups
 from .clusters.effective_width import EffectiveWidth as EffectiveWidth
@@ -68,6 +75,7 @@ from .pairs.weight_path import WeightPath as WeightPath
 from .patterns.activation_patterns import ActivationPatterns as ActivationPatterns
 from .patterns.pattern_classes import PatternClasses as PatternClasses
 from .patterns.sliding_fraction import SlidingFraction as SlidingFraction
+from .plane.extrema_counts import ExtremaCounts as ExtremaCounts
 from .randomised.adversarial_accuracy import AdversarialAccuracy as AdversarialAccuracy
 from .randomised.decision_plane import DecisionPlane as DecisionPlane
 from .randomised.feature_dependence import FeatureDependence as FeatureDependence

@@ -6,7 +6,16 @@ import pytest
 import xarray as xr
 
 from simbias.errors import BadInput
-from simbias.figures.kinds import Curves, Drawing, HeatMap, Histogram, Points, Spectrum
+from simbias.figures.kinds import (
+    Curves,
+    Drawing,
+    Estimates,
+    HeatMap,
+    Histogram,
+    Points,
+    Spectrum,
+    means,
+)
 from simbias.figures.look import Law, Moment, evenly
 from simbias.figures.panels import Panels
 from simbias.figures.style import COLOURS
@@ -330,3 +339,36 @@ def test_what_no_figure_can_have_is_named():
         Panels(Curves("accuracy", facet="depth"))(DS)
     with pytest.raises(BadInput, match="goes without `rows`"):
         Panels(Curves("accuracy", facet="m"), rows="sample")
+
+
+def test_an_estimate_has_a_bar_and_an_open_end_a_triangle():
+    rows = [[2.0, 1.0, 4.0], [np.nan, 3.0, np.inf], [np.nan, 0.0, 5.0]]
+    coords = {"n": [10, 20, 40], "end": ["value", "low", "high"]}
+    ds = xr.Dataset({"seen": (("n", "end"), rows)}, coords)
+    (axes,) = Panels(Estimates("seen", x="n", is_joined=True))(ds).get_axes()
+    (bars,) = axes.containers
+    ends = bars.lines[2][0].get_segments()[0]
+    np.testing.assert_array_equal(ends, [[10, 1], [10, 4]])
+    marks = {line.get_marker(): line.get_xydata().tolist() for line in axes.lines}
+    assert (marks["^"], marks["v"]) == ([[20, 3]], [[40, 5]])
+
+
+def test_means_are_those_of_the_seeds_with_their_interval():
+    found = means(DS["accuracy"].isel(time=-1))
+    mean = DS["accuracy"].isel(time=-1).mean("seed")
+    np.testing.assert_allclose(found.sel(end="value"), mean)
+    assert (found.sel(end="low") <= mean).all()
+
+
+def test_marks_alone_leave_the_line_to_the_law():
+    kind = Curves("accuracy", colour="sample", mark="o", is_joined=False)
+    (axes,) = Panels(kind)(DS.isel(m=0)).get_axes()
+    assert {line.get_linestyle() for line in axes.lines} == {"None"}
+
+
+def test_a_logarithmic_axis_without_a_value_above_zero_stays_linear():
+    nothing = DS.isel(m=0).assign(accuracy=0 * DS["accuracy"].isel(m=0))
+    figure = Panels(Curves("accuracy", yscale="log"), xscale="log")(nothing)
+    (axes,) = figure.get_axes()
+    figure.canvas.draw()
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")

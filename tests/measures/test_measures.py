@@ -116,6 +116,8 @@ def single(tree):
 # Every measure, whoever adds it; some are of other networks or samples than these, and
 # are tested where their theme is.
 ELSEWHERE = (
+    "boolean",
+    "clones",
     "components",
     "filters",
     "information",
@@ -123,6 +125,7 @@ ELSEWHERE = (
     "layers",
     "linear",
     "pairs",
+    "plane",
     "rank",
     "rest",
     "sensitivity",

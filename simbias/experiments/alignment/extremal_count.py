@@ -19,6 +19,7 @@ samples; the laws are ours, derived in docs/alignment/extremal_count.md.
 """
 
 import dataclasses
+import functools
 import math
 
 import jax
@@ -26,19 +27,16 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from simbias.analysis.mean_interval import mean_interval
-from simbias.claims import estimate_of, mean_of, share_of
+from simbias.claims import Claims, estimate_of, mean_of, share_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import gaussian_teacher
 from simbias.experiment_presets import presets
-from simbias.experiments.alignment._plane_counts import SLOPES, PlaneCounts
-from simbias.figures import law_line
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures import Estimates, Law, Panels, Points, means
 from simbias.flows import Descent
 from simbias.losses import half_mse
+from simbias.measures import ExtremaCounts
 from simbias.networks import balanced
 from simbias.theory.extremal_count import (
     extremal_chance,
@@ -47,13 +45,14 @@ from simbias.theory.extremal_count import (
     extremal_spread,
 )
 
-# What the figure and the claims read.
 AXES = ("sigma", "n")
 DERIVED = "derived in docs/alignment/extremal_count.md; band ours"
 # Samples from which a number is that of the limit to 2 %.
 LARGE = 1000
-MANY = f"n ≥ {LARGE}"
 NAMES = {"relu": "ReLU", "leaky": "α = ½", "signs": "noise ±σ"}
+# Slope of the activation for negative inputs; `signs` has the second target.
+SLOPES = {"relu": 0.0, "leaky": 0.5, "signs": 0.0}
+CASES = tuple((name, SLOPES[name], int(name == "signs")) for name in SLOPES)
 
 
 def make(
@@ -81,7 +80,7 @@ experiment = presets(
         flow=Descent(),
         loss=half_mse,
         times=(0.0,),
-        measures={"extrema": PlaneCounts()},
+        measures={"extrema": ExtremaCounts(CASES)},
     ),
     smoke={"cell": {"n": LARGE, "sigma": (0.0, 1.0)}, "seeds": 300},
     paper={
@@ -94,9 +93,15 @@ experiment = presets(
 )
 
 
+def kind(ds: xr.Dataset, name: str, case: str = "relu") -> xr.DataArray:
+    """Extrema of one kind, over (sigma, n, seed, sign)."""
+    seen = ds["extrema"].isel(time=0).sel(kind=name, case=case)
+    return seen.drop_vars(["case", "kind", "time"], errors="ignore")
+
+
 def number(ds: xr.Dataset, case: str = "relu") -> xr.DataArray:
     """Extrema at which neurons can end, over (sigma, n, seed, sign)."""
-    return _kind(ds, case, "inside") + _kind(ds, case, "on_kinks")
+    return kind(ds, "inside", case) + kind(ds, "on_kinks", case)
 
 
 def law(sigma: float, case: str = "relu") -> float:
@@ -105,54 +110,134 @@ def law(sigma: float, case: str = "relu") -> float:
     return extremal_count(2, size, slope=SLOPES[case])
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """The mean against n and against σ, the law of the number, and the angles."""
-    with style():
-        whole = blank(10.0, 7.4)
-        panels = whole.subplots(2, 2)
-        _draw_sizes(panels[0, 0], ds)
-        _draw_cases(panels[0, 1], ds)
-        _draw_numbers(panels[1, 0], ds)
-        _draw_spread(panels[1, 1], ds)
-    return whole
+def drawn(ds: xr.Dataset) -> xr.Dataset:
+    """What the figure shows, and the laws: along `size`, `noise`, `number` and n."""
+    sigma, n, last = ds["sigma"].values.tolist(), ds["n"].values, ds.isel(n=-1)
+    sizes = np.geomspace(n[0] / 1.5, n[-1] * 1.5, 60)
+    noises = np.linspace(0, 1.05 * max(sigma) + 0.05, 50)
+    counts = np.arange(1, int(number(last).max()) + 1)
+    shares = [(number(last) == count).mean(["seed", "sign"]) for count in counts]
+    spread = kind(ds, "spread")
+    by_size = [[extremal_count_at(round(v), s) for v in sizes] for s in sigma]
+    by_case = [[law(v, case) for v in noises] for case in NAMES]
+    chances = [extremal_chance(len(counts), s) if s else np.nan * counts for s in sigma]
+    angles = [extremal_spread(s) * np.pi / n if s else np.nan * n for s in sigma]
+    cases = [number(last, case).mean("sign") for case in NAMES]
+    return xr.Dataset(
+        {
+            "mean": means(number(ds).mean("sign")),
+            "by_size": (("sigma", "size"), by_size),
+            "limit": (("sigma", "size"), [[law(s)] * len(sizes) for s in sigma]),
+            "cases": means(xr.concat(cases, "case")),
+            "by_case": (("case", "noise"), by_case),
+            "shares": xr.concat(shares, "number").where(lambda share: share > 0),
+            "chances": (("sigma", "number"), chances),
+            "spread": spread.where((spread > 0) & (spread["sigma"] > 0)),
+            "angles": (("sigma", "n"), angles),
+            "away": ("n", np.sqrt(2 * (1 + max(sigma) ** 2) / n)),
+        },
+        {"size": sizes, "noise": noises, "number": counts, "case": [*NAMES]}
+        | {"largest": n[-1]},
+    )
+
+
+in_n = functools.partial(dict, x="n", xlabel="samples n", xscale="log", colour="sigma")
+figure = Panels(
+    Estimates(
+        "mean",
+        **in_n(),
+        title="extremal vectors per sign, mean, d = 2",
+        laws=(Law("by_size", "law at n"), Law("limit", "1 + σ/π", ":")),
+    ),
+    Estimates(
+        "cases",
+        colour="case",
+        x="sigma",
+        xlabel="noise σ",
+        title="the same at n = {largest}, three cases; lines: laws",
+        laws=(Law("by_case"),),
+    ),
+    Points(
+        "shares",
+        colour="sigma",
+        has_median=False,
+        x="number",
+        xlabel="extremal vectors of a sign",
+        yscale="log",
+        title="share of the signs, n = {largest}; lines: law",
+        laws=(Law("chances"),),
+    ),
+    Points(
+        lambda ds: ds["spread"].mean(["seed", "sign"]),
+        **in_n(),
+        has_median=False,
+        yscale="log",
+        title="angle from first to last of a sign (rad), mean; lines: law",
+        laws=(Law("angles"), Law("away", "to ±β*, largest σ", ":", "black")),
+    ),
+    of=drawn,
+    names={"sigma": "σ", "case": NAMES},
+    size=(5.0, 3.7),
+    legend="inside",
+    across=2,
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The mean number, of what it is made, its law, and cases with other laws."""
     out = []
     for sigma in map(float, ds["sigma"].values):
-        out += _with_noise(ds, sigma) if sigma else _without_noise(ds)
+        out += _with_noise(ds.isel(n=-1), sigma) if sigma else _without_noise(ds)
     return out
 
 
 def _with_noise(ds: xr.Dataset, sigma: float) -> list[Claim]:
-    """Of one σ > 0."""
-    n = int(ds["n"][-1])
-    last = ds.sel(sigma=sigma).isel(n=-1)
-    where, seen = f"σ = {sigma:g}, n = {n}", number(last)
-    kappa, chance = law(sigma) - 1, extremal_chance(2, sigma)
-    more = 1 - chance[1] / (1 - chance[0])
-    text = f"extremal vectors per sign over 1 + σ/π = {1 + kappa:.4f}, {where}"
-    out = [_over(text, seen, 1 + kappa, 0.03)]
-    text = f"of these between hyperplanes, over 1, {where}"
-    out.append(_over(text, _kind(last, "relu", "inside"), 1.0, 0.03))
-    text = f"of these on one, over σ/π = {kappa:.4f}, {where}"
-    out.append(_over(text, _kind(last, "relu", "on_kinks"), kappa, 0.15))
+    """Of one σ > 0, at the largest n."""
+    n, ds = int(ds["n"]), ds.sel(sigma=sigma)
+    where, seen, expected = f"σ = {sigma:g}, n = {n}", number(ds), law(sigma)
+    chance = extremal_chance(2, sigma)
     single = 1 - float(chance[0])
-    text = f"signs with two or more, {single:.4f} by the law, {where}"
-    out.append(share_of(text, seen > 1, (single - 0.03, single + 0.03), DERIVED))
+    more = 1 - chance[1] / single
     several = (seen > 2).values[seen.values > 1]
-    text = f"of these with three or more, {more:.4f} by the law, {where}"
-    out.append(share_of(text, several, (more - 0.1, more + 0.1), DERIVED))
-    for case in ("leaky", "signs"):
-        expected = law(sigma, case)
-        text = f"{NAMES[case]}: extremal vectors per sign over {expected:.4f}, {where}"
-        out.append(_over(text, number(last, case), expected, 0.03))
-    spread = _kind(last, "relu", "spread").values
-    expected = extremal_spread(sigma) * math.pi / n
-    text = f"angle from the first to the last over {expected:.3g}, {where}"
-    out.append(mean_of(text, spread[spread > 0] / expected, (0.85, 1.15), DERIVED))
-    return [claim.given(n >= LARGE, MANY) for claim in out]
+    apart, spread = extremal_spread(sigma) * math.pi / n, kind(ds, "spread").values
+    spread = spread[spread > 0] / apart
+
+    def ratio(text: str, seen: xr.DataArray, expected: float, width: float) -> Claim:
+        over = seen.mean("sign", skipna=False).values / expected
+        return mean_of(f"{text}, {where}", over, (1 - width, 1 + width), DERIVED)
+
+    def share(text: str, is_true: np.ndarray, law: float, width: float) -> Claim:
+        text = f"{text}, {law:.4f} by the law, {where}"
+        return share_of(text, is_true, (law - width, law + width), DERIVED)
+
+    per_sign = "extremal vectors per sign over"
+    return Claims(needs={f"n ≥ {LARGE}": n >= LARGE}).rows(
+        ratio(f"{per_sign} 1 + σ/π = {expected:.4f}", seen, expected, 0.03),
+        ratio("of these between hyperplanes, over 1", kind(ds, "inside"), 1, 0.03),
+        ratio(
+            f"of these on one, over σ/π = {expected - 1:.4f}",
+            kind(ds, "on_kinks"),
+            expected - 1,
+            0.15,
+        ),
+        share("signs with two or more", (seen > 1).values, single, 0.03),
+        share("of these with three or more", several, more, 0.1),
+        *(
+            ratio(
+                f"{NAMES[case]}: {per_sign} {law(sigma, case):.4f}",
+                number(ds, case),
+                law(sigma, case),
+                0.03,
+            )
+            for case in ("leaky", "signs")
+        ),
+        mean_of(
+            f"angle from the first to the last over {apart:.3g}, {where}",
+            spread,
+            (0.85, 1.15),
+            DERIVED,
+        ),
+    )
 
 
 def _without_noise(ds: xr.Dataset) -> list[Claim]:
@@ -164,96 +249,3 @@ def _without_noise(ds: xr.Dataset) -> list[Claim]:
     farthest = max(off, key=lambda one: max(1 - one.low, one.high - 1))
     text = "control, σ = 0: mean number less 1 over 4/(π√(πn)), the n farthest from 1"
     return [estimate_of(text, farthest, (0.5, 1.5), DERIVED)]
-
-
-def _over(text: str, seen: xr.DataArray, expected: float, width: float) -> Claim:
-    """Mean over signs, then seeds, in units of the law."""
-    ratio = seen.mean("sign", skipna=False) / expected
-    return mean_of(text, ratio.values, (1 - width, 1 + width), DERIVED)
-
-
-def _kind(ds: xr.Dataset, case: str, kind: str) -> xr.DataArray:
-    seen = ds["extrema"].isel(time=0).sel(case=case, kind=kind)
-    return seen.drop_vars(["case", "kind", "time"], errors="ignore")
-
-
-def _interval(seen: xr.DataArray) -> tuple[float, float]:
-    """Mean and 1.96 standard errors."""
-    values = seen.mean("sign").values
-    values = values[np.isfinite(values)]
-    return float(values.mean()), 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5
-
-
-def _dots(axes: Axes, x: np.ndarray, seen: list, **options) -> None:
-    middle, reach = np.array(seen).T
-    looks = {"fmt": "o", "ms": 4, "capsize": 2, "lw": 1}
-    axes.errorbar(x, middle, reach, **{**looks, **options})
-
-
-def _draw_sizes(axes: Axes, ds: xr.Dataset) -> None:
-    n = ds["n"].values
-    grid = np.geomspace(n[0] / 1.5, n[-1] * 1.5, 60)
-    for i, sigma in enumerate(map(float, ds["sigma"].values)):
-        colour = COLOURS[i % len(COLOURS)]
-        seen = [_interval(number(ds.sel(sigma=sigma, n=one))) for one in n]
-        _dots(axes, n, seen, color=colour, label=f"σ = {sigma:g}")
-        finite = [extremal_count_at(round(one), sigma) for one in grid]
-        law_line(axes, grid, finite, colour=colour)
-        axes.axhline(law(sigma), color=colour, ls=":", lw=0.8)
-    axes.plot([], [], "--", color="grey", lw=1, label="law at n")
-    axes.plot([], [], ":", color="grey", lw=1, label="1 + σ/π")
-    axes.set_xscale("log")
-    axes.set_xlabel("samples n")
-    axes.set_title("extremal vectors per sign, mean, d = 2")
-    axes.legend(ncols=2)
-
-
-def _draw_cases(axes: Axes, ds: xr.Dataset) -> None:
-    ds = ds.isel(n=-1)
-    sigma = ds["sigma"].values
-    grid = np.linspace(0, 1.05 * float(sigma.max()) + 0.05, 50)
-    for i, (case, name) in enumerate(NAMES.items()):
-        seen = [_interval(number(ds.sel(sigma=one), case)) for one in sigma]
-        _dots(axes, sigma, seen, color=COLOURS[i], label=name)
-        law_line(axes, grid, [law(one, case) for one in grid], colour=COLOURS[i])
-    axes.set_xlabel("noise σ")
-    axes.set_title(f"the same at n = {int(ds['n'])}, three cases; lines: laws")
-    axes.legend()
-
-
-def _draw_numbers(axes: Axes, ds: xr.Dataset) -> None:
-    ds = ds.isel(n=-1)
-    most = int(number(ds).max())
-    counts = np.arange(1, most + 1)
-    for i, sigma in enumerate(map(float, ds["sigma"].values)):
-        colour = COLOURS[i % len(COLOURS)]
-        seen = number(ds.sel(sigma=sigma)).values
-        shares = np.array([np.mean(seen == count) for count in counts])
-        there = shares > 0
-        axes.plot(counts[there], shares[there], "o", ms=4, color=colour)
-        if sigma:
-            law_line(axes, counts, extremal_chance(most, sigma), colour=colour)
-    axes.set_yscale("log")
-    axes.set_ylim(0.2 / number(ds).isel(sigma=0).size, 2)
-    axes.set_xlabel("extremal vectors of a sign")
-    axes.set_title(f"share of the signs, n = {int(ds['n'])}; lines: law")
-
-
-def _draw_spread(axes: Axes, ds: xr.Dataset) -> None:
-    n, top = ds["n"].values, float(ds["sigma"].max())
-    for i, sigma in enumerate(map(float, ds["sigma"].values)):
-        if sigma:
-            spread = _kind(ds.sel(sigma=sigma), "relu", "spread")
-            several = spread.where(spread > 0).mean(["seed", "sign"])
-            colour = COLOURS[i % len(COLOURS)]
-            axes.plot(
-                n, several.values, "o", ms=4, color=colour, label=f"σ = {sigma:g}"
-            )
-            law_line(axes, n, extremal_spread(sigma) * np.pi / n, colour=colour)
-    away = np.sqrt(2 * (1 + top**2) / n)
-    law_line(axes, n, away, f"to ±β*, σ = {top:g}", line=":", colour="black")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel("samples n")
-    axes.set_title("angle from first to last of a sign (rad), mean; lines: law")
-    axes.legend()

@@ -15,19 +15,19 @@ Reference: Boursier & Flammarion (2024), arXiv:2410.02348, extremal vectors of f
 samples; the law is ours, derived in docs/alignment/extremal_count.md.
 """
 
+import itertools
+
 import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.figure import Figure
 
-from simbias.claims import mean_of
+from simbias.claims import Claims, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import gaussian_teacher
 from simbias.experiment_presets import presets
 from simbias.experiments._draws import samples
-from simbias.figures import law_line
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures import Curves, Estimates, Law, Panels, means
 from simbias.flows import Descent
 from simbias.losses import half_mse
 from simbias.measures import TrainRisk
@@ -35,11 +35,8 @@ from simbias.networks import balanced
 from simbias.theory.extremal_count import extremal_count, extremal_count_at
 from simbias.theory.extremal_vectors import extremal_vectors
 
-# What the figure and the claims read.
 AXES = ("sigma", "d", "n")
 DERIVED = "derived in docs/alignment/extremal_count.md; band ours"
-_MEMBER = (*AXES, "seed")
-_SIGNS = (1, -1)
 # Random starts of the search, fixed so that a stored check can be repeated.
 STARTS = 200
 
@@ -72,71 +69,76 @@ experiment = presets(
 )
 
 
-def found(ds: xr.Dataset) -> xr.Dataset:
-    """`count` of maxima that 200 starts find; NaN if missing.
+def found(ds: xr.Dataset) -> xr.DataArray:
+    """Number of maxima that 200 starts find; NaN if missing.
 
     Over (sigma, d, n, seed, sign of aⱼ).
     """
-    is_there = ds["train_risk"].isel(time=0).transpose(*_MEMBER).notnull()
-    seen = np.full((*is_there.shape, len(_SIGNS)), np.nan)
+    axes = (*AXES, "seed")
+    is_there = ds["train_risk"].isel(time=0).transpose(*axes).notnull()
+    seen = (
+        xr.full_like(is_there, np.nan, float).expand_dims(sign=[1, -1], axis=-1).copy()
+    )
     for place, _, data in samples(ds, experiment("smoke"), is_there):
         listed = extremal_vectors(data, samples=STARTS)
-        for k, sign in enumerate(_SIGNS):
-            seen[(*place, k)] = (
-                (listed.kind == sign) & (sign * listed.value > 0)
-            ).sum()
-    axes = (*_MEMBER, "sign")
-    coords = {k: ds[k].values for k in _MEMBER} | {"sign": [*_SIGNS]}
-    return xr.Dataset({"count": (axes, seen)}, coords)
+        seen[place] = [
+            ((listed.kind == sign) & (sign * listed.value > 0)).sum()
+            for sign in (1, -1)
+        ]
+    return seen.drop_vars("time", errors="ignore")
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Mean number against σ for every d, and what is rare of it."""
+def drawn(ds: xr.Dataset) -> xr.Dataset:
+    """Mean numbers and how often there are so many, at the largest n, and the laws."""
     seen = found(ds).isel(n=-1)
-    n, sigma = int(seen["n"]), seen["sigma"].values
-    grid = np.linspace(0, 1.05 * float(sigma.max()) + 0.05, 60)
-    with style():
-        whole = blank(9.0, 3.8)
-        numbers, shares = whole.subplots(1, 2)
-        for i, d in enumerate(map(int, seen["d"].values)):
-            colour, part = COLOURS[i % len(COLOURS)], seen["count"].sel(d=d)
-            per_draw = part.mean("sign").transpose("sigma", "seed").values
-            there = np.isfinite(per_draw).sum(axis=1)
-            reach = 1.96 * np.nanstd(per_draw, axis=1, ddof=1) / there**0.5
-            dots = {"fmt": "o", "ms": 4, "capsize": 2, "lw": 1, "color": colour}
-            middle = np.nanmean(per_draw, axis=1)
-            numbers.errorbar(sigma, middle, reach, label=f"d = {d}", **dots)
-            at_n = [extremal_count_at(n, one, d=d) for one in grid]
-            law_line(numbers, grid, at_n, colour=colour)
-            limit = [extremal_count(d, one) for one in grid]
-            law_line(numbers, grid, limit, colour=colour, line=":")
-            top = part.sel(sigma=sigma[-1]).values
-            top = top[np.isfinite(top)].astype(int)
-            share = np.bincount(top) / len(top)
-            shares.plot(np.arange(len(share)), share, "o-", ms=4, lw=1, color=colour)
-        numbers.plot([], [], "--", color="grey", lw=1, label="law at n")
-        numbers.plot([], [], ":", color="grey", lw=1, label="(1 + σ/π)^(d − 1)")
-        numbers.set_title(f"extremal vectors found per sign, mean, n = {n}")
-        numbers.set_xlabel("noise σ")
-        numbers.legend()
-        shares.set_title(f"share of the signs with so many, σ = {sigma[-1]:g}")
-        shares.set_xlabel("extremal vectors found of a sign")
-    return whole
+    d, sigma, n = seen["d"].values.tolist(), seen["sigma"].values, int(seen["n"])
+    noise = np.linspace(0, 1.05 * float(sigma.max()) + 0.05, 60)
+    at_n = [[extremal_count_at(n, one, d=k) for one in noise] for k in d]
+    limit = [[extremal_count(k, one) for one in noise] for k in d]
+    last = seen.isel(sigma=-1).stack(each=("seed", "sign"), create_index=False)
+    counts = np.arange(int(last.max()) + 1)
+    shares = [(last == k).sum("each") / last.notnull().sum("each") for k in counts]
+    return xr.Dataset(
+        {
+            "mean": means(seen.mean("sign", skipna=False)),
+            "shares": xr.concat(shares, "number"),
+            "at_n": (("d", "noise"), at_n),
+            "limit": (("d", "noise"), limit),
+        },
+        {"number": counts, "noise": noise, "largest": n, "most": sigma[-1]},
+    )
+
+
+figure = Panels(
+    Estimates(
+        "mean",
+        colour="d",
+        title="extremal vectors found per sign, mean, n = {largest}",
+        x="sigma",
+        xlabel="noise σ",
+        laws=(Law("at_n", "law at n"), Law("limit", "(1 + σ/π)^(d − 1)", ":")),
+    ),
+    Curves(
+        "shares",
+        colour="d",
+        mark="o",
+        title="share of the signs with so many, σ = {most:g}",
+        x="number",
+        xlabel="extremal vectors found of a sign",
+    ),
+    of=drawn,
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The mean number that is found, over its law, at every d and σ."""
     seen, out = found(ds).isel(n=-1), []
     n = int(seen["n"])
-    for d in map(int, seen["d"].values):
-        for sigma in map(float, seen["sigma"].values):
-            count = seen["count"].sel(d=d, sigma=sigma).mean("sign", skipna=False)
-            expected = extremal_count_at(n, sigma, d=d)
-            control = "" if sigma else "control, "
-            text = (
-                f"{control}extremal vectors per sign over {expected:.4f}, "
-                f"d = {d}, σ = {sigma:g}, n = {n}, a lower bound"
-            )
-            claim = mean_of(text, count / expected, (0.85, 1.15), DERIVED)
-            out.append(claim.given(n >= 400, "n ≥ 400"))
-    return out
+    for d, sigma in itertools.product(seen["d"].values, seen["sigma"].values):
+        count = seen.sel(d=d, sigma=sigma).mean("sign", skipna=False)
+        expected = extremal_count_at(n, float(sigma), d=int(d))
+        text = f"extremal vectors per sign over {expected:.4f}, d = {d}, "
+        text += f"σ = {sigma:g}, n = {n}, a lower bound"
+        text = text if sigma else f"control, {text}"
+        out.append(mean_of(text, count / expected, (0.85, 1.15), DERIVED))
+    return Claims({"n ≥ 400": n >= 400}).rows(*out)

@@ -15,35 +15,33 @@ Reference: Boursier & Flammarion (2024), arXiv:2410.02348, extremal vectors of f
 samples; the constants are ours.
 """
 
+import functools
 import itertools
 
 import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from simbias.analysis.parts import with_axes
+from simbias.analysis.estimates import estimates
+from simbias.analysis.interval import present, unknown
 from simbias.analysis.wilson import wilson
 from simbias.claims import largest_of, statistic_of
-from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.core import AbstractNetwork, Claim, Dataset, Estimate, Experiment, Real
 from simbias.datasets import gaussian_teacher
 from simbias.experiment_presets import presets
-from simbias.experiments._draws import samples
-from simbias.figures.style import COLOURS, blank, style
+from simbias.experiments.alignment._basins import AXES as AXES
+from simbias.experiments.alignment._basins import SAME, extremes
+from simbias.figures import Estimates, Law, Panels, Points
 from simbias.flows import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import AngularDeviation, NeuronWeights
 from simbias.networks import balanced
-from simbias.theory.extremal_residual import extremal_residual
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 120.0
 DERIVED = "derived: central limit theorem for D(β*), see the file"
-# Directions closer than this are one; what is left of a start at the end is 1e-8.
-SAME = 1e-5
 
 
 def make(
@@ -86,113 +84,73 @@ experiment = presets(
 )
 
 
-# What the figure and the claims read.
-AXES = ("sigma", "d", "n")
-_MEMBER = (*AXES, "seed")
-_SIGNS = (1, -1)
-_FOUND = ("angle", "rate", "count", "share", "stray", "residual")
-
-
-def extremes(ds: xr.Dataset) -> xr.Dataset:
-    """What the neurons found, over (sigma, d, n, seed, sign of aⱼ); NaN if missing.
-
-    `angle` with sign(aⱼ)β* (rad) and `rate` |G|: of the direction that most neurons
-    of the sign turned to; `count` of directions; `share` of the neurons in the largest
-    basin; `stray`, the share that ended on the other side; `residual`, the largest KKT
-    residual.
-    """
-    ds = with_axes(ds, AXES)
-    weights = ds["neuron_weights"].transpose(*_MEMBER, "neuron", "weight")
-    found = np.full((len(_FOUND), *weights.shape[:4], len(_SIGNS)), np.nan)
-    is_there = xr.apply_ufunc(np.isfinite, weights).any(["neuron", "weight"])
-    for i, cell, data in samples(ds, experiment("smoke"), is_there):
-        # Networks of a smaller dimension have NaN at the end of their rows.
-        neurons = weights.values[i][:, : cell["d"] + 1]
-        neurons = neurons[np.isfinite(neurons).all(axis=1)]
-        for k, sign in enumerate(_SIGNS):
-            mine = neurons[sign * neurons[:, -1] > 0, :-1]
-            if len(mine):
-                found[(slice(None), *i, k)] = _basins(data, mine, sign)
-    axes = (*_MEMBER, "sign")
-    variables = {k: (axes, v) for k, v in zip(_FOUND, found, strict=True)}
-    return xr.Dataset(
-        variables, {k: ds[k].values for k in _MEMBER} | {"sign": [*_SIGNS]}
-    )
-
-
 def law(n: np.ndarray, d: float, sigma: float) -> np.ndarray:
     """Root mean square of the tangent of the angle with ±β*, to leading order."""
     return np.sqrt(2 * (d - 1) * (1 + sigma**2) / n)
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Angle with ±β* against n with its law, and how the neurons spread over basins."""
-    found = extremes(ds)
-    with style():
-        whole = blank(9.0, 3.8)
-        angle, basin = whole.subplots(1, 2)
-        cells = _cells(found)
-        for i, (sigma, d) in enumerate(cells):
-            part = found.sel(sigma=sigma, d=d).stack(start=("seed", "sign"))
-            n, colour = part["n"].values, COLOURS[i % len(COLOURS)]
-            label = f"d = {d:g}, σ = {sigma:g}"
-            shift = n * 1.04 ** (i - len(cells) / 2)
-            dots = {"marker": ".", "ls": "", "ms": 4, "alpha": 0.6, "color": colour}
-            angle.plot(shift, part["angle"].transpose("n", "start").values, **dots)
-            angle.plot(n, law(n, d, sigma), "-", lw=1, color=colour, label=label)
-            basin.plot(shift, part["share"].transpose("n", "start").values, **dots)
-            beside = n * 1.04 ** (i + 2)
-            counts = part["count"].transpose("n", "start").values
-            _one_basin(basin, beside, counts, colour)
-        angle.set_yscale("log")
-        angle.set_title("angle of extremal vectors with ±β*; line: law (rms)")
-        angle.legend()
-        basin.set_title(
-            "dots: share of a sign's neurons in the largest basin;\n"
-            "line: share of signs with one basin only, 95 %"
-        )
-        basin.set_ylim(0, 1.05)
-        for axes in (angle, basin):
-            axes.set_xscale("log")
-            axes.set_xticks(found["n"].values, [f"{v:g}" for v in found["n"].values])
-            axes.minorticks_off()
-            axes.set_xlabel("samples n")
-    return whole
+def drawn(ds: xr.Dataset) -> xr.Dataset:
+    """What the neurons found, by `cell` of σ and d, with the law of the angle."""
+    found = extremes(ds, experiment("smoke")).stack(cell=("sigma", "d"))
+    found = found.reset_index("cell").transpose("cell", "n", ...)
+    pairs = list(zip(found["sigma"].values, found["d"].values, strict=True))
+    laws = [law(found["n"].values, float(d), sigma) for sigma, d in pairs]
+    one = (found["count"] == 1).astype(float).where(found["count"].notnull())
+    shares = one.stack(start=("seed", "sign")).drop_vars(["start", "seed", "sign"])
+    alone = estimates(_share, shares, over=("start",)).to_array("end")
+    beside = xr.DataArray(1.04 ** np.arange(len(pairs)), dims="cell")
+    names = [f"d = {d:g}, σ = {sigma:g}" for sigma, d in pairs]
+    found = found.assign(law=(("cell", "n"), laws), alone=alone)
+    return found.assign(beside=found["n"] * beside).assign_coords(cell=names)
 
 
-def _one_basin(axes: Axes, n: np.ndarray, counts: np.ndarray, colour: str) -> None:
-    """Share of the starts of which all neurons turn to one direction, with Wilson's."""
-    known = [row[np.isfinite(row)] for row in counts]
-    kept = [i for i, row in enumerate(known) if len(row)]
-    seen = [wilson(int((known[i] == 1).sum()), len(known[i])) for i in kept]
-    value = np.array([e.value for e in seen])
-    ends = np.array([[e.low, e.high] for e in seen]).reshape(-1, 2).T
-    axes.errorbar(
-        n[kept], value, np.abs(ends - value), color=colour, fmt="-", lw=1, capsize=3
-    )
+def _share(is_true: xr.DataArray) -> Estimate:
+    """Wilson's, of those with a result."""
+    seen = present(is_true)
+    if not seen.size:
+        return unknown(np.nan, 0.95, "no sample has a result")
+    return wilson(int(seen.sum()), seen.size)
+
+
+each = functools.partial(Points, colour="cell", x="beside", xlabel="samples n")
+figure = Panels(
+    each(
+        "angle",
+        title="angle of extremal vectors with ±β*; line: law (rms)",
+        yscale="log",
+        laws=(Law("law", line="-"),),
+    ),
+    each("share", title="neurons of a sign in the largest basin", ylim=(0, 1.05)),
+    Estimates(
+        "alone",
+        colour="cell",
+        is_joined=True,
+        title="signs with one basin only, 95 %",
+        x="n",
+        xlabel="samples n",
+        ticks=True,
+        ylim=(0, 1.05),
+    ),
+    of=drawn,
+    xscale="log",
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Certified, near ±Σβ*, and at the predicted distance."""
-    found = extremes(ds)
+    found = extremes(ds, experiment("smoke"))
     definition = f"definition of extremal vectors, {PAPER}"
     text = "KKT residual of a direction, largest"
     out = [largest_of(text, found["residual"], (0.0, SAME), definition)]
-    for sigma, d in _cells(found):
+    for sigma, d in itertools.product(found["sigma"].values, found["d"].values):
         part = found.sel(sigma=sigma, d=d)
-        out += _claims_of_law(part.sortby("n"), sigma, d)
+        out += _claims_of_law(part.sortby("n"), float(sigma), float(d))
     return out
-
-
-def _cells(found: xr.Dataset) -> list[tuple[float, float]]:
-    """(σ, d) of every curve."""
-    each = itertools.product(found["sigma"].values, found["d"].values)
-    return [(float(sigma), float(d)) for sigma, d in each]
 
 
 def _claims_of_law(part: xr.Dataset, sigma: float, d: float) -> list[Claim]:
     """Bands: three standard errors of as many independent normal coordinates."""
-    n, starts = part["n"].values.astype(float), part.sizes["seed"] * len(_SIGNS)
+    n, starts = part["n"].values.astype(float), part.sizes["seed"] * part.sizes["sign"]
     tangent = np.tan(part["angle"].transpose("n", "seed", "sign").values)
     rms = np.sqrt((tangent**2).mean(axis=(1, 2)))
     ratio, error = rms / law(n, d, sigma), 3 / np.sqrt(2 * (d - 1) * starts)
@@ -220,31 +178,3 @@ def _claims_of_law(part: xr.Dataset, sigma: float, d: float) -> list[Claim]:
         text = f"exponent of n in the angle, d = {d:g}, σ = {sigma:g}"
         out.append(statistic_of(text, slope, (-0.5 - error, -0.5 + error), PAPER))
     return out
-
-
-def _basins(data: Dataset, w: np.ndarray, sign: int) -> np.ndarray:
-    """In the order of `_FOUND`, for the neurons of one sign."""
-    size = np.abs(w).max(axis=1, keepdims=True)
-    u = w / size / np.linalg.norm(w / size, axis=1, keepdims=True)
-    distinct, counts = _distinct(u)
-    residual = max(extremal_residual(data, v) for v in distinct)
-    top, beta = distinct[np.argmax(counts)], np.asarray(data.features)[0]
-    cosines = sign * u @ beta
-    angle = 2 * np.arctan2(
-        np.linalg.norm(top - sign * beta), np.linalg.norm(top + sign * beta)
-    )
-    heights = np.maximum(np.asarray(data.x) @ top, 0)
-    rate = abs(np.mean(heights * np.asarray(data.y)[:, 0]))
-    share, stray = counts.max() / counts.sum(), np.mean(cosines < 0)
-    return np.array([angle, rate, len(counts), share, stray, residual])
-
-
-def _distinct(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Directions that are further apart than `SAME`, and how many neurons have each."""
-    kept, counts = [], []
-    while len(u):
-        is_same = np.linalg.norm(u - u[0], axis=1) < SAME
-        kept.append(u[0])
-        counts.append(int(is_same.sum()))
-        u = u[~is_same]
-    return np.array(kept), np.array(counts)

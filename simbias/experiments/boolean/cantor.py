@@ -16,29 +16,20 @@ Reference: Malach & Shalev-Shwartz (2019), arXiv:1903.03488, and cantor.py and
 network.py of its repository (the values of its figures could not be read).
 """
 
-from typing import Any, ClassVar
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from jaxtyping import Array, Float, PRNGKeyArray
-from matplotlib.figure import Figure
+from jaxtyping import PRNGKeyArray
 
+from simbias.analysis.at import at
 from simbias.claims import Claims, difference_of, mean_of
-from simbias.core import (
-    AbstractMeasure,
-    AbstractNetwork,
-    Claim,
-    Dataset,
-    Experiment,
-    Real,
-)
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import cantor
 from simbias.experiment_presets import presets
 from simbias.experiments.boolean._by_hand import cantor_by_hand
 from simbias.experiments.boolean._published_start import published_start
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures import COLOURS, Law, Panels, Points
 from simbias.flows import Descent
 from simbias.losses import hinge
 from simbias.measures import TrainSignAccuracy
@@ -50,27 +41,7 @@ LEVELS = 5
 # What the claims on trained networks are about: 10,000 steps.
 TRAINED = 50.0
 COARSE, FINE = -2.0, 100.0
-# What the figure and the claims read.
 AXES = ("degree", "depth")
-
-
-class ByHand(AbstractMeasure):
-    """Accuracy of networks written by hand that resolve 1, …, 5 levels."""
-
-    dims: ClassVar[tuple[str, ...]] = ("level",)
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, " j"]:
-        """By level; the trained network is not used."""
-        del network
-        d = data.x.shape[1]
-        known = [cantor_by_hand(d, j) for j in range(1, LEVELS + 1)]
-        dtype = data.x.dtype
-        cast = lambda tree: jax.tree.map(lambda v: v.astype(dtype), tree)
-        return jnp.stack([TrainSignAccuracy()(cast(net), data) for net in known])
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Numbers of levels."""
-        return {"level": np.arange(1, LEVELS + 1)}
 
 
 def make(
@@ -112,7 +83,6 @@ experiment = presets(
         loss=hinge,
         times=_times(50.0),
         measures={"accuracy": TrainSignAccuracy()},
-        final={"by_hand": ByHand()},
         dtype="float32",
     ),
     smoke={
@@ -127,81 +97,70 @@ experiment = presets(
 )
 
 
-def best_accuracy(ds: xr.Dataset) -> xr.DataArray:
-    """Final accuracy of the best depth, for each degree and seed."""
-    return ds["accuracy"].isel(time=-1).max("depth", skipna=False)
+def law(part: xr.Dataset) -> xr.DataArray:
+    """P(j) of one degree."""
+    curve = approximation_curve(LEVELS, float(part["degree"]))
+    return xr.DataArray(curve, {"level": np.arange(LEVELS + 1)})
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Final accuracy against the depth of the network, with P(j), by degree."""
-    degrees = ds["degree"].values
-    with style():
-        whole = blank(2.9 * len(degrees) + 0.4, 3.6)
-        row = whole.subplots(1, len(degrees), sharey=True, squeeze=False)[0]
-        for axes, degree in zip(row, degrees, strict=True):
-            cell = ds.sel(degree=degree)
-            level = np.arange(LEVELS + 1)
-            law = approximation_curve(LEVELS, float(degree))
-            axes.plot(level, law, "k:", lw=1.2, label="P(j)")
-            hand = cell["by_hand"].isel(depth=0).mean("seed")
-            axes.plot(
-                hand["level"], hand, "x", color=COLOURS[2], label="by hand, j levels"
-            )
-            end = cell["accuracy"].isel(time=-1)
-            for i in range(end.sizes["seed"]):
-                label = "trained, depth j" if i == 0 else None
-                style_ = {"ms": 4, "alpha": 0.6, "color": COLOURS[0]}
-                axes.plot(end["depth"], end.isel(seed=i), "o", label=label, **style_)
-            axes.set_title(_named(float(degree)))
-            axes.set_xlabel("level j, or depth")
-            axes.set_xticks(level)
-        row[0].set_ylim(0.45, 1.03)
-        row[0].set_ylabel("accuracy")
-        row[-1].legend(loc="center left")
-    return whole
+def by_hand(part: xr.Dataset) -> xr.DataArray:
+    """Accuracy of the networks by hand that see 1, …, 5 levels, on 20,000 rows."""
+    d, degree = int(part["d"]), float(part["degree"])
+    data = cantor(jax.random.key(0), n=20_000, d=d, levels=LEVELS, degree=degree)
+    level = np.arange(1, LEVELS + 1)
+    known = [cantor_by_hand(d, int(j)) for j in level]
+    is_right = [(jax.vmap(net)(data.x) > 0) == (data.y > 0) for net in known]
+    return xr.DataArray(jnp.stack(is_right).mean((1, 2)), {"level": level})
+
+
+figure = Panels(
+    Points(
+        lambda part: (
+            part["accuracy"].isel(time=-1).expand_dims(who=["trained, depth j"])
+        ),
+        colour="who",
+        has_median=False,
+        ylabel="accuracy",
+        ylim=(0.45, 1.03),
+        laws=(
+            Law(law, "P(j)", ":", "black"),
+            Law(by_hand, "by hand, j levels", "x", COLOURS[2]),
+        ),
+    ),
+    columns="degree",
+    x="depth",
+    xlabel="level j, or depth",
+    names={
+        "degree": {COARSE: "p = −2, coarse", 0.0: "p = 0, even"}
+        | {p: f"p = {p:g}" for p in (1.0, 2.0, 4.0)}
+        | {FINE: f"p = {FINE:g}, only the finest"}
+    },
+    size=(3.0, 3.6),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Coarse gaps are learned, fine ones not; in between the accuracy follows P."""
-    curves = {float(p): approximation_curve(LEVELS, float(p)) for p in ds["degree"]}
-    is_trained = float(ds["time"][-1]) >= TRAINED
-    return Claims({f"t ≥ {TRAINED:g}": is_trained}).rows(*_of_training(ds, curves))
-
-
-def _of_training(
-    ds: xr.Dataset, curves: dict[float, Float[np.ndarray, " j"]]
-) -> list[Claim]:
-    """Claims about the trained networks, at the final time."""
-    best, end = best_accuracy(ds), ds["accuracy"].isel(time=-1)
-    has_deep = FINE in curves and LEVELS in ds["depth"].values
-    coarse = best.sel(degree=COARSE) if COARSE in curves else []
-    fine = end.sel(degree=FINE, depth=LEVELS) if has_deep else []
-    # For every seed and level: the mean of |best accuracy − P(j)| over the curves.
-    laws = xr.DataArray([*curves.values()], {"degree": [*curves]}, ("degree", "level"))
+    """Coarse learned, fine not; between them the accuracy follows P."""
+    end = ds["accuracy"].isel(time=-1)
+    best = end.max("depth", skipna=False)
+    # Of every seed: |best accuracy − P(j)|, the mean over the curves, for each level.
+    laws = xr.concat([law(ds.sel(degree=p)) for p in ds["degree"]], ds["degree"])
     off = abs(best - laws).mean("degree", skipna=False)
     nearest = int(np.argmin(np.nan_to_num(off.mean("seed").values, nan=np.inf)))
-    is_other = np.arange(LEVELS + 1) != nearest
-    others = off.isel(level=is_other).min("level", skipna=False)
-    own = off.isel(level=nearest)
+    own, others = off.isel(level=nearest), off.drop_isel(level=nearest)
+    others = others.min("level", skipna=False)
     follows = f"|best accuracy − P({nearest})| over the curves"
     seen = "ours; the level is the nearest, as seen"
-    has_more = len(curves) > 1
-    return [
-        mean_of(
-            "coarse gaps: accuracy of the best depth", coarse, (0.9, 1), "ours"
-        ).given(COARSE in curves, f"degree = {COARSE:g}"),
-        mean_of(
-            "fine gaps: accuracy at depth 5", fine, (0.45, 0.55), f"{PAPER} (?)"
-        ).given(has_deep, f"degree = {FINE:g} and depth = 5"),
-        mean_of(follows, own, (0, 0.05), seen).given(has_more, "two degrees"),
-        difference_of(
-            f"{follows} − the same of the next level", own, others, (-np.inf, 0), seen
-        ).given(has_more, "two degrees"),
-    ]
-
-
-def _named(degree: float) -> str:
-    names = {COARSE: "coarse", 0.0: "even", FINE: "only the finest"}
-    name = names.get(degree)
-    value = f"p = {degree:g}".replace("-", "−")
-    return value if name is None else f"{value}, {name}"
+    coarse, fine = at(best, "degree", COARSE), at(at(end, "depth", 5), "degree", FINE)
+    source = f"{PAPER} (?)"
+    extremes = (
+        mean_of("coarse gaps: accuracy of the best depth", coarse, (0.9, 1), "ours"),
+        mean_of("fine gaps: accuracy at depth 5", fine, (0.45, 0.55), source),
+    )
+    text = f"{follows} − the same of the next level"
+    curves = Claims({"two degrees": ds.sizes["degree"] > 1}).rows(
+        mean_of(follows, own, (0, 0.05), seen),
+        difference_of(text, own, others, (-np.inf, 0), seen),
+    )
+    is_trained = float(ds["time"][-1]) >= TRAINED
+    return Claims({f"t ≥ {TRAINED:g}": is_trained}).rows(*extremes, *curves)

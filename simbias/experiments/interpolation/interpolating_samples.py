@@ -6,13 +6,9 @@ noise, and ends far from others, of the same law and size.  The prediction:
     a sample is interpolated if and only if it has
     two extremal vectors or more of each sign
 
-so that neurons with aⱼ > 0, and those with aⱼ < 0, gather in two places at least.  It
-was chosen after looking at 24 samples, and holds no constant.  The samples of this file
-are others: prediction, root and bands were written down before any of them had been
-run.  It came out as better than chance, and not as a law: see the page.  The claim
-of a law is contradicted.  It was added after 32 samples of an earlier check of 100,
-whose verdicts were the same.  From λ = 1e-100 two of that hundred are interpolated:
-what decides at 1e-6 is λ as well.
+so that neurons with aⱼ > 0, and those with aⱼ < 0, gather in two places at least.
+Prediction, root and bands were written down before any of these samples had been run;
+only the claim of a law, which is contradicted, was added later.
 
 Controls: the prediction made from the sample of another seed; and a start of λ = 1
 (`--cell.scale 1`), which fits every sample, whatever its extremal vectors.

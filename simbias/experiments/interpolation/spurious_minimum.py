@@ -5,11 +5,9 @@ minimum?  The same network is trained on the same sample from many large starts,
 least train error found is an upper bound of the global minimum: the gap to it is a
 lower bound of what the small start misses.  With few samples both interpolate.  At
 n = m·d a large start still fits nearly all of the noise and the small one does not: its
-error where it is at t = 1000 is no lack of expressivity.  For n → ∞ at fixed m and d
-the best parameters are those of the population, the regression line again.  If a
-hidden weight takes σ²/n of the train error, as in a regression, two groups leave
-(m − 2)d of them, and the gap to the best found closes like (m − 2)d/n: never at a
-finite n, and whether there are better networks than those found it does not say.
+error is no lack of expressivity.  If a hidden weight takes σ²/n of the train error, as
+in a regression, two groups leave (m − 2)d of them, and the gap to the best found closes
+like (m − 2)d/n.
 
 A seed is a sample.  `start` numbers the networks that are trained on it: the best of
 them is what the small start is compared with.

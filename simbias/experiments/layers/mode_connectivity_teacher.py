@@ -85,7 +85,7 @@ experiment = presets(
     # The published sizes are not known to us.
     paper={
         "cell": {
-            "m": (4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512),
+            "m": (4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
         },
         "times": (0.0, 40_000.0),
         "seeds": 50,

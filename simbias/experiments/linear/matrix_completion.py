@@ -128,12 +128,7 @@ experiment = presets(
         "times": log_times(0.1, 1e3, 31),
     },
     paper={
-        "cell": {
-            "depth": (1, 2, 3, 4),
-            "size": 100,
-            "rank": (5, 100),
-            "seen": 2000,
-        },
+        "cell": {"depth": (1, 2, 3, 4), "size": 100, "rank": (5, 100), "seen": 2000},
         "seeds": 50,
     },
 )

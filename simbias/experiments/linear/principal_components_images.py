@@ -147,7 +147,7 @@ experiment = presets(
             "n": 20_000,
             "n_test": 5000,
             "inputs": "raw",
-        },
+        }
     },
 )
 

@@ -102,7 +102,7 @@ experiment = presets(
             "n": (40, 2000),
             "d": tuple(map(float, (*_INPUTS, 1000, 2000, 4000))),
             "width": 4000,
-        },
+        }
     },
 )
 

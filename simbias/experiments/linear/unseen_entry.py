@@ -34,12 +34,7 @@ from simbias.experiments.linear._entries import (
     half_sum,
     rotation,
 )
-from simbias.experiments.linear._unseen_entry_claims import (
-    bound,
-    grows,
-    lost,
-    rests,
-)
+from simbias.experiments.linear._unseen_entry_claims import bound, grows, lost, rests
 from simbias.figures import Curves, Law, Panels
 from simbias.flows.gradient_flow import STIFF, GradientFlow
 from simbias.measures import (

@@ -43,12 +43,7 @@ _GROUPS = {"positive": 1.0, "negative": -1.0}
 
 
 def make(
-    key: PRNGKeyArray,
-    *,
-    n: int = 20,
-    d: int = 5,
-    m: int = 50,
-    scale: Real = 1e-6,
+    key: PRNGKeyArray, *, n: int = 20, d: int = 5, m: int = 50, scale: Real = 1e-6
 ) -> tuple[Dataset, AbstractNetwork]:
     """A sample, and a balanced ReLU network.
 
@@ -128,14 +123,10 @@ _curves = functools.partial(
 )
 figure = Panels(
     _curves(
-        angles,
-        colour="group",
-        title="angle of Σ aⱼwⱼ with the QP's u₊ and u₋ (rad)",
+        angles, colour="group", title="angle of Σ aⱼwⱼ with the QP's u₊ and u₋ (rad)"
     ),
     _curves(
-        "group_deviation",
-        first=2,
-        title="angle inside a group, 99 % of the mass (rad)",
+        "group_deviation", first=2, title="angle inside a group, 99 % of the mass (rad)"
     ),
     names={"group": {"positive": "u₊", "negative": "u₋"}},
 )

@@ -1,17 +1,45 @@
 """Four neurons that replace their groups and are then trained on their own."""
 
+import dataclasses
+
 import jax.numpy as jnp
 import numpy as np
+import xarray as xr
 from jaxtyping import Float
 
-from simbias.core import AbstractFlow, Dataset
+from simbias.core import AbstractFlow, Dataset, Experiment
+from simbias.ensemble.grid import FLOW_PREFIX
+from simbias.experiments._draws import samples
 from simbias.losses import logistic
 from simbias.measures import NeuronWeights
 from simbias.networks import TwoLayer
 from simbias.numerics.exact_numerics import exact_numerics
+from simbias.verbs.origin import origin
 from simbias.verbs.simulate import solve
 
 _COUNT = 4
+
+
+def embedded(cell: xr.Dataset, experiment: Experiment, since: float) -> np.ndarray:
+    """Distance of four neurons of their own from a time on, per seed and later time.
+
+    Neurons are grouped once: at the first time of at least `since` every group
+    becomes one neuron, which goes on without the others; see `on_their_own`.
+    """
+    late = cell.sel(time=slice(since, None))
+    groups = late["direction_groups"].transpose("seed", "time", ...).values
+    regrouped = late["embedding_distance"].transpose("seed", "time")
+    out = np.full(regrouped.shape, np.nan)
+    if not out.size:
+        return out
+    of_flow = [k for k in cell.coords if str(k).startswith(FLOW_PREFIX)]
+    changes = {str(k).removeprefix(FLOW_PREFIX): cell[k].item() for k in of_flow}
+    flow = dataclasses.replace(origin(cell, None).flow, **changes)
+    is_there = regrouped.notnull().all("time")
+    for (i,), _, data in samples(cell, experiment, is_there):
+        one = groups[i], regrouped.values[i]
+        out[i] = on_their_own(*one, data, flow, late["time"].values)
+    return out
 
 
 def on_their_own(

@@ -30,21 +30,20 @@ a factor of 1.2 in an error.
 """
 
 import dataclasses
+import functools
 import itertools
-from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.axes import Axes
 
-from simbias.analysis.parts import with_axes
 from simbias.claims import Claims, farthest_of, slope_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.experiment_presets import presets
-from simbias.experiments.neuron_groups._early_errors import ERRORS, distances
+from simbias.experiments.neuron_groups._early_errors import AXES as AXES
+from simbias.experiments.neuron_groups._early_errors import errors
 from simbias.experiments.neuron_groups._phases import (
     DIRECTIONS,
     Extremum,
@@ -53,29 +52,21 @@ from simbias.experiments.neuron_groups._phases import (
     sample,
     second_phase,
 )
-from simbias.figures import (
-    LAW,
-    Drawing,
-    Panels,
-    colour_of,
-    law_line,
-    legend_beside,
-)
+from simbias.figures import Law, Panels, Points
 from simbias.flows import ReluFlow
 from simbias.losses import logistic
 from simbias.measures import EffectiveWidth, NeuronWeights
 from simbias.networks import balanced
-from simbias.numerics.exact_numerics import exact_numerics
-from simbias.theory.early_limit import EarlyLimit, early_limit
 
 PAPER = "Tsoy & Konstantinov (2024), arXiv:2405.17299"
 DERIVED = f"orders of the terms left out by the theorem of {PAPER}; band ours"
-_WHERE = {
+WHERE = {
     "cell": "extremum inside a cell",
     "kink": "extremum on a hyperplane",
     "generic": "extremum inside a cell, generic",
 }
-_MARKS = "osD^v"
+# What the ends of the phases depend on.
+PHASED = ("extremum", "kappa", "r")
 
 
 def make(
@@ -121,20 +112,11 @@ _sizes = presets(
         },
     ),
     smoke={
-        "cell": {
-            "extremum": "cell",
-            "kappa": 1.5,
-            "m": 30,
-            "r": (0.01, 0.003, 0.001),
-        },
+        "cell": {"extremum": "cell", "kappa": 1.5, "m": 30, "r": (0.01, 0.003, 0.001)},
         "seeds": 2,
     },
     paper={
-        "cell": {
-            "kappa": (0.5, 1.0, 3.0),
-            "m": (50, 2000),
-            "r": (0.01, 1e-3, 1e-4),
-        },
+        "cell": {"kappa": (0.5, 1.0, 3.0), "m": (50, 2000), "r": (0.01, 1e-3, 1e-4)},
         "seeds": 5,
     },
 )
@@ -151,47 +133,9 @@ def experiment(preset: str = "quick", **changes: Any) -> Experiment:
         return whole
     as_tuple = lambda v: v if isinstance(v, tuple) else (v,)
     times = {0.0}
-    for of in itertools.product(
-        *(as_tuple(whole.cell[k]) for k in ("extremum", "kappa", "r"))
-    ):
+    for of in itertools.product(*(as_tuple(whole.cell[k]) for k in PHASED)):
         times |= {first_phase(*of), second_phase(*of)}
     return dataclasses.replace(whole, times=tuple(sorted(times)))
-
-
-AXES = ("extremum", "kappa", "m", "r")
-
-
-def errors(ds: xr.Dataset) -> xr.Dataset:
-    """Distances from the early limit, over the grid and seeds; NaN if not recorded.
-
-    `prominent` is ‖u − r u*‖ over P and `others` ‖u‖ over the rest, both at T₁ and
-    relative to ‖r u*‖; `others_late` is ‖u‖ over the rest relative to that over P at
-    T₂, and `spread` the largest angle in radians of a neuron of P with the mean of its
-    cluster at T₂.
-    """
-    ds, axes = with_axes(ds, AXES), (*AXES, "seed")
-    weights = ds["neuron_weights"].transpose(*axes, "time", ...)
-    found = np.full((len(ERRORS), *weights.shape[: len(axes)]), np.nan)
-    for place in np.ndindex(*found.shape[1:]):
-        one = weights[place]
-        path = one.values[:, np.isfinite(one.values[-1, :, 0])]
-        extremum, kappa, r = (one[k].item() for k in ("extremum", "kappa", "r"))
-        phases = first_phase(extremum, kappa, r), second_phase(extremum, kappa, r)
-        rows = [np.flatnonzero(ds["time"].values == t) for t in (0.0, *phases)]
-        if path.shape[1] and all(len(row) for row in rows):
-            start, early, late = (path[row[0]] for row in rows)
-            limit = _limit(extremum, start)
-            found[(slice(None), *place)] = distances(
-                limit, start, early, late, phases[0]
-            )
-    variables = {k: (axes, v) for k, v in zip(ERRORS, found, strict=True)}
-    return xr.Dataset(variables, {k: ds[k].values for k in axes})
-
-
-def _limit(extremum: Extremum, start: np.ndarray) -> EarlyLimit:
-    with exact_numerics():
-        w, a = jnp.asarray(start[:, :2]), jnp.asarray(start[:, 2])
-        return early_limit(sample(extremum), logistic, w, a)
 
 
 def expected(extremum: Extremum, kappa: float) -> dict[str, float]:
@@ -206,7 +150,7 @@ def expected(extremum: Extremum, kappa: float) -> dict[str, float]:
     return laws | ({} if extremum == "kink" else {"spread": 1 + kappa})
 
 
-_NAMES = {
+NAMES = {
     "prominent": "|u − r u*|/r in P at T₁",
     "others": "|u|/r of the others at T₁",
     "others_late": "others over P at scale ε",
@@ -214,36 +158,37 @@ _NAMES = {
 }
 
 
-def _draw(axes: Axes, part: xr.Dataset, name: str) -> None:
-    """An error against r, a mark per width, and r^law through the largest median."""
-    r, look = part["r"].values, {"ms": 5, "fillstyle": "none"}
-    for j, kappa in enumerate(part["kappa"].values):
-        seen, colour = part[name].sel(kappa=kappa), colour_of(j)
-        for k, m in enumerate(part["m"].values):
-            middle, mark = seen.sel(m=m).median("seed"), _MARKS[k % len(_MARKS)]
-            axes.plot(r, middle, mark, color=colour, **look)
-        law = expected(part["extremum"].item(), kappa)[name]
-        line = float(seen.median(["seed", "m"]).max()) * (r / r.max()) ** law
-        law_line(axes, r, line, f"κ = {kappa:g}: r^{law:.3g}", line=":", colour=colour)
-    for k, m in enumerate(part["m"].values):
-        mark = _MARKS[k % len(_MARKS)]
-        axes.plot([], [], mark, color=LAW, label=f"m = {m}, median", **look)
-    # Every panel has laws of its own.
-    legend_beside(axes)
+def law_of(name: str, part: xr.Dataset) -> xr.DataArray:
+    """R^law through the largest median, for each κ."""
+    extremum, seen = part["extremum"].item(), part[name]
+    rows = []
+    for kappa in part["kappa"].values:
+        law, r = expected(extremum, float(kappa))[name], part["r"] / part["r"].max()
+        rows.append(float(seen.sel(kappa=kappa).median(["seed", "m"]).max()) * r**law)
+    return xr.concat(rows, part["kappa"])
+
+
+def _error(name: str) -> Points:
+    """An error against r, the median of each width."""
+    return Points(
+        lambda part: part[name].median("seed"),
+        colour="kappa",
+        has_median=False,
+        yscale="log",
+        title=NAMES[name],
+        laws=(Law(functools.partial(law_of, name), "r^law", ":"),),
+    )
 
 
 figure = Panels(
-    *(
-        Drawing(partial(_draw, name=name), yscale="log", title=_NAMES[name])
-        for name in ("prominent", "others")
-    ),
+    *map(_error, ("prominent", "others")),
     rows="extremum",
     of=errors,
+    x="r",
     xlabel="scale r",
     xscale="log",
-    names={"extremum": _WHERE},
-    size=(6.0, 3.2),
-    legend=0,
+    names={"extremum": WHERE, "kappa": "κ"},
+    size=(5.0, 3.2),
 )
 
 
@@ -258,7 +203,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         where = f"{extremum}, κ = {kappa:g}, m = {m}"
         part = middle.sel(extremum=extremum, kappa=kappa, m=m)
         for name, law in expected(extremum, float(kappa)).items():
-            text = f"exponent in r of {_NAMES[name]}, {where}"
+            text = f"exponent in r of {NAMES[name]}, {where}"
             band = (law - 0.05, law + 0.05)
             rows.append(slope_of(text, x, part[name], band, DERIVED))
     several = Claims(needs={"two values of r": x.size > 1})

@@ -12,26 +12,20 @@ gradient flow.
 Reference: Tsoy & Konstantinov (2024), arXiv:2405.17299, figure 2 and section 5.
 """
 
-import dataclasses
 import math
-from typing import Any
 
 import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.figure import Figure
 
 from simbias.claims import farthest_of, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.separable.xor_clusters import SIGMA, xor_clusters
-from simbias.ensemble.grid import FLOW_PREFIX
 from simbias.experiment_presets import presets
-from simbias.experiments._draws import samples
 from simbias.experiments._times import log_times
-from simbias.experiments.neuron_groups._on_their_own import on_their_own
-from simbias.figures import law_moment, legend_below
-from simbias.figures.style import COLOURS, blank, style
+from simbias.experiments.neuron_groups._on_their_own import embedded
+from simbias.figures import Curves, Moment, Panels, Points
 from simbias.flows import Descent, ReluFlow
 from simbias.losses import logistic
 from simbias.measures import (
@@ -44,7 +38,6 @@ from simbias.measures import (
 from simbias.networks import standard
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.theory.extremal_vectors import extremal_vectors
-from simbias.verbs.origin import origin
 
 PAPER = "Tsoy & Konstantinov (2024), arXiv:2405.17299"
 # What the claims are about: the final time of the smallest preset at least.
@@ -87,7 +80,6 @@ def make(
     return data, standard(key_network, m=m, d=2, scale=scale)
 
 
-# What the figure and the claims read.
 AXES = ("angle",)
 experiment = presets(
     Experiment(
@@ -112,20 +104,64 @@ experiment = presets(
 )
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Neurons at the end by direction, and three distances over time, for each α."""
-    with style():
-        columns = ds.sizes["angle"]
-        whole = blank(4.2 * columns, 5.6)
-        panels = whole.subplots(2, columns, squeeze=False)
-        for i in range(columns):
-            cell = ds.isel(angle=i)
-            _neurons(panels[0, i], cell.isel(seed=0))
-            _way(panels[1, i], cell)
-            panels[0, i].set_title(f"neurons at the end, α = {_degrees(cell)}°")
-        panels[0, 0].set_ylabel("‖wⱼ‖² over the sum")
-        legend_below(whole, columns=3)
-    return whole
+def drawn(ds: xr.Dataset) -> xr.Dataset:
+    """The neurons of the first network at the end, and the way of all, per angle."""
+    cells: list[xr.Dataset] = []
+    for i in range(ds.sizes["angle"]):
+        cell = ds.isel(angle=i)
+        first = cell["neuron_weights"].isel(seed=0, drop=True)
+        w1, w2, a = first.transpose("weight", "neuron")
+        # Cut open half way between two groups, so that none is drawn at both ends.
+        begin = float(cell["angle"]) / (2 * np.pi) - 1
+        turned = lambda angle, begin=begin: (angle - begin) % 2 + begin
+        square, extrema = w1**2 + w2**2, turned(law_directions(cell))
+        share = square / square.sum()
+        share = share.where((share > 1e-12) & (SIGNS * a > 0))
+        way = xr.concat([cell[name] for name in WAYS], "way").assign_coords(way=[*WAYS])
+        one = {"share": share, "way_there": way, "extrema": ("extremum", extrema)}
+        one["place"] = turned(xr.ufuncs.arctan2(w2, w1) / np.pi).broadcast_like(share)
+        cells.append(xr.Dataset(one, {"angle": cell["angle"]}))
+    return xr.concat(cells, "angle")
+
+
+SIGNS = xr.DataArray([1, -1], {"sign": ["a > 0", "a < 0"]})
+WAYS = {
+    "train_loss": "loss",
+    "group_deviation": "95 % quantile within a group (rad)",
+    "embedding_distance": "rms(f − f₄)/rms(f), f₄ of the same time",
+}
+extremum = lambda k: lambda part: part["extrema"][k]
+figure = Panels(
+    Points(
+        "share",
+        colour="sign",
+        title="neurons at the end",
+        ylabel="‖wⱼ‖² over the sum",
+        yscale="log",
+        x="place",
+        xlabel="angle / π",
+        laws=(
+            Moment(extremum(0), "above: extrema of G"),
+            *(Moment(extremum(k)) for k in (1, 2, 3)),
+        ),
+    ),
+    Curves(
+        "way_there",
+        colour="way",
+        first=2,
+        spread="each",
+        x="time",
+        xlabel="time",
+        xscale="log",
+        yscale="log",
+        ylim=(1e-9, 10),
+        laws=(Moment(CONDENSED, f"below: t = {CONDENSED:g}"),),
+    ),
+    columns="angle",
+    of=drawn,
+    names={"angle": {math.pi / k: f"α = {180 / k:g}°" for k in (2, 3)}, "way": WAYS},
+    legend=3,
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
@@ -138,48 +174,29 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _claims_of_cell(ds: xr.Dataset, where: str) -> list[Claim]:
-    late = embedded(ds)
+    late = embedded(ds, experiment("smoke"), CONDENSED)
     four, share = _heaviest(ds["direction_groups"].isel(time=-1).values)
     law = law_directions(ds)
     apart = np.abs((four[..., None] - law + 1) % 2 - 1).min(axis=-1)
     source, off = f"{PAPER}, figure 2", {"tolerance": TOLERANCE}
-    text = {
-        "late": "rms(f − f₄)/rms(f) from t = 60 on, f₄ left to itself there, largest",
-        "apart": "direction of a group off the extremum of G, largest / π",
-        "share": "share of a group, farthest from ¼",
-        "angle": "95 % of the neurons within, largest (rad)",
-    }
-    text = {name: f"{said}, {where}" for name, said in text.items()}
+    text = "rms(f − f₄)/rms(f) from t = 60 on, f₄ left to itself there, largest"
+    away = "direction of a group off the extremum of G, largest / π"
     out = [
-        largest_of(text["late"], late, (0, 1e-3), source, **off),
-        largest_of(text["apart"], apart, (0, 0.02), source, **off),
-        farthest_of(text["share"], share, 0.25, (0.23, 0.27), source, **off),
+        largest_of(f"{text}, {where}", late, (0, 1e-3), source, **off),
+        largest_of(f"{away}, {where}", apart, (0, 0.02), source, **off),
+        farthest_of(
+            f"share of a group, farthest from ¼, {where}",
+            share,
+            0.25,
+            (0.23, 0.27),
+            source,
+            **off,
+        ),
     ]
     if abs(float(ds["angle"]) - math.pi / 2) < 1e-9:
+        text = f"95 % of the neurons within, largest (rad), {where}"
         angle = ds["axis_deviation"].isel(time=-1)
-        out.append(largest_of(text["angle"], angle, (0, 0.01), source, **off))
-    return out
-
-
-def embedded(cell: xr.Dataset) -> np.ndarray:
-    """Distance of four neurons of their own from t = 60 on, per seed and later time.
-
-    Neurons are grouped once: at the first time of at least `CONDENSED` every group
-    becomes one neuron, which goes on without the others; see `on_their_own`.
-    """
-    late = cell.sel(time=slice(CONDENSED, None))
-    groups = late["direction_groups"].transpose("seed", "time", ...).values
-    regrouped = late["embedding_distance"].transpose("seed", "time")
-    out = np.full(regrouped.shape, np.nan)
-    if not out.size:
-        return out
-    of_flow = [k for k in cell.coords if str(k).startswith(FLOW_PREFIX)]
-    changes = {str(k).removeprefix(FLOW_PREFIX): cell[k].item() for k in of_flow}
-    flow = dataclasses.replace(origin(cell, None).flow, **changes)
-    is_there = regrouped.notnull().all("time")
-    for (i,), _, data in samples(cell, experiment("smoke"), is_there):
-        one = groups[i], regrouped.values[i]
-        out[i] = on_their_own(*one, data, flow, late["time"].values)
+        out.append(largest_of(text, angle, (0, 0.01), source, **off))
     return out
 
 
@@ -206,41 +223,3 @@ def _heaviest(groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _degrees(cell: xr.Dataset) -> str:
     return f"{math.degrees(float(cell['angle'])):.4g}"
-
-
-def _neurons(axes: Any, cell: xr.Dataset) -> None:
-    w, a = cell["neuron_weights"].values[:, :2], cell["neuron_weights"].values[:, 2]
-    share = (w**2).sum(1) / (w**2).sum()
-    # Cut open half way between two groups, so that none is drawn at both ends.
-    begin = float(cell["angle"]) / (2 * np.pi) - 1
-    turned = lambda angle: (angle - begin) % 2 + begin
-    angle = turned(np.arctan2(w[:, 1], w[:, 0]) / np.pi)
-    for sign, name in ((1, "a > 0"), (-1, "a < 0")):
-        kept = (sign * a > 0) & (share > 1e-12)
-        axes.plot(angle[kept], share[kept], ".", ms=3, label=name)
-    for i, at in enumerate(turned(law_directions(cell))):
-        label = None if i else "above: extrema of G"
-        law_moment(axes, at, label)
-    axes.set_yscale("log")
-    axes.set_xlim(begin, begin + 2)
-    axes.set_xticks([-0.5, 0, 0.5, 1])
-    axes.set_xlabel("angle / π")
-
-
-def _way(axes: Any, cell: xr.Dataset) -> None:
-    for i, (name, label) in enumerate(
-        (
-            ("train_loss", "loss"),
-            ("group_deviation", "95 % quantile within a group (rad)"),
-            ("embedding_distance", "rms(f − f₄)/rms(f), f₄ of the same time"),
-        )
-    ):
-        lines = axes.plot(
-            cell["time"], cell[name].transpose("time", "seed"), lw=0.8, color=COLOURS[i]
-        )
-        lines[0].set_label(label)
-    law_moment(axes, CONDENSED, f"below: t = {CONDENSED:g}", ls="-.")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_ylim(1e-9, 10)
-    axes.set_xlabel("time")

@@ -14,13 +14,13 @@ Reference: Tsoy & Konstantinov (2024), arXiv:2405.17299, figures 1, 5, 6 and 7.
 """
 
 import dataclasses
+import functools
 from typing import Any, Literal
 
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float, Int, PRNGKeyArray
-from matplotlib.figure import Figure
 
 from simbias.analysis.first_passage import first_passage
 from simbias.claims import farthest_of, largest_of
@@ -28,7 +28,7 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import xor_clusters
 from simbias.experiment_presets import presets
 from simbias.experiments._draws import samples
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures import Curves, Panels
 from simbias.flows import Descent, ReluFlow
 from simbias.losses import logistic
 from simbias.measures import AngularDeviation, NeuronWeights, TrainLoss
@@ -104,7 +104,6 @@ def four_neurons(start: Start, scale: Real = 1e-4) -> TwoLayer:
     return TwoLayer(w=w, a=(size * jnp.asarray(OUTPUT_SIGNS))[:, None])
 
 
-# What the figure and the claims read.
 AXES = ("start",)
 _RECORDED = (0, *range(1, 13), *range(64, EPOCHS + 1, 64))
 _sizes = presets(
@@ -162,32 +161,25 @@ def own_rate(ds: xr.Dataset) -> xr.DataArray:
     return rate
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Scale and angle of the four neurons over time, one column per start."""
-    names = ["e₁", "e₂", "−e₁", "−e₂"]
-    scale, angle = scales_of(ds), abs(angles_of(ds))
-    time = ds["time"].values
-    with style():
-        columns = ds.sizes["start"]
-        whole = blank(3.6 * columns + 0.6, 5.4)
-        panels = whole.subplots(2, columns, sharex=True, sharey="row", squeeze=False)
-        for i in range(columns):
-            for k, name in enumerate(names):
-                for axes, values in zip(panels[:, i], (scale, angle), strict=True):
-                    rows = values.isel(start=i, neuron=k).transpose("time", "seed")
-                    lines = axes.plot(time, rows.values, lw=0.7, color=COLOURS[k])
-                    lines[0].set_label(f"neuron on {name}")
-            start = ds["start"].values[i]
-            panels[0, i].set_title(f"scale ‖wₖ‖, start of {start}")
-            panels[1, i].set_title("angle with its own axis")
-            panels[1, i].set_xlabel("time")
-        panels[0, 0].set_xscale("log")
-        panels[0, 0].set_xlim(10, time[-1])
-        panels[0, 0].set_yscale("log")
-        panels[1, 0].set_yscale("log")
-        panels[1, 0].set_ylim(1e-7, 1e-1)
-        panels[0, 0].legend()
-    return whole
+each = functools.partial(
+    Curves, colour="neuron", spread="each", yscale="log", xlim=(10, None)
+)
+figure = Panels(
+    each(scales_of, title="scale ‖wₖ‖"),
+    each(
+        lambda ds: abs(angles_of(ds)),
+        title="angle with its own axis",
+        ylim=(1e-7, 1e-1),
+    ),
+    columns="start",
+    xlabel="time",
+    xscale="log",
+    names={
+        "neuron": dict(enumerate(f"neuron on {k}" for k in ("e₁", "e₂", "−e₁", "−e₂"))),
+        "start": {k: f"start of {k}" for k in SCALES},
+    },
+    size=(3.8, 2.7),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
@@ -199,27 +191,25 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     grown = scale.isel(time=12) / scale.isel(time=0)
     rate = np.log(grown.max("neuron", skipna=False)) / float(ds["time"][12])
     own = own_rate(ds)
-    text = {
-        "rate": "early growth rate of the largest neuron over its sample's λ, farthest",
-        "delay": "delay to the neuron before at scale 1/10 over 8 ln σ/σ', farthest",
-        "angle": "angle of a neuron with its own axis, largest over time (rad)",
-        "loss": "loss at the end, largest",
-        "ratio": "largest scale over smallest at the end",
-    }
+    grows = "early growth rate of the largest neuron over its sample's λ, farthest"
+    late = "delay to the neuron before at scale 1/10 over 8 ln σ/σ', farthest"
+    turns = "angle of a neuron with its own axis, largest over time (rad)"
+    even = "largest scale over smallest at the end"
     early = f"{PAPER}, theorem of the early phase, T₁ = (1/λ) ln(r/σ)"
     radius = f"{PAPER}, section 5: the neurons stay within the radius of a cluster"
     first, figures = f"{PAPER}, figure 1", f"{PAPER}, figures 1, 6 and 7"
-    angle, off = ds["angular_deviation"], {"tolerance": TOLERANCE}
+    angle, loss = ds["angular_deviation"], ds["train_loss"].isel(time=-1)
+    off = {"tolerance": TOLERANCE}
     # With radius r of the clusters λ lies in (1 − 2r … 1 + r)/8: half of each cluster
     # of the other label is seen, at a distance of at most r from the hyperplane.
     r = float(ds["clip"])
     slow, fast = 1 / (1 - 2 * r), 1 / (1 + r)
     return [
-        farthest_of(text["rate"], rate / own, 1.0, (0.999, 1.001), early, **off),
-        farthest_of(text["delay"], _delays(scale), 1.0, (fast, slow), figures, **off),
-        largest_of(text["angle"], angle, (0.0, 0.01), radius, **off),
-        largest_of(text["loss"], ds["train_loss"][..., -1], (0, 1e-12), first, **off),
-        largest_of(text["ratio"], ratio, (1.0, 1.001), first, **off),
+        farthest_of(grows, rate / own, 1.0, (0.999, 1.001), early, **off),
+        farthest_of(late, _delays(scale), 1.0, (fast, slow), figures, **off),
+        largest_of(turns, angle, (0.0, 0.01), radius, **off),
+        largest_of("loss at the end, largest", loss, (0, 1e-12), first, **off),
+        largest_of(even, ratio, (1.0, 1.001), first, **off),
     ]
 
 

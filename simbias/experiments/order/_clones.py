@@ -1,15 +1,14 @@
 """A training sample, its clones, and a network for each with one initialisation."""
 
 import dataclasses
-from typing import ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.core import AbstractMeasure, AbstractNetwork, Dataset, Real
+from simbias.core import AbstractNetwork, Dataset, Real
 from simbias.datasets import images, moment_classes
 from simbias.errors import BadInput
 from simbias.networks import Mlp, mlp
@@ -29,12 +28,8 @@ Architecture = Literal["mlp", "linear"]
 # What a network is trained on: the sample, and its clones.
 TRAINED_ON = ("real", "mean", "covariance", "marginals")
 _CLONES = (isotropic_clone, gaussian_clone, marginal_clone)
-EDITS = {
-    "shift": shifted,
-    "quantiles": quantile_normalised,
-    "transport": transported,
-}
-# Number of images, and of those of the smallest class.
+EDITS = {"shift": shifted, "quantiles": quantile_normalised, "transport": transported}
+# Images that there are, and those of the smallest class.
 _STORED = {
     "digits": (1200, 597),
     "mnist": (60_000, 10_000),
@@ -173,66 +168,3 @@ def _side_by_side(parts: list[Float[Array, "k r d"]], shift: int) -> Dataset:
     y = jnp.tile(y, (1, len(parts)))
     features = jnp.zeros((0, x.shape[1]), jnp.float64)
     return Dataset(x, y, jnp.ones(len(x), jnp.float64), y, features)
-
-
-class RealAccuracy(AbstractMeasure):
-    """Accuracy of every network of a bank on real test rows."""
-
-    dims: ClassVar[tuple[str, ...]] = ("trained_on",)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """What the network was trained on."""
-        return {"trained_on": np.array(TRAINED_ON)}
-
-    def __call__(self, network: Bank, data: Dataset) -> Float[Array, " g"]:
-        """The class is that of the largest output."""
-        real = data.others["real"]
-        found, true = (
-            v.reshape(len(v), network.count, -1)
-            for v in (jax.vmap(network)(real.x), real.y)
-        )
-        return jnp.mean(jnp.argmax(found, -1) == jnp.argmax(true, -1), axis=0)
-
-
-class RealError(AbstractMeasure):
-    """Mean squared error, ½|f − y|², of every network of a bank on the real law."""
-
-    dims: ClassVar[tuple[str, ...]] = ("trained_on",)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """What the network was trained on."""
-        return {"trained_on": np.array(TRAINED_ON)}
-
-    def __call__(self, network: Bank, data: Dataset) -> Float[Array, " g"]:
-        """With the ½ of `half_mse`."""
-        real = data.others["real"]
-        gap = (jax.vmap(network)(real.x) - real.y).reshape(
-            len(real.x), network.count, -1
-        )
-        return jnp.mean(jnp.sum(gap**2, axis=-1), axis=0) / 2
-
-
-class TargetAccuracy(AbstractMeasure):
-    """Share of edited rows that the real network classifies as the target.
-
-    NaN for images, which are not edited.
-    """
-
-    dims: ClassVar[tuple[str, ...]] = ("edit",)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Name of the edit."""
-        return {"edit": np.array([*EDITS])}
-
-    def __call__(self, network: Bank, data: Dataset) -> Float[Array, " e"]:
-        """Accuracy for the target class, not for the source."""
-        if not {*EDITS} <= {*data.others}:
-            return jnp.full(len(EDITS), jnp.nan)
-        first = jax.tree.map(lambda v: v[0], network.stack)
-
-        def share(edited: Dataset) -> Array:
-            x, y = (v[:, : v.shape[1] // network.count] for v in (edited.x, edited.y))
-            found = jax.vmap(first)(x)
-            return jnp.mean(jnp.argmax(found, -1) == jnp.argmax(y, -1))
-
-        return jnp.stack([share(data.others[name]) for name in EDITS])

@@ -25,18 +25,12 @@ from simbias.claims import difference_of, mean_of
 from simbias.core import Claim, Experiment
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
-from simbias.experiments.order._clones import (
-    EDITS,
-    TRAINED_ON,
-    RealAccuracy,
-    RealError,
-    TargetAccuracy,
-    make,
-)
+from simbias.experiments.order._clones import EDITS, TRAINED_ON, make
 from simbias.experiments.order._left import REFINETTI, order_of_clones
 from simbias.figures import Curves, Law, Panels
 from simbias.flows import Descent
 from simbias.losses import half_mse
+from simbias.measures import RealAccuracy, RealError, TargetAccuracy
 
 BELROSE = "arXiv:2402.04362"
 AXES = ("network",)
@@ -57,9 +51,9 @@ experiment = presets(
         loss=half_mse,
         times=log_times(5 * RATE, 8000 * RATE, 40),
         measures={
-            "accuracy": RealAccuracy(),
-            "error": RealError(),
-            "target_accuracy": TargetAccuracy(),
+            "accuracy": RealAccuracy(TRAINED_ON),
+            "error": RealError(TRAINED_ON),
+            "target_accuracy": TargetAccuracy((*EDITS,)),
         },
         dtype="float32",
     ),
@@ -69,12 +63,7 @@ experiment = presets(
         "times": log_times(5 * RATE, 200 * RATE, 8),
     },
     paper={
-        "cell": {
-            "source": "cifar10",
-            "rows": 5000,
-            "rows_test": 1000,
-            "m": 512,
-        },
+        "cell": {"source": "cifar10", "rows": 5000, "rows_test": 1000, "m": 512},
         "seeds": 10,
         "flow": Descent(
             rate=0.001, optimiser="adam", batch=128, sampling="replacement"

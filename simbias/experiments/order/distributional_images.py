@@ -18,11 +18,12 @@ from simbias.claims import Claims, difference_of
 from simbias.core import Claim, Experiment
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
-from simbias.experiments.order._clones import TRAINED_ON, RealAccuracy, make
+from simbias.experiments.order._clones import TRAINED_ON, make
 from simbias.experiments.order._left import LEFT, REFINETTI, lead, order_of_clones
 from simbias.figures import Curves, Law, Panels
 from simbias.flows import Descent
 from simbias.losses import half_mse
+from simbias.measures import RealAccuracy
 
 AXES = ("source",)
 RATE, STEPS = 0.005, 2000
@@ -36,7 +37,7 @@ experiment = presets(
         flow=Descent(rate=RATE, optimiser="adam", batch=50, sampling="replacement"),
         loss=half_mse,
         times=log_times(5 * RATE, STEPS * RATE, 30),
-        measures={"accuracy": RealAccuracy()},
+        measures={"accuracy": RealAccuracy(TRAINED_ON)},
         dtype="float32",
     ),
     smoke={

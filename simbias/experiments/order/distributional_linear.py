@@ -13,49 +13,21 @@ Reference: the clones are those of Refinetti, Ingrosso & Goldt (2023), arXiv:221
 the edits those of Belrose et al. (2024), arXiv:2402.04362; the control is ours.
 """
 
-from typing import ClassVar
-
-import jax
 import numpy as np
 import xarray as xr
-from jaxtyping import Array, Float
 
 from simbias.claims import Claims, mean_of, smallest_of
-from simbias.core import AbstractMeasure, Claim, Dataset, Experiment
+from simbias.core import Claim, Experiment
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
-from simbias.experiments.order._clones import (
-    EDITS,
-    TRAINED_ON,
-    Bank,
-    RealError,
-    TargetAccuracy,
-    make,
-)
+from simbias.experiments.order._clones import EDITS, TRAINED_ON, make
 from simbias.figures import Curves, Law, Panels
 from simbias.flows import Descent
 from simbias.losses import half_mse
+from simbias.measures import RealError, RealOutputs, TargetAccuracy
 
 AXES = ()
 LONG = 10.0
-# Rows of the real law whose outputs are compared.
-_SHOWN = 8
-
-
-class Outputs(AbstractMeasure):
-    """Outputs of every network of a bank on a few real test rows."""
-
-    dims: ClassVar[tuple[str, ...]] = ("row", "trained_on", "output")
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """What the network was trained on."""
-        return {"trained_on": np.array(TRAINED_ON)}
-
-    def __call__(self, network: Bank, data: Dataset) -> Float[Array, "row g k"]:
-        """The first rows of every class."""
-        x = data.others["real"].x
-        found = jax.vmap(network)(x[:: max(len(x) // _SHOWN, 1)][:_SHOWN])
-        return found.reshape(_SHOWN, network.count, -1)
 
 
 experiment = presets(
@@ -68,9 +40,9 @@ experiment = presets(
         loss=half_mse,
         times=log_times(0.02, 20.0, 30),
         measures={
-            "outputs": Outputs(),
-            "error": RealError(),
-            "target_accuracy": TargetAccuracy(),
+            "outputs": RealOutputs(TRAINED_ON),
+            "error": RealError(TRAINED_ON),
+            "target_accuracy": TargetAccuracy((*EDITS,)),
         },
     ),
     smoke={"seeds": 2, "times": log_times(0.02, 2.0, 6)},

@@ -21,15 +21,14 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 from matplotlib.axes import Axes
 
-from simbias.analysis.mean_interval import mean_interval
 from simbias.claims import Claims, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiment_presets import presets
-from simbias.experiments.order._strings import GUESSERS, Guesses, Target, drawn, strings
-from simbias.figures import COLOURS, Drawing, Law, Moment, Panels
+from simbias.experiments.order._strings import Target, drawn, strings
+from simbias.figures import COLOURS, Drawing, Estimates, Law, Moment, Panels, means
 from simbias.flows import Descent
 from simbias.losses import logistic
-from simbias.measures import TestSignAccuracy, TrainSignAccuracy
+from simbias.measures import Guesses, TestSignAccuracy, TrainSignAccuracy
 from simbias.networks.dense.mlp import LayerLaw
 from simbias.validation.values import positive_integer
 
@@ -37,6 +36,7 @@ SLIDE = "slide of the lecture"
 # What the figure and the claims read.
 AXES = ("target",)
 RATE = 0.1
+GUESSERS = ("uniform", "network")
 # A run that ends before this is of random networks alone.
 TRAINED = 10.0
 HALF = ((0.495, 0.505), f"{SLIDE}, ½; width ours")
@@ -165,18 +165,14 @@ def _draw_rest(axes: Axes, part: xr.Dataset) -> None:
     axes.set_yticks([])
 
 
-def _draw_means(axes: Axes, part: xr.Dataset) -> None:
-    """Means over the seeds with their intervals."""
-    first, last = fitted(part)["rest_accuracy"], part["rest_accuracy"].isel(time=-1)
-    rows = [accuracies(part).sel(guesser=name) for name in GUESSERS]
-    seen = [mean_interval(row) for row in (*rows, first, last)]
-    value = np.array([e.value for e in seen])
-    reach = np.abs([[e.low, e.high] for e in seen] - value[:, None]).T
-    reach = np.where(np.isfinite(reach), reach, 0)
-    axes.errorbar(range(4), value, reach, fmt="s", ms=5, capsize=3, color="black")
-    end = f"SGD,\nt = {float(last['time']):g}"
-    names = ["uniform\nfunction", "random\nnetwork", "SGD,\nfirst fit", end]
-    axes.set_xticks(range(4), names)
+def _means(part: xr.Dataset) -> xr.DataArray:
+    """On the rest, of what draws functions, of SGD at its first fit and at the end."""
+    end = part["rest_accuracy"].isel(time=-1)
+    rows = [accuracies(part).sel(guesser=name, drop=True) for name in GUESSERS]
+    rows += [fitted(part)["rest_accuracy"], end]
+    rows = [row.drop_vars("time", errors="ignore") for row in rows]
+    names = ["uniform\nfunction", "random\nnetwork", "SGD,\nfirst fit", "SGD,\nend"]
+    return means(xr.concat(rows, xr.DataArray(names, dims="of", name="of")))
 
 
 figure = Panels(
@@ -188,9 +184,9 @@ figure = Panels(
         xlim=(0.2, 1),
         laws=(Moment(0.5),),
     ),
-    Drawing(
-        _draw_means,
-        x="right",
+    Estimates(
+        _means,
+        x=lambda part: _means(part)["of"],
         title="mean over seeds, 95 %",
         xlabel="",
         ylabel="accuracy on the rest",

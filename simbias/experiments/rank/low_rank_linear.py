@@ -15,13 +15,14 @@ Reference: Ji & Telgarsky (2019), arXiv:1810.02032; sizes and samples are ours.
 """
 
 import functools
+import itertools
 
 import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
-from simbias.claims import largest_of, smallest_of
+from simbias.claims import Claims, largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import blobs
 from simbias.experiment_presets import presets
@@ -142,58 +143,45 @@ figure = Panels(
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Rank one, alignment, largest margin."""
     out = []
-    for scale in ds["scale"].values:
-        for points in ds["points"].values:
-            part = ds.sel(points=points, scale=scale)
-            text = f"{points}, start of scale {scale:g}"
-            kind = _separable if points == "separable" else _flipped
-            out += kind(part, text)
+    for scale, points in itertools.product(ds["scale"].values, ds["points"].values):
+        part, where = (
+            ds.sel(points=points, scale=scale),
+            f"{points}, start of scale {scale:g}",
+        )
+        if points == "separable":
+            out += Claims(where=where).rows(*_separable(part))
+        else:
+            out += Claims(where=f"{where} (control)").rows(*_flipped(part))
     return out
 
 
-def _separable(part: xr.Dataset, text: str) -> list[Claim]:
-    last = part.isel(time=-1)
-    cosine, margin = largest_margin(part)
-    away = 1 - abs(cosine)
+def _separable(part: xr.Dataset) -> list[Claim]:
+    last, (cosine, margin) = part.isel(time=-1), largest_margin(part)
+    away, end = 1 - abs(cosine), cosine.isel(time=-1)
     early = ((part["margin"] > 100).cumsum("time") == 1).argmax("time")
-    rank = last["stable_rank"].max("layer")
+    rank, source = last["stable_rank"].max("layer"), f"{JI}; band ours"
     if part["scale"] <= 0.25:
-        said = f"{text}: stable rank, largest of layers"
-        of_rank = largest_of(said, rank, (1, 1.01), f"{JI}; band ours")
+        of_rank = largest_of("stable rank, largest of layers", rank, (1, 1.01), source)
     else:
-        said = f"{text}: (stable rank − 1) over that at margin 100, largest of layers"
+        text = "(stable rank − 1) over that at margin 100, largest of layers"
         before = part["stable_rank"].isel(time=early).max("layer")
-        fall = (rank - 1) / (before - 1)
-        of_rank = largest_of(said, fall, (0, 0.5), f"{JI}; band ours")
+        of_rank = largest_of(text, (rank - 1) / (before - 1), (0, 0.5), source)
+    text, aligned = "|v·u| of neighbours, smallest", last["alignment"]
+    later = away.isel(time=-1) / away.isel(time=early)
+    exact = {"tolerance": _TOLERANCE, "most": 1}
     return [
         of_rank,
-        smallest_of(
-            f"{text}: |v·u| of neighbours, smallest",
-            last["alignment"],
-            (0.99, 1),
-            f"{JI}; band ours",
-            tolerance=_TOLERANCE,
-            most=1,
-        ),
-        smallest_of(
-            f"{text}: cosine with w*, smallest", cosine.isel(time=-1), (0.99, 1), JI
-        ),
-        smallest_of(
-            f"{text}: margin over the largest, smallest", margin, (0.97, 1), JI
-        ),
-        largest_of(
-            f"{text}: 1 − cosine over that at margin 100, largest",
-            away.isel(time=-1) / away.isel(time=early),
-            (0, 1),
-            JI,
-        ),
+        smallest_of(text, aligned, (0.99, 1), source, **exact),
+        smallest_of("cosine with w*, smallest", end, (0.99, 1), JI),
+        smallest_of("margin over the largest, smallest", margin, (0.97, 1), JI),
+        largest_of("1 − cosine over that at margin 100, largest", later, (0, 1), JI),
     ]
 
 
-def _flipped(part: xr.Dataset, text: str) -> list[Claim]:
+def _flipped(part: xr.Dataset) -> list[Claim]:
     hidden = part["stable_rank"].isel(time=-1, layer=slice(0, -1))
-    text = f"{text} (control): stable rank of hidden layers, smallest"
-    return [smallest_of(text, hidden, (1.05, np.inf), "derived; band ours")]
+    text, source = "stable rank of hidden layers, smallest", "derived; band ours"
+    return [smallest_of(text, hidden, (1.05, np.inf), source)]
 
 
 def largest_margin(part: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:

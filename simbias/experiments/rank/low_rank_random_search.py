@@ -118,10 +118,7 @@ experiment = presets(
         "seeds": 6,
         "times": (0.0, RATE * 300),
     },
-    paper={
-        "cell": {"rank": (1, 5), "tries": (1, 10_000_000), "m": 5},
-        "seeds": 100,
-    },
+    paper={"cell": {"rank": (1, 5), "tries": (1, 10_000_000), "m": 5}, "seeds": 100},
 )
 
 

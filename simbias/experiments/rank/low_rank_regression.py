@@ -107,13 +107,7 @@ experiment = presets(
         "times": _times(1000),
     },
     paper={
-        "cell": {
-            "rank": (1, 64),
-            "depth": (1, 2, 4, 8),
-            "most": 8,
-            "m": 64,
-            "n": 32,
-        },
+        "cell": {"rank": (1, 64), "depth": (1, 2, 4, 8), "most": 8, "m": 64, "n": 32},
         "seeds": 100,
         "times": _times(20_000),
     },

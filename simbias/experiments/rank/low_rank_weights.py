@@ -32,7 +32,8 @@ from simbias.measures import LayerAlignment, LayerNorms, Margin, StableRanks, Tr
 from simbias.networks import mlp
 from simbias.validation.values import positive
 
-AXES = ("source", "linear", "flow.rate")
+RATES = "flow.rate"
+AXES = ("source", "linear", RATES)
 DEPTH = 5
 # What the claims are about: the path of the smallest preset at least.
 LEAST = 20.0
@@ -85,11 +86,7 @@ experiment = presets(
     Experiment(
         name="low_rank_weights",
         make=make,
-        cell={
-            "source": ("blobs", "digits"),
-            "linear": (2, 3),
-            "flow.rate": (0.025, 0.05),
-        },
+        cell={"source": ("blobs", "digits"), "linear": (2, 3), RATES: (0.025, 0.05)},
         seeds=20,
         flow=Descent(optimiser=normalised),
         loss=log_logistic,
@@ -120,21 +117,21 @@ def cases(ds: xr.Dataset) -> xr.Dataset:
 
 figure = Panels(
     Curves(
-        lambda part: part["stable_rank"].isel({"flow.rate": 0}),
+        lambda part: part["stable_rank"].isel({RATES: 0}),
         colour="layer",
         ylabel="stable rank, ‖W‖²_F/‖W‖²_op",
         ylim=(0.9, 3),
         laws=(
             Law(1),
             Law(
-                lambda part: part["stable_rank"].isel({"flow.rate": -1}).median("seed"),
+                lambda part: part["stable_rank"].isel({RATES: -1}).median("seed"),
                 "at the highest rate, median",
                 line=":",
             ),
         ),
     ),
     Curves(
-        lambda part: part["alignment"].isel({"flow.rate": 0}),
+        lambda part: part["alignment"].isel({RATES: 0}),
         colour="pair",
         ylabel="alignment, |v_{l+1}·u_l|",
     ),
@@ -160,60 +157,39 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     return Claims(needs={f"length ≥ {LEAST:g}": is_long}).rows(*out)
 
 
-def _of_one(part: xr.Dataset, text: str, count: int) -> list[Claim]:
-    rates = part["flow.rate"].values
-    lower, higher = ({"flow.rate": rates[i]} for i in (0, -1))
-    # The theorem assumes separated data; nothing grows if a class has no live neuron.
+def _of_one(part: xr.Dataset, where: str, count: int) -> list[Claim]:
+    rates = part[RATES].values
+    lower, higher = ({RATES: rates[i]} for i in (0, -1))
+    # What the theorem asks for; where a class has died, nothing grows.
     is_told = part["margin"].isel(time=-1) > 0
     end = part.isel(time=-1).sel(lower).isel(seed=is_told.sel(lower).values)
-    linear = slice(DEPTH - count, None)
-    # At least one layer; the claim is not applicable if none has a ReLU.
-    below = slice(0, max(DEPTH - count, 1))
-    both = part.isel(seed=is_told.all("flow.rate").values)
-    rank = both["stable_rank"].isel(time=-1).max("layer", skipna=False)
-    gap = drift(both["norm"])
-    two = len(rates) > 1
-    ratio = float(rates[-1] / rates[0]) if two else 2.0
-    return [
-        share_of(
-            f"{text}: members that tell all of the sample",
-            is_told.sel(lower),
-            (0.5, 1),
-            "ours",
+    both = part.isel(seed=is_told.all(RATES).values)
+    highest = both["stable_rank"].isel(time=-1).max("layer", skipna=False)
+    gap, two = drift(both["norm"]), len(rates) > 1
+    grown = xr.ufuncs.log(gap.sel(higher) / gap.sel(lower))
+    exponent = grown / (np.log(rates[-1] / rates[0]) if two else 1)
+    apart = highest.sel(lower) - highest.sel(higher)
+    # One layer at least, for a number that is not applicable where none has a ReLU.
+    linear, below = slice(DEPTH - count, None), slice(0, max(DEPTH - count, 1))
+    rank, relu = (end["stable_rank"].isel(layer=some) for some in (linear, below))
+    aligned, exact = end["alignment"].isel(pair=linear), {"tolerance": 1e-12, "most": 1}
+    source, told = f"{LE}; band ours", "members that tell all of the sample"
+    neighbours = "|v·u| of neighbours among the last K, smallest"
+    least = "stable rank of the ReLU layers, least of them, mean"
+    lasting = "largest stable rank at the lower rate less at the higher, mean"
+    change = "change of ‖W_{l+1}‖²_F − ‖W_l‖²_F, exponent in the rate"
+    of_relu = relu.min("layer", skipna=False)
+    return Claims(where=where).rows(
+        share_of(told, is_told.sel(lower), (0.5, 1), "ours"),
+        largest_of("stable rank of the last K, largest", rank, (1, 1.01), source),
+        smallest_of(neighbours, aligned, (0.99, 1), source, **exact).given(
+            count > 1, "K ≥ 2"
         ),
-        largest_of(
-            f"{text}: stable rank of the last K, largest",
-            end["stable_rank"].isel(layer=linear),
-            (1, 1.01),
-            f"{LE}; band ours",
+        mean_of(least, of_relu, (1.01, np.inf), source).given(
+            count < DEPTH, "a ReLU layer"
         ),
-        smallest_of(
-            f"{text}: |v·u| of neighbours among the last K, smallest",
-            end["alignment"].isel(pair=linear),
-            (0.99, 1),
-            f"{LE}; band ours",
-            tolerance=1e-12,
-            most=1,
-        ).given(count > 1, "K ≥ 2"),
-        mean_of(
-            f"{text}: stable rank of the ReLU layers, least of them, mean",
-            end["stable_rank"].isel(layer=below).min("layer", skipna=False),
-            (1.01, np.inf),
-            f"{LE}; band ours",
-        ).given(count < DEPTH, "a ReLU layer"),
         *Claims(needs={"two rates": two}).rows(
-            mean_of(
-                f"{text}: largest stable rank at the lower rate less at the higher, "
-                "mean",
-                rank.sel(lower) - rank.sel(higher),
-                (-0.02, 0.02),
-                "ours",
-            ),
-            mean_of(
-                f"{text}: change of ‖W_{{l+1}}‖²_F − ‖W_l‖²_F, exponent in the rate",
-                xr.ufuncs.log(gap.sel(higher) / gap.sel(lower)) / np.log(ratio),
-                (0.8, 1.3),
-                "derived: rate × length",
-            ),
+            mean_of(lasting, apart, (-0.02, 0.02), "ours"),
+            mean_of(change, exponent, (0.8, 1.3), "derived: rate × length"),
         ),
-    ]
+    )

@@ -75,10 +75,7 @@ experiment = presets(
         measures={"sensitivity": Sensitivity()},
         final={"weights": DegreeWeights()},
     ),
-    smoke={
-        "cell": {"law": "uniform", "n": 4, "width": 4, "depth": 1},
-        "seeds": 6,
-    },
+    smoke={"cell": {"law": "uniform", "n": 4, "width": 4, "depth": 1}, "seeds": 6},
     paper={"cell": {"n": (5, 6, 7, 8, 9, 10, 12)}, "seeds": 100},
 )
 

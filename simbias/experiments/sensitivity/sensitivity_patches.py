@@ -14,6 +14,7 @@ and other images; images, sizes, rate and steps are ours.
 """
 
 import dataclasses
+import functools
 from typing import Literal, get_args
 
 import jax
@@ -21,17 +22,15 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from matplotlib.figure import Figure
 
+from simbias.analysis.at import at
 from simbias.analysis.first_passage import first_passage
 from simbias.claims import Claims, difference_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import SHAPE, Source, images
 from simbias.experiment_presets import presets
 from simbias.experiments._at_times import at_times
-from simbias.figures import law_level
-from simbias.figures.band import band
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures import Curves, Law, Moment, Panels, Points
 from simbias.flows import Descent
 from simbias.losses import cross_entropy
 from simbias.measures import ClassAccuracy, PatchSensitivity
@@ -96,15 +95,8 @@ def make(
     is_patch = np.arange(numbers.max() + 1)[:, None] == numbers[None, :]
     data = dataclasses.replace(data, features=jnp.asarray(is_patch, jnp.float64))
     if network == "transformer":
-        return data, patch_transformer(
-            key_network,
-            image=shape,
-            patch=patch,
-            k=k,
-            width=width,
-            depth=depth,
-            heads=HEADS,
-        )
+        blocks = functools.partial(patch_transformer, depth=depth, heads=HEADS)
+        return data, blocks(key_network, image=shape, patch=patch, k=k, width=width)
     if network == "convolutional":
         channels = tuple(max(width // 2, 1) * 2**i for i in range(depth))
         return data, convolutional(
@@ -114,10 +106,7 @@ def make(
     return data, torch_default(key_network, d=d, m=2 * width, depth=depth, k=k)
 
 
-def _times(*steps: int) -> tuple[float, ...]:
-    return tuple(RATE * step for step in steps)
-
-
+_times = lambda *steps: tuple(RATE * step for step in steps)
 experiment = presets(
     Experiment(
         name="sensitivity_patches",
@@ -133,24 +122,14 @@ experiment = presets(
         dtype="float32",
     ),
     smoke={
-        "cell": {
-            "network": ("transformer", "mlp"),
-            "n": 60,
-            "n_test": 20,
-            "width": 8,
-            "depth": 1,
-        },
+        "cell": {"network": ("transformer", "mlp"), "n": 60, "n_test": 20}
+        | {"width": 8, "depth": 1},
         "seeds": 6,
         "times": _times(0, 100, 400),
     },
     paper={
-        "cell": {
-            "source": "cifar10",
-            "n": 50_000,
-            "n_test": 10_000,
-            "width": 128,
-            "depth": 4,
-        },
+        "cell": {"source": "cifar10", "n": 50_000, "n_test": 10_000}
+        | {"width": 128, "depth": 4},
         "seeds": 20,
         "times": _times(0, 300, 1000, 3000, 10_000, 30_000, 100_000),
     },
@@ -159,66 +138,78 @@ experiment = presets(
 
 def on_the_way(part: xr.Dataset) -> xr.DataArray:
     """S where `LEVEL` of the sample is first told, linear between records; by seed."""
-    reached = first_passage(part["accuracy"].sel(sample="train", drop=True), LEVEL)
+    reached = first_passage(fit(part), LEVEL)
     return at_times(part["sensitivity"], reached)
 
 
-def figure(ds: xr.Dataset) -> Figure:
-    """Sensitivity by step, and by what is fitted; accuracies; all patches noise."""
-    kinds = [str(v) for v in ds["network"].values]
-    steps = ds["time"] / RATE
-    with style():
-        whole = blank(15.0, 3.8)
-        first, second, third, last = whole.subplots(1, 4)
-        for i, (kind, colour) in enumerate(zip(kinds, COLOURS, strict=False)):
-            part, name = ds.sel(network=kind), NAMES.get(kind, kind)
-            seen = part["sensitivity"]
-            band(first, steps, seen, "o-", colour=colour, label=name, ms=4)
-            for sample, line in (("train", ":"), ("test", "-")):
-                told = part["accuracy"].sel(sample=sample)
-                band(third, steps, told, line, colour=colour)
-            fit = part["accuracy"].sel(sample="train").median("seed")
-            second.plot(fit, seen.median("seed"), "o-", color=colour, ms=4)
-            values = part["whole"].values
-            last.plot(np.full(values.size, i), values, "o", color=colour, ms=4)
-        for axes in (first, third):
-            axes.set_xscale("symlog", linthresh=10)
-            axes.set_xlabel("steps of Adam")
-        first.set(title="one patch is noise: class changes", ylim=(0, None))
-        first.legend()
-        second.set(xlabel="accuracy on the sample", ylim=(0, None))
-        second.set_title("the same: medians, by what is fitted")
-        second.axvline(LEVEL, color="black", ls=":", lw=1)
-        third.set(title="accuracy; dotted: on the sample", ylim=(0, 1.02))
-        last.set_xticks(range(len(kinds)), [NAMES.get(k, k) for k in kinds])
-        last.set(xlim=(-0.5, len(kinds) - 0.5), ylim=(0, 1.02))
-        last.set_title("all patches are noise, at the end")
-        law_level(last, 1 - 1 / CLASSES[str(ds["source"].item())])
-    return whole
+def odds(ds: xr.Dataset) -> float:
+    """1 − 1/classes: how often a guess is another class."""
+    return 1 - 1 / CLASSES[str(ds["source"].item())]
+
+
+by_network = functools.partial(Curves, colour="network")
+in_steps = {"xscale": {"value": "symlog", "linthresh": 10}, "xlabel": "steps of Adam"}
+fit = lambda part: part["accuracy"].sel(sample="train", drop=True)
+figure = Panels(
+    by_network(
+        "sensitivity",
+        mark="o",
+        title="one patch is noise: class changes",
+        ylim=(0, None),
+        **in_steps,
+    ),
+    by_network(
+        lambda part: part["sensitivity"].median("seed"),
+        mark="o",
+        title="the same: medians, by what is fitted",
+        x=lambda part: fit(part).median("seed"),
+        xlabel="accuracy on the sample",
+        ylim=(0, None),
+        laws=(Moment(LEVEL),),
+    ),
+    by_network(
+        lambda part: part["accuracy"].sel(sample=["test", "train"]),
+        line="sample",
+        title="accuracy; dashed: on the sample",
+        ylim=(0, 1.02),
+        **in_steps,
+    ),
+    Points(
+        "whole",
+        has_median=False,
+        x="network",
+        xlabel="",
+        title="all patches are noise, at the end",
+        ylim=(0, 1.02),
+        laws=(Law(lambda part: xr.DataArray(odds(part)), "a guess", ":"),),
+    ),
+    x=lambda part: part["time"] / RATE,
+    names={"network": NAMES, "sample": {"test": "", "train": "on the sample"}},
+    size=(3.8, 3.6),
+)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """All fit; who is less sensitive, at the end and on the way; whole images."""
-    kinds = [str(v) for v in ds["network"].values]
-    end = ds.isel(time=-1)
+    end, chance = ds.isel(time=-1), odds(ds)
     text = "accuracy on the sample at the end, least of all networks"
-    fit = end["accuracy"].sel(sample="train")
-    out = [smallest_of(text, fit, (0.97, 1), "ours: what is compared fits alike")]
-    others = [kind for kind in kinds if kind != "transformer"]
-    for kind in others if "transformer" in kinds else []:
-        one, other = (ds.sel(network=k, drop=True) for k in (kind, "transformer"))
-        name, last = NAMES.get(kind, kind), lambda v: v["sensitivity"].isel(time=-1)
-        text = f"S at the end: {name} less transformer"
-        out.append(difference_of(text, last(one), last(other), (0, 1), PAPER))
-        text = f"S where {LEVEL:.0%} of the sample are told: {name} less transformer"
-        ways = on_the_way(one), on_the_way(other)
-        out.append(difference_of(text, ways[0], ways[1], (0, 1), PAPER))
-    odds = 1 - 1 / CLASSES[str(ds["source"].item())]
-    for kind in kinds:
+    source = "ours: what is compared fits alike"
+    out = [smallest_of(text, fit(end), (0.97, 1), source)]
+    transformer = at(ds, "network", "transformer")
+    others = [str(kind) for kind in ds["network"].values if kind != "transformer"]
+    for kind in others:
+        one, less = ds.sel(network=kind), f"{NAMES.get(kind, kind)} less transformer"
+        last = [part["sensitivity"].isel(time=-1) for part in (one, transformer)]
+        ways = [on_the_way(part) for part in (one, transformer)]
+        text = f"S where {LEVEL:.0%} of the sample are told: {less}"
+        out += [
+            difference_of(f"S at the end: {less}", last[0], last[1], (0, 1), PAPER),
+            difference_of(text, ways[0], ways[1], (0, 1), PAPER),
+        ]
+    band, source = (chance - 0.03, chance + 0.03), "1 − 1/classes; ± 0.03 ours"
+    for kind in ds["network"].values.tolist():
         text = f"control, all patches noise, {NAMES.get(kind, kind)}: S"
-        seen = end["whole"].sel(network=kind)
-        low, high = odds - 0.03, odds + 0.03
-        out.append(mean_of(text, seen, (low, high), "1 − 1/classes; ± 0.03 ours"))
+        out.append(mean_of(text, end["whole"].sel(network=kind), band, source))
     steps = float(ds["time"][-1]) / RATE
     is_wide = int(ds["width"].max()) >= 16
     needs = {f"{STEPS} steps": steps >= STEPS - 0.5, "a width of 16 or more": is_wide}

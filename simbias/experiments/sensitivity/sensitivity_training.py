@@ -1,12 +1,10 @@
 """Sensitivity after training: lower for transformers than LSTMs; wrong labels too.
 
-Networks of a string of n bits, trained on some of the 2ⁿ strings and tried on the
-others.  Three targets: a parity of k = 3 bits of which one label in twenty is wrong;
-labels that are tossed; the parity of all bits.  The sensitivity S of the function that
-is learned rises in training from that of the start.  A transformer that has learned the
-parity has S = k/n and is right where labels were wrong; an LSTM fits the wrong labels,
-and ends nearer to ½, the S of a random function.  On the parity of all bits, of S = 1,
-it is the other way round: most LSTMs learn it, and most transformers do not.
+Networks of a string of n bits are trained on some of the 2ⁿ strings and tested on the
+others.  A transformer that has learned a parity of k bits has the sensitivity S = k/n,
+and is right where labels were wrong; an LSTM fits the wrong labels, and ends nearer to
+½, the S of a random function.  On the parity of all bits, of S = 1, most LSTMs learn
+it, and most transformers do not.
 
 Tossed labels are the control: all strings that were not seen are a matter of chance.
 
@@ -14,12 +12,14 @@ Reference: Bhattamishra, Patel, Kanade & Blunsom (2023), arXiv:2211.12316, secti
 and 6, where n = 40, k = 4 and 30,000 strings; sizes, rate and steps are ours.
 """
 
+import itertools
 from typing import Literal, get_args
 
 import jax
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
+from simbias.analysis.at import at
 from simbias.claims import Claims, difference_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import strings
@@ -97,10 +97,11 @@ def make(
     )
 
 
-def _times(*steps: int) -> tuple[float, ...]:
-    return tuple(RATE * step for step in steps)
-
-
+_times = lambda *steps: tuple(RATE * step for step in steps)
+ACCURACIES = {
+    "train_accuracy": TrainSignAccuracy(),
+    "test_accuracy": TestSignAccuracy(),
+}
 experiment = presets(
     Experiment(
         name="sensitivity_training",
@@ -110,11 +111,7 @@ experiment = presets(
         flow=Descent(optimiser="adam", rate=RATE, batch=64, clip=1.0),
         loss=logistic,
         times=_times(0, 100, 200, 300, 400, 600, 800, 1000, 1300, 1600, STEPS),
-        measures={
-            "sensitivity": Sensitivity(),
-            "train_accuracy": TrainSignAccuracy(),
-            "test_accuracy": TestSignAccuracy(),
-        },
+        measures={"sensitivity": Sensitivity(), **ACCURACIES},
         dtype="float32",
     ),
     smoke={
@@ -123,26 +120,13 @@ experiment = presets(
         "times": _times(0, 200, STEPS),
     },
     paper={
-        "cell": {
-            "n": 40,
-            "k": 4,
-            "rows": 30_000,
-            "n_test": 10_000,
-            "width": 64,
-            "depth": 4,
-            "heads": 4,
-            "law": "xavier",
-            "flow.rate": 1e-3,
-        },
+        "cell": {"n": 40, "k": 4, "rows": 30_000, "n_test": 10_000, "flow.rate": 1e-3}
+        | {"width": 64, "depth": 4, "heads": 4, "law": "xavier"},
         "seeds": 20,
         "flow": Descent(optimiser="adam", rate=1e-3, batch=500, clip=0.25),
         # 60 steps an epoch, 1500 epochs.
         "times": tuple(1e-3 * s for s in (0, 300, 1000, 3000, 10_000, 30_000, 90_000)),
-        "measures": {
-            "sensitivity": Sensitivity(samples=1000),
-            "train_accuracy": TrainSignAccuracy(),
-            "test_accuracy": TestSignAccuracy(),
-        },
+        "measures": {"sensitivity": Sensitivity(samples=1000), **ACCURACIES},
     },
 )
 
@@ -197,81 +181,69 @@ def level(ds: xr.Dataset, target: str) -> float:
 def claims(ds: xr.Dataset) -> list[Claim]:
     """S rises; whose is lower; who sees through noise; and who learns the parity."""
     steps = float(ds["time"][-1]) / rate(ds)
-    found = []
-    for target in ds["target"].values:
-        part = ds.sel(target=target)
-        found += {"sparse": _sparse, "random": _random, "full": _full}[str(target)](
-            part
-        )
-    return Claims({f"{STEPS} steps": steps >= STEPS - 0.5}).rows(*found)
-
-
-def _has(part: xr.Dataset, *kinds: str) -> bool:
-    return {*kinds} <= {*part["network"].values.tolist()}
-
-
-def _rise(part: xr.Dataset, text: str) -> list[Claim]:
-    out = []
-    for kind in part["network"].values:
-        seen = part["sensitivity"].sel(network=kind)
-        said = f"{text}, {NAMES[str(kind)]}: S at the end less at the start"
-        out.append(
-            difference_of(said, seen.isel(time=-1), seen.isel(time=0), (0, 1), PAPER)
-        )
-    return out
+    of = {"sparse": _of_wrong_labels, "random": _of_tossed_labels, "full": _of_all_bits}
+    rows = [of[str(v)](ds.sel(target=v)) for v in ds["target"].values]
+    needs = {f"{STEPS} steps": steps >= STEPS - 0.5}
+    return Claims(needs).rows(*itertools.chain(*rows))
 
 
 def _less(part: xr.Dataset, of: str, text: str, high: str, low: str) -> Claim:
-    last = part[of].isel(time=-1)
-    both = last.sel(network=high), last.sel(network=low)
-    return difference_of(
-        f"{text}: {NAMES[high]} less {NAMES[low]}", *both, (0, 1), PAPER
-    )
+    """Of a measure at the end: that of one kind of network less that of another."""
+    both = [at(part[of].isel(time=-1), "network", kind) for kind in (high, low)]
+    text = f"{text}: {NAMES[high]} less {NAMES[low]}"
+    return difference_of(text, both[0], both[1], (0, 1), PAPER)
 
 
-def _sparse(part: xr.Dataset) -> list[Claim]:
-    name, end = "wrong labels", part.isel(time=-1)
-    out = _rise(part, name)
-    if _has(part, "lstm", "transformer"):
-        out.append(_less(part, "sensitivity", f"{name}, S", "lstm", "transformer"))
-        text = f"{name}, accuracy on strings not seen"
-        out.append(_less(part, "test_accuracy", text, "transformer", "lstm"))
-    if _has(part, "transformer"):
-        seen = end["test_accuracy"].sel(network="transformer")
-        text = f"{name}, transformer: accuracy on strings not seen"
-        out.append(mean_of(text, seen, (0.95, 1), f"{PAPER}: near 100 %; 0.95 ours"))
-    if _has(part, "lstm"):
-        seen, unseen = (end[f"{v}_accuracy"].sel(network="lstm") for v in _BOTH)
-        text = f"{name}, LSTM: accuracy on strings seen, wrong labels included"
-        out.append(
-            mean_of(text, seen, (0.98, 1), f"{PAPER}: fits the noise; 0.98 ours")
-        )
-        text = f"{name}, LSTM: accuracy on strings not seen"
-        out.append(
-            mean_of(text, unseen, (0.4, 0.6), f"{PAPER}: near chance; ± 0.1 ours")
-        )
-    return out
-
-
-_BOTH = ("train", "test")
-
-
-def _random(part: xr.Dataset) -> list[Claim]:
-    out = _rise(part, "tossed labels")
-    if _has(part, "lstm", "transformer"):
-        text = "tossed labels, S"
-        out.append(_less(part, "sensitivity", text, "lstm", "transformer"))
+def _rises(part: xr.Dataset, text: str) -> list[Claim]:
+    out, text = [], f"{text}, {{}}: S at the end less at the start"
     for kind in part["network"].values:
-        seen = part["test_accuracy"].sel(network=kind).isel(time=-1)
-        text = (
-            f"control, tossed labels, {NAMES[str(kind)]}: accuracy on strings not seen"
-        )
-        out.append(mean_of(text, seen, (0.47, 0.53), "chance; ± 0.03 ours"))
+        seen = part["sensitivity"].sel(network=kind)
+        ends = seen.isel(time=-1), seen.isel(time=0)
+        out.append(difference_of(text.format(NAMES[str(kind)]), *ends, (0, 1), PAPER))
     return out
 
 
-def _full(part: xr.Dataset) -> list[Claim]:
-    if not _has(part, "lstm", "transformer"):
-        return []
+def _of_wrong_labels(part: xr.Dataset) -> list[Claim]:
+    name, end, unseen = (
+        "wrong labels",
+        part.isel(time=-1),
+        "accuracy on strings not seen",
+    )
+    lstm, transformer = (at(end, "network", k) for k in ("lstm", "transformer"))
+    text = f"{name}, LSTM: accuracy on strings seen, wrong labels included"
+    fits, chance = (
+        f"{PAPER}: fits the noise; 0.98 ours",
+        f"{PAPER}: near chance; ± 0.1 ours",
+    )
+    right, told = f"{PAPER}: near 100 %; 0.95 ours", f"{name}, transformer: {unseen}"
+    return [
+        *_rises(part, name),
+        _less(part, "sensitivity", f"{name}, S", "lstm", "transformer"),
+        _less(part, "test_accuracy", f"{name}, {unseen}", "transformer", "lstm"),
+        mean_of(told, transformer["test_accuracy"], (0.95, 1), right),
+        mean_of(text, lstm["train_accuracy"], (0.98, 1), fits),
+        mean_of(f"{name}, LSTM: {unseen}", lstm["test_accuracy"], (0.4, 0.6), chance),
+    ]
+
+
+def _of_tossed_labels(part: xr.Dataset) -> list[Claim]:
+    text, end = "tossed labels", part["test_accuracy"].isel(time=-1)
+    control = f"control, {text}, {{}}: accuracy on strings not seen"
+    return [
+        *_rises(part, text),
+        _less(part, "sensitivity", f"{text}, S", "lstm", "transformer"),
+        *(
+            mean_of(
+                control.format(NAMES[str(kind)]),
+                end.sel(network=kind),
+                (0.47, 0.53),
+                "chance; ± 0.03 ours",
+            )
+            for kind in part["network"].values
+        ),
+    ]
+
+
+def _of_all_bits(part: xr.Dataset) -> list[Claim]:
     text = "parity of all bits, accuracy on strings not seen"
     return [_less(part, "test_accuracy", text, "lstm", "transformer")]

@@ -146,6 +146,31 @@ def best_line(cell: xr.Dataset) -> xr.DataArray:
     return (1 - cell["noise"] / 2).where(is_noisy(cell))
 
 
+def cases(ds: xr.Dataset) -> xr.Dataset:
+    """The result over `case`, each law and training, with a name for every one."""
+    ds = ds.stack(case=("law", "training")).reset_index("case")
+    each = [ds.isel(case=i) for i in range(ds.sizes["case"])]
+    right = [_right_under_attack(cell) for cell in each]
+    names = [_name(cell, len({*ds["law"].values}) > 1) for cell in each]
+    return ds.assign_coords(case=names, attacked_right=("case", right))
+
+
+def _name(cell: xr.Dataset, has_laws: bool) -> str:
+    law, training = cell["law"].item(), cell["training"].item()
+    law = f"noisy {law}" if is_noisy(cell) else law
+    if "attacked" in cell:
+        return f"{law}, {training}" if has_laws else training
+    return law if training == "plain" else f"{law}, {training}"
+
+
+def _right_under_attack(cell: xr.Dataset) -> str:
+    """Text for a title; of several networks the least."""
+    if "attacked" not in cell:
+        return ""
+    right = float(cell["attacked"].sel(attack="accuracy").min())
+    return f"; {right:.3f} right under attack"
+
+
 def _of_the_way(part: xr.Dataset) -> xr.DataArray:
     """Training accuracy, and the three test scores: accuracies of noisy data."""
     score, text = ("accuracy",) * 2 if float(part["noise"]) > 0 else ("auc", "AUC")

@@ -5,16 +5,11 @@ class is harder to see.  The network learns the digit.  A logistic regression on
 last layer, on inputs whose digit is that of another sample, tells how much of the lower
 block is left in the features.
 
-By default no files are needed: 8 × 8 digits above noisy gratings and a small
-convolutional network.  `--cell.source mnist_cifar10 --cell.network resnet18
---cell.data-dir FOLDER` is the published setting, and the preset `paper` is that;
-without the folder it can be planned and not run.  The published run also flips images
-at random, and draws digits without replacement.
+By default no files are needed: 8 × 8 digits above noisy gratings.  The preset `paper`
+has the published images and ResNet-18, and needs `--cell.data-dir FOLDER`.
 
-Members with `correlation` 1/classes, whose blocks are independent, are the control:
-what the same network learns of the lower block when the digit does not help.  Those
-without weight decay are another: what the decay adds is claimed pair by pair, for a
-seed has the same sample and the same start under both.
+Controls: with `correlation` 1/classes the blocks are independent, and the digit does
+not help; without weight decay a seed has the same sample and the same start.
 
 Reference: Shah et al. (2020), arXiv:2006.07710, section 4 (MNIST–CIFAR); Tsoy &
 Konstantinov (2024), arXiv:2405.17299, figures 3 and 8–10.

@@ -24,11 +24,11 @@ import jax
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
-from simbias.claims import difference_of, largest_of, smallest_of
+from simbias.claims import Claims, difference_of, largest_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.dominoes import Source, dominoes
 from simbias.experiment_presets import presets
-from simbias.experiments.shortcuts.low_dim_inputs import (
+from simbias.experiments.shortcuts._low_dim import (
     CHANCE,
     NAMES,
     RANK,
@@ -37,7 +37,7 @@ from simbias.experiments.shortcuts.low_dim_inputs import (
     claims_at,
     scores,
 )
-from simbias.experiments.shortcuts.low_dim_pair import (
+from simbias.experiments.shortcuts._low_dim_pairs import (
     GIVEN,
     STEPS,
     Pairs,
@@ -133,25 +133,13 @@ experiment = presets(
         "seeds": 2,
         "times": (0.0, 0.5),
     },
-    paper={
-        "cell": {"source": "mnist_cifar10", "n": 10_000, "n_test": 2000, "m": 1000},
-    },
+    paper={"cell": {"source": "mnist_cifar10", "n": 10_000, "n_test": 2000, "m": 1000}},
 )
 
 
-def free(ds: xr.Dataset) -> xr.Dataset:
-    """The blocks that are the least alike."""
-    return ds.isel(correlation=0)
-
-
-def same(ds: xr.Dataset) -> xr.Dataset:
-    """The blocks of one class."""
-    return ds.isel(correlation=-1)
-
-
-def middle(ds: xr.Dataset) -> xr.Dataset:
-    """Of the blocks of one class the λ at which pairs are looked at."""
-    return same(ds).sel(scale=MIDDLE, method="nearest")
+free = lambda ds: ds.isel(correlation=0)
+same = lambda ds: ds.isel(correlation=-1)
+middle = lambda ds: same(ds).sel(scale=MIDDLE, method="nearest")
 
 
 def _accuracy(rank: int, of: Callable[[xr.Dataset], xr.Dataset]) -> Curves:
@@ -195,41 +183,27 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             elif rho == 0.5 and scale == MIDDLE:
                 out += _of_gratings(part.isel(time=-1))
     late = float(ds["time"][-1]) >= STEPS * RATE and int(ds["n"]) >= 500
-    return [c.given(late, f"t ≥ {STEPS * RATE:g}, n ≥ 500") for c in out]
+    return Claims({f"t ≥ {STEPS * RATE:g}, n ≥ 500": late}).rows(*out)
 
 
 def _of_pairs(part: xr.Dataset) -> list[Claim]:
     """Of one λ, whether all is learned, and of the middle one, what the pair does."""
     clean = part["scores"].isel(time=-1).sel(score="accuracy", mixed="nothing")
-    at = f"λ = {float(part['scale']):g}"
-    learned = smallest_of(
-        f"{at}: test accuracy, least", clean, (0.95, 1), "ours: learned"
+    is_middle = float(part["scale"]) == MIDDLE
+    pairs = claims_of_pairs(part["pairs"], COMPARED) if is_middle else []
+    return Claims(where=f"λ = {float(part['scale']):g}").rows(
+        smallest_of("test accuracy, least", clean, (0.95, 1), "ours: learned"), *pairs
     )
-    if float(part["scale"]) != MIDDLE:
-        return [learned]
-    found = claims_of_pairs(part["pairs"], COMPARED)
-    return [
-        learned,
-        *(dataclasses.replace(c, statement=f"{at}: {c.statement}") for c in found),
-    ]
 
 
 def _of_gratings(last: xr.Dataset) -> list[Claim]:
     """The digit says nothing: a plane for each of two gratings."""
-    name = f"control, ρ = 0.5, λ = {MIDDLE:g}"
     two, four = (last[k].sel(score="accuracy") for k in ("scores", "scores_of_four"))
-    clean = two.sel(mixed="nothing")
-    least = smallest_of(
-        f"{name}: test accuracy, least", clean, (0.95, 1), "ours: learned"
+    clean, outside = (two.sel(mixed=k) for k in ("nothing", "outside"))
+    lost, band = clean - four.sel(mixed="outside"), (-0.02, 0.02)
+    text = "accuracy lost by P x + P⊥x′, P of rank"
+    return Claims(where=f"control, ρ = 0.5, λ = {MIDDLE:g}").rows(
+        smallest_of("test accuracy, least", clean, (0.95, 1), "ours: learned"),
+        difference_of(f"{text} 2", clean, outside, (0.05, 0.5), "ours"),
+        largest_of(f"{text} 4, most", lost, band, "derived; band ours"),
     )
-    text = f"{name}: accuracy lost by P x + P⊥x′"
-    lost = clean - four.sel(mixed="outside")
-    return [
-        least,
-        difference_of(
-            f"{text}, P of rank 2", clean, two.sel(mixed="outside"), (0.05, 0.5), "ours"
-        ),
-        largest_of(
-            f"{text}, P of rank 4, most", lost, (-0.02, 0.02), "derived; band ours"
-        ),
-    ]

@@ -11,10 +11,7 @@ so the same clock; a small λ is rich, a large one lazy.  Neurons come in pairs 
 opposite sign, so that f = 0 at the start.
 
 The variant `five_slabs` is another control: coordinates that all have five slabs, none
-of which a line tells apart, beside the law with one linear coordinate.  Both are
-learned from a small start.  With the linear coordinate two directions of the first
-layer carry every label; without it W keeps most of its rank, and with all but its two
-main directions exchanged a third of what was gained is lost.
+of which a line tells apart, beside the law with one linear coordinate.
 
 Reference: Morwani, Batra, Jain & Netrapalli (2023), arXiv:2302.00457; start and scale
 of Chizat & Bach (2019), arXiv:1812.07956; law of Shah et al. (2020), arXiv:2006.07710;
@@ -22,60 +19,38 @@ sizes and the variant are ours.
 """
 
 import dataclasses
-from typing import Any
 
 import jax
-import jax.numpy as jnp
 import xarray as xr
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias.analysis.at import at
-from simbias.claims import (
-    Claims,
-    difference_of,
-    farthest_of,
-    largest_of,
-    mean_of,
-    smallest_of,
-)
-from simbias.core import AbstractNetwork, Buffer, Claim, Dataset, Experiment, Real
+from simbias.claims import Claims, difference_of, mean_of, smallest_of
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.shortcuts.slabs import Slabs, slabs
-from simbias.errors import BadInput
 from simbias.experiment_presets import presets
-from simbias.figures import Curves, Law, Panels
+from simbias.experiments.shortcuts._low_dim import (
+    CHANCE,
+    LAZY,
+    NAMES,
+    RANK,
+    RANKS,
+    RICH,
+    SIMPLE,
+    claims_at,
+    paired,
+    scores,
+)
+from simbias.figures import Curves, Panels
 from simbias.flows import Descent
 from simbias.losses import logistic
 from simbias.measures import ProjectedScores, TrainSignAccuracy, WeightRank
-from simbias.validation.values import positive, positive_integer
 
 AXES = ("scale", "simple")
-PAPER = "Morwani et al. (2023), arXiv:2302.00457 (?)"
 RATE = 0.2
 # Time by which five slabs are learned.
 LONG = 800.0
-# Directions of P.
-RANK = 2
-RICH, LAZY = 0.01, 10.0
-# What is exchanged, for labels.
-MIXED = {"nothing": "x", "inside": "P x′ + P⊥x", "outside": "P x + P⊥x′"}
-
-
-class Paired(AbstractNetwork):
-    """f(x) = (1/λ) Σⱼ aⱼ relu(wⱼ·x), λ not trained."""
-
-    w: Float[Array, "m d"]
-    a: Float[Array, " m"]
-    scale: Buffer
-
-    @property
-    def has_kinks(self) -> bool:
-        """True: those of ReLU."""
-        return True
-
-    def __call__(self, x: Float[Array, " d"]) -> Float[Array, " 1"]:
-        """Output for one input."""
-        return (self.a @ jax.nn.relu(self.w @ x) / self.scale.value)[None]
 
 
 def make(
@@ -109,31 +84,6 @@ def make(
     return data, paired(key_network, d=d, m=m, scale=scale)
 
 
-def paired(key: PRNGKeyArray, *, d: int, m: int, scale: Real) -> Paired:
-    """Weights of size λ in pairs of opposite sign, so that f = 0.
-
-    Raises:
-        ValueError: for a size or a scale that is not positive, an odd m, or inputs of
-            which P would leave nothing.
-    """
-    positive_integer("d", d)
-    if d <= RANK:
-        raise BadInput(
-            f"`d` must be above {RANK}, the directions of P, got {d}: of fewer inputs "
-            "nothing is outside of P. Example: d=10."
-        )
-    positive_integer("m", m)
-    positive("scale", scale)
-    if m % 2:
-        raise BadInput(f"`m` must be even, got {m}: neurons come in pairs.")
-    z = jax.random.normal(key, (m // 2, d + 1), jnp.float64)
-    size = jnp.asarray(scale, jnp.float64)
-    z = size * (2 / (m * d)) ** 0.25 * z
-    w, a = z[:, :d], z[:, d]
-    both = jnp.concatenate([w, w]), jnp.concatenate([a, -a])
-    return Paired(*both, Buffer(size))
-
-
 experiment = presets(
     Experiment(
         name="low_dim_inputs",
@@ -165,23 +115,6 @@ experiment = presets(
 )
 
 
-def scores(score: str, **options: Any) -> Curves:
-    """Of `ProjectedScores` at the end against λ, by what was exchanged."""
-
-    def at_the_end(part: xr.Dataset) -> xr.DataArray:
-        seen = part["scores"].isel(time=-1).sel(score=score)
-        # Without an exchange no logit changes; NaN is not drawn.
-        is_shown = (score == "accuracy") | (seen["mixed"] != "nothing")
-        return seen.where(is_shown)
-
-    kind = Curves(at_the_end, colour="mixed", mark="o", first=4, x="scale", xlabel="λ")
-    return dataclasses.replace(kind, xscale="log", **options)
-
-
-CHANCE = Law(0.5, "chance", ":")
-SIMPLE = {k: f"all of {k} slabs" for k in (3, 5, 7)} | {2: "a linear coordinate"}
-NAMES = {"scale": "λ", "mixed": MIXED, "simple": SIMPLE}
-RANKS = Curves("rank", colour="scale", mark="o", xscale="symlog", xlabel="time")
 _of_scales = Panels(
     dataclasses.replace(RANKS, title="effective rank of W (σ²)"),
     scores("accuracy", title="test accuracy, label of x", laws=(CHANCE,)),
@@ -261,38 +194,3 @@ def _claims_of_laws(ds: xr.Dataset) -> list[Claim]:
     rows.append(difference_of(text, five, line, (1, 10), "ours"))
     is_long, n = float(ds["time"][-1]) >= LONG, int(ds["n"])
     return Claims(needs={f"t ≥ {LONG:g}": is_long, "n ≥ 1000": n >= 1000}).rows(*rows)
-
-
-def claims_at(part: xr.Dataset, scale: float, few: int) -> list[Claim]:
-    """What a rich or a lazy λ says; of one in between, nothing.
-
-    Args:
-        part: of one λ: `scores`, of `ProjectedScores`, and `rank` of its first layer.
-        scale: λ.
-        few: the largest effective rank of a rich network.
-    """
-    last, at = part.isel(time=-1), f"λ = {scale:g}"
-    score = last["scores"].sel(score="accuracy")
-    clean, inside, outside = (score.sel(mixed=k) for k in MIXED)
-    if scale <= RICH:
-        text = f"{at}: effective rank of W, largest"
-        lost = f"{at}: accuracy lost by P x + P⊥x′, farthest from 0"
-        rank = PAPER if few == RANK else f"{PAPER}: few; up to {few} ours"
-        return [
-            largest_of(text, last["rank"], (1, few), rank),
-            farthest_of(lost, clean - outside, 0, (-0.02, 0.02), PAPER),
-            mean_of(f"{at}: accuracy of P x′ + P⊥x", inside, (0.45, 0.55), PAPER),
-            mean_of(
-                f"{at}: change of the logits, P x + P⊥x′",
-                last["scores"].sel(score="logit_change", mixed="outside"),
-                (0, 0.2),
-                f"{PAPER}; band ours",
-            ),
-        ]
-    if scale >= LAZY:
-        ratio = last["rank"] / part["rank"].isel(time=0)
-        return [
-            mean_of(f"control, {at}: rank over the start", ratio, (0.9, 1.1), PAPER),
-            mean_of(f"control, {at}: accuracy of P x′ + P⊥x", inside, (0.6, 1), "ours"),
-        ]
-    return []

@@ -49,12 +49,7 @@ def check_waves(sizes: str, count: int, spacing: int, n: int) -> None:
 
 
 def waves(
-    key: PRNGKeyArray,
-    x: Float[Array, "n d"],
-    *,
-    sizes: Sizes,
-    count: int,
-    spacing: int,
+    key: PRNGKeyArray, x: Float[Array, "n d"], *, sizes: Sizes, count: int, spacing: int
 ) -> Dataset:
     """The sample xᵢ ↦ Σ A_k sin(2πki/n + φ_k), with phases drawn uniformly.
 

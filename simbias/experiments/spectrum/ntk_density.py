@@ -42,12 +42,7 @@ IN_P = "time to half, exponent in p"
 
 
 def make(
-    key: PRNGKeyArray,
-    *,
-    ratio: int = 2,
-    m: int = 8192,
-    n: int = 168,
-    size: Real = 0.05,
+    key: PRNGKeyArray, *, ratio: int = 2, m: int = 8192, n: int = 168, size: Real = 0.05
 ) -> tuple[Dataset, AbstractNetwork]:
     """Sample of y = A Σ sin(kθ + φ_k), k = 6, 9, 12, and a net with f = 0.
 

@@ -47,12 +47,7 @@ def magnified_mse(
 
 
 def make(
-    key: PRNGKeyArray,
-    *,
-    m: int = 64,
-    depth: int = 10,
-    count: int = 5,
-    n: int = 64,
+    key: PRNGKeyArray, *, m: int = 64, depth: int = 10, count: int = 5, n: int = 64
 ) -> tuple[Dataset, AbstractNetwork]:
     """The sample y = Σ sin(2πkx + φ_k), k = 1, 2, …, at x = i/n, and a net.
 

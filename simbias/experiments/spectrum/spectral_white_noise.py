@@ -52,12 +52,7 @@ FITTED, FALLEN = 0.05, 0.8
 
 
 def make(
-    key: PRNGKeyArray,
-    *,
-    noise: Real = 0.5,
-    m: int = 64,
-    depth: int = 5,
-    n: int = 64,
+    key: PRNGKeyArray, *, noise: Real = 0.5, m: int = 64, depth: int = 5, n: int = 64
 ) -> tuple[Dataset, AbstractNetwork]:
     """The sample y = Σ sin(2πkx + φ_k) + σ ξ at x = i/n, k = 1, 2, 3, and a net.
 

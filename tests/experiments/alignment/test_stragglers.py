@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from simbias.experiments import stragglers
-from simbias.experiments.alignment.stragglers import REST, WINDOW
+from simbias.experiments.alignment import _stragglers
+from simbias.experiments.alignment._stragglers import REST, WINDOW
 from simbias.figures.style import blank
 
 D, SCALE, NOISE, N = 3, 0.2, 0.5, 100
@@ -29,7 +29,7 @@ def measured(rows):
         np.array(rows)[None], {"time": times}, ("seed", "time", "neuron", "weight")
     )
     cell = {"d": D, "n": N, "scale": SCALE}
-    return stragglers._of_cell(here, cell, NOISE)[:, 0], times[2] - times[1]
+    return _stragglers._of_cell(here, cell, NOISE)[:, 0], times[2] - times[1]
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -53,7 +53,7 @@ def test_every_size_has_the_mark_that_the_legend_names():
     coords = {"sigma": [0.0, 0.5], "n": [50, 200], "d": [2], "scale": 0.4}
     part = xr.Dataset({"growth": (dims, values[None])}, coords)
     axes = blank().subplots()
-    stragglers._draw_growth(axes, part)
+    _stragglers.draw_growth(axes, part)
     marks = {line.get_marker(): line.get_xdata(orig=False) for line in axes.lines}
     for mark, n in (("x", 50), ("o", 200)):
         np.testing.assert_allclose(marks[mark], [0, 0.5 / n**0.5])

@@ -24,6 +24,8 @@ from simbias.experiments.boolean import parity_gradient, parity_sparse
 from simbias.experiments.boolean._by_hand import cantor_by_hand
 from simbias.experiments.boolean._learning_times import learning_times, slopes_of_seeds
 from simbias.experiments.boolean._published_start import published_start
+from simbias.measures.boolean.gradient_over_parities import GradientOverParities
+from simbias.measures.boolean.parity_correlations import ParityCorrelations
 from simbias.networks.dense.deep_linear import deep_linear
 from simbias.networks.dense.mlp import Mlp
 from simbias.numerics.binary_equations import binary_equations
@@ -137,7 +139,7 @@ def test_values_at_part_of_a_cube_are_refused_by_name():
 def facts(d, law):
     data, _ = draw(parity_gradient.make, d=d)
     network = law(d)
-    measure = parity_gradient.GradientOverParities()
+    measure = GradientOverParities()
     return data, network, jit(measure)(network, data)
 
 
@@ -184,7 +186,7 @@ def test_a_linear_function_has_the_variance_known_by_hand():
 @pytest.mark.parametrize("d", [5, 6])
 def test_no_parity_of_fewer_bits_correlates_and_a_majority_does(d):
     data, network = draw(parity_gradient.make, d=d)
-    own, fewer, votes = jit(parity_gradient.Correlations())(network, data)
+    own, fewer, votes = jit(ParityCorrelations())(network, data)
     k = 2 * ((d + 1) // 2 // 2) + ((d + 1) // 2) % 2
     odd = k - 1 + k % 2
     assert (own, fewer) == (1, 0)

@@ -6,8 +6,8 @@ import xarray as xr
 
 from simbias.core import Status
 from simbias.experiments import phase_diagram
+from simbias.experiments.interpolation._map import refined, shares, verdict
 from simbias.experiments.interpolation._rest import known_limits, size_of_half
-from simbias.experiments.interpolation.phase_diagram import refined, shares, verdict
 
 SIGMA = 0.5
 REST, CLOCK = int(Status.STATIONARY), int(Status.REACHED_TIME)

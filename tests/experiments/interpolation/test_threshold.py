@@ -7,7 +7,7 @@ import xarray as xr
 from simbias.core import Estimate, Status
 from simbias.experiments import threshold, threshold_scaling
 from simbias.experiments.interpolation._exponents import Exponent
-from simbias.figures.style import blank
+from simbias.figures import Estimates, Panels
 
 SEEDS = 20
 SIGMA = 0.3
@@ -116,9 +116,8 @@ def test_the_width_does_not_matter_only_if_its_interval_says_so(
     with np.errstate(divide="ignore"):
         exponents = np.log([ratio, low, high]) / np.log(16)
     p = Exponent(Estimate(*map(float, exponents), "by hand"), over=(50.0, 800.0))
-    assert (
-        threshold_scaling._unchanged("m", p, (50.0, 800.0), "t = 1").verdict == verdict
-    )
+    claim = threshold_scaling.ratio("m", p, (50.0, 800.0), "t = 1")
+    assert claim.verdict == verdict
 
 
 def scaled(alike, seeds=8):
@@ -143,15 +142,16 @@ def scaled(alike, seeds=8):
 )
 def test_starts_that_are_both_small_end_alike_or_not(alike, scale, verdict):
     errors = scaled(alike, seeds=32).assign_coords(scale=[1e-14, scale])
-    (claim,) = threshold_scaling._alike(errors, "t = 1")
+    (claim,) = threshold_scaling.alike(errors, "t = 1")
     assert claim.verdict == verdict
 
 
 @pytest.mark.parametrize(("left", "mark"), [(0.9, "v"), (0.0, "^")])
 def test_a_threshold_outside_of_the_grid_is_drawn_at_its_end(left, mark):
     errors = xr.full_like(scaled(0), left)
-    panel = blank().subplots()
-    threshold_scaling._thresholds(panel, errors, "scale")
+    stars = threshold_scaling.thresholds(errors, "scale")
+    kind = Estimates("stars", colour="series", x="scale", xscale="log")
+    (panel,) = Panels(kind)(xr.Dataset({"stars": stars})).get_axes()
     panel.figure.canvas.draw()
     ends = [line for line in panel.lines if line.get_marker() == mark]
     assert any(np.isfinite(line.get_ydata()).all() for line in ends)

@@ -13,9 +13,10 @@ import simbias
 from simbias.datasets.moments.moment_classes import moment_classes
 from simbias.errors import BadInput
 from simbias.experiments.order import distributional_linear
-from simbias.experiments.order._clones import EDITS, TRAINED_ON, TargetAccuracy, make
+from simbias.experiments.order._clones import EDITS, TRAINED_ON, make
 from simbias.experiments.order._left import left_at
 from simbias.losses import half_mse
+from simbias.measures.clones.target_accuracy import TargetAccuracy
 
 KEY = jax.random.key(0)
 SMALL = {"rows": 40, "rows_test": 30, "m": 5}
@@ -103,7 +104,7 @@ def test_the_target_of_an_edited_row_is_the_next_class(drawn):
 def test_the_accuracy_for_the_target_is_that_of_the_network_of_the_sample(drawn):
     data, network = drawn
     first = jax.tree.map(lambda v: v[0], network.stack)
-    found = dict(zip(EDITS, TargetAccuracy()(network, data), strict=True))
+    found = dict(zip(EDITS, TargetAccuracy((*EDITS,))(network, data), strict=True))
     for name in EDITS:
         part = data.others[name]
         said = np.argmax(jax.vmap(first)(part.x[:, :20]), axis=1)

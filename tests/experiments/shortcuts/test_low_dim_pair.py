@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simbias.core import Buffer
-from simbias.experiments.shortcuts.low_dim_inputs import RANK
+from simbias.experiments.shortcuts._low_dim import RANK
 from simbias.experiments.shortcuts.low_dim_pair import GIVEN, make
 from simbias.losses import logistic
 from simbias.measures.pairs.pair_scores import PairScores

@@ -1,0 +1,117 @@
+"""The map of interpolation in n/d and λ: cells, verdicts, and where it is open."""
+
+import itertools
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+
+from simbias.analysis.wilson import wilson
+from simbias.core import Estimate
+from simbias.experiments.interpolation._rest import known_limits
+
+AXES = ("n", "scale")
+VERDICTS = {-1: "does not", 0: "undecided", 1: "interpolates"}
+_COLOURS = ("#D55E00", "#DDDDDD", "#0072B2")
+_BOTH = "Wilson score, what is unknown counted both ways"
+
+
+def counts(ds: xr.Dataset) -> dict[tuple[int, float], tuple[int, int, int]]:
+    """By (n, λ) how many members interpolate, how many do not, and of how many."""
+    seen = known_limits(ds)["interpolates"]
+    each = ((seen == 1), (seen == 0), ds["status"].notnull())
+    won, lost, seeds = (v.sum("seed").transpose(*AXES).values for v in each)
+    cells = itertools.product(ds["n"].values.tolist(), ds["scale"].values.tolist())
+    rows = np.stack([won, lost, seeds], axis=-1).reshape(-1, 3).tolist()
+    return {cell: tuple(row) for cell, row in zip(cells, rows, strict=True) if row[2]}
+
+
+def shares(ds: xr.Dataset) -> dict[tuple[int, float], Estimate]:
+    """By (n, λ) the share that interpolates; what is unknown counts both ways."""
+    return {cell: _share(*row) for cell, row in counts(ds).items()}
+
+
+def _share(won: int, lost: int, seeds: int) -> Estimate:
+    low, high = wilson(won, seeds).low, wilson(seeds - lost, seeds).high
+    middle = (won + seeds - lost) / 2 / seeds
+    return Estimate(middle, low, high, f"{_BOTH}, of {seeds}")
+
+
+def verdict(seen: Estimate) -> int:
+    """1 if all of the interval is above ½, −1 if all of it is below, else 0."""
+    return int(seen.low > 0.5) - int(seen.high < 0.5)
+
+
+def refined(ds: xr.Dataset, most: int) -> dict[tuple[int, float], int]:
+    """By (n, λ) how many seeds decide more: those that there are in what is decided.
+
+    An undecided cell gets twice as many, up to `most`, unless the limits of most of its
+    members are unknown, which takes time and not seeds; between two sizes that are
+    decided, and not alike, there is a new one, half way in ln n, with the seeds of the
+    first.
+    """
+    found, wanted = shares(ds), dict[tuple[int, float], int]()
+    for cell, (won, lost, seeds) in counts(ds).items():
+        is_open = 2 * (won + lost) >= seeds and not verdict(found[cell])
+        wanted[cell] = max(seeds, min(2 * seeds, most)) if is_open else seeds
+    for scale in sorted({scale for _, scale in found}):
+        sizes = [n for n, here in found if here == scale]
+        for n, after in itertools.pairwise(sizes):
+            between = round((n * after) ** 0.5)
+            pair = {verdict(found[n, scale]), verdict(found[after, scale])}
+            if pair == {1, -1} and n < between < after:
+                wanted[between, scale] = wanted[n, scale]
+    return wanted
+
+
+def draw_map(axes: Axes, ds: xr.Dataset) -> None:
+    """A colour for every cell that was run, and its share with the seeds."""
+    found, d = counts(ds), int(ds["d"])
+    scales = sorted({scale for _, scale in found})
+    for i, scale in enumerate(scales):
+        here = {n: row for (n, s), row in found.items() if s == scale}
+        kinds = [verdict(_share(*row)) for row in here.values()]
+        axes.pcolormesh(
+            np.exp(_edges(np.log([n / d for n in here]))),
+            [i - 0.5, i + 0.5],
+            [kinds],
+            cmap=ListedColormap(_COLOURS),
+            vmin=-1,
+            vmax=1,
+            edgecolor="white",
+        )
+        for kind, (n, row) in zip(kinds, here.items(), strict=True):
+            axes.text(
+                n / d,
+                i,
+                _label(*row),
+                fontsize=7,
+                color="white" if kind else "black",
+                ha="center",
+                va="center",
+            )
+    for colour, text in zip(_COLOURS, VERDICTS.values(), strict=True):
+        axes.plot([], [], "s", color=colour, label=text)
+    axes.set_xscale("log")
+    every = sorted({n / d for n, _ in found})
+    axes.set_xticks(every, [f"{v:g}" for v in every])
+    axes.minorticks_off()
+    axes.set_yticks(range(len(scales)), [f"{v:g}" for v in scales])
+    axes.grid(visible=False)
+
+
+def _label(won: int, lost: int, seeds: int) -> str:
+    """The share of a cell: from … to if some members are unknown, "?" if all are."""
+    low, high = won / seeds, 1 - lost / seeds
+    share = f"{low:.2f}" if low == high else f"{low:.2f}…{high:.2f}"
+    return f"{share if won + lost else '?'}\nof {seeds}"
+
+
+def _edges(middles: np.ndarray) -> np.ndarray:
+    """Half way between, and as far beyond the ends."""
+    if len(middles) == 1:
+        return middles + np.array([-0.5, 0.5])
+    between = (middles[1:] + middles[:-1]) / 2
+    first, last = 2 * middles[0] - between[0], 2 * middles[-1] - between[-1]
+    return np.array([first, *between, last])

@@ -1,0 +1,1 @@
+"""Functions of strings of bits: gradients, parities, random functions that fit."""

@@ -1,0 +1,1 @@
+"""Samples of two inputs: extrema of the pull on small neurons."""
