@@ -121,11 +121,10 @@ def thresholds(errors: xr.Dataset, axis: str) -> xr.DataArray:
     for label, part in points(errors["train_risk"], others):
         for level, text in LEVELS.items():
             found = [median_crossing(part.sel({axis: v}), level) for v in q]
-            ends = [
-                np.clip([f.low, f.high], *(sizes if f.is_bracketed else (0, np.inf)))
-                for f in found
-            ]
-            rows.append([[f.value for f in found], *np.transpose(ends)])
+            ends = np.array([[f.low, f.high] for f in found])
+            is_inside = np.array([[f.is_bracketed] for f in found])
+            ends = np.where(is_inside, np.clip(ends, sizes[0], sizes[1]), ends)
+            rows.append([[f.value for f in found], *ends.T])
             p = fits[axis, level, label]
             name, seen = f"n* at {text}", p.estimate
             # Two points always have a power law.
