@@ -152,13 +152,17 @@ def flows() -> dict[str, type]:
     return {name: component(m) for name, m in modules(simbias.flows).items()}
 
 
-@functools.cache
-def _places(package: types.ModuleType) -> dict[str, str]:
+def _places(package: types.ModuleType) -> Mapping[str, str]:
     """Name -> module below the package, sorted; a theme is a folder in a folder."""
+    return _places_below(tuple(package.__path__))
+
+
+@functools.cache
+def _places_below(paths: tuple[str, ...]) -> Mapping[str, str]:
     found = {}
-    for info in _public(package.__path__):
+    for info in _public(paths):
         if info.ispkg:
-            inner = [str(pathlib.Path(path) / info.name) for path in package.__path__]
+            inner = [str(pathlib.Path(path) / info.name) for path in paths]
             found |= {one.name: f"{info.name}.{one.name}" for one in _public(inner)}
         else:
             found[info.name] = info.name
