@@ -103,9 +103,11 @@ def mean_sequence(
 
     (1 + ng)^(−½) [(1 + t²/(n − 1)) / (1 + t²/((n − 1)(1 + ng)))]^(n/2) < 1/α
 
-    with t = √n (mean − μ)/s and g = ¼.  It is valid at every n for normal values, and
-    asymptotically for others of finite variance.  With bounds (`within`): by betting,
-    valid for every law in them.  Values that are two different ones are shares.
+    with t = √n (mean − μ)/s and g = ¼, and, as a hull, every μ for which this is so of
+    Hall's transform of t, which removes the skewness that the values show.  It is valid
+    at every n for normal values, and in the limit of many seeds for others of finite
+    variance.  With bounds (`within`): by betting, valid for every law in them.  Values
+    that are two different ones are shares.
 
     Args:
         values: one per seed, NaN for none; an interval needs six.
@@ -116,7 +118,8 @@ def mean_sequence(
         ValueError: for a level that is not between 0 and 1, or a value out of bounds.
 
     Reference: Lai (1976), Ann. Stat. 4, 265; Wang & Ramdas (2025), Sequential Analysis
-    44, 56; Waudby-Smith & Ramdas (2024), J. R. Stat. Soc. B 86, 1.
+    44, 56; Hall (1992), J. R. Stat. Soc. B 54, 221; Waudby-Smith & Ramdas (2024), J. R.
+    Stat. Soc. B 86, 1.
     """
     check_level(level)
     seen = present(values)
@@ -139,9 +142,15 @@ def mean_sequence(
     most = (spread**0.5 / (1 - level)) ** (2 / n)
     if most >= spread:
         return unknown(mean, level, f"{n} values are too few")
-    reach = ((most - 1) / (1 - most / spread) * (n - 1) / n) ** 0.5 * seen.std(ddof=1)
-    method = "confidence sequence, t with a normal mixture"
-    return Estimate(mean, mean - float(reach), mean + float(reach), method, level)
+    reach = ((most - 1) / (1 - most / spread) * (n - 1) / n) ** 0.5
+    ends = np.array([-reach, reach])
+    scale, skew = seen.std(ddof=1), float(scipy.stats.skew(seen, bias=False))
+    if skew:  # the inverse of x + γ x²/3 + γ² x³/27 + γ/6n
+        inverse = 3 / skew * (np.cbrt(1 + skew * (ends - skew / (6 * n))) - 1)
+        ends = np.concatenate([ends, inverse])
+    low, high = mean - scale * ends.max(), mean - scale * ends.min()
+    method = "confidence sequence, t with a normal mixture and Hall's transform"
+    return Estimate(mean, float(low), float(high), method, level)
 
 
 def _betting(

@@ -34,7 +34,8 @@ def test_the_ends_of_a_share_are_where_the_mixture_is_twenty():
 
 def test_the_ends_of_a_mean_are_where_the_bayes_factor_is_twenty():
     """Jeffreys' scale prior, and effects N(0, ¼): integrated by quadrature."""
-    x = np.random.default_rng(0).normal(size=25) + 0.3
+    x = np.random.default_rng(0).normal(size=12)
+    x = np.concatenate([x, -x]) + 0.3  # not skewed
     seen = mean_sequence(x)
     n = x.size
 
@@ -47,6 +48,13 @@ def test_the_ends_of_a_mean_are_where_the_bayes_factor_is_twenty():
 
     assert factor(seen.low) == pytest.approx(20, rel=1e-4)
     assert factor(seen.high) == pytest.approx(20, rel=1e-4)
+
+
+def test_a_skewed_mean_reaches_further_to_the_side_of_the_tail():
+    x = np.random.default_rng(0).exponential(size=60)
+    seen, back = mean_sequence(x), mean_sequence(-x)
+    assert seen.high - seen.value > 1.1 * (seen.value - seen.low)
+    assert (back.low, back.high) == pytest.approx((-seen.high, -seen.low))
 
 
 def test_a_median_lies_between_values_of_which_half_is_a_share():

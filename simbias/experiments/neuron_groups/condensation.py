@@ -161,7 +161,7 @@ NAMES = {
 def law_of(name: str, part: xr.Dataset) -> xr.DataArray:
     """R^law through the largest median, for each κ."""
     extremum, seen = part["extremum"].item(), part[name]
-    rows = []
+    rows: list[xr.DataArray] = []
     for kappa in part["kappa"].values:
         law, r = expected(extremum, float(kappa))[name], part["r"] / part["r"].max()
         rows.append(float(seen.sel(kappa=kappa).median(["seed", "m"]).max()) * r**law)
