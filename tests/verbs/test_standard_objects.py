@@ -498,7 +498,7 @@ def test_a_stop_of_other_networks_is_named():
 
     for stop, message in (
         (Wide(1.0), "`stop` cannot be computed for this network"),
-        (Real(1.0), "`stop` must return one truth value"),
+        (Real(1.0), "`stop` must return one boolean"),
     ):
         with pytest.raises(ValueError, match=message):
             trained(mlp(), stop=stop)
