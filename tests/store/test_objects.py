@@ -252,7 +252,7 @@ def test_the_command_line_takes_a_url_for_a_folder(tmp_path, capsys, monkeypatch
     assert f"{out}/figure.png" in capsys.readouterr().out
     names = {p.name for p in (tmp_path / "mine").iterdir()}
     shown = {"claims.json", "figure.png", "report.html"}
-    assert names == {"run.zarr", "config.json", *shown}
+    assert names == {"run.zarr", "config.json", "time_taken", *shown}
     assert command("figure", f"{out}/run.zarr") == 0
     # What is in a folder may be read as a folder.
     same_bytes(open_result(tmp_path / "mine"), open_result(out))
