@@ -18,7 +18,6 @@ from simbias.results import attributes, to_xarray
 from simbias.store.address import place_at
 from simbias.store.layout import open_store
 from simbias.store.place import Address
-from simbias.store.text import check_text
 from simbias.store.work import prepare, read_so_far, work
 from simbias.verbs.simulate import planned
 
@@ -90,7 +89,6 @@ def decide(
         plan = planned(larger)
         described = attributes(plan, recipe)
         store = prepare(place, plan, described)
-        check_text(store.attributes["recipe"], recipe)
         of_seed = np.arange(plan.size) % plan.seeds
         is_open = np.ones(len(plan.grid.cells), bool) if cells is None else cells
         wanted = np.repeat(is_open, plan.seeds) & (of_seed < seeds)

@@ -326,7 +326,7 @@ def test_sizes_without_rows_enough_are_left_out(tmp_path):
     assert made("threshold", "quick").cell["n"] == (5, 10)
     assert made("early_alignment", "quick").cell["n"] == 12
     assert made("slabs", "smoke").cell["n"] == 12
-    with pytest.raises(ValueError, match="the experiment's own sample"):
+    with pytest.raises(ValueError, match="the experiment's own dataset"):
         moved([{"seeds": 3}], steps[0]["data"]["path"])
 
 

@@ -206,7 +206,7 @@ def test_a_port_that_is_taken_is_named(folder, capsys):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert command("watch", "run", "mine.py", "--port", port) == 2
-    assert f"`--port`: {port}: " in capsys.readouterr().err
+    assert f"`--port`: cannot listen on {port}: " in capsys.readouterr().err
 
 
 @pytest.fixture

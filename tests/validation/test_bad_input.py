@@ -89,7 +89,7 @@ def test_an_old_key_is_a_key():
         (network(), sample(d=1), "inputs of 1 coordinates"),
         (network(), sample(k=3), "outputs of shape"),
         (network(k=3), sample(), "outputs of shape"),
-        (network(), sample(n=0), "empty"),
+        (network(), sample(n=0), "with n at least 1, got"),
     ],
 )
 def test_network_and_data_must_fit(net, data, message):

@@ -216,7 +216,7 @@ def test_a_number_of_the_cell_inside_a_network_must_say_whether_it_is_trained():
         data, _ = small().make(key, n=n)
         return data, Counted(jnp.ones((1, 2)), factor)
 
-    with pytest.raises(ValueError, match=r"another one each time.*\(factor; .*Buffer"):
+    with pytest.raises(ValueError, match=r"static fields differ.*\(factor\): .*Buffer"):
         planned(small(make=make, cell={"factor": (1.0, 2.0)}, final={}))
 
     def closing(key, *, n: int = 6, factor: Real = 2.0):

@@ -213,7 +213,7 @@ def _with_noise(ds: xr.Dataset, sigma: float) -> list[Claim]:
     per_sign = "extremal vectors per sign over"
     return Claims(needs={f"n ≥ {LARGE}": n >= LARGE}).rows(
         ratio(f"{per_sign} 1 + σ/π = {expected:.4f}", seen, expected, 0.03),
-        ratio("of these between hyperplanes, over 1", kind(ds, "inside"), 1, 0.03),
+        ratio("of these between hyperplanes, over 1", kind(ds, "inside"), 1.0, 0.03),
         ratio(
             f"of these on one, over σ/π = {expected - 1:.4f}",
             kind(ds, "on_kinks"),
