@@ -6,6 +6,8 @@ one if a value is the truth: by Ville's inequality it ever reaches 1/α with pro
 α at most, and the interval is of the values whose process stays below 1/α.
 """
 
+from typing import Any
+
 import numpy as np
 import scipy
 from jaxtyping import Float
@@ -54,11 +56,12 @@ def share_sequence(successes: int, trials: int, *, level: float = 0.95) -> Estim
     return Estimate(share, float(low), float(high), method, level)
 
 
-def _log_of_share(k: int, n: int, p: float) -> float:
+def _log_of_share(k: Any, n: int, p: float) -> Any:
+    """Logarithm of the process of a share p, at k successes of n."""
     mixture = scipy.special.betaln(k + 0.5, n - k + 0.5) - scipy.special.betaln(
         0.5, 0.5
     )
-    return float(mixture - scipy.special.xlogy(k, p) - scipy.special.xlog1py(n - k, -p))
+    return mixture - scipy.special.xlogy(k, p) - scipy.special.xlog1py(n - k, -p)
 
 
 def median_sequence(values: ArrayLike, *, level: float = 0.95) -> Estimate:
@@ -81,9 +84,7 @@ def median_sequence(values: ArrayLike, *, level: float = 0.95) -> Estimate:
     if n < LEAST_SEEDS:
         return few(median, level, n)
     counts = np.arange(n // 2 + 1)
-    is_in = np.array(
-        [_log_of_share(int(j), n, 0.5) < -np.log(1 - level) for j in counts]
-    )
+    is_in = _log_of_share(counts, n, 0.5) < -np.log(1 - level)
     if is_in[0]:
         return unknown(median, level, f"{n} values are too few")
     j = int(counts[is_in][0])
