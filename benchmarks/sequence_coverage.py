@@ -3,12 +3,11 @@
 Values come one after another from a law whose mean, median or share is known.  Of each
 path an interval of nominal 95 % is computed at many numbers of seeds, up to `--seeds`;
 `coverage` is the share of the paths on which it holds the truth at all of them, and
-`fixed` the same of the interval
-for a fixed number of seeds, on 60 paths.  `width` is the median
-width at the last over that of the fixed one.  Sequences of means without bounds are
-valid in the limit of many seeds: they are first looked at with `--first` seeds.  The
-rows "by rounds" look at 20, 40, 80, … seeds and spend the error over the rounds, as is
-done with estimators that have no sequence.
+`fixed` the same of the interval for a fixed number of seeds, on 60 paths.  `width` is
+the median width at the last over that of the fixed one.  Sequences of means without
+bounds are valid in the limit of many seeds: they are first looked at with `--first`
+seeds.  The rows "by rounds" look at 20, 40, 80, … seeds and spend the error over the
+rounds, as is done with estimators that have no sequence.
 
     python benchmarks/sequence_coverage.py [--json FILE|-] [--trials 2000] [--seeds 640]
         [--first 20] [--smallest]
