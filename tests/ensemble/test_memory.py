@@ -178,3 +178,18 @@ def test_the_limit_of_the_process_is_read(monkeypatch):
     assert 1 << 49 < left < 1 << 50
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1, 1))
     assert memory.memory_limit_left() == 0
+
+
+def test_programs_are_counted_and_what_spares_some_is_said():
+    alone = make_plan(small(cell={"n": 6, "m": 7}, seeds=1))
+    assert "one program to compile, about " in compiling.describe_programs(alone, 2)
+    sizes = make_plan(small(make=smooth, cell={"n": (6, 12), "m": 7}, seeds=1))
+    said = compiling.describe_programs(sizes, 2)
+    assert said.startswith("2 programs to compile")
+    assert "(`--pad-to 12` makes 1 of them)" in said
+    # Networks of other shapes have programs of their own, however samples are padded.
+    widths = make_plan(small(make=smooth, cell={"n": 6, "m": (7, 9)}, seeds=1))
+    assert "--pad-to" not in compiling.describe_programs(widths, 2)
+    # More than three times the rows are not worth it.
+    apart = make_plan(small(make=smooth, cell={"n": (6, 20, 28, 200), "m": 7}, seeds=1))
+    assert "--pad-to" not in compiling.describe_programs(apart, 2)
