@@ -24,6 +24,9 @@ from simbias.figures.fitted import fitted
 from simbias.figures.style import style, text_size
 from simbias.numerics.exact_numerics import exact_numerics
 
+# Letters of a name in a title.
+_LONGEST = 100
+
 
 def check(phenomenon: Any, ds: xr.Dataset) -> list[Claim]:
     """The claims about every part of a result; of several, each says which.
@@ -76,10 +79,15 @@ def draw(phenomenon: Any, ds: xr.Dataset) -> dict[str, Figure]:
         if label or foreign:
             said = filter(None, (label, foreign, figure.get_suptitle()))
             size = text_size(figure.get_figwidth())
-            figure.suptitle("; ".join(said), fontsize=size)
+            figure.suptitle("; ".join(map(_short, said)), fontsize=size)
         fitted(figure)
         out[label] = figure
     return out
+
+
+def _short(text: str) -> str:
+    """What of a name has room in a title."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def check_phenomenon(phenomenon: Any, names: Container[str]) -> None:

@@ -203,6 +203,6 @@ def test_the_command_ends_at_once_while_it_compiles_and_says_so(tmp_path):
     process.terminate()
     _, said = process.communicate(timeout=10)
     assert process.returncode == 143
-    assert "Terminated, without waiting for what was being compiled." in said
+    assert "Terminated, without waiting for the program that was being compiled" in said
     assert f"simbias resume {out}" in said
     assert not list((out / "run.zarr" / "work" / "leases").iterdir())

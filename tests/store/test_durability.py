@@ -202,7 +202,7 @@ def test_a_damaged_state_is_named_and_not_read(
         durable.run(store)
     else:
         with pytest.warns(
-            UserWarning, match=f"{states[0].parent}/{said}.*starts again"
+            UserWarning, match=f"{states[0].parent}/{said}.*is computed again"
         ):
             durable.run(store)
     same_bytes(open_result(store), whole)

@@ -116,7 +116,7 @@ HOSTILE = {
     "blocks": (lambda a: a["extents"][-1].update(blocks=10**15), "members in"),
     "block": (lambda a: a.update(block=2**70), "block is"),
     "shape": (with_shape(10**15), "memory"),
-    "large": (with_shape(2**26), "next to nothing"),
+    "large": (with_shape(2**26), "are stored so far"),
     "dims": (with_shape(1, 80), "more than 32 axes"),
     "outside": (lambda a: a["coords"].update({"../x": [1]}), "coords holds"),
     "texts": (lambda a: a["configuration"].update(times=["0", "5"]), "times is"),

@@ -145,7 +145,7 @@ def drawn(ds: xr.Dataset) -> xr.Dataset:
         law = seen.isel(m=0).median() * (ds["m"] / ds["m"][0]) ** -0.5
         off.append(xr.Dataset({"off": seen, "law_off": law}))
     of_kind, of_width = (xr.concat(rows, ds["has_bias"]) for rows in (kinds, off))
-    both = of_kind.drop_vars("m").merge(of_width)
+    both = of_kind.drop_vars("m").merge(of_width, compat="override")
     return both.sel(frequency=[1, 2, 3, 4, 10])
 
 

@@ -230,9 +230,9 @@ def test_rates_are_those_of_the_lecture():
     [
         ({"n": 10, "d": 9}, "`n` must be at most d, got n=10 and d=9: X has rank 9"),
         ({"exponent": 40.0}, "`exponent` must leave X of rank n, got 40.0"),
-        ({"exponent": -1.0}, "`exponent` must be finite and not negative"),
-        ({"sigma": -1.0}, "`sigma` must be finite and not negative"),
-        ({"start": float("nan")}, "`start` must be finite and not negative"),
+        ({"exponent": -1.0}, "`exponent` must be finite and 0 or more"),
+        ({"sigma": -1.0}, "`sigma` must be finite and 0 or more"),
+        ({"start": float("nan")}, "`start` must be finite and 0 or more"),
         ({"n": 0}, "`n` must be a positive integer"),
         ({"n": 1, "d": 0}, "`d` must be a positive integer"),
     ],
@@ -313,7 +313,7 @@ def test_the_risk_of_least_norm_is_infinite_at_the_peak():
     assert (bias, variance) == (pytest.approx(9 * 11 / 21), pytest.approx(4))
     with pytest.raises(simbias.BadInput, match="`d` must be a positive integer"):
         ridgeless_risk(10, 0, sigma=0.5)
-    with pytest.raises(simbias.BadInput, match="`sigma` must be finite and not neg"):
+    with pytest.raises(simbias.BadInput, match="`sigma` must be finite and 0 or more"):
         ridgeless_risk(10, 5, sigma=-1.0)
 
 
@@ -430,7 +430,7 @@ def test_claims_that_divide_by_the_noise_ask_for_some(designs):
         ({"d": 0.0}, "`d` must be a whole number"),
         ({"n": 0}, "`n` must be a positive integer"),
         ({"width": -1}, "`width` must be a positive integer"),
-        ({"sigma": -0.1}, "`sigma` must be finite and not negative"),
+        ({"sigma": -0.1}, "`sigma` must be finite and 0 or more"),
     ],
 )
 def test_a_design_that_cannot_be_is_refused(changes, words):
