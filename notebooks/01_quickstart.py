@@ -17,15 +17,17 @@
 # # Quickstart: where do wide networks stop interpolating?
 #
 # Two-layer ReLU networks, far wider than the sample is large, are trained from a small
-# initialisation on a linear teacher with noise. We run a few dozen of them together,
+# initialisation on a linear teacher with noise. We run 48 of them together,
 # look at the figure, change one thing, and look again.
 
 # %%
+import dataclasses
+
 import simbias
 from simbias.analysis.threshold import threshold
 from simbias.experiments import threshold as experiment_file
 
-experiment = experiment_file.experiment("smoke")
+experiment = experiment_file.experiment("smoke", n=(8, 20, 60), seeds=16, pad_to=64)
 experiment
 
 # %% [markdown]
@@ -53,7 +55,7 @@ for claim in simbias.check(experiment_file, ds):
 # More noise. The rest of the cell stays as it was, so only σ differs.
 
 # %%
-noisier = experiment_file.experiment("smoke", sigma=0.6)
+noisier = dataclasses.replace(experiment, cell={**experiment.cell, "sigma": 0.6})
 ds_noisier = simbias.simulate(noisier)
 experiment_file.figure(ds_noisier)
 
