@@ -13,7 +13,14 @@ import scipy
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from simbias.analysis.interval import LEAST_SEEDS, check_level, few, present, unknown
+from simbias.analysis.interval import (
+    LEAST_SEEDS,
+    check_level,
+    few,
+    mean_without_interval,
+    present,
+    unknown,
+)
 from simbias.core import Estimate
 from simbias.errors import BadInput
 
@@ -124,12 +131,9 @@ def mean_sequence(
     """
     check_level(level)
     seen = present(values)
-    with np.errstate(invalid="ignore"):
-        mean = float(seen.mean()) if seen.size else np.nan
-    if seen.size < LEAST_SEEDS:
-        return few(mean, level, seen.size)
-    if not np.isfinite(mean):
-        return unknown(mean, level, "a value is infinite")
+    if (nothing := mean_without_interval(seen, level)) is not None:
+        return nothing
+    mean = float(seen.mean())
     if within is not None:
         return _betting(seen, level, within)
     if np.ptp(seen) == 0:

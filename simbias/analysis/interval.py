@@ -35,6 +35,17 @@ def unknown(value: float, level: float, why: str) -> Estimate:
     return Estimate(value, -np.inf, np.inf, why, level)
 
 
+def mean_without_interval(
+    seen: Float[np.ndarray, " s"], level: float
+) -> Estimate | None:
+    """The mean of too few values, or of infinite ones; None if an interval is known."""
+    with np.errstate(invalid="ignore"):
+        mean = float(seen.mean()) if seen.size else np.nan
+    if seen.size < LEAST_SEEDS:
+        return few(mean, level, seen.size)
+    return None if np.isfinite(mean) else unknown(mean, level, "a value is infinite")
+
+
 def approximate(method: str, seeds: int) -> str:
     """How an interval was found that holds the truth at its level for many seeds."""
     if seeds >= ENOUGH_SEEDS:

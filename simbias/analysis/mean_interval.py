@@ -6,7 +6,12 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from simbias.analysis.confidence_sequences import mean_sequence
-from simbias.analysis.interval import LEAST_SEEDS, check_level, few, present, unknown
+from simbias.analysis.interval import (
+    check_level,
+    mean_without_interval,
+    present,
+    unknown,
+)
 from simbias.analysis.looks import is_repeated
 from simbias.core import Estimate
 
@@ -38,12 +43,9 @@ def mean_interval(values: ArrayLike, *, level: float = 0.95) -> Estimate:
     if is_repeated():
         return mean_sequence(values, level=level)
     seen = present(values)
-    with np.errstate(invalid="ignore"):
-        mean = float(seen.mean()) if seen.size else np.nan
-    if seen.size < LEAST_SEEDS:
-        return few(mean, level, seen.size)
-    if not np.isfinite(mean):
-        return unknown(mean, level, "a value is infinite")
+    if (nothing := mean_without_interval(seen, level)) is not None:
+        return nothing
+    mean = float(seen.mean())
     if np.ptp(seen) == 0:
         return unknown(mean, level, f"all {seen.size} values are equal")
     error = float(seen.std(ddof=1)) / seen.size**0.5

@@ -16,8 +16,9 @@ _BYTES, _POWER = 3.9 * 2**20, 0.62
 _OF_DRAWING, _STARTING = 100, 0.6
 # Of that memory what the compiled program and its equations keep.
 KEPT = 0.3
-# Seconds of one core, drawing and starting included: within a fifth of those of four
-# programs of 171 to 5307 equations.
+# Seconds of one core, drawing and starting included: within a fifth of the processor
+# time that the first networks of random_design, cantor, low_rank_squared and
+# three_points took (171 to 5307 equations).
 _SECONDS, _SECONDS_POWER = 0.12, 0.6
 # Padding to the largest sample is advised if it makes at most so many times the rows.
 _WORTH = 3
