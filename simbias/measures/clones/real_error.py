@@ -3,12 +3,12 @@
 from typing import Any, ClassVar
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
+from simbias.measures.clones._side import of_each
 
 
 class RealError(AbstractMeasure):
@@ -29,7 +29,7 @@ class RealError(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " g"]:
         """With the ½ of `half_mse`; no row is padding."""
-        real = data.others["real"]
-        gap = jax.vmap(network)(real.x) - real.y
-        gap = gap.reshape(len(real.x), len(self.trained_on), -1)
+        real, count = data.others["real"], len(self.trained_on)
+        found = of_each(network, real.x, count)
+        gap = found - real.y.reshape(len(real.y), count, -1)
         return jnp.mean(jnp.sum(gap**2, axis=-1), axis=0) / 2
