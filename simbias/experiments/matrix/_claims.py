@@ -7,8 +7,9 @@ from simbias.analysis.effects import member_effects
 from simbias.analysis.first_passage import first_passage
 from simbias.analysis.spearman import foretold_order
 from simbias.analysis.verdicts import effect_interval
-from simbias.claims import difference_of, estimate_of
-from simbias.core import Claim
+from simbias.claims import difference_of, estimate_of, mean_of
+from simbias.core import Claim, Estimate
+from simbias.experiments.matrix._dependence import dependence, is_full, wide_less_deep
 from simbias.experiments.matrix._numbers import LEVELS
 from simbias.experiments.matrix._rows import ROWS
 from simbias.experiments.matrix._settings import AXES, parsed
@@ -23,6 +24,19 @@ _OF_CELLS = (
     ("randomised", RICH, "gd", (0.75, 1.25), "Shah et al. (2020), arXiv:2006.07710"),
     ("information", RICH, "gd", (0.75, 1.25), "arXiv:1905.11604"),
     ("embeddings", LINEAR, "gd", (0.0, np.inf), "Huh et al. (2023), arXiv:2103.10427"),
+)
+_LAZY = "Chizat, Oyallon & Bach (2019), arXiv:1812.07956; band ours"
+_STEP = "ours: a step of Adam is of one size in all coordinates"
+# Written before the whole design was run: the share of the variance of a bias that a
+# factor explains alone.
+_OF_DESIGN = (
+    ("low_dim", "start", (0.25, 1.0), _LAZY),
+    ("weights", "start", (0.25, 1.0), _LAZY),
+    ("alignment", "start", (0.25, 1.0), _LAZY),
+    ("principal", "optimiser", (0.05, 1.0), _STEP),
+    ("spectral", "optimiser", (-1.0, 0.1), "Rahaman et al. (2019); band ours"),
+    ("embeddings", "optimiser", (-1.0, 0.1), "Huh et al. (2023); band ours"),
+    ("randomised", "optimiser", (-1.0, 0.1), "Shah et al. (2020); band ours"),
 )
 
 
@@ -46,8 +60,7 @@ def statements(ds: xr.Dataset) -> list[Claim]:
     gd, adam = (_cell(found, "principal", LINEAR, one) for one in ("gd", "adam"))
     if gd is not None and adam is not None:
         text = f"principal component, {LINEAR}: −slope under gd less that under adam"
-        source = "ours: a step of Adam is of one size in all coordinates"
-        out.append(difference_of(text, gd, adam, (0.25, np.inf), source))
+        out.append(difference_of(text, gd, adam, (0.25, np.inf), _STEP))
     for setting in map(str, ds["setting"].values):
         is_linear = parsed(setting).activation == "linear"
         if not is_linear and _cell(found, "spectral", setting, "gd") is not None:
@@ -57,6 +70,24 @@ def statements(ds: xr.Dataset) -> list[Claim]:
             text = f"{setting}, gd: Spearman's ρ of the first kernel's rates of the "
             text += "waves and of 1/time"
             out.append(estimate_of(text, seen, (0.5, 1.0), "lazy limit; band ours"))
+    return [*out, *(_of_design(ds) if is_full(ds) else [])]
+
+
+def _of_design(ds: xr.Dataset) -> list[Claim]:
+    """What the whole design says: shares of factors, and wide against deep."""
+    shares, out = dependence(ds), []
+    for bias, source, band, paper in _OF_DESIGN:
+        one = shares.sel(bias=bias, source=source)
+        number = lambda k, one=one: float(one[k].item())
+        method = "share of variance, jackknife over seeds"
+        seen = Estimate(number("share"), number("low"), number("high"), method)
+        text = f"{ROWS[bias].title}: share of the variance that the {source} explains"
+        out.append(estimate_of(text, seen, band, paper))
+    gap = wide_less_deep(ds)
+    for bias in ("spectral", "principal"):
+        text = f"{ROWS[bias].title}: wide less deep, same sample and as many weights"
+        band, paper = (-0.25, 0.25), "ours: the order is that of the first kernel"
+        out.append(mean_of(text, gap.sel(bias=bias).values, band, paper))
     return out
 
 

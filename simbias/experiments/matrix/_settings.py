@@ -13,7 +13,7 @@ INPUTS = ("uniform", "steps", "heavy", "clusters")
 ACTIVATIONS = ("relu", "tanh", "linear")
 SHAPES = ("wide", "deep", "equal")
 STARTS = ("rich", "lazy")
-_FACTORS = {
+FACTORS = {
     "inputs": INPUTS,
     "activation": ACTIVATIONS,
     "shape": SHAPES,
@@ -26,20 +26,40 @@ KINDS: dict[str, tuple[str, LayerLaw]] = {
     "linear": ("identity", "lecun"),
 }
 # Widths of the hidden layers.  Without biases "wide" has 288 weights, "equal" 290,
-# "deep" 264.
-HIDDEN = {"wide": (32,), "deep": (8, 8, 8, 8), "equal": (10, 10, 10)}
+# "deep" 264.  "wide512", with 4608, is no level of the design.
+HIDDEN = {
+    "wide": (32,),
+    "deep": (8, 8, 8, 8),
+    "equal": (10, 10, 10),
+    "wide512": (512,),
+}
 # Factor α of the output, and of the weights: see `CentredMlp`.
 GAIN = {"rich": 0.15, "lazy": 3.0}
 
-# The settings of the quick preset, chosen before anything was run: every level of every
-# factor occurs, each activation in another shape, each start twice.
+# One setting, and all that differ from it in one factor.
 QUICK = (
     "uniform relu wide rich",
-    "steps relu deep lazy",
-    "heavy tanh deep rich",
-    "clusters linear equal lazy",
+    *(f"{inputs} relu wide rich" for inputs in INPUTS[1:]),
+    *(f"uniform {activation} wide rich" for activation in ACTIVATIONS[1:]),
+    *(f"uniform relu {shape} rich" for shape in SHAPES[1:]),
+    *(f"uniform relu wide {start}" for start in STARTS[1:]),
 )
-EVERY = tuple(" ".join(words) for words in itertools.product(*_FACTORS.values()))
+# A tenth of the settings, on which learning rates are chosen.
+TENTH = (
+    "uniform relu wide rich",
+    "uniform tanh deep lazy",
+    "steps tanh equal rich",
+    "steps relu deep lazy",
+    "heavy tanh wide rich",
+    "heavy linear equal lazy",
+    "clusters relu deep rich",
+    "clusters linear wide lazy",
+)
+# Sixteen times as many weights against the deep network.
+WIDER = tuple(
+    f"uniform relu {shape} {start}" for shape in ("wide512", "deep") for start in STARTS
+)
+EVERY = tuple(" ".join(words) for words in itertools.product(*FACTORS.values()))
 
 
 class Setting(NamedTuple):
@@ -59,12 +79,13 @@ def parsed(setting: str) -> Setting:
             not four words.
     """
     words = setting.split()
-    if len(words) != len(_FACTORS):
+    if len(words) != len(FACTORS):
         raise BadInput(
-            f"`setting` must name {', '.join(_FACTORS)}, four words, got {setting!r}. "
+            f"`setting` must name {', '.join(FACTORS)}, four words, got {setting!r}. "
             f"Example: setting={QUICK[0]!r}."
         )
-    for word, (factor, levels) in zip(words, _FACTORS.items(), strict=True):
+    known = {**FACTORS, "shape": (*HIDDEN,)}
+    for word, (factor, levels) in zip(words, known.items(), strict=True):
         if word not in levels:
             raise BadInput(
                 f"`setting`: the {factor} must be one of {', '.join(levels)}, got "

@@ -11,10 +11,16 @@ was run.  With c the smallest value that counts, a bias is
     open if none of these,
     undefined if the bias makes no sense there or the task is not learned.
 
+The preset `paper` has every combination of the factors.  `dependence(ds)` says what
+share of the variance of each bias the inputs, the activation, the shape, the
+initialisation and the optimiser explain, alone and two together.  The preset `quick`
+changes one factor at a time.  Learning rates were chosen before, see `rates`.
+
 `table(ds)` is the matrix with its intervals, stages and the columns of the lecture
-page.  From it, `together` computes which biases appear together and `broken` which
-disappear under another optimiser.  `foretold_table(ds)` says whether the first tangent
-kernel predicts the order.
+page.  From it, `together` computes which biases appear together, `broken` which
+disappear under another optimiser, and `stages` when each is first observed.
+`paired_differences(ds)` compares wide and deep networks on the same samples.
+`foretold_table(ds)` says whether the first tangent kernel predicts the order.
 
 Reference: project page "Quantifying modern inductive biases for deep learning", CS826;
 scalars and rule are ours.
@@ -34,10 +40,20 @@ from simbias.analysis.spearman import row_correlations
 from simbias.analysis.verdicts import effect_table, lost_verdicts
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiment_presets import presets
-from simbias.experiments._times import log_times
+from simbias.experiments._times import log_steps
 from simbias.experiments.matrix._claims import foretold, statements
+from simbias.experiments.matrix._dependence import (
+    dependence,
+    is_full,
+)
+from simbias.experiments.matrix._dependence import (
+    paired_differences as paired_differences,
+)
+from simbias.experiments.matrix._dependence import stages as stages
+from simbias.experiments.matrix._figure import full_figure
 from simbias.experiments.matrix._lecture import SAID, Said
 from simbias.experiments.matrix._numbers import LEVELS
+from simbias.experiments.matrix._optimisers import MatrixDescent
 from simbias.experiments.matrix._rows import ROWS
 from simbias.experiments.matrix._settings import (
     AXES,
@@ -46,10 +62,11 @@ from simbias.experiments.matrix._settings import (
     HIDDEN,
     KINDS,
     QUICK,
+    TENTH,
+    WIDER,
     parsed,
 )
 from simbias.figures.verdict_squares import verdict_squares
-from simbias.flows import Descent
 from simbias.losses import logistic_or_half_mse
 from simbias.measures import (
     ClassSeparation,
@@ -86,8 +103,8 @@ TASKS = {
     "randomised": datasets.linear_and_slabs,
     "information": datasets.line_and_bend,
 }
-OPTIMISERS = ("gd", "momentum", "adam", "adamw")
-RATE = 0.005
+OPTIMISERS = ("gd", "sgd", "adam", "adamw")
+STEPS = 2000
 
 
 def make(
@@ -127,9 +144,9 @@ experiment = presets(
         make=make,
         cell={"bias": BIASES, "setting": QUICK, "flow.optimiser": OPTIMISERS},
         seeds=20,
-        flow=Descent(rate=RATE, is_shared=True),
+        flow=MatrixDescent(),
         loss=logistic_or_half_mse,
-        times=log_times(RATE, 10.0, 20),
+        times=log_steps(1.0, 1, STEPS, 22),
         measures={
             "loss": TrainLoss(logistic_or_half_mse),
             "train_accuracy": TrainSignAccuracy(),
@@ -145,6 +162,8 @@ experiment = presets(
             "auc": RandomisedAuc(),
             "information": ExplainedInformation(("linear",), shuffles=5),
         },
+        # Networks of one seed have the same sample where the law of inputs is the same.
+        shared=("setting",),
         dtype="float32",
     ),
     smoke={
@@ -155,7 +174,15 @@ experiment = presets(
         },
         "seeds": 6,
     },
-    paper={"cell": {"setting": EVERY, "flow.batch": (16, 128)}, "seeds": 50},
+    paper={"cell": {"setting": EVERY}, "seeds": 10},
+    rates={
+        "cell": {"setting": TENTH, "flow.rate": (0, 1, 2)},
+        "seeds": 4,
+        "root": 1,
+    },
+    rates_paper={"cell": {"setting": TENTH}, "seeds": 10},
+    wider={"cell": {"setting": WIDER}},
+    wider_paper={"cell": {"setting": WIDER}, "seeds": 50},
 )
 
 
@@ -191,7 +218,7 @@ def foretold_table(ds: xr.Dataset) -> xr.Dataset:
 
 _NAMES = {
     "gd": "GD",
-    "momentum": "momentum",
+    "sgd": "SGD of 16",
     "adam": "Adam",
     "adamw": "AdamW",
     "uniform": "uniform inputs",
@@ -208,12 +235,14 @@ def _heading(setting: str) -> str:
 
 
 def figure(ds: xr.Dataset) -> Figure:
-    """The matrix as coloured squares.
+    """The matrix as coloured squares, or as a map beside the shares of the factors.
 
-    The letter is the first stage at which the bias is observed; the verdict may be
-    about another stage.
+    The letter in a square is the first stage at which the bias is observed; the verdict
+    may be about another stage.
     """
     found = table(ds).transpose(*AXES)
+    if is_full(ds):
+        return full_figure(found, dependence(with_axes(ds, AXES)))
     return verdict_squares(found, ROWS, names=_NAMES, heading=_heading)
 
 

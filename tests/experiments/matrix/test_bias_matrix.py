@@ -10,15 +10,19 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from simbias.analysis.at_stage import STAGES, at_stage
+from simbias.analysis.parts import with_axes
 from simbias.datasets.biases._laws import inputs, positions
 from simbias.datasets.biases.circle_waves import FREQUENCIES
 from simbias.datasets.biases.component_sum import VARIANCES
 from simbias.ensemble.plan import make_plan
 from simbias.experiments.matrix import _numbers, bias_matrix
+from simbias.experiments.matrix._dependence import dependence
 from simbias.experiments.matrix._lecture import SAID, SPACES
+from simbias.experiments.matrix._optimisers import RATES, MatrixDescent
 from simbias.experiments.matrix._rows import ROWS
 from simbias.experiments.matrix._settings import (
     ACTIVATIONS,
+    AXES,
     EVERY,
     GAIN,
     HIDDEN,
@@ -27,6 +31,7 @@ from simbias.experiments.matrix._settings import (
     QUICK,
     SHAPES,
     STARTS,
+    TENTH,
     parsed,
 )
 from simbias.introspection.tangents import tangent_kernel
@@ -43,6 +48,17 @@ def test_every_level_of_every_factor_is_among_the_settings_of_quick():
     assert seen == [{*INPUTS}, {*ACTIVATIONS}, {*SHAPES}, {*STARTS}]
     assert len({*EVERY}) == 72
     assert {*QUICK} <= {*EVERY}
+    assert {*TENTH} <= {*EVERY}
+    levels = [{*of} for of in zip(*map(parsed, TENTH), strict=True)]
+    assert levels == [{*INPUTS}, {*ACTIVATIONS}, {*SHAPES}, {*STARTS}]
+
+
+def test_settings_of_quick_differ_from_the_first_in_one_factor():
+    first = parsed(QUICK[0])
+    changed = [
+        sum(a != b for a, b in zip(parsed(one), first, strict=True)) for one in QUICK
+    ]
+    assert changed == [0] + [1] * 8
 
 
 @pytest.mark.parametrize(
@@ -170,7 +186,7 @@ def test_rich_and_lazy_starts_are_zero_and_have_one_tangent_kernel(activation):
 
 
 def test_the_matrix_before_the_last_of_the_weights_row_is_in_a_linear_layer():
-    _, net = bias_matrix.make(KEY, bias="weights", setting=QUICK[1])
+    _, net = bias_matrix.make(KEY, bias="weights", setting="steps relu deep lazy")
     x = jax.random.normal(KEY, (D,))
     below, top = net.activations(x)[-2:]
     assert np.asarray(net.gain.value * top) == pytest.approx(
@@ -304,8 +320,60 @@ def test_components_with_times_over_their_variance_have_the_slope_one():
     assert _numbers.principal(ds).values == pytest.approx([1.0], abs=1e-3)
 
 
-def test_the_quick_preset_is_sixteen_cells_of_eleven_rows():
+def test_the_quick_preset_is_thirty_six_cells_of_eleven_rows():
     quick = bias_matrix.experiment()
     cells = len(quick.cell["setting"]) * len(quick.cell["flow.optimiser"])
-    assert (cells, len(quick.cell["bias"]), quick.seeds) == (16, 11, 20)
+    assert (cells, len(quick.cell["bias"]), quick.seeds) == (36, 11, 20)
     assert dataclasses.replace(quick).loss is logistic_or_half_mse
+
+
+@pytest.mark.parametrize("name", ["gd", "sgd", "adam", "adamw"])
+def test_an_optimiser_of_the_matrix_is_descent_at_its_best_rate(name):
+    flow = MatrixDescent(optimiser=name)
+    assert flow.prepared().rate == RATES[name].tried[RATES[name].best]
+    assert MatrixDescent(optimiser=name, rate=2).prepared().rate == RATES[name].tried[2]
+    assert (flow.prepared().batch is None) == (name != "sgd")
+    assert flow.clock == "steps" == flow.prepared().clock
+
+
+def _of_all_settings(seeds: int = 8) -> xr.Dataset:
+    """Results of "low_dim" in all settings: 0.5 from a rich start, or 0; and noise."""
+    part = _fake(seeds).sel({"flow.optimiser": "gd"})
+    rng, out = np.random.default_rng(0), []
+    for setting in EVERY:
+        one = part.assign_coords(setting=[setting]).copy(deep=True)
+        gap = 0.5 * (parsed(setting).start == "rich")
+        gap += 0.1 * (parsed(setting).shape == "wide") + 0.01 * rng.normal(size=seeds)
+        right = one["projected"].values  # bias, setting, seed, time, mixed, score
+        right[..., 1, 0] = right[..., 2, 0] - gap[:, None]
+        out.append(one)
+    # Axes as of a run: two optimisers that do the same.
+    whole = xr.concat(out, "setting")
+    both = xr.concat([whole, whole], "flow.optimiser")
+    return both.assign_coords({"flow.optimiser": ["gd", "adam"]})
+
+
+def test_the_start_explains_a_bias_of_rich_networks():
+    ds = with_axes(_of_all_settings(), AXES)
+    found = dependence(ds).sel(bias="low_dim")
+    share = found["share"].to_series()
+    # Variances 0.5²/4 of the start and 0.1² · 2/9 of the shape.
+    start, shape = 0.25 / 4, 0.01 * 2 / 9
+    assert share["start"] == pytest.approx(start / (start + shape), abs=0.01)
+    assert share["shape"] == pytest.approx(shape / (start + shape), abs=0.01)
+    assert abs(share["optimiser"]) < 1e-6
+    assert int(found["missing"]) == 0
+    assert isinstance(bias_matrix.figure(ds), Figure)
+    gap = bias_matrix.paired_differences(ds).sel(bias="low_dim")
+    assert float(gap["value"]) == pytest.approx(0.1, abs=0.01)
+    assert gap["low"] < 0.1 < gap["high"]
+
+
+def test_shares_need_all_settings():
+    with pytest.raises(ValueError, match="preset='paper'"):
+        dependence(_fake())
+
+
+def test_stages_are_shares_of_the_entries_that_are_observed():
+    seen = bias_matrix.stages(bias_matrix.table(_fake()))
+    assert seen.sel(bias="low_dim").values.tolist() == [0, 1, 0, 0]

@@ -1,0 +1,83 @@
+"""On which factors each bias depends, and whether width or depth matters."""
+
+import numpy as np
+import xarray as xr
+
+from simbias.analysis.effects import member_effects
+from simbias.analysis.mean_interval import mean_interval
+from simbias.analysis.variance_shares import variance_shares
+from simbias.experiments.matrix._rows import ROWS
+from simbias.experiments.matrix._settings import EVERY, FACTORS, parsed
+
+_CELL = ("setting", "flow.optimiser")
+
+
+def is_full(ds: xr.Dataset) -> bool:
+    """Whether the result has every setting, for a decomposition."""
+    return {*EVERY} <= {*map(str, ds["setting"].values)}
+
+
+def scalars(ds: xr.Dataset) -> xr.DataArray:
+    """The number of every network, over bias, setting, optimiser and seed."""
+    return member_effects(ds, ROWS, "bias", "setting")["scalar"]
+
+
+def dependence(ds: xr.Dataset) -> xr.Dataset:
+    """Shares of the variance of each bias, see `variance_shares`.
+
+    Over `bias` and `source`: the inputs, the activation, the shape, the initialisation
+    ("start"), the optimiser, each two of them, "higher orders" and the seed.  Cells of
+    a bias in which it makes no sense, or whose task is not learned, are left out.
+
+    Raises:
+        ValueError: unless the result has all settings.
+    """
+    if not is_full(ds):
+        raise ValueError("the decomposition needs all settings: preset='paper'")
+    found = scalars(ds).sel(setting=[*EVERY]).stack(cell=_CELL)
+    settings = [parsed(str(one)) for one in found["setting"].values]
+    levels = {k: [getattr(one, k) for one in settings] for k in FACTORS}
+    levels["optimiser"] = [str(one) for one in found["flow.optimiser"].values]
+    found = found.reset_index("cell").drop_vars(_CELL)
+    names = found["bias"]
+    out = [variance_shares(found.sel(bias=k, drop=True), levels) for k in names.values]
+    return xr.concat(out, names)
+
+
+def wide_less_deep(ds: xr.Dataset, wide: str = "wide") -> xr.DataArray:
+    """The number of the wide network minus that of the deep one, seed by seed.
+
+    Both have the same sample.  A pair counts if both learn the task; the value of a
+    seed is the mean over pairs of settings and over optimisers.
+
+    Returns:
+        Over `bias` and `seed`; NaN without a pair.
+    """
+    found = scalars(ds)
+    texts = [*map(str, found["setting"].values)]
+    twins = {k: k.replace(f" {wide} ", " deep ") for k in texts if f" {wide} " in k}
+    twins = {k: v for k, v in twins.items() if v in texts}
+    a, b = (found.sel(setting=[*names]) for names in (twins, twins.values()))
+    return (a - b.assign_coords(setting=a["setting"])).mean(_CELL)
+
+
+def paired_differences(ds: xr.Dataset, wide: str = "wide") -> xr.Dataset:
+    """Mean of `wide_less_deep` and its interval, for each bias."""
+    values = wide_less_deep(ds, wide)
+    seen = [mean_interval(one) for one in values.transpose("bias", "seed").values]
+    return xr.Dataset(
+        {k: ("bias", [getattr(v, k) for v in seen]) for k in ("value", "low", "high")},
+        {"bias": values["bias"]},
+    )
+
+
+def stages(table: xr.Dataset) -> xr.DataArray:
+    """Share of the entries of a bias that are first observed at each stage.
+
+    Of all that are observed.  Over `bias` and `stage`.
+    """
+    is_seen = table["verdict"] == "observed"
+    names = ["start", "early", "late", "end"]
+    count = [((table["stage"] == k) & is_seen).sum(_CELL) for k in names]
+    whole = xr.concat(count, xr.DataArray(names, dims="stage", name="stage"))
+    return (whole / np.maximum(is_seen.sum(_CELL), 1)).transpose("bias", "stage")
