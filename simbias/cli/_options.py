@@ -73,6 +73,10 @@ class RunOptions:
     """Folder or URL of the run; by default runs/NAME-PRESET."""
     live: bool = False
     """Show the page of the run in a browser of this machine while it goes on."""
+    decide: bool = False
+    """Add seeds, in the cells on which open claims depend, until all are decided."""
+    budget: str = "10m"
+    """With --decide: how long it may take, such as 90s, 20m or 2h."""
 
 
 @dataclasses.dataclass(frozen=True)

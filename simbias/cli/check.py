@@ -5,7 +5,6 @@ import dataclasses
 import functools
 import json
 import pathlib
-import re
 import tempfile
 import time
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ import jax
 import tyro
 import xarray as xr
 
+from simbias.cli._budget import seconds_of
 from simbias.cli._figures_and_claims import (
     claims_document,
     print_claims,
@@ -71,7 +71,7 @@ def check(arguments: list[str]) -> int:
         for theme, one in _by_theme(parsed.names)
         for preset in _presets(one, parsed.preset)
     ]
-    budget = _seconds(parsed.budget)
+    budget = seconds_of(parsed.budget)
     runs = None if parsed.out is None else place_at(parsed.out)
     file = None if parsed.json in (None, "-") else _writable(place_at(parsed.json))
 
@@ -206,14 +206,6 @@ def _decided(
             place = place_at(folder) / "run.zarr"
         known = {"budget": budget, "recipe": one.recipe, "progress": True}
         return decide(one.experiment, claims, place, **known)
-
-
-def _seconds(text: str) -> float:
-    """Of a time such as 90s, 20m or 2h."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh])", text.strip())
-    if found is None or not float(found[1]) > 0:
-        raise BadInput(f"`--budget` must be a time, got {text!r}. Example: 20m.")
-    return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
 
 
 def _tally(documents: Sequence[dict[str, Any]]) -> str:

@@ -2,7 +2,9 @@
 
 import contextlib
 import dataclasses
+import functools
 import shlex
+from collections.abc import Sequence
 from fnmatch import fnmatch
 from typing import Any
 
@@ -11,6 +13,7 @@ import tyro
 import xarray as xr
 
 from simbias.cli import _output as output
+from simbias.cli._budget import seconds_of
 from simbias.cli._exit_status import resumable
 from simbias.cli._figures_and_claims import (
     claims_document,
@@ -45,13 +48,14 @@ from simbias.ensemble.plan import Plan
 from simbias.errors import BadInput
 from simbias.results import attributes, to_xarray
 from simbias.store.address import place_at
-from simbias.store.layout import Store
+from simbias.store.layout import Store, open_store
 from simbias.store.place import AbstractPlace
 from simbias.store.progress import finished_so_far
 from simbias.store.source import check_text, is_same_file
 from simbias.store.time_taken import Stopwatch
 from simbias.store.work import complete, prepare, work
 from simbias.validation.steps import warn_of_result
+from simbias.verbs.decide import Decided, decide
 from simbias.verbs.phenomenon import check as check_claims
 from simbias.workers.local_workers import LocalWorkers
 from simbias.workers.wait import wait
@@ -95,7 +99,16 @@ def run(arguments: list[str]) -> int:
     out = place_at(default if parsed.out is None else parsed.out)
     recipe = {**source.recipe, "preset": preset, "overrides": steps}
     asked = (parsed.lanes, parsed.workers, parsed.format, parsed.live)
-    return _complete(_Request(source, recipe, out, *asked))
+    request = _Request(source, recipe, out, *asked)
+    if parsed.decide:
+        if parsed.workers is not None or parsed.live:
+            option = "workers" if parsed.workers is not None else "live"
+            raise BadInput(
+                f"`--{option}` cannot be used with --decide: one process adds the "
+                "seeds. Leave it out."
+            )
+        return _decide(request, arguments, seconds_of(parsed.budget))
+    return _complete(request)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -192,6 +205,25 @@ def _complete(request: _Request) -> int:
     return end.code
 
 
+def _decide(request: _Request, arguments: list[str], budget: float) -> int:
+    """A run with as many seeds as its claims take, to its claims."""
+    source, recipe, out = request.source, request.recipe, request.out
+    experiment = plan_of(source, recipe, request.lanes, holds_result=True).experiment
+    if (denied := made_ready(out)) is not None:
+        raise BadInput(f"cannot write to {out}: {denied}. Choose another --out.")
+    claims = functools.partial(check_claims, source.module)
+    command = f"simbias run {shlex.join(arguments)}"
+    known: dict[str, Any] = {"budget": budget, "recipe": recipe, "progress": True}
+    with resumable(out, command) as end:
+        ds, decided = decide(experiment, claims, out / "run.zarr", **known)
+        store = open_store(out / "run.zarr")
+        configuration = store.attributes["configuration"]
+        _write_configuration(out, store, recipe, configuration)
+        warn_of_result(experiment.flow, ds)
+        _show(request, experiment, ds, None, store, decided)
+    return end.code
+
+
 def _compute(request: _Request, plan: Plan, store: Store) -> None:
     """What is missing, here or by workers."""
     out, workers, lanes = request.out, request.workers, request.lanes
@@ -225,18 +257,20 @@ def _show(
     ds: xr.Dataset,
     denied: str | None,
     store: Store,
+    decided: Sequence[Decided] = (),
 ) -> None:
     """Write and print what a finished run shows."""
     module, out, name = request.source.module, request.out, request.source.name
     check = store.check
-    claims, files = check_claims(module, ds), []
+    claims, files = decided or check_claims(module, ds), []
     document = claims_document(name, request.recipe["preset"], ds, claims)
     if denied is None:
         check()
         write_json(out / "claims.json", document)
         _tell(name, ds, claims, document)  # before a figure of yours may fail
         files = write_figures(module, ds, out, request.formats, check)
-        asked = (claims, files, origin_of(request.recipe), store)
+        plain = [one.claim if isinstance(one, Decided) else one for one in claims]
+        asked = (plain, files, origin_of(request.recipe), store)
         files += write_report(module, experiment, ds, out, *asked)
     else:
         say(f"Nothing was written to {out}: {denied}.")
@@ -251,7 +285,10 @@ def _show(
 
 
 def _tell(
-    name: str, ds: xr.Dataset, claims: list[Claim], document: dict[str, Any]
+    name: str,
+    ds: xr.Dataset,
+    claims: Sequence[Claim | Decided],
+    document: dict[str, Any],
 ) -> None:
     if output.is_lines():
         output.emit("claims", **document)

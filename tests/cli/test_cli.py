@@ -202,6 +202,20 @@ def test_run_leaves_a_store_a_figure_claims_and_the_configuration(tmp_path, caps
     assert before == {p: p.stat().st_mtime_ns for p in out.rglob("*")}
 
 
+@pytest.mark.process
+def test_run_adds_seeds_until_it_is_decided_and_goes_on(tmp_path, capsys):
+    asked = ["run", "threshold", *SMALL, "--decide", "--budget", "1s"]
+    asked += ["--out", str(tmp_path / "run")]
+    assert run(*asked) == 0
+    claims = json.loads((tmp_path / "run" / "claims.json").read_text())
+    assert {one["seeds"] for one in claims["claims"]} == {20}
+    assert open_result(tmp_path / "run").sizes["seed"] == 20
+    assert (tmp_path / "run" / "report.html").exists()
+    capsys.readouterr()
+    assert run(*asked) == 0  # nothing is left to compute
+    assert "20 seeds" in capsys.readouterr().out
+
+
 def test_settings_of_matplotlib_in_the_working_directory_are_not_read(
     tmp_path, monkeypatch, capsys
 ):
@@ -327,6 +341,8 @@ def test_a_run_whose_files_are_not_named_makes_no_folder(tmp_path, capsys):
         (["check", "--json", "."], "`--json` must be a file, but . is a folder"),
         (["check", "--json", "/proc/none.json"], "/proc/.none.json.tried"),
         (["check", "--decide", "--budget", "20"], "`--budget` must be a time"),
+        (["run", "threshold", "--decide", "--budget", "x"], "`--budget` must be"),
+        (["run", "threshold", "--decide", "--workers", "2"], "`--workers` cannot"),
         (["list", "threshold"], "Unrecognized"),
         (["figure"], "Missing from simbias figure"),
         (["figure", "nowhere"], "is not a simbias run"),
