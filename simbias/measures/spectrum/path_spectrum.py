@@ -19,7 +19,9 @@ Sample = Literal["test", "train"]
 
 
 class PathSpectrum(AbstractMeasure):
-    """R_q = ln(A_q/Σ A), A_q = (1/K) Σ_c E |f̃_c(q)|², along straight paths.
+    """Spectrum of the network along straight paths between samples.
+
+    R_q = ln(A_q/Σ A), A_q = (1/K) Σ_c E |f̃_c(q)|².
 
     f̃_c(q) = Σₙ f_c(xₙ) e^{−2πiqn/N} for x_n = x + (n/N)(x′ − x), n = 0, …, N − 1, and
     E is over pairs (x, x′) of a sample.  q = 1, …, N/2: the mean of a path,
