@@ -42,10 +42,8 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_steps
 from simbias.experiments.matrix._claims import foretold, statements
-from simbias.experiments.matrix._dependence import (
-    dependence,
-    is_full,
-)
+from simbias.experiments.matrix._dependence import dependence as dependence
+from simbias.experiments.matrix._dependence import is_full
 from simbias.experiments.matrix._dependence import (
     paired_differences as paired_differences,
 )
@@ -242,7 +240,7 @@ def figure(ds: xr.Dataset) -> Figure:
     """
     found = table(ds).transpose(*AXES)
     if is_full(ds):
-        return full_figure(found, dependence(with_axes(ds, AXES)))
+        return full_figure(found, dependence(ds))
     return verdict_squares(found, ROWS, names=_NAMES, heading=_heading)
 
 
