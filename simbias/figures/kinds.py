@@ -1,7 +1,7 @@
 """Kinds of panels: curves, points, estimates, maps, histograms, drawings."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Literal
 
 import numpy as np
@@ -114,7 +114,7 @@ class Curves(Kind):
         band(axes, x, seen, line, colour=colour, label=label, ms=4, alpha=alpha)
 
 
-def _exponent(values: xr.DataArray, dim: str) -> str | None:
+def _exponent(values: xr.DataArray, dim: Hashable) -> str | None:
     """The slope of ln median in ln x; None with fewer than two positive medians."""
     median = values.median([k for k in values.dims if k != dim])
     x, y = np.asarray(median[dim].values, float), median.values
