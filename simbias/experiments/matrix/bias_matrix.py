@@ -178,6 +178,7 @@ experiment = presets(
         "seeds": 4,
         "root": 1,
     },
+    rates_smoke={"cell": {"flow.rate": 1}},
     rates_paper={"cell": {"setting": TENTH}, "seeds": 10},
     wider={"cell": {"setting": WIDER}},
     wider_paper={"cell": {"setting": WIDER}, "seeds": 50},
