@@ -21,6 +21,7 @@ PAGES = [
     "docs/layers/symmetry_breaking.md",
     "docs/lecture.md",
     "docs/linear/README.md",
+    "docs/linear/lazy_and_rich.md",
     "docs/linear/linear.md",
     "docs/linear/linear_deep.md",
     "docs/linear/matrix_completion.md",

@@ -1,4 +1,6 @@
+from . import catapult as catapult
 from . import deep_linear as deep_linear
+from . import diagonal_linear as diagonal_linear
 from . import matrix_completion as matrix_completion
 from . import min_norm as min_norm
 from . import principal_components as principal_components

@@ -1,0 +1,120 @@
+"""Diagonal linear networks: initialised small they end at least ℓ1 norm, large at ℓ2.
+
+f(x) = β·x with β = u∘u − v∘v follows the gradient flow from u = v = α.  There are fewer
+samples than weights.  Of all β with Xβ = y training ends at the one of least
+
+    Q_α(β) = α² Σⱼ q(βⱼ/α²),   q(z) = 2 − √(4 + z²) + z arcsinh(z/2)
+
+There ∇Q_α = arcsinh(β/2α²) is a sum of samples, Xᵀν.  For α → 0 β has the least ℓ1 norm
+(rich), for α → ∞ the least ℓ2 norm (kernel): its distance to X⁺y falls like α⁻⁴.
+
+Reference: Woodworth et al. (2020), arXiv:2002.09277; sizes and the power α⁻⁴ are ours.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from simbias.analysis.at import at
+from simbias.claims import Claims, largest_of, mean_of, smallest_of
+from simbias.core import AbstractNetwork, Buffer, Claim, Dataset, Experiment, Real
+from simbias.experiment_presets import presets
+from simbias.figures import Curves, Law, Panels
+from simbias.flows.gradient_flow import STIFF, GradientFlow
+from simbias.losses import half_mse
+from simbias.measures import TrainRisk
+from simbias.stops import TrainRiskBelow
+
+PAPER = "Woodworth et al. (2020), arXiv:2002.09277 (?); tolerance ours"
+AXES = ("alpha",)
+KKT, DOUBLE, EXCESS, FAR, ERROR = range(5)  # numbers of `minimiser`
+
+
+class Diagonal(AbstractNetwork):
+    """f(x) = (u∘u − v∘v)·x; α is there for `minimiser`."""
+
+    u: Float[Array, " d"]
+    v: Float[Array, " d"]
+    alpha: Buffer
+
+    def __call__(self, x: Float[Array, " d"]) -> Float[Array, " 1"]:
+        """Output for one input."""
+        return ((self.u**2 - self.v**2) @ x)[None]
+
+
+def minimiser(network: Diagonal, data: Dataset) -> Float[Array, " 5"]:
+    """KKT residuals for Q_α and Q_2α, ‖β‖₁ over a bound, distance to X⁺y, error."""
+    x, beta = data.x * data.weight[:, None], network.u**2 - network.v**2
+    z = jnp.arcsinh(beta[:, None] / network.alpha.value**2 / jnp.array([[2.0, 8.0]]))
+    nu = jnp.linalg.lstsq(x.T, z)[0]
+    kkt = jnp.linalg.norm(z - x.T @ nu, axis=0) / jnp.linalg.norm(z, axis=0)
+    bound = data.y[:, 0] @ nu[:, 0] / jnp.max(jnp.abs(x.T @ nu[:, 0]))
+    far = lambda to: jnp.linalg.norm(beta - to) / jnp.linalg.norm(to)
+    ends = far(jnp.linalg.lstsq(x, data.y[:, 0])[0]), far(data.features[0]) ** 2
+    return jnp.stack([*kkt, jnp.sum(jnp.abs(beta)) / bound - 1, *ends])
+
+
+def make(
+    key: PRNGKeyArray, *, alpha: Real = 0.1, n: int = 20, d: int = 40, k: int = 2
+) -> tuple[Dataset, AbstractNetwork]:
+    """Gaussian inputs, labels of a teacher with k entries 1, else 0, and u = v = α."""
+    x = jax.random.normal(key, (n, d), jnp.float64)
+    teacher = (jnp.arange(d) < k).astype(jnp.float64)
+    y, start = (x @ teacher)[:, None], jnp.full(d, jnp.asarray(alpha, jnp.float64))
+    data = Dataset(x, y, jnp.ones(n), y, teacher[None])
+    return data, Diagonal(start, start, Buffer(start[0]))
+
+
+experiment = presets(
+    Experiment(
+        name="diagonal_linear",
+        make=make,
+        cell={"alpha": (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0)},
+        seeds=20,
+        shared=AXES,
+        flow=GradientFlow(STIFF, rtol=1e-8),
+        loss=half_mse,
+        times=tuple(np.geomspace(0.1, 1e6, 15).tolist()),
+        measures={"train_risk": TrainRisk()},
+        final={"end": minimiser},
+        stop=TrainRiskBelow(1e-18),
+    ),
+    smoke={"cell": {"alpha": (0.1, 1.0, 3.0), "n": 8, "d": 16}},
+    paper={"cell": {"n": 100, "d": 200, "k": 5}, "seeds": 100},
+)
+
+_of = lambda *which: lambda ds: ds["end"].isel(end_0=[*which])
+_level = Law(lambda ds: 1 - ds["n"] / ds["d"])
+figure = Panels(
+    Curves(_of(KKT, DOUBLE), colour="end_0", title="KKT residual", yscale="log"),
+    Curves(_of(EXCESS), title="‖β‖₁ over the least, less 1: bound", yscale="log"),
+    Curves(_of(FAR), title="|β − X⁺y|/|X⁺y|", yscale="log"),
+    Curves(_of(ERROR), title="test error; dashed: 1 − n/d", laws=(_level,)),
+    x="alpha",
+    xscale="log",
+    names={"end_0": {0: "for Q_α", 1: "for Q_2α"}},
+)
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """The minimiser of Q_α; ℓ1 and the teacher for small α, ℓ2 for large α."""
+    end = ds["end"].transpose("end_0", ...)
+    of = lambda number, alpha: at(end[number], "alpha", alpha)
+    rich, kkt, far = "α = 0.001", "KKT residual for", "|β − X⁺y|/|X⁺y|"
+    l1, ours, exact = "‖β‖₁ over a lower bound, less 1", "ours", "mean for X⁺y, exact"
+    power = np.log(of(FAR, 3.0) / of(FAR, 1.0)) / np.log(3)
+    fall, twice = of(EXCESS, 1e-2) / of(EXCESS, 1e-3), of(DOUBLE, 0.1)
+    error, some = of(ERROR, 3.0) / (1 - ds["n"] / ds["d"]), (0.01, np.inf)
+    is_fitted = bool((ds["train_risk"].isel(time=-1) < 1e-12).all())
+    return Claims({"train MSE < 1e-12": is_fitted}).rows(
+        largest_of(f"{kkt} Q_α, largest", end[KKT], (0, 1e-6), PAPER),
+        smallest_of(f"α = 0.1, control: {kkt} Q_2α, smallest", twice, some, ours),
+        largest_of(f"{rich}: {l1}, largest", of(EXCESS, 1e-3), (0, 0.05), PAPER),
+        smallest_of(f"{l1}: α = 0.01 over {rich}, smallest", fall, (1, np.inf), PAPER),
+        mean_of(f"{far}: exponent in α, 1 to 3", power, (-4.1, -3.9), "derived"),
+        smallest_of(f"{rich}, control: {far}, smallest", of(FAR, 1e-3), some, ours),
+        largest_of(f"{rich}: test error, largest", of(ERROR, 1e-3), (0, 0.01), PAPER),
+        mean_of("α = 3, control: test error/(1 − n/d)", error, (0.8, 1.2), exact),
+    )
