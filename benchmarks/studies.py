@@ -77,7 +77,11 @@ STUDIES = {
         "phase_diagram --cell.d 5 --cell.m 60 --cell.n 5 10 20 60 --seeds 32"
     ],
     "bias_matrix_dependence": ["bias_matrix --preset paper"],
-    "bias_matrix_wider": ["bias_matrix --preset wider"],
+    "bias_matrix_wider": [
+        "bias_matrix --cell.setting"
+        " 'uniform relu wide512 rich' 'uniform relu deep rich'"
+        " 'uniform relu wide512 lazy' 'uniform relu deep lazy'"
+    ],
     "stragglers_more": [
         "stragglers --root 2040 --seeds 160",
         "stragglers --cell.sigma 0.5 --cell.d 3 --cell.n 200 800 --root 2040"

@@ -14,7 +14,8 @@ was run.  With c the smallest value that counts, a bias is
 The preset `paper` has every combination of the factors.  `dependence(ds)` says what
 share of the variance of each bias the inputs, the activation, the shape, the
 initialisation and the optimiser explain, alone and two together.  The preset `quick`
-changes one factor at a time.  Learning rates were chosen before, see `rates`.
+changes one factor at a time.  Learning rates were chosen before, see
+`benchmarks/matrix_rates.py`.
 
 `table(ds)` is the matrix with its intervals, stages and the columns of the lecture
 page.  From it, `together` computes which biases appear together, `broken` which
@@ -60,8 +61,6 @@ from simbias.experiments.matrix._settings import (
     HIDDEN,
     KINDS,
     QUICK,
-    TENTH,
-    WIDER,
     parsed,
 )
 from simbias.figures.verdict_squares import verdict_squares
@@ -173,15 +172,6 @@ experiment = presets(
         "seeds": 6,
     },
     paper={"cell": {"setting": EVERY}, "seeds": 10},
-    rates={
-        "cell": {"setting": TENTH, "flow.rate": (0, 1, 2)},
-        "seeds": 4,
-        "root": 1,
-    },
-    rates_smoke={"cell": {"flow.rate": 1}},
-    rates_paper={"cell": {"setting": TENTH}, "seeds": 10},
-    wider={"cell": {"setting": WIDER}},
-    wider_paper={"cell": {"setting": WIDER}, "seeds": 50},
 )
 
 
