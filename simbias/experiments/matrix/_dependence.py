@@ -15,7 +15,7 @@ _CELL = ("setting", "flow.optimiser")
 
 def is_full(ds: xr.Dataset) -> bool:
     """Whether the result has every setting, for a decomposition."""
-    return {*EVERY} <= {*map(str, ds["setting"].values)}
+    return {*EVERY} <= {*map(str, np.ravel(ds["setting"].values))}
 
 
 def scalars(ds: xr.Dataset) -> xr.DataArray:
