@@ -8,6 +8,7 @@ ones, the smallest.  `simbias/experiments/matrix/_optimisers.py` has the result.
 """
 
 import argparse
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -21,10 +22,11 @@ from simbias.analysis.effects import member_effects
 from simbias.analysis.parts import with_axes
 from simbias.experiments.matrix._optimisers import RATES
 from simbias.experiments.matrix._rows import ROWS
-from simbias.experiments.matrix._settings import AXES
+from simbias.experiments.matrix._settings import AXES, TENTH
 from simbias.results import open_result
 
-_RUN = "bias_matrix --preset rates"
+_RUN = ["bias_matrix", "--root", "1", "--seeds", "4", "--flow.rate", "0", "1", "2"]
+_RUN += ["--cell.setting", *TENTH]
 
 
 def main() -> None:
@@ -34,17 +36,22 @@ def main() -> None:
     parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
-    words = [*_RUN.split()]
+    words = _RUN
     if options.smallest:
-        words += ["--cell.bias", "spectral", "--flow.optimiser", "gd", "--seeds", "1"]
-        words += ["--cell.setting", "uniform relu wide rich"]
+        words = ["bias_matrix", "--preset", "smoke", "--cell.bias", "spectral"]
+        words += ["--flow.optimiser", "gd", "--flow.rate", "0", "1", "--seeds", "1"]
     with tempfile.TemporaryDirectory() as folder:
         out = options.run or f"{folder}/run"
         command = [sys.executable, "-m", "simbias", "run", *words, "--out", out]
         log = subprocess.DEVNULL
         subprocess.run(command, check=True, stdout=log, stderr=log)
         rows = shares(open_result(out))
-    written(options.json, {"command": f"simbias run {_RUN}", **machine(), "rows": rows})
+    document = {
+        "command": f"simbias run {shlex.join(words)}",
+        **machine(),
+        "rows": rows,
+    }
+    written(options.json, document)
 
 
 def shares(ds: xr.Dataset) -> list[dict[str, Any]]:

@@ -5,7 +5,8 @@ versions and device, and what the run has of the following rows.  By (d, m, λ, 
 many seeds interpolate (train error below 0.01 σ²), how many networks ended at a proven
 limit (interpolation counts as one), the median train error over σ², and how many seeds
 have the same verdict from the next smaller λ.  Of `interpolating_samples`: datasets by
-prediction and result.
+prediction and result.  Of `bias_matrix`: verdicts, shares of the variance (of all
+settings), differences between wide and deep networks, stages, and correlations.
 
     python benchmarks/studies.py [NAME ...] [--runs FOLDER] [--results FOLDER]
     python benchmarks/studies.py --smallest
@@ -14,6 +15,8 @@ A run that FOLDER has is continued, a finished one is read.
 """
 
 import argparse
+import collections
+import itertools
 import json
 import pathlib
 import shlex
@@ -28,10 +31,11 @@ import xarray as xr
 from _results import machine, written
 
 from simbias.core import Status
-from simbias.experiments import interpolating_samples, threshold_scaling
+from simbias.experiments import bias_matrix, interpolating_samples, threshold_scaling
 from simbias.results import is_finished, open_result
 
 AXES = ("d", "m", "scale", "n")
+_ENDS = ("share", "low", "high")
 # In units of σ²: the train error below which a network interpolates.
 LEVEL = min(threshold_scaling.LEVELS)
 
@@ -71,6 +75,12 @@ STUDIES = {
     ],
     "phase_diagram_more": [
         "phase_diagram --cell.d 5 --cell.m 60 --cell.n 5 10 20 60 --seeds 32"
+    ],
+    "bias_matrix_dependence": ["bias_matrix --preset paper"],
+    "bias_matrix_wider": [
+        "bias_matrix --cell.setting"
+        " 'uniform relu wide512 rich' 'uniform relu deep rich'"
+        " 'uniform relu wide512 lazy' 'uniform relu deep lazy'"
     ],
     "stragglers_more": [
         "stragglers --root 2040 --seeds 160",
@@ -126,6 +136,8 @@ def of_run(command: str, out: pathlib.Path) -> dict[str, Any]:
         document["counts"] = counts(ds)
     elif claims["experiment"].startswith("threshold"):
         document["rows"] = shares(ds)
+    elif claims["experiment"] == "bias_matrix":
+        document |= of_matrix(ds)
     return document
 
 
@@ -170,6 +182,49 @@ def counts(ds: xr.Dataset) -> dict[str, int]:
         for is_so in names
         for fits in ends
     } | {"limit_proven": int(_is_proven(ds).sum())}
+
+
+def of_matrix(ds: xr.Dataset) -> dict[str, Any]:
+    """What the matrix says: verdicts, and on what they depend."""
+    table = bias_matrix.table(ds)
+    shapes = {setting.split()[2] for setting in map(str, ds["setting"].values)}
+    wide = "wide512" if "wide512" in shapes else "wide"
+    gap = bias_matrix.paired_differences(ds, wide)
+    biases = [str(k) for k in table["bias"].values]
+    rounded = lambda values: [round(float(v), 4) for v in np.ravel(values)]
+    of_bias = lambda part: rounded([part[k] for k in ("value", "low", "high")])
+    found: dict[str, Any] = {
+        "verdicts": {
+            k: dict(
+                collections.Counter(np.ravel(table["verdict"].sel(bias=k)).tolist())
+            )
+            for k in biases
+        },
+        "why_undefined": dict(
+            collections.Counter(v for v in np.ravel(table["why"]).tolist() if v)
+        ),
+        f"{wide}_less_deep": {k: of_bias(gap.sel(bias=k)) for k in biases},
+        "stages": {k: rounded(bias_matrix.stages(table).sel(bias=k)) for k in biases},
+    }
+    if wide == "wide":
+        shared = bias_matrix.dependence(ds)
+        together = bias_matrix.together(table)
+        found["shares"] = {
+            k: {
+                str(source): rounded([of.sel(source=source)[e] for e in _ENDS])
+                for source in of["source"].values
+            }
+            | {"cells": int(of["cells"]), "left_out": int(of["missing"])}
+            for k in biases
+            for of in [shared.sel(bias=k)]
+        }
+        found["correlations"] = {
+            f"{a}, {b}": rounded(
+                [together[k].sel(bias=a, other=b) for k in ("rho", "low", "high")]
+            )
+            for a, b in itertools.combinations(biases, 2)
+        }
+    return found
 
 
 def _is_proven(ds: xr.Dataset) -> xr.DataArray:

@@ -7,3 +7,7 @@ class BadInput(ValueError):
     The message says which, what it is and what is expected.  Any other ValueError comes
     from elsewhere: from a function of yours, from a library, or from a mistake of ours.
     """
+
+
+class MissingFiles(BadInput):
+    """Files of a sample are not on this machine; the message says how to get them."""

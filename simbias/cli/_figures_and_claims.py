@@ -149,7 +149,9 @@ def print_claims(name: str, ds: xr.Dataset, claims: Sequence[Claim | Decided]) -
             needs = f"; {one.seeds} seeds"
             needs += f", about {one.needed:,} would decide" if one.needed else ""
         seen = claim.estimate
-        needs += f"; needs {claim.needs}" if claim.needs else ""
+        if claim.needs:  # what was seen is not about the claim
+            put(f"  {claim.verdict:14s} {claim.statement}: needs {claim.needs}")
+            continue
         put(
             f"  {claim.verdict:14s} {claim.statement}: {seen.value:.6g} "
             f"[{seen.low:.6g}, {seen.high:.6g}] {seen.method}{needs} "

@@ -27,7 +27,7 @@ from simbias.cli._options import experiment_of, sizes
 from simbias.cli._source import Source, source
 from simbias.cli._terminal import put, say
 from simbias.core import Experiment
-from simbias.errors import BadInput
+from simbias.errors import BadInput, MissingFiles
 from simbias.preset_names import SIZES, of_size, run_name
 from simbias.registry import experiments, is_experiment, themes
 from simbias.results import attributes, to_xarray
@@ -76,6 +76,7 @@ def check(arguments: list[str]) -> int:
     file = None if parsed.json in (None, "-") else _writable(place_at(parsed.json))
 
     documents: list[dict[str, Any]] = []
+    without_files: list[str] = []
 
     def write_claims(
         one: _Asked, ds: xr.Dataset, seconds: float, decided: list[Decided] | None
@@ -93,17 +94,16 @@ def check(arguments: list[str]) -> int:
     with ThreadPoolExecutor(1) as beside:
         writes: list[Future[None]] = []
         for one in asked:
-            begins, decided = time.monotonic(), None
             place = None if runs is None else runs / one.name / "run.zarr"
-            if parsed.decide and one.experiment.seeds is not None:
-                ds, decided = _decided(one, place, budget)
-                seconds = time.monotonic() - begins
-            elif place is None:
-                ds = simulate(one.experiment, progress=True)
-                seconds = time.monotonic() - begins
-            else:
-                ds, seconds = _stored(one, place)
-            writes.append(beside.submit(write_claims, one, ds, seconds, decided))
+            try:
+                found = _run(one, place, budget if parsed.decide else None)
+            except MissingFiles as error:
+                if len(asked) == 1:
+                    raise
+                say(f"{one.name} is not checked. {error}")
+                without_files.append(one.name)
+                continue
+            writes.append(beside.submit(write_claims, one, *found))
             jax.clear_caches()  # no experiment needs the programs of another
             for write in writes:
                 if write.done():
@@ -115,6 +115,8 @@ def check(arguments: list[str]) -> int:
         say(_tally(documents))
     else:
         put(f"\n{_tally(documents)}")
+    if without_files:
+        say(f"Not checked, as images are missing: {', '.join(without_files)}.")
     failed = [
         c for d in documents for c in d["claims"] if c["verdict"] == "contradicted"
     ]
@@ -177,6 +179,20 @@ def _writable(file: AbstractPlace) -> AbstractPlace:
     beside.write(b"")
     beside.delete()
     return file
+
+
+def _run(
+    one: _Asked, place: AbstractPlace | None, budget: float | None
+) -> tuple[xr.Dataset, float, list[Decided] | None]:
+    """The result, the seconds it took, and with a budget its claims."""
+    begins, decided = time.monotonic(), None
+    if budget is not None and one.experiment.seeds is not None:
+        ds, decided = _decided(one, place, budget)
+    elif place is None:
+        ds = simulate(one.experiment, progress=True)
+    else:
+        return *_stored(one, place), None
+    return ds, time.monotonic() - begins, decided
 
 
 def _stored(one: _Asked, place: AbstractPlace) -> tuple[xr.Dataset, float]:

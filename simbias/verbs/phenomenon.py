@@ -7,6 +7,7 @@ them is cut into parts.  Without `AXES` both are given the result as it is.
 `LEAST_TIME` is the time that a run must reach for the claims to be about it.
 """
 
+import contextlib
 import dataclasses
 import json
 import pathlib
@@ -21,6 +22,7 @@ from simbias.core import Claim
 from simbias.drawn_from import OnSample
 from simbias.errors import BadInput
 from simbias.figures.fitted import fitted
+from simbias.figures.laws import without_laws
 from simbias.figures.style import style, text_size
 from simbias.numerics.exact_numerics import exact_numerics
 
@@ -61,15 +63,15 @@ def draw(phenomenon: Any, ds: xr.Dataset) -> dict[str, Figure]:
     """The figure of every part of a result, by what the part is called ("" if one).
 
     None for a phenomenon without `figure`.  One of a sample that is not the
-    experiment's own says so: laws and names in it are of that.  Each is drawn in the
-    style of simbias, `figures.style.style`.
+    experiment's own says so, and shows no laws (those that `figures.laws` draws).  Each
+    is drawn in the style of simbias, `figures.style.style`.
     """
     out, draws = {}, getattr(phenomenon, "figure", None)
     foreign = _foreign_sample(ds)
     for label, part in _parts(phenomenon, ds):
         if draws is None:
             break
-        with style():
+        with style(), without_laws() if foreign else contextlib.nullcontext():
             figure = draws(part)
         if not isinstance(figure, Figure):
             raise BadInput(
@@ -123,7 +125,7 @@ def _foreign_sample(ds: xr.Dataset) -> str | None:
     if not isinstance(make, dict) or make.get("type") != OnSample.__name__:
         return None
     name = pathlib.Path(make["law"]["path"]).name
-    return f"on {name}; laws are for the experiment's own data"
+    return f"on {name}, without laws, which are for the experiment's own data"
 
 
 def _is_claim(value: Any) -> bool:

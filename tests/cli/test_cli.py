@@ -213,7 +213,7 @@ def test_run_adds_seeds_until_it_is_decided_and_goes_on(tmp_path, capsys):
     assert (tmp_path / "run" / "report.html").exists()
     capsys.readouterr()
     assert run(*asked) == 0  # nothing is left to compute
-    assert "20 seeds" in capsys.readouterr().out
+    assert "40 of 40 networks finished" in capsys.readouterr().out
 
 
 def test_settings_of_matplotlib_in_the_working_directory_are_not_read(

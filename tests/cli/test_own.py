@@ -588,3 +588,21 @@ def test_nothing_is_imported_that_is_not_asked_for(tmp_path, words):
         private = {m for m in ours if m.split(".")[-1].startswith("_")}
         theme = "simbias.experiments.alignment"
         assert ours - private == {theme, f"{theme}.three_points"}
+
+
+@pytest.mark.process
+def test_check_goes_on_without_an_experiment_whose_images_are_missing(mine, capsys):
+    draw = "    x = jax.random.normal"
+    missing = "    raise MissingFiles('`source` needs a package.')\n"
+    head = "from simbias.errors import MissingFiles\n"
+    assert draw in TEXT
+    text = head + TEXT.replace(draw, f"{missing}{draw}")
+    pathlib.Path("without.py").write_text(text)
+    assert command("check", "without.py", "mine.py", "--json", "all.json") == 0
+    said = capsys.readouterr().err
+    assert "without is not checked. `source` needs a package." in said
+    assert "Not checked, as images are missing: without." in said
+    (document,) = json.loads(pathlib.Path("all.json").read_text())
+    assert document["experiment"] == "mine"
+    assert command("check", "without.py") == 2
+    assert "`source` needs a package." in capsys.readouterr().err

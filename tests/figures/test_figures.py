@@ -8,7 +8,14 @@ import xarray as xr
 from simbias.figures.cosine_histograms import cosine_histograms
 from simbias.figures.curves import curves
 from simbias.figures.heat_map import heat_map
-from simbias.figures.laws import LAW, law_level, law_line, law_moment
+from simbias.figures.laws import (
+    LAW,
+    are_laws_drawn,
+    law_level,
+    law_line,
+    law_moment,
+    without_laws,
+)
 from simbias.figures.legends import legend_below, legend_beside
 from simbias.figures.style import blank, style
 
@@ -113,3 +120,14 @@ def test_a_notebook_that_became_interactive_with_a_figure_stays_so():
         assert mpl.is_interactive()
     finally:
         mpl.interactive(before)
+
+
+def test_a_figure_of_another_sample_shows_no_law(axes):
+    with without_laws():
+        law_line(axes, [1, 2], [3, 4])
+        law_level(axes, 1.0)
+        law_moment(axes, 1.0)
+        assert not are_laws_drawn()
+    assert not axes.lines
+    law_level(axes, 1.0)
+    assert len(axes.lines) == 1

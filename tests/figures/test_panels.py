@@ -372,3 +372,13 @@ def test_a_logarithmic_axis_without_a_value_above_zero_stays_linear():
     (axes,) = figure.get_axes()
     figure.canvas.draw()
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
+
+
+def test_the_exponent_of_a_power_law_is_in_the_legend():
+    rise = DS["time"] ** 1.5 * (1 + 0 * DS["accuracy"].isel(m=0))
+    figure = Panels(Curves(lambda _: rise, colour="sample", has_exponent=True))(
+        DS.isel(m=0)
+    )
+    names = [t.get_text() for legend in figure.legends for t in legend.get_texts()]
+    names += [line.get_label() for axes in figure.get_axes() for line in axes.lines]
+    assert "train, exponent 1.50" in names

@@ -153,6 +153,20 @@ def test_a_line_has_the_spectrum_of_its_jump_and_there_and_back_of_its_turns():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("n", [16, 15])
+def test_with_the_mean_shares_are_of_the_whole_transform(n):
+    # Two paths: from 0 to 1 and back.
+    values = 3 + np.stack([np.arange(n) / n, 1 - np.arange(n) / n])
+    every = np.mean(np.abs(np.fft.fft(values)) ** 2, axis=0)
+    above = lambda x: 3 + x
+    powers = PathSpectrum(points=n, is_relative=False, has_mean=True)
+    np.testing.assert_allclose(powers(Function(above), ENDS), every[: n // 2 + 1])
+    shares = PathSpectrum(points=n, has_mean=True)(Function(above), ENDS)
+    np.testing.assert_allclose(np.exp(shares), (every / every.sum())[: n // 2 + 1])
+    assert powers.coords()["path_frequency"][0] == 0
+
+
+@pytest.mark.slow
 def test_pairs_are_of_their_kind_and_padding_is_in_none():
     x = [[0.0], [1.0], [0.0], [1.0], [9.0]]
     data = with_test(x, [[1.0], [-1.0], [1.0], [-1.0], [1.0]])

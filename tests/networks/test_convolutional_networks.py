@@ -16,7 +16,12 @@ from simbias.flows.gradient_flow import GradientFlow
 from simbias.introspection.trained_arrays import split_trained
 from simbias.losses import half_mse
 from simbias.measures.neurons.parameter_norm import ParameterNorm
-from simbias.networks.convolution._layers import BatchNorm, batch_norm, convolution
+from simbias.networks.convolution._layers import (
+    BatchNorm,
+    batch_norm,
+    convolution,
+    max_pool,
+)
 from simbias.networks.convolution.convolutional import convolutional
 from simbias.networks.convolution.resnet import resnet
 
@@ -118,6 +123,23 @@ def test_a_convolution_is_a_sum_over_shifted_images():
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     halved = convolution(jnp.asarray(h), jnp.asarray(kernel), 2)[0]
     np.testing.assert_allclose(halved, expected[:, ::2, ::2], rtol=1e-12)
+
+
+def test_pooling_takes_the_largest_of_a_window_and_its_gradient_goes_there():
+    rng = np.random.default_rng(0)
+    h, weight = rng.normal(size=(2, 3, 6, 4)), rng.normal(size=(2, 3, 3, 2))
+    wide = np.pad(h, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=-np.inf)
+    expected, gradient = np.zeros(weight.shape), np.zeros(wide.shape)
+    for n, c, i, j in np.ndindex(weight.shape):
+        window = wide[n, c, 2 * i : 2 * i + 3, 2 * j : 2 * j + 3]
+        y, x = np.unravel_index(np.argmax(window), (3, 3))
+        expected[n, c, i, j] = window[y, x]
+        gradient[n, c, 2 * i + y, 2 * j + x] += weight[n, c, i, j]
+    summed = lambda h: jnp.sum(weight * max_pool(h))
+    np.testing.assert_array_equal(max_pool(jnp.asarray(h)), expected)
+    # Inside a program, as in training.
+    found = jax.jit(jax.grad(summed), compiler_options=fast)(jnp.asarray(h))
+    np.testing.assert_allclose(found, gradient[:, :, 1:-1, 1:-1], rtol=1e-12)
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from simbias.datasets.vision._labelled import Labelled
-from simbias.errors import BadInput
+from simbias.errors import MissingFiles
 
 # The first are for training, the other 597 for the test sample.
 _TRAINING = 1200
@@ -25,7 +25,7 @@ def digits() -> tuple[Labelled, Labelled]:
         # Imported here: scikit-learn is an extra.
         from sklearn.datasets import load_digits
     except ImportError as error:
-        raise BadInput(
+        raise MissingFiles(
             '`source="digits"` needs scikit-learn, which holds the images: '
             "pip install 'simbias[data]'."
         ) from error

@@ -1,4 +1,4 @@
-"""Published files in a folder of the user's: found, checked, never downloaded."""
+"""Published files on this machine: found, checked, never downloaded."""
 
 import gzip
 import hashlib
@@ -56,13 +56,22 @@ def contents(path: pathlib.Path, digest: str | None) -> bytes:
     """
     raw = path.read_bytes()
     check(str(path), raw, digest)
+    return unpacked(str(path), raw)
+
+
+def unpacked(name: str, raw: bytes) -> bytes:
+    """The bytes, unpacked if they are gzip.
+
+    Raises:
+        ValueError: for a damaged gzip file.
+    """
     if raw[:2] != b"\x1f\x8b":
         return raw
     try:
         return gzip.decompress(raw)
     except (OSError, EOFError, zlib.error) as error:
         raise BadInput(
-            f"`data_dir`: {path} is a damaged gzip file: {error}."
+            f"`data_dir`: {name} is a damaged gzip file: {error}."
         ) from error
 
 

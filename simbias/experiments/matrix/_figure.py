@@ -33,7 +33,7 @@ def full_figure(table: xr.Dataset, shares: xr.Dataset) -> Figure:
     segments[_PAIRS] = [k for k in sources if " × " in k]
     segments |= {k: [k] for k in _OTHERS}
     with style():
-        whole = blank(13.3, 6.2)
+        whole = blank(13.3, 6.6)
         left, right = whole.subplots(1, 2, width_ratios=(3, 2))
         marks = verdict_map(
             left,
@@ -46,13 +46,14 @@ def full_figure(table: xr.Dataset, shares: xr.Dataset) -> Figure:
         share_bars(right, shares, segments, greys=(_PAIRS, *_OTHERS))
         right.set_yticks([])
         right.set_title("what the bias depends on")
-        bars, labels = right.get_legend_handles_labels()
-        whole.legend(
-            handles=[*marks, *bars],
-            labels=[*(str(one.get_label()) for one in marks), *labels],
-            loc="outside lower center",
-            ncols=5,
+        # A legend below each panel: the same colours mean something else beside.
+        left.legend(
+            handles=marks,
+            loc="upper center",
+            bbox_to_anchor=(0.4, -0.13),
+            ncols=3,
         )
+        right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=3)
     return whole
 
 

@@ -22,9 +22,9 @@ class Rates(NamedTuple):
 # Chosen by `benchmarks/matrix_rates.py` on other seeds: the rate at which most networks
 # of a tenth of the settings learn their task.
 RATES: dict[Level, Rates] = {
-    "gd": Rates((0.005, 0.02, 0.08), 1),
+    "gd": Rates((0.005, 0.02, 0.08), 2),
     "sgd": Rates((0.005, 0.02, 0.08), 1),
-    "adam": Rates((0.001, 0.004, 0.016), 1),
+    "adam": Rates((0.001, 0.004, 0.016), 0),
     "adamw": Rates((0.001, 0.004, 0.016), 1),
 }
 _NAMES: dict[Level, OptimiserName] = {

@@ -55,10 +55,6 @@ TENTH = (
     "clusters relu deep rich",
     "clusters linear wide lazy",
 )
-# Sixteen times as many weights against the deep network.
-WIDER = tuple(
-    f"uniform relu {shape} {start}" for shape in ("wide512", "deep") for start in STARTS
-)
 EVERY = tuple(" ".join(words) for words in itertools.product(*FACTORS.values()))
 
 

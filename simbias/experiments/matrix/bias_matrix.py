@@ -14,7 +14,8 @@ was run.  With c the smallest value that counts, a bias is
 The preset `paper` has every combination of the factors.  `dependence(ds)` says what
 share of the variance of each bias the inputs, the activation, the shape, the
 initialisation and the optimiser explain, alone and two together.  The preset `quick`
-changes one factor at a time.  Learning rates were chosen before, see `rates`.
+changes one factor at a time.  Learning rates were chosen before, see
+`benchmarks/matrix_rates.py`.
 
 `table(ds)` is the matrix with its intervals, stages and the columns of the lecture
 page.  From it, `together` computes which biases appear together, `broken` which
@@ -42,10 +43,8 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_steps
 from simbias.experiments.matrix._claims import foretold, statements
-from simbias.experiments.matrix._dependence import (
-    dependence,
-    is_full,
-)
+from simbias.experiments.matrix._dependence import dependence as dependence
+from simbias.experiments.matrix._dependence import is_full
 from simbias.experiments.matrix._dependence import (
     paired_differences as paired_differences,
 )
@@ -62,8 +61,6 @@ from simbias.experiments.matrix._settings import (
     HIDDEN,
     KINDS,
     QUICK,
-    TENTH,
-    WIDER,
     parsed,
 )
 from simbias.figures.verdict_squares import verdict_squares
@@ -175,14 +172,6 @@ experiment = presets(
         "seeds": 6,
     },
     paper={"cell": {"setting": EVERY}, "seeds": 10},
-    rates={
-        "cell": {"setting": TENTH, "flow.rate": (0, 1, 2)},
-        "seeds": 4,
-        "root": 1,
-    },
-    rates_paper={"cell": {"setting": TENTH}, "seeds": 10},
-    wider={"cell": {"setting": WIDER}},
-    wider_paper={"cell": {"setting": WIDER}, "seeds": 50},
 )
 
 
@@ -242,7 +231,7 @@ def figure(ds: xr.Dataset) -> Figure:
     """
     found = table(ds).transpose(*AXES)
     if is_full(ds):
-        return full_figure(found, dependence(with_axes(ds, AXES)))
+        return full_figure(found, dependence(ds))
     return verdict_squares(found, ROWS, names=_NAMES, heading=_heading)
 
 

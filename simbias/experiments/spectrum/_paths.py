@@ -13,6 +13,7 @@ from simbias.datasets.vision.images import SHAPE, Source, images
 from simbias.errors import BadInput
 from simbias.measures.spectrum.path_spectrum import Kind, PathSpectrum, Sample
 from simbias.networks import torch_default
+from simbias.numerics.spectrum import times_counted
 from simbias.validation.values import positive_integer
 
 CLASSES = 10
@@ -67,10 +68,19 @@ def make(
 
 
 def closed_paths(
-    points: int, pairs: int, kind: Kind = "all", sample: Sample = "test"
+    points: int,
+    pairs: int,
+    kind: Kind = "all",
+    sample: Sample = "test",
+    has_mean: bool = False,
 ) -> PathSpectrum:
     """A_q along paths there and back between images."""
-    return PathSpectrum(points, pairs, kind, True, False, sample)
+    return PathSpectrum(points, pairs, kind, True, False, sample, has_mean)
+
+
+def open_paths(points: int, pairs: int, kind: Kind) -> PathSpectrum:
+    """A_q along paths from one image to another, with the mean, q = 0."""
+    return PathSpectrum(points, pairs, kind, is_relative=False, has_mean=True)
 
 
 def epochs(ds: xr.Dataset, rate: float, batch: int) -> xr.DataArray:
@@ -84,8 +94,23 @@ def high_power(power: xr.DataArray) -> xr.DataArray:
 
 
 def high_share(power: xr.DataArray) -> xr.DataArray:
-    """Ln of the high frequencies' share of all power, ln Σ exp R_q."""
-    return xr.ufuncs.log(_high(power) / power.sum(Q, skipna=False))
+    """Ln of the high frequencies' share of all power but that of the mean, q = 0."""
+    return xr.ufuncs.log(
+        _high(power) / power.sel({Q: slice(1, None)}).sum(Q, skipna=False)
+    )
+
+
+def high_ratio(power: xr.DataArray, above: int) -> xr.DataArray:
+    """Ln Σ exp R_q over q > `above`, R_q = ln(A_q/Σ A) of all N frequencies.
+
+    Args:
+        power: A_q for q = 0, …, N/2, N even.
+        above: the last frequency that is not high.
+    """
+    n = 2 * (power.sizes[Q] - 1)
+    counted = power * xr.DataArray(times_counted(power[Q].values, n), dims=Q)
+    high = counted.sel({Q: slice(above + 1, None)}).sum(Q, skipna=False)
+    return xr.ufuncs.log(high / counted.sum(Q, skipna=False))
 
 
 def _high(power: xr.DataArray) -> xr.DataArray:

@@ -4,6 +4,11 @@ Along straight paths between images a trained classifier is a function of one va
 with a spectrum.  Between classes it has to change, within a class it need not; labels
 that are wrong are learned as what varies fast.
 
+How much is high depends on what the high frequencies are compared with.  R_q = ln(A_q/
+Σ A) compares them with the whole spectrum, of which q = 0, the mean of a path, is the
+largest part: within a class the logits keep their values.  The share without the mean
+compares them with what changes on the path.
+
 Reference: Fridovich-Keil, Gontijo-Lopes & Roelofs (2022), Spectral bias in practice,
 arXiv:2110.02424; on wrong labels Zhang, Xiong & Wu (2021), arXiv:2004.13954.
 """
@@ -22,8 +27,10 @@ from simbias.experiments.spectrum._paths import (
     closed_paths,
     epochs,
     high_power,
+    high_ratio,
     high_share,
     make,
+    open_paths,
 )
 from simbias.figures import Curves, Panels
 from simbias.flows import Descent
@@ -33,14 +40,20 @@ from simbias.measures.spectrum.path_spectrum import Kind
 
 AXES = ("noise",)
 PAPER = "Fridovich-Keil et al. (2022), arXiv:2110.02424; band ours"
+PAGE = f"R_k of the CS826 project page, all k; {PAPER}"
+OURS = "ours: images of two classes are farther apart than those of one"
 NOISE = "Zhang, Xiong & Wu (2021), arXiv:2004.13954; band ours"
 RATE, BATCH = 1e-3, 50
 KINDS: tuple[Kind, ...] = ("within", "between")
+# Four periods from one image to the other: q counts them on the path.
+OPEN, CLOSED = HIGH // 2, HIGH
 
 
 def _measures(points: int, pairs: int) -> dict[str, Any]:
-    kinds = {kind: closed_paths(points, pairs, kind) for kind in KINDS}
-    return {**kinds, "accuracy": ClassAccuracy()}
+    closed = {k: closed_paths(points, pairs, k, has_mean=True) for k in KINDS}
+    # Twice the points, for the same frequencies.
+    opened = {f"open_{k}": open_paths(2 * points, pairs, k) for k in KINDS}
+    return {**closed, **opened, "accuracy": ClassAccuracy()}
 
 
 def _times(epochs: tuple[int, ...], n: int) -> tuple[float, ...]:
@@ -77,12 +90,34 @@ experiment = presets(
 def powers(ds: xr.Dataset) -> xr.DataArray:
     """A_q within and between classes, at the start and at the end."""
     ends = ds[list(KINDS)].to_dataarray("kind").isel(time=[-1, 0])
+    # Zero has no place on an axis of logarithms.
+    ends = ends.where(ends[Q] > 0)
     return ends.rename(time="when").assign_coords(when=["end", "start"])
 
 
-def high_shares(ds: xr.Dataset) -> xr.DataArray:
-    """Ln of the high frequencies' share, within and between classes."""
-    return high_share(ds[list(KINDS)].to_dataarray("kind"))
+def ratio(part: xr.Dataset, kind: Kind, is_open: bool) -> xr.DataArray:
+    """Ln of the high frequencies' share of the whole spectrum, with the mean."""
+    if is_open:
+        return high_ratio(part[f"open_{kind}"], OPEN)
+    return high_ratio(part[kind], CLOSED)
+
+
+def with_shares(ds: xr.Dataset) -> xr.Dataset:
+    """Ln of the high frequencies' part beside the rest, over `of`, what it is of."""
+    kinds = xr.DataArray([*KINDS], dims="kind")
+    rows = {
+        f"ln share of q > {OPEN} of all q, open paths": lambda kind: ratio(
+            ds, kind, True
+        ),
+        f"ln share of q > {CLOSED} of all q, there and back": lambda kind: ratio(
+            ds, kind, False
+        ),
+        f"ln share of q > {CLOSED} without the mean": lambda kind: high_share(ds[kind]),
+    }
+    each = [xr.concat([row(kind) for kind in KINDS], kinds) for row in rows.values()]
+    return ds.assign(
+        shares=xr.concat(each, xr.DataArray([*rows], dims="of", name="of"))
+    )
 
 
 figure = Panels(
@@ -95,22 +130,23 @@ figure = Panels(
         xlabel="periods there and back, q",
         xscale="log",
         yscale="log",
-        title="A_q",
+        title="A_q there and back",
     ),
     Curves(
-        high_shares,
+        "shares",
+        facet="of",
         colour="kind",
         line="noise",
         ticks=True,
-        title=f"ln share of q > {HIGH}",
     ),
     Curves(
         "accuracy", colour="sample", line="noise", first=2, ticks=True, title="accuracy"
     ),
+    of=with_shares,
     x=lambda ds: epochs(ds, RATE, BATCH),
     xlabel="epoch",
     xscale={"value": "symlog", "linthresh": 1},
-    size=(4.2, 3.8),
+    size=(5.0, 3.8),
 )
 
 
@@ -118,23 +154,57 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     """Power and share, between and within; what noise adds, and only noise."""
     out, seen = [], epochs(ds, RATE, BATCH).values
     long = {f"{EPOCHS[-1]} epochs": seen[-1] >= EPOCHS[-1]}
-    share = high_share(ds["between"])
-    last, early = share.isel(time=-1), share.isel(time=int(np.searchsorted(seen, 4)))
-    text = f"of q > {HIGH}, between less within classes"
-    fourth = "ln share between classes, last epoch less the fourth"
+    rises = {
+        f"ln R of q > {CLOSED}": ratio(ds, "between", False),
+        "ln share": high_share(ds["between"]),
+    }
+    fourth = int(np.searchsorted(seen, 4))
     for noise in ds["noise"].values:
-        where, end = f"noise {noise:g}", ds.sel(noise=noise).isel(time=-1)
-        power = high_power(end["between"]) - high_power(end["within"])
-        apart = high_share(end["between"]) - high_share(end["within"])
-        more = mean_of(f"ln power {text}", power, (0, np.inf), PAPER)
-        higher = mean_of(f"ln share {text}", apart, (0, np.inf), PAPER)
+        where = f"noise {noise:g}"
+        out += _between_less_within(ds.sel(noise=noise), where, long)
         band = (0.2, np.inf) if noise > 0 else (-0.1, 0.1)
-        rise = mean_of(fourth, (last - early).sel(noise=noise), band, NOISE)
-        out += Claims(where=where).rows(more) + Claims(long, where).rows(higher)
-        out += Claims(long, where if noise > 0 else f"control, {where}").rows(rise)
+        for name, values in rises.items():
+            text = f"{name} between classes, last epoch less the fourth"
+            one = values.sel(noise=noise)
+            rise = mean_of(text, one.isel(time=-1) - one.isel(time=fourth), band, NOISE)
+            control = where if noise > 0 else f"control, {where}"
+            out += Claims(long, control).rows(rise)
     if ds.sizes["noise"] > 1:
-        most, none = last.isel(noise=-1), last.isel(noise=0)
-        text = f"ln share between classes at the end, noise {noise:g} less none"
-        row = difference_of(text, most, none, (0.2, np.inf), NOISE)
-        out += Claims(long).rows(row)
+        for name, values in rises.items():
+            last = values.isel(time=-1)
+            text = f"{name} between classes at the end, noise {noise:g} less none"
+            most, none = last.isel(noise=-1), last.isel(noise=0)
+            row = difference_of(text, most, none, (0.2, np.inf), NOISE)
+            out += Claims(long).rows(row)
     return out
+
+
+def _between_less_within(
+    part: xr.Dataset, where: str, long: dict[str, np.bool_]
+) -> list[Claim]:
+    """By all normalisations; and how much of it is there before training."""
+    text, rows, controls = "between less within classes", [], []
+    for is_open, above, path in (
+        (True, OPEN, "open paths"),
+        (False, CLOSED, "there and back"),
+    ):
+        name = f"ln R of q > {above}, all q, {path}"
+        apart = ratio(part, "between", is_open) - ratio(part, "within", is_open)
+        end, start = apart.isel(time=-1), apart.isel(time=0)
+        rows.append(mean_of(f"{name}, {text}", end, (0, np.inf), PAGE))
+        told = f"{name}, {text}, end less start"
+        rows.append(difference_of(told, end, start, (0, np.inf), f"{PAGE}; {OURS}"))
+        told = f"{name}, {text}, before training"
+        controls.append(mean_of(told, start, (-0.1, 0.1), "ours: no class is known"))
+    end = part.isel(time=-1)
+    power = high_power(end["between"]) - high_power(end["within"])
+    share = high_share(end["between"]) - high_share(end["within"])
+    told = f"ln share of q > {HIGH} without the mean, {text}"
+    return [
+        *Claims(long, where).rows(*rows),
+        *Claims(where=where).rows(
+            mean_of(f"ln power of q > {HIGH}, {text}", power, (0, np.inf), PAPER)
+        ),
+        *Claims(long, where).rows(mean_of(told, share, (0, np.inf), PAPER)),
+        *Claims(where=f"control, {where}").rows(*controls),
+    ]

@@ -48,7 +48,7 @@ def make(
     depth: int = 5,
     count: int = 10,
     spacing: int = 4,
-    n: int = 128,
+    n: int = 512,
 ) -> tuple[Dataset, AbstractNetwork]:
     """The sample r(z) (cos 2πz, sin 2πz) ↦ Σ sin(2πkz + φ_k) at z = i/n, and a net.
 
@@ -61,7 +61,7 @@ def make(
         depth: hidden layers.
         count: number of frequencies, three at least, k = s, 2s, ….
         spacing: s.
-        n: points, more than twice the highest frequency and twice L.
+        n: points, more than twice the highest frequency and twice L; a petal has n/L.
 
     Raises:
         ValueError: for a number out of range.
@@ -91,7 +91,7 @@ experiment = presets(
         dtype="float32",
     ),
     smoke={
-        "cell": {"petals": (0, 10), "m": 32, "depth": 2, "n": 64, "spacing": 2},
+        "cell": {"petals": (0, 10), "m": 32, "depth": 2, "n": 128, "spacing": 2},
         "seeds": 6,
         "times": step_times(RATE, 800, 50),
     },

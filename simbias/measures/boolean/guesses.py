@@ -19,7 +19,7 @@ _CHUNK = 100
 
 
 class Guesses(AbstractMeasure):
-    """How many of random functions that fit the sample are right how often on the rest.
+    """How many random functions that fit the sample are right on how much of the rest.
 
     For `uniform`, every value a fair coin, and `network`, untrained networks of the
     initial law of a member: of `draws` functions the number that have the sign of y on

@@ -11,7 +11,7 @@ from simbias.numerics.walsh_hadamard import cube, walsh_coefficients
 
 
 class ParityCorrelations(AbstractMeasure):
-    """Of the labels with χ_I, and the largest |…| with a parity of fewer bits.
+    """Correlation of the labels with χ_I, and the largest with a parity of fewer bits.
 
     I are the bits at which `features[0]` is 1; the sample must be all of `cube(d)`.
     `majority` is the least correlation of the majority of the bits of I (for even |I|,

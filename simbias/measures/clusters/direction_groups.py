@@ -10,7 +10,7 @@ from simbias.measures._groups import group_vectors, memberships
 
 
 class DirectionGroups(AbstractMeasure):
-    """s_g = Σ_{j∈g} |aⱼ|wⱼ for every group of neurons.
+    """Weighted sum of the neurons of every group, s_g = Σ_{j∈g} |aⱼ|wⱼ.
 
     Groups: the feature of the data, or its opposite, that is closest to wⱼ, and the
     sign of aⱼ; the 2p groups with aⱼ > 0 come first, +features before −features.  The

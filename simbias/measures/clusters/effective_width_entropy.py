@@ -11,7 +11,9 @@ from simbias.measures.clusters._entropy import exp_entropy
 
 
 class EffectiveWidthEntropy(AbstractMeasure):
-    """exp(−Σ_c p_c ln p_c), p_c the share of the mass in cluster c of directions.
+    """Effective width by entropy: exponential of the entropy of clusters of directions.
+
+    It is exp(−Σ_c p_c ln p_c), p_c the share of the mass in cluster c.
 
     Clusters and mass as in `EffectiveWidth`; the p_c are normalised over the clusters.
     k clusters of equal mass give k, whatever their size; a light cluster counts less

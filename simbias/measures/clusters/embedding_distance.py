@@ -14,7 +14,9 @@ from simbias.validation.values import positive_integer
 
 
 class EmbeddingDistance(AbstractMeasure):
-    """rms(f − g)/rms(f) on the sample, g the `count` neurons that f embeds.
+    """Distance of a network from the few neurons that it embeds, over its own size.
+
+    It is rms(f − g)/rms(f) on the sample, g the `count` neurons that f embeds.
 
         g(x) = Σ_g sign_g φ(s_g·x),   s_g = Σ_{j∈g} |aⱼ|wⱼ
 

@@ -11,7 +11,9 @@ from simbias.measures.clusters._entropy import exp_entropy
 
 
 class EntropyRank(AbstractMeasure):
-    """exp(−Σ pᵢ ln pᵢ), pᵢ the normalised eigenvalues of Σⱼ |aⱼ|‖wⱼ‖ ŵⱼŵⱼᵀ.
+    """Effective rank of the neurons: exponential of the entropy of their spectrum.
+
+    It is exp(−Σ pᵢ ln pᵢ), pᵢ the normalised eigenvalues of Σⱼ |aⱼ|‖wⱼ‖ ŵⱼŵⱼᵀ.
 
     ŵⱼ = wⱼ/‖wⱼ‖.  Opposite directions are one dimension: the two neurons of a linear
     function have entropy rank 1 and effective width 2.  At most d (d + 1 with a hidden

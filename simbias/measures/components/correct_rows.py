@@ -10,7 +10,7 @@ from simbias.measures.components._projected import is_right
 
 
 class CorrectRows(AbstractMeasure):
-    """1 for each row of the test sample with argmax f = argmax y, otherwise 0.
+    """Which test rows are classified correctly: 1 if argmax f = argmax y, otherwise 0.
 
     The mean over networks and times is the accessibility of the row.
 

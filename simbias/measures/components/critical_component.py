@@ -10,7 +10,7 @@ from simbias.measures.components._projected import by_components
 
 
 class CriticalComponent(AbstractMeasure):
-    """The least P from which on the first P components of a test row classify it.
+    """Number of principal components from which on a test row is classified correctly.
 
     Components are the rows of `data.features`, orthonormal, in order.  NaN for a row
     that is wrong as it is.

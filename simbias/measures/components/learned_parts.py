@@ -10,7 +10,9 @@ from simbias.core import AbstractMeasure
 
 
 class LearnedParts(AbstractMeasure):
-    """Σ f v_j / Σ v_j² over the probe: 1 for a part v_j of the target that is learned.
+    """How much of each part of the target is learned: 1 if it is, 0 if nothing is.
+
+    For a part v_j it is Σ f v_j / Σ v_j² over the probe.
 
     With the waves of a target on an even grid their amplitudes in phase with it; with
     principal components what `PrincipalColumns` is, over that of the target.  Of a

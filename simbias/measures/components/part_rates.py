@@ -9,7 +9,9 @@ from simbias.introspection.tangents import tangent_rates
 
 
 class PartRates(AbstractMeasure):
-    """vᵀKv/(n vᵀv) for every part v of the target, K the tangent kernel of now.
+    """Rate at which the tangent kernel learns each part of the target.
+
+    For a part v it is vᵀKv/(n vᵀv), K the tangent kernel of now.
 
     As `KernelRates`, of functions that the sample brings: of one that has `parts`, such
     as `datasets.circle_waves`.

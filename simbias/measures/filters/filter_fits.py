@@ -13,7 +13,7 @@ from simbias.measures.filters._gabor import best_fit, blobs, gabor_pairs
 
 
 class FilterFits(AbstractMeasure):
-    """R² of the best v ⊗ Gabor and of the best v ⊗ Gaussian, and the colour of each v.
+    """R² of the best Gabor and the best Gaussian of each filter, and its colour.
 
     v is any vector of channels; R² is of the whole filter, all channels, about 0.  The
     Gabor functions are without a mean, on a grid (4800, any phase), so that R² is a

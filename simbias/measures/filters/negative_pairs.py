@@ -15,7 +15,9 @@ from simbias.validation.values import positive_integer
 
 
 class NegativePairs(AbstractMeasure):
-    """Mean over the filters of −cos(Kᵢ, Kⱼ), j the partner of i in one of three ways.
+    """How much filters are negatives of each other: mean of −cos(Kᵢ, Kⱼ).
+
+    j is the partner of i in one of three ways.
 
     "opposite": j has the smallest cosine with i.  "random": j is any other filter, in
     the mean over all.  Whoever picks the smallest of many finds some that is negative;

@@ -21,7 +21,9 @@ from simbias.validation.values import positive_integer
 
 
 class ExplainedInformation(AbstractMeasure):
-    """I(F;Y), I(L;Y), I(F;Y|L) and μ = I(F;Y) − I(F;Y|L) on the test sample, in bits.
+    """Information of the network on the label, and the part that a linear model has.
+
+    In bits on the test sample: I(F;Y), I(L;Y), I(F;Y|L) and μ = I(F;Y) − I(F;Y|L).
 
     F is the sign of the network, Y that of the test sample's y, and L that of the y of
     `data.others[explainer]`, the answers of a fixed classifier to the test sample, row

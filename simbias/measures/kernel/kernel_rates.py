@@ -15,7 +15,9 @@ from simbias.introspection.outputs import outputs
 
 
 class KernelRates(AbstractMeasure):
-    """vᵀKv/(n vᵀv) for every function g_q, v = (g_q(xᵢ))ᵢ, of a network of one output.
+    """Rate at which the tangent kernel learns each of given functions.
+
+    For a function g_q it is vᵀKv/(n vᵀv) with v = (g_q(xᵢ))ᵢ; for one output.
 
     The eigenvalue of K/n if v is an eigenvector: the rate at which the residual along
     v falls under `losses.half_mse`.  A gradient for every function, and no kernel.

@@ -10,7 +10,7 @@ from simbias.measures.kernel._rows import check_rows, kernel_of
 
 
 class TangentKernel(AbstractMeasure):
-    """K_c(xᵢ, xⱼ) = ∇f_c(xᵢ)·∇f_c(xⱼ) for every output c; 0 for rows of padding.
+    """Tangent kernel K_c(xᵢ, xⱼ) = ∇f_c(xᵢ)·∇f_c(xⱼ) of every output c; 0 for padding.
 
     n² numbers: meant for `final`, or for `simbias.evaluate` of kept networks.
 

@@ -15,7 +15,7 @@ from simbias.numerics.similarity import cka, svcca
 
 
 class EpochSimilarity(AbstractMeasure):
-    """SVCCA and CKA of every hidden layer at epoch τ with itself now, on the test set.
+    """Similarity of every hidden layer at epoch τ and now, by SVCCA and CKA.
 
     NaN for an epoch to come.  The first of the `networks` of a member has `network`,
     whose hidden layers have one width, and the method `then`: that network at every one

@@ -12,7 +12,9 @@ from simbias.core import AbstractMeasure, Dataset
 
 
 class LayerDistance(AbstractMeasure):
-    """‖θ_l(t) − θ_l(0)‖, of weights and biases together, in two norms.
+    """How far each layer has moved, weights and biases together, in two norms.
+
+    It is ‖θ_l(t) − θ_l(0)‖.
 
     The member has `network`, fully connected, and the method `then`: that network at
     some epochs, stacked, of which the first is the start.

@@ -10,7 +10,7 @@ from simbias.measures.linear.mode_strengths import target_directions
 
 
 class EarlyStrengths(AbstractMeasure):
-    """What grows of every mode of `linear_modes` while the product is small.
+    """Strength of every mode of `linear_modes` while the product is small.
 
     For two layers |(W₁v + W₂ᵀu)/2|².  Once |(W₁v − W₂ᵀu)/2|² has decayed, the strength
     uᵀWv is about that.  For other depths it is the strength itself, as of

@@ -11,7 +11,9 @@ from simbias.numerics.matrix_rank import spectral_entropy
 
 
 class EffectiveRank(AbstractMeasure):
-    """exp(−Σ pᵢ ln pᵢ), pᵢ = σᵢ/Σ σ, of the `product` of a linear network.
+    """Effective rank of the product of a linear network.
+
+    It is exp(−Σ pᵢ ln pᵢ) with pᵢ = σᵢ/Σ σ.
 
     From 1 to min(k, d), and its rank if all that are not 0 are equal; of the singular
     values, not their squares.  NaN for a matrix of zeros.

@@ -10,7 +10,9 @@ from simbias.measures.linear._gram import gram_modes
 
 
 class GramEigenvalues(AbstractMeasure):
-    """Eigenvalues of XXᵀ/n, min(n, d) of which are those of XᵀX/n that are not 0.
+    """Eigenvalues of the Gram matrix XXᵀ/n of the sample.
+
+    min(n, d) of them are those of XᵀX/n that are not 0.
 
     Of the data alone; d counts the inputs at which the first row of `data.features`
     is not 0.

@@ -9,7 +9,7 @@ from simbias.measures.linear._row_space import row_space
 
 
 class InputEigenvalues(AbstractMeasure):
-    """λᵢ of XᵀX/n, from the largest down; of the data alone.
+    """Eigenvalues of XᵀX/n, the largest first; of the data alone.
 
     By the singular values of X.  `GramEigenvalues` has those of XXᵀ/n, from the
     smallest up.

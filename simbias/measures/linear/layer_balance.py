@@ -10,7 +10,9 @@ from simbias.core import AbstractMeasure, Dataset
 
 
 class LayerBalance(AbstractMeasure):
-    """Largest of |W_{j+1}ᵀ W_{j+1} − W_j W_jᵀ|, Frobenius, over neighbouring layers.
+    """How far neighbouring layers of a linear network are from balance.
+
+    It is the largest of |W_{j+1}ᵀ W_{j+1} − W_j W_jᵀ|, Frobenius.
 
     Each of these matrices is constant under the exact gradient flow of any loss, and 0
     for balanced layers.  Needs a network with `weights`; 0 for a single layer.

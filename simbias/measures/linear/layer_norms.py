@@ -9,7 +9,7 @@ from simbias.core import AbstractMeasure, Dataset
 
 
 class LayerNorms(AbstractMeasure):
-    """‖W‖²_F of every matrix of `weights`, in units of weight squared.
+    """Squared norm of every matrix of `weights`, ‖W‖²_F.
 
     The exact gradient flow keeps ‖W_{l+1}‖²_F − ‖W_l‖²_F for neighbouring layers that
     are linear, or have a ReLU between them.

@@ -10,7 +10,7 @@ from simbias.measures.linear._row_space import row_space
 
 
 class LeastNorm(AbstractMeasure):
-    """‖X⁺y‖, the norm of the smallest w with Xw = y; of the data alone."""
+    """Norm of the least-norm interpolator, ‖X⁺y‖; of the data alone."""
 
     dims: ClassVar[tuple[str, ...]] = ()
 

@@ -8,7 +8,7 @@ from simbias.core import AbstractMeasure, Dataset
 
 
 class LogDeterminant(AbstractMeasure):
-    """ln |det W|, as the network knows it: its `log_determinant`.
+    """Logarithm of |det W|, as the network knows it: its `log_determinant`.
 
     The determinant may be smaller than any float.
     """

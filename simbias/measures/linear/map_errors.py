@@ -11,7 +11,9 @@ from simbias.introspection.outputs import second_sample
 
 
 class MapErrors(AbstractMeasure):
-    """Of Ŵ, the `product` of a linear network, and W, the target, all over ‖W‖²_F.
+    """Errors of the linear map of a network, over ‖W‖²_F, W the target.
+
+    They are of Ŵ, the `product` of a linear network.
 
     P projects on the span of the samples, of which there are fewer than inputs.
 

@@ -9,7 +9,7 @@ from simbias.core import AbstractMeasure, Dataset
 
 
 class MatrixEntry(AbstractMeasure):
-    """Wᵢⱼ, W the `product` of a linear network.
+    """One entry Wᵢⱼ of the `product` W of a linear network.
 
     Args:
         row: i, from 0.

@@ -9,7 +9,7 @@ from simbias.core import AbstractMeasure, Dataset
 
 
 class ModeStrengths(AbstractMeasure):
-    """uᵢᵀ W vᵢ, W the matrix of a linear network, over the modes of `linear_modes`.
+    """Strength uᵢᵀ W vᵢ of every mode of `linear_modes`, W the map of a linear network.
 
     vᵢ are the rows of `data.features`, uᵢ the directions of what the target makes of
     them.  Needs a network with a `product`.

@@ -9,7 +9,7 @@ from simbias.measures.linear._row_space import row_space, weights_of
 
 
 class OutsideSpan(AbstractMeasure):
-    """P⊥w, P⊥ the projection onto what is orthogonal to all samples.
+    """Part of the weights that no sample sees: P⊥w, orthogonal to all inputs.
 
     Needs a network with a `product` and one output, such as `DeepLinear`.
     """

@@ -11,7 +11,9 @@ from simbias.core import AbstractMeasure, Dataset
 
 
 class PrincipalColumns(AbstractMeasure):
-    """wⱼ = (1/n) Σᵢ f(xᵢ) (uⱼ·xᵢ)/d_j, a vector of outputs for each component uⱼ.
+    """Response of the network to each principal component of the inputs.
+
+    wⱼ = (1/n) Σᵢ f(xᵢ) (uⱼ·xᵢ)/d_j, a vector of outputs for each component uⱼ.
 
     The regression of the outputs on the components, which are the rows of
     `data.features`, d_j = (1/n) Σᵢ (uⱼ·xᵢ)².  For a linear network it is W uⱼ, if the

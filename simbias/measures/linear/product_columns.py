@@ -9,7 +9,9 @@ from simbias.measures.linear.end_to_end_error import product
 
 
 class ProductColumns(AbstractMeasure):
-    """W_L ⋯ W_1 uⱼ for every component uⱼ, as if there were no activations.
+    """Columns of the product of all matrices along the principal components.
+
+    They are W_L ⋯ W_1 uⱼ for every component uⱼ, as if there were no activations.
 
     Components are the rows of `data.features`.  Needs a network with `weights`.  Of a
     linear network this is what `PrincipalColumns` is; of any other that is the linear

@@ -12,7 +12,9 @@ from simbias.measures.linear._row_space import row_space, weights_of
 
 
 class RidgeDistance(AbstractMeasure):
-    """‖w − w_λ‖, w_λ = argmin (1/2n)‖Xw − y‖² + (λ/2)‖w‖², for several λ.
+    """Distance of the weights from the ridge solution, for several penalties.
+
+    It is ‖w − w_λ‖, w_λ = argmin (1/2n)‖Xw − y‖² + (λ/2)‖w‖².
 
     w_λ = V (S² + λ)⁻¹ S² Vᵀ X⁺y with X/√n = U S Vᵀ.  Needs a network with a `product`
     and one output, such as `DeepLinear`.

@@ -9,7 +9,9 @@ from simbias.measures.linear._row_space import row_space, weights_of
 
 
 class SpanError(AbstractMeasure):
-    """vᵢ·(w − X⁺y) for every eigenvector vᵢ of XᵀX in the span of the samples.
+    """Error of linear weights along each eigenvector of the inputs.
+
+    It is vᵢ·(w − X⁺y), vᵢ an eigenvector of XᵀX in the span of the samples.
 
     X⁺y is the interpolator of least norm.  Needs a network with a `product` and one
     output, such as `DeepLinear`.

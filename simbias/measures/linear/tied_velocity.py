@@ -15,7 +15,9 @@ _ROUNDING = 1e-10
 
 
 class TiedVelocity(AbstractMeasure):
-    """|Ḃ + law|/|Ḃ| for B = A², with Ḃ = A′A + AA′ from the gradient of A.
+    """Relative gap between the velocity of B = A² and its law, |Ḃ + law|/|Ḃ|.
+
+    Ḃ = A′A + AA′ is from the gradient of A.
 
     `exact`: ∇B + 2A∇A + B∇.  `slide`: c √B∇√B with the c that fits best, as the law is
     given "dropping 2's"; the same law where A and ∇ commute, with c = 4.

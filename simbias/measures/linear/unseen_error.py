@@ -10,7 +10,10 @@ from simbias.introspection.outputs import outputs, second_sample
 
 
 class UnseenError(AbstractMeasure):
-    """√(Σ (f(xᵢ) − yᵢ)²/Σ yᵢ²) over the test sample, the entries that are not seen."""
+    """Relative error on the entries that are not observed.
+
+    It is √(Σ (f(xᵢ) − yᵢ)²/Σ yᵢ²) over the test sample.
+    """
 
     dims: ClassVar[tuple[str, ...]] = ()
 

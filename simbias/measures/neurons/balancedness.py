@@ -10,7 +10,7 @@ from simbias.measures._neurons import incoming
 
 
 class Balancedness(AbstractMeasure):
-    """|aⱼ|² − ‖wⱼ‖² for every neuron; a hidden bias is one more coordinate of wⱼ.
+    """Balance |aⱼ|² − ‖wⱼ‖² of every neuron; a hidden bias is a coordinate of wⱼ.
 
     Constant in time under the exact gradient flow of a homogeneous network (identity,
     ReLU, leaky ReLU) for any loss, so its drift tells of the integrator (not of

@@ -12,7 +12,9 @@ from simbias.measures._layer import layer_matrix
 
 
 class FeatureOverlaps(AbstractMeasure):
-    """cos(Σⱼ wⱼ, u) for every row u of `data.features`, wⱼ the rows of a layer.
+    """Cosine of the sum of the neurons with every feature of the data.
+
+    It is cos(Σⱼ wⱼ, u), u a row of `data.features`, wⱼ the rows of a layer.
 
     Of one neuron this is cos(w, u).  NaN where the sum of the rows, or u, is 0.
 

@@ -11,7 +11,9 @@ from simbias.measures._layer import layer_matrix
 
 
 class FirstLayerAlignment(AbstractMeasure):
-    """‖W₁D‖²/(‖W₁‖²‖D‖²), D = (1/n) Σ yᵢxᵢ: the share of the first layer along D.
+    """Share of the first layer along the mean gradient direction D = (1/n) Σ yᵢxᵢ.
+
+    It is ‖W₁D‖²/(‖W₁‖²‖D‖²).
 
     D is ∂L/∂w at the start for a neuron that is active everywhere, up to its sign: the
     direction of early alignment.  1/d on average for a layer of independent entries.

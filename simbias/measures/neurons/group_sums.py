@@ -11,7 +11,9 @@ from simbias.measures._neurons import incoming, single_output
 
 
 class GroupSums(AbstractMeasure):
-    """Σ_{aⱼ>0} aⱼwⱼ and Σ_{aⱼ<0} aⱼwⱼ: the two halves of a sign-split network.
+    """Sums of the neurons by the sign of their output weight.
+
+    They are Σ_{aⱼ>0} aⱼwⱼ and Σ_{aⱼ<0} aⱼwⱼ: the two halves of a sign-split network.
 
     On orthogonal data the limit of small initialisation is
     Σ_{y_k>0} (y_k/‖x_k‖²) x_k and the same over y_k < 0.  A hidden bias is one more

@@ -8,7 +8,7 @@ from simbias.core import AbstractMeasure, Dataset
 
 
 class IncomingWeights(AbstractMeasure):
-    """The wⱼ of a network with one hidden layer, without biases and output weights.
+    """Incoming weights wⱼ of the hidden neurons of a two-layer network, without biases.
 
     As large as the network: record it at the end, or for few neurons.
     """

@@ -10,7 +10,7 @@ from simbias.measures._cosine import cosines
 
 
 class NeuronCosine(AbstractMeasure):
-    """cos(wⱼ, u) for every neuron of a two-layer network; NaN where wⱼ = 0.
+    """Cosine of every neuron of a two-layer network with u; NaN where wⱼ = 0.
 
     u is the sample's least-squares direction, or row `feature` of `data.features`.  A
     hidden bias is one more coordinate of wⱼ; the regression then has an intercept, and

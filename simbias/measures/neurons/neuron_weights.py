@@ -10,7 +10,7 @@ from simbias.measures._neurons import incoming
 
 
 class NeuronWeights(AbstractMeasure):
-    """Rows (wⱼ, bⱼ, aⱼ) of a two-layer network; no bⱼ without hidden bias.
+    """Weights (wⱼ, bⱼ, aⱼ) of every neuron of a two-layer network; no bⱼ without bias.
 
     As large as the network: record it at the end, or along one member.
     """

@@ -11,7 +11,7 @@ from simbias.introspection.trained_arrays import split_trained
 
 
 class ParameterNorm(AbstractMeasure):
-    """½‖θ‖² = ½ Σ over everything that is trained; any network.
+    """Half the squared norm of all trained parameters, ½‖θ‖²; of any network.
 
     For a balanced two-layer network it equals Σⱼ |aⱼ|‖wⱼ‖, and at a minimum-norm
     interpolator the variation norm of the function.

@@ -15,7 +15,9 @@ from simbias.theory.arc_cosine import arc_cosine, over_pairs
 
 
 class GaussianPath(AbstractMeasure):
-    """½ E (f − f*)² over x ~ N(0, I) on the line (1 − α) θ + α π(θ').
+    """Loss on the line between two students, over Gaussian inputs, in closed form.
+
+    It is ½ E (f − f*)² over x ~ N(0, I) at (1 − α) θ + α π(θ').
 
     f* = Σⱼ (vⱼ·x)₊, the vⱼ being the features.  π is no order, the one that brings
     weights closest, or the one that brings activations closest, E (hᵢ − h'_π(i))² by

@@ -27,7 +27,9 @@ MATCHINGS = ("none", "weights", "activations")
 
 
 class WeightPath(AbstractMeasure):
-    """Cross-entropy and error of (1 − α) θ + α π(θ'), for every way to find π.
+    """Loss and error on the line between two networks, for every matching π.
+
+    They are cross-entropy and error of (1 − α) θ + α π(θ').
 
     θ is the first of the `networks` of a member, fully connected, θ' the one of number
     `other`; the labels are those of the first.  π orders the neurons of each hidden

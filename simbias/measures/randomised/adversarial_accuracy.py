@@ -18,7 +18,9 @@ from simbias.validation.values import positive, positive_integer
 
 
 class AdversarialAccuracy(AbstractMeasure):
-    """(accuracy, share of ‖δ‖² in S) for δᵢ by projected ascent on the test sample.
+    """Accuracy under adversarial perturbations, and their share in the features S.
+
+    The perturbations δᵢ are by projected ascent on the test sample.
 
     Of the logistic loss, labels the signs of y.  The share is Σᵢ‖P_S δᵢ‖²/Σᵢ‖δᵢ‖²
     with S the span of the first `simple` features; NaN if no sample has a gradient.

@@ -16,7 +16,9 @@ from simbias.validation.values import positive, positive_integer
 
 
 class DecisionPlane(AbstractMeasure):
-    """P(f > 0) with features 0 and j at (z₀, zⱼ), on a grid of [−limit, limit]².
+    """Share of positive outputs on a plane of two features.
+
+    It is P(f > 0) with features 0 and j at (z₀, zⱼ), on a grid of [−limit, limit]².
 
     zⱼ is the part of x along feature j, in units of its length; the features should be
     orthogonal.  All other coordinates are those of the first `rows` test samples.

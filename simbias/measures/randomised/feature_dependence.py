@@ -10,7 +10,9 @@ from simbias.measures._randomised import dependence
 
 
 class FeatureDependence(AbstractMeasure):
-    """1 − AUC, and E(f(x) − f(xⱼ))² / 2 Var f, with xⱼ randomised in feature j alone.
+    """Dependence of the network on each feature, by randomising that feature.
+
+    It is 1 − AUC, and E(f(x) − f(xⱼ))² / 2 Var f, xⱼ randomised in feature j alone.
 
     The part of x along feature j is that of another test sample, as for
     `RandomisedScores`.  The second number is 0 exactly if f does not depend on the

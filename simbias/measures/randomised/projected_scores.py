@@ -17,7 +17,7 @@ from simbias.validation.values import positive_integer
 
 
 class ProjectedScores(AbstractMeasure):
-    """A network that sees only a few directions P of its inputs: which, and how much?
+    """Scores of a network after exchanging its inputs inside or outside a subspace P.
 
     P projects on the first `rank` right singular vectors of a layer of the inputs.
     With x′ another test sample, the rows are x itself, "inside" P x′ + P⊥x and

@@ -12,7 +12,7 @@ from simbias.validation.values import positive_integer
 
 
 class RandomisedLogits(AbstractMeasure):
-    """f on every test input: as it is, S-randomised, Sᶜ-randomised.
+    """Outputs on every test input: as it is, S-randomised, Sᶜ-randomised.
 
     See `RandomisedScores` for S.  The permutation is fixed, so that logits of several
     networks on one dataset belong to the same inputs and may be averaged.  Large:

@@ -15,7 +15,7 @@ from simbias.validation.values import positive_integer
 
 
 class RandomisedScores(AbstractMeasure):
-    """AUC and accuracy of f on the test sample: as it is, S-randomised, Sᶜ-randomised.
+    """AUC and accuracy on the test sample: as it is, S-randomised, Sᶜ-randomised.
 
     S is the span of the first `simple` features.  S-randomised: the part of every input
     in S is that of another test sample; Sᶜ-randomised: the part outside is.  All of S

@@ -15,7 +15,9 @@ from simbias.validation.values import positive, positive_integer
 
 
 class UniversalPerturbation(AbstractMeasure):
-    """(accuracy, share of ‖v‖² in S) for all test inputs moved by the same ±radius v.
+    """Accuracy when one perturbation moves all test inputs, and its share in S.
+
+    All inputs are moved by the same ±radius v.
 
     v is the first right singular vector of the rows ∇f(xᵢ)/‖∇f(xᵢ)‖ (zero rows stay
     zero), its sign the one that leaves the lower accuracy.  S is the span of the first

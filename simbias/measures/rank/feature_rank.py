@@ -13,7 +13,9 @@ from simbias.numerics.matrix_rank import spectral_entropy
 
 
 class FeatureRank(AbstractMeasure):
-    """−Σ pᵢ ln pᵢ, pᵢ = σᵢ(K)/Σ σ(K), of K_ij = φ(xᵢ)·φ(xⱼ) over the sample.
+    """Entropy of the spectrum of the last hidden layer's Gram matrix (its log rank).
+
+    It is −Σ pᵢ ln pᵢ, pᵢ = σᵢ(K)/Σ σ(K), of K_ij = φ(xᵢ)·φ(xⱼ) over the sample.
 
     φ are the `features` of the network, what its last layer acts on, not centred.
     σᵢ(K) = σᵢ(Φ)², with Φ of rows φ(xᵢ).  NaN if all features are 0.

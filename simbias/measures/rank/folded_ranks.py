@@ -10,7 +10,9 @@ from simbias.numerics.matrix_rank import spectral_entropy
 
 
 class FoldedRanks(AbstractMeasure):
-    """−Σ pᵢ ln pᵢ, pᵢ = σᵢ/Σ σ, of every layer of `folded()`.
+    """Entropy of the singular values of every layer of `folded()`.
+
+    It is −Σ pᵢ ln pᵢ with pᵢ = σᵢ/Σ σ.
 
     For a network whose layers are products: `folded` gives the same function with a
     layer each, a `Convolutional`.  A kernel is a matrix of its outputs × all else.

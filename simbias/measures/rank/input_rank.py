@@ -10,7 +10,9 @@ from simbias.numerics.matrix_rank import spectral_entropy
 
 
 class InputRank(AbstractMeasure):
-    """−Σ pᵢ ln pᵢ, pᵢ = σᵢ(K)/Σ σ(K), of K_ij = xᵢ·xⱼ over the sample.
+    """Entropy of the spectrum of the inputs' Gram matrix.
+
+    It is −Σ pᵢ ln pᵢ, pᵢ = σᵢ(K)/Σ σ(K), of K_ij = xᵢ·xⱼ over the sample.
 
     As `FeatureRank` of the features, which layers that are orthogonal leave at it.
     NaN if all inputs are 0.

@@ -10,7 +10,9 @@ from simbias.core import AbstractMeasure, Dataset
 
 
 class LayerAlignment(AbstractMeasure):
-    """|v_{l+1} · u_l|: top right singular vector of a layer, top left of that before.
+    """Alignment of neighbouring layers, |v_{l+1} · u_l|.
+
+    v is the top right singular vector of a layer, u the top left of the one before.
 
     From 0 to 1, for each pair of neighbouring matrices; needs a network with `weights`.
     If the top singular value of a matrix is double, its vector is any of a plane.  NaN

@@ -10,7 +10,9 @@ from simbias.core import AbstractMeasure, Dataset
 
 
 class LayerFeatureRanks(AbstractMeasure):
-    """−Σ p ln p of K = ΦΦᵀ/Σ σ(K) for every hidden layer, as `FeatureRank` of the last.
+    """Entropy of the spectrum of every hidden layer's Gram matrix, as `FeatureRank`.
+
+    It is −Σ p ln p of K = ΦΦᵀ/Σ σ(K).
 
     From the eigenvalues of ΦᵀΦ, which are those of K that are not 0.  Of a network that
     has `activations`.

@@ -11,7 +11,7 @@ from simbias.numerics.matrix_rank import singular_values
 
 
 class SingularShares(AbstractMeasure):
-    """σ_q/σ_1 of every matrix of `weights`, in falling order.
+    """Singular values of every matrix of `weights` over the largest, σ_q/σ_1.
 
     0 beyond the last singular value of a layer; NaN for a layer of zeros.
 

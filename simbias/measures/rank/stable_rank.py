@@ -11,7 +11,7 @@ from simbias.numerics import matrix_rank
 
 
 class StableRank(AbstractMeasure):
-    """‖W‖²_F/‖W‖²_op of a layer, from 1 to its rank; NaN for a layer of zeros.
+    """Stable rank of a layer, ‖W‖²_F/‖W‖²_op; NaN for a layer of zeros.
 
     Args:
         layer: its name, as "w", "weights.0", or "layers.1.query.w".

@@ -10,7 +10,7 @@ from simbias.numerics.matrix_rank import stable_rank
 
 
 class StableRanks(AbstractMeasure):
-    """‖W‖²_F/‖W‖²_op of every matrix of `weights`, from 1 to its rank.
+    """Stable rank of every matrix of `weights`, ‖W‖²_F/‖W‖²_op.
 
     As `StableRank` of one layer; NaN for a layer of zeros.
 

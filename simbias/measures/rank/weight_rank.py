@@ -12,7 +12,9 @@ from simbias.numerics.matrix_rank import spectral_entropy
 
 
 class WeightRank(AbstractMeasure):
-    """exp(−Σ pᵢ ln pᵢ) of a layer, pᵢ = σᵢ/Σ σ; NaN for a layer of zeros.
+    """Effective rank of a layer, exp(−Σ pᵢ ln pᵢ) with pᵢ = σᵢ/Σ σ.
+
+    NaN for a layer of zeros.
 
     Args:
         layer: its name, as "w", "weights.0", or "layers.1.query.w".

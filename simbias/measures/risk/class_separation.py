@@ -13,7 +13,9 @@ from simbias.introspection.outputs import second_sample
 
 
 class ClassSeparation(AbstractMeasure):
-    """E[y f]/√E f², from −1 to 1, on the test sample and on samples beside it.
+    """Separation of two classes by the output, from −1 to 1.
+
+    It is E[y f]/√E f², on the test sample and on samples beside it.
 
     0 while f is 0.  One output; y = ±1.  A network that uses means alone has the same
     on rows of the test and on clones that share their means.

@@ -13,7 +13,9 @@ from simbias.measures._ols import inputs, ols
 
 
 class DistanceToOls(AbstractMeasure):
-    """√(Σᵢ |f(xᵢ) − β̂ᵀxᵢ|²) / √(Σᵢ |β̂ᵀxᵢ|²) over the training inputs.
+    """Distance of the network from least squares on the training inputs.
+
+    It is √(Σᵢ |f(xᵢ) − β̂ᵀxᵢ|²) / √(Σᵢ |β̂ᵀxᵢ|²).
 
     β̂ is least squares on the same sample, the one of least norm if there are several.
     0 when the network IS the regression line there; NaN where that line is zero.

@@ -10,7 +10,7 @@ from simbias.losses import mse
 
 
 class ExcessRisk(AbstractMeasure):
-    """(1/n') Σᵢ |f(xᵢ) − E[y | xᵢ]|² on the test inputs; no ½.
+    """Excess risk (1/n') Σᵢ |f(xᵢ) − E[y | xᵢ]|² on the test inputs; no ½.
 
     Test risk minus the variance of the noise, without the noise's own fluctuation: 0
     for the best possible predictor.

@@ -11,7 +11,9 @@ from simbias.theory import gaussian_loss as closed_form
 
 
 class GaussianLoss(AbstractMeasure):
-    """½ E (Σⱼ φ(wⱼ·x) − Σᵢ φ(vᵢ·x))² over x ~ N(0, I), φ(h) = max(h, s·h).
+    """Loss of a student of a ReLU teacher over Gaussian inputs, in closed form.
+
+    It is ½ E (Σⱼ φ(wⱼ·x) − Σᵢ φ(vᵢ·x))² over x ~ N(0, I), φ(h) = max(h, s·h).
 
     The teacher's vᵢ are the features of the data.  Output weights are taken as 1, and s
     is the network's `slope`, 0 (ReLU) if it has none.

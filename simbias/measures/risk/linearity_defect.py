@@ -10,7 +10,9 @@ from simbias.introspection.outputs import outputs
 
 
 class LinearityDefect(AbstractMeasure):
-    """rms(f(x) + f(−x))/rms(f(x)) over the sample, all outputs together.
+    """How far the network is from an odd function, rms(f(x) + f(−x))/rms(f(x)).
+
+    Over the sample, all outputs together.
 
     A two-layer network of ReLU or leaky ReLU without bias is f(x) = c·x + g(x) with g
     even, so it is linear wherever this is 0.  NaN for f = 0.

@@ -10,7 +10,7 @@ from simbias.introspection.outputs import outputs
 
 
 class Margin(AbstractMeasure):
-    """min over the samples and outputs of yᵢ f(xᵢ), labels y ∈ {−1, +1}.
+    """Smallest margin, min over samples and outputs of yᵢ f(xᵢ), labels y ∈ {−1, +1}.
 
     Not normalised: divide by ‖θ‖² = 2 · `ParameterNorm` for a two-layer network.
 

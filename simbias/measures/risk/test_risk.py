@@ -10,7 +10,7 @@ from simbias.losses import mse
 
 
 class TestRisk(AbstractMeasure):
-    """(1/n') Σᵢ |f(xᵢ) − yᵢ|² on the test sample, noise included.
+    """Test error (1/n') Σᵢ |f(xᵢ) − yᵢ|², noise included; no ½.
 
     No ½, whatever the loss: the best possible value is the variance σ² of the noise.
     """

@@ -11,7 +11,7 @@ from simbias.losses import half_mse
 
 
 class TrainLoss(AbstractMeasure):
-    """L(θ), with the factors of the loss that is given: ½ and 1/n are its own.
+    """Training loss L(θ), with the factors ½ and 1/n that the given loss has.
 
     The value that decreases along the flow when `loss` is the one it descends.
     """

@@ -10,7 +10,7 @@ from simbias.losses import mse
 
 
 class TrainRisk(AbstractMeasure):
-    """(1/n) Σᵢ |f(xᵢ) − yᵢ|² on the training sample, the train MSE of the papers.
+    """Training error (1/n) Σᵢ |f(xᵢ) − yᵢ|², the train MSE of the papers; no ½.
 
     No ½, whatever the loss: with noise of variance σ² the line to compare with is σ².
     """

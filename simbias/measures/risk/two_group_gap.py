@@ -12,7 +12,9 @@ from simbias.measures.risk._two_groups import predicted, two_groups
 
 
 class TwoGroupGap(AbstractMeasure):
-    """(1/n) Σᵢ |f(xᵢ) − yᵢ|² − (1/n) Σᵢ |h(xᵢ) − yᵢ|², both on this training sample.
+    """Training error of the network minus that of two regressions on the same sample.
+
+    It is (1/n) Σᵢ |f(xᵢ) − yᵢ|² − (1/n) Σᵢ |h(xᵢ) − yᵢ|².
 
     h is least squares on S₊ = {i: u·xᵢ > 0} and on S₋ = {i: u·xᵢ < 0}, each of least
     norm if there are several; u is row `feature` of `data.features`, the teacher β* of

@@ -11,7 +11,9 @@ from simbias.numerics import boolean_sensitivity
 
 
 class DegreeWeights(AbstractMeasure):
-    """W_k = Σ_{|S|=k} f̂(S)², k = 0, …, n, of f = ±1, the sign of the output.
+    """Weight of each degree in the Fourier expansion of a Boolean function.
+
+    W_k = Σ_{|S|=k} f̂(S)², k = 0, …, n, of f = ±1, the sign of the output.
 
     They sum to 1, and Σ_k (k/n) W_k is the sensitivity.  n ≤ 12 bits.
 

@@ -14,7 +14,9 @@ from simbias.validation.values import positive, positive_integer
 
 
 class EmbeddingSensitivity(AbstractMeasure):
-    """S = E_x Pr[class of h(x) ≠ class of h(x) + s ξ], ξ standard Gaussian.
+    """Sensitivity to noise in the embeddings: how often it changes the class.
+
+    S = E_x Pr[class of h(x) ≠ class of h(x) + s ξ], ξ standard Gaussian.
 
     h(x) are the embedded tokens of a network with `embedded` and `read`, before
     positions are added; the noise is on all of them.  It is independent for every row

@@ -14,7 +14,9 @@ from simbias.validation.values import positive, positive_integer
 
 
 class PatchSensitivity(AbstractMeasure):
-    """S = E_x E_i Pr[class of x ≠ class of x with patch i replaced by noise].
+    """Sensitivity to noise in one patch: how often it changes the class.
+
+    S = E_x E_i Pr[class of x ≠ class of x with patch i replaced by noise].
 
     The patches are rows of `data.features`, which are not 0 on their coordinates.
     Noise is N(0, s²) in every coordinate, independent for every image and the same for

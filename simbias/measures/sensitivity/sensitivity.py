@@ -14,7 +14,9 @@ from simbias.validation.values import positive_integer
 
 
 class Sensitivity(AbstractMeasure):
-    """S(f) = E_x #{i : f(x) ≠ f(x with bit i flipped)}/n, f the sign of the output.
+    """Sensitivity of a Boolean function: share of bits whose flip changes the answer.
+
+    S(f) = E_x #{i : f(x) ≠ f(x with bit i flipped)}/n, f the sign of the output.
 
     x is uniform on {−1, +1}ⁿ, whatever the sample; f = 0 counts as +1, as in
     sigmoid(f) ≥ ½.  All 2ⁿ strings are evaluated once for n ≤ 12.  With `samples` it is

@@ -14,7 +14,9 @@ from simbias.validation.values import positive_integer
 
 
 class Amplitudes(AbstractMeasure):
-    """2|f̂(k)|/N, f̂(k) = Σ f(xₙ) e^{−2πikn/N}, at the frequencies k.
+    """Amplitudes of the network's Fourier components at given frequencies.
+
+    They are 2|f̂(k)|/N, f̂(k) = Σ f(xₙ) e^{−2πikn/N}.
 
     x₀, …, x_{N−1} are the first N rows of the sample: a grid, such as n/N, or points of
     a closed curve in the order in which it is run through.  A target A sin(2πkx + φ)

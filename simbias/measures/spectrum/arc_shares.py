@@ -13,7 +13,9 @@ from simbias.validation.values import positive_integer
 
 
 class ArcShares(AbstractMeasure):
-    """Amplitude of frequency k in y − f over that in y, on each arc of the circle.
+    """Share of each frequency that is not learned yet, on each arc of the circle.
+
+    It is the amplitude of frequency k in y − f over that in y.
 
     |Σᵢ (yᵢ − f(xᵢ)) e^{ikθᵢ}| / |Σᵢ yᵢ e^{ikθᵢ}| over the inputs
     xᵢ = (cos θᵢ, sin θᵢ) of an arc, for a network of one output.  The frequencies are

@@ -12,7 +12,9 @@ from simbias.introspection.outputs import outputs
 
 
 class CircleShares(AbstractMeasure):
-    """Amplitude of frequency k in f, and in y − f, over that in y; uniform points.
+    """Share of each frequency that is learned, and that is not, on the circle.
+
+    They are the amplitudes of frequency k in f, and in y − f, over that in y.
 
     |Σᵢ f(xᵢ) e^{ikθᵢ}| / |Σᵢ yᵢ e^{ikθᵢ}|, and the same of y − f, for inputs
     xᵢ = (cos θᵢ, sin θᵢ) at equal distances and a network of one output.

@@ -14,7 +14,9 @@ from simbias.numerics.octaves import check_octaves, coefficients, octaves
 
 
 class OctaveBands(AbstractMeasure):
-    """Σ Re f̂(k) ŷ(k)* and Σ |ŷ(k)|² over the frequencies of every octave.
+    """Correlation of network and target in every octave of frequencies.
+
+    It holds Σ Re f̂(k) ŷ(k)* and Σ |ŷ(k)|² over the frequencies of the octave.
 
     Their ratio is the share of the labels' part in an octave that is learned, noise or
     not.  It is 1 where f = y; parts of f that agree with y by chance are 0 on average.

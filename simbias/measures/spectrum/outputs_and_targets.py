@@ -13,7 +13,7 @@ from simbias.introspection.outputs import outputs
 
 
 class OutputsAndTargets(AbstractMeasure):
-    """f(xᵢ) and yᵢ at the points of a sample, in its order, of one output.
+    """Outputs f(xᵢ) and targets yᵢ at the points of a sample, for one output.
 
     Args:
         sample: name of one of `data.others`, of which no row is padding.

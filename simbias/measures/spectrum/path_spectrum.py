@@ -19,11 +19,15 @@ Sample = Literal["test", "train"]
 
 
 class PathSpectrum(AbstractMeasure):
-    """R_q = ln(A_q/Σ A), A_q = (1/K) Σ_c E |f̃_c(q)|², along straight paths.
+    """Spectrum of the network along straight paths between samples.
+
+    R_q = ln(A_q/Σ A), A_q = (1/K) Σ_c E |f̃_c(q)|².
 
     f̃_c(q) = Σₙ f_c(xₙ) e^{−2πiqn/N} for x_n = x + (n/N)(x′ − x), n = 0, …, N − 1, and
     E is over pairs (x, x′) of a sample.  q = 1, …, N/2: the mean of a path,
-    q = 0, is left out, and a constant added to an output changes nothing.
+    q = 0, is left out, and a constant added to an output changes nothing.  With
+    `has_mean` q = 0, …, N/2, and Σ A is over all N frequencies of the transform, where
+    q and N − q are equal: the R of the whole spectrum.
 
     A path does not close: where f(x) ≠ f(x′) the jump alone gives A_q ∝ q⁻², as between
     classes.  With `is_closed` every path is run there and back, 2N points, so that
@@ -36,6 +40,7 @@ class PathSpectrum(AbstractMeasure):
         is_closed: run every path there and back.
         is_relative: False gives A_q.
         sample: "test" or "train": its inputs are the ends, its labels tell the kinds.
+        has_mean: the mean of a path, q = 0, is a part of the spectrum.
 
     Reference: Fridovich-Keil, Gontijo-Lopes & Roelofs (2022), arXiv:2110.02424.
     """
@@ -46,6 +51,7 @@ class PathSpectrum(AbstractMeasure):
     is_closed: bool = eqx.field(static=True, default=False)
     is_relative: bool = eqx.field(static=True, default=True)
     sample: str = eqx.field(static=True, default="test")
+    has_mean: bool = eqx.field(static=True, default=False)
     dims: ClassVar[tuple[str, ...]] = ("path_frequency",)
 
     def __check_init__(self):
@@ -58,9 +64,9 @@ class PathSpectrum(AbstractMeasure):
             )
 
     def coords(self) -> dict[str, np.ndarray]:
-        """Frequencies from 1, in periods per path, or per way there and back."""
+        """Frequencies, in periods per path, or per way there and back."""
         count = self.points if self.is_closed else self.points // 2
-        return {"path_frequency": np.arange(1, count + 1)}
+        return {"path_frequency": np.arange(0 if self.has_mean else 1, count + 1)}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " q"]:
         """Logarithms of shares, or powers; NaN without a pair of the kind.
@@ -81,8 +87,12 @@ class PathSpectrum(AbstractMeasure):
         count = jnp.sum(is_pair.astype(values.dtype))
         share = jnp.where(count > 0, is_pair.shape[0] / jnp.maximum(count, 1), jnp.nan)
         kept = jnp.where(is_pair[None, :, None], values, 0)
-        powers = share * spectrum.path_powers(kept)
-        return spectrum.power_shares(powers) if self.is_relative else powers
+        powers = share * spectrum.path_powers(kept, self.has_mean)
+        if not self.is_relative:
+            return powers
+        q = self.coords()["path_frequency"]
+        count = spectrum.times_counted(q, len(steps)) if self.has_mean else 1
+        return spectrum.power_shares(powers, count)
 
     def _chosen(
         self, sample: Dataset

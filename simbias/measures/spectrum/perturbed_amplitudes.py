@@ -17,7 +17,9 @@ from simbias.validation.values import not_negative, positive_integer
 
 
 class PerturbedAmplitudes(AbstractMeasure):
-    """E 2|f̂(k)|/N of the network at θ + r u, u uniform on the unit sphere.
+    """Amplitudes of Fourier components after a random perturbation of the weights.
+
+    They are E 2|f̂(k)|/N of the network at θ + r u, u uniform on the unit sphere.
 
     r = 0 is the network itself.  The directions u are the same at every r, for every
     frequency and every network of one size.

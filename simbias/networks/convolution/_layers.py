@@ -6,6 +6,7 @@ import math
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.core import Buffer
@@ -102,7 +103,9 @@ def _by_windows(h: Images, kernel: Kernel, stride: int) -> Images:
 
 def max_pool(h: Images) -> Images:
     """Largest of 3 × 3 pixels, stride 2, with a border that never wins."""
-    low = jnp.asarray(-jnp.inf, h.dtype)
+    # A constant of NumPy: of a traced one jax does not know that it is below all, and
+    # has no gradient then.
+    low = np.asarray(-np.inf, h.dtype)
     pads = [(0, 0), (0, 0), (1, 1), (1, 1)]
     return jax.lax.reduce_window(h, low, jax.lax.max, (1, 1, 3, 3), (1, 1, 2, 2), pads)
 

@@ -8,6 +8,7 @@ from simbias.core import Estimate, Status
 from simbias.experiments import threshold, threshold_scaling
 from simbias.experiments.interpolation._exponents import Exponent
 from simbias.figures import Estimates, Panels
+from simbias.theory.two_group import two_group_threshold
 
 SEEDS = 20
 SIGMA = 0.3
@@ -80,6 +81,46 @@ def test_too_few_or_too_noisy_members_leave_the_errors_open():
 def test_a_large_start_is_a_control_in_which_two_groups_must_not_appear():
     assert verdicts(result("many groups", scale=1e-3)) == ["supported"] * 6
     assert verdicts(result("two groups", scale=1e-3)) == ["contradicted"] * 6
+
+
+def test_a_start_that_the_theorem_excludes_is_a_contrast():
+    ds = result("many groups").assign_coords(initial="standard", scale=1.0)
+    n_star, *others = threshold.claims(ds)
+    assert len(others) == 10
+    for claim in others:
+        assert claim.statement.startswith("contrast, a start that theorem 2 excludes")
+        assert claim.source.endswith("whose start theorem 2 excludes")
+        assert claim.verdict == "contradicted"
+    assert "theorem" not in n_star.source
+
+
+def test_n_star_is_above_what_two_regressions_interpolate_and_from_a_large_start_d3():
+    # Of the grid 5, 20, 200, 400 all interpolate up to one size, and none beyond.
+    def n_star(upto, scale):
+        ds = result("many groups", scale=scale)
+        fitted = np.where(ds["n"].values[:, None, None] <= upto, 1e-6, SIGMA**2)
+        ds["train_risk"][:] = fitted * np.ones((1, SEEDS, 1))
+        return threshold.claims(ds)[0]
+
+    seen = n_star(20, 1e-8)
+    assert (seen.low, seen.high) == (two_group_threshold(5), 125)
+    assert seen.verdict == "inconclusive"  # the gap of the grid, 20 to 200
+    assert n_star(200, 1e-8).verdict == "contradicted"
+    large = n_star(400, 1.0)
+    assert large.statement.startswith("control: share that interpolates at n = 200")
+    assert large.verdict == "supported"
+    assert n_star(20, 1.0).verdict == "contradicted"
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 9])
+def test_two_regressions_interpolate_up_to_d_samples_each(d):
+    rng, tries = np.random.default_rng(d), 4000
+    share = lambda n: np.mean(
+        [abs(2 * k - n) <= 2 * d - n for k in rng.binomial(n, 0.5, tries)]
+    )
+    at = two_group_threshold(d)
+    assert share(int(np.floor(at))) >= 0.5 - 0.03
+    assert share(int(np.floor(at)) + 1) < 0.5 + 0.03
 
 
 def test_a_failed_member_is_left_out_and_not_counted_as_zero():

@@ -369,6 +369,10 @@ def test_the_start_explains_a_bias_of_rich_networks():
     assert gap["low"] < 0.1 < gap["high"]
 
 
+def test_a_result_of_one_setting_has_its_figure():
+    assert isinstance(bias_matrix.figure(_fake().isel(setting=0)), Figure)
+
+
 def test_shares_need_all_settings():
     with pytest.raises(ValueError, match="preset='paper'"):
         dependence(_fake())

@@ -300,7 +300,7 @@ def test_published_sizes_are_known_before_the_files_and_drawing_needs_them():
         ({"correlation": 1.5}, "`correlation` must be at most 1"),
         ({"correlation": -0.5}, "`correlation` must be finite and 0 or more"),
         ({"noise": -1.0}, "`noise`"),
-        ({"data_dir": "/data"}, "`data_dir` is read for"),
+        ({"data_dir": "/data"}, "`data_dir` is not read for"),
         ({"source": "mnist_cifar10", "n": 60_000}, "`n` must be at most 50,000"),
     ],
 )

@@ -142,7 +142,7 @@ def test_claims_are_on_what_is_kept():
     ("made", "wrong", "named"),
     [
         (flowers.make, {"petals": -1}, "petals"),
-        (flowers.make, {"petals": 64}, "petals"),
+        (flowers.make, {"petals": 256}, "petals"),
         (flowers.make, {"n": 40}, "n"),
         (optimisers.make, {"count": 0}, "count"),
         (robust.make, {"count": 2}, "count"),
