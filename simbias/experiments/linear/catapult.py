@@ -48,7 +48,12 @@ class Product(AbstractNetwork):
 
 
 def make(key: PRNGKeyArray, *, m: int = 1000) -> tuple[Dataset, AbstractNetwork]:
-    """The sample, and m hidden neurons with Gaussian weights of ‖u‖² + ‖v‖² = m."""
+    """The sample, and m hidden neurons with Gaussian weights of ‖u‖² + ‖v‖² = m.
+
+    Args:
+        key: of the weights.
+        m: hidden neurons.
+    """
     z = jax.random.normal(key, (2, m), jnp.float64)
     one, zero = jnp.ones((1, 1)), jnp.zeros((1, 1))
     data = Dataset(x=one, y=zero, weight=jnp.ones(1), mean=zero, features=one)

@@ -64,7 +64,17 @@ vars(minimiser).update(dims=("number",), coords=lambda: {"number": np.array(NUMB
 def make(
     key: PRNGKeyArray, *, scale: Real = 0.1, n: int = 20, d: int = 40, ones: int = 2
 ) -> tuple[Dataset, AbstractNetwork]:
-    """Gaussian inputs, a teacher with `ones` entries 1, others 0, and u = v = scale."""
+    """Gaussian inputs, a teacher with `ones` entries 1, others 0, and u = v = scale.
+
+    Args:
+        key: of the inputs.
+        scale: the initial value α of all weights.
+        n: samples, fewer than d.
+        d: inputs.
+        ones: entries of the teacher that are 1.
+    """
+    if not 1 <= n < d or not 1 <= ones <= d:
+        raise ValueError(f"1 <= n < d and 1 <= ones <= d, not {n=}, {d=}, {ones=}")
     x = jax.random.normal(key, (n, d), jnp.float64)
     teacher = (jnp.arange(d) < ones).astype(jnp.float64)
     y, u = (x @ teacher)[:, None], jnp.full(d, jnp.asarray(scale, jnp.float64))
