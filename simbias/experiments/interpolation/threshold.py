@@ -7,10 +7,10 @@ train error σ²(1 − 2d/n), test error σ²(1 + 2d/(n − 2d − 2)), although
 
 Everything is read at the final time.  From λ = 1e-8 little moves after t = 3000; from
 λ = 1e-3, the control, neurons stay on many directions, and n* grows with the final
-time.  From λ = 1, the control of n*, networks must interpolate beyond d³
-(`--cell.scale 1`).  The variant `sgd` is a contrast, as the published figure is of
-SGD: mini-batches of 32 from two starts that theorem 2 excludes, `initial`: "standard",
-that of torch.nn.Linear, and "gaussian", N(0, 10⁻⁵/√m).
+time.  The variant `large`, λ = 3, is the control of n*: from there the same networks
+must interpolate beyond d³.  The variant `sgd` is a contrast, as the published figure is
+of SGD: mini-batches of 32 from two starts that theorem 2 excludes, `initial`:
+"standard", that of torch.nn.Linear, and "gaussian", N(0, 10⁻⁵/√m).
 
 The paper fixes neither the law of x nor β*, σ, λ, the start of SGD and its rate; ours
 are x ~ N(0, I), β* = (1, …, 1)/√d, σ = 0.3, and balanced neurons with λ = 1e-8.
@@ -162,6 +162,16 @@ experiment = presets(
         },
         "pad_to": 0,
         "times": log_times(1.0, 100_000.0, 24),
+    },
+    large={
+        "cell": {"n": (60, 200), "scale": 3 * LAZY},
+        "seeds": 12,
+        "times": log_times(1.0, 10_000.0, 12),
+    },
+    large_smoke={"seeds": 3, "times": log_times(1.0, 100.0, 6)},
+    large_paper={
+        "cell": {"n": (200, 800, 3200), "m": 10_000},
+        "times": log_times(1.0, 1000.0, 12),
     },
     sgd={
         "cell": {

@@ -11,8 +11,10 @@ from simbias.networks.sequence._laws import Entry, drawn
 from simbias.networks.sequence.transformer import (
     Affine,
     EncoderLayer,
+    Norm,
     States,
     encoder_layers,
+    layer_norm,
 )
 from simbias.numerics.patches import patch_numbers
 from simbias.validation.values import positive_integer
@@ -37,7 +39,7 @@ class PatchTransformer(AbstractNetwork):
     end: Float[Array, "1 m"]
     positions: Float[Array, "_ m"]
     layers: tuple[EncoderLayer, ...]
-    norm: eqx.nn.LayerNorm
+    norm: Norm
     a: Float[Array, "k m"]
     image: tuple[int, int, int] = eqx.field(static=True)
     patch: tuple[int, int] = eqx.field(static=True)
@@ -84,6 +86,8 @@ def patch_transformer(
     feed_forward: int | None = None,
     law: str = "default",
     scale: Real | None = None,
+    has_norm: bool = True,
+    has_skips: bool = True,
 ) -> PatchTransformer:
     """A transformer of patches with the initial law of a name; gains of norms are 1.
 
@@ -99,6 +103,8 @@ def patch_transformer(
         law: "uniform", "normal", "xavier" or "default", as of `transformer`; W is a
             matrix, the end token a token.
         scale: as of `transformer`.
+        has_norm: False leaves out every layer normalisation.
+        has_skips: False leaves out what a layer adds its parts to.
 
     Raises:
         ValueError: for a size, name or number out of range.
@@ -114,7 +120,9 @@ def patch_transformer(
     numbers = patch_numbers(image, patch)
     t = int(numbers.max()) + 1
     q = len(numbers) // t
-    entries, made = encoder_layers(width, depth, heads, feed_forward)
+    entries, made = encoder_layers(
+        width, depth, heads, feed_forward, has_norm=has_norm, has_skips=has_skips
+    )
     ends = [
         Entry("matrix", (width, q), q),
         Entry("bias", (width,), q),
@@ -124,7 +132,7 @@ def patch_transformer(
     ]
     arrays = drawn(key, [*ends, *entries], law, scale)
     (w, b, end, positions, a), arrays = arrays[:5], arrays[5:]
-    norm = eqx.nn.LayerNorm(width, dtype=jnp.float64)
+    norm = layer_norm(width, has_norm)
     return PatchTransformer(
         Affine(w, b), end, positions, made(arrays), norm, a, image, patch
     )
