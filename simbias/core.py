@@ -70,7 +70,7 @@ class Buffer(eqx.Module):
 class AbstractMeasure(eqx.Module):
     """A number, or a small array, computed from the weights at one time.
 
-    `dims` names the axes of what `__call__` returns, in order; a scalar has none.
+    `dims` names the axes of what `__call__` returns, in order; a number has none.
     Whole numbers and truth values are written down as float64, exact up to 2⁵³.
     A measure that needs the history is not a measure: it belongs to `analysis`.
 
@@ -83,7 +83,7 @@ class AbstractMeasure(eqx.Module):
     would misread, such as 0 and 1.
     """
 
-    dims: eqx.AbstractClassVar[tuple[str, ...]]
+    dims: ClassVar[tuple[str, ...]] = ()
     units: ClassVar[str] = "1"
 
     @abstractmethod
@@ -240,6 +240,7 @@ class AbstractStop(eqx.Module):
         return self(network, data).astype("int32") * int(Status.CONVERGED)
 
 
+# Raises ValueError for an argument that is out of range.
 Make = Callable[..., tuple[Dataset, Any]]
 # Values on an axis of the grid, and times.
 Axis = tuple[Any, ...] | list[Any] | range | np.ndarray | Array

@@ -1,3 +1,4 @@
+from .curves import logarithmic as logarithmic
 from .kind import Kind as Kind
 from .kinds import Curves as Curves
 from .kinds import Drawing as Drawing

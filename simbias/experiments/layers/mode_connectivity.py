@@ -42,9 +42,7 @@ FRANKLE = "above 2 % is unstable: Frankle et al. (2020), arXiv:1912.05671 (?)"
 REBASIN = "Ainsworth, Hayase & Srinivasa (2023), arXiv:2209.04836"
 STABLE = f"{REBASIN}; 2 % is the band of Frankle et al. (2020), arXiv:1912.05671 (?)"
 ENTEZARI = "Entezari et al. (2022), arXiv:2110.06296"
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 20.0
-# What the figure and the claims read.
 AXES = ("m",)
 # With n = 1000 the clock counts epochs: ten steps of batches of 100.
 RATE, BATCH = 0.1, 100

@@ -46,9 +46,7 @@ OURS = "ours"
 FRANKLE = "LeNet on MNIST: Frankle et al. (2020), arXiv:1912.05671 (?)"
 LATER = "Frankle et al. (2020), arXiv:1912.05671 (?)"
 REBASIN = "Ainsworth, Hayase & Srinivasa (2023), arXiv:2209.04836, of MNIST"
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 20.0
-# What the figure and the claims read.
 AXES = ("fork",)
 # With n = 1000 the clock counts epochs: ten steps of batches of 100.
 RATE, BATCH = 0.1, 100

@@ -35,15 +35,18 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
-from simbias.experiments.linear._errors import (
+from simbias.experiments.linear._ways import (
+    LARGEST,
+    RATES,
     STEPS,
+    Way,
+    Ways,
     decay,
     distance,
     in_a_step,
     leak,
     rates,
 )
-from simbias.experiments.linear._ways import LARGEST, RATES, Way, Ways
 from simbias.figures import Curves, Law, Panels, Points
 from simbias.losses import half_mse
 from simbias.measures import (

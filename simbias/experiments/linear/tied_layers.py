@@ -42,7 +42,6 @@ from simbias.validation.values import positive
 DERIVED = "derived"
 OURS = "ours: far beyond the rounding of a start that commutes"
 LECTURE = "Barak (2021), Harvard CS 229br, lecture 2: the big get bigger"
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 8.0
 AXES = ("start",)
 Start = Literal["commuting", "random"]
@@ -54,9 +53,6 @@ def make(
     """A symmetric target of three modes, and a positive A with A² of size `scale`.
 
     "commuting": with the eigenvectors of the target.  "random": with random ones.
-
-    Raises:
-        ValueError: for an unknown `start`, or a number out of range.
     """
     positive("scale", scale)
     one_of("start", start, ("commuting", "random"))

@@ -33,7 +33,6 @@ from simbias.networks.dense.mlp import LayerLaw
 from simbias.validation.values import positive_integer
 
 SLIDE = "slide of the lecture"
-# What the figure and the claims read.
 AXES = ("target",)
 RATE = 0.1
 GUESSERS = ("uniform", "network")

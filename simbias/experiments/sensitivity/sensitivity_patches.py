@@ -78,9 +78,6 @@ def make(
         noise: share of wrong labels; above 1 - 1/classes there is nothing to learn.
         source: of the images, as for `simbias.datasets.vision.images`.
         data_dir: folder with the files of MNIST or CIFAR-10.
-
-    Raises:
-        ValueError: for a name that is not known, or a size or number out of range.
     """
     one_of("network", network, get_args(Kind))
     for name, size in (("width", width), ("depth", depth)):

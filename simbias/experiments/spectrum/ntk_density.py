@@ -53,9 +53,6 @@ def make(
         n: points, a multiple of 1 + r + r², equally spaced on each arc, of which the
             thinnest has more than eight.
         size: A.
-
-    Raises:
-        ValueError: for a size or number out of range.
     """
     for name, value in (("ratio", ratio), ("n", n)):
         positive_integer(name, value)

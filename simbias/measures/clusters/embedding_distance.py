@@ -1,6 +1,6 @@
 """How far a network is from one with a single neuron per direction."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -30,7 +30,6 @@ class EmbeddingDistance(AbstractMeasure):
     """
 
     count: int = eqx.field(static=True, default=4)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __check_init__(self):
         positive_integer("count", self.count)

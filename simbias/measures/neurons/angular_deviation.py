@@ -35,7 +35,6 @@ class AngularDeviation(AbstractMeasure):
     quantile: float = eqx.field(static=True, default=0.95)
     centre: Centre = eqx.field(static=True, default="features")
     is_mass_weighted: bool = eqx.field(static=True, default=False)
-    dims: ClassVar[tuple[str, ...]] = ()
     units: ClassVar[str] = "radian"
 
     def __check_init__(self):

@@ -1,6 +1,6 @@
 """How far neurons are from the next change of their patterns."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -24,8 +24,6 @@ class PatternMargin(AbstractMeasure):
     hyperplane that is nearer than 1000 roundings.  Two layers of ReLU or leaky ReLU,
     one output.
     """
-
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """A sine.

@@ -1,6 +1,6 @@
 """How often the class of an image changes when one patch of it is noise."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -40,7 +40,6 @@ class PatchSensitivity(AbstractMeasure):
     draws: int = eqx.field(static=True, default=1)
     is_whole: bool = eqx.field(static=True, default=False)
     seed: int = eqx.field(static=True, default=0)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __check_init__(self):
         positive("noise", self.noise)
