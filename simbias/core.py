@@ -81,6 +81,9 @@ class AbstractMeasure(eqx.Module):
     (the largest column, the sign of a single one) or "columns" (the largest of two or
     more), `test_targets` the same of the test sample.  A run refuses labels that it
     would misread, such as 0 and 1.
+
+    `__call__` raises a ValueError that names what is missing: a test sample, a feature,
+    a layer, or one output where there are several.
     """
 
     dims: ClassVar[tuple[str, ...]] = ()

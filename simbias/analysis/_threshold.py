@@ -18,6 +18,7 @@ _CHUNK = 100
 Sizes = Float[np.ndarray, " n"]
 Curve = Float[np.ndarray, "n s"]
 Statistic = Callable[[Float[np.ndarray, "r n s"]], Float[np.ndarray, " r"]]
+Counts = Int[np.ndarray, " n"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -166,9 +167,6 @@ def first_crossings(
     found = np.exp(x[i - 1] + part * (x[i] - x[i - 1]))
     found = np.where(is_above[:, 0], 0.0, found)
     return np.where(is_above.any(axis=1), found, np.inf)
-
-
-Counts = Int[np.ndarray, " n"]
 
 
 def sign_interval(

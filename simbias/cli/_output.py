@@ -32,6 +32,7 @@ _SPEAK = ("run", "resume")
 _BEGAN: contextvars.ContextVar[float | None] = contextvars.ContextVar(
     "began", default=None
 )
+_STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 
 
 def choose(arguments: list[str]) -> list[str]:
@@ -72,9 +73,6 @@ def emit(event: str, **what: Any) -> None:
         say(
             f"simbias: standard output: {error.strerror}. Events are no longer written."
         )
-
-
-_STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 
 
 def open_streams() -> None:

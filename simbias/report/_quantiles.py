@@ -3,6 +3,8 @@
 import numpy as np
 
 LEVELS = (0.1, 0.5, 0.9)
+# Sums of float32 are this near.
+_NEAR = 1e-4
 
 
 def quantiles(values: np.ndarray, is_good: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -33,10 +35,6 @@ def quantiles(values: np.ndarray, is_good: np.ndarray) -> tuple[np.ndarray, ...]
             mixed = first + (place - below) * (second - first)
         out.append(np.where(count > 0, mixed, np.nan))
     return (*out, count)
-
-
-# Sums of float32 are this near.
-_NEAR = 1e-4
 
 
 def are_shares(values: np.ndarray) -> bool:

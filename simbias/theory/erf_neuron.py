@@ -10,6 +10,7 @@ from simbias.errors import BadInput
 
 # Nodes along a side of the rectangle, and along the sum of all Gaussian inputs.
 _SIDE, _GAUSSIAN = 32, 64
+Numbers = tuple[float, ...]
 
 
 def erf_neuron_force(
@@ -65,9 +66,6 @@ def erf_neuron_force(
         pull = np.sum(odds * error * slope * along[side])
         force[side] = means[side] * first + deviations[side] * pull
     return force
-
-
-Numbers = tuple[float, ...]
 
 
 @functools.cache

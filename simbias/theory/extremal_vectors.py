@@ -12,6 +12,9 @@ from simbias.theory._one_output import check_one_output
 from simbias.theory._sphere import critical_on_sphere
 from simbias.validation.values import positive_integer
 
+# A sliding neuron is on its hyperplane to rounding; others pass by far wider.
+_ON = 1e-9
+
 
 class ExtremalVectors(NamedTuple):
     """Critical directions of G on the unit sphere, largest |G| first.
@@ -78,10 +81,6 @@ def extremal_vectors(
     value = np.maximum(direction @ x.T, 0) @ pull
     order = np.argsort(-np.abs(value), kind="stable")
     return ExtremalVectors(direction[order], value[order], kind[order], found[order])
-
-
-# A sliding neuron is on its hyperplane to rounding; others pass by far wider.
-_ON = 1e-9
 
 
 def extremal_residual(data: Dataset, w: Float[np.ndarray, " d"]) -> float:

@@ -3,7 +3,7 @@
 import os
 import pathlib
 
-from simbias.numerics import cache_folder as module
+from simbias.numerics import program_cache as module
 from simbias.numerics.program_cache import cache_folder
 
 

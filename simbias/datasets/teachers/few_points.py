@@ -9,6 +9,11 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.core import Dataset
 from simbias.validation.values import positive_integer
 
+INPUTS = (-0.75, -0.5, 0.125)
+TARGETS = (1.1, 0.1, 0.8)
+KNOTS = (-1.0, -0.7, -0.55, -0.4, 0.0, 0.5, 0.6, 0.7, 1.0)
+VALUES = (0.0, 0.7, 0.5, 1.0, 0.0, 1.0, 0.6, 0.7, 0.0)
+
 
 def orthogonal_toy(key: PRNGKeyArray) -> Dataset:
     """Points x = (−½, 1) with y = −1 and x = (2, 1) with y = 1; they are orthogonal.
@@ -26,11 +31,7 @@ def orthogonal_toy(key: PRNGKeyArray) -> Dataset:
     Reference: Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939.
     """
     del key
-    return on_a_line((-0.5, 2.0), (-1.0, 1.0))
-
-
-INPUTS = (-0.75, -0.5, 0.125)
-TARGETS = (1.1, 0.1, 0.8)
+    return _on_a_line((-0.5, 2.0), (-1.0, 1.0))
 
 
 def three_points(key: PRNGKeyArray) -> Dataset:
@@ -50,11 +51,7 @@ def three_points(key: PRNGKeyArray) -> Dataset:
     stop interpolation).
     """
     del key
-    return on_a_line(INPUTS, TARGETS)
-
-
-KNOTS = (-1.0, -0.7, -0.55, -0.4, 0.0, 0.5, 0.6, 0.7, 1.0)
-VALUES = (0.0, 0.7, 0.5, 1.0, 0.0, 1.0, 0.6, 0.7, 0.0)
+    return _on_a_line(INPUTS, TARGETS)
 
 
 def stewart_1d(key: PRNGKeyArray, *, n: int = 40, n_test: int = 2000) -> Dataset:
@@ -79,7 +76,7 @@ def stewart_1d(key: PRNGKeyArray, *, n: int = 40, n_test: int = 2000) -> Dataset
     positive_integer("n_test", n_test)
     key_train, key_test = jax.random.split(key)
     x, x_test = _uniform(key_train, n), _uniform(key_test, n_test)
-    return on_a_line(x, _target(x), on_a_line(x_test, _target(x_test)))
+    return _on_a_line(x, _target(x), _on_a_line(x_test, _target(x_test)))
 
 
 def _uniform(key: PRNGKeyArray, n: int) -> Float[Array, " n"]:
@@ -91,7 +88,7 @@ def _target(x: Float[Array, " n"]) -> Float[Array, " n"]:
     return jnp.interp(x, knots, values)
 
 
-def on_a_line(
+def _on_a_line(
     x: Sequence[float] | Float[Array, " n"],
     y: Sequence[float] | Float[Array, " n"],
     test: Dataset | None = None,

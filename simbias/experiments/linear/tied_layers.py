@@ -24,13 +24,12 @@ from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import linear_modes
 from simbias.experiment_presets import presets
-from simbias.experiments.linear._deep_linear import STRENGTHS
+from simbias.experiments.linear._deep_linear import STRENGTHS, Tied
 from simbias.experiments.linear._deep_linear_claims import (
     law_of_strengths,
     passages,
     ratios,
 )
-from simbias.experiments.linear._tied import Tied
 from simbias.figures import Curves, Law, Panels
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import half_mse

@@ -42,11 +42,7 @@ class Guesses(AbstractMeasure):
             )
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "2 r"]:
-        """Numbers of functions, of 0 to all strings of the rest that are right.
-
-        Raises:
-            ValueError: without a test sample.
-        """
+        """Numbers of functions, of 0 to all strings of the rest that are right."""
         rest, n = second_sample(data), data.x.shape[0]
         inputs = jnp.concatenate([data.x, rest.x])
         labels = jnp.concatenate([data.y, rest.y])[:, 0] > 0

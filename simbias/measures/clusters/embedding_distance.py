@@ -35,11 +35,7 @@ class EmbeddingDistance(AbstractMeasure):
         positive_integer("count", self.count)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Relative distance.
-
-        Raises:
-            ValueError: if the network has several outputs.
-        """
+        """Relative distance."""
         sums, size = group_vectors(network, memberships(network, data))
         length = jnp.linalg.norm(sums, axis=1)
         least = jnp.sort(length)[-min(self.count, length.shape[0])]

@@ -23,11 +23,7 @@ class CorrectRows(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("row",)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " r"]:
-        """By row.
-
-        Raises:
-            ValueError: without a test sample.
-        """
+        """By row."""
         test = second_sample(data)
         return is_right(network, test.x, test.y).astype(test.x.dtype)
 
@@ -44,11 +40,7 @@ class CriticalComponent(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("row",)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " r"]:
-        """A number of components by row, from 1.
-
-        Raises:
-            ValueError: without a test sample.
-        """
+        """A number of components by row, from 1."""
         p = data.features.shape[0]
         right = by_components(network, data, jnp.arange(1, p + 1))
         stays = jnp.cumprod(right[::-1].astype(jnp.int32), axis=0)[::-1]
@@ -76,11 +68,7 @@ class ProjectedAccuracy(AbstractMeasure):
         return {"first": np.array(self.first)}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " p"]:
-        """Accuracies in [0, 1], by P.
-
-        Raises:
-            ValueError: without a test sample.
-        """
+        """Accuracies in [0, 1], by P."""
         test = second_sample(data)
         right = by_components(network, data, jnp.asarray(self.first))
         weight = test.weight / jnp.sum(test.weight)

@@ -13,6 +13,9 @@ from simbias.errors import BadInput
 from simbias.introspection.outputs import outputs, second_sample
 from simbias.validation.values import positive_integer
 
+# Counts of (f, l, y).
+Counts = Float[Array, "2 2 2"]
+
 
 class ExplainedInformation(AbstractMeasure):
     """Information of the network on the label, and the part that a linear model has.
@@ -105,10 +108,6 @@ def _answers(data: Dataset, name: str, rows: int) -> Float[Array, " n"]:
             f"the test sample, got {y.shape}."
         )
     return y[:, 0]
-
-
-# Counts of (f, l, y).
-Counts = Float[Array, "2 2 2"]
 
 
 def counts(

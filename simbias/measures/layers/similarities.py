@@ -34,11 +34,7 @@ class EpochSimilarity(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("index", "layer", "epoch")
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "2 layer epoch"]:
-        """Similarities in [0, 1].
-
-        Raises:
-            ValueError: without a test sample.
-        """
+        """Similarities in [0, 1]."""
         test, one = second_sample(data), network.networks[0]
         weight = test.weight.astype(jnp.result_type(float))
         now = hidden(one.network, test)
@@ -79,11 +75,7 @@ class MatchedCorrelation(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("other", "layer")
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "other layer"]:
-        """Correlations in [−1, 1].
-
-        Raises:
-            ValueError: without a test sample.
-        """
+        """Correlations in [−1, 1]."""
         test = second_sample(data)
         weight = test.weight.astype(jnp.result_type(float))
         one, *others = network.networks

@@ -51,11 +51,7 @@ class UnseenError(AbstractMeasure):
     """
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Relative to their size: 1 for a matrix of zeros.
-
-        Raises:
-            ValueError: without a test sample.
-        """
+        """Relative to their size: 1 for a matrix of zeros."""
         test = second_sample(data)
         of = lambda values: jnp.sum(test.weight[:, None] * values**2)
         return jnp.sqrt(of(outputs(network, test.x) - test.y) / of(test.y))
@@ -83,11 +79,7 @@ class MapErrors(AbstractMeasure):
         return {"part": np.array(["test", "on span", "off span", "unseen"])}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " part"]:
-        """The four parts, in this order.
-
-        Raises:
-            ValueError: if the data have no test sample.
-        """
+        """The four parts, in this order."""
         truth = second_sample(data).y.T / data.x.shape[1] ** 0.5
         found = network.product
         is_there = data.weight > 0

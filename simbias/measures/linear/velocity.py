@@ -13,6 +13,9 @@ from simbias.core import AbstractMeasure, Dataset, Loss
 from simbias.losses import half_mse
 from simbias.numerics.end_to_end import end_to_end
 
+# |A − Aᵀ| over |A|, largest entries, beyond which A is not symmetric up to rounding.
+_ROUNDING = 1e-10
+
 
 class EndToEndError(AbstractMeasure):
     """How far layers are from the end-to-end law: in velocity, in descent.
@@ -49,10 +52,6 @@ class EndToEndError(AbstractMeasure):
 def product(weights: tuple[Float[Array, "_ _"], ...]) -> Float[Array, "k d"]:
     """W_N ⋯ W_1."""
     return functools.reduce(lambda total, w: w @ total, weights)
-
-
-# |A − Aᵀ| over |A|, largest entries, beyond which A is not symmetric up to rounding.
-_ROUNDING = 1e-10
 
 
 class TiedVelocity(AbstractMeasure):

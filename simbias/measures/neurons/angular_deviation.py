@@ -46,11 +46,7 @@ class AngularDeviation(AbstractMeasure):
             )
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Angle in [0, π]; NaN for a network of zeros.
-
-        Raises:
-            ValueError: if the network has several outputs.
-        """
+        """Angle in [0, π]; NaN for a network of zeros."""
         member = memberships(network, data)
         u = directions(incoming(network))
         if self.centre == "features":

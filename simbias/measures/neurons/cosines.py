@@ -29,11 +29,7 @@ class NeuronCosine(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("neuron",)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " m"]:
-        """Cosines in [−1, 1].
-
-        Raises:
-            ValueError: if the data have no such feature or output.
-        """
+        """Cosines in [−1, 1]."""
         return cosines(network, data, self.feature, self.output)
 
 
@@ -64,11 +60,7 @@ class Alignment(AbstractMeasure):
             )
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Share that is aligned.
-
-        Raises:
-            ValueError: if the data have no such feature or output.
-        """
+        """Share that is aligned."""
         c = cosines(network, data, self.feature, self.output)
         shares = mass_shares(network)
         if not self.is_mass_weighted:
@@ -99,11 +91,7 @@ class CosineHistogram(AbstractMeasure):
             )
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " bins"]:
-        """Shares of the bins.
-
-        Raises:
-            ValueError: if the data have no such feature or output.
-        """
+        """Shares of the bins."""
         c = cosines(network, data, self.feature, self.output)
         is_counted = ~jnp.isnan(c)
         weight = mass_shares(network) if self.is_mass_weighted else jnp.ones_like(c)

@@ -27,11 +27,7 @@ class GroupSums(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("group", "input")
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "2 e"]:
-        """Rows: positive, negative.
-
-        Raises:
-            ValueError: if the network has several outputs.
-        """
+        """Rows: positive, negative."""
         del data
         a = single_output(network)
         # Two rows of weights: the zero part of each group is exactly zero.
@@ -52,11 +48,7 @@ class NegativeLiveMass(AbstractMeasure):
     """
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Share in [0, 1].
-
-        Raises:
-            ValueError: if the network has several outputs.
-        """
+        """Share in [0, 1]."""
         is_negative = single_output(network) < 0
         least = max(1e-9, 100 * float(jnp.finfo(data.x.dtype).eps))
         is_live = jnp.any(sides(network, data, least) > 0, axis=0)

@@ -29,11 +29,7 @@ class AccuracyOfEach(AbstractMeasure):
         positive_integer("classes", self.classes)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "2 network"]:
-        """Accuracies in [0, 1]; targets are one-hot.
-
-        Raises:
-            ValueError: without a test sample.
-        """
+        """Accuracies in [0, 1]; targets are one-hot."""
         rows = []
         for some in (data, second_sample(data)):
             split = lambda v: v.reshape(v.shape[0], -1, self.classes).argmax(axis=2)

@@ -57,11 +57,7 @@ class WeightPath(AbstractMeasure):
     def __call__(
         self, network: Any, data: Dataset
     ) -> Float[Array, "matching 2 2 alpha"]:
-        """Loss in nats and share of errors, from the first network (α = 0) on.
-
-        Raises:
-            ValueError: without a test sample.
-        """
+        """Loss in nats and share of errors, from the first network (α = 0) on."""
         one, two = network.networks[0], network.networks[self.other]
         found = _orders(one, two, data, self.matchings)
         ends = [permuted(two, found[name]) for name in self.matchings]

@@ -41,11 +41,7 @@ class PatternClasses(AbstractMeasure):
         not_negative("tolerance", self.tolerance)
 
     def __call__(self, network: Any, data: Dataset) -> Int[Array, ""]:
-        """Number of classes, from 1 to m.
-
-        Raises:
-            ValueError: if the network has several outputs.
-        """
+        """Number of classes, from 1 to m."""
         signs = jnp.sign(single_output(network)).astype(jnp.int32)
         codes = sides(network, data, self.tolerance)
         return distinct_columns(jnp.concatenate([codes, signs[None, :]]))

@@ -42,12 +42,7 @@ class DecisionPlane(AbstractMeasure):
         positive("limit", self.limit)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "q q"]:
-        """Shares of the samples classified as positive.
-
-        Raises:
-            ValueError: without a test sample, for several outputs, or fewer than two
-                features.
-        """
+        """Shares of the samples classified as positive."""
         test = second_sample(data)
         if data.features.shape[0] < 2:
             raise BadInput(

@@ -49,11 +49,7 @@ class RandomisedLogits(AbstractMeasure):
         positive_integer("simple", self.simple)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "3 n"]:
-        """Rows: nothing, the simple, the complex features randomised.
-
-        Raises:
-            ValueError: without a test sample, for several outputs, or too few features.
-        """
+        """Rows: nothing, the simple, the complex features randomised."""
         return three_logits(network, data, self.simple)
 
     def coords(self) -> dict[str, np.ndarray]:
@@ -77,11 +73,7 @@ class FeatureDependence(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("feature", "dependence")
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "p 2"]:
-        """Columns: loss of AUC below 1, share of the variance.
-
-        Raises:
-            ValueError: without a test sample, or for several outputs.
-        """
+        """Columns: loss of AUC below 1, share of the variance."""
         return dependence(network, data)
 
     def coords(self) -> dict[str, np.ndarray]:

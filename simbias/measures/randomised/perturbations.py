@@ -50,11 +50,7 @@ class AdversarialAccuracy(AbstractMeasure):
             positive_integer(name, getattr(self, name))
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "2"]:
-        """Accuracy and share.
-
-        Raises:
-            ValueError: without a test sample, for several outputs, or too few features.
-        """
+        """Accuracy and share."""
         test = second_sample(data)
         x, weight = test.x[: self.rows], test.weight[: self.rows]
         y = jnp.where(test.y[: self.rows] > 0, 1, -1).astype(x.dtype)
@@ -115,11 +111,7 @@ class UniversalPerturbation(AbstractMeasure):
         positive_integer("simple", self.simple)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "2"]:
-        """Accuracy and share.
-
-        Raises:
-            ValueError: without a test sample, for several outputs, or too few features.
-        """
+        """Accuracy and share."""
         test = second_sample(data)
         gradient = jax.vmap(jax.grad(lambda x: jnp.sum(network(x))))(
             test.x[: self.rows]

@@ -39,11 +39,7 @@ class RandomisedScores(AbstractMeasure):
         positive_integer("simple", self.simple)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "3 2"]:
-        """Rows: nothing, the simple, the complex features randomised.
-
-        Raises:
-            ValueError: without a test sample, for several outputs, or too few features.
-        """
+        """Rows: nothing, the simple, the complex features randomised."""
         test = second_sample(data)
         is_positive = test.y[:, 0] > 0
 

@@ -32,11 +32,7 @@ class FeatureRank(AbstractMeasure):
     is_log: bool = eqx.field(static=True, default=True)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Entropy of the Gram matrix.
-
-        Raises:
-            ValueError: if the network has no `features`.
-        """
+        """Entropy of the Gram matrix."""
         features = outputs(required(network, "features", "FeatureRank"), data.x)
         features = jnp.where((data.weight > 0)[:, None], features, 0)
         entropy = spectral_entropy(features, is_squared=self.is_squared)

@@ -25,11 +25,7 @@ class StableRank(AbstractMeasure):
     layer: str = eqx.field(static=True, default="w")
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Stable rank of the layer.
-
-        Raises:
-            ValueError: for a layer that the network does not have.
-        """
+        """Stable rank of the layer."""
         del data
         return matrix_rank.stable_rank(layer_matrix(network, self.layer))
 
@@ -69,11 +65,7 @@ class WeightRank(AbstractMeasure):
     is_log: bool = eqx.field(static=True, default=False)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Effective rank of the layer, or its logarithm.
-
-        Raises:
-            ValueError: for a layer that the network does not have.
-        """
+        """Effective rank of the layer, or its logarithm."""
         del data
         matrix = layer_matrix(network, self.layer)
         entropy = spectral_entropy(matrix, is_squared=self.is_squared)

@@ -52,11 +52,7 @@ class EscapeTime(AbstractMeasure):
     loss: Loss = eqx.field(static=True, default=half_mse)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Time, at least 0.
-
-        Raises:
-            ValueError: for another network, or several outputs.
-        """
+        """Time, at least 0."""
         neurons, sample, pull = forces("EscapeTime", network, data, self.loss)
         if neurons.is_output_frozen:
             raise BadInput(

@@ -32,11 +32,7 @@ class NeuronGrowth(AbstractMeasure):
     loss: Loss = eqx.field(static=True, default=half_mse)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Rate per unit of time.
-
-        Raises:
-            ValueError: for another network, or several outputs.
-        """
+        """Rate per unit of time."""
         neurons, sample, pull = forces("NeuronGrowth", network, data, self.loss)
         length = jnp.linalg.norm(neurons.w, axis=1, keepdims=True)
         unit = neurons.w / jnp.where(length > 0, length, 1)
@@ -70,11 +66,7 @@ class LargestGrowth(AbstractMeasure):
     loss: Loss = eqx.field(static=True, default=half_mse)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Rate per unit of time.
-
-        Raises:
-            ValueError: for another network, or several outputs.
-        """
+        """Rate per unit of time."""
         neurons, sample, pull = forces("LargestGrowth", network, data, self.loss)
         up, _ = fastest_growth(sample.x, pull, neurons.slope)
         down, _ = fastest_growth(sample.x, -pull, neurons.slope)

@@ -41,11 +41,7 @@ class LeastSubgradient(AbstractMeasure):
     loss: Loss = eqx.field(static=True, default=half_mse)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Norm over all weights that are trained.
-
-        Raises:
-            ValueError: for another network, or several outputs.
-        """
+        """Norm over all weights that are trained."""
         neurons, sample, pull = forces("LeastSubgradient", network, data, self.loss)
         w, a, slope, x = neurons.w, neurons.a, neurons.slope, sample.x
         of = classes(neurons, sample, len(w), _PLANES, is_by_sign=False)

@@ -26,11 +26,7 @@ class PatternMargin(AbstractMeasure):
     """
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """A sine.
-
-        Raises:
-            ValueError: for another network, or several outputs.
-        """
+        """A sine."""
         neurons, sample, _ = forces("PatternMargin", network, data, half_mse)
         h = matmul(neurons.w, sample.x.T)
         norm = lambda v: jnp.linalg.norm(v, axis=1)

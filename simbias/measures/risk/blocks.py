@@ -15,6 +15,10 @@ from simbias.numerics.softmax_regression import softmax_regression
 from simbias.validation.sample import one_of
 from simbias.validation.values import positive
 
+Block = Literal["simple", "complex"]
+# Rows of `features` that are the indicators of the blocks.
+_ROWS: dict[Block, int] = {"simple": 0, "complex": -1}
+
 
 class BlockAccuracy(AbstractMeasure):
     """Share of the test sample that is classified as its y, with a block randomised.
@@ -32,11 +36,7 @@ class BlockAccuracy(AbstractMeasure):
     test_targets: ClassVar[str] = "classes"
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "3"]:
-        """Accuracies in [0, 1]; any network, classes by `argmax` or by sign.
-
-        Raises:
-            ValueError: if the data have no test sample.
-        """
+        """Accuracies in [0, 1]; any network, classes by `argmax` or by sign."""
         test = second_sample(data)
         inputs = [test.x, exchanged(test, "simple")[0], exchanged(test, "complex")[0]]
         found = classes(outputs(network, jnp.concatenate(inputs))).reshape(3, -1)
@@ -108,11 +108,6 @@ class LastLayerProbe(AbstractMeasure):
     def coords(self) -> dict[str, np.ndarray]:
         """Accuracy in [0, 1] and scale."""
         return {"probe": np.array(["accuracy", "scale"])}
-
-
-Block = Literal["simple", "complex"]
-# Rows of `features` that are the indicators of the blocks.
-_ROWS: dict[Block, int] = {"simple": 0, "complex": -1}
 
 
 def class_count(y: Float[Array, "n k"]) -> int:

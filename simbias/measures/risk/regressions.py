@@ -29,11 +29,7 @@ class TwoGroupGap(AbstractMeasure):
     feature: int = eqx.field(static=True, default=0)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Difference of the train errors; any network.
-
-        Raises:
-            ValueError: if the data have no such feature.
-        """
+        """Difference of the train errors; any network."""
         lines = two_groups(data, self.feature)
         fit = predicted(lines, data.x, data.features[self.feature])
         own = mse(outputs(network, data.x), data.y, data.weight)
@@ -52,11 +48,7 @@ class TwoGroupExcess(AbstractMeasure):
     feature: int = eqx.field(static=True, default=0)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Difference of the excess risks; any network.
-
-        Raises:
-            ValueError: if the data have no such feature or no test sample.
-        """
+        """Difference of the excess risks; any network."""
         test = second_sample(data)
         lines = two_groups(data, self.feature)
         fit = predicted(lines, test.x, data.features[self.feature])

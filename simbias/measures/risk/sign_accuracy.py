@@ -36,9 +36,5 @@ class TestSignAccuracy(AbstractMeasure):
     __test__: ClassVar[bool] = False
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Accuracy; any network.
-
-        Raises:
-            ValueError: if the data have no test sample.
-        """
+        """Accuracy; any network."""
         return TrainSignAccuracy()(network, second_sample(data))

@@ -19,11 +19,7 @@ class TestRisk(AbstractMeasure):
     __test__: ClassVar[bool] = False
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Test MSE; any network.
-
-        Raises:
-            ValueError: if the data have no test sample.
-        """
+        """Test MSE; any network."""
         test = second_sample(data)
         return mse(outputs(network, test.x), test.y, test.weight)
 
@@ -36,10 +32,6 @@ class ExcessRisk(AbstractMeasure):
     """
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Excess risk; any network.
-
-        Raises:
-            ValueError: if the data have no test sample.
-        """
+        """Excess risk; any network."""
         test = second_sample(data)
         return mse(outputs(network, test.x), test.mean, test.weight)

@@ -14,6 +14,9 @@ from simbias.numerics import boolean_sensitivity
 from simbias.numerics.walsh_hadamard import cube
 from simbias.validation.values import positive_integer
 
+# Above this a sample of strings stands for all of them, as in the published code.
+MOST_BITS = 12
+
 
 class Sensitivity(AbstractMeasure):
     """Sensitivity of a Boolean function: share of bits whose flip changes the answer.
@@ -78,10 +81,6 @@ class DegreeWeights(AbstractMeasure):
         seen = is_one(network, all_strings(data))
         values = jnp.where(seen, 1, -1).astype(data.x.dtype)
         return boolean_sensitivity.degree_weights(values)
-
-
-# Above this a sample of strings stands for all of them, as in the published code.
-MOST_BITS = 12
 
 
 def is_one(network: Any, x: Float[Array, "s n"]) -> Bool[Array, " s"]:

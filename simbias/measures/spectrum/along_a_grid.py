@@ -32,11 +32,7 @@ class HighShare(AbstractMeasure):
         positive_integer("above", self.above)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Between 0 and 1; NaN for a network that is 0.
-
-        Raises:
-            ValueError: if the data have no test sample.
-        """
+        """Between 0 and 1; NaN for a network that is 0."""
         values = outputs(network, second_sample(data).x)[:, 0]
         power = jnp.abs(coefficients(values)) ** 2
         total, high = jnp.sum(power), jnp.sum(power[self.above + 1 :])
