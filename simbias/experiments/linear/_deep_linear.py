@@ -96,10 +96,7 @@ class Tied(AbstractNetwork):
                 "product has no law of its own. Example: root=(a + a.T) / 2."
             )
 
-    @property
-    def has_kinks(self) -> bool:
-        """False: the output is a polynomial of the weights."""
-        return False
+    has_kinks = False  # the output is a polynomial of the weights
 
     @property
     def product(self) -> Float[Array, "d d"]:

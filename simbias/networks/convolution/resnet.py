@@ -75,10 +75,7 @@ class ResNet(AbstractNetwork):
     image: tuple[int, int, int] = eqx.field(static=True)
     has_max_pool: bool = eqx.field(static=True, default=False)
 
-    @property
-    def has_kinks(self) -> bool:
-        """True: ReLU."""
-        return True
+    has_kinks = True  # ReLU
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Output for one input, by the running averages."""

@@ -64,10 +64,7 @@ class Recurrent(AbstractNetwork):
     dropout: Buffer | None = None
     frozen: tuple[str, ...] = eqx.field(static=True, default=())
 
-    @property
-    def has_kinks(self) -> bool:
-        """False: tanh and the logistic function."""
-        return False
+    has_kinks = False  # tanh and the logistic function
 
     @present_if(lambda network: network.dropout is not None)
     def in_training(

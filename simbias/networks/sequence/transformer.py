@@ -90,10 +90,7 @@ class Transformer(AbstractNetwork):
     dropout: Buffer | None = None
     frozen: tuple[str, ...] = eqx.field(static=True, default=())
 
-    @property
-    def has_kinks(self) -> bool:
-        """True: ReLU."""
-        return True
+    has_kinks = True  # ReLU
 
     @present_if(lambda network: network.dropout is not None)
     def in_training(
