@@ -71,6 +71,7 @@ class AbstractMeasure(eqx.Module):
     """A number, or a small array, computed from the weights at one time.
 
     `dims` names the axes of what `__call__` returns, in order; a number has none.
+    `entries` names what lies along an axis: axis -> names, as {"sample": ("train",)}.
     Whole numbers and truth values are written down as float64, exact up to 2⁵³.
     A measure that needs the history is not a measure: it belongs to `analysis`.
 
@@ -87,6 +88,7 @@ class AbstractMeasure(eqx.Module):
     """
 
     dims: ClassVar[tuple[str, ...]] = ()
+    entries: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     units: ClassVar[str] = "1"
 
     @abstractmethod
@@ -94,8 +96,11 @@ class AbstractMeasure(eqx.Module):
         """Value of the measure for one network on one dataset."""
 
     def coords(self) -> dict[str, np.ndarray]:
-        """Coordinates of the axes that have some: name of the axis -> values."""
-        return {}
+        """Coordinates of the axes that have some: name of the axis -> values.
+
+        They are those of `entries`, unless a class has others.
+        """
+        return {axis: np.array(names) for axis, names in self.entries.items()}
 
 
 # A measure, or a plain function of the same arguments: its axes are the function's

@@ -19,6 +19,7 @@ class ParityCorrelations(AbstractMeasure):
     """
 
     dims: ClassVar[tuple[str, ...]] = ("correlation",)
+    entries: ClassVar = {"correlation": ("own", "fewer_bits", "majority")}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " 3"]:
         """By name; the network is not looked at."""
@@ -37,7 +38,3 @@ class ParityCorrelations(AbstractMeasure):
         votes = walsh_coefficients(jnp.sign(data.x @ odd))[2 ** np.arange(d)]
         least = jnp.min(jnp.where(odd > 0, votes, jnp.inf))
         return jnp.stack([labels[place], fewer, least])
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Names of the entries."""
-        return {"correlation": np.array(["own", "fewer_bits", "majority"])}

@@ -5,7 +5,6 @@ from itertools import accumulate
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
@@ -68,10 +67,7 @@ class ScaleMatrices(AbstractMeasure):
     """
 
     dims: ClassVar[tuple[str, ...]] = ("side",)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """A, of the outputs, and B, of the inputs."""
-        return {"side": np.array(["A", "B"])}
+    entries: ClassVar = {"side": ("A", "B")}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " side"]:  # noqa: ARG002
         """Without units; 0 for a single layer, which has no such factors."""

@@ -4,7 +4,6 @@ from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
@@ -73,10 +72,7 @@ class MapErrors(AbstractMeasure):
     """
 
     dims: ClassVar[tuple[str, ...]] = ("part",)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Names of the parts."""
-        return {"part": np.array(["test", "on span", "off span", "unseen"])}
+    entries: ClassVar = {"part": ("test", "on span", "off span", "unseen")}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " part"]:
         """The four parts, in this order."""

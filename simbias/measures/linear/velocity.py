@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset, Loss
@@ -30,10 +29,7 @@ class EndToEndError(AbstractMeasure):
 
     loss: Loss = eqx.field(static=True, default=half_mse)
     dims: ClassVar[tuple[str, ...]] = ("law",)
-
-    def coords(self) -> dict[str, list[str]]:
-        """Names of the two."""
-        return {"law": ["velocity", "descent"]}
+    entries: ClassVar = {"law": ("velocity", "descent")}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " 2"]:
         """Both, relative."""
@@ -68,10 +64,7 @@ class TiedVelocity(AbstractMeasure):
     """
 
     dims: ClassVar[tuple[str, ...]] = ("law",)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Names of the laws."""
-        return {"law": np.array(["exact", "slide"])}
+    entries: ClassVar = {"law": ("exact", "slide")}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " 2"]:
         """Both, without units."""

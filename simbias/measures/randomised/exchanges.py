@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import equinox as eqx
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
@@ -23,11 +22,8 @@ class RandomisedAuc(AbstractMeasure):
 
     simple: int = eqx.field(static=True, default=1)
     dims: ClassVar[tuple[str, ...]] = ("randomised",)
+    entries: ClassVar = {"randomised": RANDOMISED}
     test_targets: ClassVar[str] = "signs"
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """What is randomised."""
-        return {"randomised": RANDOMISED}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "3"]:
         """Nothing, the simple, the complex features randomised."""
@@ -44,6 +40,7 @@ class RandomisedLogits(AbstractMeasure):
 
     simple: int = eqx.field(static=True, default=1)
     dims: ClassVar[tuple[str, ...]] = ("randomised", "sample")
+    entries: ClassVar = {"randomised": RANDOMISED}
 
     def __check_init__(self):
         positive_integer("simple", self.simple)
@@ -51,10 +48,6 @@ class RandomisedLogits(AbstractMeasure):
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "3 n"]:
         """Rows: nothing, the simple, the complex features randomised."""
         return three_logits(network, data, self.simple)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """What is randomised."""
-        return {"randomised": RANDOMISED}
 
 
 class FeatureDependence(AbstractMeasure):
@@ -71,11 +64,8 @@ class FeatureDependence(AbstractMeasure):
     """
 
     dims: ClassVar[tuple[str, ...]] = ("feature", "dependence")
+    entries: ClassVar = {"dependence": ("auc_loss", "variance_share")}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "p 2"]:
         """Columns: loss of AUC below 1, share of the variance."""
         return dependence(network, data)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Names of the columns."""
-        return {"dependence": np.array(["auc_loss", "variance_share"])}

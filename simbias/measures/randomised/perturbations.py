@@ -5,7 +5,6 @@ from typing import Any, ClassVar, get_args
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.attacks import Norm, projected_ascent
@@ -41,6 +40,7 @@ class AdversarialAccuracy(AbstractMeasure):
     rows: int = eqx.field(static=True, default=1000)
     simple: int = eqx.field(static=True, default=1)
     dims: ClassVar[tuple[str, ...]] = ("attack",)
+    entries: ClassVar = {"attack": ("accuracy", "simple_share")}
     test_targets: ClassVar[str] = "signs"
 
     def __check_init__(self):
@@ -72,10 +72,6 @@ class AdversarialAccuracy(AbstractMeasure):
         share = jnp.where(total > 0, inside / jnp.where(total > 0, total, 1), jnp.nan)
         return jnp.stack([accuracy, share])
 
-    def coords(self) -> dict[str, np.ndarray]:
-        """Names of the entries."""
-        return {"attack": np.array(["accuracy", "simple_share"])}
-
 
 class UniversalPerturbation(AbstractMeasure):
     """Accuracy when one perturbation moves all test inputs, and its share in S.
@@ -103,6 +99,7 @@ class UniversalPerturbation(AbstractMeasure):
     simple: int = eqx.field(static=True, default=1)
     is_signed: bool = eqx.field(static=True, default=False)
     dims: ClassVar[tuple[str, ...]] = ("attack",)
+    entries: ClassVar = {"attack": ("accuracy", "simple_share")}
     test_targets: ClassVar[str] = "signs"
 
     def __check_init__(self):
@@ -133,7 +130,3 @@ class UniversalPerturbation(AbstractMeasure):
         both = jax.lax.map(accuracy, jnp.asarray([1.0, -1.0], v.dtype))
         basis = simple_basis(data, self.simple)
         return jnp.stack([jnp.min(both), jnp.sum((basis @ v) ** 2)])
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Names of the entries."""
-        return {"attack": np.array(["accuracy", "simple_share"])}

@@ -33,6 +33,7 @@ class BlockAccuracy(AbstractMeasure):
     """
 
     dims: ClassVar[tuple[str, ...]] = ("randomised",)
+    entries: ClassVar = {"randomised": RANDOMISED}
     test_targets: ClassVar[str] = "classes"
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "3"]:
@@ -42,10 +43,6 @@ class BlockAccuracy(AbstractMeasure):
         found = classes(outputs(network, jnp.concatenate(inputs))).reshape(3, -1)
         true = classes(test.y)
         return jnp.stack([accuracy(row, true, test.weight) for row in found])
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Which block is exchanged."""
-        return {"randomised": RANDOMISED}
 
 
 class LastLayerProbe(AbstractMeasure):
@@ -70,6 +67,7 @@ class LastLayerProbe(AbstractMeasure):
     target: Block = eqx.field(static=True, default="complex")
     penalty: float = eqx.field(static=True, default=1e3)
     dims: ClassVar[tuple[str, ...]] = ("probe",)
+    entries: ClassVar = {"probe": ("accuracy", "scale")}
     test_targets: ClassVar[str] = "classes"
 
     def __check_init__(self):
@@ -104,10 +102,6 @@ class LastLayerProbe(AbstractMeasure):
         share = accuracy(found, label, scored)
         scale = jnp.sqrt(jnp.mean(w**2))
         return jnp.stack([share, scale]).astype(data.x.dtype)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Accuracy in [0, 1] and scale."""
-        return {"probe": np.array(["accuracy", "scale"])}
 
 
 def class_count(y: Float[Array, "n k"]) -> int:

@@ -20,6 +20,7 @@ class ClassAccuracy(AbstractMeasure):
     """
 
     dims: ClassVar[tuple[str, ...]] = ("sample",)
+    entries: ClassVar = {"sample": ("train", "test")}
     targets: ClassVar[str] = "columns"
     test_targets: ClassVar[str] = "columns"
 
@@ -33,10 +34,6 @@ class ClassAccuracy(AbstractMeasure):
         if data.test is None:
             return jnp.stack([train, jnp.full_like(train, jnp.nan)])
         return jnp.stack([train, classified_share(network, data.test)])
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Training and test sample."""
-        return {"sample": np.array(["train", "test"])}
 
 
 class WrongLabelsFitted(AbstractMeasure):

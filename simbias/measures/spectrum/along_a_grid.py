@@ -100,10 +100,7 @@ class OutputsAndTargets(AbstractMeasure):
 
     sample: str = eqx.field(static=True, default="grid")
     dims: ClassVar[tuple[str, ...]] = ("curve", "point")
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """The network, then the target; points are numbered."""
-        return {"curve": np.array(["network", "target"])}
+    entries: ClassVar = {"curve": ("network", "target")}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "curve point"]:
         """In units of the target.
