@@ -23,7 +23,6 @@ class ParityCorrelations(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " 3"]:
         """By name; the network is not looked at."""
-        del network
         subset = data.features[0]
         d, size = subset.shape[0], jnp.sum(subset)
         bits = jnp.asarray(cube(d) < 0, subset.dtype)

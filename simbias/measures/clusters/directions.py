@@ -34,7 +34,6 @@ class EffectiveWidth(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Number of clusters, as a float."""
-        del data
         shares = cluster_shares(network, self.angle, self.share)
         is_heavy = (shares > self.share).astype(shares.dtype)
         return jnp.sum(jnp.where(jnp.isnan(shares), jnp.nan, is_heavy))
@@ -58,7 +57,6 @@ class EffectiveWidthEntropy(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Effective number of clusters, at least 1; NaN for a network of zeros."""
-        del data
         return exp_entropy(cluster_shares(network, self.angle, self.share))
 
 
@@ -74,7 +72,6 @@ class EntropyRank(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Effective number of dimensions."""
-        del data
         shares = mass_shares(network)
         u = directions(incoming(network))
         root = jnp.where(jnp.isnan(u), 0, u) * jnp.sqrt(shares)[:, None]
@@ -103,7 +100,6 @@ class ClusterMasses(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " count"]:
         """Shares, heaviest first; NaN for a network of zeros."""
-        del data
         shares = cluster_shares(network, self.angle, self.share)
         kept = min(self.count, shares.shape[0])
         heaviest = jax.lax.top_k(shares, kept)[0]

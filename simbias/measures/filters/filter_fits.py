@@ -23,7 +23,7 @@ class FilterFits(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("filter", "fit")
     entries: ClassVar = {"fit": ("gabor", "gabor_colour", "blob", "blob_colour")}
 
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "f 4"]:  # noqa: ARG002
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "f 4"]:
         """R² and colour of the Gabor, R² and colour of the blob; from 0 to 1.
 
         Raises:

@@ -28,7 +28,7 @@ class FilterKinds(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("kind",)
     entries: ClassVar = {"kind": KINDS}
 
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "3"]:  # noqa: ARG002
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "3"]:
         """Shares that sum to 1.
 
         Raises:

@@ -39,7 +39,7 @@ class NegativePairs(AbstractMeasure):
     def __check_init__(self):
         positive_integer("draws", self.draws)
 
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "3"]:  # noqa: ARG002
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "3"]:
         """From −1 to 1; a filter of zeros has the cosine 0 with all.
 
         Raises:

@@ -23,7 +23,6 @@ class LayerBalance(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Largest imbalance, in units of weight squared."""
-        del data
         return jnp.max(
             jnp.stack([jnp.linalg.norm(part) for part in imbalances(network.weights)])
         )
@@ -52,7 +51,6 @@ class LayerNorms(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " layer"]:
         """From the first layer to the last."""
-        del data
         return jnp.stack([jnp.sum(w**2) for w in network.weights])
 
 
@@ -69,7 +67,7 @@ class ScaleMatrices(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("side",)
     entries: ClassVar = {"side": ("A", "B")}
 
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, " side"]:  # noqa: ARG002
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, " side"]:
         """Without units; 0 for a single layer, which has no such factors."""
         forward = [w for w in network.weights[:-1]]
         below = list(accumulate(forward, lambda total, w: w @ total))

@@ -16,7 +16,6 @@ class DeterminantSign(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """+1 or −1; 0 for a determinant of 0."""
-        del data
         return network.orientation
 
 
@@ -28,5 +27,4 @@ class LogDeterminant(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Natural logarithm; −∞ for a determinant of 0."""
-        del data
         return network.log_determinant

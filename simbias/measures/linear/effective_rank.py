@@ -29,6 +29,5 @@ class EffectiveRank(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Effective rank of the product, or its logarithm."""
-        del data
         entropy = spectral_entropy(network.product)
         return entropy if self.is_log else jnp.exp(entropy)

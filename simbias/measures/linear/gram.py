@@ -21,7 +21,7 @@ class GramEigenvalues(AbstractMeasure):
 
     dims: ClassVar[tuple[str, ...]] = ("mode",)
 
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, " r"]:  # noqa: ARG002
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, " r"]:
         """From the smallest up, those that are 0 by the shape of X before all."""
         values, _, is_there = gram_modes(data)
         return jnp.where(is_there, values, 0) / jnp.sum(data.weight)
@@ -56,7 +56,7 @@ class RidgeRisk(AbstractMeasure):
             "term": np.asarray(["bias", "variance"]),
         }
 
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "q 2"]:  # noqa: ARG002
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "q 2"]:
         """Bias and variance at each s."""
         teacher = data.features[0]
         values, vectors, is_there = gram_modes(data)

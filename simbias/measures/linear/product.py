@@ -23,7 +23,6 @@ class MatrixEntry(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """In units of output by input."""
-        del data
         return network.product[self.row, self.column]
 
 
@@ -39,7 +38,6 @@ class ProductRow(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " input"]:
         """In units of output by input."""
-        del data
         return network.product[self.output]
 
 

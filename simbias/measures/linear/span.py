@@ -46,7 +46,7 @@ class OutsideSpan(AbstractMeasure):
 class LeastNorm(AbstractMeasure):
     """Norm of the least-norm interpolator, ‖X⁺y‖; of the data alone."""
 
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:  # noqa: ARG002
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """In units of the weights; of the first target."""
         return jnp.linalg.norm(row_space(data).target)
 
@@ -88,7 +88,7 @@ class InputEigenvalues(AbstractMeasure):
 
     dims: ClassVar[tuple[str, ...]] = ("mode",)
 
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, " r"]:  # noqa: ARG002
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, " r"]:
         """The first min(n, d); 0 where there is only padding."""
         return row_space(data).values
 

@@ -28,7 +28,6 @@ class GroupSums(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "2 e"]:
         """Rows: positive, negative."""
-        del data
         a = single_output(network)
         # Two rows of weights: the zero part of each group is exactly zero.
         return jnp.stack([jnp.maximum(a, 0), jnp.minimum(a, 0)]) @ incoming(network)

@@ -21,7 +21,6 @@ class IncomingWeights(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "m d"]:
         """One row for each neuron."""
-        del data
         return network.w
 
 
@@ -37,7 +36,6 @@ class ParameterNorm(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """½‖θ‖², in units of weight squared."""
-        del data
         leaves = jax.tree.leaves(split_trained(network)[0])
         return jnp.sum(jnp.stack([jnp.sum(v**2) for v in leaves])) / 2
 
@@ -57,5 +55,4 @@ class Balancedness(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " m"]:
         """|aⱼ|² − ‖wⱼ‖², in units of weight squared."""
-        del data
         return jnp.sum(network.a**2, axis=1) - jnp.sum(incoming(network) ** 2, axis=1)

@@ -78,6 +78,5 @@ class InputRank(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Entropy of the inputs; any network."""
-        del network
         x = jnp.where((data.weight > 0)[:, None], data.x, 0)
         return spectral_entropy(x, is_squared=True)

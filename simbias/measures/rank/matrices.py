@@ -26,7 +26,6 @@ class StableRank(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Stable rank of the layer."""
-        del data
         return matrix_rank.stable_rank(layer_matrix(network, self.layer))
 
 
@@ -42,7 +41,6 @@ class StableRanks(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " layer"]:
         """From the first layer to the last."""
-        del data
         return jnp.stack([stable_rank(w) for w in network.weights])
 
 
@@ -66,7 +64,6 @@ class WeightRank(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Effective rank of the layer, or its logarithm."""
-        del data
         matrix = layer_matrix(network, self.layer)
         entropy = spectral_entropy(matrix, is_squared=self.is_squared)
         return entropy if self.is_log else jnp.exp(entropy)
@@ -86,7 +83,6 @@ class SingularShares(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "layer value"]:
         """From the first layer to the last; the first value of each is 1."""
-        del data
         rows = []
         for w in network.weights:
             values = singular_values(w)[: self.most]
@@ -112,7 +108,6 @@ class LayerAlignment(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " pair"]:
         """A cosine for layers 1 and 2, for 2 and 3, and so on."""
-        del data
         parts = [jnp.linalg.svd(w, full_matrices=False) for w in network.weights]
         return jnp.stack(
             [
@@ -138,7 +133,6 @@ class FoldedRanks(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " layer"]:
         """From the first layer to the last."""
-        del data
         whole = network.folded()
         layers = (*whole.kernels, whole.w, whole.a)
         return jnp.stack([spectral_entropy(v.reshape(len(v), -1)) for v in layers])
