@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float
 
-from simbias.validation.values import not_negative, positive, positive_integer
+from simbias.validation.values import not_negative, positive, positive_integers
 
 
 def marchenko_pastur(
@@ -90,8 +90,7 @@ def ridgeless_risk(
     Reference: Hastie, Montanari, Rosset & Tibshirani (2022), arXiv:1903.08560, whose
     proposition 2 and theorem 1 are the limits; Breiman & Freedman (1983) for d < n.
     """
-    for name, size in (("n", n), ("d", d)):
-        positive_integer(name, size)
+    positive_integers(n=n, d=d)
     for name, value in (("sigma", sigma), ("norm", norm)):
         not_negative(name, value)
     bias = norm**2 * max(0.0, 1 - n / d)

@@ -6,7 +6,7 @@ from jaxtyping import PRNGKeyArray
 
 from simbias.core import Dataset, Real
 from simbias.errors import BadInput
-from simbias.validation.values import positive, positive_integer
+from simbias.validation.values import positive, positive_integers
 
 
 def hinted(key: PRNGKeyArray, *, hint: Real = 20.0, margin: Real = 0.1) -> Dataset:
@@ -59,8 +59,7 @@ def orthogonally_separable(key: PRNGKeyArray, *, n: int = 20, d: int = 5) -> Dat
     Reference: Phuong & Lampert (2021), The inductive bias of ReLU networks on
     orthogonally separable data, definition of the data; this law is ours.
     """
-    positive_integer("n", n)
-    positive_integer("d", d)
+    positive_integers(n=n, d=d)
     z = jax.random.normal(key, (n, d), jnp.float64)
     y = jnp.where(jnp.arange(n) % 2 == 0, 1.0, -1.0).astype(jnp.float64)[:, None]
     features = jnp.full((1, d), d**-0.5, jnp.float64)
@@ -91,8 +90,7 @@ def symmetric_separable(
     Reference: Lyu et al. (2021), arXiv:2110.13905, symmetric data; the law of x is
     ours.
     """
-    positive_integer("n", n)
-    positive_integer("d", d)
+    positive_integers(n=n, d=d)
     positive("margin", margin)
     if n % 2:
         raise BadInput(f"`n` must be even, got {n}. Example: n={n + 1}.")

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 
 from simbias.networks import Mlp
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integer, positive_integers
 
 
 def published_start(
@@ -60,8 +60,7 @@ def cantor_by_hand(d: int, levels: int) -> Mlp:
     Raises:
         ValueError: for a number that is not a positive integer.
     """
-    positive_integer("d", d)
-    positive_integer("levels", levels)
+    positive_integers(d=d, levels=levels)
     x = np.eye(d + 1)[0]
     one = np.eye(d + 1)[-1]
     if levels == 1:

@@ -57,7 +57,7 @@ from simbias.measures import (
     SpanError,
 )
 from simbias.networks import DeepLinear
-from simbias.validation.values import not_negative, positive_integer
+from simbias.validation.values import not_negative, positive_integers
 
 AXES = ("exponent", "start", "flow.way")
 # Claims are about this time at least: the slowest error has fallen by e^{−λ T}, λ ≈ 1.
@@ -103,8 +103,7 @@ def make(
         ValueError: for a size or number out of range, or if X does not have rank n:
             for n above d, and for an exponent so large that rounding loses columns.
     """
-    for name, size in (("n", n), ("d", d)):
-        positive_integer(name, size)
+    positive_integers(n=n, d=d)
     for name, value in (("sigma", sigma), ("exponent", exponent), ("start", start)):
         not_negative(name, value)
     if n > d:

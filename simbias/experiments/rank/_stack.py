@@ -13,7 +13,7 @@ from simbias.networks import identity
 from simbias.networks.activations import ACTIVATIONS, Activation
 from simbias.networks.dense.layer_weights import LayerLaw, layer_weights
 from simbias.validation.sample import one_of
-from simbias.validation.values import positive, positive_integer
+from simbias.validation.values import positive, positive_integers
 
 Kind = Literal["linear", "relu", "tanh", "orthogonal"]
 # Law of the start and activation.
@@ -69,8 +69,7 @@ def stack(
         ValueError: for a kind that is not known, or a size out of range.
     """
     one_of("kind", kind, KINDS)
-    for name, size in (("most", most), ("m", m), ("k", k)):
-        positive_integer(name, size)
+    positive_integers(most=most, m=m, k=k)
     if isinstance(depth, int) and not 1 <= depth <= most:
         raise BadInput(
             f"`depth` must be from 1 to {most}, the layers that are drawn (`most`), "
@@ -92,8 +91,7 @@ def chain(
     Raises:
         ValueError: for a size or number out of range.
     """
-    for name, size in (("most", most), ("m", m)):
-        positive_integer(name, size)
+    positive_integers(most=most, m=m)
     positive("scale", scale)
     if isinstance(depth, int) and not 1 <= depth <= most:
         raise BadInput(

@@ -37,7 +37,7 @@ from simbias.measures import ClassAccuracy, PatchSensitivity
 from simbias.networks import convolutional, patch_transformer, torch_default
 from simbias.numerics.patches import patch_numbers
 from simbias.validation.sample import one_of
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integers
 
 AXES = ("network",)
 PAPER = "Vasudeva et al. (2024), arXiv:2403.06925"
@@ -80,8 +80,7 @@ def make(
         data_dir: folder with the files of MNIST or CIFAR-10.
     """
     one_of("network", network, get_args(Kind))
-    for name, size in (("width", width), ("depth", depth)):
-        positive_integer(name, size)
+    positive_integers(width=width, depth=depth)
     key_data, key_network = jax.random.split(key)
     data = images(
         key_data, n=n, n_test=n_test, source=source, noise=noise, data_dir=data_dir

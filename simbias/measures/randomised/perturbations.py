@@ -13,7 +13,7 @@ from simbias.introspection.outputs import second_sample
 from simbias.losses import logistic
 from simbias.measures._randomised import logit, simple_basis
 from simbias.validation.sample import one_of
-from simbias.validation.values import positive, positive_integer
+from simbias.validation.values import positive, positive_integer, positive_integers
 
 
 class AdversarialAccuracy(AbstractMeasure):
@@ -104,8 +104,7 @@ class UniversalPerturbation(AbstractMeasure):
 
     def __check_init__(self):
         positive("radius", self.radius)
-        positive_integer("rows", self.rows)
-        positive_integer("simple", self.simple)
+        positive_integers(rows=self.rows, simple=self.simple)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "2"]:
         """Accuracy and share."""

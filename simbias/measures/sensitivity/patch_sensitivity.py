@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
 from simbias.introspection.outputs import classes, outputs
-from simbias.validation.values import positive, positive_integer
+from simbias.validation.values import positive, positive_integers
 
 
 class PatchSensitivity(AbstractMeasure):
@@ -43,8 +43,7 @@ class PatchSensitivity(AbstractMeasure):
 
     def __check_init__(self):
         positive("noise", self.noise)
-        positive_integer("rows", self.rows)
-        positive_integer("draws", self.draws)
+        positive_integers(rows=self.rows, draws=self.draws)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Sensitivity, from 0 to 1; any network.

@@ -14,7 +14,7 @@ from simbias.networks.sequence._dropout import (
     token_of,
 )
 from simbias.networks.sequence._laws import Entry, drawn
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integers
 
 _Key = PRNGKeyArray | None
 
@@ -118,8 +118,7 @@ def recurrent(
     Raises:
         ValueError: for a size, name or number out of range.
     """
-    for name, value in (("width", width), ("depth", depth), ("k", k)):
-        positive_integer(name, value)
+    positive_integers(width=width, depth=depth, k=k)
     matrix = Entry("matrix", (4 * width, width), width)
     layer = [matrix, matrix, Entry("bias", (4 * width,), width)]
     ends = [Entry("token", (2, width)), Entry("read-out", (k, width), width)]

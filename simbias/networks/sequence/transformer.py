@@ -18,7 +18,7 @@ from simbias.networks.sequence._dropout import (
     token_of,
 )
 from simbias.networks.sequence._laws import Entry, drawn
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integer, positive_integers
 
 States = Float[Array, "t m"]
 _Key = PRNGKeyArray | None
@@ -151,8 +151,7 @@ def transformer(
     Raises:
         ValueError: for a size, name or number out of range.
     """
-    for name, value in (("n", n), ("k", k)):
-        positive_integer(name, value)
+    positive_integers(n=n, k=k)
     entries, made = encoder_layers(width, depth, heads, feed_forward)
     ends = [
         Entry("token", (3, width)),
