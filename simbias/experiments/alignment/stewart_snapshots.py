@@ -24,7 +24,7 @@ from jaxtyping import PRNGKeyArray
 
 from simbias.claims import farthest_of, largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.datasets.teachers.stewart_1d import KNOTS, VALUES
+from simbias.datasets.teachers.few_points import KNOTS, VALUES
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.experiments.alignment._kink_histories import (
@@ -42,7 +42,6 @@ from simbias.networks import balanced
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2401.10791, section 5"
 DERIVED = "derived: near zero every neuron moves alone; " + PAPER
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 2000.0
 # Of what the flow computes: forty times its `rtol`, see docs/exact_flow.md.
 TOLERANCE = 4e-4

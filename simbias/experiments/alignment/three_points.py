@@ -23,7 +23,7 @@ from jaxtyping import PRNGKeyArray
 from simbias.analysis.parts import parts, with_axes
 from simbias.claims import Claims, farthest_of, largest_of, share_of, slope_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.datasets.teachers.three_points import INPUTS, TARGETS, three_points
+from simbias.datasets.teachers.few_points import INPUTS, TARGETS, three_points
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.figures import COLOURS, Curves, Law, Panels, Points
@@ -35,7 +35,6 @@ from simbias.numerics.exact_numerics import exact_numerics
 from simbias.theory.ols import ols
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2401.10791, section 5"
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 300.0
 # Of what the flow computes: forty times its `rtol`, see docs/exact_flow.md.
 TOLERANCE = 4e-6

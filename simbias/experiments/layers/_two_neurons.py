@@ -35,15 +35,8 @@ class GaussianStudent(AbstractNetwork):
     slope: Float[Array, ""]
     frozen: tuple[str, ...] = eqx.field(static=True, default=("teacher", "slope"))
 
-    @property
-    def has_kinks(self) -> bool:
-        """False: E φ(u·x) φ(v·x) has a continuous gradient."""
-        return False
-
-    @property
-    def has_own_law(self) -> bool:
-        """True: its gradient does not depend on the sample."""
-        return True
+    has_kinks = False  # E φ(u·x) φ(v·x) has a continuous gradient
+    has_own_law = True  # its gradient does not depend on the sample
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, "1"]:
         """Output for one input."""

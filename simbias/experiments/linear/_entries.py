@@ -28,10 +28,7 @@ class Factors(AbstractNetwork):
 
     weights: tuple[Float[Array, "_ _"], ...]
 
-    @property
-    def has_kinks(self) -> bool:
-        """False: the output is a polynomial of the weights."""
-        return False
+    has_kinks = False  # the output is a polynomial of the weights
 
     @property
     def product(self) -> Float[Array, "k d"]:
@@ -73,10 +70,7 @@ class SingularCoordinates(AbstractNetwork):
     depth: int = eqx.field(static=True)
     is_positive: bool = eqx.field(static=True)
 
-    @property
-    def has_kinks(self) -> bool:
-        """False."""
-        return False
+    has_kinks = False
 
     @property
     def orientation(self) -> Float[Array, ""]:

@@ -30,10 +30,7 @@ class Factored(AbstractNetwork):
     factors: tuple[tuple[Square, ...], ...]
     used: Buffer
 
-    @property
-    def has_kinks(self) -> bool:
-        """True: ReLU."""
-        return True
+    has_kinks = True  # ReLU
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Output for one input."""

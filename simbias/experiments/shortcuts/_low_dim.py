@@ -29,10 +29,7 @@ class Paired(AbstractNetwork):
     a: Float[Array, " m"]
     scale: Buffer
 
-    @property
-    def has_kinks(self) -> bool:
-        """True: those of ReLU."""
-        return True
+    has_kinks = True  # those of ReLU
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " 1"]:
         """Output for one input."""

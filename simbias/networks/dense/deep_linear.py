@@ -30,10 +30,7 @@ class DeepLinear(AbstractNetwork):
                 f"the one before has rows, got {shapes}."
             )
 
-    @property
-    def has_kinks(self) -> bool:
-        """False: the output is a polynomial of the weights."""
-        return False
+    has_kinks = False  # the output is a polynomial of the weights
 
     @property
     def product(self) -> Float[Array, "k d"]:

@@ -45,10 +45,7 @@ class PatchTransformer(AbstractNetwork):
     patch: tuple[int, int] = eqx.field(static=True)
     frozen: tuple[str, ...] = eqx.field(static=True, default=())
 
-    @property
-    def has_kinks(self) -> bool:
-        """True: ReLU."""
-        return True
+    has_kinks = True  # ReLU
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Output for one input."""

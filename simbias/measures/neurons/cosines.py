@@ -1,0 +1,108 @@
+"""Directions of the neurons against one that means something."""
+
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from simbias.core import AbstractMeasure, Dataset
+from simbias.errors import BadInput
+from simbias.measures._cosine import cosines
+from simbias.measures._neurons import mass_shares
+
+
+class NeuronCosine(AbstractMeasure):
+    """Cosine of every neuron of a two-layer network with u; NaN where wⱼ = 0.
+
+    u is the sample's least-squares direction, or row `feature` of `data.features`.  A
+    hidden bias is one more coordinate of wⱼ; the regression then has an intercept, and
+    a feature has 0 there.  `output` chooses the column of y, of several.
+
+    Reference: Boursier & Flammarion (2024), arXiv:2410.02348, histograms of
+    the neurons at the end of training.
+    """
+
+    feature: int | None = eqx.field(static=True, default=None)
+    output: int = eqx.field(static=True, default=0)
+    dims: ClassVar[tuple[str, ...]] = ("neuron",)
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, " m"]:
+        """Cosines in [−1, 1]."""
+        return cosines(network, data, self.feature, self.output)
+
+
+class Alignment(AbstractMeasure):
+    """Share of the mass Σⱼ |aⱼ|‖wⱼ‖ in neurons with |cos(wⱼ, u)| > `threshold`.
+
+    u as in `NeuronCosine`: the sample's least-squares direction, or a feature.  With
+    `is_mass_weighted` False, the share of the neurons instead.  0.99 is 8.1 degrees,
+    either way along the line.  NaN for a network of zeros.
+
+    For a random direction in ℝᵈ the share is P(|u₁| > threshold): 0.09 for d = 2 and
+    1.5e-4 for d = 5.
+
+    Reference: Boursier & Flammarion (2024), arXiv:2410.02348, two spikes at ±1 at
+    the end of training.
+    """
+
+    threshold: float = eqx.field(static=True, default=0.99)
+    feature: int | None = eqx.field(static=True, default=None)
+    output: int = eqx.field(static=True, default=0)
+    is_mass_weighted: bool = eqx.field(static=True, default=True)
+
+    def __check_init__(self):
+        if not 0 <= self.threshold < 1:
+            raise BadInput(
+                f"`threshold` is a cosine and must lie in [0, 1), got "
+                f"{self.threshold}. Example: threshold=0.99."
+            )
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
+        """Share that is aligned."""
+        c = cosines(network, data, self.feature, self.output)
+        shares = mass_shares(network)
+        if not self.is_mass_weighted:
+            shares = jnp.where(jnp.isnan(shares), jnp.nan, 1 / shares.shape[0])
+        is_aligned = jnp.abs(c) > self.threshold
+        return jnp.sum(jnp.where(is_aligned | jnp.isnan(shares), shares, 0))
+
+
+class CosineHistogram(AbstractMeasure):
+    """Share of the neurons with cos(wⱼ, u) in each of `bins` equal parts of [−1, 1].
+
+    u as in `NeuronCosine`.  Each neuron counts 1, or |aⱼ|‖wⱼ‖ if `is_mass_weighted`.
+    Neurons that are zero have no cosine and are not counted.  A value on the edge of
+    two bins belongs to the upper one, and 1 to the last.  The shares add up to 1; NaN
+    if nothing has a cosine.
+    """
+
+    bins: int = eqx.field(static=True, default=40)
+    feature: int | None = eqx.field(static=True, default=None)
+    output: int = eqx.field(static=True, default=0)
+    is_mass_weighted: bool = eqx.field(static=True, default=False)
+    dims: ClassVar[tuple[str, ...]] = ("cosine",)
+
+    def __check_init__(self):
+        if self.bins < 1:
+            raise BadInput(
+                f"`bins` must be a positive integer, got {self.bins}. Example: bins=40."
+            )
+
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, " bins"]:
+        """Shares of the bins."""
+        c = cosines(network, data, self.feature, self.output)
+        is_counted = ~jnp.isnan(c)
+        weight = mass_shares(network) if self.is_mass_weighted else jnp.ones_like(c)
+        weight = jnp.where(is_counted, weight, 0)
+        place = jnp.floor((jnp.where(is_counted, c, 0) + 1) * (self.bins / 2))
+        place = jnp.minimum(place.astype(jnp.int32), self.bins - 1)
+        is_here = place[None, :] == jnp.arange(self.bins, dtype=jnp.int32)[:, None]
+        counts = jnp.sum(jnp.where(is_here, weight[None, :], 0), axis=1)
+        total = jnp.sum(counts)
+        return jnp.where(total > 0, counts / jnp.where(total > 0, total, 1), jnp.nan)
+
+    def coords(self) -> dict[str, np.ndarray]:
+        """Centres of the bins."""
+        return {"cosine": (2 * np.arange(self.bins) + 1) / self.bins - 1}
