@@ -69,7 +69,13 @@ def make(
 ) -> tuple[Dataset, AbstractNetwork]:
     """Samples for the accuracy, the law of fresh samples, and a network of m ReLUs.
 
-    Without `trains_output` the last layer keeps its initial weights.
+    Args:
+        key: random key.
+        k: number of relevant bits.
+        d: number of bits.
+        n: samples on which the accuracy is measured.
+        m: width: neurons of the hidden layer.
+        trains_output: False keeps the last layer at its initial weights.
     """
     key_data, key_network = jax.random.split(key)
     network = mlp(key_network, (d, m, 1), law="torch")
@@ -121,7 +127,7 @@ def first_layer(k: int) -> tuple[float, float]:
     Of k weights of order d^{−1/2}, and for odd k > 1 of a bias as well.
     """
     factors = k + 1 if k > 1 and k % 2 else k
-    return max(0, (factors - 2) / 2), (factors - 1) / 2
+    return max(0.0, (factors - 2) / 2), (factors - 1) / 2
 
 
 figure = Panels(
@@ -131,7 +137,7 @@ figure = Panels(
         title="accuracy, the largest d, both layers",
         x=lambda ds: ds["time"].clip(min=float(ds["time"][1])),
         xlabel="time, steps × rate",
-        ylim=(0.35, 1.03),
+        ylim=(0, 1.03),
     ),
     Curves(
         lambda ds: learning_times(ds, RATE),
@@ -142,11 +148,14 @@ figure = Panels(
         x="d",
         xlabel="bits, d",
         yscale="log",
+        ylim=(2e-3, 3e3),
         ticks=True,
         has_exponent=True,
     ),
     names={"trains_output": NAMES},
     xscale="log",
+    # The exponents of each panel are its own.
+    legend="inside",
     size=(4.8, 3.6),
 )
 

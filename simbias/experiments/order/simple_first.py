@@ -103,9 +103,19 @@ def make(
 ) -> tuple[Dataset, AbstractNetwork]:
     """A sample with its explainers, and a network of two hidden layers of width m.
 
-    `noise` is the share of wrong labels on the disc.  The convolutional network, for
-    images, has kernels 32 and 64, and m neurons after them.  `rate`, `batch` and
-    `steps` are those of the line, equal to those of the network.
+    Args:
+        key: random key.
+        source: of the sample.
+        n: samples to train on.
+        noise: share of wrong labels on the disc.
+        network: "convolutional", for images, has kernels 32 and 64, and m neurons
+            after them.
+        m: width: neurons of a hidden layer.
+        rate: learning rate of the line L, equal to that of the network.
+        batch: batch size of L, equal to that of the network.
+        steps: steps of L, as many as the network has.
+        data_dir: folder that holds the files of the images; nothing is downloaded.
+        verify: whether files of images are checked against their published digests.
     """
     key_data, key_explainers, key_network = jax.random.split(key, 3)
     data = sample(key_data, source, n, noise, data_dir, verify)
@@ -153,7 +163,7 @@ experiment = presets(
         "times": log_times(0.01, 400.0, 60),
     },
     law={"cell": {"source": ("disc", "gaussian_digits"), "n": (1000, 20_000)}},
-    law_smoke={"cell": {"n": (200, 1000)}},
+    law_smoke={"cell": {"source": "gaussian_digits", "n": 1000}},
     law_paper={
         "cell": {"source": ("disc", "gaussian_digits"), "n": (1000, 50_000)},
     },
