@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.core import AbstractNetwork, Dataset, Real
 from simbias.errors import BadInput
-from simbias.measures.linear.modes import target_directions
+from simbias.measures.linear.mode_strengths import target_directions
 from simbias.networks import DeepLinear
 from simbias.validation.sample import one_of
 from simbias.validation.values import positive, positive_integer
