@@ -18,11 +18,8 @@ from simbias.errors import BadInput
 from simbias.experiments.order import simple_first
 from simbias.experiments.order._explainers import with_explainers
 from simbias.experiments.order._phases import left_at, phases
-from simbias.measures.information.explained_information import (
-    ExplainedInformation,
-    counts,
-    unexplained_information,
-)
+from simbias.measures.information._counts import counts, unexplained_information
+from simbias.measures.information.explained_information import ExplainedInformation
 
 jit = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
 
