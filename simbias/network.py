@@ -3,7 +3,7 @@
 import functools
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import equinox as eqx
 import jax
@@ -96,20 +96,25 @@ class AbstractNetwork(eqx.Module):
     one is an `AbstractWrapper`.
     """
 
-    has_kinks: ClassVar[bool | None] = None
-    """True if the gradient in the weights jumps, as with ReLU; False if not.
-
-    None: simbias finds out by tracing the network.
-    """
-    has_own_law: ClassVar[bool] = False
-    """True if the loss is a mean over a law in closed form.
-
-    No sample enters such a loss, so a sample of the user is refused.
-    """
-
     @abstractmethod
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Output for one input.  Measures always use this one."""
+
+    @property
+    def has_kinks(self) -> bool | None:
+        """True if the gradient in the weights jumps, as with ReLU; False if not.
+
+        None, the default: simbias finds out by tracing the network.
+        """
+        return None
+
+    @property
+    def has_own_law(self) -> bool:
+        """True if the loss is a mean over a law in closed form.
+
+        No sample enters such a loss, so a sample of the user is refused.
+        """
+        return False
 
     @_absent
     def features(self, x: Float[Array, " d"]) -> Float[Array, " p"]:

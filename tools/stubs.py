@@ -73,16 +73,10 @@ def _defined(path: pathlib.Path) -> list[str]:
     kinds = ast.FunctionDef | ast.ClassDef
     nodes = ast.parse(path.read_text()).body
     names = [node.name for node in nodes if isinstance(node, kinds)]
-    measures = [
-        node.name
-        for node in nodes
-        if isinstance(node, ast.ClassDef)
-        and any(ast.unparse(base) == "AbstractMeasure" for base in node.bases)
-    ]
-    # What a file is named after, in either spelling; else its measures; else all.
+    # What a file is named after, in either spelling; else all that it has.
     named = [n for n in names if n.lower() == path.stem.replace("_", "")]
     named += [n for n in names if n == path.stem and n not in named]
-    return sorted(n for n in named or measures or names if not n.startswith("_"))
+    return sorted(n for n in named or names if not n.startswith("_"))
 
 
 def _text(lines: list[str]) -> str:

@@ -18,16 +18,18 @@ from .moments.moment_classes import moment_classes as moment_classes
 from .moments.rectangular import rectangular as rectangular
 from .npz import Npz as Npz
 from .orthogonality.orthogonal import orthogonal as orthogonal
+from .orthogonality.orthogonal_toy import orthogonal_toy as orthogonal_toy
 from .separable.blobs import blobs as blobs
-from .separable.separable import hinted as hinted
-from .separable.separable import orthogonally_separable as orthogonally_separable
-from .separable.separable import symmetric_separable as symmetric_separable
+from .separable.hinted import hinted as hinted
+from .separable.orthogonally_separable import (
+    orthogonally_separable as orthogonally_separable,
+)
+from .separable.symmetric_separable import symmetric_separable as symmetric_separable
 from .separable.xor_clusters import xor_clusters as xor_clusters
 from .shortcuts.slabs import slabs as slabs
-from .teachers.few_points import orthogonal_toy as orthogonal_toy
-from .teachers.few_points import stewart_1d as stewart_1d
-from .teachers.few_points import three_points as three_points
 from .teachers.gaussian_teacher import gaussian_teacher as gaussian_teacher
 from .teachers.sine_on_disc import sine_on_disc as sine_on_disc
+from .teachers.stewart_1d import stewart_1d as stewart_1d
+from .teachers.three_points import three_points as three_points
 from .vision.dominoes import dominoes as dominoes
 from .vision.images import images as images

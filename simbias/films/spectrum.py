@@ -13,7 +13,7 @@ from simbias.core import Dataset
 from simbias.figures.heat_map import heat_map
 from simbias.figures.style import COLOURS
 from simbias.films.panel import Panel, Show
-from simbias.measures.spectrum.frequencies import Amplitudes
+from simbias.measures.spectrum.amplitudes import Amplitudes
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.numerics.spectrum import amplitudes
 

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from simbias.measures.clusters._clusters import clustered
-from simbias.measures.clusters.directions import EffectiveWidth
+from simbias.measures.clusters.effective_width import EffectiveWidth
 
 # Rank of a neuron of a cluster that does not count, or of none; ranks below are exact.
 NONE = 255

@@ -23,9 +23,9 @@ from simbias.ensemble.configuration import configuration
 from simbias.ensemble.grid import make_grid
 from simbias.errors import BadInput
 from simbias.flows.descent import Descent
-from simbias.measures.risk.blocks import exchanged
-from simbias.measures.risk.regressions import TwoGroupGap
-from simbias.measures.risk.test_risks import TestRisk
+from simbias.measures.risk._classes import exchanged
+from simbias.measures.risk.test_risk import TestRisk
+from simbias.measures.risk.two_group_gap import TwoGroupGap
 from simbias.networks.two_layer_init import balanced
 from simbias.registry import experiment_module
 from simbias.results import open_result

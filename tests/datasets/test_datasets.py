@@ -12,15 +12,11 @@ import pytest
 import simbias.datasets
 from simbias.core import Dataset
 from simbias.datasets.orthogonality.orthogonal import orthogonal
-from simbias.datasets.separable.separable import hinted
-from simbias.datasets.teachers.few_points import (
-    KNOTS,
-    VALUES,
-    orthogonal_toy,
-    stewart_1d,
-    three_points,
-)
+from simbias.datasets.orthogonality.orthogonal_toy import orthogonal_toy
+from simbias.datasets.separable.hinted import hinted
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
+from simbias.datasets.teachers.stewart_1d import KNOTS, VALUES, stewart_1d
+from simbias.datasets.teachers.three_points import three_points
 from simbias.registry import component, modules
 
 KEY = jax.random.key(0)

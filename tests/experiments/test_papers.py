@@ -10,11 +10,9 @@ from scipy.optimize import minimize
 from tree import ROOT
 
 from simbias.core import Dataset, Status
-from simbias.datasets.separable.separable import (
-    hinted,
-    orthogonally_separable,
-    symmetric_separable,
-)
+from simbias.datasets.separable.hinted import hinted
+from simbias.datasets.separable.orthogonally_separable import orthogonally_separable
+from simbias.datasets.separable.symmetric_separable import symmetric_separable
 from simbias.datasets.separable.xor_clusters import xor_clusters
 from simbias.experiments import xor_clusters as wide
 from simbias.experiments import xor_four_neurons as four
@@ -30,7 +28,7 @@ from simbias.measures.risk.linearity_defect import LinearityDefect
 from simbias.measures.risk.margin import Margin
 from simbias.networks.two_layer import TwoLayer
 from simbias.networks.two_layer_init import balanced
-from simbias.stops.levels import MarginAbove
+from simbias.stops.margin_above import MarginAbove
 from simbias.theory.early_limit import early_limit
 from simbias.theory.extremal_vectors import extremal_vectors
 from simbias.theory.max_margin import max_margin

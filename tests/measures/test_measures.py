@@ -18,27 +18,29 @@ from simbias.introspection.outputs import classes
 from simbias.losses import half_mse, logistic
 from simbias.measures._ols import ols
 from simbias.measures.clusters._clusters import single_linkage
-from simbias.measures.clusters.directions import (
-    ClusterMasses,
-    EffectiveWidth,
-    EffectiveWidthEntropy,
-    EntropyRank,
-)
-from simbias.measures.neurons.cosines import Alignment, CosineHistogram, NeuronCosine
+from simbias.measures.clusters.cluster_masses import ClusterMasses
+from simbias.measures.clusters.effective_width import EffectiveWidth
+from simbias.measures.clusters.effective_width_entropy import EffectiveWidthEntropy
+from simbias.measures.clusters.entropy_rank import EntropyRank
+from simbias.measures.neurons.alignment import Alignment
+from simbias.measures.neurons.balancedness import Balancedness
+from simbias.measures.neurons.cosine_histogram import CosineHistogram
 from simbias.measures.neurons.dead_neurons import DeadNeurons
-from simbias.measures.neurons.signs import GroupSums, NegativeLiveMass
-from simbias.measures.neurons.weights import Balancedness, ParameterNorm
-from simbias.measures.patterns.patterns import (
-    ActivationPatterns,
-    PatternClasses,
-    SlidingFraction,
-)
+from simbias.measures.neurons.group_sums import GroupSums
+from simbias.measures.neurons.negative_live_mass import NegativeLiveMass
+from simbias.measures.neurons.neuron_cosine import NeuronCosine
+from simbias.measures.neurons.parameter_norm import ParameterNorm
+from simbias.measures.patterns.activation_patterns import ActivationPatterns
+from simbias.measures.patterns.pattern_classes import PatternClasses
+from simbias.measures.patterns.sliding_fraction import SlidingFraction
 from simbias.measures.risk.distance_to_ols import DistanceToOls
-from simbias.measures.risk.regressions import TwoGroupExcess, TwoGroupGap
-from simbias.measures.risk.sign_accuracy import TrainSignAccuracy
-from simbias.measures.risk.test_risks import ExcessRisk, TestRisk
+from simbias.measures.risk.excess_risk import ExcessRisk
+from simbias.measures.risk.test_risk import TestRisk
 from simbias.measures.risk.train_loss import TrainLoss
 from simbias.measures.risk.train_risk import TrainRisk
+from simbias.measures.risk.train_sign_accuracy import TrainSignAccuracy
+from simbias.measures.risk.two_group_excess import TwoGroupExcess
+from simbias.measures.risk.two_group_gap import TwoGroupGap
 from simbias.networks.activations import ACTIVATIONS
 from simbias.networks.two_layer import TwoLayer
 from simbias.registry import component, modules

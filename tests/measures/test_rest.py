@@ -16,8 +16,9 @@ from simbias.errors import BadInput
 from simbias.flows.relu_flow import ReluFlow
 from simbias.limits.fastest_growth import fastest_growth
 from simbias.measures.rest.escape_time import EscapeTime
-from simbias.measures.rest.growth import LargestGrowth, NeuronGrowth
+from simbias.measures.rest.largest_growth import LargestGrowth
 from simbias.measures.rest.least_subgradient import LeastSubgradient
+from simbias.measures.rest.neuron_growth import NeuronGrowth
 from simbias.measures.rest.pattern_margin import PatternMargin
 from simbias.networks.two_layer import TwoLayer
 from simbias.theory.extremal_vectors import extremal_vectors

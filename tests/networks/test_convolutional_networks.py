@@ -15,7 +15,7 @@ from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.introspection.trained_arrays import split_trained
 from simbias.losses import half_mse
-from simbias.measures.neurons.weights import ParameterNorm
+from simbias.measures.neurons.parameter_norm import ParameterNorm
 from simbias.networks.convolution._layers import (
     BatchNorm,
     batch_norm,

@@ -15,8 +15,9 @@ from sklearn.linear_model import LinearRegression
 
 from simbias.core import Dataset
 from simbias.datasets.orthogonality.orthogonal import orthogonal
-from simbias.datasets.teachers.few_points import orthogonal_toy, three_points
+from simbias.datasets.orthogonality.orthogonal_toy import orthogonal_toy
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
+from simbias.datasets.teachers.three_points import three_points
 from simbias.losses import exponential, half_mse, hinge, logistic, mse
 from simbias.networks.two_layer import TwoLayer
 from simbias.theory._sphere import critical_on_sphere

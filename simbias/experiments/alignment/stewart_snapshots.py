@@ -24,7 +24,7 @@ from jaxtyping import PRNGKeyArray
 
 from simbias.claims import farthest_of, largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.datasets.teachers.few_points import KNOTS, VALUES
+from simbias.datasets.teachers.stewart_1d import KNOTS, VALUES
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.experiments.alignment._kink_histories import (

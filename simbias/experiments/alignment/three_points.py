@@ -23,7 +23,7 @@ from jaxtyping import PRNGKeyArray
 from simbias.analysis.parts import parts, with_axes
 from simbias.claims import Claims, farthest_of, largest_of, share_of, slope_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.datasets.teachers.few_points import INPUTS, TARGETS, three_points
+from simbias.datasets.teachers.three_points import INPUTS, TARGETS, three_points
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.figures import COLOURS, Curves, Law, Panels, Points

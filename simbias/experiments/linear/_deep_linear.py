@@ -1,7 +1,7 @@
 """Initial deep linear networks, and one of tied layers."""
 
 from itertools import accumulate, pairwise
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.core import AbstractNetwork, Dataset, Real
 from simbias.errors import BadInput
-from simbias.measures.linear.modes import target_directions
+from simbias.measures.linear.mode_strengths import target_directions
 from simbias.networks import DeepLinear
 from simbias.validation.sample import one_of
 from simbias.validation.values import positive, positive_integer
@@ -96,7 +96,7 @@ class Tied(AbstractNetwork):
                 "product has no law of its own. Example: root=(a + a.T) / 2."
             )
 
-    has_kinks = False  # the output is a polynomial of the weights
+    has_kinks: ClassVar[bool] = False  # the output is a polynomial of the weights
 
     @property
     def product(self) -> Float[Array, "d d"]:

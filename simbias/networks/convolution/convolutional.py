@@ -1,6 +1,7 @@
 """A small convolutional network, for images of a few hundred pixels."""
 
 import math
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -36,7 +37,7 @@ class Convolutional(AbstractNetwork):
     stride: int = eqx.field(static=True, default=1)
     frozen: tuple[str, ...] = eqx.field(static=True, default=())
 
-    has_kinks = True  # ReLU
+    has_kinks: ClassVar[bool] = True  # ReLU
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Output for one input."""

@@ -1,6 +1,7 @@
 """Residual networks with batch normalisation, in the form for small images."""
 
 import dataclasses
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -75,7 +76,7 @@ class ResNet(AbstractNetwork):
     image: tuple[int, int, int] = eqx.field(static=True)
     has_max_pool: bool = eqx.field(static=True, default=False)
 
-    has_kinks = True  # ReLU
+    has_kinks: ClassVar[bool] = True  # ReLU
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Output for one input, by the running averages."""

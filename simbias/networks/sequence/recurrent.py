@@ -1,5 +1,7 @@
 """The recurrent network: long short-term memory of one string, read at its end."""
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -64,7 +66,7 @@ class Recurrent(AbstractNetwork):
     dropout: Buffer | None = None
     frozen: tuple[str, ...] = eqx.field(static=True, default=())
 
-    has_kinks = False  # tanh and the logistic function
+    has_kinks: ClassVar[bool] = False  # tanh and the logistic function
 
     @present_if(lambda network: network.dropout is not None)
     def in_training(

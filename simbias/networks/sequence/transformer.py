@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -96,7 +97,7 @@ class Transformer(AbstractNetwork):
     dropout: Buffer | None = None
     frozen: tuple[str, ...] = eqx.field(static=True, default=())
 
-    has_kinks = True  # ReLU
+    has_kinks: ClassVar[bool] = True  # ReLU
 
     @present_if(lambda network: network.dropout is not None)
     def in_training(

@@ -22,7 +22,7 @@ from simbias.experiments.layers._two_neurons import (
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse, mse
-from simbias.measures.neurons.weights import IncomingWeights
+from simbias.measures.neurons.incoming_weights import IncomingWeights
 from simbias.measures.risk.gaussian_loss import GaussianLoss
 from simbias.measures.risk.train_loss import TrainLoss
 from simbias.networks.two_layer import TwoLayer

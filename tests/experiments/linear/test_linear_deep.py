@@ -23,10 +23,12 @@ from simbias.experiments.linear._deep_linear import (
 from simbias.experiments.linear.deep_linear import make
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import half_mse
-from simbias.measures.linear.balance import LayerBalance
+from simbias.measures.linear.early_strengths import EarlyStrengths
 from simbias.measures.linear.effective_rank import EffectiveRank
-from simbias.measures.linear.modes import EarlyStrengths, ModeStrengths
-from simbias.measures.linear.velocity import EndToEndError, TiedVelocity
+from simbias.measures.linear.end_to_end_error import EndToEndError
+from simbias.measures.linear.layer_balance import LayerBalance
+from simbias.measures.linear.mode_strengths import ModeStrengths
+from simbias.measures.linear.tied_velocity import TiedVelocity
 from simbias.networks import deep_linear
 from simbias.networks.dense.deep_linear import DeepLinear
 from simbias.numerics.end_to_end import end_to_end, metric

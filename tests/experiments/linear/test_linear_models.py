@@ -17,14 +17,13 @@ from simbias.experiments.linear import min_norm, random_design
 from simbias.experiments.linear._spectra import best_ridge, kolmogorov, spectrum
 from simbias.experiments.linear._ways import LARGEST, RATES, Ways, distance, leak
 from simbias.losses import half_mse
-from simbias.measures.linear.gram import GramEigenvalues, RidgeRisk
-from simbias.measures.linear.span import (
-    InputEigenvalues,
-    LeastNorm,
-    OutsideSpan,
-    RidgeDistance,
-    SpanError,
-)
+from simbias.measures.linear.gram_eigenvalues import GramEigenvalues
+from simbias.measures.linear.input_eigenvalues import InputEigenvalues
+from simbias.measures.linear.least_norm import LeastNorm
+from simbias.measures.linear.outside_span import OutsideSpan
+from simbias.measures.linear.ridge_distance import RidgeDistance
+from simbias.measures.linear.ridge_risk import RidgeRisk
+from simbias.measures.linear.span_error import SpanError
 from simbias.theory.random_matrices import (
     least_eigenvalue,
     marchenko_pastur,

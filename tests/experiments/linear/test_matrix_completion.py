@@ -19,9 +19,10 @@ from simbias.experiments.linear._entries import (
 from simbias.experiments.linear.matrix_completion import make as completed
 from simbias.experiments.linear.unseen_entry import bound
 from simbias.experiments.linear.unseen_entry import make as unseen
-from simbias.measures.linear.balance import LayerBalance
-from simbias.measures.linear.determinant import DeterminantSign, LogDeterminant
-from simbias.measures.linear.product import UnseenError
+from simbias.measures.linear.determinant_sign import DeterminantSign
+from simbias.measures.linear.layer_balance import LayerBalance
+from simbias.measures.linear.log_determinant import LogDeterminant
+from simbias.measures.linear.unseen_error import UnseenError
 from simbias.numerics.end_to_end import end_to_end
 
 KEY = jax.random.key(0)

@@ -15,11 +15,9 @@ from simbias.experiments.linear.principal_components_images import (
     make,
     needed,
 )
-from simbias.measures.components.first_components import (
-    CorrectRows,
-    CriticalComponent,
-    ProjectedAccuracy,
-)
+from simbias.measures.components.correct_rows import CorrectRows
+from simbias.measures.components.critical_component import CriticalComponent
+from simbias.measures.components.projected_accuracy import ProjectedAccuracy
 from simbias.networks.dense.deep_linear import DeepLinear
 
 KEY = jax.random.key(0)

@@ -14,7 +14,7 @@ from simbias.ensemble.plan import make_plan
 from simbias.experiments import random_fit
 from simbias.experiments.order._strings import drawn, every_string, strings
 from simbias.measures.boolean.guesses import Guesses
-from simbias.measures.risk.sign_accuracy import TestSignAccuracy
+from simbias.measures.risk.test_sign_accuracy import TestSignAccuracy
 from simbias.verbs.simulate import simulate
 
 KEY = jax.random.key(0)

@@ -19,11 +19,8 @@ from simbias.experiments.order import simple_first
 from simbias.experiments.order._explainers import with_explainers
 from simbias.experiments.order._phases import left_at, phases
 from simbias.flows import Descent
-from simbias.measures.information.explained_information import (
-    ExplainedInformation,
-    counts,
-    unexplained_information,
-)
+from simbias.measures.information._counts import counts, unexplained_information
+from simbias.measures.information.explained_information import ExplainedInformation
 
 SGD = Descent(rate=0.02, batch=32)
 jit = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})

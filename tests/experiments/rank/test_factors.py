@@ -10,7 +10,7 @@ import xarray as xr
 
 from simbias.experiments.rank import low_rank_factors as products
 from simbias.introspection.trained_arrays import split_trained
-from simbias.measures.rank.matrices import FoldedRanks
+from simbias.measures.rank.folded_ranks import FoldedRanks
 from simbias.networks.convolution._layers import average_pool, convolution
 from simbias.numerics.matrix_rank import singular_values
 

@@ -18,7 +18,7 @@ from simbias.experiments.rank._matrices import too_few_samples
 from simbias.experiments.rank._stack import chain
 from simbias.losses import half_mse
 from simbias.measures.linear.effective_rank import EffectiveRank
-from simbias.measures.linear.product import MapErrors
+from simbias.measures.linear.map_errors import MapErrors
 from simbias.networks.dense.deep_linear import DeepLinear
 
 KEY = jax.random.key(0)

@@ -34,8 +34,10 @@ from simbias.experiments.rank._stack import stack
 from simbias.experiments.rank.low_rank_targets import best_depth
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import cross_entropy, logistic
-from simbias.measures.rank.features import FeatureRank, InputRank
-from simbias.measures.rank.matrices import LayerAlignment, SingularShares
+from simbias.measures.rank.feature_rank import FeatureRank
+from simbias.measures.rank.input_rank import InputRank
+from simbias.measures.rank.layer_alignment import LayerAlignment
+from simbias.measures.rank.singular_shares import SingularShares
 from simbias.networks.dense.deep_linear import DeepLinear, deep_linear
 from simbias.theory.max_margin import max_margin
 

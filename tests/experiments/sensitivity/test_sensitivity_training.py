@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from simbias.experiments.sensitivity import sensitivity_training
-from simbias.measures.risk.sign_accuracy import TestSignAccuracy
+from simbias.measures.risk.test_sign_accuracy import TestSignAccuracy
 from simbias.numerics.boolean_sensitivity import sensitivity
 from simbias.numerics.walsh_hadamard import cube
 from simbias.verbs.simulate import planned

@@ -10,7 +10,9 @@ from jaxtyping import Array, Float
 from sklearn.linear_model import LogisticRegression
 
 from simbias.core import AbstractNetwork, Dataset
-from simbias.measures.risk.blocks import BlockAccuracy, LastLayerProbe, exchanged
+from simbias.measures.risk._classes import exchanged
+from simbias.measures.risk.block_accuracy import BlockAccuracy
+from simbias.measures.risk.last_layer_probe import LastLayerProbe
 from simbias.numerics.softmax_regression import softmax_regression
 
 # Nearly all the time is compiling: not optimising saves a third of it.

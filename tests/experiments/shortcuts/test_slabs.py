@@ -18,18 +18,17 @@ from simbias.datasets.shortcuts.slabs import slabs
 from simbias.flows.descent import Descent
 from simbias.losses import cross_entropy, logistic
 from simbias.measures._randomised import area_under_curve
+from simbias.measures.randomised.adversarial_accuracy import AdversarialAccuracy
 from simbias.measures.randomised.decision_plane import DecisionPlane
-from simbias.measures.randomised.exchanges import FeatureDependence, RandomisedLogits
-from simbias.measures.randomised.perturbations import (
-    AdversarialAccuracy,
-    UniversalPerturbation,
-)
+from simbias.measures.randomised.feature_dependence import FeatureDependence
+from simbias.measures.randomised.randomised_logits import RandomisedLogits
 from simbias.measures.randomised.randomised_scores import RandomisedScores
-from simbias.measures.risk.sign_accuracy import TrainSignAccuracy
+from simbias.measures.randomised.universal_perturbation import UniversalPerturbation
+from simbias.measures.risk.train_sign_accuracy import TrainSignAccuracy
 from simbias.networks.adversarial import Adversarial
 from simbias.networks.dense.mlp import Mlp
 from simbias.networks.dense.mlp_init import softmax_pair, torch_default
-from simbias.stops.levels import TrainAccuracyAbove
+from simbias.stops.train_accuracy_above import TrainAccuracyAbove
 
 KEY = jax.random.key(0)
 N = 20_000

@@ -14,7 +14,7 @@ from simbias.core import Status
 from simbias.ensemble.padding import padded
 from simbias.experiments.spectrum import ntk_circle as circle
 from simbias.experiments.spectrum._circle import kernel_network
-from simbias.measures.spectrum.circle import CircleShares
+from simbias.measures.spectrum.circle_shares import CircleShares
 from simbias.theory.circle_kernel import circle_eigenvalues, circle_kernel
 
 KEY = jax.random.key(0)

@@ -9,7 +9,7 @@ import xarray as xr
 
 from simbias.ensemble.padding import padded
 from simbias.experiments.spectrum import ntk_density as density
-from simbias.measures.spectrum.circle import ArcShares
+from simbias.measures.spectrum.arc_shares import ArcShares
 from simbias.theory.circle_kernel import circle_kernel
 
 KEY = jax.random.key(0)

@@ -16,8 +16,9 @@ from simbias.experiments.spectrum import spectral_optimisers as optimisers
 from simbias.experiments.spectrum import spectral_petals as flowers
 from simbias.experiments.spectrum._waves import of_waves
 from simbias.losses import mse
-from simbias.measures.spectrum.along_a_grid import OutputsAndTargets
-from simbias.measures.spectrum.frequencies import Amplitudes, PerturbedAmplitudes
+from simbias.measures.spectrum.amplitudes import Amplitudes
+from simbias.measures.spectrum.outputs_and_targets import OutputsAndTargets
+from simbias.measures.spectrum.perturbed_amplitudes import PerturbedAmplitudes
 from simbias.verbs.simulate import simulate
 
 KEY = jax.random.key(0)

@@ -11,7 +11,7 @@ import xarray as xr
 
 from simbias.ensemble.padding import padded
 from simbias.experiments.spectrum import spectral_label_noise as wrong
-from simbias.measures.risk.labels import WrongLabelsFitted
+from simbias.measures.risk.wrong_labels_fitted import WrongLabelsFitted
 from simbias.measures.spectrum.path_spectrum import PathSpectrum
 
 KEY = jax.random.key(0)

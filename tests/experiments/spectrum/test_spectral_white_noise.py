@@ -11,7 +11,8 @@ import xarray as xr
 import simbias
 from simbias.ensemble.padding import padded
 from simbias.experiments.spectrum import spectral_white_noise as noisy
-from simbias.measures.spectrum.along_a_grid import HighShare, OctaveBands
+from simbias.measures.spectrum.high_share import HighShare
+from simbias.measures.spectrum.octave_bands import OctaveBands
 from simbias.numerics.spectrum import octaves
 
 KEY = jax.random.key(0)
