@@ -45,7 +45,9 @@ KEPT = 'arXiv:1905.11604, "retained"; the number is ours'
 AXES = ("source",)
 # What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 20.0
-Source = Literal["disc", "digits", "xor_clusters", "mnist", "cifar10"]
+Source = Literal[
+    "disc", "digits", "xor_clusters", "mnist", "cifar10", "fashion", "mnist5k"
+]
 Architecture = Literal["mlp", "convolutional"]
 # Test inputs: all that there are of images.
 _TEST: dict[Source, int] = {
@@ -54,6 +56,8 @@ _TEST: dict[Source, int] = {
     "xor_clusters": 4000,
     "mnist": 10_000,
     "cifar10": 10_000,
+    "fashion": 10_000,
+    "mnist5k": 1000,
 }
 
 
