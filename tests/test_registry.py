@@ -192,7 +192,6 @@ LONGEST = (
     "phase_diagram",
     "principal_components_controls",
     "principal_components_images",
-    "principal_components_images-fashion",
     "random_fit",
     "random_sensitivity",
     "sensitivity_patches",
