@@ -7,8 +7,10 @@ only the first layer is critical.  A redrawn layer destroys the network, whichev
 it is: the network depends on its own initial weights.
 
 The published numbers are for MNIST (preset `paper`).  `quick` uses 8 × 8 digits
-instead, and its bands of size are ours.  The arXiv preprint of the reference could not
-be read; bands are those of an independent replica (FC3 on MNIST, one network).
+instead, and its bands of size are ours.  The presets `mnist5k` and `fashion` use 1000
+digits of MNIST, from a Python package, and 1000 photographs of Fashion-MNIST, from a
+package of Debian.  The arXiv preprint of the reference could not be read; bands are
+those of an independent replica (FC3 on MNIST, one network).
 
 Reference: Zhang, Bengio & Singer (2022), JMLR 23, arXiv:1902.01996.
 """
@@ -93,6 +95,13 @@ experiment = presets(
         "flow": Descent(rate=RATE, batch=128, optimiser="momentum"),
         "times": _times(469, 100),
     },
+    mnist5k={"cell": {"source": "mnist5k"}},
+    mnist5k_paper={
+        "cell": {"n": 4000, "n_test": 1000, "source": "mnist5k"},
+        "times": _times(32, 100),
+    },
+    fashion={"cell": {"source": "fashion"}},
+    fashion_paper={"cell": {"source": "fashion"}},
 )
 
 

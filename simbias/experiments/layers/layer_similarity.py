@@ -6,6 +6,9 @@ networks that learn the same classes from different initialisations, on differen
 batches, have neurons in common: a matching of their neurons finds them.  With a network
 that learned another task, odd or even, there are fewer.
 
+By default the images are 8 × 8 digits.  The preset `fashion` uses 1000 photographs of
+Fashion-MNIST, from a package of Debian.
+
 CKA is that of Kornblith, Norouzi, Lee & Hinton (2019), arXiv:1905.00414.
 
 Reference: Raghu, Gilmer, Yosinski & Sohl-Dickstein (2017), arXiv:1706.05806; Li et al.
@@ -101,6 +104,8 @@ experiment = presets(
         "flow": descent_of_each(3, RATE, 128),
         "times": _times(469, 100),
     },
+    fashion={"cell": {"source": "fashion"}, "seeds": 10},
+    fashion_paper={"cell": {"source": "fashion"}},
 )
 
 

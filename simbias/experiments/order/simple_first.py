@@ -58,7 +58,14 @@ AXES = ("source",)
 LEAST_TIME = 20.0
 RATE, BATCH, STEPS = 0.02, 32, 5000
 Source = Literal[
-    "disc", "digits", "gaussian_digits", "xor_clusters", "mnist", "cifar10"
+    "disc",
+    "digits",
+    "gaussian_digits",
+    "xor_clusters",
+    "mnist",
+    "mnist5k",
+    "fashion",
+    "cifar10",
 ]
 Architecture = Literal["mlp", "convolutional"]
 # Test inputs of a law; of stored images, all that there are.

@@ -23,7 +23,7 @@ from jaxtyping import PRNGKeyArray
 
 from simbias.claims import Claims, difference_of, mean_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment, Index
-from simbias.datasets.vision.images import SHAPE, Source, images
+from simbias.datasets.vision.images import CLASSES, SHAPE, Source, images
 from simbias.experiment_presets import presets
 from simbias.experiments.rank._depth import HUH, ends, slope_in_log
 from simbias.experiments.rank._factored import Factored, Start, factored
@@ -36,7 +36,6 @@ from simbias.validation.values import positive_integer
 
 AXES = ("source", "start", "factors")
 RATE, BATCH, STEPS = 2e-3, 25, 600
-_CLASSES = {"digits": 10, "mnist": 10, "cifar10": 10, "dead_leaves": 3}
 _TITLES = {"dead_leaves": "dead leaves"}
 
 
@@ -74,7 +73,7 @@ def make(
     core = convolutional(
         key_core,
         image=SHAPE[source],
-        k=_CLASSES[source],
+        k=CLASSES[source],
         channels=(width, 2 * width),
         p=4 * width,
     )

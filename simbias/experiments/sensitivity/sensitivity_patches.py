@@ -27,7 +27,7 @@ from simbias.analysis.at import at
 from simbias.analysis.first_passage import first_passage
 from simbias.claims import Claims, difference_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
-from simbias.datasets.vision.images import SHAPE, Source, images
+from simbias.datasets.vision.images import CLASSES, SHAPE, Source, images
 from simbias.experiment_presets import presets
 from simbias.experiments._at_times import at_times
 from simbias.figures import Curves, Law, Moment, Panels, Points
@@ -45,7 +45,6 @@ Kind = Literal["transformer", "convolutional", "mlp"]
 NAMES = {"mlp": "perceptron"}
 RATE, BATCH, STEPS = 2e-3, 50, 400
 HEADS = 4
-CLASSES = {"digits": 10, "mnist": 10, "cifar10": 10, "dead_leaves": 3}
 # Accuracy on the sample at which networks are compared on their way.
 LEVEL = 0.9
 

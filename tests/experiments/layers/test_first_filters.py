@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import xarray as xr
 
 from simbias.core import Dataset
 from simbias.datasets.vision.images import images
@@ -15,7 +16,7 @@ from simbias.experiments.layers import first_filters
 from simbias.measures.filters import filter_fits
 from simbias.measures.filters._gabor import blobs, gabor_pairs
 from simbias.measures.filters.filter_fits import FilterFits
-from simbias.measures.filters.filter_kinds import FilterKinds, kinds
+from simbias.measures.filters.filter_kinds import KINDS, FilterKinds, kinds
 from simbias.measures.filters.negative_pairs import NegativePairs
 from simbias.networks.convolution._layers import convolution
 from simbias.networks.convolution.convolutional import convolutional
@@ -253,3 +254,42 @@ def test_one_filter_makes_no_pair_and_draws_are_counted():
         NegativePairs()(network(random_filters(0, 1)), DATA)
     with pytest.raises(BadInput, match="`draws`"):
         NegativePairs(draws=0)
+
+
+def seen(channels, shares):
+    """A result of eight seeds and five times; `shares` are those of Gabor functions."""
+    gabor = shares + np.random.default_rng(3).normal(0, 0.002, (2, 8, 5))
+    gabor = gabor * np.array([1.0, 0.0])[:, None, None]  # none with permuted pixels
+    dims = ("permuted", "seed", "time")
+    pairs = np.broadcast_to(np.arange(3.0), (2, 8, 5, 3))
+    return xr.Dataset(
+        {
+            "kinds": ((*dims, "kind"), np.stack([gabor, 0 * gabor, 1 - gabor], -1)),
+            "pairs": ((*dims, "pairing"), pairs),
+        },
+        {
+            "permuted": [False, True],
+            "time": np.arange(5.0),
+            "kind": [*KINDS],
+            "pairing": ["opposite", "random", "signs"],
+            "channel": np.arange(channels),
+        },
+    )
+
+
+@pytest.mark.parametrize(("channels", "verdict"), [(1, "not applicable"), (3, "")])
+def test_images_without_colours_are_not_asked_for_colours(channels, verdict):
+    found = first_filters.claims(seen(channels, [0, 0.2, 0.4, 0.5, 0.5]))
+    of_colour = [c for c in found if c.statement.startswith("share colour")]
+    assert len(of_colour) == 3
+    assert all((c.verdict == "not applicable") == bool(verdict) for c in of_colour)
+
+
+@pytest.mark.parametrize(
+    ("last", "verdict"), [(0.51, "supported"), (0.7, "contradicted")]
+)
+def test_a_share_stands_still_if_its_last_quarter_does(last, verdict):
+    found = first_filters.claims(seen(1, [0, 0.2, 0.4, 0.5, last]))
+    (still,) = [c for c in found if c.statement.startswith("share gabor: change")]
+    assert still.estimate.value == pytest.approx(last - 0.5, abs=0.005)
+    assert still.verdict == verdict

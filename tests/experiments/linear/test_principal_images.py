@@ -12,8 +12,10 @@ from simbias.core import Dataset
 from simbias.experiments.linear.principal_components_images import (
     LIKE,
     accessibility,
+    gain,
     make,
     needed,
+    through_all,
 )
 from simbias.measures.components.correct_rows import CorrectRows
 from simbias.measures.components.critical_component import CriticalComponent
@@ -98,6 +100,13 @@ def test_accessibility_is_even_in_time_and_need_is_of_those_that_tell():
     # Half of the first unit of time, and the nine that follow, by one start of two.
     np.testing.assert_allclose(accessibility(ds), [(0.5 + 9) / 10 / 2])
     np.testing.assert_array_equal(needed(ds), [7])
+
+
+def test_accuracy_through_all_components_is_that_of_the_rows_for_any_number_of_pixels():
+    right = [[[1.0], [1.0], [0.0]], [[0.0], [1.0], [0.0]]]
+    ds = xr.Dataset({"right": (("row", "time", "start"), right)})
+    np.testing.assert_allclose(through_all(ds)[:, 0], [0.5, 1, 0])
+    np.testing.assert_allclose(gain(through_all(ds)), 1)
 
 
 @pytest.mark.parametrize(
