@@ -1,5 +1,7 @@
 """The transformer of images: an encoder of their patches, read at an end token."""
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
@@ -43,10 +45,7 @@ class PatchTransformer(AbstractNetwork):
     patch: tuple[int, int] = eqx.field(static=True)
     frozen: tuple[str, ...] = eqx.field(static=True, default=())
 
-    @property
-    def has_kinks(self) -> bool:
-        """True: ReLU."""
-        return True
+    has_kinks: ClassVar[bool] = True  # ReLU
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Output for one input."""

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -18,7 +19,7 @@ from simbias.networks.sequence._dropout import (
     token_of,
 )
 from simbias.networks.sequence._laws import Entry, drawn
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integer, positive_integers
 
 States = Float[Array, "t m"]
 _Key = PRNGKeyArray | None
@@ -90,10 +91,7 @@ class Transformer(AbstractNetwork):
     dropout: Buffer | None = None
     frozen: tuple[str, ...] = eqx.field(static=True, default=())
 
-    @property
-    def has_kinks(self) -> bool:
-        """True: ReLU."""
-        return True
+    has_kinks: ClassVar[bool] = True  # ReLU
 
     @present_if(lambda network: network.dropout is not None)
     def in_training(
@@ -154,8 +152,7 @@ def transformer(
     Raises:
         ValueError: for a size, name or number out of range.
     """
-    for name, value in (("n", n), ("k", k)):
-        positive_integer(name, value)
+    positive_integers(n=n, k=k)
     entries, made = encoder_layers(width, depth, heads, feed_forward)
     ends = [
         Entry("token", (3, width)),
