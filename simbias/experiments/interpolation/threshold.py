@@ -36,7 +36,7 @@ from simbias.datasets.teachers.gaussian_teacher import (
 )
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
-from simbias.experiments.interpolation._interpolates import interpolates as interpolates
+from simbias.experiments.interpolation._rest import interpolates as interpolates
 from simbias.experiments.interpolation._threshold_figure import (
     n_star_of,
     threshold_figure,
@@ -66,7 +66,6 @@ from simbias.stops import Stationary
 from simbias.theory.two_group import two_group_threshold
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 1000.0
 # From such a λ on neurons hardly turn while the sample is fitted.
 LAZY = 1.0

@@ -21,9 +21,8 @@ from simbias.ensemble.plan import make_plan
 from simbias.experiments.boolean import cantor as cantor_page
 from simbias.experiments.boolean import parity as parity_experiment
 from simbias.experiments.boolean import parity_gradient, parity_sparse
-from simbias.experiments.boolean._by_hand import cantor_by_hand
 from simbias.experiments.boolean._learning_times import learning_times, slopes_of_seeds
-from simbias.experiments.boolean._published_start import published_start
+from simbias.experiments.boolean._published_start import cantor_by_hand, published_start
 from simbias.measures.boolean.gradient_over_parities import GradientOverParities
 from simbias.measures.boolean.parity_correlations import ParityCorrelations
 from simbias.networks.dense.deep_linear import deep_linear
