@@ -189,12 +189,12 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     begin_too = f"control, the start, {permuted}: {told}, largest"
     finish = f"control, {permuted}: {told} at the end, largest"
     tossed = "control: the last at the start"
-    late = own["kinds"].isel(time=3 * (own.sizes["time"] - 1) // 4, drop=True)
+    late = own["kinds"].isel(time=round(0.7 * (own.sizes["time"] - 1)), drop=True)
     rises, apart, still = [], [], []
     for kind in KINDS[:2]:
         seen, before, other = (v.sel(kind=kind) for v in (end, start, control_end))
         rise, more = f"share {kind}, end − start", f"share {kind} at the end, images − "
-        change = f"share {kind}: change since ¾ of training"
+        change = f"share {kind}: change since 0.7 of training"
         can_be = kind != "colour" or ds.sizes["channel"] > 1, "images in colour"
         rise = difference_of(rise, seen, before, (0, 1), OLAH)
         more = difference_of(more + permuted, seen, other, (0, 1), OURS)

@@ -288,7 +288,7 @@ def test_images_without_colours_are_not_asked_for_colours(channels, verdict):
 @pytest.mark.parametrize(
     ("last", "verdict"), [(0.51, "supported"), (0.7, "contradicted")]
 )
-def test_a_share_stands_still_if_its_last_quarter_does(last, verdict):
+def test_a_share_stands_still_if_it_does_since_seven_tenths_of_training(last, verdict):
     found = first_filters.claims(seen(1, [0, 0.2, 0.4, 0.5, last]))
     (still,) = [c for c in found if c.statement.startswith("share gabor: change")]
     assert still.estimate.value == pytest.approx(last - 0.5, abs=0.005)
