@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable
 
 import simbias
-from simbias.numerics.program_cache import cache_folder, write_whole
+from simbias.numerics.cache_folder import cache_folder, write_whole
 from simbias.registry import is_experiment, package_of
 
 _ASKS = {"-h", "--help"}

@@ -27,7 +27,8 @@ from simbias.ensemble.grid import Cell
 from simbias.ensemble.memory import bytes_of_result, station_devices
 from simbias.ensemble.pace import about
 from simbias.ensemble.plan import Plan
-from simbias.numerics.program_cache import cache_folder, keeps_programs, write_whole
+from simbias.numerics.cache_folder import cache_folder, write_whole
+from simbias.numerics.program_cache import keeps_programs
 from simbias.store.place import AbstractPlace
 from simbias.workers.command import program
 

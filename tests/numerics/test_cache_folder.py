@@ -3,8 +3,8 @@
 import os
 import pathlib
 
-from simbias.numerics import program_cache as module
-from simbias.numerics.program_cache import cache_folder
+from simbias.numerics import cache_folder as module
+from simbias.numerics.cache_folder import cache_folder
 
 
 def test_the_folder_is_the_first_that_is_set(monkeypatch):
