@@ -5,7 +5,7 @@
 
 An experiment      Experiment, presets; Dataset, DrawnFrom; Real and Index, the numbers
                    that are traced
-A flow             ReluFlow, GradientFlow, Descent
+A flow             ReluFlow, DeepReluFlow, GradientFlow, Descent
 Run and read       simulate, solve, open_result; Status and BadInput say what went wrong
 Figures, claims    draw, check; Claim, Estimate
 Results            evaluate, compare, export; member, initial, neuron_history, animate

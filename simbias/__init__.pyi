@@ -25,6 +25,7 @@ from .drawn_from import DrawnFrom as DrawnFrom
 from .errors import BadInput as BadInput
 from .experiment_presets import presets as presets
 from .films.animate import animate as animate
+from .flows import DeepReluFlow as DeepReluFlow
 from .flows import Descent as Descent
 from .flows import GradientFlow as GradientFlow
 from .flows import ReluFlow as ReluFlow

@@ -3,7 +3,7 @@
 import functools
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import equinox as eqx
 import jax
@@ -26,8 +26,21 @@ Hook = Literal[
     "in_training",
     "on_sample",
     "value_and_gradient",
+    "gated",
+    "kink_slopes",
 ]
 HOOKS: tuple[Hook, ...] = get_args(Hook)
+
+
+class Pattern(NamedTuple):
+    """Gates of the piecewise linear layers, the first layer first: h = scale·z + shift.
+
+    The arrays have the shapes of the pre-activations z, or are numbers.
+    """
+
+    scale: tuple[Float[Array, "..."], ...]
+    shift: tuple[Float[Array, "..."], ...]
+
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -180,5 +193,29 @@ class AbstractNetwork(eqx.Module):
             y: targets.
             weight: 0 for padding.
             keys: as in `on_sample`.
+        """
+        ...
+
+    @property
+    def kink_slopes(self) -> tuple[float, ...] | None:
+        """Slope for z < 0 of every layer with ReLU or leaky ReLU; None if unknown."""
+        return None
+
+    @_absent
+    def gated(
+        self, x: Float[Array, " d"], pattern: Pattern
+    ) -> tuple[Float[Array, " k"], tuple[Float[Array, "..."], ...]]:
+        """Output with h = scale·z + shift in place of (leaky) ReLU, and all z.
+
+        One gate per layer with a kink, in the order of `kink_slopes`.  With a fixed
+        pattern the network must be smooth in its weights.  `DeepReluFlow` derives
+        everything it needs from this method.
+
+        Args:
+            x: one input.
+            pattern: of that input.
+
+        Returns:
+            The output, and the pre-activations of the layers with a kink.
         """
         ...

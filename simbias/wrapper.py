@@ -8,7 +8,15 @@ import equinox as eqx
 from jaxtyping import Array, Float, Key, PRNGKeyArray
 
 from simbias.errors import BadInput
-from simbias.network import AbstractNetwork, Hook, Loss, Method, hook, present_if
+from simbias.network import (
+    AbstractNetwork,
+    Hook,
+    Loss,
+    Method,
+    Pattern,
+    hook,
+    present_if,
+)
 
 
 def if_inner_has(name: Hook) -> Callable[[Method], Method]:
@@ -42,6 +50,18 @@ class AbstractWrapper(AbstractNetwork):
     def has_kinks(self) -> bool | None:
         """As `inner` states."""
         return hook(self.inner, "has_kinks")
+
+    @property
+    def kink_slopes(self) -> tuple[float, ...] | None:
+        """As `inner` states."""
+        return hook(self.inner, "kink_slopes")
+
+    @if_inner_has("gated")
+    def gated(
+        self, x: Float[Array, " d"], pattern: Pattern
+    ) -> tuple[Float[Array, " k"], tuple[Float[Array, "..."], ...]]:
+        """As `inner` with these gates."""
+        return self.inner.gated(x, pattern)
 
     @property
     def has_own_law(self) -> bool:

@@ -224,7 +224,7 @@ def _refuse_kinks(network: Any, data: Dataset) -> None:
     name = type(original_network(network)).__name__
     example = (
         'Use the flow "descent" with a small rate, "relu_flow" for the exact flow of '
-        "two layers, or a smooth activation such as gelu."
+        'two layers, "deep_relu_flow" for more, or a smooth activation such as gelu.'
     )
     if hook(network, "has_kinks"):
         raise BadInput(

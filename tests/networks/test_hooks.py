@@ -24,7 +24,7 @@ from simbias.introspection.trained_arrays import split_trained
 from simbias.introspection.training import outputs_in_training, trained_on
 from simbias.losses import half_mse
 from simbias.measures import FeatureRank
-from simbias.network import HOOKS, hook
+from simbias.network import HOOKS, Pattern, hook
 from simbias.networks import Adversarial, Noisy, mlp, noisy, recurrent, resnet
 
 TRAINING = ("in_training", "on_sample", "value_and_gradient")
@@ -74,6 +74,15 @@ class ByHand(Plain):
         return jnp.asarray(7.0), dataclasses.replace(self, a=SEVEN[:1])
 
 
+class Gated(Plain):
+    def gated(self, x, pattern):
+        return pattern.scale[0] * x[:1] + pattern.shift[0], (x[:1],)
+
+
+class Sloped(Plain):
+    kink_slopes = (0.5,)
+
+
 HAS = {
     "has_kinks": Kinked,
     "has_own_law": OwnLaw,
@@ -82,6 +91,8 @@ HAS = {
     "in_training": Drawing,
     "on_sample": Coupled,
     "value_and_gradient": ByHand,
+    "gated": Gated,
+    "kink_slopes": Sloped,
 }
 WRAPPERS = {
     Noisy: lambda inner: noisy(inner, 0.1),
@@ -105,6 +116,8 @@ def found(network, name):
         return trained_on(network, half_mse, X, SEVEN, WEIGHT, KEYS)[0]
     if name == "in_training":
         return network.in_training(X[0], KEY)
+    if name == "gated":
+        return network.gated(X[0], Pattern((X[0, :1],), (X[0, :1],)))[0]
     if name in ("features", "activations"):
         return jnp.stack([*getattr(network, name)(X[0])])
     return getattr(network, name)

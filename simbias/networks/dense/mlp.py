@@ -7,8 +7,15 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.core import AbstractNetwork, Real
 from simbias.errors import BadInput
+from simbias.network import Pattern, present_if
 from simbias.networks._cut import cut, numbers
-from simbias.networks.activations import ACTIVATIONS, Activation, has_kink, identity
+from simbias.networks.activations import (
+    ACTIVATIONS,
+    Activation,
+    has_kink,
+    identity,
+    negative_slope,
+)
 from simbias.networks.dense.layer_weights import LayerLaw, Matrix, layer_weights
 from simbias.validation.sample import one_of
 from simbias.validation.values import positive
@@ -78,6 +85,31 @@ class Mlp(AbstractNetwork):
             x = activation(_affine(w, b, x))
             out.append(x)
         return tuple(out)
+
+    @property
+    def kink_slopes(self) -> tuple[float, ...] | None:
+        """Slope for z < 0 of each hidden layer with ReLU or leaky ReLU."""
+        if self.has_kinks is None:
+            return None
+        slopes = [negative_slope(activation) for activation in self._activations()]
+        return tuple(s for s in slopes if s is not None and s < 1)
+
+    @present_if(lambda network: bool(network.kink_slopes))
+    def gated(
+        self, x: Float[Array, " d"], pattern: Pattern
+    ) -> tuple[Float[Array, " k"], tuple[Float[Array, " _"], ...]]:
+        """Output with these gates in the hidden layers, and their pre-activations."""
+        gates, out = zip(*pattern, strict=True), []
+        layers = zip(self.weights, self.biases, self._activations(), strict=False)
+        for w, b, activation in layers:
+            z = _affine(w, b, x)
+            if has_kink(activation):
+                scale, shift = next(gates)
+                out.append(z)
+                x = scale * z + shift
+            else:
+                x = activation(z)
+        return self.factor * _affine(self.weights[-1], self.biases[-1], x), tuple(out)
 
     def _activations(self) -> tuple[Activation, ...]:
         if isinstance(self.activation, tuple):

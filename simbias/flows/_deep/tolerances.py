@@ -1,0 +1,33 @@
+"""What counts as 0, in roundings of the weights' type."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from simbias.flows._deep.gated_sample import GatedSample
+
+
+def layer_sizes(sample: GatedSample, z: Float[Array, "n u"]) -> Float[Array, " u"]:
+    """Largest |z| in the layer of every unit."""
+    largest = jnp.max(jnp.where(sample.is_real[:, None], jnp.abs(z), 0), axis=0)
+    is_same = sample.layer[:, None] == sample.layer[None, :]
+    return jnp.max(jnp.where(is_same, largest[None, :], 0), axis=1)
+
+
+def of_surface(dtype: jnp.dtype) -> float:
+    """|z| below this share of the layer's largest is 0: 1.8e-12 in float64."""
+    return float(jnp.finfo(dtype).eps) ** 0.75
+
+
+def of_multiplier(dtype: jnp.dtype) -> float:
+    """Multipliers outside by this share are outside: 1e-10 in float64."""
+    return float(jnp.finfo(dtype).eps) ** 0.64
+
+
+def of_speed(dtype: jnp.dtype) -> float:
+    """Speeds below this share of |∇z| |θ'| are 0: 1e-11 in float64."""
+    return float(jnp.finfo(dtype).eps) ** 0.7
+
+
+def of_parallel(dtype: jnp.dtype) -> float:
+    """Normals are parallel if 1 − |cos| is below this."""
+    return 200 * float(jnp.finfo(dtype).eps)

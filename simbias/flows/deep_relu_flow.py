@@ -1,0 +1,259 @@
+"""Exact gradient flow of deep ReLU and leaky ReLU networks."""
+
+from typing import Any, ClassVar
+
+import diffrax
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
+from simbias.errors import BadInput
+from simbias.flows._deep.attempt_step import attempt_step
+from simbias.flows._deep.gated_sample import GatedSample, gated_sample, with_theta
+from simbias.flows._deep.memory import DeepMemory
+from simbias.flows._deep.sliding import free_slots, scales
+from simbias.flows._shared.eligibility import counted, eligibility_of, first_counts
+from simbias.flows._shared.objective import (
+    CLIP,
+    choose,
+    clock,
+    is_finite,
+    least_step,
+    where_status,
+)
+from simbias.introspection.array_network import original_network
+from simbias.introspection.partials import whole
+from simbias.losses import hinge
+from simbias.network import hook
+from simbias.validation.values import positive, positive_integer
+
+# A tolerance below this many roundings would take their noise for events.
+_LEAST_RTOL = 1000
+# Room for pre-activations that are 0 at an event beside those that slide.
+_MET_AT_ONCE = 32
+# Events in a row without time between them, after which a member gives up.
+_MOST_STUCK = 12
+
+
+class DeepReluFlow(AbstractFlow):
+    """θ' ∈ −∂L(θ) for networks of any depth, in the sense of Filippov, with sliding.
+
+    The field jumps where a pre-activation z of a ReLU is 0.  During a step the sides of
+    all pre-activations are fixed, so the Runge–Kutta method integrates a smooth field.
+    The step ends at the first event, located with the dense output of the method: a
+    pre-activation crosses 0, or begins to slide along z = 0 because both sides push it
+    back, or one that slides is released.  The field of a network that slides is the
+    projection on all of its constraints z = 0.
+
+    A step is accepted if the root mean square over the weights of
+    error / (atol + rtol |θ|) is below 1.
+
+    `stats`: `evaluations` of the field (Tsit5: 6 per attempt, and those of events),
+    `accepted`, `rejected`, `crossings`, `slides`, `releases`, and `choices`: how often
+    the flow had more than one way to go on, or none was found to be consistent.
+
+    Args:
+        rtol: relative tolerance.
+        atol: absolute tolerance.  None is rtol/1000 times the median size of the
+            initial weights.
+        solver: explicit Runge–Kutta method of diffrax whose last stage is at the end
+            of the step, with dense output of its own order.
+        dt0: first step; None takes one in which weights move by about 1 %.
+        max_steps: a member that needs more attempts ends as MAX_STEPS.
+        max_sliding: pre-activations that can slide at once; None is as many as the
+            network has hidden units, at least 32.  A member that needs more ends as
+            CAPACITY.
+
+    Reference: Filippov (1988), Differential equations with discontinuous righthand
+    sides; Dieci & Lopez (2012), J. Comput. Appl. Math. 236.
+    """
+
+    pad_to: ClassVar[int] = 8
+
+    rtol: Real = 1e-6
+    atol: Real | None = None
+    solver: diffrax.AbstractERK = eqx.field(static=True, default=diffrax.Tsit5())
+    dt0: Real | None = None
+    max_steps: int = eqx.field(static=True, default=1_000_000)
+    max_sliding: int | None = eqx.field(static=True, default=None)
+
+    def __check_init__(self):
+        for name in ("rtol", "atol", "dt0"):
+            if getattr(self, name) is not None:
+                positive(name, getattr(self, name))
+        for name in ("max_steps", "max_sliding"):
+            if getattr(self, name) is not None:
+                positive_integer(name, getattr(self, name))
+        if not isinstance(self.solver, (diffrax.Tsit5, diffrax.Dopri5, diffrax.Bosh3)):
+            raise BadInput(
+                "`solver` must be one of Tsit5, Dopri5 and Bosh3 of diffrax, got "
+                f"{type(self.solver).__name__}. Example: solver=diffrax.Tsit5()."
+            )
+
+    def init(
+        self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
+    ) -> FlowState:
+        """State at time 0; NONFINITE unless the weights and the loss are finite.
+
+        Raises:
+            ValueError: if the network has no method `gated`, is trained on anything but
+            the gradient of the loss, or the loss has kinks of its own.
+        """
+        del key
+        _refuse(network, loss)
+        sample, theta = gated_sample(network, data, loss)
+        is_above = _sides(sample, theta)
+        slots = free_slots(self._capacity(sample) + _MET_AT_ONCE)
+        out, z = sample.outputs(theta, scales(sample, is_above, is_above & False))
+        value = loss(out, data.y, data.weight)
+        is_sane = is_finite((theta, value))
+        status = where_status(~is_sane, Status.NONFINITE, jnp.int32(Status.RUNNING))
+        counts = ("crossings", "slides", "releases", "choices")
+        stats = first_counts(evaluations=0) | {name: jnp.int32(0) for name in counts}
+        size = jnp.abs(theta)
+        median = jnp.nanmedian(jnp.where(size > 0, size, jnp.nan))
+        median = jnp.where(jnp.isnan(median), 0, median)
+        rtol = self._rtol(theta.dtype)
+        atol = 1e-3 * rtol * median if self.atol is None else self.atol
+        atol = jnp.maximum(jnp.asarray(atol, theta.dtype), jnp.finfo(theta.dtype).tiny)
+        memory = DeepMemory(
+            length=jnp.asarray(1.0 if self.dt0 is None else self.dt0, clock()),
+            atol=atol,
+            is_above=is_above,
+            slots=slots,
+            field=jnp.zeros_like(theta),
+            z=z,
+            is_new=jnp.array(True),
+            stuck=jnp.int32(0),
+            has_overflowed=jnp.array(False),
+        )
+        return FlowState(network, jnp.zeros((), clock()), status, stats, memory)
+
+    def step(
+        self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
+    ) -> FlowState:
+        """One attempt; `until` must be finite."""
+        sample, theta = gated_sample(state.network, data, loss)
+        memory, time, dtype = state.memory, state.time, theta.dtype
+        until = until.astype(time.dtype)
+        rounding = jnp.finfo(time.dtype).eps * until
+        is_clipped = time + memory.length > until - CLIP * rounding
+        tnext = jnp.where(is_clipped, until, time + memory.length)
+        length = (tnext - time).astype(dtype)
+        rtol = self._rtol(dtype)
+        most = self._capacity(sample)
+        new = attempt_step(sample, theta, memory, length, rtol, self.solver, most)
+        arrival = new.arrival
+        overflows = ~is_finite((arrival.theta, arrival.field, new.error))
+        error = jnp.where(overflows, jnp.inf, new.error)
+        is_kept = error <= 1
+        is_whole = arrival.fraction == 1
+        reached = time + arrival.fraction.astype(time.dtype) * (tnext - time)
+        reached = jnp.where(is_whole, tnext, jnp.minimum(reached, tnext))
+        proposal = self._proposal(memory, arrival.field, theta, length, error)
+        longer = jnp.maximum(proposal, memory.length)
+        proposal = jnp.where(is_clipped & is_kept, longer, proposal)
+
+        attempts = state.stats["accepted"] + state.stats["rejected"]
+        eligibility = eligibility_of(state, until > time, attempts, self.max_steps)
+        is_too_small = memory.length < least_step(time, until)
+        is_too_small |= memory.stuck > _MOST_STUCK
+        tries = eligibility.goes & ~is_too_small
+        moves = tries & is_kept
+        small = where_status(
+            memory.has_overflowed, Status.NONFINITE, jnp.int32(Status.STEP_TOO_SMALL)
+        )
+        status = jnp.where(eligibility.goes & is_too_small, small, eligibility.status)
+        status = where_status(moves & arrival.is_full, Status.CAPACITY, status)
+        stats = counted(state.stats, tries, moves, arrival.evaluations)
+        for name in ("crossings", "slides", "releases", "choices"):
+            count = jnp.where(moves, getattr(arrival, name), 0)
+            stats[name] = state.stats[name] + count.astype(jnp.int32)
+        kept = DeepMemory(
+            length=proposal,
+            atol=memory.atol,
+            is_above=arrival.is_above,
+            slots=arrival.slots,
+            field=arrival.field,
+            z=arrival.z,
+            is_new=jnp.array(False),
+            stuck=arrival.stuck,
+            has_overflowed=overflows,
+        )
+        same = eqx.tree_at(
+            lambda m: (m.length, m.has_overflowed), memory, (proposal, overflows)
+        )
+        after = choose(tries, choose(moves, kept, same), memory)
+        return FlowState(
+            with_theta(state.network, jnp.where(moves, arrival.theta, theta)),
+            jnp.where(moves, reached, time),
+            status,
+            stats,
+            after,
+        )
+
+    def _proposal(
+        self,
+        memory: DeepMemory,
+        field: Float[Array, " p"],
+        theta: Float[Array, " p"],
+        length: Float[Array, ""],
+        error: Float[Array, ""],
+    ) -> Float[Array, ""]:
+        """Length of the next step; at the start, in which weights move by 1 %."""
+        order = 5 if not isinstance(self.solver, diffrax.Bosh3) else 3
+        factor = 0.9 * jnp.maximum(error, 1e-10) ** (-1 / order)
+        most = jnp.where(error <= 1, 5.0, 0.9)
+        proposal = length * jnp.clip(factor, 0.2, most)
+        proposal = jnp.where(jnp.isfinite(error), proposal, 0.2 * length)
+        if self.dt0 is not None:
+            first = jnp.asarray(self.dt0, proposal.dtype)
+        else:
+            speed, size = jnp.linalg.norm(field), jnp.linalg.norm(theta)
+            first = 0.01 * size / jnp.where(speed > 0, speed, 1)
+            first = jnp.where((speed > 0) & (size > 0), first, 1.0)
+        return jnp.where(memory.is_new, first, proposal).astype(memory.length.dtype)
+
+    def _capacity(self, sample: GatedSample) -> int:
+        units = sample.layer.shape[0]
+        return max(units, 32) if self.max_sliding is None else self.max_sliding
+
+    def _rtol(self, dtype: jnp.dtype) -> Float[Array, ""]:
+        least = _LEAST_RTOL * jnp.finfo(dtype).eps
+        return jnp.maximum(jnp.asarray(self.rtol, dtype), least)
+
+
+def _sides(sample: GatedSample, theta: Float[Array, " p"]) -> Array:
+    """Sides z > 0, layer by layer."""
+    shape = (sample.x.shape[0], sample.layer.shape[0])
+    no = jnp.zeros(shape, bool)
+
+    def body(_, is_above):
+        return sample.outputs(theta, scales(sample, is_above, no))[1] > 0
+
+    return jax.lax.fori_loop(0, len(sample.shapes), body, no)
+
+
+def _refuse(network: Any, loss: Loss) -> None:
+    name = type(original_network(network)).__name__
+    if whole(loss) is hinge:
+        raise BadInput(
+            "`loss`: DeepReluFlow follows the kinks of the network, not those of the "
+            "hinge loss. Use logistic, exponential, half_mse or mse."
+        )
+    for own in ("in_training", "on_sample", "value_and_gradient"):
+        if hook(network, own) is not None:
+            raise BadInput(
+                f"`flow`: deep_relu_flow (DeepReluFlow) follows −∇L, got a {name} with "
+                f"a method `{own}` of its own. Use descent (Descent), or for two "
+                "layers relu_flow (ReluFlow)."
+            )
+    if hook(network, "gated") is None:
+        raise BadInput(
+            "`flow`: deep_relu_flow (DeepReluFlow) needs a network with relu or "
+            f"leaky_relu and the method `gated`, as Mlp, got a {name}. "
+            "`simbias.core.AbstractNetwork.gated` says what it returns. Without kinks "
+            "use gradient_flow (GradientFlow), for two layers relu_flow (ReluFlow)."
+        )
