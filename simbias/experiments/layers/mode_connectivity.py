@@ -7,6 +7,9 @@ the neurons of the second network so that its weights, or its activations, are c
 to those of the first.  Then the barrier is lower, and in wide networks little of it
 remains.  Each seed trains such a pair; both networks have their own batches.
 
+By default the images are 8 × 8 digits.  The preset `mnist5k` uses 1000 digits of MNIST
+from a Python package.
+
 Reference: Ainsworth, Hayase & Srinivasa (2023), arXiv:2209.04836; Entezari, Sedghi,
 Saukh & Neyshabur (2022), arXiv:2110.06296.
 """
@@ -96,6 +99,12 @@ experiment = presets(
         # 100 epochs of batches of 500.
         "flow": descent_of_each(2, RATE, 500),
         "times": (0.0, 1200.0),
+    },
+    mnist5k={"cell": {"source": "mnist5k"}, "seeds": 6},
+    mnist5k_paper={
+        "cell": {"n": 4000, "n_test": 1000, "source": "mnist5k"},
+        # 100 epochs of batches of 500.
+        "times": (0.0, 80.0),
     },
 )
 
