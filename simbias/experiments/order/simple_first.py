@@ -172,7 +172,12 @@ experiment = presets(
     law={"cell": {"source": ("disc", "gaussian_digits"), "n": (1000, 20_000)}},
     law_smoke={"cell": {"source": "gaussian_digits", "n": 1000}},
     law_paper={
-        "cell": {"source": ("disc", "gaussian_digits"), "n": (1000, 50_000)},
+        "cell": {
+            "source": ("disc", "gaussian_digits"),
+            "n": (1000, 50_000),
+            "network": "mlp",
+            "m": 128,
+        },
     },
 )
 
