@@ -25,6 +25,7 @@ from simbias.flows._shared.objective import (
 )
 from simbias.introspection.array_network import original_network
 from simbias.introspection.partials import whole
+from simbias.introspection.trained_arrays import size
 from simbias.losses import hinge
 from simbias.network import hook
 from simbias.validation.values import positive, positive_integer
@@ -42,13 +43,14 @@ class DeepReluFlow(AbstractFlow):
 
     The field jumps where a pre-activation z of a ReLU is 0.  During a step the sides of
     all pre-activations are fixed, so the Runge–Kutta method integrates a smooth field.
-    The step ends at the first event, located with the dense output of the method: a
-    pre-activation crosses 0, or begins to slide along z = 0 because both sides push it
-    back, or one that slides is released.  The field of a network that slides is the
+    Its dense output locates the events.  Crossings of z = 0 are corrected to second
+    order.  The step ends where a pre-activation begins to slide along z = 0, because
+    both sides push it back, or is released.  The field of a network that slides is the
     projection on all of its constraints z = 0.
 
     A step is accepted if the root mean square over the weights of
-    error / (atol + rtol |θ|) is below 1.
+    error / (atol + rtol |θ|) is below 1, for the error of the method and for that of
+    the crossings.
 
     `stats`: `evaluations` of the field (Tsit5: 6 per attempt, and those of events),
     `accepted`, `rejected`, `crossings`, `slides`, `releases`, and `choices`: how often
@@ -92,6 +94,13 @@ class DeepReluFlow(AbstractFlow):
                 f"{type(self.solver).__name__}. Example: solver=diffrax.Tsit5()."
             )
 
+    def attempt_size(self, network: Any, n: int, width: int, tile: int) -> int:
+        """Numbers that an attempt holds: weights per stage and slot, 40 per n × m."""
+        sliding = max(width, 32) if self.max_sliding is None else self.max_sliding
+        copies = 12 + 4 * (sliding + _MET_AT_ONCE)
+        gradient = super().attempt_size(network, n, width, tile)
+        return gradient + copies * size(network) + 40 * n * width
+
     def init(
         self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
     ) -> FlowState:
@@ -112,8 +121,8 @@ class DeepReluFlow(AbstractFlow):
         status = where_status(~is_sane, Status.NONFINITE, jnp.int32(Status.RUNNING))
         counts = ("crossings", "slides", "releases", "choices")
         stats = first_counts(evaluations=0) | {name: jnp.int32(0) for name in counts}
-        size = jnp.abs(theta)
-        median = jnp.nanmedian(jnp.where(size > 0, size, jnp.nan))
+        each = jnp.abs(theta)
+        median = jnp.nanmedian(jnp.where(each > 0, each, jnp.nan))
         median = jnp.where(jnp.isnan(median), 0, median)
         rtol = self._rtol(theta.dtype)
         atol = 1e-3 * rtol * median if self.atol is None else self.atol
@@ -127,6 +136,7 @@ class DeepReluFlow(AbstractFlow):
             z=z,
             is_new=jnp.array(True),
             stuck=jnp.int32(0),
+            is_alone=jnp.array(False),
             has_overflowed=jnp.array(False),
         )
         return FlowState(network, jnp.zeros((), clock()), status, stats, memory)
@@ -148,11 +158,15 @@ class DeepReluFlow(AbstractFlow):
         arrival = new.arrival
         overflows = ~is_finite((arrival.theta, arrival.field, new.error))
         error = jnp.where(overflows, jnp.inf, new.error)
-        is_kept = error <= 1
+        kink_error = jnp.where(overflows, 0, new.kink_error)
+        is_alone = arrival.is_alone & (error <= 1) & (kink_error <= 1)
+        is_kept = (error <= 1) & (kink_error <= 1) & ~is_alone
         is_whole = arrival.fraction == 1
         reached = time + arrival.fraction.astype(time.dtype) * (tnext - time)
         reached = jnp.where(is_whole, tnext, jnp.minimum(reached, tnext))
-        proposal = self._proposal(memory, arrival.field, theta, length, error)
+        errors = error, kink_error
+        proposal = self._proposal(memory, arrival.field, theta, length, *errors)
+        proposal = jnp.where(is_alone, memory.length, proposal)
         longer = jnp.maximum(proposal, memory.length)
         proposal = jnp.where(is_clipped & is_kept, longer, proposal)
 
@@ -180,10 +194,13 @@ class DeepReluFlow(AbstractFlow):
             z=arrival.z,
             is_new=jnp.array(False),
             stuck=arrival.stuck,
+            is_alone=jnp.array(False),
             has_overflowed=overflows,
         )
         same = eqx.tree_at(
-            lambda m: (m.length, m.has_overflowed), memory, (proposal, overflows)
+            lambda m: (m.length, m.is_alone, m.has_overflowed),
+            memory,
+            (proposal, is_alone, overflows),
         )
         after = choose(tries, choose(moves, kept, same), memory)
         return FlowState(
@@ -201,19 +218,23 @@ class DeepReluFlow(AbstractFlow):
         theta: Float[Array, " p"],
         length: Float[Array, ""],
         error: Float[Array, ""],
+        kink_error: Float[Array, ""],
     ) -> Float[Array, ""]:
         """Length of the next step; at the start, in which weights move by 1 %."""
         order = 5 if not isinstance(self.solver, diffrax.Bosh3) else 3
         factor = 0.9 * jnp.maximum(error, 1e-10) ** (-1 / order)
-        most = jnp.where(error <= 1, 5.0, 0.9)
+        # What crossings are wrong by is of third order, and they come at random.
+        by_kinks = 0.8 * jnp.maximum(kink_error, 1e-10) ** (-1 / 3)
+        factor = jnp.minimum(factor, by_kinks)
+        most = jnp.where((error <= 1) & (kink_error <= 1), 5.0, 0.9)
         proposal = length * jnp.clip(factor, 0.2, most)
         proposal = jnp.where(jnp.isfinite(error), proposal, 0.2 * length)
         if self.dt0 is not None:
             first = jnp.asarray(self.dt0, proposal.dtype)
         else:
-            speed, size = jnp.linalg.norm(field), jnp.linalg.norm(theta)
-            first = 0.01 * size / jnp.where(speed > 0, speed, 1)
-            first = jnp.where((speed > 0) & (size > 0), first, 1.0)
+            speed, norm = jnp.linalg.norm(field), jnp.linalg.norm(theta)
+            first = 0.01 * norm / jnp.where(speed > 0, speed, 1)
+            first = jnp.where((speed > 0) & (norm > 0), first, 1.0)
         return jnp.where(memory.is_new, first, proposal).astype(memory.length.dtype)
 
     def _capacity(self, sample: GatedSample) -> int:

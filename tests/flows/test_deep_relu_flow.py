@@ -3,14 +3,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from _deep_problems import advance, distance, flat, flowed, network, problem, sample
+from _deep_problems import (
+    advance,
+    distance,
+    flat,
+    flowed,
+    network,
+    problem,
+    sample,
+)
 
 from simbias import losses
 from simbias.core import Status
 from simbias.errors import BadInput
 from simbias.flows.deep_relu_flow import DeepReluFlow
 from simbias.network import Pattern
-from simbias.networks import Adversarial, Mlp, deep_linear, mlp
+from simbias.networks import Adversarial, Mlp, convolutional, deep_linear, mlp
 from simbias.networks.activations import gelu
 
 # Half the digits of the references at most; see make_deep.py of the references.
@@ -211,15 +219,24 @@ def test_the_hinge_loss_is_refused():
         DeepReluFlow().init(net, data, losses.hinge, KEY)
 
 
+def by_signs(net, x, shapes, slope):
+    """Output under the gates that follow the signs, layer by layer."""
+    pattern = Pattern(*(tuple(f(v) for v in shapes) for f in (jnp.ones, jnp.zeros)))
+    for _ in shapes:
+        _, z = net.gated(x, pattern)
+        scale = tuple(jnp.where(v > 0, 1, slope) for v in z)
+        pattern = Pattern(scale, pattern.shift)
+    return net.gated(x, pattern)[0]
+
+
 def test_gates_that_follow_the_signs_give_the_network():
     net = mlp(KEY, (3, 5, 4, 2), activation="leaky_relu")
     x = jnp.array([0.3, -1.0, 0.7])
-    pattern = Pattern((jnp.ones(5), jnp.ones(4)), (jnp.zeros(5), jnp.zeros(4)))
-    for _ in range(2):
-        _, z = net.gated(x, pattern)
-        scale = tuple(jnp.where(v > 0, 1, 0.01) for v in z)
-        pattern = Pattern(scale, pattern.shift)
-    np.testing.assert_allclose(net.gated(x, pattern)[0], net(x), rtol=1e-12)
+    np.testing.assert_allclose(by_signs(net, x, (5, 4), 0.01), net(x), rtol=1e-12)
     assert net.kink_slopes == (0.01, 0.01)
     assert mlp(KEY, (3, 5, 1), activation="gelu").gated is None
     assert Mlp(net.weights, net.biases, (gelu, jax.nn.relu)).kink_slopes == (0.0,)
+    net = convolutional(KEY, image=(1, 4, 4), k=2, channels=(3,), p=5)
+    x = jax.random.normal(KEY, (16,), jnp.float64)
+    out = by_signs(net, x, ((3, 4, 4), 5), 0.0)
+    np.testing.assert_allclose(out, net(x), rtol=1e-12)

@@ -10,11 +10,12 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._deep import tolerances
 from simbias.flows._deep.decision import Decision, decide
-from simbias.flows._deep.events import first_crossing, first_release
+from simbias.flows._deep.events import first_release
 from simbias.flows._deep.gated_sample import GatedSample
 from simbias.flows._deep.memory import DeepMemory
 from simbias.flows._deep.once import once
-from simbias.flows._deep.sliding import back_to_pins, field, marked, scales
+from simbias.flows._deep.sliding import Slots, back_to_pins, field, marked, scales
+from simbias.flows._deep.walk import Walk, walk
 
 # Without time between events, fields are compared this share of a step ahead, and ten
 # times as far each time that this did not help.
@@ -24,7 +25,11 @@ _NO_TIME = 1e-11
 
 
 class Arrival(NamedTuple):
-    """Where an attempt ends, after how much of its step, and what was counted."""
+    """Where an attempt ends, after how much of its step, and what was counted.
+
+    `kink` is the error of what crossings do to the weights.  `is_alone` asks for
+    another attempt that ends at its first crossing.
+    """
 
     theta: Float[Array, " p"]
     fraction: Float[Array, ""]
@@ -32,6 +37,8 @@ class Arrival(NamedTuple):
     slots: Any
     field: Float[Array, " p"]
     z: Float[Array, "n u"]
+    kink: Float[Array, " p"]
+    is_alone: Bool[Array, ""]
     stuck: Int[Array, ""]
     evaluations: Int[Array, ""]
     crossings: Int[Array, ""]
@@ -42,10 +49,11 @@ class Arrival(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """The arrival, and the error of the whole step in units of the tolerance."""
+    """The arrival, and errors in tolerances: of the method, and of crossings."""
 
     arrival: Arrival
     error: Float[Array, ""]
+    kink_error: Float[Array, ""]
 
 
 def attempt_step(
@@ -57,7 +65,14 @@ def attempt_step(
     solver: diffrax.AbstractERK,
     most: int,
 ) -> Attempt:
-    """Integrate with fixed gates, and stop at the first event to decide what follows.
+    """Integrate with fixed gates, add what crossings do, stop at the first decision.
+
+    1. A Runge–Kutta step with the gates of its beginning.
+    2. A walk along it adds the jump of the field behind every crossing.
+    3. The field at the end makes that second order: its change by the crossings grows
+       about linearly from each of them, so the weights move by κ/2 of the step times
+       that change, κ being the mean share of the step behind a crossing.
+    4. Where the walk stops, or a pin lets go, sides and pins are decided anew.
 
     A new member decides at its start and takes no time.
     """
@@ -66,9 +81,9 @@ def attempt_step(
     tableau: Any = solver.tableau
     end = theta + weights(tableau.b_sol)
     size = jnp.maximum(jnp.abs(theta), jnp.abs(end))
-    error = weights(tableau.b_error) / (memory.atol + rtol * size)
-    error = jnp.sqrt(jnp.mean(error**2))
-    error = jnp.where(memory.is_new, 0, error)
+    level = memory.atol + rtol * size
+    mean = lambda v: jnp.sqrt(jnp.mean((v / level) ** 2))
+    error = jnp.where(memory.is_new, 0, mean(weights(tableau.b_error)))
     cost = jnp.int32(len(tableau.b_sol) - 1)
 
     def path(at):
@@ -85,6 +100,8 @@ def attempt_step(
         slots=memory.slots,
         field=stages[-1],
         z=z_end,
+        kink=jnp.zeros_like(theta),
+        is_alone=jnp.array(False),
         stuck=none,
         evaluations=cost,
         crossings=none,
@@ -96,12 +113,11 @@ def attempt_step(
     is_good = error <= 1
     arrival = once(
         is_good,
-        lambda stay: _arrived(
-            sample, theta, memory, length, path, end, z_end, stay, most
-        ),
+        lambda stay: _arrived(sample, theta, memory, length, path, end, stay, most),
         stay,
     )
-    return Attempt(arrival, jnp.where(jnp.isfinite(error), error, jnp.inf))
+    error = jnp.where(jnp.isfinite(error), error, jnp.inf)
+    return Attempt(arrival, error, mean(arrival.kink))
 
 
 def _stages(
@@ -136,30 +152,43 @@ def _arrived(
     length: Float[Array, ""],
     path: Any,
     end: Float[Array, " p"],
-    z_end: Float[Array, "n u"],
     stay: Arrival,
     most: int,
 ) -> Arrival:
     """The end of the step, or the first event in it and what was decided there."""
-    is_above, slots, is_new = memory.is_above, memory.slots, memory.is_new
-    crossing = first_crossing(sample, path, is_above, slots, memory.z, z_end)
-    release = first_release(sample, path, is_above, slots, crossing.fraction)
-    is_event = is_new | crossing.is_one | release.is_one
-    fraction = jnp.where(is_new, 0, jnp.minimum(crossing.fraction, release.fraction))
-    there = jnp.where(is_event, path(fraction), end)
+    slots, is_new = memory.slots, memory.is_new
+    may_cross = ~memory.is_alone & ~is_new
+    walked = walk(sample, path, length, memory.is_above, slots, may_cross)
+    is_above, has_crossed = walked.is_above, walked.crossings > 0
+    position = lambda at: path(at) + at * walked.gain - walked.lag
+    release = first_release(
+        sample, position, is_above, slots, walked.at, may_search=~has_crossed
+    )
+    is_stop = (walked.stop >= 0) & ~release.is_one & ~is_new
+    is_event = is_new | is_stop | release.is_one
+    fraction = jnp.minimum(walked.at, release.fraction)
+    fraction = jnp.where(is_new, 0, fraction)
+    there = jnp.where(is_event | has_crossed, position(fraction), end)
     there = jnp.where(is_new, theta, there)
-    there = back_to_pins(sample, there, is_above, slots)
-    is_stuck = is_event & ~is_new & (fraction < _NO_TIME)
-    stuck = jnp.where(is_stuck, memory.stuck + 1, 0)
-    power = _AHEAD * 10.0 ** (stuck - 1).astype(theta.dtype)
-    ahead = jnp.where(is_stuck, length * power, 0) * memory.field
-    met = crossing.is_one & ~release.is_one & ~is_new
     arrived = stay._replace(
         theta=there,
-        fraction=jnp.where(is_event, fraction, 1),
-        stuck=stuck.astype(jnp.int32),
+        fraction=fraction,
+        is_above=is_above,
         evaluations=stay.evaluations + release.evaluations,
+        crossings=walked.crossings,
+        is_alone=release.is_one & has_crossed,
     )
+    change = lambda arrived: _second_order(
+        sample, memory, length, path, walked, arrived
+    )
+    arrived = once(has_crossed, change, arrived)
+    held = _with_entry(slots, jnp.where(is_stop, walked.stop, -1))
+    there = back_to_pins(sample, arrived.theta, is_above, held)
+    is_stuck = is_event & ~is_new & (fraction < _NO_TIME)
+    stuck = jnp.where(is_stuck, memory.stuck + 1, 0).astype(jnp.int32)
+    power = _AHEAD * 10.0 ** (stuck - 1).astype(theta.dtype)
+    ahead = jnp.where(is_stuck, length * power, 0) * memory.field
+    arrived = arrived._replace(theta=there, stuck=stuck)
 
     def decided(arrived: Arrival) -> Arrival:
         pinned = marked(slots.entry, slots.is_used, is_above)
@@ -168,22 +197,60 @@ def _arrived(
         tolerance = tolerances.of_surface(theta.dtype)
         limit = tolerance * tolerances.layer_sizes(sample, z)
         is_off = jnp.where(is_above, z < -limit[None], z > limit[None]) & ~pinned
-        forced = is_off.reshape(-1).at[crossing.entry].max(met).reshape(is_off.shape)
+        forced = is_off.reshape(-1).at[walked.stop].max(is_stop).reshape(is_off.shape)
         new: Decision = decide(sample, there, is_above, slots, forced & ~is_new, ahead)
-        return Arrival(
-            theta=there,
-            fraction=arrived.fraction,
+        return arrived._replace(
             is_above=new.is_above,
             slots=new.slots,
             field=new.field,
             z=z,
-            stuck=arrived.stuck,
             evaluations=arrived.evaluations + new.evaluations,
-            crossings=new.crossings,
+            crossings=arrived.crossings + new.crossings,
             slides=new.slides,
             releases=new.releases,
             choices=new.choices + (arrived.stuck > 0).astype(jnp.int32),
             is_full=new.is_full | (jnp.sum(new.slots.is_used) > most),
         )
 
-    return once(is_event, decided, arrived)
+    return once(is_event & ~arrived.is_alone, decided, arrived)
+
+
+def _second_order(
+    sample: GatedSample,
+    memory: DeepMemory,
+    length: Float[Array, ""],
+    path: Any,
+    walked: Walk,
+    arrived: Arrival,
+) -> Arrival:
+    """The arrival with the second order of what crossings do, and its error."""
+    is_above, slots = walked.is_above, memory.slots
+    mean, deviation = walked.rest()
+    one = jnp.ones_like(walked.at)
+    _, before = jax.jvp(path, (walked.at,), (one,))
+    first, _ = field(sample, arrived.theta, is_above, slots)
+    change = length * first - before - walked.gain
+    theta = arrived.theta + mean / 2 * change
+    second, z = field(sample, theta, is_above, slots)
+    kink = deviation / 2 * jnp.abs(change)
+    kink += mean / 3 * length * jnp.abs(second - first)
+    pinned = marked(slots.entry, slots.is_used, is_above)
+    limit = tolerances.of_surface(theta.dtype) * tolerances.layer_sizes(sample, z)
+    is_off = jnp.where(is_above, z < -limit[None], z > limit[None])
+    is_off &= ~pinned & sample.is_real[:, None]
+    # The entry at which a decision is due may be on either side.
+    is_off = is_off.reshape(-1).at[walked.stop].min(walked.stop < 0)
+    return arrived._replace(
+        theta=theta,
+        field=second,
+        z=z,
+        kink=kink,
+        is_alone=arrived.is_alone | jnp.any(is_off),
+        evaluations=arrived.evaluations + 2,
+    )
+
+
+def _with_entry(slots: Slots, entry: Int[Array, ""]) -> Slots:
+    """The slots with one entry more, if it is not −1."""
+    place = jnp.sum(slots.is_used)
+    return slots._replace(entry=slots.entry.at[place].set(entry, mode="drop"))

@@ -1,4 +1,4 @@
-"""The first event inside a step: a unit that changes its side, a pin that lets go."""
+"""Times of events inside a step: roots, and pins that let go."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -11,97 +11,22 @@ from jaxtyping import Array, Bool, Float, Int
 from simbias.flows._deep import tolerances
 from simbias.flows._deep.decision import look
 from simbias.flows._deep.gated_sample import GatedSample
-from simbias.flows._deep.once import once
 from simbias.flows._deep.signals import idle_entries
 from simbias.flows._deep.sliding import Slots, marked, rows_of, scales
 
 # Pre-activations are interpolated between these fractions of a step, and looked at on
 # this many parts of it.
-_NODES = np.linspace(0, 1, 5)
-_PARTS = 16
-_GRID = np.linspace(0, 1, _PARTS + 1)[1:]
+NODES = np.linspace(0, 1, 5)
+PARTS = 16
+GRID = np.linspace(0, 1, PARTS + 1)[1:]
 # Lagrange polynomials of the nodes: coefficients, the constant first.
-_LAGRANGE = np.linalg.inv(np.vander(_NODES, increasing=True))
-_ON_GRID = np.vander(_GRID, len(_NODES), increasing=True) @ _LAGRANGE
+LAGRANGE = np.linalg.inv(np.vander(NODES, increasing=True))
+ON_GRID = np.vander(GRID, len(NODES), increasing=True) @ LAGRANGE
 
 Path = Callable[[Float[Array, ""]], Float[Array, " p"]]
 
 
-class Crossing(NamedTuple):
-    """The first unit that changes its side, and when; 1 if there is none."""
-
-    fraction: Float[Array, ""]
-    entry: Int[Array, ""]
-    is_one: Bool[Array, ""]
-
-
-def first_crossing(
-    sample: GatedSample,
-    path: Path,
-    is_above: Bool[Array, "n u"],
-    slots: Slots,
-    begin: Float[Array, "n u"],
-    end: Float[Array, "n u"],
-) -> Crossing:
-    """The first entry off its side, its time refined on its own pre-activation.
-
-    Args:
-        sample: with its network.
-        path: weights at a fraction of the step.
-        is_above: sides of the step.
-        slots: pins; they cross nothing.
-        begin: pre-activations at the beginning.
-        end: at the end.
-    """
-    dtype = begin.dtype
-    is_pinned = marked(slots.entry, slots.is_used, is_above)
-    scale = scales(sample, is_above, is_pinned)
-    sign = jnp.where(is_above, 1, -1).astype(dtype)
-    inner = jax.lax.map(
-        lambda u: sample.outputs(path(u), scale)[1], jnp.asarray(_NODES[1:-1], dtype)
-    )
-    values = sign[None] * jnp.concatenate([begin[None], inner, end[None]])
-    tolerance = tolerances.of_surface(dtype) * tolerances.layer_sizes(sample, begin)
-    flat = values.reshape(len(_NODES), -1)
-    may = (~is_pinned & sample.is_real[:, None]).reshape(-1)
-    limit = jnp.broadcast_to(tolerance[None, :], is_above.shape).reshape(-1)
-    on_grid = jnp.asarray(_ON_GRID, dtype) @ flat
-    is_off = may[None] & (on_grid < -limit[None])
-    some = jnp.any(is_off, axis=1)
-    part = jnp.argmax(some)
-    is_one = some[part]
-    low = part.astype(dtype) / _PARTS
-    high = low + 1 / _PARTS
-    coefficients = jnp.asarray(_LAGRANGE, dtype) @ flat
-
-    def halve(_, carry):
-        low, high = carry
-        middle = (low + high) / 2
-        value = coefficients[-1]
-        for coefficient in coefficients[-2::-1]:
-            value = value * middle + coefficient
-        is_below = value < 0
-        return jnp.where(is_below, low, middle), jnp.where(is_below, middle, high)
-
-    def found(carry):
-        del carry
-        bracket = jnp.full(flat.shape[1], low), jnp.full(flat.shape[1], high)
-        _, roots = jax.lax.fori_loop(0, 30, halve, bracket)
-        roots = jnp.where(is_off[part], roots, 2)
-        entry = jnp.argmin(roots).astype(jnp.int32)
-        i, u = entry // is_above.shape[1], entry % is_above.shape[1]
-        zero = jnp.zeros_like(scale[i])
-        own = lambda at: (
-            sign[i, u] * sample.one(path(at), sample.x[i], scale[i], zero)[1][u]
-        )
-        return _root(own, low, high, roots[entry]), entry
-
-    nothing = jnp.ones((), dtype), jnp.int32(0)
-    fraction, entry = once(is_one, found, nothing)
-    return Crossing(fraction, entry, is_one)
-
-
-def _root(
+def root_in(
     value: Callable[[Float[Array, ""]], Float[Array, ""]],
     low: Float[Array, ""],
     high: Float[Array, ""],
@@ -152,10 +77,11 @@ def first_release(
     is_above: Bool[Array, "n u"],
     slots: Slots,
     until: Float[Array, ""],
+    may_search: Bool[Array, ""],
 ) -> Release:
     """When the first pin lets go before a fraction of the step.
 
-    Multipliers are looked at in the quarters of the step.
+    Multipliers are looked at there; if one is outside, and `may_search`, when it left.
     """
     dtype = until.dtype
     scale = scales(sample, is_above, marked(slots.entry, slots.is_used, is_above))
@@ -181,16 +107,14 @@ def first_release(
         is_inside: Bool[Array, ""]
         count: Int[Array, ""]
 
-    step = until / 4
     width = 1e4 * jnp.finfo(dtype).eps
 
     def body(s):
-        ahead = jnp.minimum(s.low + step, until)
         slope = (s.at_high - s.at_low) / (s.high - s.low)
         secant = s.high - s.at_high / jnp.where(slope != 0, slope, 1)
         is_good = (secant > s.low) & (secant < s.high) & (s.count % 3 != 2)
         inner = jnp.where(is_good, secant, (s.low + s.high) / 2)
-        at = jnp.where(s.is_inside, inner, ahead)
+        at = jnp.where(s.is_inside, inner, until)
         v = excess(at)
         is_out = v > 0
         return Search(
@@ -205,7 +129,7 @@ def first_release(
     def goes(s):
         is_wide = (s.high - s.low > width * until) & (s.count < 60)
         is_near = s.at_high < small / 4
-        return jnp.where(s.is_inside, is_wide & ~is_near, s.low < until)
+        return jnp.where(s.is_inside, is_wide & ~is_near & may_search, s.low < until)
 
     no = Search(
         low=jnp.where(jnp.any(slots.is_used), 0, until).astype(dtype),

@@ -10,7 +10,8 @@ class DeepMemory(eqx.Module):
     """Sides, pins and field at the weights, and the length that comes next.
 
     `is_new` says that nothing is decided there yet.  `stuck` counts events in a row
-    that came without any time between them.
+    that came without any time between them.  `is_alone` ends the next attempt at its
+    first crossing.
     """
 
     length: Float[Array, ""]
@@ -21,4 +22,5 @@ class DeepMemory(eqx.Module):
     z: Float[Array, "n u"]
     is_new: Bool[Array, ""]
     stuck: Int[Array, ""]
+    is_alone: Bool[Array, ""]
     has_overflowed: Bool[Array, ""]

@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.core import AbstractNetwork, Real
 from simbias.errors import BadInput
+from simbias.network import Pattern
 from simbias.networks._cut import cut, numbers
 from simbias.networks.convolution._layers import (
     Kernel,
@@ -38,6 +39,24 @@ class Convolutional(AbstractNetwork):
     frozen: tuple[str, ...] = eqx.field(static=True, default=())
 
     has_kinks: ClassVar[bool] = True  # ReLU
+
+    @property
+    def kink_slopes(self) -> tuple[float, ...]:
+        """0 for every convolution and for the ReLU layer."""
+        return (0.0,) * (len(self.kernels) + 1)
+
+    def gated(
+        self, x: Float[Array, " d"], pattern: Pattern
+    ) -> tuple[Float[Array, " k"], tuple[Float[Array, "..."], ...]]:
+        """Output with these gates in place of ReLU, and all pre-activations."""
+        h, out = x.reshape(1, *self.image), []
+        *gates, last = zip(*pattern, strict=True)
+        for kernel, b, gate in zip(self.kernels, self.shifts, gates, strict=True):
+            z = convolution(h, kernel, self.stride)[0] + b[:, None, None]
+            out.append(z)
+            h = average_pool((gate[0] * z + gate[1])[None])
+        z = self.w @ h.reshape(-1) + self.b
+        return self.a @ (last[0] * z + last[1]) + self.c, (*out, z)
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Output for one input."""
