@@ -2,6 +2,7 @@
 
     python benchmarks/deep_work_precision.py --problem FILE.npz --rtol R [--json FILE|-]
     python benchmarks/deep_work_precision.py --problem FILE.npz --rtol R --peer
+    python benchmarks/deep_work_precision.py --smallest
 
 A problem holds x (n, d), y (n, k), widths, bias, loss, slope, theta0 (of every layer W
 row by row, then b), times (T,), and theta (T, p) at these times; `tests/reference/deep`
@@ -31,11 +32,14 @@ EVENTS = ("crossings", "slides", "releases")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--problem", required=True)
+    parser.add_argument("--problem", default="deep_two_hidden")
     parser.add_argument("--rtol", type=float, default=1e-6)
     parser.add_argument("--peer", action="store_true")
     parser.add_argument("--json", default="-")
+    parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()
+    if options.smallest:
+        options.problem, options.rtol = "deep_leaky_logistic", 1e-3
     jax.config.update("jax_enable_x64", True)
     written(options.json, {**row(options), **machine()})
 
