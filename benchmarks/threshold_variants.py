@@ -85,7 +85,7 @@ def main() -> None:
         "--n", type=int, nargs="+", default=[8, 12, 18, 27, 40, 80, 160]
     )
     parser.add_argument("--m", type=int, default=100)
-    parser.add_argument("--seeds", type=int, default=6)
+    parser.add_argument("--seeds", type=int, default=16)
     parser.add_argument("--time", type=float, default=1000.0)
     parser.add_argument("--only", nargs="+", choices=list(VARIANTS))
     parser.add_argument("--json", default="-")
@@ -186,11 +186,10 @@ def figure(rows: list[dict]) -> Figure:
     """Train error against n by group of variants, and n* with intervals."""
     groups = list(dict.fromkeys(row["group"] for row in rows))
     with style():
-        whole = blank(4.0 * len(groups) + 5.5, 4.2)
-        *panels, forest = whole.subplots(
-            1, len(groups) + 1, width_ratios=[1] * len(groups) + [1.4]
-        )
-        for axes, group in zip(panels, groups, strict=True):
+        whole = blank(11.0, 10.0)
+        panels = whole.subplots(2, 2).ravel()
+        forest = panels[-1]
+        for axes, group in zip(panels[:-1], groups, strict=True):
             mine = [r for r in rows if r["group"] == group]
             if mine[0] is not rows[0]:
                 mine = [rows[0], *mine]
@@ -218,13 +217,13 @@ def _curves(axes: Axes, rows: list[dict], group: str) -> None:
     axes.minorticks_off()
     axes.set_ylim(-0.03, 1.5)
     axes.set_xlabel("samples n")
-    axes.set_title(f"train error over σ², median: {group}")
+    axes.set_title(f"train error over σ²: {group}")
     axes.legend(loc="upper left")
 
 
 def _forest(axes: Axes, rows: list[dict]) -> None:
     kinds = {
-        "n_star_half_interpolate": ("o", "half of the members below 0.01 σ²"),
+        "n_star_half_interpolate": ("o", "half of the networks below 0.01 σ²"),
         "n_star_median_above_half": ("s", "median rises to σ²/2"),
     }
     for i, row in enumerate(rows):
@@ -251,8 +250,8 @@ def _forest(axes: Axes, rows: list[dict]) -> None:
     n = rows[0]["n"]
     axes.set_xticks(n, [str(v) for v in n])
     axes.minorticks_off()
-    axes.set_title("n* and 95 % interval; without a mark: not on the grid")
-    axes.legend()
+    axes.set_title("n* and 95 % interval; no mark: not on the grid")
+    axes.legend(loc="upper left", bbox_to_anchor=(0.0, -0.1))
 
 
 if __name__ == "__main__":

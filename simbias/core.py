@@ -70,7 +70,8 @@ class Buffer(eqx.Module):
 class AbstractMeasure(eqx.Module):
     """A number, or a small array, computed from the weights at one time.
 
-    `dims` names the axes of what `__call__` returns, in order; a scalar has none.
+    `dims` names the axes of what `__call__` returns, in order; a number has none.
+    `entries` names what lies along an axis: axis -> names, as {"sample": ("train",)}.
     Whole numbers and truth values are written down as float64, exact up to 2⁵³.
     A measure that needs the history is not a measure: it belongs to `analysis`.
 
@@ -81,9 +82,13 @@ class AbstractMeasure(eqx.Module):
     (the largest column, the sign of a single one) or "columns" (the largest of two or
     more), `test_targets` the same of the test sample.  A run refuses labels that it
     would misread, such as 0 and 1.
+
+    `__call__` raises a ValueError that names what is missing: a test sample, a feature,
+    a layer, or one output where there are several.
     """
 
-    dims: eqx.AbstractClassVar[tuple[str, ...]]
+    dims: ClassVar[tuple[str, ...]] = ()
+    entries: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     units: ClassVar[str] = "1"
 
     @abstractmethod
@@ -91,8 +96,11 @@ class AbstractMeasure(eqx.Module):
         """Value of the measure for one network on one dataset."""
 
     def coords(self) -> dict[str, np.ndarray]:
-        """Coordinates of the axes that have some: name of the axis -> values."""
-        return {}
+        """Coordinates of the axes that have some: name of the axis -> values.
+
+        They are those of `entries`, unless a class has others.
+        """
+        return {axis: np.array(names) for axis, names in self.entries.items()}
 
 
 # A measure, or a plain function of the same arguments: its axes are the function's
@@ -240,6 +248,7 @@ class AbstractStop(eqx.Module):
         return self(network, data).astype("int32") * int(Status.CONVERGED)
 
 
+# Raises ValueError for an argument that is out of range.
 Make = Callable[..., tuple[Dataset, Any]]
 # Values on an axis of the grid, and times.
 Axis = tuple[Any, ...] | list[Any] | range | np.ndarray | Array

@@ -196,6 +196,7 @@ LONGEST = (
     "random_sensitivity",
     "sensitivity_patches",
     "simple_first",
+    "simple_first-law",
     "slabs",
     "slabs-adversarial",
     "slabs-noisy",
@@ -269,10 +270,12 @@ FEW_SEEDS = (
     "principal_components_images",
     "sensitivity_patches",
     "simple_first",
+    "simple_first-law",
     "spectral_label_noise",
     "spurious_minimum",
     "threshold",
     "threshold_scaling",
+    "threshold-large",
     "threshold-sgd",
 )
 

@@ -4,8 +4,9 @@ import dataclasses
 from collections.abc import Callable
 
 import numpy as np
+import scipy
 import xarray as xr
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from simbias.analysis.interval import check_level
 from simbias.core import Estimate
@@ -17,6 +18,7 @@ _CHUNK = 100
 Sizes = Float[np.ndarray, " n"]
 Curve = Float[np.ndarray, "n s"]
 Statistic = Callable[[Float[np.ndarray, "r n s"]], Float[np.ndarray, " r"]]
+Counts = Int[np.ndarray, " n"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,3 +146,45 @@ def medians(values: Float[np.ndarray, "... s"]) -> Float[np.ndarray, "..."]:
     middle[1] = np.minimum(middle[1], values.shape[-1] - 1)
     low, high = (np.take_along_axis(ordered, i, axis=-1)[..., 0] for i in middle)
     return (low + high) / 2
+
+
+def first_crossings(
+    sizes: Sizes, medians: Float[np.ndarray, "r n"], value: float
+) -> Float[np.ndarray, " r"]:
+    """First crossing of every row; 0 if already above at the start, inf if never.
+
+    Between two sizes the median is taken as linear in ln n.
+    """
+    is_above = medians >= value
+    # The size after the crossing; 1 where there is none, replaced below.
+    i = np.maximum(np.argmax(is_above, axis=1), 1)
+    row, x = np.arange(len(medians)), np.log(sizes)
+    below, above = medians[row, i - 1], medians[row, i]
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        part = (value - below) / (above - below)
+    # −∞ where failed members hold the median: any value is crossed at the size after.
+    part = np.where(np.isfinite(part), np.clip(part, 0, 1), 1.0)
+    found = np.exp(x[i - 1] + part * (x[i] - x[i - 1]))
+    found = np.where(is_above[:, 0], 0.0, found)
+    return np.where(is_above.any(axis=1), found, np.inf)
+
+
+def sign_interval(
+    sizes: Float[np.ndarray, " n"], below: Counts, trials: Counts, level: float
+) -> tuple[float, float]:
+    """Sizes between which P(value below) falls through ½; 0 or inf beyond the grid.
+
+    From either end of the grid inwards, a size is left behind as long as a one-sided
+    sign test says on which side of the crossing it lies.  The first wrong step is one
+    test of level (1 − level)/2, whatever the law, and however the sizes depend on each
+    other: only P(value below) must not rise with the size.
+
+    Reference: Hsu & Berger (1999), J. Am. Stat. Assoc. 94, 468 (steps in fixed order).
+    """
+    tail = (1 - level) / 2
+    is_before = scipy.stats.binom.sf(below - 1, trials, 0.5) <= tail
+    is_after = scipy.stats.binom.cdf(below, trials, 0.5) <= tail
+    first = int(np.cumprod(is_before).sum())
+    last = len(sizes) - int(np.cumprod(is_after[::-1]).sum())
+    low = float(sizes[first - 1]) if first else 0.0
+    return low, float(sizes[last]) if last < len(sizes) else np.inf

@@ -4,8 +4,13 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from simbias.analysis._sign_test import sign_interval
-from simbias.analysis._threshold import Threshold, curve, medians, split_failed
+from simbias.analysis._threshold import (
+    Threshold,
+    curve,
+    medians,
+    sign_interval,
+    split_failed,
+)
 from simbias.analysis.looks import level_of_look
 
 

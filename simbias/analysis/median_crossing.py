@@ -4,9 +4,14 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from simbias.analysis._crossing import first_crossings
-from simbias.analysis._sign_test import sign_interval
-from simbias.analysis._threshold import Threshold, curve, medians, split_failed
+from simbias.analysis._threshold import (
+    Threshold,
+    curve,
+    first_crossings,
+    medians,
+    sign_interval,
+    split_failed,
+)
 from simbias.analysis.looks import level_of_look
 
 

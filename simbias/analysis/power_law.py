@@ -4,8 +4,13 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from simbias.analysis._crossing import first_crossings
-from simbias.analysis._threshold import curve, medians, over_seeds, split_failed
+from simbias.analysis._threshold import (
+    curve,
+    first_crossings,
+    medians,
+    over_seeds,
+    split_failed,
+)
 from simbias.analysis.interval import LEAST_SEEDS, approximate, few
 from simbias.analysis.looks import level_of_look
 from simbias.core import Estimate

@@ -11,12 +11,12 @@ from simbias.analysis._logistic import (
     is_separated,
     profile_interval,
 )
-from simbias.analysis._sign_test import sign_interval
 from simbias.analysis._threshold import (
     Curve,
     Sizes,
     Threshold,
     curve,
+    sign_interval,
     split_failed,
 )
 from simbias.analysis.interval import approximate

@@ -14,7 +14,6 @@ from .laws import law_line as law_line
 from .laws import law_moment as law_moment
 from .laws import without_laws as without_laws
 from .legends import legend_below as legend_below
-from .legends import legend_beside as legend_beside
 from .look import Law as Law
 from .look import Look as Look
 from .look import Moment as Moment

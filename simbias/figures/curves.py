@@ -1,9 +1,8 @@
 """Every member on its own, along time: losses, for one."""
 
+import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-
-from simbias.figures.logarithmic import logarithmic
 
 
 def curves(
@@ -31,4 +30,15 @@ def curves(
         axes.lines[-1].set_label(label)
     axes.set_xlabel("time")
     if scale == "log":
-        logarithmic(axes)
+        _logarithmic(axes)
+
+
+def _logarithmic(axes: Axes) -> None:
+    """Both axes logarithmic, but for one without a positive value among its lines.
+
+    Such as the time at which a network has learned, of a run in which none has.
+    """
+    for get, scale in (("get_xdata", axes.set_xscale), ("get_ydata", axes.set_yscale)):
+        drawn = (np.asarray(getattr(line, get)(), float) for line in axes.lines)
+        if any(np.any(values > 0) for values in drawn):
+            scale("log")

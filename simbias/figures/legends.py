@@ -10,16 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 
-def legend_beside(axes: Axes, **options: Any) -> None:
-    """The panel's legend, to the right of it.
-
-    Args:
-        axes: of the panel.
-        options: of `Axes.legend`, such as title.
-    """
-    axes.legend(**{"loc": "center left", "bbox_to_anchor": (1, 0.5), **options})
-
-
 def legend_below(
     whole: Figure | SubFigure, *panels: Axes, columns: int = 4, **options: Any
 ) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float, Int
 
 from simbias.core import Dataset
@@ -16,7 +15,7 @@ from simbias.errors import BadInput
 from simbias.introspection.outputs import outputs, second_sample
 
 # What is exchanged, in the order of the rows of `three_logits`.
-RANDOMISED = np.array(["nothing", "simple", "complex"])
+RANDOMISED = ("nothing", "simple", "complex")
 
 
 def three_logits(network: Any, data: Dataset, simple: int) -> Float[Array, "3 n"]:

@@ -19,7 +19,7 @@ from simbias.core import Real
 from simbias.networks.activations import ACTIVATIONS
 from simbias.networks.two_layer import TwoLayer
 from simbias.validation.sample import one_of
-from simbias.validation.values import positive, positive_integer
+from simbias.validation.values import positive, positive_integers
 
 InitialLaw = Literal["balanced", "dominated", "unbalanced", "standard", "gaussian"]
 Initial = Callable[..., TwoLayer]
@@ -143,8 +143,7 @@ INITIAL_LAWS: dict[str, Initial] = {
 
 
 def _check(m: int, d: int, k: int, scale: Real) -> None:
-    for name, value in (("m", m), ("d", d), ("k", k)):
-        positive_integer(name, value)
+    positive_integers(m=m, d=d, k=k)
     positive("scale", scale)
 
 

@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from simbias.core import Real
 from simbias.errors import BadInput
-from simbias.validation.values import not_negative, positive_integer
+from simbias.validation.values import not_negative, positive_integer, positive_integers
 
 
 def extremal_count(d: int, sigma: Real, *, slope: Real = 0.0) -> float:
@@ -131,8 +131,7 @@ def extremal_count_at(n: int, sigma: Real, *, d: int = 2) -> float:
 
     Reference: derived in docs/alignment/extremal_count.md.
     """
-    positive_integer("n", n)
-    positive_integer("d", d)
+    positive_integers(n=n, d=d)
     not_negative("sigma", sigma)
     if d == 1:
         return 1.0

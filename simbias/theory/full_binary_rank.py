@@ -2,7 +2,7 @@
 
 import math
 
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integers
 
 
 def full_binary_rank(m: int, d: int) -> float:
@@ -21,6 +21,5 @@ def full_binary_rank(m: int, d: int) -> float:
 
     Column i lies outside the span of the i columns before it with odds 1 − 2^{i−m}.
     """
-    for name, value in (("m", m), ("d", d)):
-        positive_integer(name, value)
+    positive_integers(m=m, d=d)
     return math.prod(max(0.0, 1 - 2.0 ** (i - m)) for i in range(d))

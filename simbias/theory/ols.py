@@ -1,9 +1,9 @@
 """Ordinary least squares: what is left of a network whose neurons agree."""
 
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import Dataset
-from simbias.theory._least_squares import least_squares
 
 
 def ols(data: Dataset) -> Float[Array, "d k"]:
@@ -21,3 +21,11 @@ def ols(data: Dataset) -> Float[Array, "d k"]:
     Reference: normal equations XᵀΩX β̂ = XᵀΩY.
     """
     return least_squares(data.x, data.y, data.weight)
+
+
+def least_squares(
+    x: Float[Array, "n d"], y: Float[Array, "n k"], weight: Float[Array, " n"]
+) -> Float[Array, "d k"]:
+    """argmin_β Σᵢ ωᵢ |yᵢ − βᵀxᵢ|², the one of least norm if there are several."""
+    root = jnp.sqrt(weight)[:, None]
+    return jnp.linalg.lstsq(root * x, root * y)[0]

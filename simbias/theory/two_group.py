@@ -12,7 +12,7 @@ import scipy
 from jaxtyping import Array, Float
 
 from simbias.core import Dataset
-from simbias.theory._least_squares import least_squares
+from simbias.theory.ols import least_squares
 
 Law = tuple[Float[np.ndarray, " c"], Float[np.ndarray, " c"]]
 

@@ -30,6 +30,12 @@ def positive_integer(name: str, value: Any) -> None:
         )
 
 
+def positive_integers(**values: Any) -> None:
+    """Raise ValueError unless every value is as `positive_integer` has it."""
+    for name, value in values.items():
+        positive_integer(name, value)
+
+
 def not_negative(name: str, value: Any) -> None:
     """Raise ValueError unless `value` is finite and at least 0."""
     if isinstance(value, Tracer):

@@ -14,8 +14,7 @@ from scipy.stats import binom, f, linregress, norm, t, ttest_1samp
 from sklearn.linear_model import LogisticRegression
 
 from simbias.analysis._logistic import fit_logistic, profile_interval
-from simbias.analysis._sign_test import sign_interval
-from simbias.analysis._threshold import over_seeds
+from simbias.analysis._threshold import over_seeds, sign_interval
 from simbias.analysis.auc_interval import auc_interval
 from simbias.analysis.jackknife_interval import jackknife_interval
 from simbias.analysis.largest_interpolated import largest_interpolated

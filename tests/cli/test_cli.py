@@ -430,8 +430,8 @@ def test_check_knows_themes():
 
 def test_check_of_a_size_has_the_variants_of_that_size():
     presets = lambda asked: _presets(source("threshold"), asked)
-    assert presets("quick") == ["quick", "sgd"]
-    assert presets("smoke") == ["smoke", "sgd_smoke"]
+    assert presets("quick") == ["quick", "large", "sgd"]
+    assert presets("smoke") == ["smoke", "large_smoke", "sgd_smoke"]
     assert presets("sgd") == ["sgd"]
     assert _presets(source("three_points"), "paper") == ["paper"]
 
@@ -440,11 +440,11 @@ def test_a_variant_is_listed_below_its_experiment(capsys):
     assert run("list") == 0
     lines = capsys.readouterr().out.splitlines()
     at = [line.startswith("  threshold ") for line in lines].index(True)
-    assert lines[at + 1].strip() == "--preset sgd"
+    assert lines[at + 1].strip() == "--preset large"
     assert run("list", "--json") == 0
     rows = json.loads(capsys.readouterr().out)
     variants = {row["name"]: row["variants"] for row in rows}
-    assert variants["threshold"] == ["sgd"]
+    assert variants["threshold"] == ["large", "sgd"]
     assert variants["three_points"] == []
 
 

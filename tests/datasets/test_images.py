@@ -28,6 +28,24 @@ def test_digits_are_those_of_scikit_learn_each_once():
     assert float(data.x.std()) == pytest.approx(1, abs=0.01)
 
 
+@pytest.mark.slow
+def test_gaussian_digits_have_the_moments_of_the_digits_class_by_class():
+    data = images(KEY, n=40_000, n_test=10, source="gaussian_digits")
+    x, label = np.asarray(data.x), np.argmax(np.asarray(data.y), axis=1)
+    stored = images(KEY, n=1200, n_test=597)
+    assert stored.test is not None
+    rows = np.concatenate([stored.x, stored.test.x])
+    of = np.argmax(np.concatenate([stored.y, stored.test.y]), axis=1)
+    for c in (0, 7):
+        own, digits_of = x[label == c], rows[of == c]
+        # About 4000 rows: means are off by 0.016 of a deviation, that is at most 1.2.
+        np.testing.assert_allclose(own.mean(0), digits_of.mean(0), atol=0.08)
+        expected = np.cov(digits_of.T, bias=True)
+        np.testing.assert_allclose(np.cov(own.T), expected, atol=0.12)
+    assert set(np.bincount(label) > 3700) == {True}
+    assert data.fresh is not None
+
+
 @pytest.mark.parametrize(
     ("task", "is_up"),
     [("halves", lambda c: c >= 5), ("parity", lambda c: c % 2 == 1)],

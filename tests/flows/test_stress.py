@@ -71,8 +71,9 @@ def test_most_cases_are_judged_and_right(ends):
 @pytest.mark.slow
 @pytest.mark.parametrize("symmetry", SYMMETRIES, ids=lambda f: f.__name__)
 def test_a_problem_told_otherwise_ends_the_same(ends, symmetry):
+    # Every other case of both programs.
     rng = np.random.default_rng(0)
-    told = {seed: symmetry(ends[str(seed)][0], rng) for seed in SEEDS}
+    told = {seed: symmetry(ends[str(seed)][0], rng) for seed in SEEDS[::2]}
     others = {case.name: end for case, end in flow_ends(c for c, _ in told.values())}
     wrong = []
     for seed, (_, back) in told.items():

@@ -10,8 +10,8 @@ import pytest
 from simbias import measures
 from simbias.datasets import linear_modes
 from simbias.ensemble.padding import padded
+from simbias.experiments.linear._deep_linear import Tied
 from simbias.experiments.linear._entries import Factors
-from simbias.experiments.linear._tied import Tied
 from simbias.networks.dense.deep_linear import DeepLinear
 
 KEYS = jax.random.split(jax.random.key(0), 4)

@@ -50,6 +50,20 @@ def test_it_is_the_transformer_of_strings_on_embedded_patches():
     assert shape(patches) == shape(strings)
 
 
+@pytest.mark.slow
+def test_without_norms_and_skips_it_is_attention_and_two_layers_alone():
+    # The network of Vasudeva et al. on modular sums, by hand: one head.
+    net = of_image(heads=1, has_norm=False, has_skips=False)
+    x, layer = jax.random.normal(KEY, (48,)), net.layers[0]
+    h = jnp.concatenate([net.embedded(x), net.end]) + net.positions
+    q, k, v = (part(h) for part in (layer.query, layer.key, layer.value))
+    shares = jax.nn.softmax(q[-1] @ k.T / 6**0.5)
+    attended = layer.mix.w @ (shares @ v) + layer.mix.b
+    inner = jax.nn.relu(layer.first.w @ attended + layer.first.b)
+    expected = net.a @ (layer.second.w @ inner + layer.second.b)
+    np.testing.assert_allclose(net(x), expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("wrong", "named"),
     [

@@ -21,8 +21,7 @@ from simbias.datasets.teachers.three_points import three_points
 from simbias.losses import exponential, half_mse, hinge, logistic, mse
 from simbias.networks.two_layer import TwoLayer
 from simbias.theory._sphere import critical_on_sphere
-from simbias.theory.early_drive import early_drive
-from simbias.theory.early_phase import early_phase
+from simbias.theory.early_phase import early_drive, early_phase
 from simbias.theory.extremal_vectors import extremal_vectors
 from simbias.theory.minimum_norm import minimum_norm
 from simbias.theory.ols import ols

@@ -29,7 +29,7 @@ from simbias.networks.dense.mlp_init import torch_default
 from simbias.numerics.boolean_sensitivity import degree_weights
 from simbias.theory.early_limit import early_limit
 from simbias.theory.max_margin import max_margin
-from simbias.theory.ridgeless_risk import ridgeless_risk
+from simbias.theory.random_matrices import ridgeless_risk
 
 NETWORK, DATA = toy_network("relu"), sample()
 TESTED = dataclasses.replace(DATA, test=DATA)

@@ -8,7 +8,7 @@ from jaxtyping import Array, PRNGKeyArray
 
 from simbias.core import Dataset
 from simbias.errors import BadInput
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integers
 
 
 def modular_sums(key: PRNGKeyArray, *, p: int = 29, n: int = 500) -> Dataset:
@@ -27,8 +27,7 @@ def modular_sums(key: PRNGKeyArray, *, p: int = 29, n: int = 500) -> Dataset:
 
     Reference: Power et al. (2022), arXiv:2201.02177.
     """
-    for name, size in (("p", p), ("n", n)):
-        positive_integer(name, size)
+    positive_integers(p=p, n=n)
     if n >= p**2:
         raise BadInput(
             f"`n` must be below p² = {p**2}, as the other pairs are the test, got {n}."

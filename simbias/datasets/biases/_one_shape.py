@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.core import Dataset
 from simbias.datasets.biases._laws import InputLaw
 from simbias.validation.sample import one_of
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integers
 
 # Coordinates of an input, and parts of a target that are followed one by one.
 D, PARTS = 8, 8
@@ -41,8 +41,7 @@ def rows_of(law: InputLaw, n: Any, n_test: Any) -> int:
     """
     one_of("law", law, get_args(InputLaw))
     # Of any type: what is no size is refused by name here.
-    positive_integer("n", n)
-    positive_integer("n_test", n_test)
+    positive_integers(n=n, n_test=n_test)
     return n + n_test
 
 

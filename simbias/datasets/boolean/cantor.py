@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.core import Dataset, Real
 from simbias.datasets.boolean._signs import fair_signs
 from simbias.errors import BadInput
-from simbias.validation.values import is_number, positive_integer
+from simbias.validation.values import is_number, positive_integers
 
 
 class CantorRows(eqx.Module):
@@ -77,8 +77,7 @@ def cantor(
 
     Reference: Malach & Shalev-Shwartz (2019), arXiv:1903.03488, section 3.
     """
-    for name, value in (("n", n), ("d", d), ("levels", levels)):
-        positive_integer(name, value)
+    positive_integers(n=n, d=d, levels=levels)
     if not isinstance(degree, jax.Array) and not (
         is_number(degree) and math.isfinite(degree)
     ):

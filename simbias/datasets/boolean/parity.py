@@ -8,7 +8,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from simbias.core import Dataset, Index, Real
 from simbias.datasets.boolean._signs import fair_signs
 from simbias.errors import BadInput
-from simbias.validation.values import at_most_one, positive_integer
+from simbias.validation.values import at_most_one, positive_integers
 
 
 class ParityRows(eqx.Module):
@@ -63,8 +63,7 @@ def parity(
 
     Reference: Shalev-Shwartz, Shamir & Shammah (2017), arXiv:1703.07950, section 2.
     """
-    for name, value in (("n", n), ("d", d)):
-        positive_integer(name, value)
+    positive_integers(n=n, d=d)
     # A size that is traced was checked with its value.
     if k is not None and not isinstance(k, jax.Array):
         is_size = isinstance(k, int) and not isinstance(k, bool) and 0 <= k <= d

@@ -11,7 +11,7 @@ from simbias.core import Dataset, Real
 from simbias.errors import BadInput
 from simbias.numerics.walsh_hadamard import cube
 from simbias.validation.sample import one_of
-from simbias.validation.values import at_most_one, positive_integer
+from simbias.validation.values import at_most_one, positive_integer, positive_integers
 
 Target = Literal["parity", "random"]
 
@@ -51,9 +51,7 @@ def strings(
         ValueError: for a name that is not known, or a number out of range.
     """
     one_of("target", target, get_args(Target))
-    positive_integer("rows", rows)
-    positive_integer("n", n)
-    positive_integer("k", k)
+    positive_integers(rows=rows, n=n, k=k)
     if n_test is not None:
         positive_integer("n_test", n_test)
     x = cube(n) if n_test is None else np.zeros((rows + n_test, n))

@@ -6,7 +6,7 @@ from jaxtyping import PRNGKeyArray
 
 from simbias.core import Dataset, Real
 from simbias.errors import BadInput
-from simbias.validation.values import not_negative, positive_integer
+from simbias.validation.values import not_negative, positive_integers
 
 
 def gaussian_design(
@@ -31,8 +31,7 @@ def gaussian_design(
 
     Reference: Hastie, Montanari, Rosset & Tibshirani (2022), arXiv:1903.08560.
     """
-    positive_integer("n", n)
-    positive_integer("width", width)
+    positive_integers(n=n, width=width)
     not_negative("sigma", sigma)
     if isinstance(d, float) and d not in range(1, width + 1):
         raise BadInput(

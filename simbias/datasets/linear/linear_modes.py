@@ -6,7 +6,7 @@ from jaxtyping import PRNGKeyArray
 
 from simbias.core import Dataset
 from simbias.errors import BadInput
-from simbias.validation.values import positive, positive_integer
+from simbias.validation.values import positive, positive_integers
 
 
 def linear_modes(
@@ -39,8 +39,7 @@ def linear_modes(
 
     Reference: Saxe, McClelland & Ganguli (2014), arXiv:1312.6120.
     """
-    for name, size in (("n", n), ("d", d), ("k", k)):
-        positive_integer(name, size)
+    positive_integers(n=n, d=d, k=k)
     _check(n, d, k, strengths, is_symmetric)
     rank, s = len(strengths), jnp.asarray(strengths, jnp.float64)
     # One draw for all: a program compiles as many draws as there are.

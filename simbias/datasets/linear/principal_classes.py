@@ -6,7 +6,7 @@ from jaxtyping import PRNGKeyArray
 
 from simbias.core import Dataset, Real
 from simbias.errors import BadInput
-from simbias.validation.values import not_negative, positive_integer
+from simbias.validation.values import not_negative, positive_integers
 
 
 def principal_classes(
@@ -38,8 +38,7 @@ def principal_classes(
 
     Reference: Hacohen & Weinshall (2022), JMLR 23(155), section 2; the law is ours.
     """
-    for name, size in (("n", n), ("d", d), ("classes", classes)):
-        positive_integer(name, size)
+    positive_integers(n=n, d=d, classes=classes)
     not_negative("exponent", exponent)
     if classes < 2:
         raise BadInput(f"`classes` must be 2 or more, got {classes}.")

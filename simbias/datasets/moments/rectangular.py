@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.core import Dataset
 from simbias.errors import BadInput
 from simbias.validation.sample import one_of
-from simbias.validation.values import positive, positive_integer
+from simbias.validation.values import positive, positive_integers
 
 Within = Literal["rectangle", "gaussian"]
 # Inputs that are uniform.
@@ -73,8 +73,7 @@ def rectangular(
     Reference: Refinetti, Ingrosso & Goldt (2023), arXiv:2211.11567, section 3; the
     numbers and the Gaussian input beside the rectangle are ours.
     """
-    for name, size in (("n", n), ("d", d)):
-        positive_integer(name, size)
+    positive_integers(n=n, d=d)
     one_of("within", within, get_args(Within))
     for s in deviations:
         positive("deviations", s)

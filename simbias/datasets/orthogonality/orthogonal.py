@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.core import Dataset
 from simbias.errors import BadInput
 from simbias.validation.sample import one_of
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integers
 
 Labels = Literal["teacher", "random", "signs"]
 Inputs = Literal["orthogonal", "axes", "gaussian"]
@@ -61,8 +61,7 @@ def orthogonal(
     Reference: Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939; sizes
     and number of teacher neurons from the code that accompanies it.
     """
-    for name, value in (("n", n), ("d", d), ("neurons", neurons), ("n_test", n_test)):
-        positive_integer(name, value)
+    positive_integers(n=n, d=d, neurons=neurons, n_test=n_test)
     one_of("labels", labels, get_args(Labels))
     one_of("inputs", inputs, get_args(Inputs))
     if n > d:

@@ -10,7 +10,7 @@ from simbias.validation.values import (
     at_most_one,
     not_negative,
     positive,
-    positive_integer,
+    positive_integers,
 )
 
 
@@ -46,8 +46,7 @@ def blobs(
     Raises:
         ValueError: for a size or a number out of range.
     """
-    for name, size in (("n", n), ("d", d), ("classes", classes)):
-        positive_integer(name, size)
+    positive_integers(n=n, d=d, classes=classes)
     if classes < 2 or n < classes:
         raise BadInput(
             f"`classes` must be from 2 to the {n} samples, got {classes}. "

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from simbias.core import Dataset
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integers
 
 
 def orthogonally_separable(key: PRNGKeyArray, *, n: int = 20, d: int = 5) -> Dataset:
@@ -28,8 +28,7 @@ def orthogonally_separable(key: PRNGKeyArray, *, n: int = 20, d: int = 5) -> Dat
     Reference: Phuong & Lampert (2021), The inductive bias of ReLU networks on
     orthogonally separable data, definition of the data; this law is ours.
     """
-    positive_integer("n", n)
-    positive_integer("d", d)
+    positive_integers(n=n, d=d)
     z = jax.random.normal(key, (n, d), jnp.float64)
     y = jnp.where(jnp.arange(n) % 2 == 0, 1.0, -1.0).astype(jnp.float64)[:, None]
     features = jnp.full((1, d), d**-0.5, jnp.float64)

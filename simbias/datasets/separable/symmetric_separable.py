@@ -6,7 +6,7 @@ from jaxtyping import PRNGKeyArray
 
 from simbias.core import Dataset, Real
 from simbias.errors import BadInput
-from simbias.validation.values import positive, positive_integer
+from simbias.validation.values import positive, positive_integers
 
 
 def symmetric_separable(
@@ -33,8 +33,7 @@ def symmetric_separable(
     Reference: Lyu et al. (2021), arXiv:2110.13905, symmetric data; the law of x is
     ours.
     """
-    positive_integer("n", n)
-    positive_integer("d", d)
+    positive_integers(n=n, d=d)
     positive("margin", margin)
     if n % 2:
         raise BadInput(f"`n` must be even, got {n}. Example: n={n + 1}.")

@@ -9,7 +9,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from simbias.core import Dataset, Real
 from simbias.errors import BadInput
-from simbias.validation.values import at_most_one, positive, positive_integer
+from simbias.validation.values import at_most_one, positive, positive_integers
 
 Slabs = Literal[2, 3, 5, 7]
 # Slabs by their distance from 0, in steps; then the classes they belong to, in turn.
@@ -76,8 +76,7 @@ def slabs(
 
     Reference: Shah et al. (2020), arXiv:2006.07710, section 3.
     """
-    for name, value in (("n", n), ("d", d), ("n_test", n_test)):
-        positive_integer(name, value)
+    positive_integers(n=n, d=d, n_test=n_test)
     for name, value in (("simple", simple), ("others", others)):
         if value not in (2, *_SHARES):
             raise BadInput(

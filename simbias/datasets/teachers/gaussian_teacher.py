@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.core import Dataset, Real
 from simbias.errors import BadInput
 from simbias.validation.sample import one_of
-from simbias.validation.values import not_negative, positive_integer
+from simbias.validation.values import not_negative, positive_integers
 
 InputLaw = Literal["gaussian", "sphere", "rademacher"]
 Teacher = Literal["linear", "sparse"]
@@ -52,8 +52,7 @@ def gaussian_teacher(
 
     Reference: Boursier & Flammarion (2024), arXiv:2410.02348, linear data model.
     """
-    for name, value in (("n", n), ("d", d), ("n_test", n_test), ("sparsity", sparsity)):
-        positive_integer(name, value)
+    positive_integers(n=n, d=d, n_test=n_test, sparsity=sparsity)
     not_negative("sigma", sigma)
     one_of("teacher", teacher, get_args(Teacher))
     one_of("inputs", inputs, get_args(InputLaw))

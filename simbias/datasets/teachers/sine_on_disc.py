@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.core import Dataset, Real
-from simbias.validation.values import at_most_one, not_negative, positive_integer
+from simbias.validation.values import at_most_one, not_negative, positive_integers
 
 
 def sine_on_disc(
@@ -38,8 +38,7 @@ def sine_on_disc(
 
     Reference: Kalimeris, Nakkiran et al. (2019), arXiv:1905.11604, figure 1.
     """
-    for name, value in (("n", n), ("n_test", n_test)):
-        positive_integer(name, value)
+    positive_integers(n=n, n_test=n_test)
     not_negative("amplitude", amplitude)
     at_most_one("noise", noise)
     key_train, key_test = jax.random.split(key)

@@ -6,7 +6,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.core import Dataset
 from simbias.datasets._on_a_line import on_a_line
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integers
 
 KNOTS = (-1.0, -0.7, -0.55, -0.4, 0.0, 0.5, 0.6, 0.7, 1.0)
 VALUES = (0.0, 0.7, 0.5, 1.0, 0.0, 1.0, 0.6, 0.7, 0.0)
@@ -30,8 +30,7 @@ def stewart_1d(key: PRNGKeyArray, *, n: int = 40, n_test: int = 2000) -> Dataset
     Reference: Boursier & Flammarion (2024), arXiv:2401.10791, §5 and the code that
     accompanies it (40 points uniform at random).
     """
-    positive_integer("n", n)
-    positive_integer("n_test", n_test)
+    positive_integers(n=n, n_test=n_test)
     key_train, key_test = jax.random.split(key)
     x, x_test = _uniform(key_train, n), _uniform(key_test, n_test)
     return on_a_line(x, _target(x), on_a_line(x_test, _target(x_test)))

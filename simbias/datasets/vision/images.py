@@ -1,4 +1,4 @@
-"""Images and their classes: digits, MNIST, Fashion-MNIST, CIFAR-10, dead leaves."""
+"""Images and classes: digits, their law, MNIST, Fashion-MNIST, CIFAR-10, leaves."""
 
 from typing import Literal
 
@@ -11,19 +11,29 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from simbias.core import Dataset, Real
 from simbias.datasets.vision._dead_leaves import SHAPES, dead_leaves
+from simbias.datasets.vision._gaussian_digits import gaussian_digits
 from simbias.datasets.vision._stored import STORED, Part, parts, standardised
 from simbias.errors import BadInput, MissingFiles
 from simbias.validation.sample import one_of
 from simbias.validation.values import at_most_one, positive_integer
 
-Source = Literal["digits", "mnist", "cifar10", "dead_leaves", "fashion", "mnist5k"]
+Source = Literal[
+    "digits",
+    "gaussian_digits",
+    "mnist",
+    "cifar10",
+    "dead_leaves",
+    "fashion",
+    "mnist5k",
+]
 Task = Literal["classes", "halves", "parity"]
 # Channels, height and width; classes; images of the training and of the test set.
 SHAPE: dict[str, tuple[int, int, int]] = {
     "dead_leaves": (3, 16, 16),
+    "gaussian_digits": (1, 8, 8),
     **{name: known.shape for name, known in STORED.items()},
 }
-CLASSES = {"dead_leaves": len(SHAPES), **dict.fromkeys(STORED, 10)}
+CLASSES = {**dict.fromkeys(SHAPE, 10), "dead_leaves": len(SHAPES)}
 SIZES = {name: known.sizes for name, known in STORED.items()}
 _FROM_FOLDER = ("mnist", "cifar10", "fashion")
 # Mean and deviation of a channel of dead leaves, uniform in [0, 1].
@@ -51,6 +61,8 @@ def images(
       Debian's package `dataset-fashion-mnist` or from `data_dir`.
     * "mnist", 28 × 28, and "cifar10", 3 × 32 × 32: from files in `data_dir`.
     * "dead_leaves": drawn, 3 × 16 × 16, of discs, squares or triangles.
+    * "gaussian_digits": drawn, 8 × 8, a Gaussian for each class with the mean and the
+      covariance that "digits" have.
 
     Of images that are stored a sample has each at most once.  Nothing is downloaded.
 
@@ -74,8 +86,9 @@ def images(
 
     Returns:
         The sample.  `mean` is E[y | x]: (1 − 2p) times the true ±1, or 1 − p at the
-        true class and p/(classes − 1) at the others.  There are no `features`.  Dead
-        leaves have `fresh`.
+        true class and p/(classes − 1) at the others; for "gaussian_digits" the class is
+        that which x was drawn from.  There are no `features`.  Images that are drawn
+        have `fresh`.
 
     Raises:
         ValueError: for a size, name or number out of range, a file that is missing,
@@ -151,6 +164,9 @@ def _drawn(
     if stock is None:
         key_label, key_image = jax.random.split(key)
         label = jax.random.randint(key_label, (n,), 0, CLASSES[source], jnp.int32)
+        if source == "gaussian_digits":
+            (mean,), (deviation,) = STORED["digits"].mean, STORED["digits"].deviation
+            return (gaussian_digits(key_image, label) - mean) / deviation, label
         return (dead_leaves(key_image, label) - _MEAN) / _DEVIATION, label
     if isinstance(stock.content, MissingFiles) and not isinstance(key, Tracer):
         stock.load()  # which raises, here and not in a callback

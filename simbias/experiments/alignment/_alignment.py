@@ -1,4 +1,4 @@
-"""When every neuron reached its extremal vector, read off the recorded weights."""
+"""When neurons are aligned with their extremal vectors, and when the loss moves."""
 
 import numpy as np
 import xarray as xr
@@ -6,7 +6,6 @@ import xarray as xr
 from simbias.analysis.first_passage import first_passage
 from simbias.analysis.parts import with_axes
 from simbias.errors import BadInput
-from simbias.experiments.alignment._exit import exit_time
 
 # The scale λ of the run that finds the extremal vectors.
 REFERENCE = 1e-60
@@ -81,3 +80,20 @@ def _turned(unit: np.ndarray, target: np.ndarray) -> np.ndarray:
     far = np.linalg.norm(unit + target, axis=-1)
     with np.errstate(divide="ignore"):
         return np.log(far) - np.log(near)
+
+
+# The loss has moved when it has lost this share.
+EXIT = 0.01
+
+
+def exit_time(risk: xr.DataArray) -> xr.DataArray:
+    """Time at which the loss has lost the share `EXIT`, NaN if it never has.
+
+    What is lost grows exponentially at first, so its logarithm is interpolated.
+
+    Args:
+        risk: train error over time and any other axes, from time 0 on.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lost = np.log((1 - risk / risk.isel(time=0)).values)
+    return first_passage(risk.copy(data=lost), float(np.log(EXIT)))

@@ -6,7 +6,7 @@ import xarray as xr
 from simbias.analysis.parts import with_axes
 from simbias.core import Dataset, Experiment
 from simbias.experiments._draws import samples
-from simbias.theory.extremal_residual import extremal_residual
+from simbias.theory.extremal_vectors import extremal_residual
 
 AXES = ("sigma", "d", "n")
 # Directions closer than this are one; what is left of a start at the end is 1e-8.

@@ -10,7 +10,7 @@ from simbias.analysis.kinks import kinks
 from simbias.analysis.parts import with_axes
 from simbias.core import Dataset
 from simbias.datasets import stewart_1d
-from simbias.experiments.alignment._exit import exit_time
+from simbias.experiments.alignment._alignment import exit_time
 from simbias.losses import half_mse
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.theory.early_limit import early_limit

@@ -58,7 +58,6 @@ from simbias.losses import half_mse
 from simbias.measures import NeuronWeights, TrainRisk
 from simbias.theory.alignment_law import aligned_share, alignment_time
 
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 80.0
 AXES = GRID
 _TIMES = (*np.arange(0, 20, 0.5).tolist(), *np.arange(20, 61, 2.0).tolist(), 80.0)

@@ -39,7 +39,6 @@ from simbias.measures import AngularDeviation, NeuronWeights
 from simbias.networks import balanced
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 120.0
 DERIVED = "derived: central limit theorem for D(β*), see the file"
 

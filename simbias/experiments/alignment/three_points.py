@@ -35,7 +35,6 @@ from simbias.numerics.exact_numerics import exact_numerics
 from simbias.theory.ols import ols
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2401.10791, section 5"
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 300.0
 # Of what the flow computes: forty times its `rtol`, see docs/exact_flow.md.
 TOLERANCE = 4e-6

@@ -27,8 +27,7 @@ from simbias.claims import Claims, difference_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import cantor
 from simbias.experiment_presets import presets
-from simbias.experiments.boolean._by_hand import cantor_by_hand
-from simbias.experiments.boolean._published_start import published_start
+from simbias.experiments.boolean._published_start import cantor_by_hand, published_start
 from simbias.figures import COLOURS, Law, Panels, Points
 from simbias.flows import Descent
 from simbias.losses import hinge

@@ -1,11 +1,20 @@
-"""What is known of the limit t → ∞ of every member, without a clock."""
+"""Whether members interpolate: at the last time, and for t → ∞."""
 
 import numpy as np
 import xarray as xr
 
 from simbias.analysis.threshold import threshold
 from simbias.core import AT_REST, Estimate
-from simbias.experiments.interpolation._interpolates import INTERPOLATED
+from simbias.results import is_finished
+
+# A member interpolates if its train error is below this share of σ².
+INTERPOLATED = 0.01
+
+
+def interpolates(ds: xr.Dataset) -> xr.DataArray:
+    """1 where the final train error is below 1 % of σ², 0 where not, NaN if failed."""
+    below = ds["train_risk"].isel(time=-1) < INTERPOLATED * ds["sigma"] ** 2
+    return below.astype(float).where(is_finished(ds))
 
 
 def known_limits(ds: xr.Dataset) -> xr.Dataset:

@@ -10,7 +10,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 from simbias.analysis.interval import ENOUGH_SEEDS
 from simbias.analysis.parts import parts
 from simbias.analysis.threshold import Threshold, threshold
-from simbias.experiments.interpolation._interpolates import interpolates
+from simbias.experiments.interpolation._rest import interpolates
 from simbias.figures import LAW, law_level, law_line, legend_below
 from simbias.figures.band import band
 from simbias.figures.cosine_histograms import cosine_histograms

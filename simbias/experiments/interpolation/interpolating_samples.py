@@ -28,7 +28,7 @@ from simbias.experiment_presets import presets
 from simbias.experiments._draws import once_a_sample, samples
 from simbias.experiments._noisy_teacher import SHARED, noisy_teacher
 from simbias.experiments._times import log_times
-from simbias.experiments.interpolation._interpolates import interpolates
+from simbias.experiments.interpolation._rest import interpolates
 from simbias.figures import Drawing, Panels, colour_of
 from simbias.flows import ReluFlow
 from simbias.losses import half_mse
@@ -37,7 +37,6 @@ from simbias.stops import Stationary
 from simbias.theory.extremal_vectors import extremal_vectors
 
 OURS = "ours, docs/interpolation/interpolating_samples.md"
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 6000.0
 AXES = ("scale",)
 # Extremal vectors of each sign.

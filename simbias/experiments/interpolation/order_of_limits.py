@@ -24,8 +24,11 @@ from simbias.core import Claim, Experiment
 from simbias.experiment_presets import presets
 from simbias.experiments._noisy_teacher import SHARED, noisy_teacher
 from simbias.experiments._times import log_times
-from simbias.experiments.interpolation._interpolates import INTERPOLATED
-from simbias.experiments.interpolation._rest import known_limits, size_of_half
+from simbias.experiments.interpolation._rest import (
+    INTERPOLATED,
+    known_limits,
+    size_of_half,
+)
 from simbias.figures import Curves, Drawing, Law, Panels, colour_of
 from simbias.flows import ReluFlow
 from simbias.losses import half_mse

@@ -34,7 +34,6 @@ from simbias.results import is_finished
 from simbias.stops import TrainRiskBelow
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 300.0
 REVIEW = "discussion of the paper on OpenReview (ICLR 2025): global, spurious, global"
 DERIVED = "derived: a free weight takes σ²/n, as in a regression; " + REVIEW

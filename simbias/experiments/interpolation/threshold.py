@@ -7,10 +7,10 @@ train error σ²(1 − 2d/n), test error σ²(1 + 2d/(n − 2d − 2)), although
 
 Everything is read at the final time.  From λ = 1e-8 little moves after t = 3000; from
 λ = 1e-3, the control, neurons stay on many directions, and n* grows with the final
-time.  From λ = 1, the control of n*, networks must interpolate beyond d³
-(`--cell.scale 1`).  The variant `sgd` is a contrast, as the published figure is of
-SGD: mini-batches of 32 from two starts that theorem 2 excludes, `initial`: "standard",
-that of torch.nn.Linear, and "gaussian", N(0, 10⁻⁵/√m).
+time.  The variant `large`, λ = 3, is the control of n*: from there the same networks
+must interpolate beyond d³.  The variant `sgd` is a contrast, as the published figure is
+of SGD: mini-batches of 32 from two starts that theorem 2 excludes, `initial`:
+"standard", that of torch.nn.Linear, and "gaussian", N(0, 10⁻⁵/√m).
 
 The paper fixes neither the law of x nor β*, σ, λ, the start of SGD and its rate; ours
 are x ~ N(0, I), β* = (1, …, 1)/√d, σ = 0.3, and balanced neurons with λ = 1e-8.
@@ -36,7 +36,7 @@ from simbias.datasets.teachers.gaussian_teacher import (
 )
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
-from simbias.experiments.interpolation._interpolates import interpolates as interpolates
+from simbias.experiments.interpolation._rest import interpolates as interpolates
 from simbias.experiments.interpolation._threshold_figure import (
     n_star_of,
     threshold_figure,
@@ -66,7 +66,6 @@ from simbias.stops import Stationary
 from simbias.theory.two_group import two_group_threshold
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 1000.0
 # From such a λ on neurons hardly turn while the sample is fitted.
 LAZY = 1.0
@@ -162,6 +161,16 @@ experiment = presets(
         },
         "pad_to": 0,
         "times": log_times(1.0, 100_000.0, 24),
+    },
+    large={
+        "cell": {"n": (60, 200), "scale": 3 * LAZY},
+        "seeds": 12,
+        "times": log_times(1.0, 10_000.0, 12),
+    },
+    large_smoke={"seeds": 3, "times": log_times(1.0, 100.0, 6)},
+    large_paper={
+        "cell": {"n": (200, 800, 3200), "m": 10_000},
+        "times": log_times(1.0, 1000.0, 12),
     },
     sgd={
         "cell": {

@@ -45,7 +45,6 @@ from simbias.results import is_finished
 from simbias.stops import Stationary
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 300.0
 AXES = (*AGAINST, "n")
 # A ratio of thresholds this far from 1 counts as no change.

@@ -10,7 +10,7 @@ from simbias.errors import BadInput
 from simbias.losses import half_mse
 from simbias.networks import Mlp
 from simbias.numerics.precision import matmul
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integer, positive_integers
 
 
 class TeacherRows(eqx.Module):
@@ -33,8 +33,7 @@ def taught(key: PRNGKeyArray, *, n: int, d: int, neurons: int) -> Dataset:
     Raises:
         ValueError: for sizes that are not positive integers, or neurons > d.
     """
-    for name, value in (("n", n), ("d", d), ("neurons", neurons)):
-        positive_integer(name, value)
+    positive_integers(n=n, d=d, neurons=neurons)
     if neurons > d:
         raise BadInput(
             "`neurons` must be at most d, for orthogonal directions, got "

@@ -1,6 +1,7 @@
 """Two neurons of nearly equal weights, with the population loss over Gaussians."""
 
 import math
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -35,15 +36,8 @@ class GaussianStudent(AbstractNetwork):
     slope: Float[Array, ""]
     frozen: tuple[str, ...] = eqx.field(static=True, default=("teacher", "slope"))
 
-    @property
-    def has_kinks(self) -> bool:
-        """False: E φ(u·x) φ(v·x) has a continuous gradient."""
-        return False
-
-    @property
-    def has_own_law(self) -> bool:
-        """True: its gradient does not depend on the sample."""
-        return True
+    has_kinks: ClassVar[bool] = False  # E φ(u·x) φ(v·x) has a continuous gradient
+    has_own_law: ClassVar[bool] = True  # its gradient does not depend on the sample
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, "1"]:
         """Output for one input."""

@@ -43,11 +43,9 @@ from simbias.validation.values import positive_integer
 SVCCA = "Raghu et al. (2017), arXiv:1706.05806"
 CKA = f"{SVCCA}, of CKA as well: ours"
 MATCHED = "Li et al. (2016), arXiv:1511.07543; the other task is ours"
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 20.0
 HIDDEN = 3
 OTHERS = ("same task", "another task")
-# What the figure and the claims read.
 AXES = ()
 
 

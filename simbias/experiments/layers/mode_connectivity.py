@@ -38,16 +38,14 @@ from simbias.figures import Curves, Panels, evenly
 from simbias.measures import AccuracyOfEach
 from simbias.measures.pairs.weight_path import MATCHINGS, WeightPath
 from simbias.networks import mlp
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integers
 
 OURS = "ours"
 FRANKLE = "above 2 % is unstable: Frankle et al. (2020), arXiv:1912.05671 (?)"
 REBASIN = "Ainsworth, Hayase & Srinivasa (2023), arXiv:2209.04836"
 STABLE = f"{REBASIN}; 2 % is the band of Frankle et al. (2020), arXiv:1912.05671 (?)"
 ENTEZARI = "Entezari et al. (2022), arXiv:2110.06296"
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 20.0
-# What the figure and the claims read.
 AXES = ("m",)
 # With n = 1000 the clock counts epochs: ten steps of batches of 100.
 RATE, BATCH = 0.1, 100
@@ -65,8 +63,7 @@ def make(
     verify: bool = True,
 ) -> tuple[Dataset, SideBySide]:
     """Images in ten classes, and two networks of different initialisations."""
-    positive_integer("m", m)
-    positive_integer("hidden", hidden)
+    positive_integers(m=m, hidden=hidden)
     key_data, *keys = jax.random.split(key, 3)
     data = images(
         key_data, n=n, n_test=n_test, source=source, data_dir=data_dir, verify=verify

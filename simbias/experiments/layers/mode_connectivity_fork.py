@@ -40,15 +40,13 @@ from simbias.experiments.layers._side_by_side import (
 from simbias.figures import Curves, Panels, evenly
 from simbias.measures import AccuracyOfEach, WeightPath
 from simbias.networks import mlp
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integers
 
 OURS = "ours"
 FRANKLE = "LeNet on MNIST: Frankle et al. (2020), arXiv:1912.05671 (?)"
 LATER = "Frankle et al. (2020), arXiv:1912.05671 (?)"
 REBASIN = "Ainsworth, Hayase & Srinivasa (2023), arXiv:2209.04836, of MNIST"
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 20.0
-# What the figure and the claims read.
 AXES = ("fork",)
 # With n = 1000 the clock counts epochs: ten steps of batches of 100.
 RATE, BATCH = 0.1, 100
@@ -85,8 +83,7 @@ def make(
         data_dir: folder that holds the files of the images; nothing is downloaded.
         verify: whether image files are checked against their published digests.
     """
-    positive_integer("m", m)
-    positive_integer("hidden", hidden)
+    positive_integers(m=m, hidden=hidden)
     key_data, key_labels, *keys = jax.random.split(key, 5)
     data = images(
         key_data, n=n, n_test=n_test, source=source, data_dir=data_dir, verify=verify

@@ -33,9 +33,7 @@ ZHAN = "Zhan, Li & Wu (2025), arXiv:2503.06001, abstract"
 REBASIN = "Ainsworth, Hayase & Srinivasa (2023), arXiv:2209.04836"
 OURS = "ours"
 UNIQUE = "ours: the minimum is one up to the order of neurons"
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 2000.0
-# What the figure and the claims read.
 AXES = ("m",)
 # Samples in a step for each of the two students.
 RATE, BATCH = 1.0, 32

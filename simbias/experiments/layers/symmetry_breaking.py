@@ -42,9 +42,7 @@ from simbias.theory.two_neurons import plateau
 SADDLE = plateau()
 LAW = "closed form of the saddle, theory.two_neurons"
 SLIDE = "slide of the lecture: 0.49/0.51 becomes 0.01/0.99"
-# What the figure and the claims read.
 AXES = ("delta", "slope")
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 40.0
 # Of what the flow computes: forty times its `rtol`.
 TOLERANCE = 4e-9

@@ -40,9 +40,7 @@ from simbias.theory.two_neurons import gap
 
 LAW = "flow of the closed form, theory.two_neurons"
 SLIDE = "slide of the lecture: 0.49/0.51 becomes 0.01/0.99"
-# What the figure and the claims read.
 AXES = ("delta", "offset")
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 24.0
 # Of what the flow computes: forty times its `rtol`, see docs/exact_flow.md.
 TOLERANCE = 4e-7

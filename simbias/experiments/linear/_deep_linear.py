@@ -1,13 +1,15 @@
-"""Initialisations of deep linear networks."""
+"""Initial deep linear networks, and one of tied layers."""
 
 from itertools import accumulate, pairwise
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import PRNGKeyArray
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.core import Dataset, Real
+from simbias.core import AbstractNetwork, Dataset, Real
 from simbias.errors import BadInput
 from simbias.measures.linear.mode_strengths import target_directions
 from simbias.networks import DeepLinear
@@ -67,3 +69,40 @@ def started(
     hidden = [jnp.linalg.qr(v.T[:, : len(values)])[0] for v in draws[1:]]
     root, frames = values ** (1 / depth), [right, *hidden, left]
     return DeepLinear(tuple((b * root[None, :]) @ a.T for a, b in pairwise(frames)))
+
+
+class Tied(AbstractNetwork):
+    """f(x) = A A x, A symmetric, and so balanced: AᵀA = AAᵀ.
+
+    A stays symmetric if the loss asks for a symmetric matrix.
+    """
+
+    root: Float[Array, "p q"]
+
+    def __check_init__(self):
+        if isinstance(self.root, Tracer):
+            return
+        a = np.asarray(self.root)
+        if a.ndim != 2 or a.shape[0] != a.shape[1]:
+            raise BadInput(
+                f"`root` must be a square matrix, got one of shape {a.shape}: its two "
+                "layers are one. Example: root=0.1 * jnp.eye(3)."
+            )
+        gap = float(abs(a - a.T).max())
+        if gap > 1e-12 * float(abs(a).max()):
+            raise BadInput(
+                f"`root` must be symmetric, got one that differs from its transpose by "
+                f"{gap:.3g}: tied layers are then not balanced, AᵀA ≠ AAᵀ, and their "
+                "product has no law of its own. Example: root=(a + a.T) / 2."
+            )
+
+    has_kinks: ClassVar[bool] = False  # the output is a polynomial of the weights
+
+    @property
+    def product(self) -> Float[Array, "d d"]:
+        """B = A²."""
+        return self.root @ self.root
+
+    def __call__(self, x: Float[Array, " d"]) -> Float[Array, " d"]:
+        """Output for one input."""
+        return self.root @ (self.root @ x)

@@ -1,6 +1,7 @@
 """A matrix that is a product of layers, as a function of the place of an entry."""
 
 import functools
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -28,10 +29,7 @@ class Factors(AbstractNetwork):
 
     weights: tuple[Float[Array, "_ _"], ...]
 
-    @property
-    def has_kinks(self) -> bool:
-        """False: the output is a polynomial of the weights."""
-        return False
+    has_kinks: ClassVar[bool] = False  # the output is a polynomial of the weights
 
     @property
     def product(self) -> Float[Array, "k d"]:
@@ -73,10 +71,7 @@ class SingularCoordinates(AbstractNetwork):
     depth: int = eqx.field(static=True)
     is_positive: bool = eqx.field(static=True)
 
-    @property
-    def has_kinks(self) -> bool:
-        """False."""
-        return False
+    has_kinks: ClassVar[bool] = False
 
     @property
     def orientation(self) -> Float[Array, ""]:

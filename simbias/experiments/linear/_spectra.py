@@ -5,7 +5,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from simbias.analysis.at import at
-from simbias.theory.marchenko_pastur import marchenko_pastur
+from simbias.theory.random_matrices import marchenko_pastur
 
 
 def members(ds: xr.Dataset, n: int, ratio: float) -> xr.Dataset:

@@ -43,7 +43,6 @@ from simbias.measures import (
 )
 from simbias.stops import TrainRiskBelow
 
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 30.0
 AXES = ("start", "depth")
 ARORA = "Arora, Cohen & Hazan (2018), arXiv:1802.06509 (?)"
@@ -72,9 +71,6 @@ def make(
         d: inputs, three or more.
         m: width of the hidden layers, three or more if there are any.
         scale: factor on the initial product, whose size depends on `start`.
-
-    Raises:
-        ValueError: for an unknown name, or a size or number out of range.
     """
     if isinstance(d, int) and d < len(STRENGTHS):
         raise BadInput(

@@ -29,7 +29,7 @@ from simbias.flows import GradientFlow
 from simbias.measures import EffectiveRank, TrainRisk, UnseenError
 from simbias.networks import deep_linear
 from simbias.stops import TrainRiskBelow
-from simbias.validation.values import positive, positive_integer
+from simbias.validation.values import positive, positive_integers
 
 PAPER = "Arora et al. (2019), arXiv:1905.13655 (?)"
 # Claims are about the time from which all observed entries are fitted.
@@ -64,9 +64,7 @@ def make(
         ValueError: for a number out of range: a rank above the size, or no unobserved
             entry.
     """
-    for name, value in (("depth", depth), ("size", size), ("rank", rank)):
-        positive_integer(name, value)
-    positive_integer("seen", seen)
+    positive_integers(depth=depth, size=size, rank=rank, seen=seen)
     positive("scale", scale)
     if size < 2:
         raise BadInput(

@@ -35,15 +35,18 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
-from simbias.experiments.linear._errors import (
+from simbias.experiments.linear._ways import (
+    LARGEST,
+    RATES,
     STEPS,
+    Way,
+    Ways,
     decay,
     distance,
     in_a_step,
     leak,
     rates,
 )
-from simbias.experiments.linear._ways import LARGEST, RATES, Way, Ways
 from simbias.figures import Curves, Law, Panels, Points
 from simbias.losses import half_mse
 from simbias.measures import (
@@ -54,7 +57,7 @@ from simbias.measures import (
     SpanError,
 )
 from simbias.networks import DeepLinear
-from simbias.validation.values import not_negative, positive_integer
+from simbias.validation.values import not_negative, positive_integers
 
 AXES = ("exponent", "start", "flow.way")
 # Claims are about this time at least: the slowest error has fallen by e^{−λ T}, λ ≈ 1.
@@ -100,8 +103,7 @@ def make(
         ValueError: for a size or number out of range, or if X does not have rank n:
             for n above d, and for an exponent so large that rounding loses columns.
     """
-    for name, size in (("n", n), ("d", d)):
-        positive_integer(name, size)
+    positive_integers(n=n, d=d)
     for name, value in (("sigma", sigma), ("exponent", exponent), ("start", start)):
         not_negative(name, value)
     if n > d:

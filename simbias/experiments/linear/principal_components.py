@@ -70,9 +70,6 @@ def make(
         d: inputs, 3 or more.
         classes: K, outputs.
         exponent: variances are d_j = j^−exponent.
-
-    Raises:
-        ValueError: for a size or number out of range.
     """
     one_of("depth", str(depth), [str(k) for k in range(1, 5)])
     positive_integer("m", m)

@@ -80,9 +80,6 @@ def make(
         d: inputs, 3 or more.
         classes: K, outputs.
         exponent: variances are d_j = j^−exponent.
-
-    Raises:
-        ValueError: for an unknown name, or a size or number out of range.
     """
     one_of("inputs", inputs, get_args(Inputs))
     one_of("labels", labels, get_args(Labels))

@@ -41,9 +41,11 @@ from simbias.flows import Descent
 from simbias.losses import half_mse
 from simbias.measures import GramEigenvalues, RidgeRisk
 from simbias.networks import DeepLinear
-from simbias.theory.least_eigenvalue import least_eigenvalue
-from simbias.theory.marchenko_pastur import marchenko_pastur
-from simbias.theory.ridgeless_risk import ridgeless_risk
+from simbias.theory.random_matrices import (
+    least_eigenvalue,
+    marchenko_pastur,
+    ridgeless_risk,
+)
 
 AXES = ("n", "d")
 # d/n at which the spectrum is shown.
@@ -77,9 +79,6 @@ def make(
         d: inputs, a whole number.  No shape depends on it: one program serves all d.
         width: columns of the array of inputs, d or more; the others are 0.
         sigma: standard deviation of the noise.
-
-    Raises:
-        ValueError: for a size or number out of range.
     """
     data = gaussian_design(key, n=n, d=d, width=width, sigma=sigma)
     return data, DeepLinear((jnp.zeros((1, width), jnp.float64),))

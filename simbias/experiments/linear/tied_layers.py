@@ -24,13 +24,12 @@ from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import linear_modes
 from simbias.experiment_presets import presets
-from simbias.experiments.linear._deep_linear import STRENGTHS
+from simbias.experiments.linear._deep_linear import STRENGTHS, Tied
 from simbias.experiments.linear._deep_linear_claims import (
     law_of_strengths,
     passages,
     ratios,
 )
-from simbias.experiments.linear._tied import Tied
 from simbias.figures import Curves, Law, Panels
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import half_mse
@@ -42,7 +41,6 @@ from simbias.validation.values import positive
 DERIVED = "derived"
 OURS = "ours: far beyond the rounding of a start that commutes"
 LECTURE = "Barak (2021), Harvard CS 229br, lecture 2: the big get bigger"
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 8.0
 AXES = ("start",)
 Start = Literal["commuting", "random"]
@@ -54,9 +52,6 @@ def make(
     """A symmetric target of three modes, and a positive A with A² of size `scale`.
 
     "commuting": with the eigenvectors of the target.  "random": with random ones.
-
-    Raises:
-        ValueError: for an unknown `start`, or a number out of range.
     """
     positive("scale", scale)
     one_of("start", start, ("commuting", "random"))

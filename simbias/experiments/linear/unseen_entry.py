@@ -48,7 +48,6 @@ from simbias.stops import TrainRiskBelow
 from simbias.validation.sample import one_of
 from simbias.validation.values import positive
 
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 1e4
 AXES = ("det", "depth", "form")
 Det = Literal["positive", "negative"]
@@ -73,9 +72,6 @@ def make(
         depth: number of factors: 2, 3 or 4.
         form: whether singular values or factors are trained.
         scale: largest initial singular value.
-
-    Raises:
-        ValueError: for an unknown name, or a number out of range.
     """
     one_of("det", det, get_args(Det))
     one_of("form", form, get_args(Form))

@@ -51,7 +51,6 @@ from simbias.theory.max_margin import max_margin
 
 PAPER = "Lyu, Li, Wang & Arora (2021), arXiv:2110.13905"
 DERIVED = "derived: near zero the flow on symmetric data is linear"
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 150.0
 SLOPE = 0.1
 Points = Literal["symmetric", "hinted", "unhinted"]

@@ -35,7 +35,6 @@ from simbias.stops import MarginAbove
 from simbias.theory.max_margin import max_margin
 
 PAPER = "Phuong & Lampert (2021), ICLR, theorem 1"
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 40.0
 # Tolerance of results of the flow: forty times its `rtol`, see docs/exact_flow.md.
 TOLERANCE = 4e-4

@@ -42,11 +42,11 @@ from jaxtyping import PRNGKeyArray
 from simbias.claims import Claims, farthest_of, slope_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.experiment_presets import presets
-from simbias.experiments.neuron_groups._early_errors import AXES as AXES
-from simbias.experiments.neuron_groups._early_errors import errors
+from simbias.experiments.neuron_groups._phases import AXES as AXES
 from simbias.experiments.neuron_groups._phases import (
     DIRECTIONS,
     Extremum,
+    errors,
     first_phase,
     rates,
     sample,

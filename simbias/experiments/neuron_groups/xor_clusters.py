@@ -40,7 +40,6 @@ from simbias.numerics.exact_numerics import exact_numerics
 from simbias.theory.extremal_vectors import extremal_vectors
 
 PAPER = "Tsoy & Konstantinov (2024), arXiv:2405.17299"
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 512.0
 # Of what the flow computes: forty times its `rtol`, see docs/exact_flow.md.
 TOLERANCE = 4e-4

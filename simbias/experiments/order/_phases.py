@@ -16,11 +16,14 @@ class Phases(NamedTuple):
     """One value, or a pair of values, per seed.
 
     `early` are Σμ and ΣI(F;Y) over the records before the first with I(F;Y) above
-    ½ I(L;Y); `gain` is what I(F;Y) grows by from its first record at I(L;Y) to the end,
-    `loss` what μ falls by from there to the end, both NaN if I(L;Y) is never reached.
+    ½ I(L;Y); `improved` are what μ and I(F;Y) have gained at this record since the
+    start, NaN if it is the start or never comes; `gain` is what I(F;Y) grows by from
+    its first record at I(L;Y) to the end, `loss` what μ falls by from there to the end,
+    both NaN if I(L;Y) is never reached.
     """
 
     early: np.ndarray
+    improved: np.ndarray
     gain: np.ndarray
     loss: np.ndarray
 
@@ -37,11 +40,15 @@ def is_constant(cell: xr.Dataset) -> bool:
     return bool((known.max("time") <= 0).all())
 
 
-def phases(cell: xr.Dataset) -> Phases:
+def phases(cell: xr.Dataset, line: str = "linear") -> Phases:
     """The two phases of every seed, by what the line knows.
 
     A network that is constant on its test sample at all times adds 0 bits to the sums
     and has no second phase.
+
+    Args:
+        cell: a result over seed and time.
+        line: name of the explainer that is L.
 
     Raises:
         ValueError: if all of them are constant, for which μ/I is 0/0.
@@ -51,20 +58,30 @@ def phases(cell: xr.Dataset) -> Phases:
             "the networks say the same of every test input at every time: they have 0 "
             "bits, and μ/I(F;Y) is 0/0. Train them longer, or at a higher rate."
         )
-    known = quantity(cell, "linear", "network").values
-    explained = quantity(cell, "linear", "explained").values
-    line = quantity(cell, "linear", "explainer").values[:, :1]
-    is_early = np.cumprod(known <= line / 2, axis=1).astype(bool)
+    known = quantity(cell, line, "network").values
+    explained = quantity(cell, line, "explained").values
+    most = quantity(cell, line, "explainer").values[:, :1]
+    is_early = np.cumprod(known <= most / 2, axis=1).astype(bool)
     early = np.stack([explained, known])
+    improved = _improved(early, is_early)
     early = np.sum(np.where(is_early, early, 0), axis=2).T
-    has_reached = known >= line
+    has_reached = known >= most
     first = np.argmax(has_reached, axis=1)[:, None]
     since = lambda values: (
         values[:, -1] - np.take_along_axis(values, first, axis=1)[:, 0]
     )
     is_there = has_reached.any(axis=1)
     gain = np.where(is_there, since(known), np.nan)
-    return Phases(early, gain, np.where(is_there, -since(explained), np.nan))
+    loss = np.where(is_there, -since(explained), np.nan)
+    return Phases(early, improved, gain, loss)
+
+
+def _improved(bits: np.ndarray, is_early: np.ndarray) -> np.ndarray:
+    """What `bits` (quantity, seed, time) gain until the first record that is late."""
+    first = np.argmin(is_early, axis=1)
+    at = np.take_along_axis(bits, first[None, :, None], axis=2)[:, :, 0]
+    is_there = ~is_early.all(axis=1) & (first > 0)
+    return np.where(is_there, at - bits[:, :, 0], np.nan).T
 
 
 def left_at(cell: xr.Dataset, explainer: str) -> np.ndarray:

@@ -32,7 +32,7 @@ from simbias.flows import Descent
 from simbias.losses import half_mse
 from simbias.measures import FeatureOverlaps
 from simbias.networks import Mlp, erf
-from simbias.theory.erf_neuron_path import optimum, path
+from simbias.theory.erf_neuron import optimum, path
 from simbias.validation.values import not_negative
 
 PAPER = "arXiv:2211.11567"
@@ -60,9 +60,6 @@ def make(
         n: samples of the data set, which is not used for training: batches are fresh.
         d: inputs, 3 or more; only three have a mean.
         scale: standard deviation of the initial weights.
-
-    Raises:
-        ValueError: for a size, name or number out of range.
     """
     not_negative("scale", scale)
     key_data, key_network = jax.random.split(key)

@@ -30,10 +30,9 @@ from simbias.flows import Descent
 from simbias.losses import logistic
 from simbias.measures import Guesses, TestSignAccuracy, TrainSignAccuracy
 from simbias.networks.dense.mlp import LayerLaw
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integers
 
 SLIDE = "slide of the lecture"
-# What the figure and the claims read.
 AXES = ("target",)
 RATE = 0.1
 GUESSERS = ("uniform", "network")
@@ -65,8 +64,7 @@ def make(
         law: law of the initial weights.
     """
     key_data, key_network = jax.random.split(key)
-    positive_integer("m", m)
-    positive_integer("depth", depth)
+    positive_integers(m=m, depth=depth)
     data = strings(key_data, d=d, n=n, target=target)
     return data, drawn(key_network, (d, *[m] * depth, 1), law)
 

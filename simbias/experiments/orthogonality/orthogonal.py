@@ -45,7 +45,6 @@ from simbias.theory.minimum_norm import minimum_norm
 from simbias.theory.sequential_fit import sequential_fit
 
 PAPER = "Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939, theorem 1"
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 1600.0
 AXES = ("labels", "m", "scale")
 # Of what the flow computes: forty times its `rtol`, see docs/exact_flow.md.

@@ -24,7 +24,6 @@ from simbias.measures import EffectiveWidth, GroupSums, ParameterNorm, TrainRisk
 from simbias.networks import balanced
 
 PAPER = "Boursier, Pillaud-Vivien & Flammarion (2022), arXiv:2206.00939, theorem 1"
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 100.0
 AXES = ("scale",)
 # Of what the flow computes: forty times its `rtol`, see docs/exact_flow.md.

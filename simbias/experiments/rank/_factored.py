@@ -1,7 +1,7 @@
 """A convolutional network whose layers are products of linear layers."""
 
 import dataclasses
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import jax
 import jax.numpy as jnp
@@ -30,10 +30,7 @@ class Factored(AbstractNetwork):
     factors: tuple[tuple[Square, ...], ...]
     used: Buffer
 
-    @property
-    def has_kinks(self) -> bool:
-        """True: ReLU."""
-        return True
+    has_kinks: ClassVar[bool] = True  # ReLU
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Output for one input."""

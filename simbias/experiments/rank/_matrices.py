@@ -6,7 +6,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.core import Dataset, Index
 from simbias.errors import BadInput
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integers
 
 
 def low_rank_target(
@@ -19,8 +19,7 @@ def low_rank_target(
     Raises:
         ValueError: for a size that is none, or a rank above that of W.
     """
-    for name, size in (("n", n), ("d", d), ("k", k), ("n_test", n_test)):
-        positive_integer(name, size)
+    positive_integers(n=n, d=d, k=k, n_test=n_test)
     _check_rank(rank, min(d, k))
     keys = jax.random.split(key, 4)
     matrix = _low_rank(keys[0], keys[1], d, k, rank)
@@ -41,8 +40,7 @@ def too_few_samples(key: PRNGKeyArray, *, n: int, m: int, rank: Index) -> Datase
     Raises:
         ValueError: for a size that is none, n of m or more, or a rank above m.
     """
-    for name, size in (("n", n), ("m", m)):
-        positive_integer(name, size)
+    positive_integers(n=n, m=m)
     if n >= m:
         raise BadInput(
             f"`n` must be below the number of inputs, {m} (`m`), got {n}: of more "

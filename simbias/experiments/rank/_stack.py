@@ -1,4 +1,4 @@
-"""Networks of equal layers whose depth may be traced: one program for all depths."""
+"""Networks of equally wide layers of which a number is used, and chains of matrices."""
 
 from typing import Literal, get_args
 
@@ -7,12 +7,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from simbias.core import AbstractNetwork, Index
+from simbias.core import AbstractNetwork, Index, Real
 from simbias.errors import BadInput
+from simbias.networks import identity
 from simbias.networks.activations import ACTIVATIONS, Activation
 from simbias.networks.dense.layer_weights import LayerLaw, layer_weights
 from simbias.validation.sample import one_of
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive, positive_integers
 
 Kind = Literal["linear", "relu", "tanh", "orthogonal"]
 # Law of the start and activation.
@@ -68,8 +69,7 @@ def stack(
         ValueError: for a kind that is not known, or a size out of range.
     """
     one_of("kind", kind, KINDS)
-    for name, size in (("most", most), ("m", m), ("k", k)):
-        positive_integer(name, size)
+    positive_integers(most=most, m=m, k=k)
     if isinstance(depth, int) and not 1 <= depth <= most:
         raise BadInput(
             f"`depth` must be from 1 to {most}, the layers that are drawn (`most`), "
@@ -79,3 +79,27 @@ def stack(
     *hidden, head = layer_weights(key, (*[m] * (most + 1), k), law)
     number = jnp.asarray(depth, jnp.int32)
     return Stack(jnp.stack(hidden), head, number, ACTIVATIONS[activation])
+
+
+def chain(
+    key: PRNGKeyArray, *, depth: Index, most: int, m: int, scale: Real = 1.0
+) -> Stack:
+    """The map W_N ⋯ W_1 of N = `depth` matrices m × m with entries N(0, scale²/m).
+
+    `most` matrices are drawn; the first ones and the last do not depend on the depth.
+
+    Raises:
+        ValueError: for a size or number out of range.
+    """
+    positive_integers(most=most, m=m)
+    positive("scale", scale)
+    if isinstance(depth, int) and not 1 <= depth <= most:
+        raise BadInput(
+            f"`depth` must be from 1 to {most}, the matrices that are drawn (`most`), "
+            f"got {depth}. Example: depth={most}."
+        )
+    factor = jnp.asarray(scale, jnp.float64)
+    head, *others = (factor * w for w in layer_weights(key, (m,) * (most + 1), "lecun"))
+    # At least one layer, which a chain of one matrix does not use.
+    hidden = jnp.stack(others or [jnp.zeros((m, m), jnp.float64)])
+    return Stack(hidden, head, jnp.asarray(depth, jnp.int32) - 1, identity)

@@ -31,7 +31,6 @@ from simbias.validation.sample import one_of
 from simbias.validation.values import positive
 
 AXES = ("classes",)
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 150.0
 
 
@@ -55,9 +54,6 @@ def make(
         m: width of the hidden layers.
         n: training samples.
         d: inputs, as many as classes or more.
-
-    Raises:
-        ValueError: for a size or a number out of range.
     """
     positive("scale", scale)
     one_of("depth", str(depth), [str(k) for k in range(2, 17)])

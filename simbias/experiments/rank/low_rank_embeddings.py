@@ -54,9 +54,6 @@ def make(
         n: training samples.
         rank: rank of the map.
         outputs: number of outputs of the network.
-
-    Raises:
-        ValueError: for a name that is not known, or a size out of range.
     """
     positive_integer("m", m)
     one_of("network", network, KINDS)

@@ -47,7 +47,6 @@ from simbias.validation.values import positive
 
 AXES = ("points", "scale")
 POINTS = ("separable", "flipped")
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 400.0
 _TOLERANCE = 1e-6
 
@@ -72,9 +71,6 @@ def make(
         m: width of the hidden layers.
         n: training samples.
         d: inputs.
-
-    Raises:
-        ValueError: for a name that is not known, or a number out of range.
     """
     one_of("points", points, POINTS)
     positive("scale", scale)

@@ -24,9 +24,8 @@ from simbias.claims import Claims, mean_of, median_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.experiment_presets import presets
 from simbias.experiments.rank._depth import HUH, slope_in_log
-from simbias.experiments.rank._maps import chain
 from simbias.experiments.rank._matrices import too_few_samples
-from simbias.experiments.rank._stack import Stack
+from simbias.experiments.rank._stack import Stack, chain
 from simbias.figures import Curves, Panels
 from simbias.flows import Descent
 from simbias.losses import half_mse
@@ -66,9 +65,6 @@ def make(
         most: the largest depth; as many matrices are drawn.
         m: inputs and outputs.
         n: training samples, fewer than m.
-
-    Raises:
-        ValueError: for a size or number out of range.
     """
     positive_integer("tries", tries)
     key_data, key_start = jax.random.split(key)

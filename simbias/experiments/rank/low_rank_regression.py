@@ -22,8 +22,8 @@ from simbias.claims import Claims, largest_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.experiment_presets import presets
 from simbias.experiments.rank._depth import HUH, slope_in_log
-from simbias.experiments.rank._maps import chain
 from simbias.experiments.rank._matrices import too_few_samples
+from simbias.experiments.rank._stack import chain
 from simbias.figures import Curves, Law, Panels
 from simbias.flows import Descent
 from simbias.losses import half_mse
@@ -64,9 +64,6 @@ def make(
         most: the largest depth; as many matrices are drawn.
         m: inputs and outputs.
         n: training samples, fewer than m.
-
-    Raises:
-        ValueError: for a size or number out of range.
     """
     key_data, key_start = jax.random.split(key)
     data = too_few_samples(key_data, n=n, m=m, rank=rank)

@@ -23,7 +23,6 @@ from simbias.losses import half_mse
 from simbias.measures import LayerAlignment, StableRanks, TrainLoss
 
 AXES = ("scale",)
-# What the claims are about: the final time of the smallest preset at least.
 LEAST_TIME = 1000.0
 
 
@@ -36,11 +35,7 @@ def make(
     n: int = 40,
     d: int = 5,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """A separable sample and a deep linear network, see `low_rank_linear`.
-
-    Raises:
-        ValueError: for a number out of range.
-    """
+    """A separable sample and a deep linear network, see `low_rank_linear`."""
     return low_rank_linear.make(key, scale=scale, depth=depth, m=m, n=n, d=d)
 
 

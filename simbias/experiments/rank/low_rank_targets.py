@@ -46,9 +46,6 @@ def make(
         most: the largest depth; as many layers are drawn.
         m: inputs, outputs and width.
         n: training samples.
-
-    Raises:
-        ValueError: for a size out of range.
     """
     key_data, key_network = jax.random.split(key)
     data = low_rank_target(key_data, n=n, d=m, k=m, rank=rank, n_test=128)

@@ -5,6 +5,13 @@ two classes under the logistic loss.  The stable rank of the last K matrices com
 and neighbours align, for the same reason as in a linear network (`low_rank_linear`).
 For layers below a ReLU only norms are balanced, and these layers keep a larger rank.
 
+Derived here: a ReLU network tells two classes by two paths, one for each, which share
+no neuron.  A layer of M between ReLUs then has two singular values p and q, and largest
+margin asks for p/q = (γ₋/γ₊)^{1/(M+1)}, γ± the margins of the best line for each class
+alone.  Its stable rank is 1 + (q/p)²: 2 for equal margins, above 1½ while they differ
+by less than a factor of 2^{(M+1)/2}.  The first layer is an exception: the lines of two
+classes may be opposite, ±w, so that it has rank 1.
+
 There is no exact flow for deep ReLU networks here.  Steps of descent have one length,
 θ ← θ − rate·g/‖g‖ with g the gradient of ln L.  For short steps this is the path of the
 gradient flow, parametrised by its length.  Runs with two step lengths check that steps
@@ -37,6 +44,7 @@ AXES = ("source", "linear", RATES)
 DEPTH = 5
 # What the claims are about: the path of the smallest preset at least.
 LEAST = 20.0
+PATHS = "band derived: two paths, one for each class"
 
 
 def make(
@@ -170,8 +178,11 @@ def _of_one(part: xr.Dataset, where: str, count: int) -> list[Claim]:
     exponent = grown / (np.log(rates[-1] / rates[0]) if two else 1)
     apart = highest.sel(lower) - highest.sel(higher)
     # One layer at least, for a number that is not applicable where none has a ReLU.
-    linear, below = slice(DEPTH - count, None), slice(0, max(DEPTH - count, 1))
-    rank, relu = (end["stable_rank"].isel(layer=some) for some in (linear, below))
+    many = max(DEPTH - count, 1)
+    linear, below, above = slice(DEPTH - count, None), slice(0, many), slice(1, many)
+    rank, relu, inner = (
+        end["stable_rank"].isel(layer=some) for some in (linear, below, above)
+    )
     aligned, exact = end["alignment"].isel(pair=linear), {"tolerance": 1e-12, "most": 1}
     source, told = f"{LE}; band ours", "members that tell all of the sample"
     neighbours = "|v·u| of neighbours among the last K, smallest"
@@ -179,14 +190,20 @@ def _of_one(part: xr.Dataset, where: str, count: int) -> list[Claim]:
     lasting = "largest stable rank at the lower rate less at the higher, mean"
     change = "change of ‖W_{l+1}‖²_F − ‖W_l‖²_F, exponent in the rate"
     of_relu = relu.min("layer", skipna=False)
+    has_inner = count < DEPTH - 1
+    of_inner = (inner if has_inner else relu).mean("layer", skipna=False)
+    paths = "stable rank of the ReLU layers above the first, mean"
     return Claims(where=where).rows(
         share_of(told, is_told.sel(lower), (0.5, 1), "ours"),
         largest_of("stable rank of the last K, largest", rank, (1, 1.01), source),
         smallest_of(neighbours, aligned, (0.99, 1), source, **exact).given(
             count > 1, "K ≥ 2"
         ),
+        mean_of(paths, of_inner, (1.5, 2), f"{LE}: not of rank 1; {PATHS}").given(
+            has_inner, "two ReLU layers"
+        ),
         mean_of(least, of_relu, (1.01, np.inf), source).given(
-            count < DEPTH, "a ReLU layer"
+            False, "layers above the first: in that rank 1 can tell two classes"
         ),
         *Claims(needs={"two rates": two}).rows(
             mean_of(lasting, apart, (-0.02, 0.02), "ours"),

@@ -10,7 +10,7 @@ from simbias.core import AbstractNetwork, Real
 from simbias.networks import Mlp, recurrent, transformer
 from simbias.networks.sequence._laws import SCALES, Entry, drawn
 from simbias.validation.sample import one_of
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integers
 
 Kind = Literal["transformer", "lstm", "mlp"]
 Law = Literal["uniform", "normal", "xavier", "default"]
@@ -38,8 +38,7 @@ def network_of(
     """
     one_of("network", kind, get_args(Kind))
     one_of("law", law, tuple(SCALES))
-    for name, size in (("n", n), ("width", width), ("depth", depth)):
-        positive_integer(name, size)
+    positive_integers(n=n, width=width, depth=depth)
     if kind == "transformer":
         return transformer(
             key, n=n, width=width, depth=depth, heads=heads, law=law, dropout=dropout

@@ -6,6 +6,11 @@ those that it has not seen.  The sensitivity is the share of the pairs of the sa
 for which the class changes when Gaussian noise is added to the embeddings of a and b.
 In the paper it falls while the pairs that were not seen come to be told.
 
+The published network has no layer normalisation.  With it the size of the embeddings
+does not matter to the outputs, weight decay shrinks them, and noise of one size grows
+beside them.  So there are networks with and without it, and noise of one size and
+noise relative to the embeddings.
+
 Control: without weight decay the sample is fitted alike, and nothing more happens in
 the same time.
 
@@ -35,10 +40,13 @@ from simbias.measures import ClassAccuracy, EmbeddingSensitivity
 from simbias.networks import patch_transformer
 
 DECAY = "flow.weight_decay"
-AXES = (DECAY,)
+AXES = (DECAY, "has_norm")
 PAPER = "Vasudeva et al. (2024), arXiv:2403.06925"
+NORMED = f"{PAPER}, asked with layer norm, which its network does not have"
 POWER = "Power et al. (2022), arXiv:2201.02177"
-RATE, STEPS = 3e-3, 1200
+RATE, STEPS = 3e-3, 2000
+NORMS = {False: "no layer norm", True: "layer norm"}
+KINDS = {"sensitivity": "noise 0.1", "relative": "relative noise ½"}
 # Accuracies at which pairs count as told: of the sample, and of the others.
 FITTED, UNDERSTOOD = 0.99, 0.95
 
@@ -51,6 +59,8 @@ def make(
     width: int = 48,
     feed_forward: int = 192,
     heads: int = 2,
+    has_norm: bool = True,
+    has_skips: bool = True,
 ) -> tuple[Dataset, AbstractNetwork]:
     """N of the p² pairs, `modular_sums`, and a transformer of one layer.
 
@@ -61,6 +71,8 @@ def make(
         width: of a state.
         feed_forward: neurons behind the attention.
         heads: of the attention; they divide the width.
+        has_norm: whether layer normalisation precedes each part and the read-out.
+        has_skips: whether attention and neurons are added to what they read.
 
     Raises:
         ValueError: for a size that is no positive integer, or too many pairs.
@@ -76,6 +88,8 @@ def make(
         depth=1,
         heads=heads,
         feed_forward=feed_forward,
+        has_norm=has_norm,
+        has_skips=has_skips,
     )
     return data, network
 
@@ -84,8 +98,9 @@ experiment = presets(
     Experiment(
         name="grokking",
         make=make,
-        cell={DECAY: (2.0, 0.0)},
+        cell={DECAY: (2.0, 0.0), "has_norm": (False, True)},
         seeds=6,
+        shared=("has_norm",),
         flow=Descent(optimiser="adamw", rate=RATE, beta2=0.98, weight_decay=2.0),
         loss=cross_entropy,
         times=step_times(RATE, STEPS, 50),
@@ -109,8 +124,10 @@ experiment = presets(
             "width": 128,
             "feed_forward": 512,
             "heads": 4,
+            "has_norm": False,
+            "has_skips": False,
         },
-        "flow": Descent(optimiser="adamw", rate=1e-3, beta2=0.98, weight_decay=1.0),
+        "flow": Descent(optimiser="adamw", rate=1e-3, weight_decay=1.0),
         "times": step_times(1e-3, 20_000, 200),
     },
 )
@@ -120,6 +137,14 @@ def sensitivities(part: xr.Dataset) -> xr.DataArray:
     """Both of them, over `noise`."""
     noise = xr.DataArray(["noise 0.1", "noise ½ of the embeddings' size"], dims="noise")
     return xr.concat([part["sensitivity"], part["relative"]], noise)
+
+
+def cases(ds: xr.Dataset) -> xr.Dataset:
+    """Networks with and without layer norm, with and without decay, side by side."""
+    ds = ds.sortby("has_norm").sortby(DECAY, ascending=False)
+    ds = ds.stack(case=("has_norm", DECAY))
+    names = [f"{NORMS[bool(v)]}, weight decay {w:g}" for v, w in ds["case"].values]
+    return ds.drop_vars(["case", "has_norm", DECAY]).assign_coords(case=names)
 
 
 figure = Panels(
@@ -135,11 +160,12 @@ figure = Panels(
         first=2,
         ylabel="sensitivity: share of pairs\nwhose class changes",
     ),
-    columns=DECAY,
-    of=lambda ds: ds.sortby(DECAY, ascending=False),
+    columns="case",
+    of=cases,
     x=lambda part: part["time"] / rate(part),
     xlabel="steps of AdamW",
     names={"sample": {"train": "trained on", "test": "not seen"}},
+    size=(5.4, 3.4),
 )
 
 
@@ -185,48 +211,63 @@ def together(part: xr.Dataset, name: str) -> xr.DataArray:
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Fitted early, told late; sensitivity falls with it; not without weight decay."""
-    decays = sorted(float(v) for v in ds[DECAY].values)
-    out, kinds = [], {"sensitivity": "noise 0.1", "relative": "relative noise ½"}
+    """Of networks without layer normalisation, as published, and of those with it."""
     steps = float(ds["time"][-1]) / rate(ds)
-    told = ds["accuracy"].isel(time=-1)
-    most, least = (ds.sel({DECAY: v}, drop=True) for v in (decays[-1], decays[0]))
-    if decays[-1] > 0:
-        text = f"weight decay {decays[-1]:g}"
-        fitted, understood = moments(most)
-        understood = _or_never(understood, most)
-        gap = xr.ufuncs.log(understood / fitted)
-        said = f"{text}: ln of steps until {UNDERSTOOD:.0%} of pairs not seen are told "
-        said += f"over steps until {FITTED:.0%} of the sample are"
-        out.append(mean_of(said, gap, (math.log(2), np.inf), f"{POWER}; twice: ours"))
-        for name, noise in kinds.items():
-            source = PAPER if name == "sensitivity" else f"{PAPER}; unit of noise: ours"
-            said = f"{text}, {noise}: S when the sample is fitted less S at the end"
-            out.append(mean_of(said, fall(most, name), (0, 1), source))
-            said = f"{text}, {noise}: correlation of S with the accuracy on pairs not "
-            said += "seen, once the sample is fitted"
-            out.append(
-                mean_of(said, together(most, name), (-1, -0.5), f"{source}; ½ ours")
-            )
-            said = f"{text}, {noise}: ln of steps until pairs not seen are told over "
-            said += "steps until S has fallen to half"
-            with np.errstate(divide="ignore", invalid="ignore"):  # never, or neither
-                halved = _or_never(fallen(most, name), most)
-                ahead = xr.ufuncs.log(understood / halved)
-            out.append(mean_of(said, ahead, (0, np.inf), source))
-    if decays[0] == 0:
-        text = "control, no weight decay"
-        seen = told.sel({DECAY: 0.0})
-        said = f"{text}: accuracy on the sample at the end, least"
-        fit = seen.sel(sample="train")
-        out.append(smallest_of(said, fit, (FITTED, 1), "ours: it is fitted alike"))
-        said = f"{text}: accuracy on pairs not seen at the end, largest"
-        unseen = seen.sel(sample="test")
-        out.append(
-            largest_of(said, unseen, (0, UNDERSTOOD), "ours: nothing is understood")
-        )
-        for name, noise in kinds.items() if decays[-1] > 0 else ():
+    enough = {f"{STEPS} steps": steps >= STEPS - 0.5}
+    out = []
+    for has_norm in sorted(ds["has_norm"].values):
+        part = ds.sel(has_norm=has_norm)
+        rows = [*_with_decay(part, bool(has_norm)), *_without_decay(part)]
+        out += Claims(enough, NORMS[bool(has_norm)]).rows(*rows)
+    return out
+
+
+def _with_decay(ds: xr.Dataset, has_norm: bool) -> list[Claim]:
+    """Fitted early, told late; sensitivity falls with it."""
+    out, decay = [], float(ds[DECAY].max())
+    if decay == 0:
+        return out
+    most = ds.sel({DECAY: decay}, drop=True)
+    text, paper = f"weight decay {decay:g}", NORMED if has_norm else PAPER
+    fitted, understood = moments(most)
+    understood = _or_never(understood, most)
+    gap = xr.ufuncs.log(understood / fitted)
+    said = f"{text}: ln of steps until {UNDERSTOOD:.0%} of pairs not seen are told "
+    said += f"over steps until {FITTED:.0%} of the sample are"
+    out.append(mean_of(said, gap, (math.log(2), np.inf), f"{POWER}; twice: ours"))
+    for name, noise in KINDS.items():
+        source = paper if name == "sensitivity" else f"{paper}; unit of noise: ours"
+        said = f"{text}, {noise}: S when the sample is fitted less S at the end"
+        out.append(mean_of(said, fall(most, name), (0, 1), source))
+        said = f"{text}, {noise}: correlation of S with the accuracy on pairs not "
+        said += "seen, once the sample is fitted"
+        out.append(mean_of(said, together(most, name), (-1, -0.5), f"{source}; ½ ours"))
+        said = f"{text}, {noise}: ln of steps until pairs not seen are told over "
+        said += "steps until S has fallen to half"
+        with np.errstate(divide="ignore", invalid="ignore"):  # never, or neither
+            halved = _or_never(fallen(most, name), most)
+            ahead = xr.ufuncs.log(understood / halved)
+        out.append(mean_of(said, ahead, (0, np.inf), source))
+    return out
+
+
+def _without_decay(ds: xr.Dataset) -> list[Claim]:
+    """The control: fitted alike, and not told."""
+    out, decays = [], ds[DECAY].values
+    if decays.min() > 0:
+        return out
+    none = ds.sel({DECAY: 0.0}, drop=True)
+    told, text = none["accuracy"].isel(time=-1), "control, no weight decay"
+    said = f"{text}: accuracy on the sample at the end, least"
+    fit = told.sel(sample="train")
+    out.append(smallest_of(said, fit, (FITTED, 1), "ours: it is fitted alike"))
+    said = f"{text}: accuracy on pairs not seen at the end, largest"
+    unseen = told.sel(sample="test")
+    out.append(largest_of(said, unseen, (0, UNDERSTOOD), "ours: nothing is understood"))
+    if decays.max() > 0:
+        most = ds.sel({DECAY: decays.max()}, drop=True)
+        for name, noise in KINDS.items():
             said = f"{noise}: fall of S with weight decay less that without"
-            both = fall(most, name), fall(least, name)
+            both = fall(most, name), fall(none, name)
             out.append(difference_of(said, both[0], both[1], (0, 1), "ours"))
-    return Claims({f"{STEPS} steps": steps >= STEPS - 0.5}).rows(*out)
+    return out

@@ -54,9 +54,6 @@ def make(
         n: bits, 12 at most.
         width: of a state or a hidden layer.
         depth: layers; of an LSTM two at most.
-
-    Raises:
-        ValueError: for a name that is not known, or a size out of range.
     """
     key_data, key_network = jax.random.split(key)
     drawn = network_of(key_network, network, n=n, width=width, depth=depth, law=law)

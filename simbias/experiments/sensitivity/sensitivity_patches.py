@@ -37,7 +37,7 @@ from simbias.measures import ClassAccuracy, PatchSensitivity
 from simbias.networks import convolutional, patch_transformer, torch_default
 from simbias.numerics.patches import patch_numbers
 from simbias.validation.sample import one_of
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integers
 
 AXES = ("network",)
 PAPER = "Vasudeva et al. (2024), arXiv:2403.06925"
@@ -77,13 +77,9 @@ def make(
         noise: share of wrong labels; above 1 - 1/classes there is nothing to learn.
         source: of the images, as for `simbias.datasets.vision.images`.
         data_dir: folder with the files of MNIST or CIFAR-10.
-
-    Raises:
-        ValueError: for a name that is not known, or a size or number out of range.
     """
     one_of("network", network, get_args(Kind))
-    for name, size in (("width", width), ("depth", depth)):
-        positive_integer(name, size)
+    positive_integers(width=width, depth=depth)
     key_data, key_network = jax.random.split(key)
     data = images(
         key_data, n=n, n_test=n_test, source=source, noise=noise, data_dir=data_dir

@@ -77,9 +77,6 @@ def make(
         heads: of the transformer; they divide the width.
         n_test: strings of a test sample that is drawn, as is then the sample; 0 takes
             all strings that are not in the sample.
-
-    Raises:
-        ValueError: for a name that is not known, or a number out of range.
     """
     one_of("target", target, get_args(Target))
     key_data, key_network = jax.random.split(key)

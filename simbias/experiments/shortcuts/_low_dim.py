@@ -1,7 +1,7 @@
 """What the experiments on low-dimensional inputs share: networks, panels, claims."""
 
 import dataclasses
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -29,10 +29,7 @@ class Paired(AbstractNetwork):
     a: Float[Array, " m"]
     scale: Buffer
 
-    @property
-    def has_kinks(self) -> bool:
-        """True: those of ReLU."""
-        return True
+    has_kinks: ClassVar[bool] = True  # those of ReLU
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " 1"]:
         """Output for one input."""

@@ -1,7 +1,7 @@
 """A network, and second ones of which one is given what the first leaves aside."""
 
 import dataclasses
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -31,10 +31,7 @@ class Pairs(AbstractNetwork):
     same: Paired
     main: Buffer
 
-    @property
-    def has_kinks(self) -> bool:
-        """True: those of ReLU."""
-        return True
+    has_kinks: ClassVar[bool] = True  # those of ReLU
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " 2"]:
         """Outputs of the second networks, which are all that their loss sees."""

@@ -10,7 +10,6 @@ from simbias.analysis.auc_interval import auc_interval
 from simbias.analysis.ensemble_auc import ensemble_auc
 from simbias.claims import statistic_of
 from simbias.core import AbstractMeasure, Claim, Status
-from simbias.experiments._farthest import farthest
 from simbias.figures import COLOURS, Curves, HeatMap, Points, look
 from simbias.losses import logistic
 from simbias.measures import RandomisedScores, TrainLoss, TrainSignAccuracy
@@ -239,3 +238,9 @@ def draw_logits(axes: Any, cell: xr.Dataset) -> None:
         axes.hist(mixed, bins, histtype="step", color=colour, ls=line, label=text)
     axes.set_xlabel("logit")
     axes.set_ylabel("test samples")
+
+
+def farthest(values: xr.DataArray | np.ndarray, law: float) -> float:
+    """Of all entries the one farthest from `law`, in their own units; NaN if one is."""
+    seen = np.ravel(np.asarray(values))
+    return float(seen[np.argmax(np.abs(seen - law))])

@@ -8,7 +8,6 @@ import xarray as xr
 
 from simbias.claims import farthest_of, largest_of, share_of, smallest_of
 from simbias.core import Claim
-from simbias.experiments._farthest import farthest
 from simbias.experiments.shortcuts._slabs import (
     ATTACK,
     MOVE,
@@ -19,6 +18,7 @@ from simbias.experiments.shortcuts._slabs import (
     auc_claims,
     aucs_of,
     binomial_band,
+    farthest,
     is_learned,
     is_noisy,
     placed,

@@ -42,7 +42,7 @@ from simbias.experiments.shortcuts._published_descent import (
     published_descent,
     published_times,
 )
-from simbias.figures import Curves, Law, Panels
+from simbias.figures import Curves, Law, Moment, Panels
 from simbias.flows import Descent
 from simbias.losses import cross_entropy
 from simbias.measures import BlockAccuracy, LastLayerProbe
@@ -207,34 +207,38 @@ def share(part: xr.Dataset) -> xr.DataArray:
 
 
 def probes(kind: str) -> Callable[[xr.Dataset], xr.DataArray]:
-    """The probe of the lower block by ρ, and beside its accuracy that of two others."""
+    """The probe of the lower block by ρ, one without penalty, and one for the digit."""
 
     def values(part: xr.Dataset) -> xr.DataArray:
         rho = [f"ρ = {v:g}" for v in part["correlation"].values]
         seen = part["complex_probe"].assign_coords(correlation=rho)
-        if kind == "scale":
-            return seen.sel(probe=kind)
         last = part.isel(correlation=[-1])
         free = last["free_probe"].assign_coords(correlation=[f"{rho[-1]}, no penalty"])
-        digit = last["simple_probe"].assign_coords(correlation=["digit"])
-        return xr.concat([seen, free, digit], "correlation").sel(probe=kind)
+        several = [seen, free]
+        if kind == "accuracy":
+            digit = last["simple_probe"].assign_coords(correlation=["digit"])
+            several.append(digit)
+        return xr.concat(several, "correlation").sel(probe=kind)
 
     return values
 
 
 CHANCE = Law(lambda part: 1 / part["classes"], "chance", ":")
+# The claims compare the end with this share of training, as the paper does.
+QUARTER = Moment(0.25, "¼ of training")
 figure = Panels(
     Curves(
         probes("accuracy"),
         colour="correlation",
         title="probe accuracy, digit exchanged",
-        laws=(CHANCE,),
+        laws=(CHANCE, QUARTER),
     ),
     Curves(
         probes("scale"),
         colour="correlation",
-        ylim=(0, None),
+        yscale="log",
         title="rms coefficient of the probe",
+        laws=(QUARTER,),
     ),
     Curves(
         lambda part: part["accuracy"].isel(correlation=-1),

@@ -75,9 +75,6 @@ def make(
         d: coordinates, 3 or more: two are the directions of P.
         m: neurons, an even number.
         n_test: test samples.
-
-    Raises:
-        ValueError: for a name that is not known, or a size or number out of range.
     """
     key_data, key_network = jax.random.split(key)
     data = slabs(key_data, n=n, d=d, simple=simple, others=others, n_test=n_test)

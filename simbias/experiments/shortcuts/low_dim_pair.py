@@ -60,9 +60,6 @@ def make(
         d: coordinates, 3 or more: two are the directions of P.
         m: neurons of each network, even.
         n_test: test samples.
-
-    Raises:
-        ValueError: for a size or number out of range.
     """
     key_data, key_networks = jax.random.split(key)
     data = slabs(key_data, n=n, d=d, noise=noise, n_test=n_test)

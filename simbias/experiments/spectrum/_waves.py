@@ -15,7 +15,7 @@ from simbias.core import Dataset, Estimate
 from simbias.errors import BadInput
 from simbias.measures import Amplitudes
 from simbias.validation.sample import one_of
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integers
 
 RAHAMAN = "Rahaman et al. (2019), arXiv:1806.08734"
 Sizes = Literal["equal", "rising"]
@@ -37,8 +37,7 @@ def check_waves(sizes: str, count: int, spacing: int, n: int) -> None:
             fewer than three waves, or a frequency of half of n, Nyquist's, or above.
     """
     one_of("sizes", sizes, get_args(Sizes))
-    for name, value in (("count", count), ("spacing", spacing), ("n", n)):
-        positive_integer(name, value)
+    positive_integers(count=count, spacing=spacing, n=n)
     if count < 3:
         raise BadInput(f"`count` must be 3 or more, to be in an order, got {count}.")
     if 2 * count * spacing >= n:

@@ -71,9 +71,6 @@ def make(
         depth: hidden layers.
         count: number of frequencies, three at least.
         n: points, more than twice the highest frequency.
-
-    Raises:
-        ValueError: for a name that is not known, or a number out of range.
     """
     one_of("network", network, get_args(Kind))
     check_waves("equal", count, 1, n)

@@ -61,9 +61,6 @@ def make(
         m: width, even.
         n: points, even, more than twice the highest frequency.
         size: A; the smaller A²/m, the less the kernel moves.
-
-    Raises:
-        ValueError: for a size or number out of range.
     """
     positive_integer("n", n)
     positive("size", size)

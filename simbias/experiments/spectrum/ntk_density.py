@@ -27,7 +27,7 @@ from simbias.flows import Descent
 from simbias.losses import half_mse
 from simbias.measures import ArcShares
 from simbias.theory.circle_kernel import circle_eigenvalues
-from simbias.validation.values import positive, positive_integer
+from simbias.validation.values import positive, positive_integers
 
 AXES = ("ratio",)
 BASRI = "Basri et al. (2020), arXiv:2003.04560"
@@ -53,12 +53,8 @@ def make(
         n: points, a multiple of 1 + r + r², equally spaced on each arc, of which the
             thinnest has more than eight.
         size: A.
-
-    Raises:
-        ValueError: for a size or number out of range.
     """
-    for name, value in (("ratio", ratio), ("n", n)):
-        positive_integer(name, value)
+    positive_integers(ratio=ratio, n=n)
     positive("size", size)
     parts = [ratio**i for i in range(ARCS)]
     least, rest = divmod(n, sum(parts))

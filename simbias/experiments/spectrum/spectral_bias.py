@@ -64,9 +64,6 @@ def make(
         count: number of frequencies, three at least, k = s, 2s, ….
         spacing: s.
         n: points, more than twice the highest frequency.
-
-    Raises:
-        ValueError: for a name that is not known, or a number out of range.
     """
     check_waves(sizes, count, spacing, n)
     key_phase, key_network = jax.random.split(key)

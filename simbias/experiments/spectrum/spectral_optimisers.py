@@ -57,9 +57,6 @@ def make(
         depth: hidden layers.
         count: number of frequencies, three at least.
         n: points, more than twice the highest frequency.
-
-    Raises:
-        ValueError: for a number out of range.
     """
     check_waves("equal", count, 1, n)
     key_phase, key_network = jax.random.split(key)

@@ -62,9 +62,6 @@ def make(
         count: number of frequencies, three at least, k = s, 2s, ….
         spacing: s.
         n: points, more than twice the highest frequency and twice L; a petal has n/L.
-
-    Raises:
-        ValueError: for a number out of range.
     """
     check_waves("equal", count, spacing, n)
     if not (is_number(petals) and isinstance(petals, int) and 0 <= 2 * petals < n):

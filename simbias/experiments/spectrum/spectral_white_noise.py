@@ -35,7 +35,7 @@ from simbias.flows import Descent
 from simbias.losses import mse
 from simbias.measures import ExcessRisk, HighShare, OctaveBands, TrainRisk
 from simbias.networks import torch_default
-from simbias.numerics.octaves import check_octaves
+from simbias.numerics.spectrum import check_octaves
 from simbias.validation.values import not_negative
 
 AXES = ("noise",)
@@ -65,9 +65,6 @@ def make(
         m: width.
         depth: hidden layers.
         n: points, even, more than 16.
-
-    Raises:
-        ValueError: for a size or number out of range.
     """
     check_octaves("n", n, COUNT)
     not_negative("noise", noise)

@@ -30,6 +30,7 @@ class GradientOverParities(AbstractMeasure):
 
     count: int = eqx.field(static=True, default=16)
     dims: ClassVar[tuple[str, ...]] = ("weight", "fact")
+    entries: ClassVar = {"fact": ("variance", "bound", "single")}
 
     def __check_init__(self):
         positive_integer("count", self.count)
@@ -58,7 +59,3 @@ class GradientOverParities(AbstractMeasure):
             jnp.var(single, axis=0),
         )
         return jnp.stack(facts, axis=1)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Names of the numbers of a weight."""
-        return {"fact": np.array(["variance", "bound", "single"])}

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from simbias.core import AbstractMeasure, Dataset
@@ -32,6 +31,7 @@ class Guesses(AbstractMeasure):
 
     draws: int = eqx.field(static=True, default=10_000)
     dims: ClassVar[tuple[str, ...]] = ("guesser", "right")
+    entries: ClassVar = {"guesser": ("uniform", "network")}
 
     def __check_init__(self):
         positive_integer("draws", self.draws)
@@ -42,11 +42,7 @@ class Guesses(AbstractMeasure):
             )
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "2 r"]:
-        """Numbers of functions, of 0 to all strings of the rest that are right.
-
-        Raises:
-            ValueError: without a test sample.
-        """
+        """Numbers of functions, of 0 to all strings of the rest that are right."""
         rest, n = second_sample(data), data.x.shape[0]
         inputs = jnp.concatenate([data.x, rest.x])
         labels = jnp.concatenate([data.y, rest.y])[:, 0] > 0
@@ -72,7 +68,3 @@ class Guesses(AbstractMeasure):
 
         keys = jax.random.split(jax.random.wrap_key_data(network.key))
         return jnp.stack([counts(coins, keys[0]), counts(signs, keys[1])])
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """What draws the functions."""
-        return {"guesser": np.array(["uniform", "network"])}

@@ -19,10 +19,10 @@ class ParityCorrelations(AbstractMeasure):
     """
 
     dims: ClassVar[tuple[str, ...]] = ("correlation",)
+    entries: ClassVar = {"correlation": ("own", "fewer_bits", "majority")}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " 3"]:
         """By name; the network is not looked at."""
-        del network
         subset = data.features[0]
         d, size = subset.shape[0], jnp.sum(subset)
         bits = jnp.asarray(cube(d) < 0, subset.dtype)
@@ -37,7 +37,3 @@ class ParityCorrelations(AbstractMeasure):
         votes = walsh_coefficients(jnp.sign(data.x @ odd))[2 ** np.arange(d)]
         least = jnp.min(jnp.where(odd > 0, votes, jnp.inf))
         return jnp.stack([labels[place], fewer, least])
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Names of the entries."""
-        return {"correlation": np.array(["own", "fewer_bits", "majority"])}

@@ -35,7 +35,6 @@ class ClusterMasses(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " count"]:
         """Shares, heaviest first; NaN for a network of zeros."""
-        del data
         shares = cluster_shares(network, self.angle, self.share)
         kept = min(self.count, shares.shape[0])
         heaviest = jax.lax.top_k(shares, kept)[0]

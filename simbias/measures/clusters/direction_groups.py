@@ -23,10 +23,6 @@ class DirectionGroups(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("direction_group", "input")
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "g e"]:
-        """One row per group, zeros for an empty one.
-
-        Raises:
-            ValueError: if the network has several outputs.
-        """
+        """One row per group, zeros for an empty one."""
         sums, size = group_vectors(network, memberships(network, data))
         return sums * jnp.where(size > 0, size, 0)

@@ -1,6 +1,6 @@
 """How many neurons a network uses, copies counted once."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -24,14 +24,12 @@ class EffectiveWidth(AbstractMeasure):
 
     angle: float = eqx.field(static=True, default=1.0)
     share: float = eqx.field(static=True, default=1e-3)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __check_init__(self):
         check_clusters(self.angle, self.share)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Number of clusters, as a float."""
-        del data
         shares = cluster_shares(network, self.angle, self.share)
         is_heavy = (shares > self.share).astype(shares.dtype)
         return jnp.sum(jnp.where(jnp.isnan(shares), jnp.nan, is_heavy))

@@ -1,6 +1,6 @@
 """How many neurons a network uses, without a threshold on their mass."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 from jaxtyping import Array, Float
@@ -22,12 +22,10 @@ class EffectiveWidthEntropy(AbstractMeasure):
 
     angle: float = eqx.field(static=True, default=1.0)
     share: float = eqx.field(static=True, default=1e-3)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __check_init__(self):
         check_clusters(self.angle, self.share)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Effective number of clusters, at least 1; NaN for a network of zeros."""
-        del data
         return exp_entropy(cluster_shares(network, self.angle, self.share))

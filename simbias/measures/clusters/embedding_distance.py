@@ -1,6 +1,6 @@
 """How far a network is from one with a single neuron per direction."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -30,17 +30,12 @@ class EmbeddingDistance(AbstractMeasure):
     """
 
     count: int = eqx.field(static=True, default=4)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __check_init__(self):
         positive_integer("count", self.count)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Relative distance.
-
-        Raises:
-            ValueError: if the network has several outputs.
-        """
+        """Relative distance."""
         sums, size = group_vectors(network, memberships(network, data))
         length = jnp.linalg.norm(sums, axis=1)
         least = jnp.sort(length)[-min(self.count, length.shape[0])]

@@ -1,6 +1,6 @@
 """How many dimensions the neurons span, weighted by what they do."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -20,11 +20,8 @@ class EntropyRank(AbstractMeasure):
     bias); NaN for a network of zeros.
     """
 
-    dims: ClassVar[tuple[str, ...]] = ()
-
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Effective number of dimensions."""
-        del data
         shares = mass_shares(network)
         u = directions(incoming(network))
         root = jnp.where(jnp.isnan(u), 0, u) * jnp.sqrt(shares)[:, None]

@@ -20,10 +20,6 @@ class CorrectRows(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("row",)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " r"]:
-        """By row.
-
-        Raises:
-            ValueError: without a test sample.
-        """
+        """By row."""
         test = second_sample(data)
         return is_right(network, test.x, test.y).astype(test.x.dtype)

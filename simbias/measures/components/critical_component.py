@@ -21,11 +21,7 @@ class CriticalComponent(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("row",)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " r"]:
-        """A number of components by row, from 1.
-
-        Raises:
-            ValueError: without a test sample.
-        """
+        """A number of components by row, from 1."""
         p = data.features.shape[0]
         right = by_components(network, data, jnp.arange(1, p + 1))
         stays = jnp.cumprod(right[::-1].astype(jnp.int32), axis=0)[::-1]

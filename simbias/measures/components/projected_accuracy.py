@@ -32,11 +32,7 @@ class ProjectedAccuracy(AbstractMeasure):
         return {"first": np.array(self.first)}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " p"]:
-        """Accuracies in [0, 1], by P.
-
-        Raises:
-            ValueError: without a test sample.
-        """
+        """Accuracies in [0, 1], by P."""
         test = second_sample(data)
         right = by_components(network, data, jnp.asarray(self.first))
         weight = test.weight / jnp.sum(test.weight)

@@ -4,7 +4,6 @@ from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
@@ -22,18 +21,15 @@ class FilterFits(AbstractMeasure):
     """
 
     dims: ClassVar[tuple[str, ...]] = ("filter", "fit")
+    entries: ClassVar = {"fit": ("gabor", "gabor_colour", "blob", "blob_colour")}
 
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "f 4"]:  # noqa: ARG002
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "f 4"]:
         """R² and colour of the Gabor, R² and colour of the blob; from 0 to 1.
 
         Raises:
             ValueError: for a network without convolutions, or filters below 5 × 5.
         """
         return fits_of(first_filters(network))
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """The four numbers."""
-        return {"fit": np.array(["gabor", "gabor_colour", "blob", "blob_colour"])}
 
 
 def fits_of(filters: Float[Array, "f c s s"]) -> Float[Array, "f 4"]:

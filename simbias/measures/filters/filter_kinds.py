@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from simbias.core import AbstractMeasure, Dataset
@@ -27,8 +26,9 @@ class FilterKinds(AbstractMeasure):
     """
 
     dims: ClassVar[tuple[str, ...]] = ("kind",)
+    entries: ClassVar = {"kind": KINDS}
 
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "3"]:  # noqa: ARG002
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "3"]:
         """Shares that sum to 1.
 
         Raises:
@@ -36,10 +36,6 @@ class FilterKinds(AbstractMeasure):
         """
         is_of = kinds(fits_of(first_filters(network)))
         return jnp.mean(is_of.astype(network.kernels[0].dtype), axis=1)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Names of the kinds."""
-        return {"kind": np.array(KINDS)}
 
 
 def kinds(fits: Float[Array, "f 4"]) -> Bool[Array, "3 f"]:

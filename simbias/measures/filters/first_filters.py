@@ -16,7 +16,7 @@ class FirstFilters(AbstractMeasure):
 
     dims: ClassVar[tuple[str, ...]] = ("filter", "channel", "row", "column")
 
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "f c s s"]:  # noqa: ARG002
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "f c s s"]:
         """The weights as they are.
 
         Raises:

@@ -34,11 +34,12 @@ class NegativePairs(AbstractMeasure):
 
     draws: int = eqx.field(static=True, default=50)
     dims: ClassVar[tuple[str, ...]] = ("pairing",)
+    entries: ClassVar = {"pairing": ("opposite", "random", "signs")}
 
     def __check_init__(self):
         positive_integer("draws", self.draws)
 
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "3"]:  # noqa: ARG002
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "3"]:
         """From −1 to 1; a filter of zeros has the cosine 0 with all.
 
         Raises:
@@ -55,10 +56,6 @@ class NegativePairs(AbstractMeasure):
         turned = jax.vmap(lambda s: _opposite(s[:, None] * cosine * s[None, :]))(signs)
         random = -(jnp.sum(cosine) - jnp.trace(cosine)) / (count * (count - 1))
         return jnp.stack([_opposite(cosine), random, jnp.mean(turned)])
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """The three ways."""
-        return {"pairing": np.array(["opposite", "random", "signs"])}
 
 
 def _cosines(rows: Float[Array, "f q"]) -> Float[Array, "f f"]:

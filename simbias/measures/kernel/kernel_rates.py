@@ -30,11 +30,7 @@ class KernelRates(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("function",)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " q"]:
-        """Rates; NaN for a function that is 0 on the sample.
-
-        Raises:
-            ValueError: for a network of several outputs.
-        """
+        """Rates; NaN for a function that is 0 on the sample."""
         out = jax.eval_shape(network, data.x[0])
         if out.shape != (1,):
             raise BadInput(f"KernelRates needs one output, got {out.shape[0]}.")

@@ -34,11 +34,7 @@ class EpochSimilarity(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("index", "layer", "epoch")
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "2 layer epoch"]:
-        """Similarities in [0, 1].
-
-        Raises:
-            ValueError: without a test sample.
-        """
+        """Similarities in [0, 1]."""
         test, one = second_sample(data), network.networks[0]
         weight = test.weight.astype(jnp.result_type(float))
         now = hidden(one.network, test)

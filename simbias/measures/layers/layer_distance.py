@@ -28,7 +28,7 @@ class LayerDistance(AbstractMeasure):
     layers: int = eqx.field(static=True)
     dims: ClassVar[tuple[str, ...]] = ("norm", "layer")
 
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "2 layer"]:  # noqa: ARG002
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "2 layer"]:
         """Euclidean norm, and largest entry."""
         start = jax.tree.map(lambda v: v[0], network.then())
         moved = jax.tree.map(jnp.subtract, network.network, start)

@@ -32,11 +32,7 @@ class MatchedCorrelation(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("other", "layer")
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "other layer"]:
-        """Correlations in [−1, 1].
-
-        Raises:
-            ValueError: without a test sample.
-        """
+        """Correlations in [−1, 1]."""
         test = second_sample(data)
         weight = test.weight.astype(jnp.result_type(float))
         one, *others = network.networks

@@ -35,11 +35,7 @@ class ResetAccuracy(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("layer", "epoch")
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "layer epoch"]:
-        """Accuracies in [0, 1].
-
-        Raises:
-            ValueError: without a test sample.
-        """
+        """Accuracies in [0, 1]."""
         test, now = second_sample(data), network.network
         pairs = (network.drawn_again(), network.then())
         others = jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), *pairs)

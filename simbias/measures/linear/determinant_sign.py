@@ -1,6 +1,6 @@
 """Sign of the determinant of the matrix of a network."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from jaxtyping import Array, Float
 
@@ -14,9 +14,6 @@ class DeterminantSign(AbstractMeasure):
     it is that of their determinants multiplied.
     """
 
-    dims: ClassVar[tuple[str, ...]] = ()
-
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """+1 or −1; 0 for a determinant of 0."""
-        del data
         return network.orientation

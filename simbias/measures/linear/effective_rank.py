@@ -1,6 +1,6 @@
 """How many singular values the matrix of a linear network has, effectively."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -26,10 +26,8 @@ class EffectiveRank(AbstractMeasure):
     """
 
     is_log: bool = eqx.field(static=True, default=False)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Effective rank of the product, or its logarithm."""
-        del data
         entropy = spectral_entropy(network.product)
         return entropy if self.is_log else jnp.exp(entropy)

@@ -26,10 +26,7 @@ class EndToEndError(AbstractMeasure):
 
     loss: Loss = eqx.field(static=True, default=half_mse)
     dims: ClassVar[tuple[str, ...]] = ("law",)
-
-    def coords(self) -> dict[str, list[str]]:
-        """Names of the two."""
-        return {"law": ["velocity", "descent"]}
+    entries: ClassVar = {"law": ("velocity", "descent")}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " 2"]:
         """Both, relative."""

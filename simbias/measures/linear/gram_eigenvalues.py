@@ -20,7 +20,7 @@ class GramEigenvalues(AbstractMeasure):
 
     dims: ClassVar[tuple[str, ...]] = ("mode",)
 
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, " r"]:  # noqa: ARG002
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, " r"]:
         """From the smallest up, those that are 0 by the shape of X before all."""
         values, _, is_there = gram_modes(data)
         return jnp.where(is_there, values, 0) / jnp.sum(data.weight)

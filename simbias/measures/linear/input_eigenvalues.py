@@ -17,6 +17,6 @@ class InputEigenvalues(AbstractMeasure):
 
     dims: ClassVar[tuple[str, ...]] = ("mode",)
 
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, " r"]:  # noqa: ARG002
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, " r"]:
         """The first min(n, d); 0 where there is only padding."""
         return row_space(data).values

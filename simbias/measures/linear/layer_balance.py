@@ -1,7 +1,7 @@
 """What gradient flow conserves between the layers of a linear network."""
 
 import itertools
-from typing import Any, ClassVar
+from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -20,11 +20,8 @@ class LayerBalance(AbstractMeasure):
     Reference: Arora, Cohen & Hazan (2018), arXiv:1802.06509.
     """
 
-    dims: ClassVar[tuple[str, ...]] = ()
-
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Largest imbalance, in units of weight squared."""
-        del data
         return jnp.max(
             jnp.stack([jnp.linalg.norm(part) for part in imbalances(network.weights)])
         )

@@ -21,5 +21,4 @@ class LayerNorms(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " layer"]:
         """From the first layer to the last."""
-        del data
         return jnp.stack([jnp.sum(w**2) for w in network.weights])

@@ -1,6 +1,6 @@
 """Logarithm of the determinant of the matrix of a network."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from jaxtyping import Array, Float
 
@@ -13,9 +13,6 @@ class LogDeterminant(AbstractMeasure):
     The determinant may be smaller than any float.
     """
 
-    dims: ClassVar[tuple[str, ...]] = ()
-
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Natural logarithm; −∞ for a determinant of 0."""
-        del data
         return network.log_determinant

@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
@@ -26,17 +25,10 @@ class MapErrors(AbstractMeasure):
     """
 
     dims: ClassVar[tuple[str, ...]] = ("part",)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Names of the parts."""
-        return {"part": np.array(["test", "on span", "off span", "unseen"])}
+    entries: ClassVar = {"part": ("test", "on span", "off span", "unseen")}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " part"]:
-        """The four parts, in this order.
-
-        Raises:
-            ValueError: if the data have no test sample.
-        """
+        """The four parts, in this order."""
         truth = second_sample(data).y.T / data.x.shape[1] ** 0.5
         found = network.product
         is_there = data.weight > 0

@@ -1,6 +1,6 @@
 """One entry of the matrix of a linear network."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 from jaxtyping import Array, Float
@@ -18,9 +18,7 @@ class MatrixEntry(AbstractMeasure):
 
     row: int = eqx.field(static=True, default=0)
     column: int = eqx.field(static=True, default=0)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """In units of output by input."""
-        del data
         return network.product[self.row, self.column]

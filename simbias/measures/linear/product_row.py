@@ -20,5 +20,4 @@ class ProductRow(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " input"]:
         """In units of output by input."""
-        del data
         return network.product[self.output]

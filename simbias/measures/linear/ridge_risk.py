@@ -40,7 +40,7 @@ class RidgeRisk(AbstractMeasure):
             "term": np.asarray(["bias", "variance"]),
         }
 
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, "q 2"]:  # noqa: ARG002
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, "q 2"]:
         """Bias and variance at each s."""
         teacher = data.features[0]
         values, vectors, is_there = gram_modes(data)

@@ -4,7 +4,6 @@ from itertools import accumulate
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
@@ -21,12 +20,9 @@ class ScaleMatrices(AbstractMeasure):
     """
 
     dims: ClassVar[tuple[str, ...]] = ("side",)
+    entries: ClassVar = {"side": ("A", "B")}
 
-    def coords(self) -> dict[str, np.ndarray]:
-        """A, of the outputs, and B, of the inputs."""
-        return {"side": np.array(["A", "B"])}
-
-    def __call__(self, network: Any, data: Dataset) -> Float[Array, " side"]:  # noqa: ARG002
+    def __call__(self, network: Any, data: Dataset) -> Float[Array, " side"]:
         """Without units; 0 for a single layer, which has no such factors."""
         forward = [w for w in network.weights[:-1]]
         below = list(accumulate(forward, lambda total, w: w @ total))

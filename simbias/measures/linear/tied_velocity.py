@@ -4,7 +4,6 @@ from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
@@ -28,10 +27,7 @@ class TiedVelocity(AbstractMeasure):
     """
 
     dims: ClassVar[tuple[str, ...]] = ("law",)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Names of the laws."""
-        return {"law": np.array(["exact", "slide"])}
+    entries: ClassVar = {"law": ("exact", "slide")}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " 2"]:
         """Both, without units."""

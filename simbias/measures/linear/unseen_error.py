@@ -1,6 +1,6 @@
 """Error of the entries of a matrix that training does not see."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -15,14 +15,8 @@ class UnseenError(AbstractMeasure):
     It is √(Σ (f(xᵢ) − yᵢ)²/Σ yᵢ²) over the test sample.
     """
 
-    dims: ClassVar[tuple[str, ...]] = ()
-
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Relative to their size: 1 for a matrix of zeros.
-
-        Raises:
-            ValueError: without a test sample.
-        """
+        """Relative to their size: 1 for a matrix of zeros."""
         test = second_sample(data)
         of = lambda values: jnp.sum(test.weight[:, None] * values**2)
         return jnp.sqrt(of(outputs(network, test.x) - test.y) / of(test.y))

@@ -1,6 +1,6 @@
 """How much of a network points along one line."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -30,7 +30,6 @@ class Alignment(AbstractMeasure):
     feature: int | None = eqx.field(static=True, default=None)
     output: int = eqx.field(static=True, default=0)
     is_mass_weighted: bool = eqx.field(static=True, default=True)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __check_init__(self):
         if not 0 <= self.threshold < 1:
@@ -40,11 +39,7 @@ class Alignment(AbstractMeasure):
             )
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Share that is aligned.
-
-        Raises:
-            ValueError: if the data have no such feature or output.
-        """
+        """Share that is aligned."""
         c = cosines(network, data, self.feature, self.output)
         shares = mass_shares(network)
         if not self.is_mass_weighted:

@@ -35,7 +35,6 @@ class AngularDeviation(AbstractMeasure):
     quantile: float = eqx.field(static=True, default=0.95)
     centre: Centre = eqx.field(static=True, default="features")
     is_mass_weighted: bool = eqx.field(static=True, default=False)
-    dims: ClassVar[tuple[str, ...]] = ()
     units: ClassVar[str] = "radian"
 
     def __check_init__(self):
@@ -47,11 +46,7 @@ class AngularDeviation(AbstractMeasure):
             )
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Angle in [0, π]; NaN for a network of zeros.
-
-        Raises:
-            ValueError: if the network has several outputs.
-        """
+        """Angle in [0, π]; NaN for a network of zeros."""
         member = memberships(network, data)
         u = directions(incoming(network))
         if self.centre == "features":

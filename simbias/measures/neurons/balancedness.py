@@ -24,5 +24,4 @@ class Balancedness(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " m"]:
         """|aⱼ|² − ‖wⱼ‖², in units of weight squared."""
-        del data
         return jnp.sum(network.a**2, axis=1) - jnp.sum(incoming(network) ** 2, axis=1)

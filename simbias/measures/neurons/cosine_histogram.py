@@ -35,11 +35,7 @@ class CosineHistogram(AbstractMeasure):
             )
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " bins"]:
-        """Shares of the bins.
-
-        Raises:
-            ValueError: if the data have no such feature or output.
-        """
+        """Shares of the bins."""
         c = cosines(network, data, self.feature, self.output)
         is_counted = ~jnp.isnan(c)
         weight = mass_shares(network) if self.is_mass_weighted else jnp.ones_like(c)

@@ -1,6 +1,6 @@
 """Neurons that see no sample."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -15,8 +15,6 @@ class DeadNeurons(AbstractMeasure):
     For ReLU they receive no gradient and contribute nothing on the sample.  For other
     activations the definition is the same and says only on which side they lie.
     """
-
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Share in [0, 1]."""

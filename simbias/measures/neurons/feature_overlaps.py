@@ -35,11 +35,7 @@ class FeatureOverlaps(AbstractMeasure):
         return {"predictor": np.array(self.names)} if self.names else {}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " p"]:
-        """Cosines in [−1, 1].
-
-        Raises:
-            ValueError: for a layer that the network does not have.
-        """
+        """Cosines in [−1, 1]."""
         w, u = jnp.sum(layer_matrix(network, self.layer), axis=0), data.features
         size = jnp.linalg.norm(w) * jnp.linalg.norm(u, axis=1)
         return u @ w / jnp.where(size > 0, size, jnp.nan)

@@ -1,6 +1,6 @@
 """How much of the first layer points along the direction of early alignment."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -23,7 +23,6 @@ class FirstLayerAlignment(AbstractMeasure):
     """
 
     layer: str = eqx.field(static=True, default="w")
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """From 0 to 1; NaN for a layer, or a D, of zeros."""

@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
@@ -24,18 +23,10 @@ class GroupSums(AbstractMeasure):
     """
 
     dims: ClassVar[tuple[str, ...]] = ("group", "input")
+    entries: ClassVar = {"group": ("positive", "negative")}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "2 e"]:
-        """Rows: positive, negative.
-
-        Raises:
-            ValueError: if the network has several outputs.
-        """
-        del data
+        """Rows: positive, negative."""
         a = single_output(network)
         # Two rows of weights: the zero part of each group is exactly zero.
         return jnp.stack([jnp.maximum(a, 0), jnp.minimum(a, 0)]) @ incoming(network)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Sign of the group."""
-        return {"group": np.array(["positive", "negative"])}

@@ -17,5 +17,4 @@ class IncomingWeights(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "m d"]:
         """One row for each neuron."""
-        del data
         return network.w

@@ -1,6 +1,6 @@
 """Whether neurons of both signs take part."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -19,14 +19,8 @@ class NegativeLiveMass(AbstractMeasure):
     is.  One output only.
     """
 
-    dims: ClassVar[tuple[str, ...]] = ()
-
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Share in [0, 1].
-
-        Raises:
-            ValueError: if the network has several outputs.
-        """
+        """Share in [0, 1]."""
         is_negative = single_output(network) < 0
         least = max(1e-9, 100 * float(jnp.finfo(data.x.dtype).eps))
         is_live = jnp.any(sides(network, data, least) > 0, axis=0)

@@ -25,9 +25,5 @@ class NeuronCosine(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("neuron",)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " m"]:
-        """Cosines in [−1, 1].
-
-        Raises:
-            ValueError: if the data have no such feature or output.
-        """
+        """Cosines in [−1, 1]."""
         return cosines(network, data, self.feature, self.output)

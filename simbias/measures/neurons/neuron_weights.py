@@ -19,5 +19,4 @@ class NeuronWeights(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "m e"]:
         """All weights, neuron by neuron."""
-        del data
         return jnp.concatenate([incoming(network), network.a], axis=1)

@@ -1,6 +1,6 @@
 """Half the squared norm of all weights."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -20,10 +20,7 @@ class ParameterNorm(AbstractMeasure):
     theorem 1.
     """
 
-    dims: ClassVar[tuple[str, ...]] = ()
-
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """½‖θ‖², in units of weight squared."""
-        del data
         leaves = jax.tree.leaves(split_trained(network)[0])
         return jnp.sum(jnp.stack([jnp.sum(v**2) for v in leaves])) / 2

@@ -4,7 +4,6 @@ from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
@@ -24,16 +23,13 @@ class AccuracyOfEach(AbstractMeasure):
 
     classes: int = eqx.field(static=True, default=10)
     dims: ClassVar[tuple[str, ...]] = ("sample", "network")
+    entries: ClassVar = {"sample": ("train", "test")}
 
     def __check_init__(self):
         positive_integer("classes", self.classes)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "2 network"]:
-        """Accuracies in [0, 1]; targets are one-hot.
-
-        Raises:
-            ValueError: without a test sample.
-        """
+        """Accuracies in [0, 1]; targets are one-hot."""
         rows = []
         for some in (data, second_sample(data)):
             split = lambda v: v.reshape(v.shape[0], -1, self.classes).argmax(axis=2)
@@ -41,7 +37,3 @@ class AccuracyOfEach(AbstractMeasure):
             right = jnp.sum(jnp.where(is_right, some.weight[:, None], 0), axis=0)
             rows.append(right / jnp.sum(some.weight))
         return jnp.stack(rows)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Training and test sample."""
-        return {"sample": np.array(["train", "test"])}

@@ -45,11 +45,7 @@ class PairScores(AbstractMeasure):
         }
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "b g 4"]:
-        """Accuracies, and shared errors.
-
-        Raises:
-            ValueError: without a test sample.
-        """
+        """Accuracies, and shared errors."""
         test = second_sample(data)
         y, added = test.y[:, 0], jax.random.normal(jax.random.key(0), test.x.shape)
         added = added.astype(test.x.dtype)

@@ -18,7 +18,7 @@ from simbias.measures.pairs._matching import (
     matched_by_weights,
     permuted,
 )
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integers
 
 POINTS = np.linspace(0.0, 1.0, 25)
 """α on a path."""
@@ -51,17 +51,12 @@ class WeightPath(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("matching", "sample", "quantity", "alpha")
 
     def __check_init__(self):
-        positive_integer("other", self.other)
-        positive_integer("classes", self.classes)
+        positive_integers(other=self.other, classes=self.classes)
 
     def __call__(
         self, network: Any, data: Dataset
     ) -> Float[Array, "matching 2 2 alpha"]:
-        """Loss in nats and share of errors, from the first network (α = 0) on.
-
-        Raises:
-            ValueError: without a test sample.
-        """
+        """Loss in nats and share of errors, from the first network (α = 0) on."""
         one, two = network.networks[0], network.networks[self.other]
         found = _orders(one, two, data, self.matchings)
         ends = [permuted(two, found[name]) for name in self.matchings]

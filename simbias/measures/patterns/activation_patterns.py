@@ -1,6 +1,6 @@
 """How many ways the neurons split the sample."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Int
@@ -18,8 +18,6 @@ class ActivationPatterns(AbstractMeasure):
     Limit: a neuron that rests ON a hyperplane is counted by the sign of its rounding;
     `PatternClasses` counts it as resting there.
     """
-
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Int[Array, ""]:
         """Number of patterns, from 1 to m."""

@@ -1,6 +1,6 @@
 """How many groups of neurons obey one linear system each."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -22,17 +22,12 @@ class PatternClasses(AbstractMeasure):
     """
 
     tolerance: float = eqx.field(static=True, default=1e-9)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __check_init__(self):
         not_negative("tolerance", self.tolerance)
 
     def __call__(self, network: Any, data: Dataset) -> Int[Array, ""]:
-        """Number of classes, from 1 to m.
-
-        Raises:
-            ValueError: if the network has several outputs.
-        """
+        """Number of classes, from 1 to m."""
         signs = jnp.sign(single_output(network)).astype(jnp.int32)
         codes = sides(network, data, self.tolerance)
         return distinct_columns(jnp.concatenate([codes, signs[None, :]]))

@@ -1,6 +1,6 @@
 """How many neurons are held on a data hyperplane."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -21,7 +21,6 @@ class SlidingFraction(AbstractMeasure):
     """
 
     tolerance: float = eqx.field(static=True, default=1e-9)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __check_init__(self):
         not_negative("tolerance", self.tolerance)

@@ -31,7 +31,6 @@ class ExtremaCounts(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "case 4 2"]:
         """Of the sample, which has two inputs; the network is not looked at."""
-        del network
         column = [case[2] for case in self.cases]
         pull = (data.weight[None] * data.y.T / jnp.sum(data.weight))[jnp.array(column)]
         slope = jnp.array([case[1] for case in self.cases], pull.dtype)

@@ -5,7 +5,6 @@ from typing import Any, ClassVar, get_args
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.attacks import Norm, projected_ascent
@@ -41,6 +40,7 @@ class AdversarialAccuracy(AbstractMeasure):
     rows: int = eqx.field(static=True, default=1000)
     simple: int = eqx.field(static=True, default=1)
     dims: ClassVar[tuple[str, ...]] = ("attack",)
+    entries: ClassVar = {"attack": ("accuracy", "simple_share")}
     test_targets: ClassVar[str] = "signs"
 
     def __check_init__(self):
@@ -50,11 +50,7 @@ class AdversarialAccuracy(AbstractMeasure):
             positive_integer(name, getattr(self, name))
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "2"]:
-        """Accuracy and share.
-
-        Raises:
-            ValueError: without a test sample, for several outputs, or too few features.
-        """
+        """Accuracy and share."""
         test = second_sample(data)
         x, weight = test.x[: self.rows], test.weight[: self.rows]
         y = jnp.where(test.y[: self.rows] > 0, 1, -1).astype(x.dtype)
@@ -75,7 +71,3 @@ class AdversarialAccuracy(AbstractMeasure):
         total = jnp.sum(delta**2)
         share = jnp.where(total > 0, inside / jnp.where(total > 0, total, 1), jnp.nan)
         return jnp.stack([accuracy, share])
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Names of the entries."""
-        return {"attack": np.array(["accuracy", "simple_share"])}

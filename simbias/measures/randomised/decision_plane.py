@@ -12,7 +12,7 @@ from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
 from simbias.introspection.outputs import second_sample
 from simbias.measures._randomised import dependence, logit, orthonormal
-from simbias.validation.values import positive, positive_integer
+from simbias.validation.values import positive, positive_integers
 
 
 class DecisionPlane(AbstractMeasure):
@@ -37,17 +37,11 @@ class DecisionPlane(AbstractMeasure):
     dims: ClassVar[tuple[str, ...]] = ("simple_value", "complex_value")
 
     def __check_init__(self):
-        positive_integer("points", self.points)
-        positive_integer("rows", self.rows)
+        positive_integers(points=self.points, rows=self.rows)
         positive("limit", self.limit)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "q q"]:
-        """Shares of the samples classified as positive.
-
-        Raises:
-            ValueError: without a test sample, for several outputs, or fewer than two
-                features.
-        """
+        """Shares of the samples classified as positive."""
         test = second_sample(data)
         if data.features.shape[0] < 2:
             raise BadInput(

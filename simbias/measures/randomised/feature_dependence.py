@@ -2,7 +2,6 @@
 
 from typing import Any, ClassVar
 
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
@@ -23,15 +22,8 @@ class FeatureDependence(AbstractMeasure):
     """
 
     dims: ClassVar[tuple[str, ...]] = ("feature", "dependence")
+    entries: ClassVar = {"dependence": ("auc_loss", "variance_share")}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "p 2"]:
-        """Columns: loss of AUC below 1, share of the variance.
-
-        Raises:
-            ValueError: without a test sample, or for several outputs.
-        """
+        """Columns: loss of AUC below 1, share of the variance."""
         return dependence(network, data)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Names of the columns."""
-        return {"dependence": np.array(["auc_loss", "variance_share"])}

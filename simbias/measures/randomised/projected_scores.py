@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
@@ -41,17 +40,14 @@ class ProjectedScores(AbstractMeasure):
     rank: int = eqx.field(static=True, default=2)
     part: str = eqx.field(static=True, default="")
     dims: ClassVar[tuple[str, ...]] = ("mixed", "score")
+    entries: ClassVar = {
+        "mixed": ("nothing", "inside", "outside"),
+        "score": ("accuracy", "logit_change"),
+    }
     test_targets: ClassVar[str] = "signs"
 
     def __check_init__(self):
         positive_integer("rank", self.rank)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """What is exchanged, and the names of the columns."""
-        return {
-            "mixed": np.array(["nothing", "inside", "outside"]),
-            "score": np.array(["accuracy", "logit_change"]),
-        }
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "3 2"]:
         """Rows: nothing, inside, outside exchanged.

@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import equinox as eqx
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
@@ -22,11 +21,8 @@ class RandomisedAuc(AbstractMeasure):
 
     simple: int = eqx.field(static=True, default=1)
     dims: ClassVar[tuple[str, ...]] = ("randomised",)
+    entries: ClassVar = {"randomised": RANDOMISED}
     test_targets: ClassVar[str] = "signs"
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """What is randomised."""
-        return {"randomised": RANDOMISED}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "3"]:
         """Nothing, the simple, the complex features randomised."""

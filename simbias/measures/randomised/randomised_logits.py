@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import equinox as eqx
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
@@ -21,18 +20,11 @@ class RandomisedLogits(AbstractMeasure):
 
     simple: int = eqx.field(static=True, default=1)
     dims: ClassVar[tuple[str, ...]] = ("randomised", "sample")
+    entries: ClassVar = {"randomised": RANDOMISED}
 
     def __check_init__(self):
         positive_integer("simple", self.simple)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "3 n"]:
-        """Rows: nothing, the simple, the complex features randomised.
-
-        Raises:
-            ValueError: without a test sample, for several outputs, or too few features.
-        """
+        """Rows: nothing, the simple, the complex features randomised."""
         return three_logits(network, data, self.simple)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """What is randomised."""
-        return {"randomised": RANDOMISED}

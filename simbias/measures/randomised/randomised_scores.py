@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
@@ -33,17 +32,14 @@ class RandomisedScores(AbstractMeasure):
 
     simple: int = eqx.field(static=True, default=1)
     dims: ClassVar[tuple[str, ...]] = ("randomised", "score")
+    entries: ClassVar = {"randomised": RANDOMISED, "score": ("auc", "accuracy")}
     test_targets: ClassVar[str] = "signs"
 
     def __check_init__(self):
         positive_integer("simple", self.simple)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "3 2"]:
-        """Rows: nothing, the simple, the complex features randomised.
-
-        Raises:
-            ValueError: without a test sample, for several outputs, or too few features.
-        """
+        """Rows: nothing, the simple, the complex features randomised."""
         test = second_sample(data)
         is_positive = test.y[:, 0] > 0
 
@@ -53,7 +49,3 @@ class RandomisedScores(AbstractMeasure):
             return jnp.stack([auc, jnp.sum(right) / jnp.sum(test.weight)])
 
         return jax.lax.map(scores, three_logits(network, data, self.simple))
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """What is randomised, and the names of the columns."""
-        return {"randomised": RANDOMISED, "score": np.array(["auc", "accuracy"])}

@@ -5,13 +5,12 @@ from typing import Any, ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
 from simbias.introspection.outputs import second_sample
 from simbias.measures._randomised import logit, simple_basis
-from simbias.validation.values import positive, positive_integer
+from simbias.validation.values import positive, positive_integers
 
 
 class UniversalPerturbation(AbstractMeasure):
@@ -40,19 +39,15 @@ class UniversalPerturbation(AbstractMeasure):
     simple: int = eqx.field(static=True, default=1)
     is_signed: bool = eqx.field(static=True, default=False)
     dims: ClassVar[tuple[str, ...]] = ("attack",)
+    entries: ClassVar = {"attack": ("accuracy", "simple_share")}
     test_targets: ClassVar[str] = "signs"
 
     def __check_init__(self):
         positive("radius", self.radius)
-        positive_integer("rows", self.rows)
-        positive_integer("simple", self.simple)
+        positive_integers(rows=self.rows, simple=self.simple)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "2"]:
-        """Accuracy and share.
-
-        Raises:
-            ValueError: without a test sample, for several outputs, or too few features.
-        """
+        """Accuracy and share."""
         test = second_sample(data)
         gradient = jax.vmap(jax.grad(lambda x: jnp.sum(network(x))))(
             test.x[: self.rows]
@@ -74,7 +69,3 @@ class UniversalPerturbation(AbstractMeasure):
         both = jax.lax.map(accuracy, jnp.asarray([1.0, -1.0], v.dtype))
         basis = simple_basis(data, self.simple)
         return jnp.stack([jnp.min(both), jnp.sum((basis @ v) ** 2)])
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Names of the entries."""
-        return {"attack": np.array(["accuracy", "simple_share"])}

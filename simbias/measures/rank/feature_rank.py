@@ -1,6 +1,6 @@
 """How many directions the last layer sees, by the entropy of the Gram matrix."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -29,14 +29,9 @@ class FeatureRank(AbstractMeasure):
 
     is_squared: bool = eqx.field(static=True, default=True)
     is_log: bool = eqx.field(static=True, default=True)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Entropy of the Gram matrix.
-
-        Raises:
-            ValueError: if the network has no `features`.
-        """
+        """Entropy of the Gram matrix."""
         features = outputs(required(network, "features", "FeatureRank"), data.x)
         features = jnp.where((data.weight > 0)[:, None], features, 0)
         entropy = spectral_entropy(features, is_squared=self.is_squared)

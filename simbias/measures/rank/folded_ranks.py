@@ -25,7 +25,6 @@ class FoldedRanks(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " layer"]:
         """From the first layer to the last."""
-        del data
         whole = network.folded()
         layers = (*whole.kernels, whole.w, whole.a)
         return jnp.stack([spectral_entropy(v.reshape(len(v), -1)) for v in layers])

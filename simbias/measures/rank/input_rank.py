@@ -1,6 +1,6 @@
 """How many directions the inputs have, by the entropy of their Gram matrix."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -20,10 +20,7 @@ class InputRank(AbstractMeasure):
     Reference: Huh et al. (2023), arXiv:2103.10427, section 3, for features.
     """
 
-    dims: ClassVar[tuple[str, ...]] = ()
-
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Entropy of the inputs; any network."""
-        del network
         x = jnp.where((data.weight > 0)[:, None], data.x, 0)
         return spectral_entropy(x, is_squared=True)

@@ -26,7 +26,6 @@ class LayerAlignment(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " pair"]:
         """A cosine for layers 1 and 2, for 2 and 3, and so on."""
-        del data
         parts = [jnp.linalg.svd(w, full_matrices=False) for w in network.weights]
         return jnp.stack(
             [

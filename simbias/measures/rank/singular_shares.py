@@ -24,7 +24,6 @@ class SingularShares(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "layer value"]:
         """From the first layer to the last; the first value of each is 1."""
-        del data
         rows = []
         for w in network.weights:
             values = singular_values(w)[: self.most]

@@ -1,6 +1,6 @@
 """How many directions a layer has, by the two norms of its matrix."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 from jaxtyping import Array, Float
@@ -20,13 +20,7 @@ class StableRank(AbstractMeasure):
     """
 
     layer: str = eqx.field(static=True, default="w")
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Stable rank of the layer.
-
-        Raises:
-            ValueError: for a layer that the network does not have.
-        """
-        del data
+        """Stable rank of the layer."""
         return matrix_rank.stable_rank(layer_matrix(network, self.layer))

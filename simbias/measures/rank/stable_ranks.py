@@ -21,5 +21,4 @@ class StableRanks(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " layer"]:
         """From the first layer to the last."""
-        del data
         return jnp.stack([stable_rank(w) for w in network.weights])

@@ -1,6 +1,6 @@
 """How many directions a layer has, by the entropy of its singular values."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -28,15 +28,9 @@ class WeightRank(AbstractMeasure):
     layer: str = eqx.field(static=True, default="w")
     is_squared: bool = eqx.field(static=True, default=False)
     is_log: bool = eqx.field(static=True, default=False)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Effective rank of the layer, or its logarithm.
-
-        Raises:
-            ValueError: for a layer that the network does not have.
-        """
-        del data
+        """Effective rank of the layer, or its logarithm."""
         matrix = layer_matrix(network, self.layer)
         entropy = spectral_entropy(matrix, is_squared=self.is_squared)
         return entropy if self.is_log else jnp.exp(entropy)

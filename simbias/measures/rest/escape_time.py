@@ -1,6 +1,6 @@
 """When the next neurons of next to no size will have grown."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -50,14 +50,9 @@ class EscapeTime(AbstractMeasure):
     """
 
     loss: Loss = eqx.field(static=True, default=half_mse)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Time, at least 0.
-
-        Raises:
-            ValueError: for another network, or several outputs.
-        """
+        """Time, at least 0."""
         neurons, sample, pull = forces("EscapeTime", network, data, self.loss)
         if neurons.is_output_frozen:
             raise BadInput(

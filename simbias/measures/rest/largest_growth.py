@@ -1,6 +1,6 @@
 """How fast a neuron could grow, in whatever direction."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -34,14 +34,9 @@ class LargestGrowth(AbstractMeasure):
     """
 
     loss: Loss = eqx.field(static=True, default=half_mse)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Rate per unit of time.
-
-        Raises:
-            ValueError: for another network, or several outputs.
-        """
+        """Rate per unit of time."""
         neurons, sample, pull = forces("LargestGrowth", network, data, self.loss)
         up, _ = fastest_growth(sample.x, pull, neurons.slope)
         down, _ = fastest_growth(sample.x, -pull, neurons.slope)

@@ -1,6 +1,6 @@
 """Norm of what a network moves by."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -39,14 +39,9 @@ class LeastSubgradient(AbstractMeasure):
     """
 
     loss: Loss = eqx.field(static=True, default=half_mse)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Norm over all weights that are trained.
-
-        Raises:
-            ValueError: for another network, or several outputs.
-        """
+        """Norm over all weights that are trained."""
         neurons, sample, pull = forces("LeastSubgradient", network, data, self.loss)
         w, a, slope, x = neurons.w, neurons.a, neurons.slope, sample.x
         of = classes(neurons, sample, len(w), _PLANES, is_by_sign=False)

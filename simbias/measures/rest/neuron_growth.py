@@ -1,6 +1,6 @@
 """How fast the fastest neuron grows."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -29,14 +29,9 @@ class NeuronGrowth(AbstractMeasure):
     """
 
     loss: Loss = eqx.field(static=True, default=half_mse)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Rate per unit of time.
-
-        Raises:
-            ValueError: for another network, or several outputs.
-        """
+        """Rate per unit of time."""
         neurons, sample, pull = forces("NeuronGrowth", network, data, self.loss)
         length = jnp.linalg.norm(neurons.w, axis=1, keepdims=True)
         unit = neurons.w / jnp.where(length > 0, length, 1)

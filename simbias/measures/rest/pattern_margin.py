@@ -1,6 +1,6 @@
 """How far neurons are from the next change of their patterns."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -25,14 +25,8 @@ class PatternMargin(AbstractMeasure):
     one output.
     """
 
-    dims: ClassVar[tuple[str, ...]] = ()
-
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """A sine.
-
-        Raises:
-            ValueError: for another network, or several outputs.
-        """
+        """A sine."""
         neurons, sample, _ = forces("PatternMargin", network, data, half_mse)
         h = matmul(neurons.w, sample.x.T)
         norm = lambda v: jnp.linalg.norm(v, axis=1)

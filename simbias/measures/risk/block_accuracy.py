@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
@@ -25,20 +24,13 @@ class BlockAccuracy(AbstractMeasure):
     """
 
     dims: ClassVar[tuple[str, ...]] = ("randomised",)
+    entries: ClassVar = {"randomised": RANDOMISED}
     test_targets: ClassVar[str] = "classes"
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "3"]:
-        """Accuracies in [0, 1]; any network, classes by `argmax` or by sign.
-
-        Raises:
-            ValueError: if the data have no test sample.
-        """
+        """Accuracies in [0, 1]; any network, classes by `argmax` or by sign."""
         test = second_sample(data)
         inputs = [test.x, exchanged(test, "simple")[0], exchanged(test, "complex")[0]]
         found = classes(outputs(network, jnp.concatenate(inputs))).reshape(3, -1)
         true = classes(test.y)
         return jnp.stack([accuracy(row, true, test.weight) for row in found])
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Which block is exchanged."""
-        return {"randomised": RANDOMISED}

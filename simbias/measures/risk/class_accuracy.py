@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
@@ -18,6 +17,7 @@ class ClassAccuracy(AbstractMeasure):
     """
 
     dims: ClassVar[tuple[str, ...]] = ("sample",)
+    entries: ClassVar = {"sample": ("train", "test")}
     targets: ClassVar[str] = "columns"
     test_targets: ClassVar[str] = "columns"
 
@@ -31,7 +31,3 @@ class ClassAccuracy(AbstractMeasure):
         if data.test is None:
             return jnp.stack([train, jnp.full_like(train, jnp.nan)])
         return jnp.stack([train, classified_share(network, data.test)])
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Training and test sample."""
-        return {"sample": np.array(["train", "test"])}

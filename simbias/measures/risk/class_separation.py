@@ -33,11 +33,7 @@ class ClassSeparation(AbstractMeasure):
         return {"rows": np.array(["real", *self.samples])}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " r"]:
-        """The test sample first.
-
-        Raises:
-            ValueError: without a test sample.
-        """
+        """The test sample first."""
         test = second_sample(data)
         x = [test.x, *(data.others[name].x for name in self.samples)]
         mean = lambda v: jnp.sum(test.weight * v) / jnp.sum(test.weight)

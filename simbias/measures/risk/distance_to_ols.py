@@ -1,6 +1,6 @@
 """How far the learned function is from the least-squares predictor."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -22,7 +22,6 @@ class DistanceToOls(AbstractMeasure):
     """
 
     has_intercept: bool = eqx.field(static=True, default=False)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Relative distance; any network.

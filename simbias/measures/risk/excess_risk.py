@@ -1,6 +1,6 @@
 """Squared distance to the law's own mean, on the test sample."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from jaxtyping import Array, Float
 
@@ -16,13 +16,7 @@ class ExcessRisk(AbstractMeasure):
     for the best possible predictor.
     """
 
-    dims: ClassVar[tuple[str, ...]] = ()
-
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Excess risk; any network.
-
-        Raises:
-            ValueError: if the data have no test sample.
-        """
+        """Excess risk; any network."""
         test = second_sample(data)
         return mse(outputs(network, test.x), test.mean, test.weight)

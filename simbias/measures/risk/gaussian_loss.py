@@ -1,6 +1,6 @@
 """Loss over Gaussian inputs of ReLU neurons that are summed."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -26,7 +26,6 @@ class GaussianLoss(AbstractMeasure):
     """
 
     is_averaged: bool = eqx.field(static=True, default=False)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """In closed form, without a sample."""

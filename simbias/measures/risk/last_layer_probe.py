@@ -4,7 +4,6 @@ from typing import Any, ClassVar, get_args
 
 import equinox as eqx
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
@@ -43,6 +42,7 @@ class LastLayerProbe(AbstractMeasure):
     target: Block = eqx.field(static=True, default="complex")
     penalty: float = eqx.field(static=True, default=1e3)
     dims: ClassVar[tuple[str, ...]] = ("probe",)
+    entries: ClassVar = {"probe": ("accuracy", "scale")}
     test_targets: ClassVar[str] = "classes"
 
     def __check_init__(self):
@@ -77,7 +77,3 @@ class LastLayerProbe(AbstractMeasure):
         share = accuracy(found, label, scored)
         scale = jnp.sqrt(jnp.mean(w**2))
         return jnp.stack([share, scale]).astype(data.x.dtype)
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """Accuracy in [0, 1] and scale."""
-        return {"probe": np.array(["accuracy", "scale"])}

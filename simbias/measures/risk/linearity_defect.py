@@ -1,6 +1,6 @@
 """How far a function is from an odd one, as a linear function is."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -19,8 +19,6 @@ class LinearityDefect(AbstractMeasure):
 
     Reference: Lyu et al. (2021), arXiv:2110.13905, two-neuron limit.
     """
-
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """0 for an odd function, 2 for an even one."""

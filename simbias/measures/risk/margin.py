@@ -1,6 +1,6 @@
 """The smallest margin of the sample."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -16,8 +16,6 @@ class Margin(AbstractMeasure):
 
     Reference: Lyu & Li (2020), arXiv:1906.05890.
     """
-
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Positive once every sample is on its side."""

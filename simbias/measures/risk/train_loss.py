@@ -1,6 +1,6 @@
 """A loss on the training sample."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 from jaxtyping import Array, Float
@@ -17,7 +17,6 @@ class TrainLoss(AbstractMeasure):
     """
 
     loss: Loss = eqx.field(static=True, default=half_mse)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Loss on the training sample; any network."""

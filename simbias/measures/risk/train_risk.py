@@ -1,6 +1,6 @@
 """Mean squared error on the training sample."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from jaxtyping import Array, Float
 
@@ -14,8 +14,6 @@ class TrainRisk(AbstractMeasure):
 
     No ½, whatever the loss: with noise of variance σ² the line to compare with is σ².
     """
-
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Train MSE; any network."""

@@ -16,7 +16,6 @@ class TrainSignAccuracy(AbstractMeasure):
     and numbers of classes have no sign, and are refused: see `ClassAccuracy`.
     """
 
-    dims: ClassVar[tuple[str, ...]] = ()
     targets: ClassVar[str] = "signs"
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:

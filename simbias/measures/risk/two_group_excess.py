@@ -1,6 +1,6 @@
 """How far the excess risk is from that of one regression per side of the teacher."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 from jaxtyping import Array, Float
@@ -21,14 +21,9 @@ class TwoGroupExcess(AbstractMeasure):
     """
 
     feature: int = eqx.field(static=True, default=0)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Difference of the excess risks; any network.
-
-        Raises:
-            ValueError: if the data have no such feature or no test sample.
-        """
+        """Difference of the excess risks; any network."""
         test = second_sample(data)
         lines = two_groups(data, self.feature)
         fit = predicted(lines, test.x, data.features[self.feature])

@@ -1,6 +1,6 @@
 """How far the train error is from that of one regression per side of the teacher."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 from jaxtyping import Array, Float
@@ -25,14 +25,9 @@ class TwoGroupGap(AbstractMeasure):
     """
 
     feature: int = eqx.field(static=True, default=0)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Difference of the train errors; any network.
-
-        Raises:
-            ValueError: if the data have no such feature.
-        """
+        """Difference of the train errors; any network."""
         lines = two_groups(data, self.feature)
         fit = predicted(lines, data.x, data.features[self.feature])
         own = mse(outputs(network, data.x), data.y, data.weight)

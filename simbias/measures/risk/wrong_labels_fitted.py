@@ -1,6 +1,6 @@
 """Share of the wrong training labels that a classifier gives back."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -15,8 +15,6 @@ class WrongLabelsFitted(AbstractMeasure):
     A label is wrong where argmax y ≠ argmax mean; f gives it where argmax f = argmax y.
     Targets have two columns or more: one-hot, or probabilities.
     """
-
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Between 0 and 1; NaN if no label is wrong."""

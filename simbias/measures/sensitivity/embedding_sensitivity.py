@@ -1,6 +1,6 @@
 """How often the class changes when the embeddings of the tokens are noised."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -37,7 +37,6 @@ class EmbeddingSensitivity(AbstractMeasure):
     is_relative: bool = eqx.field(static=True, default=False)
     draws: int = eqx.field(static=True, default=1)
     seed: int = eqx.field(static=True, default=0)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __check_init__(self):
         positive("noise", self.noise)

@@ -1,6 +1,6 @@
 """How often the class of an image changes when one patch of it is noise."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
 from simbias.introspection.outputs import classes, outputs
-from simbias.validation.values import positive, positive_integer
+from simbias.validation.values import positive, positive_integers
 
 
 class PatchSensitivity(AbstractMeasure):
@@ -40,12 +40,10 @@ class PatchSensitivity(AbstractMeasure):
     draws: int = eqx.field(static=True, default=1)
     is_whole: bool = eqx.field(static=True, default=False)
     seed: int = eqx.field(static=True, default=0)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __check_init__(self):
         positive("noise", self.noise)
-        positive_integer("rows", self.rows)
-        positive_integer("draws", self.draws)
+        positive_integers(rows=self.rows, draws=self.draws)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """Sensitivity, from 0 to 1; any network.

@@ -1,6 +1,6 @@
 """How often the class of a string changes when one bit does."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -32,7 +32,6 @@ class Sensitivity(AbstractMeasure):
 
     samples: int | None = eqx.field(static=True, default=None)
     seed: int = eqx.field(static=True, default=0)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __check_init__(self):
         if self.samples is not None:

@@ -1,6 +1,6 @@
 """How much of a network lies above a frequency, along a grid."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
 from simbias.introspection.outputs import outputs, second_sample
-from simbias.numerics.octaves import coefficients
+from simbias.numerics.spectrum import coefficients
 from simbias.validation.values import positive_integer
 
 
@@ -25,17 +25,12 @@ class HighShare(AbstractMeasure):
     """
 
     above: int = eqx.field(static=True)
-    dims: ClassVar[tuple[str, ...]] = ()
 
     def __check_init__(self):
         positive_integer("above", self.above)
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
-        """Between 0 and 1; NaN for a network that is 0.
-
-        Raises:
-            ValueError: if the data have no test sample.
-        """
+        """Between 0 and 1; NaN for a network that is 0."""
         values = outputs(network, second_sample(data).x)[:, 0]
         power = jnp.abs(coefficients(values)) ** 2
         total, high = jnp.sum(power), jnp.sum(power[self.above + 1 :])

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 from simbias.core import AbstractMeasure, Dataset
 from simbias.errors import BadInput
 from simbias.introspection.outputs import outputs, second_sample
-from simbias.numerics.octaves import check_octaves, coefficients, octaves
+from simbias.numerics.spectrum import check_octaves, coefficients, octaves
 
 
 class OctaveBands(AbstractMeasure):

@@ -4,7 +4,6 @@ from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
@@ -21,10 +20,7 @@ class OutputsAndTargets(AbstractMeasure):
 
     sample: str = eqx.field(static=True, default="grid")
     dims: ClassVar[tuple[str, ...]] = ("curve", "point")
-
-    def coords(self) -> dict[str, np.ndarray]:
-        """The network, then the target; points are numbered."""
-        return {"curve": np.array(["network", "target"])}
+    entries: ClassVar = {"curve": ("network", "target")}
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, "curve point"]:
         """In units of the target.

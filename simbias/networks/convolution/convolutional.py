@@ -1,6 +1,7 @@
 """A small convolutional network, for images of a few hundred pixels."""
 
 import math
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -16,7 +17,7 @@ from simbias.networks.convolution._layers import (
     convolution,
     uniform,
 )
-from simbias.validation.values import positive, positive_integer
+from simbias.validation.values import positive, positive_integer, positive_integers
 
 
 class Convolutional(AbstractNetwork):
@@ -36,10 +37,7 @@ class Convolutional(AbstractNetwork):
     stride: int = eqx.field(static=True, default=1)
     frozen: tuple[str, ...] = eqx.field(static=True, default=())
 
-    @property
-    def has_kinks(self) -> bool:
-        """True: ReLU."""
-        return True
+    has_kinks: ClassVar[bool] = True  # ReLU
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Output for one input."""
@@ -85,8 +83,7 @@ def convolutional(
     Raises:
         ValueError: for a size out of range, or an image that cannot be halved.
     """
-    for name, value in (("k", k), ("p", p), ("size", size), ("stride", stride)):
-        positive_integer(name, value)
+    positive_integers(k=k, p=p, size=size, stride=stride)
     if size % 2 == 0:
         raise BadInput(f"`size` must be odd, got {size}. Example: size=7.")
     positive("scale", scale)

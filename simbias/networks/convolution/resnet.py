@@ -1,6 +1,7 @@
 """Residual networks with batch normalisation, in the form for small images."""
 
 import dataclasses
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -18,7 +19,7 @@ from simbias.networks.convolution._layers import (
     max_pool,
     uniform,
 )
-from simbias.validation.values import positive, positive_integer
+from simbias.validation.values import positive, positive_integers
 
 _Weight = Float[Array, " n"] | None
 
@@ -75,10 +76,7 @@ class ResNet(AbstractNetwork):
     image: tuple[int, int, int] = eqx.field(static=True)
     has_max_pool: bool = eqx.field(static=True, default=False)
 
-    @property
-    def has_kinks(self) -> bool:
-        """True: ReLU."""
-        return True
+    has_kinks: ClassVar[bool] = True  # ReLU
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Output for one input, by the running averages."""
@@ -136,8 +134,7 @@ def resnet(
     Raises:
         ValueError: for a size out of range.
     """
-    for name, value in (("k", k), ("depth", depth)):
-        positive_integer(name, value)
+    positive_integers(k=k, depth=depth)
     positive("scale", scale)
     scale = jnp.asarray(scale, jnp.float64)
     key_stem, key_blocks, key_a, key_b = jax.random.split(key, 4)

@@ -1,6 +1,7 @@
 """The deep linear network: a product of matrices."""
 
 import functools
+from typing import ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -30,10 +31,7 @@ class DeepLinear(AbstractNetwork):
                 f"the one before has rows, got {shapes}."
             )
 
-    @property
-    def has_kinks(self) -> bool:
-        """False: the output is a polynomial of the weights."""
-        return False
+    has_kinks: ClassVar[bool] = False  # the output is a polynomial of the weights
 
     @property
     def product(self) -> Float[Array, "k d"]:

@@ -10,7 +10,7 @@ from simbias.networks._cut import cut, numbers
 from simbias.networks.activations import ACTIVATIONS
 from simbias.networks.dense.mlp import Mlp
 from simbias.validation.sample import one_of
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integers
 
 
 def torch_default(
@@ -30,8 +30,7 @@ def torch_default(
         ValueError: for a size that is no positive integer, or an unknown activation.
     """
     one_of("activation", activation, tuple(ACTIVATIONS))
-    for name, value in (("d", d), ("m", m), ("depth", depth), ("k", k)):
-        positive_integer(name, value)
+    positive_integers(d=d, m=m, depth=depth, k=k)
     sizes = (d, *[m] * depth, k)
     shapes = [(b, a + 1) for a, b in zip(sizes, sizes[1:], strict=False)]
     u = jax.random.uniform(key, (numbers(shapes),), jnp.float64, minval=-1, maxval=1)

@@ -1,5 +1,7 @@
 """The transformer of images: an encoder of their patches, read at an end token."""
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
@@ -11,8 +13,10 @@ from simbias.networks.sequence._laws import Entry, drawn
 from simbias.networks.sequence.transformer import (
     Affine,
     EncoderLayer,
+    Norm,
     States,
     encoder_layers,
+    layer_norm,
 )
 from simbias.numerics.patches import patch_numbers
 from simbias.validation.values import positive_integer
@@ -37,16 +41,13 @@ class PatchTransformer(AbstractNetwork):
     end: Float[Array, "1 m"]
     positions: Float[Array, "_ m"]
     layers: tuple[EncoderLayer, ...]
-    norm: eqx.nn.LayerNorm
+    norm: Norm
     a: Float[Array, "k m"]
     image: tuple[int, int, int] = eqx.field(static=True)
     patch: tuple[int, int] = eqx.field(static=True)
     frozen: tuple[str, ...] = eqx.field(static=True, default=())
 
-    @property
-    def has_kinks(self) -> bool:
-        """True: ReLU."""
-        return True
+    has_kinks: ClassVar[bool] = True  # ReLU
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Output for one input."""
@@ -84,6 +85,8 @@ def patch_transformer(
     feed_forward: int | None = None,
     law: str = "default",
     scale: Real | None = None,
+    has_norm: bool = True,
+    has_skips: bool = True,
 ) -> PatchTransformer:
     """A transformer of patches with the initial law of a name; gains of norms are 1.
 
@@ -99,6 +102,8 @@ def patch_transformer(
         law: "uniform", "normal", "xavier" or "default", as of `transformer`; W is a
             matrix, the end token a token.
         scale: as of `transformer`.
+        has_norm: False leaves out every layer normalisation.
+        has_skips: False leaves out what a layer adds its parts to.
 
     Raises:
         ValueError: for a size, name or number out of range.
@@ -114,7 +119,9 @@ def patch_transformer(
     numbers = patch_numbers(image, patch)
     t = int(numbers.max()) + 1
     q = len(numbers) // t
-    entries, made = encoder_layers(width, depth, heads, feed_forward)
+    entries, made = encoder_layers(
+        width, depth, heads, feed_forward, has_norm=has_norm, has_skips=has_skips
+    )
     ends = [
         Entry("matrix", (width, q), q),
         Entry("bias", (width,), q),
@@ -124,7 +131,7 @@ def patch_transformer(
     ]
     arrays = drawn(key, [*ends, *entries], law, scale)
     (w, b, end, positions, a), arrays = arrays[:5], arrays[5:]
-    norm = eqx.nn.LayerNorm(width, dtype=jnp.float64)
+    norm = layer_norm(width, has_norm)
     return PatchTransformer(
         Affine(w, b), end, positions, made(arrays), norm, a, image, patch
     )

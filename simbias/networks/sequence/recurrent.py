@@ -1,5 +1,7 @@
 """The recurrent network: long short-term memory of one string, read at its end."""
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -14,7 +16,7 @@ from simbias.networks.sequence._dropout import (
     token_of,
 )
 from simbias.networks.sequence._laws import Entry, drawn
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integers
 
 _Key = PRNGKeyArray | None
 
@@ -64,10 +66,7 @@ class Recurrent(AbstractNetwork):
     dropout: Buffer | None = None
     frozen: tuple[str, ...] = eqx.field(static=True, default=())
 
-    @property
-    def has_kinks(self) -> bool:
-        """False: tanh and the logistic function."""
-        return False
+    has_kinks: ClassVar[bool] = False  # tanh and the logistic function
 
     @present_if(lambda network: network.dropout is not None)
     def in_training(
@@ -121,8 +120,7 @@ def recurrent(
     Raises:
         ValueError: for a size, name or number out of range.
     """
-    for name, value in (("width", width), ("depth", depth), ("k", k)):
-        positive_integer(name, value)
+    positive_integers(width=width, depth=depth, k=k)
     matrix = Entry("matrix", (4 * width, width), width)
     layer = [matrix, matrix, Entry("bias", (4 * width,), width)]
     ends = [Entry("token", (2, width)), Entry("read-out", (k, width), width)]

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -18,9 +19,10 @@ from simbias.networks.sequence._dropout import (
     token_of,
 )
 from simbias.networks.sequence._laws import Entry, drawn
-from simbias.validation.values import positive_integer
+from simbias.validation.values import positive_integer, positive_integers
 
 States = Float[Array, "t m"]
+Norm = eqx.nn.LayerNorm | eqx.nn.Identity
 _Key = PRNGKeyArray | None
 
 
@@ -39,7 +41,8 @@ class EncoderLayer(eqx.Module):
     """h ← h + A(norm h), then h ← h + F(norm h): attention, then two ReLU layers.
 
     A of every head is softmax(Q Kᵀ/√(m/heads)) V with Q, K, V affine in h, over all
-    positions; `mix` joins the heads.  F(h) = W₂ relu(W₁ h + b₁) + b₂.
+    positions; `mix` joins the heads.  F(h) = W₂ relu(W₁ h + b₁) + b₂.  Without skips
+    h ← A(norm h), then h ← F(norm h).
     """
 
     query: Affine
@@ -48,16 +51,20 @@ class EncoderLayer(eqx.Module):
     mix: Affine
     first: Affine
     second: Affine
-    norms: tuple[eqx.nn.LayerNorm, eqx.nn.LayerNorm]
+    norms: tuple[Norm, Norm]
     heads: int = eqx.field(static=True)
+    has_skips: bool = eqx.field(static=True, default=True)
 
     def __call__(self, h: States, rate: Buffer | None, key: _Key) -> States:
         """All positions after the layer; `key` is that of the dropout, if there is."""
         key_weights, key_attention, key_forward = keys_of(key, 3)
         attended = self._attention(jax.vmap(self.norms[0])(h), rate, key_weights)
-        h = h + dropped(attended, rate, key_attention)
+        h = self._after(h, dropped(attended, rate, key_attention))
         inner = jax.nn.relu(self.first(jax.vmap(self.norms[1])(h)))
-        return h + dropped(self.second(inner), rate, key_forward)
+        return self._after(h, dropped(self.second(inner), rate, key_forward))
+
+    def _after(self, h: States, part: States) -> States:
+        return h + part if self.has_skips else part
 
     def _attention(self, h: States, rate: Buffer | None, key: _Key) -> States:
         split = lambda v: v.reshape(v.shape[0], self.heads, -1)
@@ -85,15 +92,12 @@ class Transformer(AbstractNetwork):
     tokens: Float[Array, "3 m"]
     positions: Float[Array, "t m"]
     layers: tuple[EncoderLayer, ...]
-    norm: eqx.nn.LayerNorm
+    norm: Norm
     a: Float[Array, "k m"]
     dropout: Buffer | None = None
     frozen: tuple[str, ...] = eqx.field(static=True, default=())
 
-    @property
-    def has_kinks(self) -> bool:
-        """True: ReLU."""
-        return True
+    has_kinks: ClassVar[bool] = True  # ReLU
 
     @present_if(lambda network: network.dropout is not None)
     def in_training(
@@ -154,8 +158,7 @@ def transformer(
     Raises:
         ValueError: for a size, name or number out of range.
     """
-    for name, value in (("n", n), ("k", k)):
-        positive_integer(name, value)
+    positive_integers(n=n, k=k)
     entries, made = encoder_layers(width, depth, heads, feed_forward)
     ends = [
         Entry("token", (3, width)),
@@ -164,13 +167,25 @@ def transformer(
     ]
     arrays = drawn(key, [*ends, *entries], law, scale)
     (tokens, positions, a), arrays = arrays[:3], arrays[3:]
-    norm = eqx.nn.LayerNorm(width, dtype=jnp.float64)
     rate = dropout_rate(dropout)
-    return Transformer(tokens, positions, made(arrays), norm, a, rate)
+    return Transformer(tokens, positions, made(arrays), layer_norm(width), a, rate)
+
+
+def layer_norm(width: int, has_norm: bool = True) -> Norm:
+    """Layer normalisation with a gain of 1, or nothing."""
+    if not has_norm:
+        return eqx.nn.Identity()
+    return eqx.nn.LayerNorm(width, dtype=jnp.float64)
 
 
 def encoder_layers(
-    width: int, depth: int, heads: int, feed_forward: int | None
+    width: int,
+    depth: int,
+    heads: int,
+    feed_forward: int | None,
+    *,
+    has_norm: bool = True,
+    has_skips: bool = True,
 ) -> tuple[list[Entry], Callable[[list[Array]], tuple[EncoderLayer, ...]]]:
     """The arrays of encoder layers, and a function that makes layers of them.
 
@@ -191,14 +206,18 @@ def encoder_layers(
     layer = []
     for p, q in shapes:
         layer += [Entry("matrix", (p, q), q), Entry("bias", (p,), q)]
-    norm = lambda: eqx.nn.LayerNorm(width, dtype=jnp.float64)
+    norm = lambda: layer_norm(width, has_norm)
 
     def made(arrays: list[Array]) -> tuple[EncoderLayer, ...]:
         layers = []
         for i in range(0, len(arrays), len(layer)):
             one = arrays[i : i + len(layer)]
             parts = [Affine(w, b) for w, b in zip(one[::2], one[1::2], strict=True)]
-            layers.append(EncoderLayer(*parts, norms=(norm(), norm()), heads=heads))
+            layers.append(
+                EncoderLayer(
+                    *parts, norms=(norm(), norm()), heads=heads, has_skips=has_skips
+                )
+            )
         return tuple(layers)
 
     return layer * depth, made

@@ -9,8 +9,7 @@ from small import small
 from simbias.core import Dataset
 from simbias.datasets.teachers.gaussian_teacher import gaussian_teacher
 from simbias.ensemble.padding import padded
-from simbias.theory.extremal_residual import extremal_residual
-from simbias.theory.extremal_vectors import extremal_vectors
+from simbias.theory.extremal_vectors import extremal_residual, extremal_vectors
 from simbias.verbs.initial import initial
 from simbias.verbs.simulate import simulate
 

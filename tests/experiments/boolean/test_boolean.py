@@ -10,6 +10,7 @@ import jax.flatten_util
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy
 from parity_equations import solved
 from scipy.linalg import hadamard
 
@@ -21,9 +22,8 @@ from simbias.ensemble.plan import make_plan
 from simbias.experiments.boolean import cantor as cantor_page
 from simbias.experiments.boolean import parity as parity_experiment
 from simbias.experiments.boolean import parity_gradient, parity_sparse
-from simbias.experiments.boolean._by_hand import cantor_by_hand
 from simbias.experiments.boolean._learning_times import learning_times, slopes_of_seeds
-from simbias.experiments.boolean._published_start import published_start
+from simbias.experiments.boolean._published_start import cantor_by_hand, published_start
 from simbias.measures.boolean.gradient_over_parities import GradientOverParities
 from simbias.measures.boolean.parity_correlations import ParityCorrelations
 from simbias.networks.dense.deep_linear import deep_linear
@@ -393,6 +393,28 @@ def test_slopes_of_seeds_are_those_of_power_laws():
     times = xr.DataArray(np.stack([d**1.5, 3 * d**2], 1), dims=("d", "seed"))
     found = slopes_of_seeds(np.log(d), times, "d")
     np.testing.assert_allclose(found, [1.5, 2.0], rtol=1e-12)
+
+
+@pytest.mark.parametrize(("d", "expected"), [(8, -0.5), (16, -1.5)])
+def test_what_a_neuron_sees_of_a_parity_shrinks_as_the_first_layer_law_says(
+    d, expected
+):
+    # E χ_T(x) 1[w·x + b > 0] over all x, T of one and of two bits, at d and at 4d by
+    # the law of the other bits' sum; weights and bias are those of torch.
+    bits = 1 if expected == -0.5 else 2
+    rng = np.random.default_rng(0)
+
+    def size(d):
+        w, b = rng.uniform(-1, 1, (20_000, d)) / d**0.5, rng.uniform(-1, 1, 20_000)
+        rest = np.sqrt(np.sum(w[:, bits:] ** 2, axis=1))
+        total = 0
+        for signs in itertools.product((-1, 1), repeat=bits):
+            shift = b / d**0.5 + w[:, :bits] @ np.array(signs)
+            total = total + np.prod(signs) * scipy.stats.norm.cdf(shift / rest)
+        return np.sqrt(np.mean((total / 2**bits) ** 2))
+
+    slope = np.log(size(4 * d) / size(d)) / np.log(4)
+    assert slope == pytest.approx(expected, abs=0.12)
 
 
 def test_every_size_of_the_grid_is_checked_with_the_ends_of_the_numbers():

@@ -17,9 +17,9 @@ from simbias.experiments.linear import deep_linear as deep
 from simbias.experiments.linear import tied_layers
 from simbias.experiments.linear._deep_linear import (
     STRENGTHS,
+    Tied,
     started,
 )
-from simbias.experiments.linear._tied import Tied
 from simbias.experiments.linear.deep_linear import make
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import half_mse

@@ -14,9 +14,8 @@ from simbias.analysis.median_shares import median_shares
 from simbias.core import Dataset, Status
 from simbias.ensemble.padding import padded
 from simbias.experiments.linear import min_norm, random_design
-from simbias.experiments.linear._errors import distance, leak
 from simbias.experiments.linear._spectra import best_ridge, kolmogorov, spectrum
-from simbias.experiments.linear._ways import LARGEST, RATES, Ways
+from simbias.experiments.linear._ways import LARGEST, RATES, Ways, distance, leak
 from simbias.losses import half_mse
 from simbias.measures.linear.gram_eigenvalues import GramEigenvalues
 from simbias.measures.linear.input_eigenvalues import InputEigenvalues
@@ -25,9 +24,11 @@ from simbias.measures.linear.outside_span import OutsideSpan
 from simbias.measures.linear.ridge_distance import RidgeDistance
 from simbias.measures.linear.ridge_risk import RidgeRisk
 from simbias.measures.linear.span_error import SpanError
-from simbias.theory.least_eigenvalue import least_eigenvalue
-from simbias.theory.marchenko_pastur import marchenko_pastur
-from simbias.theory.ridgeless_risk import ridgeless_risk
+from simbias.theory.random_matrices import (
+    least_eigenvalue,
+    marchenko_pastur,
+    ridgeless_risk,
+)
 from simbias.verbs.simulate import solve
 
 KEY = jax.random.key(0)

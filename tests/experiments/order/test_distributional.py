@@ -13,8 +13,7 @@ from simbias.datasets.moments.rectangular import rectangular
 from simbias.errors import BadInput
 from simbias.experiments.order import distributional
 from simbias.networks.activations import erf
-from simbias.theory.erf_neuron_force import erf_neuron_force
-from simbias.theory.erf_neuron_path import optimum, path
+from simbias.theory.erf_neuron import erf_neuron_force, optimum, path
 
 MEANS, DEVIATIONS = np.array([1.5, 2.0, 1.0]), np.array([1.0, 2.0, 1.0])
 WEIGHTS = np.array([0.8, 0.3, -0.4])

@@ -18,9 +18,11 @@ from simbias.errors import BadInput
 from simbias.experiments.order import simple_first
 from simbias.experiments.order._explainers import with_explainers
 from simbias.experiments.order._phases import left_at, phases
+from simbias.flows import Descent
 from simbias.measures.information._counts import counts, unexplained_information
 from simbias.measures.information.explained_information import ExplainedInformation
 
+SGD = Descent(rate=0.02, batch=32)
 jit = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
 
 
@@ -147,14 +149,23 @@ def test_a_disc_of_a_size_or_number_out_of_range_is_refused(options, name):
 @pytest.fixture(scope="module")
 def explainers():
     key = jax.random.key(3)
-    return jit(lambda: with_explainers(key, sine_on_disc(key, n=400, n_test=500)))()
+    data = sine_on_disc(key, n=400, n_test=500)
+    return jit(lambda: with_explainers(key, data, SGD, 2000))()
 
 
-def test_the_line_is_the_logistic_regression_fitted_to_the_end(explainers):
+def test_newtons_line_is_the_logistic_regression_fitted_to_the_end(explainers):
     x, y = np.asarray(explainers.x), np.asarray(explainers.y[:, 0])
     peer = LogisticRegression(C=1e6, tol=1e-10).fit(x, y)
     expected = peer.predict(np.asarray(explainers.test.x))
-    np.testing.assert_array_equal(explainers.others["linear"].y[:, 0], expected)
+    np.testing.assert_array_equal(explainers.others["newton"].y[:, 0], expected)
+
+
+def test_the_line_is_one_of_two_inputs_near_the_best(explainers):
+    x, said = np.asarray(explainers.test.x), explainers.others["linear"].y[:, 0]
+    peer = LogisticRegression(C=1e9, tol=1e-10).fit(x, said)
+    np.testing.assert_array_equal(peer.predict(x), said)  # some line says the same
+    agrees = jnp.mean(said == explainers.others["newton"].y[:, 0])
+    assert float(agrees) > 0.9
 
 
 def test_the_control_are_the_same_answers_in_another_order(explainers):
@@ -208,6 +219,8 @@ def test_phases_are_told_by_what_the_line_knows():
     one = cell([0.1, 0.2, 0.3, 0.4, 0.6], [0.1, 0.18, 0.24, 0.38, 0.37])
     found = phases(one.isel(source=0))
     np.testing.assert_allclose(found.early, [[0.28, 0.3]])
+    # From the first record to the third.
+    np.testing.assert_allclose(found.improved, [[0.14, 0.2]])
     np.testing.assert_allclose([found.gain, found.loss], [[0.2], [0.01]])
     # 0.02 bits are unexplained at the second record, 0.06 at the third.
     np.testing.assert_allclose(left_at(one.isel(source=0), "linear"), [2.75])
@@ -216,6 +229,8 @@ def test_phases_are_told_by_what_the_line_knows():
 def test_a_member_that_never_knows_what_the_line_does_has_no_later_phase():
     found = phases(cell([0.1, 0.2, 0.3], [0.1, 0.2, 0.3]).isel(source=0))
     assert np.isnan([found.gain, found.loss]).all()
+    begins_late = phases(cell([0.3, 0.4], [0.1, 0.2]).isel(source=0))
+    assert np.isnan(begins_late.improved).all()
     assert left_at(cell([0.1, 0.2], [0.1, 0.2]).isel(source=0), "linear") == 2
 
 
@@ -228,9 +243,8 @@ def test_networks_that_are_constant_are_refused_and_leave_the_claims_open():
     assert "not constant" in first.needs
 
 
-def test_xor_clusters_leave_a_line_without_a_single_bit():
+def test_xor_clusters_leave_the_best_line_without_a_single_bit():
     key = jax.random.key(0)
     data = simple_first.sample(key, "xor_clusters", 400, 0.0, "", True)
-    said = jit(with_explainers)(key, data).others["linear"].y[:, 0]
-    agrees = float(jnp.mean(said == data.test.y[:, 0]))
-    assert agrees == 0.5
+    said = jit(lambda: with_explainers(key, data, SGD, 2000))().others["newton"]
+    assert float(jnp.mean(said.y[:, 0] == data.test.y[:, 0])) == 0.5

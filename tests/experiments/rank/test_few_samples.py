@@ -14,8 +14,8 @@ from simbias.core import Dataset
 from simbias.ensemble.padding import padded
 from simbias.experiments.rank import low_rank_random_search as search
 from simbias.experiments.rank import low_rank_regression as regression
-from simbias.experiments.rank._maps import chain
 from simbias.experiments.rank._matrices import too_few_samples
+from simbias.experiments.rank._stack import chain
 from simbias.losses import half_mse
 from simbias.measures.linear.effective_rank import EffectiveRank
 from simbias.measures.linear.map_errors import MapErrors

@@ -280,7 +280,13 @@ def test_what_no_experiment_has_is_refused_by_name(make, changes, named):
 
 
 @pytest.mark.parametrize(
-    ("count", "missing"), [(1, "|v·u| of neighbours"), (5, "of the ReLU layers")]
+    ("count", "missing"),
+    [
+        (1, ("|v·u| of neighbours", "least of them")),
+        (3, ("least of them",)),
+        (4, ("of the ReLU layers",)),
+        (5, ("of the ReLU layers",)),
+    ],
 )
 def test_a_network_of_one_kind_of_layers_has_claims_of_these_alone(count, missing):
     ones = lambda **sizes: xr.DataArray(np.ones([*sizes.values()]), dims=[*sizes])
@@ -296,7 +302,24 @@ def test_a_network_of_one_kind_of_layers_has_claims_of_these_alone(count, missin
     )
     claims = low_rank_weights.claims(ds.expand_dims([*low_rank_weights.AXES]))
     needs = {c.statement: c.needs for c in claims if "rate" not in c.statement}
-    assert [missing in text for text in needs] == [bool(n) for n in needs.values()]
+    asked = [any(name in text for name in missing) for text in needs]
+    assert asked == [bool(n) for n in needs.values()]
+
+
+@pytest.mark.parametrize("margins", [(1.0, 1.0), (0.3, 1.0), (2.0, 0.7)])
+def test_two_paths_of_largest_margin_have_the_rank_that_margins_say(margins):
+    # Singular values p, q of M layers, and a line of norm √(p² + q²) behind them: of
+    # one norm, the least of both margins γ₊ p^{M+1} and γ₋ q^{M+1} is largest where?
+    layers = 3
+    p = np.linspace(0.01, 0.99, 200_001)
+    q = np.sqrt(1 - p**2)
+    least = np.minimum(margins[0] * p ** (layers + 1), margins[1] * q ** (layers + 1))
+    best = int(np.argmax(least))
+    law = (margins[1] / margins[0]) ** (1 / (layers + 1))
+    assert p[best] / q[best] == pytest.approx(law, rel=1e-3)
+    small, large = sorted((p[best], q[best]))
+    rank = 1 + (min(margins) / max(margins)) ** (2 / (layers + 1))
+    assert 1 + (small / large) ** 2 == pytest.approx(rank, rel=1e-3)
 
 
 def test_the_flow_of_a_linear_network_conserves_what_bounds_its_ranks():

@@ -28,7 +28,7 @@ def test_every_pair_is_there_once_with_its_sum():
     assert (len(data.x), network(data.x[0]).shape) == (15, (5,))
 
 
-def history(train, test, sensitivity):
+def history(train, test, sensitivity, has_norm=False):
     shape = (grokking.DECAY, "seed", "time")
     wide = lambda rows: np.repeat(np.asarray(rows, float)[:, None], 6, axis=1)
     accuracy = np.stack([wide(train), wide(test)], axis=-1)
@@ -44,15 +44,15 @@ def history(train, test, sensitivity):
             grokking.DECAY: [2.0, 0.0][: len(train)],
             "seed": range(6),
             "sample": ["train", "test"],
-            "time": grokking.RATE * np.array([0, 100, 600, 1200]),
+            "time": grokking.RATE * np.array([0, 100, 600, 2000]),
             "p": 29,
         },
-    )
+    ).expand_dims(has_norm=[has_norm])
 
 
 def test_moments_and_falls_are_those_of_the_history():
     rows = ([[0, 1, 1, 1]], [[0, 0.5, 0.95, 1]], [[0.2, 0.9, 0.5, 0.1]])
-    part = history(*rows).isel({grokking.DECAY: 0})
+    part = history(*rows).isel({grokking.DECAY: 0, "has_norm": 0})
     fitted, understood = grokking.moments(part)
     np.testing.assert_allclose(fitted / grokking.RATE, 99)
     np.testing.assert_allclose(understood / grokking.RATE, 600)
@@ -86,6 +86,31 @@ def test_claims_tell_grokking_from_its_control():
     verdicts = [c.verdict for c in grokking.claims(turned)]
     assert verdicts[0] == "inconclusive"
     assert "supported" not in verdicts[-3:]
+
+
+def test_claims_are_of_networks_with_and_without_layer_norm_each():
+    fit, late, early = [0, 1, 1, 1], [0, 0.5, 0.9, 1], [0, 0.5, 0.5, 0.5]
+    falls, stays = [0.2, 0.9, 0.5, 0.1], [0.2, 0.9, 0.9, 0.85]
+    plain = history([fit, fit], [late, early], [falls, stays])
+    normed = history([fit, fit], [late, early], [stays, stays], has_norm=True)
+    seen = grokking.claims(xr.concat([plain, normed], "has_norm"))
+    fallen = {c.statement: c.verdict for c in seen if "fitted less S" in c.statement}
+    assert len(seen) == 22
+    for text, verdict in fallen.items():
+        is_plain = text.startswith("no layer norm")
+        assert verdict == ("supported" if is_plain else fallen[text])
+    gaps = [c for c in seen if "weight decay less that without" in c.statement]
+    verdicts = [c.verdict for c in gaps]
+    assert verdicts[:2] == ["supported"] * 2
+    assert "supported" not in verdicts[2:]
+
+
+def test_with_normalisation_the_size_of_what_it_reads_does_not_matter():
+    h = jnp.arange(1.0, 5)
+    for has_norm in (True, False):
+        norm = grokking.make(KEY, **SMALL, has_norm=has_norm)[1].layers[0].norms[0]
+        is_same = np.allclose(norm(100 * h), norm(h), atol=1e-4)
+        assert is_same == has_norm
 
 
 def test_without_an_embedding_there_is_nothing_to_be_noised():

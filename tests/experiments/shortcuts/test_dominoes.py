@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import small
+import xarray as xr
 from published import (
     digit_images,
     idx,
@@ -28,6 +29,7 @@ from simbias.datasets.vision._mnist import mnist
 from simbias.datasets.vision._textures import textures
 from simbias.datasets.vision.dominoes import dominoes
 from simbias.experiments import dominoes as paper
+from simbias.experiments.shortcuts._dominoes_claims import over_training
 from simbias.verbs.simulate import simulate
 
 KEY = jax.random.key(0)
@@ -350,3 +352,23 @@ def test_the_published_schedule_rises_and_falls_and_its_clock_is_its_sum():
     assert len(times) == 17
     ends = np.cumsum(expected / 8)[9::10]
     np.testing.assert_allclose(times[1:], ends, rtol=1e-8)
+
+
+def test_the_scale_is_compared_with_a_quarter_of_training_as_the_accuracy_is():
+    # Eight seeds, nine records: the scale doubles at first and then falls to 1.2.
+    rng = np.random.default_rng(0)
+    scale = np.interp(np.arange(9), [0, 2, 8], [1, 2, 1.2])
+    accuracy = np.interp(np.arange(9), [0, 2, 8], [0.7, 0.6, 0.5])
+    seen = np.stack([accuracy, scale], axis=-1) + 1e-3 * rng.normal(size=(8, 9, 2))
+    probe = (("seed", "time", "probe"), seen)
+    ds = xr.Dataset(
+        {"complex_probe": probe, "free_probe": probe},
+        {"probe": ["accuracy", "scale"], "time": np.arange(9.0), "correlation": 1.0},
+    )
+    claims = {c.statement: c.verdict for c in over_training(ds, "ρ = 1")}
+    falls = [v for text, v in claims.items() if text.startswith("fall")]
+    later = [v for text, v in claims.items() if "scale" in text and "¼" in text]
+    assert falls == ["supported"] * 2
+    assert later == ["contradicted"] * 2
+    whole = "growth of the probe's scale from the start to the end, ρ = 1"
+    assert claims[whole] == "supported"

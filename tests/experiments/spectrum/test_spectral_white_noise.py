@@ -13,7 +13,7 @@ from simbias.ensemble.padding import padded
 from simbias.experiments.spectrum import spectral_white_noise as noisy
 from simbias.measures.spectrum.high_share import HighShare
 from simbias.measures.spectrum.octave_bands import OctaveBands
-from simbias.numerics.octaves import octaves
+from simbias.numerics.spectrum import octaves
 
 KEY = jax.random.key(0)
 

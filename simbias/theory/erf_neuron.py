@@ -1,4 +1,6 @@
-"""What moves an erf neuron on two classes that are uniform in a rectangle."""
+"""One neuron of erf on two classes: its force, and the path that it takes."""
+
+import functools
 
 import numpy as np
 import scipy
@@ -8,6 +10,7 @@ from simbias.errors import BadInput
 
 # Nodes along a side of the rectangle, and along the sum of all Gaussian inputs.
 _SIDE, _GAUSSIAN = 32, 64
+Numbers = tuple[float, ...]
 
 
 def erf_neuron_force(
@@ -63,3 +66,28 @@ def erf_neuron_force(
         pull = np.sum(odds * error * slope * along[side])
         force[side] = means[side] * first + deviations[side] * pull
     return force
+
+
+@functools.cache
+def optimum(means: Numbers, deviations: Numbers) -> Float[np.ndarray, " p"]:
+    """Direction, of length 1, where the flow rests under the law of the rectangle."""
+    mean, deviation = np.array(means), np.array(deviations)
+    force = lambda w: erf_neuron_force(w, mean, deviation)
+    near = path((0.0, 200.0), means, deviations)[-1]
+    found = scipy.optimize.root(force, near, tol=1e-10)
+    assert found.success
+    return found.x / np.linalg.norm(found.x)
+
+
+@functools.cache
+def path(
+    times: Numbers, means: Numbers, deviations: Numbers, sides: int = 2
+) -> Float[np.ndarray, "time p"]:
+    """w(t) of the flow under the law from w = 0, at `times` from 0 on."""
+    mean, deviation = np.array(means), np.array(deviations)
+    force = lambda _, w: erf_neuron_force(w, mean, deviation, sides=sides)
+    span, start = (0.0, times[-1]), np.zeros(len(mean))
+    found = scipy.integrate.solve_ivp(
+        force, span, start, "LSODA", times, rtol=1e-7, atol=1e-9
+    )
+    return found.y.T
