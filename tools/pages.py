@@ -235,6 +235,8 @@ def _gallery(checked: dict[str, Any]) -> str:
         for path in sorted(folder.glob("[!_]*.py")):
             title = html.escape(_said(path).partition("\n")[0])
             for run in runs_of([path.stem]):
+                if not (ROOT / "docs" / folder.name / f"{run}.png").exists():
+                    continue  # a variant that was not run
                 cells.append(_thumbnail(run, path, title, tally([run], checked)))
                 title = f"A variant of {path.stem}."
         lines += [f"## {_name(folder)}", "", *_grid(cells), ""]

@@ -42,13 +42,13 @@ def published_descent(n: int = 37_500, epochs: int = 256) -> Descent:
     )
 
 
-def published_times(flow: Descent) -> tuple[float, ...]:
+def published_times(flow: Descent, records: int = RECORDS) -> tuple[float, ...]:
     """Clock of the published descent at equal numbers of steps."""
     schedule = flow.schedule
     assert isinstance(schedule, WarmUp)
     k = np.arange(schedule.steps)
     fall = (schedule.steps - k) / (schedule.steps - schedule.peak)
     clock = np.cumsum(flow.rate * np.minimum(k / schedule.peak, fall))
-    rows = np.arange(1, RECORDS + 1) * schedule.steps // RECORDS - 1
+    rows = np.arange(1, records + 1) * schedule.steps // records - 1
     # Sums may round differently: a time is met a little early rather than never.
     return (0.0, *(float(t) for t in clock[rows] * (1 - 1e-9)))
