@@ -101,6 +101,11 @@ experiment = presets(
         "times": (0.0, 1200.0),
     },
     mnist5k={"cell": {"source": "mnist5k"}, "seeds": 6},
+    # At `RATE` rounding decides whether a network of so few images diverges.
+    mnist5k_smoke={
+        "cell": {"m": (64, 128)},
+        "flow": descent_of_each(2, RATE / 2, BATCH),
+    },
     mnist5k_paper={
         "cell": {"n": 4000, "n_test": 1000, "source": "mnist5k"},
         # 100 epochs of batches of 500.
