@@ -18,7 +18,7 @@ import simbias
 from simbias.cli import _output as output
 from simbias.cli._complete import COMPLETE, words
 from simbias.cli._help import helped, is_kept
-from simbias.cli._output import drop, flush_errors, open_streams
+from simbias.cli._streams import drop, flush_errors, open_streams
 from simbias.cli._terminal import (
     BAD_INPUT,
     FAILED,

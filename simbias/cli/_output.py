@@ -15,15 +15,13 @@ More keys and events may come.  What is for a person, such as the bar, notes and
 goes to standard error, whatever standard output is.
 """
 
-import contextlib
 import contextvars
-import io
 import json
-import os
 import sys
 import time
-from typing import Any, TextIO
+from typing import Any
 
+from simbias.cli._streams import drop
 from simbias.cli._terminal import say
 
 JSON_LINES = "--json-lines"
@@ -32,7 +30,6 @@ _SPEAK = ("run", "resume")
 _BEGAN: contextvars.ContextVar[float | None] = contextvars.ContextVar(
     "began", default=None
 )
-_STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 
 
 def choose(arguments: list[str]) -> list[str]:
@@ -73,37 +70,3 @@ def emit(event: str, **what: Any) -> None:
         say(
             f"simbias: standard output: {error.strerror}. Events are no longer written."
         )
-
-
-def open_streams() -> None:
-    """Standard streams that were closed become the null device.
-
-    They take their numbers again, so that no file of a run gets one of them: what a
-    library writes to standard error would end in that file.
-    """
-    for number, (name, mode) in enumerate(_STREAMS):
-        if getattr(sys, name) is None:
-            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115
-            if stream.fileno() == number:
-                os.set_inheritable(number, True)
-            setattr(sys, name, stream)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # in a locale that has no ℓ
-
-
-def drop(stream: TextIO) -> None:
-    """Send what is still written to a stream, and what it holds, to the null device."""
-    with contextlib.suppress(OSError, ValueError):
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, stream.fileno())
-        os.close(nothing)
-        stream.flush()
-
-
-def flush_errors() -> None:
-    """Write what standard error holds; where it cannot, Python would end with 120."""
-    try:
-        sys.stderr.flush()
-    except (OSError, ValueError):
-        drop(sys.stderr)

@@ -8,29 +8,22 @@ two or so.  There is no estimate where the final time of such a flow is another 
 more than a factor of three, for its steps are not in proportion.
 """
 
-import contextlib
-import contextvars
 import json
 import math
 import pathlib
-import subprocess
-import threading
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
 
 from simbias.cli import _output as output
-from simbias.cli._terminal import NO_CACHE, say
+from simbias.cli._terminal import say
 from simbias.ensemble.bar import Pulse
+from simbias.ensemble.durations import about
 from simbias.ensemble.grid import Cell
 from simbias.ensemble.memory import bytes_of_result, station_devices
-from simbias.ensemble.pace import about
 from simbias.ensemble.plan import Plan
 from simbias.numerics.cache_folder import cache_folder, write_whole
-from simbias.numerics.program_cache import keeps_programs
 from simbias.store.place import AbstractPlace
-from simbias.workers.command import program
 
 _LEAST_SECONDS = 1.0
 # Final times within this factor need about as many steps per unit of time.
@@ -155,38 +148,3 @@ def _file(plan: Plan) -> pathlib.Path | None:
 
 def _short(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.4g}")
-
-
-@contextlib.contextmanager
-def live(words: Sequence[str]) -> Iterator[None]:
-    """Serve the page of a run for as long as this lasts, and say where.
-
-    `words` name the run: its place, and a file of yours.  However this process ends,
-    the other one sees the end of its input.
-    """
-    command = program("simbias", "watch", *words, "--attached")
-    command += [] if keeps_programs() else [NO_CACHE]
-    # In a session of its own, so that Ctrl-C reaches the run alone.
-    child = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    assert child.stdin is not None
-    assert child.stdout is not None
-    tell = contextvars.copy_context().run
-    threading.Thread(target=tell, args=(_tell, child.stdout), daemon=True).start()
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            child.stdin.close()
-
-
-def _tell(lines: Iterator[str]) -> None:
-    """Pass on where the page is, if it is anywhere."""
-    if url := next(lines, "").strip():
-        say(f"Open this address in a browser on this machine to watch the run: {url}")
-        output.emit("live", url=url)

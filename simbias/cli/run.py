@@ -21,6 +21,7 @@ from simbias.cli._figures_and_claims import (
     write_figures,
     write_json,
 )
+from simbias.cli._live import live
 from simbias.cli._options import (
     Folder,
     Format,
@@ -34,7 +35,7 @@ from simbias.cli._options import (
 from simbias.cli._phenomenon import CHANGED
 from simbias.cli._place import found_run, made_ready
 from simbias.cli._pool import worker_command
-from simbias.cli._progress import ProgressReporter, live
+from simbias.cli._progress import ProgressReporter
 from simbias.cli._recipe import Recipe, plan_of, recipe_of
 from simbias.cli._report import origin_of, write_report
 from simbias.cli._source import File, Source, named, source_of

@@ -10,7 +10,7 @@ import tyro
 from simbias.cli._options import Folder
 from simbias.cli._place import found_run
 from simbias.cli._terminal import put, say
-from simbias.ensemble.pace import about, often
+from simbias.ensemble.durations import about, often
 from simbias.errors import BadInput
 from simbias.store.layout import open_store
 from simbias.store.progress import Owner, Progress, progress_of

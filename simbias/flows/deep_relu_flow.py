@@ -14,7 +14,9 @@ from simbias.flows._deep.attempt_step import attempt_step
 from simbias.flows._deep.gated_sample import GatedSample, gated_sample, with_theta
 from simbias.flows._deep.memory import DeepMemory
 from simbias.flows._deep.sliding import free_slots, scales
+from simbias.flows._shared.absolute_tolerance import absolute_tolerance
 from simbias.flows._shared.eligibility import counted, eligibility_of, first_counts
+from simbias.flows._shared.loss_kinks import refuse_kinks_of_loss
 from simbias.flows._shared.objective import (
     CLIP,
     choose,
@@ -24,9 +26,7 @@ from simbias.flows._shared.objective import (
     where_status,
 )
 from simbias.introspection.array_network import original_network
-from simbias.introspection.partials import whole
 from simbias.introspection.trained_arrays import size
-from simbias.losses import hinge
 from simbias.network import hook
 from simbias.validation.values import positive, positive_integer
 
@@ -111,7 +111,8 @@ class DeepReluFlow(AbstractFlow):
             the gradient of the loss, or the loss has kinks of its own.
         """
         del key
-        _refuse(network, loss)
+        _refuse(network)
+        refuse_kinks_of_loss("DeepReluFlow", loss, data, "")
         sample, theta = gated_sample(network, data, loss)
         is_above = _sides(sample, theta)
         slots = free_slots(self._capacity(sample) + _MET_AT_ONCE)
@@ -121,12 +122,7 @@ class DeepReluFlow(AbstractFlow):
         status = where_status(~is_sane, Status.NONFINITE, jnp.int32(Status.RUNNING))
         counts = ("crossings", "slides", "releases", "choices")
         stats = first_counts(evaluations=0) | {name: jnp.int32(0) for name in counts}
-        each = jnp.abs(theta)
-        median = jnp.nanmedian(jnp.where(each > 0, each, jnp.nan))
-        median = jnp.where(jnp.isnan(median), 0, median)
-        rtol = self._rtol(theta.dtype)
-        atol = 1e-3 * rtol * median if self.atol is None else self.atol
-        atol = jnp.maximum(jnp.asarray(atol, theta.dtype), jnp.finfo(theta.dtype).tiny)
+        atol = absolute_tolerance(self.atol, self._rtol(theta.dtype), theta)
         memory = DeepMemory(
             length=jnp.asarray(1.0 if self.dt0 is None else self.dt0, clock()),
             atol=atol,
@@ -221,7 +217,7 @@ class DeepReluFlow(AbstractFlow):
         kink_error: Float[Array, ""],
     ) -> Float[Array, ""]:
         """Length of the next step; at the start, in which weights move by 1 %."""
-        order = 5 if not isinstance(self.solver, diffrax.Bosh3) else 3
+        order: Any = self.solver.order(None)
         factor = 0.9 * jnp.maximum(error, 1e-10) ** (-1 / order)
         # What crossings are wrong by is of third order, and they come at random.
         by_kinks = 0.8 * jnp.maximum(kink_error, 1e-10) ** (-1 / 3)
@@ -257,13 +253,8 @@ def _sides(sample: GatedSample, theta: Float[Array, " p"]) -> Array:
     return jax.lax.fori_loop(0, len(sample.shapes), body, no)
 
 
-def _refuse(network: Any, loss: Loss) -> None:
+def _refuse(network: Any) -> None:
     name = type(original_network(network)).__name__
-    if whole(loss) is hinge:
-        raise BadInput(
-            "`loss`: DeepReluFlow follows the kinks of the network, not those of the "
-            "hinge loss. Use logistic, exponential, half_mse or mse."
-        )
     for own in ("in_training", "on_sample", "value_and_gradient"):
         if hook(network, own) is not None:
             raise BadInput(

@@ -7,11 +7,11 @@ import diffrax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
 from simbias.errors import BadInput
+from simbias.flows._shared.absolute_tolerance import absolute_tolerance
 from simbias.flows._shared.at_rest import first_way, gone
 from simbias.flows._shared.attempts import (
     Memory,
@@ -21,6 +21,7 @@ from simbias.flows._shared.attempts import (
     make_problem,
 )
 from simbias.flows._shared.eligibility import counted, eligibility_of, first_counts
+from simbias.flows._shared.loss_kinks import refuse_kinks_of_loss
 from simbias.flows._shared.objective import (
     choose,
     clock,
@@ -31,8 +32,7 @@ from simbias.flows._shared.objective import (
 )
 from simbias.flows._shared.solvers import check_solver, stages_at_once, stages_taken
 from simbias.introspection.array_network import original_network
-from simbias.introspection.kinks import kink, kink_of_loss
-from simbias.introspection.partials import whole
+from simbias.introspection.kinks import kink
 from simbias.introspection.trained_arrays import size, split_trained
 from simbias.network import hook
 from simbias.validation.values import positive, positive_integer
@@ -132,7 +132,9 @@ class GradientFlow(AbstractFlow):
             )
         if not self.allow_kinks:
             _refuse_kinks(network, data)
-            _refuse_kinks_of_loss(loss, data)
+            refuse_kinks_of_loss(
+                "GradientFlow", loss, data, ", or give the flow `allow_kinks=True`"
+            )
         params, static = split_trained(network)
         sample = (data.x, data.y, data.weight)
         value, gradient = value_and_gradient(params, static, loss, sample)
@@ -186,9 +188,7 @@ class GradientFlow(AbstractFlow):
     def _begin(self, problem: Problem, params: PyTree, gradient: PyTree) -> Memory:
         (term, sample), dtype = problem, precision(params)
         zero, rtol = jnp.zeros((), dtype), jnp.asarray(self.rtol, dtype)
-        atol = 1e-3 * rtol * _median_size(params) if self.atol is None else self.atol
-        # Weights that are all 0 still need a scale that is not.
-        atol = jnp.maximum(jnp.asarray(atol, dtype), jnp.finfo(dtype).tiny)
+        atol = absolute_tolerance(self.atol, rtol, params)
         solver = self.solver.init(term, zero, zero, params, sample)
         if isinstance(self.solver, diffrax.AbstractImplicitSolver):
             # diffrax computes the field at the start anew for every member of a batch
@@ -239,25 +239,3 @@ def _refuse_kinks(network: Any, data: Dataset) -> None:
         "not jump, as with elu, give the class of the network `has_kinks = False`, or "
         "the flow `allow_kinks=True`."
     )
-
-
-def _refuse_kinks_of_loss(loss: Loss, data: Dataset) -> None:
-    found = kink_of_loss(loss, data.y, data.weight)
-    if found is not None:
-        raise BadInput(
-            "`loss`: GradientFlow needs a loss with a continuous gradient, and that of "
-            f"{getattr(whole(loss), '__name__', loss)} may jump: {found}. Use the flow "
-            '"descent" with a small rate, or logistic in the place of hinge. If you '
-            "know that it does not jump, mark it with `simbias.losses.smooth`, or give "
-            "the flow `allow_kinks=True`."
-        )
-
-
-def _median_size(params: PyTree) -> Float[Array, ""]:
-    """Of the weights that are not 0.
-
-    Not a mean: one weight of 1e30 would leave the others without error control.
-    """
-    size = jnp.abs(ravel_pytree(params)[0])
-    median = jnp.nanmedian(jnp.where(size > 0, size, jnp.nan))
-    return jnp.where(jnp.isnan(median), 0, median)

@@ -106,6 +106,18 @@ def repeat_while(
     return repeated
 
 
+def once(
+    condition: Bool[Array, ""], change: Callable[[PyTree], PyTree], carry: PyTree
+) -> PyTree:
+    """`change(carry)` if a condition holds, else `carry`: a loop of at most one turn.
+
+    Under vmap `change` is computed if some member takes it, as with `when`.  It may
+    close over traced values, and every turn chooses between the old and the new carry.
+    """
+    body = lambda state: (jnp.array(False), change(state[1]))
+    return jax.lax.while_loop(lambda state: state[0], body, (condition, carry))[1]
+
+
 def _axes(is_batched: PyTree) -> PyTree:
     return jax.tree.map(lambda b: 0 if b else None, is_batched)
 

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from simbias.report._packed_numbers import PackedNumbers
-from simbias.report._quantiles import are_shares
+from simbias.report._shares import are_shares
 
 # Most numbers of all, most times, and most points along an axis.
 _ROOM, _TIMES, _POINTS = 500_000, 60, 512

@@ -12,7 +12,8 @@ from simbias.ensemble.array_attributes import COUNTS
 from simbias.report._films import films
 from simbias.report._members import arrays_of_members, events
 from simbias.report._packed_numbers import PackedNumbers
-from simbias.report._quantiles import are_shares, quantiles
+from simbias.report._quantiles import quantiles
+from simbias.report._shares import are_shares
 from simbias.results import is_finished
 
 # Most single numbers of members, and of bands over seeds.

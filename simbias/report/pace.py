@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from simbias.core import Status
-from simbias.ensemble.pace import about, often
+from simbias.ensemble.durations import about, often
 
 # The rate is that of the last minutes.
 _SECONDS = 600.0

@@ -21,8 +21,8 @@ from tree import ROOT
 
 from simbias import cli
 from simbias.cli import _report
+from simbias.cli._live import live
 from simbias.cli._phenomenon import files_of
-from simbias.cli._progress import live
 from simbias.cli.watch import Watched
 from simbias.core import Status
 from simbias.ensemble.bar import Pulse

@@ -73,7 +73,7 @@ def test_a_program_without_standard_error_has_no_bar(monkeypatch):
 
 def test_the_null_device_takes_the_number_of_a_stream_that_was_closed():
     """Else a file of the run has it, and what a library says ends in that file."""
-    script = "import os, sys; from simbias.cli._output import open_streams as o; o(); "
+    script = "import os, sys; from simbias.cli._streams import open_streams as o; o(); "
     script += "sys.exit([sys.stdin.fileno(), sys.stdout.fileno(), "
     script += "sys.stderr.fileno(), os.open('/dev/null', 0)] != [0, 1, 2, 3])"
     line = shlex.join([sys.executable, "-c", script])

@@ -20,7 +20,18 @@ def circle_waves(
     grid of n places; `parts` and `probe_parts` are the waves one by one.  The
     law is that of the places on the circle: "heavy" and "clusters" wound around.
 
-    Arguments and errors are those of `noisy_linear`.  Reference: ours.
+    Args:
+        key: random key.
+        law: of the inputs, of mean 0 and variance 1: "uniform"; "steps", of density
+            1 : 2 : 4 on three intervals; "heavy", Student's of three degrees of
+            freedom; or "clusters", eight Gaussian ones.
+        n: samples.
+        n_test: of the test sample.
+
+    Raises:
+        ValueError: for a law that is not known or a size that is none.
+
+    Reference: ours.
     """
     rows = rows_of(law, n, n_test)
     key_place, key_phase = jax.random.split(key)

@@ -15,7 +15,18 @@ def line_and_bend(
 
     Seven coordinates are of the law, the last is 1.
 
-    Arguments and errors are those of `noisy_linear`.  Reference: ours.
+    Args:
+        key: random key.
+        law: of the inputs, of mean 0 and variance 1: "uniform"; "steps", of density
+            1 : 2 : 4 on three intervals; "heavy", Student's of three degrees of
+            freedom; or "clusters", eight Gaussian ones.
+        n: samples.
+        n_test: of the test sample.
+
+    Raises:
+        ValueError: for a law that is not known or a size that is none.
+
+    Reference: ours.
     """
     rows = rows_of(law, n, n_test)
     u = inputs(key, law, rows, D - 1)

@@ -22,7 +22,18 @@ def linear_and_slabs(
     ones of class −1, those between of class +1, and is learned by no line.  Three are
     of the law and tell nothing, the last is 1.
 
-    Arguments and errors are those of `noisy_linear`.  Reference: ours.
+    Args:
+        key: random key.
+        law: of the inputs, of mean 0 and variance 1: "uniform"; "steps", of density
+            1 : 2 : 4 on three intervals; "heavy", Student's of three degrees of
+            freedom; or "clusters", eight Gaussian ones.
+        n: samples.
+        n_test: of the test sample.
+
+    Raises:
+        ValueError: for a law that is not known or a size that is none.
+
+    Reference: ours.
     """
     rows = rows_of(law, n, n_test)
     key_x, key_y, key_slab = jax.random.split(key, 3)

@@ -28,7 +28,18 @@ def moment_pairs(
     `others["means"]` and `others["covariances"]` are clones of the test rows that share
     their means, or means and covariances.
 
-    Arguments and errors are those of `noisy_linear`.  Reference: ours.
+    Args:
+        key: random key.
+        law: of the inputs, of mean 0 and variance 1: "uniform"; "steps", of density
+            1 : 2 : 4 on three intervals; "heavy", Student's of three degrees of
+            freedom; or "clusters", eight Gaussian ones.
+        n: samples.
+        n_test: of the test sample.
+
+    Raises:
+        ValueError: for a law that is not known or a size that is none.
+
+    Reference: ours.
     """
     rows = rows_of(law, n, n_test)
     if n_test % 2:

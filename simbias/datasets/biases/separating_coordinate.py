@@ -14,7 +14,18 @@ def separating_coordinate(
 ) -> Dataset:
     """Classes ±1 that one coordinate separates with a margin of ½; seven tell nothing.
 
-    Arguments and errors are those of `noisy_linear`.  Reference: ours.
+    Args:
+        key: random key.
+        law: of the inputs, of mean 0 and variance 1: "uniform"; "steps", of density
+            1 : 2 : 4 on three intervals; "heavy", Student's of three degrees of
+            freedom; or "clusters", eight Gaussian ones.
+        n: samples.
+        n_test: of the test sample.
+
+    Raises:
+        ValueError: for a law that is not known or a size that is none.
+
+    Reference: ours.
     """
     rows = rows_of(law, n, n_test)
     key_x, key_y = jax.random.split(key)

@@ -219,7 +219,12 @@ figure = Panels(
     of=lambda ds: ds.isel(time=slice(1, None)),
     xlabel="time, updates × rate",
     xscale="log",
-    names={"source": {"xor_clusters": "control: XOR-like clusters"}},
+    names={
+        "source": {
+            "gaussian_digits": "Gaussian digits",
+            "xor_clusters": "control: XOR-like clusters",
+        }
+    },
     legend=3,
 )
 

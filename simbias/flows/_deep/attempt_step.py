@@ -13,9 +13,9 @@ from simbias.flows._deep.decision import Decision, decide
 from simbias.flows._deep.events import first_release
 from simbias.flows._deep.gated_sample import GatedSample
 from simbias.flows._deep.memory import DeepMemory
-from simbias.flows._deep.once import once
 from simbias.flows._deep.sliding import Slots, back_to_pins, field, marked, scales
 from simbias.flows._deep.walk import Walk, walk
+from simbias.numerics.conditionals import once
 
 # Without time between events, fields are compared this share of a step ahead, and ten
 # times as far each time that this did not help.
@@ -194,9 +194,7 @@ def _arrived(
         pinned = marked(slots.entry, slots.is_used, is_above)
         scale = scales(sample, is_above, pinned)
         _, z = sample.outputs(there, scale)
-        tolerance = tolerances.of_surface(theta.dtype)
-        limit = tolerance * tolerances.layer_sizes(sample, z)
-        is_off = jnp.where(is_above, z < -limit[None], z > limit[None]) & ~pinned
+        is_off = tolerances.on_wrong_side(sample, is_above, z) & ~pinned
         forced = is_off.reshape(-1).at[walked.stop].max(is_stop).reshape(is_off.shape)
         new: Decision = decide(sample, there, is_above, slots, forced & ~is_new, ahead)
         return arrived._replace(
@@ -235,8 +233,7 @@ def _second_order(
     kink = deviation / 2 * jnp.abs(change)
     kink += mean / 3 * length * jnp.abs(second - first)
     pinned = marked(slots.entry, slots.is_used, is_above)
-    limit = tolerances.of_surface(theta.dtype) * tolerances.layer_sizes(sample, z)
-    is_off = jnp.where(is_above, z < -limit[None], z > limit[None])
+    is_off = tolerances.on_wrong_side(sample, is_above, z)
     is_off &= ~pinned & sample.is_real[:, None]
     # The entry at which a decision is due may be on either side.
     is_off = is_off.reshape(-1).at[walked.stop].min(walked.stop < 0)

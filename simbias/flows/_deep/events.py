@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._deep import tolerances
-from simbias.flows._deep.decision import look
 from simbias.flows._deep.gated_sample import GatedSample
+from simbias.flows._deep.look import look
 from simbias.flows._deep.signals import idle_entries
 from simbias.flows._deep.sliding import Slots, marked, rows_of, scales
 

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._deep.gated_sample import GatedSample
-from simbias.flows._deep.once import once
+from simbias.numerics.conditionals import once
 
 
 def idle_entries(

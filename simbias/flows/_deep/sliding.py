@@ -1,5 +1,6 @@
 """The field along the pinned entries, and the multipliers that hold them."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -7,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._deep.gated_sample import GatedSample
-from simbias.flows._deep.once import once
+from simbias.numerics.conditionals import once
 
 # Slots whose normals are computed at a time.
 BLOCK = 8
@@ -130,16 +131,25 @@ def multipliers(
     the sum Aᵀμ is unique and μ is not.
     """
     is_held = is_held & (rows.length > 0)
-    both = is_held[:, None] & is_held[None, :]
-    eye = jnp.eye(is_held.shape[0], dtype=drive.dtype)
-    gram = jnp.where(both, rows.cosine, 0) + jnp.where(is_held, 0, 1)[:, None] * eye
-    ridge = 1000 * jnp.finfo(drive.dtype).eps
-    factor = jax.scipy.linalg.cho_factor(gram + ridge * eye, lower=True)
+    solve = _gram_solver(rows, is_held)
     mu = jnp.zeros_like(rows.length)
     for _ in range(3):
         left = jnp.where(is_held, -rows.normal @ (drive + mu @ rows.normal), 0)
-        mu = mu + jax.scipy.linalg.cho_solve(factor, left)
+        mu = mu + solve(left)
     return jnp.where(is_held, mu, 0)
+
+
+def _gram_solver(
+    rows: Rows, is_held: Bool[Array, " s"]
+) -> Callable[[Float[Array, " s"]], Float[Array, " s"]]:
+    """G⁻¹ of the cosines of held slots, with a ridge; the identity for the others."""
+    dtype = rows.cosine.dtype
+    both = is_held[:, None] & is_held[None, :]
+    ridge = 1000 * jnp.finfo(dtype).eps
+    own = jnp.diag(jnp.where(is_held, 0, 1).astype(dtype) + ridge)
+    gram = jnp.where(both, rows.cosine, 0) + own
+    factor = jax.scipy.linalg.cho_factor(gram, lower=True)
+    return lambda v: jax.scipy.linalg.cho_solve(factor, v)
 
 
 def gradient(
@@ -187,15 +197,9 @@ def back_to_pins(
         _, z = sample.outputs(theta, scale)
         rows = rows_of(sample, theta, scale, slots.entry, leads)
         off = z.reshape(-1)[jnp.maximum(slots.entry, 0)]
-        off = jnp.where(leads & (rows.length > 0), off, 0)
-        safe = jnp.where(rows.length > 0, rows.length, 1)
+        is_held = leads & (rows.length > 0)
         # The shortest δ with A δ = −z: solve for a multiple of the normals.
-        target = off / safe
-        eye = jnp.eye(leads.shape[0], dtype=theta.dtype)
-        both = leads[:, None] & leads[None, :]
-        gram = jnp.where(both, rows.cosine, 0) + jnp.where(leads, 0, 1)[:, None] * eye
-        ridge = 1000 * jnp.finfo(theta.dtype).eps
-        factor = jax.scipy.linalg.cho_factor(gram + ridge * eye, lower=True)
-        return theta - jax.scipy.linalg.cho_solve(factor, target) @ rows.normal
+        target = jnp.where(is_held, off / jnp.where(is_held, rows.length, 1), 0)
+        return theta - _gram_solver(rows, is_held)(target) @ rows.normal
 
     return once(jnp.any(slots.is_used), moved, theta)

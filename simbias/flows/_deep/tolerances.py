@@ -1,7 +1,7 @@
 """What counts as 0, in roundings of the weights' type."""
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from simbias.flows._deep.gated_sample import GatedSample
 
@@ -16,6 +16,14 @@ def layer_sizes(sample: GatedSample, z: Float[Array, "n u"]) -> Float[Array, " u
 def of_surface(dtype: jnp.dtype) -> float:
     """|z| below this share of the layer's largest is 0: 1.8e-12 in float64."""
     return float(jnp.finfo(dtype).eps) ** 0.75
+
+
+def on_wrong_side(
+    sample: GatedSample, is_above: Bool[Array, "n u"], z: Float[Array, "n u"]
+) -> Bool[Array, "n u"]:
+    """Entries whose z is beyond 0 by more than what counts as 0."""
+    limit = (of_surface(z.dtype) * layer_sizes(sample, z))[None]
+    return jnp.where(is_above, z < -limit, z > limit)
 
 
 def of_multiplier(dtype: jnp.dtype) -> float:

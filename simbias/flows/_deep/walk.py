@@ -22,7 +22,6 @@ from simbias.flows._deep.events import (
     root_in,
 )
 from simbias.flows._deep.gated_sample import GatedSample
-from simbias.flows._deep.once import once
 from simbias.flows._deep.sliding import (
     Rows,
     Slots,
@@ -31,6 +30,7 @@ from simbias.flows._deep.sliding import (
     rows_of,
     scales,
 )
+from simbias.numerics.conditionals import once
 
 # Other pre-activations that are 0 within this share of their layer's largest at a
 # crossing make it a decision.
