@@ -21,13 +21,13 @@ if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_I
 OPTIMISED = ("store", "workers")
 os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
 
-# One cache of compiled programs, also the smallest (they are thousands), for this run
-# and all processes that it starts, unless there is one.
+# One cache of compiled programs for this run and all processes that it starts, unless
+# there is one.
 if "PYTEST_XDIST_WORKER" not in os.environ:
     if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
         _CACHE = tempfile.TemporaryDirectory(prefix="simbias-tests-")
         os.environ["JAX_COMPILATION_CACHE_DIR"] = _CACHE.name
-    os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+    os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.3"
     # XLA's older code for fused loops takes a third less to make, and a third more to
     # run.  (A flag that a version does not know would end the process.)
     if importlib.metadata.version("jaxlib").startswith("0.10."):
@@ -48,6 +48,8 @@ gc.set_threshold(100_000, 50, 50)
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
+# The tests also keep the smallest programs, which are thousands.
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 
 
 # Pieces of compiled code from which on caches are emptied; Linux allows 65,530.
