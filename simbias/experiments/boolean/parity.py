@@ -109,12 +109,20 @@ def unlearned(part: xr.Dataset) -> xr.DataArray:
 
 def exponential(part: xr.Dataset) -> xr.DataArray:
     """exp(p d) through the times of half of the bits, p as claimed; up to all d."""
-    of_half = times(at(part, "relevant", "half"))
-    few = of_half.sel(d=of_half["d"] <= MOST).fillna(float(part["time"][-1]))
-    d = few["d"].values
-    slope = slopes_of_seeds(d, few, "d").mean()
-    middle = float(np.log(few).mean())
+    late = _times_of_few(at(part, "relevant", "half"))
+    d = late["d"].values
+    slope = slopes_of_seeds(d, late, "d").mean()
+    middle = float(np.log(late).mean())
     return np.exp(middle + slope * (part["d"] - d.mean()))
+
+
+def _times_of_few(part: xr.Dataset) -> xr.DataArray:
+    """Times of up to `MOST` bits.
+
+    A network that has not learned counts as if at the end: the slope is too small.
+    """
+    few = part.sel(d=part["d"] <= MOST)
+    return times(few).fillna(float(few["time"][-1]))
 
 
 def curves(part: xr.Dataset) -> xr.DataArray:
@@ -174,14 +182,10 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _of_many(part: xr.Dataset, whose: str) -> list[Claim]:
-    """Parities of many bits: accuracies at the end, and the rise of the time to learn.
-
-    A network that has not learned counts as if at the end: the slope is too small.
-    """
-    few = part.sel(d=part["d"] <= MOST)
-    has_three = few.sizes["d"] > 2
-    late = times(few).fillna(float(few["time"][-1]))
-    slopes = slopes_of_seeds(few["d"].values, late, "d") if has_three else []
+    """Parities of many bits: accuracies at the end, and the rise of the times."""
+    late = _times_of_few(part)
+    has_three = late.sizes["d"] > 2
+    slopes = slopes_of_seeds(late["d"].values, late, "d") if has_three else []
     text, rise = (
         f"{whose} {{}} bits: accuracy at the end, {{}}",
         f"{whose} d ≤ 10 bits: slope of ln time to {LEARNED} in d",
