@@ -25,10 +25,11 @@ from simbias.flows._relu.noninteracting import may_be_noninteracting
 from simbias.flows._relu.smooth_step import unknown_stiffness
 from simbias.flows._relu.step_control import first_controller
 from simbias.flows._relu.weights import weights
+from simbias.flows._shared.loss_kinks import refuse_kinks_of_loss
 from simbias.flows._shared.objective import clock, is_finite, where_status
 from simbias.introspection.array_network import original_network
-from simbias.introspection.partials import whole
-from simbias.losses import hinge
+from simbias.network import hook
+from simbias.networks.two_layer import TwoLayer
 from simbias.numerics.conditionals import when
 from simbias.numerics.planes import Planes
 from simbias.validation.values import positive, positive_integer
@@ -163,16 +164,13 @@ class ReluFlow(AbstractFlow):
         """State at time 0; NONFINITE unless the weights and the field are finite.
 
         Raises:
-            ValueError: if the network is not a two-layer ReLU or leaky ReLU network,
-            the loss has kinks of its own, the sample holds integers, or `decouple` is
-            True of a network of several outputs, or whose output weights are frozen.
+            ValueError: if the network is not a two-layer ReLU or leaky ReLU network, or
+            has another way to train than −∇L, the loss has kinks of its own, the sample
+            holds integers, or `decouple` is True of a network of several outputs, or
+            whose output weights are frozen.
         """
         del key
-        if whole(loss) is hinge:
-            raise BadInput(
-                "`loss`: ReluFlow follows the kinks of the network, not those of the "
-                "hinge loss. Use logistic, exponential, half_mse or mse."
-            )
+        refuse_kinks_of_loss("ReluFlow", loss, data, "")
         for name in ("x", "y", "weight"):
             kind = getattr(data, name).dtype
             if not jnp.issubdtype(kind, jnp.floating):
@@ -181,6 +179,7 @@ class ReluFlow(AbstractFlow):
                     f"Example: {name}.astype(float)."
                 )
         slope = _slope(network)
+        _refuse_own_gradient(network)
         w, a = weights(network)
         sample = _sample(network, data, loss)
         if self.decouple and not may_be_noninteracting(sample):
@@ -276,3 +275,16 @@ def _slope(network: Any) -> float:
             "(GradientFlow); on the command line, --flow.name gradient_flow."
         )
     return slope
+
+
+def _refuse_own_gradient(network: Any) -> None:
+    """Raise ValueError if training follows anything else than −∇L."""
+    own = [name for name in ("in_training", "on_sample") if hook(network, name)]
+    if type(network).value_and_gradient is not TwoLayer.value_and_gradient:
+        own.append("value_and_gradient")
+    if own:
+        raise BadInput(
+            "`flow`: relu_flow (ReluFlow) follows −∇L, got a "
+            f"{type(original_network(network)).__name__} with a method `{own[0]}` of "
+            "its own. Use descent (Descent)."
+        )

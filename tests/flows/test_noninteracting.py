@@ -10,6 +10,7 @@ from simbias import losses
 from simbias.core import Dataset, Status
 from simbias.errors import BadInput
 from simbias.flows._relu import straight_lines
+from simbias.flows._relu.moving import line_of
 from simbias.flows.relu_flow import ReluFlow
 from simbias.networks import balanced
 from simbias.networks.activations import LeakyRelu
@@ -267,3 +268,17 @@ def test_what_neurons_alone_are_not_known_to_do_is_refused_where_it_is_asked_for
 def test_events_are_not_written_down_by_neurons_alone():
     with pytest.raises(BadInput, match="`decouple`"):
         ReluFlow(decouple=True, events=10)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-40])
+def test_a_balanced_neuron_that_shrinks_in_one_dimension_never_vanishes(scale):
+    w, velocity = jnp.array([[-1.0], [-1.0], [1.0]]) * scale, jnp.ones((3, 1))
+    # |a|² − |w|² as rounding leaves it; the second is not balanced: it passes w = 0.
+    a = jnp.array([1 + 1e-15, 2.0, 1.0]) * scale
+    line = line_of(w, a, velocity)
+    to_zero = np.asarray(line.time(jnp.full(3, scale)))
+    beyond = np.asarray(line.time(jnp.full(3, 2 * scale)))
+    # dw/dt = |a| V, d|a|/dt = w·V:  w = −√3 sinh(s − t) where coth s = 2.
+    assert to_zero[0] == beyond[0] == np.inf
+    assert to_zero[1] == pytest.approx(np.arctanh(0.5), rel=1e-12)
+    assert beyond[2] == pytest.approx(np.log(3), rel=1e-12)

@@ -607,10 +607,15 @@ def test_single_precision_keeps_its_type_and_its_tolerance():
 
 def test_least_subgradient_is_that_of_bounded_least_squares():
     rng = np.random.default_rng(0)
-    for size in (1, 3):
-        normals = rng.standard_normal((20, size, 5))
+    # Normals that point alike: pivoting one index at a time takes hundreds of turns.
+    for size, e, alike, fast in ((1, 5, 0, 1), (3, 5, 0, 1), (32, 40, 3, 30)):
+        normals = rng.standard_normal((20, size, e))
+        normals += alike * rng.standard_normal((20, 1, e))
         normals /= np.linalg.norm(normals, axis=2, keepdims=True)
-        drive, upper = rng.standard_normal((20, 5)), rng.uniform(0.1, 2, (20, size))
+        drive, upper = (
+            fast * rng.standard_normal((20, e)),
+            rng.uniform(0.1, 2, (20, size)),
+        )
         free = jnp.ones((20, size), bool)
         solve = jax.jit(box_least_norm)
         side = solve(*map(jnp.asarray, (normals, drive, upper)), free)
@@ -625,3 +630,31 @@ def test_smooth_networks_are_refused():
     data = sample(np.ones((2, 2)), np.ones(2))
     with pytest.raises(ValueError, match="GradientFlow"):
         ReluFlow().init(net, data, losses.half_mse, jax.random.key(0))
+
+
+class TrainedOtherwise(TwoLayer):
+    def in_training(self, x, key):
+        return self(x)
+
+
+class OwnGradient(TwoLayer):
+    def value_and_gradient(self, loss, x, y, weight):
+        return super().value_and_gradient(loss, x, y, weight)
+
+
+@pytest.mark.parametrize("kind", [TrainedOtherwise, OwnGradient])
+def test_what_does_not_follow_the_gradient_is_refused(kind):
+    net = kind(jnp.ones((3, 2)), jnp.ones((3, 1)))
+    data = sample(np.ones((2, 2)), np.ones(2))
+    with pytest.raises(ValueError, match=rf"got a {kind.__name__} with a method"):
+        ReluFlow().init(net, data, losses.half_mse, jax.random.key(0))
+
+
+def test_a_loss_with_kinks_of_its_own_is_refused():
+    def absolute(f, y, weight):
+        return jnp.sum(jnp.abs(f - y)[:, 0] * weight) / jnp.sum(weight)
+
+    net = TwoLayer(jnp.ones((3, 2)), jnp.ones((3, 1)))
+    data = sample(np.ones((2, 2)), np.ones(2))
+    with pytest.raises(ValueError, match="absolute may jump"):
+        ReluFlow().init(net, data, absolute, jax.random.key(0))

@@ -185,7 +185,8 @@ def _sides_at_end(
     """Sides at the end of a step, and neurons whose events did not bring them there.
 
     Neurons whose events did not end get the sides on which `w` lies.  `w` is off a
-    plane if it is further from it than `limit`.
+    plane if it is further from it than `limit`.  The field was evaluated with the sides
+    before: the next step begins with that error, which its own estimate contains.
     """
     m, n = trajectory.is_above.shape
     first = sample.planes.first

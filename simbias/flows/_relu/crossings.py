@@ -82,18 +82,19 @@ def _next_event_of_nonsliding(step: StepData, trajectory: Trajectory) -> Traject
     """`_next_event` of neurons that do not slide."""
     slots = trajectory.sliding
     one = jax.tree.map(lambda v: v[:, :1], slots)
-    new = _next_event(step, replace(trajectory, sliding=one))
+    new = _next_event(step, replace(trajectory, sliding=one), may_slide=False)
     sliding = jax.tree.map(
         lambda a, b: jnp.concatenate([a, b[:, 1:]], 1), new.sliding, slots
     )
     return replace(new, sliding=sliding)
 
 
-def _next_event(step: StepData, trajectory: Trajectory) -> Trajectory:
+def _next_event(
+    step: StepData, trajectory: Trajectory, may_slide: bool = True
+) -> Trajectory:
     found, k, begin, there = _first_event(trajectory, step)
-    # A neuron that does not slide, in one slot, meets no planes that depend on each
-    # other.
-    if trajectory.sliding.plane.shape[1] > 1:
+    # A neuron that does not slide meets no planes that depend on each other.
+    if may_slide:
         k, is_choice = concave_first(trajectory, step, k, begin, there)
         made = trajectory.nonunique_events + is_choice.astype(jnp.int32)
         trajectory = replace(trajectory, nonunique_events=made)

@@ -70,13 +70,16 @@ class Line(eqx.Module):
         """When it is at w + τV; infinite where it never is.
 
         |V| t is the change of ln(|a| + p), and that of −ln(|a| − p): whichever does not
-        cancel, as (|a| + p)(|a| − p) = |w⊥|² + |a|² − |w|² stays.
+        cancel, as (|a| + p)(|a| − p) = |w⊥|² + |a|² − |w|² stays.  Where that is 0, a
+        neuron with p < 0 comes ever closer to w = 0 and is never there.
         """
         p = self.p + tau * self.speed
         a = self.size_at(p)
         ahead = (a + p) / (self.a + self.p)
         behind = (self.a - self.p) / (a - p)
-        through = (a + p) * ((self.a - self.p) / self.square)
+        square = jnp.where(self.square > 0, self.square, 1)
+        through = (a + p) * ((self.a - self.p) / square)
+        through = jnp.where(self.square > 0, through, jnp.inf)
         growth = jnp.where(self.p >= 0, ahead, jnp.where(p < 0, behind, through))
         return jnp.where(self.speed > 0, jnp.log(growth) / self.speed, jnp.inf)
 
@@ -104,7 +107,9 @@ def line_of(
     unit = velocity / jnp.where(speed > 0, speed, 1)[:, None]
     p = jnp.sum(w * unit, axis=1)
     aside = jnp.sum((w - p[:, None] * unit) ** 2, axis=1)
-    surplus = jnp.maximum(a**2 - jnp.sum(w**2, axis=1), 0)
+    surplus = a**2 - jnp.sum(w**2, axis=1)
+    # Of a balanced neuron this is a rounding.
+    surplus = jnp.where(surplus > rounding(a) * a**2, surplus, 0)
     return Line(w, unit, speed, p, a, aside + surplus)
 
 

@@ -6,7 +6,9 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._relu.spd_solve import spd_solve
 
-_BLOCK_PIVOTS, _PIVOTS = 6, 60
+# Blocks first.  One index at a time ends in at most 448 turns on 2,400 random problems
+# of 32 planes with normals that point alike; 20 for each plane, and 60, are room.
+_BLOCK_PIVOTS, _PIVOTS, _OF_EACH = 6, 60, 20
 
 
 def box_least_norm(
@@ -23,8 +25,8 @@ def box_least_norm(
     normals and uₛ > 0 the loss of speed above (a convex kink).  ζ at 0 means that the
     neuron stays below (−1), ζ at u that it goes above (+1), between them that it slides
     (0).  A tie is no sliding: a neuron that arrives where nothing pulls it back has
-    arrived.  Block principal pivoting, and one index at
-    a time (Murty's rule, finite for positive definite matrices) if that is slow.
+    arrived.  Block principal pivoting, and one index at a time (Murty's rule, finite
+    for positive definite matrices) if that is slow.
 
     Args:
         normals: unit normals, linearly independent where `is_undecided`.
@@ -71,7 +73,7 @@ def box_least_norm(
 
     def is_open(carry):
         _, differs, count = carry
-        return differs & (count < _PIVOTS)
+        return differs & (count < _PIVOTS + _OF_EACH * size)
 
     start = jnp.where(is_undecided, 0, -1)
     side, _, _ = jax.lax.while_loop(is_open, body, (start, jnp.any(is_undecided), 0))
