@@ -163,8 +163,8 @@ class FlowState(eqx.Module):
 class AbstractFlow(eqx.Module):
     """How weights move in time: θ' = −∇L or an optimiser standing for it.
 
-    `step` makes one attempt, never passes the time `until`, reaches it exactly when
-    it can, and is the identity once the status is not RUNNING.  It does not decide
+    `step` makes one attempt or a few, never passes the time `until`, reaches it exactly
+    when it can, and is the identity once the status is not RUNNING.  It does not decide
     that the final time is reached; the engine does.
 
     Smaller samples are padded to `pad_to` rows, so that their sizes share a program:

@@ -1,4 +1,4 @@
-"""Labelled results to matplotlib; nothing is computed here."""
+"""Labelled results to matplotlib; fits of lines apart, nothing is computed here."""
 
 import lazy_loader
 

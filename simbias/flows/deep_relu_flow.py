@@ -176,7 +176,7 @@ class DeepReluFlow(AbstractFlow):
             memory.has_overflowed, Status.NONFINITE, jnp.int32(Status.STEP_TOO_SMALL)
         )
         status = jnp.where(eligibility.goes & is_too_small, small, eligibility.status)
-        status = where_status(moves & arrival.is_full, Status.CAPACITY, status)
+        status = where_status(moves & arrival.has_no_slot, Status.CAPACITY, status)
         stats = counted(state.stats, tries, moves, arrival.evaluations)
         for name in ("crossings", "slides", "releases", "choices"):
             count = jnp.where(moves, getattr(arrival, name), 0)

@@ -11,15 +11,15 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
 from simbias.errors import BadInput
-from simbias.flows._shared.absolute_tolerance import absolute_tolerance
-from simbias.flows._shared.at_rest import first_way, gone
-from simbias.flows._shared.attempts import (
+from simbias.flows._gradient.at_rest import first_way, gone
+from simbias.flows._gradient.attempts import (
     Memory,
     Problem,
     adaptive_attempt,
     constant_attempt,
     make_problem,
 )
+from simbias.flows._shared.absolute_tolerance import absolute_tolerance
 from simbias.flows._shared.eligibility import counted, eligibility_of, first_counts
 from simbias.flows._shared.loss_kinks import refuse_kinks_of_loss
 from simbias.flows._shared.objective import (

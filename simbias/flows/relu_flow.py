@@ -13,7 +13,7 @@ from simbias.errors import BadInput
 from simbias.flows._relu.aggregated_steps import aggregated_steps
 from simbias.flows._relu.controlled_step import controlled_step, first_stats
 from simbias.flows._relu.events import PLACES, no_log
-from simbias.flows._relu.frozen import Sample, extended_sample
+from simbias.flows._relu.frozen_field import Sample, extended_sample
 from simbias.flows._relu.integrate_step import Options
 from simbias.flows._relu.memory import ReluMemory, next_length
 from simbias.flows._relu.neuron_state import (
@@ -21,7 +21,7 @@ from simbias.flows._relu.neuron_state import (
     first_neurons,
     nonunique_at_start,
 )
-from simbias.flows._relu.noninteracting import may_be_noninteracting
+from simbias.flows._relu.noninteracting.follow import may_be_noninteracting
 from simbias.flows._relu.smooth_step import unknown_stiffness
 from simbias.flows._relu.step_control import first_controller
 from simbias.flows._relu.weights import weights
@@ -55,9 +55,9 @@ class ReluFlow(AbstractFlow):
     estimate, third order terms of the events and of neurons that are let go, second
     order terms of what events do to all other neurons.  The error follows `rtol` down
     to 1e-9, and evaluations grow by about 2 per factor 10.  A tolerance below 1000
-    roundings is raised to that: 1.2e-4 in float32, 2.2e-13 in float64.  Of wide
-    networks, neurons on the same sides that slide on the same planes and whose w and a
-    differ by less than `rtol` / 10 but for their size move as one from then on.
+    roundings is raised to that: 1.2e-4 in float32, 2.2e-13 in float64.  In a wide
+    network, neurons with the same pattern that slide on the same planes, and whose
+    directions (w, a)/|(w, a)| differ by less than `rtol` / 10, are merged from then on.
 
     `stats`: `evaluations` of the field (Tsit5: 7 per attempt), `accepted`, `rejected`,
     `crossings`, `slides`, `releases`, and `nonunique_events`: how often the flow had

@@ -10,7 +10,7 @@ from simbias.core import Dataset, Status
 from simbias.flows._relu import neuron_state as chooser
 from simbias.flows._relu.activation_classes import ROOM, activation_classes
 from simbias.flows._relu.aggregation import aggregation
-from simbias.flows._relu.frozen import extended_sample
+from simbias.flows._relu.frozen_field import extended_sample
 from simbias.flows._relu.neuron_state import NeuronState, products, rates_at
 from simbias.flows._relu.step_trajectory import no_sliding
 from simbias.flows.relu_flow import ReluFlow

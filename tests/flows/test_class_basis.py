@@ -8,9 +8,9 @@ import pytest
 from simbias.core import Dataset
 from simbias.flows._relu import activation_classes as module
 from simbias.flows._relu.activation_classes import activation_classes
-from simbias.flows._relu.by_class import field_at
 from simbias.flows._relu.class_basis import class_basis
-from simbias.flows._relu.frozen import extended_sample, neurons_last
+from simbias.flows._relu.frozen_field import extended_sample, neurons_last
+from simbias.flows._relu.frozen_step import field_at
 from simbias.flows._relu.neuron_state import rates_at
 from simbias.flows._relu.norms import norm_of_rows
 from simbias.flows._relu.step_trajectory import no_sliding

@@ -10,7 +10,7 @@ from simbias.core import Dataset, Status
 from simbias.flows._relu import crossings, neuron_state
 from simbias.flows._relu.clearance import prospect
 from simbias.flows._relu.crossings import may_meet
-from simbias.flows._relu.frozen import extended_sample
+from simbias.flows._relu.frozen_field import extended_sample
 from simbias.flows._relu.single_neuron import Point
 from simbias.flows._relu.step_trajectory import StepData, Trajectory
 from simbias.flows.relu_flow import ReluFlow

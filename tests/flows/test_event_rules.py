@@ -15,7 +15,7 @@ from simbias.flows._relu.event_rules import (
     decide,
     jumps_at,
 )
-from simbias.flows._relu.frozen import extended_sample
+from simbias.flows._relu.frozen_field import extended_sample
 from simbias.flows._relu.single_neuron import Point, displacement
 from simbias.flows._relu.sliding import dual_basis, sliding_normals
 from simbias.flows._relu.step_error import _root_mean_square
@@ -57,13 +57,13 @@ def trajectory(data, start, end, is_above, slides_on=()):
         early=zero[:, None],
         late=zero[:, None],
         shift=none,
-        lag=none,
+        remaining_shift=none,
         event_count=count,
         crossings=count,
         slides=count,
         released=count,
         nonunique_events=count,
-        is_full=jnp.zeros(1, bool),
+        has_no_slot=jnp.zeros(1, bool),
         is_pending=jnp.ones(1, bool),
         events=None,
     )
@@ -174,7 +174,7 @@ def test_a_neuron_that_stays_ends_at_the_plane_and_the_way_back_is_counted(
     decision = Decision(
         plane=jnp.asarray([[1, 0, 0]], jnp.int32),
         is_used=jnp.asarray([[starts_sliding, False, True]]),
-        gain=jnp.zeros((1, 3), jnp.int32),
+        side_change=jnp.zeros((1, 3), jnp.int32),
         is_kept=jnp.asarray([[starts_sliding, False]]),
         starts_sliding=no,
         stays=~no,
@@ -184,7 +184,7 @@ def test_a_neuron_that_stays_ends_at_the_plane_and_the_way_back_is_counted(
     np.testing.assert_allclose(after.end.w[0], end, atol=1e-15)
     assert after.is_above.tolist() == [[True, False]]
     np.testing.assert_allclose(after.shift, [beyond], atol=1e-15)
-    np.testing.assert_allclose(after.lag, [0.75 * beyond], atol=1e-15)
+    np.testing.assert_allclose(after.remaining_shift, [0.75 * beyond], atol=1e-15)
     again = _redirected(after, step, begin, at, decision)
     np.testing.assert_allclose(again.shift, after.shift, atol=1e-15)
     assert [int(c.crossings[0]) for c in (after, again)] == [0, 0]
@@ -205,7 +205,7 @@ def test_a_plane_is_slid_on_whichever_way_it_points(sign):
         decision = decide(one, constant(data, [pull]), k, begin, at)
         assert bool(decision.starts_sliding[0]) == starts_sliding
         assert not bool(decision.stays[0])
-        assert int(decision.gain[0, -1]) == (0 if starts_sliding else 1)
+        assert int(decision.side_change[0, -1]) == (0 if starts_sliding else 1)
 
 
 def test_a_lone_neuron_follows_hyperbolic_functions_and_linear_moments_to_order_4():

@@ -9,7 +9,7 @@ import pytest
 from simbias import losses
 from simbias.core import Dataset
 from simbias.flows._relu.attempt_step import _rebalanced
-from simbias.flows._relu.frozen import extended_sample
+from simbias.flows._relu.frozen_field import extended_sample
 from simbias.flows._relu.masked_rows import (
     contains,
     least_and_place,

@@ -9,8 +9,8 @@ import pytest
 from simbias import losses
 from simbias.core import Dataset, Status
 from simbias.errors import BadInput
-from simbias.flows._relu import straight_lines
-from simbias.flows._relu.moving import line_of
+from simbias.flows._relu.noninteracting import straight_lines
+from simbias.flows._relu.noninteracting.moving import line_of
 from simbias.flows.relu_flow import ReluFlow
 from simbias.networks import balanced
 from simbias.networks.activations import LeakyRelu

@@ -7,7 +7,7 @@ import pytest
 
 from simbias import losses
 from simbias.core import Dataset
-from simbias.flows._relu.frozen import extended_sample
+from simbias.flows._relu.frozen_field import extended_sample
 from simbias.flows._relu.releases import EndState, release
 from simbias.flows._relu.sliding import dual_basis, sliding_normals
 from simbias.flows._relu.step_trajectory import Sliding

@@ -9,7 +9,7 @@ from scipy.optimize import brentq, lsq_linear
 from simbias import losses
 from simbias.core import Dataset, Status
 from simbias.flows._relu.attempt_step import attempt_step
-from simbias.flows._relu.frozen import extended_sample
+from simbias.flows._relu.frozen_field import extended_sample
 from simbias.flows._relu.integrate_step import Options
 from simbias.flows._relu.subgradient import box_least_norm
 from simbias.flows.relu_flow import ReluFlow

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from simbias.core import Dataset, Status
-from simbias.flows._relu.chebyshev import (
+from simbias.flows._relu.frozen_field import FlowVector
+from simbias.flows._relu.rkc_step import (
     MAX_STAGES,
     chebyshev_step,
     error_estimate,
     largest_stretch,
     stages_for,
 )
-from simbias.flows._relu.frozen import FlowVector
 from simbias.flows._relu.smooth_step import _from_stages, unknown_stiffness
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simbias.core import Dataset
-from simbias.flows._relu.frozen import extended_sample, frozen_field
+from simbias.flows._relu.frozen_field import extended_sample, frozen_field
 from simbias.losses import half_mse
 from simbias.numerics import tiling
 from simbias.numerics.conditionals import when

@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._deep import tolerances
 from simbias.flows._deep.decision import Decision, decide
-from simbias.flows._deep.events import first_release
+from simbias.flows._deep.event_times import first_release
 from simbias.flows._deep.gated_sample import GatedSample
 from simbias.flows._deep.memory import DeepMemory
 from simbias.flows._deep.sliding import Slots, back_to_pins, field, marked, scales
@@ -45,7 +45,7 @@ class Arrival(NamedTuple):
     slides: Int[Array, ""]
     releases: Int[Array, ""]
     choices: Int[Array, ""]
-    is_full: Bool[Array, ""]
+    has_no_slot: Bool[Array, ""]
 
 
 class Attempt(NamedTuple):
@@ -108,7 +108,7 @@ def attempt_step(
         slides=none,
         releases=none,
         choices=none,
-        is_full=jnp.array(False),
+        has_no_slot=jnp.array(False),
     )
     is_good = error <= 1
     arrival = once(
@@ -208,7 +208,7 @@ def _arrived(
             slides=new.slides,
             releases=new.releases,
             choices=new.choices + (arrived.stuck > 0).astype(jnp.int32),
-            is_full=new.is_full | (jnp.sum(new.slots.is_used) > most),
+            has_no_slot=new.has_no_slot | (jnp.sum(new.slots.is_used) > most),
         )
 
     return once(is_event & ~arrived.is_alone, decided, arrived)

@@ -27,7 +27,7 @@ class Decision(NamedTuple):
     slides: Int[Array, ""]
     releases: Int[Array, ""]
     choices: Int[Array, ""]
-    is_full: Bool[Array, ""]
+    has_no_slot: Bool[Array, ""]
 
 
 class _Pivot(NamedTuple):
@@ -79,7 +79,7 @@ def decide(
     idle = idle_entries(sample, theta, jnp.where(is_near, 0, scale))
     is_open = is_near & ~idle
     entry = jnp.flatnonzero(is_open, size=size, fill_value=-1).astype(jnp.int32)
-    is_full = jnp.sum(is_open) > size
+    has_no_slot = jnp.sum(is_open) > size
     is_used, place = entry >= 0, jnp.maximum(entry, 0)
     number = jnp.sum(is_used, dtype=jnp.int32)
     side = jnp.where(is_above.reshape(-1)[place], 1, -1)
@@ -148,7 +148,7 @@ def decide(
         slides=count((start != 0) & (end.state == 0)),
         releases=count((start == 0) & (end.state != 0)),
         choices=end.choices + (~end.is_done).astype(jnp.int32),
-        is_full=is_full,
+        has_no_slot=has_no_slot,
     )
 
 

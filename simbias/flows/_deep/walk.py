@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._deep import tolerances
-from simbias.flows._deep.events import (
+from simbias.flows._deep.event_times import (
     GRID,
     LAGRANGE,
     NODES,

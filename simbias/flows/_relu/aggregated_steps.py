@@ -8,7 +8,7 @@ from jaxtyping import Array, Bool, PyTree
 
 from simbias.core import FlowState, Status
 from simbias.flows._relu.aggregation import Aggregation, aggregation
-from simbias.flows._relu.frozen import Sample
+from simbias.flows._relu.frozen_field import Sample
 from simbias.flows._relu.neuron_state import NeuronState
 from simbias.flows._relu.weights import with_weights
 from simbias.flows._shared.objective import choose

@@ -20,7 +20,12 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._relu.activation_classes import ROOM, ActivationClasses
 from simbias.flows._relu.class_basis import ClassBasis, class_basis
-from simbias.flows._relu.frozen import FlowVector, Sample, neurons_first, neurons_last
+from simbias.flows._relu.frozen_field import (
+    FlowVector,
+    Sample,
+    neurons_first,
+    neurons_last,
+)
 from simbias.flows._relu.neuron_state import NeuronState
 from simbias.flows._relu.norms import direction_change, norm_of_rows, positive_or_one
 from simbias.flows._relu.represented_neurons import RepresentedNeurons

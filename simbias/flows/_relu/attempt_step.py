@@ -10,7 +10,7 @@ from simbias.flows._relu.clearance import clearance_after
 from simbias.flows._relu.coupling import Coupled, classes_if, couple
 from simbias.flows._relu.crossings import MAX_EVENTS
 from simbias.flows._relu.events import Events, kinds_of_leaving
-from simbias.flows._relu.frozen import FlowVector, Sample
+from simbias.flows._relu.frozen_field import FlowVector, Sample
 from simbias.flows._relu.integrate_step import (
     Options,
     integrate_step,
@@ -44,7 +44,7 @@ class Attempt(NamedTuple):
     slides: Int[Array, ""]
     released: Int[Array, ""]
     nonunique_events: Int[Array, ""]
-    is_full: Bool[Array, ""]
+    has_no_slot: Bool[Array, ""]
     events: Events | None
     exceeds_bound: Bool[Array, ""] | None
 
@@ -75,18 +75,24 @@ def attempt_step(
         neurons, sample, length, options, stiffness, is_noninteracting
     )
     coupled = couple(integrated, neurons, sample, length, options)
-    is_endless = integrated.trajectory.event_count >= MAX_EVENTS
+    is_at_event_limit = integrated.trajectory.event_count >= MAX_EVENTS
     if is_noninteracting is not None:
-        is_endless &= ~is_noninteracting
+        is_at_event_limit &= ~is_noninteracting
     end, is_undone = _released(
-        integrated.trajectory, coupled, neurons, sample, length, options, is_endless
+        integrated.trajectory,
+        coupled,
+        neurons,
+        sample,
+        length,
+        options,
+        is_at_event_limit,
     )
-    error = error_of_step(integrated, coupled, end, neurons, options, is_endless)
+    error = error_of_step(integrated, coupled, end, neurons, options, is_at_event_limit)
     if is_noninteracting is not None:
-        felt = error_of_noninteracting(
+        interaction_error = error_of_noninteracting(
             integrated, coupled.rates, neurons, length, options
         )
-        error = jnp.where(is_noninteracting, felt, error)
+        error = jnp.where(is_noninteracting, interaction_error, error)
     tried_again = jnp.maximum(error, _HALVE**integrated.order)
     error = jnp.where(jnp.any(is_undone | end.is_over), tried_again, error)
     if not sample.is_output_frozen:
@@ -96,7 +102,7 @@ def attempt_step(
     trajectory, represented = integrated.trajectory, neurons.represented
     pull = sample.pulls(coupled.rates.residual)
     at_apex = nonunique_at_apex(neurons, end.w, end.a, pull, sample, options.slope)
-    has_changed = jnp.any(end.released > 0) | jnp.any(is_endless)
+    has_changed = jnp.any(end.released > 0) | jnp.any(is_at_event_limit)
     classes = classes_if(has_changed, end.is_above, end.sliding, coupled.classes)
     clearance = integrated.clearance
     if clearance is not None:
@@ -125,7 +131,7 @@ def attempt_step(
         slides=count(trajectory.slides),
         released=count(trajectory.released) + count(end.released),
         nonunique_events=count(end.nonunique_events + at_apex),
-        is_full=jnp.any(trajectory.is_full),
+        has_no_slot=jnp.any(trajectory.has_no_slot),
         events=_with_releases(trajectory, end),
         exceeds_bound=exceeds_bound,
     )
@@ -138,14 +144,14 @@ def _released(
     sample: Sample,
     length: Float[Array, ""],
     options: Options,
-    is_endless: Bool[Array, " m"],
+    is_at_event_limit: Bool[Array, " m"],
 ) -> tuple[EndState, Bool[Array, " m"]]:
     """Neurons after releases, and those whose events need a new attempt."""
     w, a, rates = coupled.w, coupled.a, coupled.rates
     drive = length * jnp.sum(a[:, :, None] * rates.moment, axis=1)
     limit = rounding(w) * largest_of_rows(w, neurons.w, drive)
     is_above, is_undone = _sides_at_end(
-        trajectory, neurons, sample, w, limit, is_endless
+        trajectory, neurons, sample, w, limit, is_at_event_limit
     )
     none = jnp.zeros(w.shape[:1], jnp.int32)
     no = jnp.zeros_like(is_undone)
@@ -157,8 +163,10 @@ def _released(
     pull = sample.pulls(rates.residual)
     represented = neurons.represented
     tolerance = options.rtol * sizes(neurons.w, neurons.a, represented)
-    are_own = None if represented is None else represented.are_own()
-    end = release(end, sample, pull, length, options.slope, tolerance, rows, are_own)
+    follow_own_events = None if represented is None else represented.follow_own_events()
+    end = release(
+        end, sample, pull, length, options.slope, tolerance, rows, follow_own_events
+    )
     return end, is_undone
 
 
@@ -180,7 +188,7 @@ def _sides_at_end(
     sample: Sample,
     w: Float[Array, "m e"],
     limit: Float[Array, " m"],
-    is_endless: Bool[Array, " m"],
+    is_at_event_limit: Bool[Array, " m"],
 ) -> tuple[Bool[Array, "m n"], Bool[Array, " m"]]:
     """Sides at the end of a step, and neurons whose events did not bring them there.
 
@@ -192,21 +200,21 @@ def _sides_at_end(
     first = sample.planes.first
 
     def look(context, some):
-        w, limit, is_endless, before, normal, first = context
+        w, limit, is_at_event_limit, before, normal, first = context
         place, is_above, _, _ = some
         take = lambda v: v.at[place].get(mode="clip")
         h, limit = matmul(take(w), normal.T), take(limit)[:, None]
         is_off = jnp.where(is_above, h < -limit, h > limit)
-        is_endless = take(is_endless)
-        is_reset = (is_off & is_endless[:, None])[:, first]
+        is_at_event_limit = take(is_at_event_limit)
+        is_reset = (is_off & is_at_event_limit[:, None])[:, first]
         flipped = is_above != take(before)
-        is_undone = jnp.any(is_off & flipped, axis=1) & ~is_endless
+        is_undone = jnp.any(is_off & flipped, axis=1) & ~is_at_event_limit
         is_above = jnp.where(is_reset, (h > 0)[:, first], is_above)
         return place, is_above, is_undone, place < 0
 
     place, no = jnp.arange(m, dtype=jnp.int32), jnp.zeros(m, bool)
     tree = place, trajectory.is_above, no, trajectory.event_count > 0
-    context = w, limit, is_endless, neurons.is_above, sample.normal, first
+    context = w, limit, is_at_event_limit, neurons.is_above, sample.normal, first
     wanted, every = lambda v: v[3], pack_rows(tree)
     every = on_wanted_rows(look, wanted, context, every, rows_at_once(m, n))
     _, is_above, is_undone, _ = every.tree

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._relu.activation_classes import ROOM, ActivationClasses
-from simbias.flows._relu.frozen import (
+from simbias.flows._relu.frozen_field import (
     FlowVector,
     FrozenField,
     Sample,
@@ -64,8 +64,9 @@ class ClassBasis(eqx.Module):
     def rates(self, rates: FlowVector, sliding: Sliding, sample: Sample) -> FlowVector:
         """Their velocities, under the moments of their classes; neurons last.
 
-        Not Σ c y' over the neurons: where an axis of Z is too small to be known,
-        Σ c c = 1 does not hold, and the first stage would miss what the others have.
+        They are not the sum Σ c y' over the neurons.  Eigenvalues that are too small
+        are left out, so that Σ c c = 1 does not hold, and the first stage of the method
+        would differ from the others.
         """
         of_each = lambda v: jnp.repeat(v[self.first], self.root.shape[1], axis=0)
         last = lambda v: jnp.moveaxis(v, 0, -1)

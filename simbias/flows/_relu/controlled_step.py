@@ -8,7 +8,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.core import FlowState, Status
 from simbias.flows._relu.attempt_step import Attempt, attempt_step
-from simbias.flows._relu.frozen import Sample
+from simbias.flows._relu.frozen_field import Sample
 from simbias.flows._relu.integrate_step import Options
 from simbias.flows._relu.memory import ReluMemory, next_length
 from simbias.flows._relu.neuron_state import NeuronState
@@ -94,7 +94,7 @@ def controlled_step(
         memory.has_overflowed, Status.NONFINITE, jnp.int32(Status.STEP_TOO_SMALL)
     )
     status = jnp.where(eligibility.goes & is_too_small, small, eligibility.status)
-    status = where_status(moves & new.is_full, Status.CAPACITY, status)
+    status = where_status(moves & new.has_no_slot, Status.CAPACITY, status)
     kinds = _kinds(memory.neurons, moves, is_noninteracting)
     neurons = choose(moves, new.neurons, memory.neurons)
     network = with_weights(network, neurons.w, neurons.a)

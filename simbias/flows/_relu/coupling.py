@@ -1,4 +1,4 @@
-"""All neurons once they have felt what events changed in the residuals."""
+"""All neurons, corrected for what the events of a step change in the residuals."""
 
 from typing import NamedTuple
 
@@ -6,8 +6,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from simbias.flows._relu.activation_classes import ActivationClasses, activation_classes
-from simbias.flows._relu.by_class import field_at
-from simbias.flows._relu.frozen import FlowVector, Sample
+from simbias.flows._relu.frozen_field import FlowVector, Sample
+from simbias.flows._relu.frozen_step import field_at
 from simbias.flows._relu.integrate_step import IntegratedStep, Options
 from simbias.flows._relu.neuron_state import NeuronState
 from simbias.flows._relu.norms import norm_of_rows
@@ -16,7 +16,7 @@ from simbias.numerics.conditionals import when
 
 
 class Coupled(NamedTuple):
-    """Neurons once they have felt the events of all, what moved them, and the field."""
+    """Neurons after the correction, the correction itself, and the field there."""
 
     w: Float[Array, "m e"]
     a: Float[Array, "m k"]
@@ -45,7 +45,9 @@ def couple(
     weight = norm_of_rows(a)
     total = jnp.sum(weight * trajectory.shift)
     has_events = total > 0
-    kappa = jnp.sum(weight * trajectory.lag) / jnp.where(has_events, total, 1)
+    kappa = jnp.sum(weight * trajectory.remaining_shift) / jnp.where(
+        has_events, total, 1
+    )
     half = jnp.where(has_events, kappa / 2 * length, 0)
     if stiffness is not None:
         # What decays fast follows at once, and comes to rest at δθ' / ρ.

@@ -24,7 +24,7 @@ from simbias.flows._relu.event_rules import (
     sliding_after,
 )
 from simbias.flows._relu.events import kinds_at, kinds_of_leaving
-from simbias.flows._relu.frozen import Sample
+from simbias.flows._relu.frozen_field import Sample
 from simbias.flows._relu.masked_rows import (
     PAYS,
     contains,
@@ -167,7 +167,7 @@ def _redirected(
     early = trajectory.early - decision.moment_loss(step.before, step)
     late = trajectory.late - decision.moment_loss(step.after, step)
     old_normals = sliding_normals(data.normal, sliding.plane)
-    new_plane, is_full = sliding_after(sliding.plane, decision)
+    new_plane, has_no_slot = sliding_after(sliding.plane, decision)
     normals = sliding_normals(data.normal, new_plane)
     dual = dual_basis(normals)
     left, is_frozen = (1 - begin) * step.length, data.is_output_frozen
@@ -192,9 +192,11 @@ def _redirected(
     released = jnp.sum(leaves, axis=1)
     events = trajectory.events
     if events is not None:
-        met = kinds_at(decision.gain[:, -1:] > 0, decision.starts_sliding[:, None])
+        met = kinds_at(
+            decision.side_change[:, -1:] > 0, decision.starts_sliding[:, None]
+        )
         met = jnp.where(decision.stays[:, None], 0, met)
-        left_planes = kinds_of_leaving(decision.gain[:, :-1] > 0, leaves)
+        left_planes = kinds_of_leaving(decision.side_change[:, :-1] > 0, leaves)
         kinds = jnp.concatenate([left_planes, met], axis=1)
         events = events.noted(begin, plane, kinds)
     return Trajectory(
@@ -212,14 +214,14 @@ def _redirected(
         early=early,
         late=late,
         shift=trajectory.shift + shift,
-        lag=trajectory.lag + shift * (1 - begin),
+        remaining_shift=trajectory.remaining_shift + shift * (1 - begin),
         event_count=trajectory.event_count + 1,
         crossings=trajectory.crossings
         + (~decision.starts_sliding & ~decision.stays).astype(jnp.int32),
         slides=trajectory.slides + decision.starts_sliding.astype(jnp.int32),
         released=trajectory.released + released.astype(jnp.int32),
         nonunique_events=trajectory.nonunique_events,
-        is_full=trajectory.is_full | is_full,
+        has_no_slot=trajectory.has_no_slot | has_no_slot,
         is_pending=trajectory.is_pending,
         events=events,
     )
@@ -250,8 +252,8 @@ def _distances(
 ) -> tuple[Cubic, Float[Array, ""]]:
     """w·u on the rest of the step in units of |w|, and below what it has no sign.
 
-    Positive on the side that the neuron is on.  A neuron whose sliding lets it hardly
-    move is where it is up to a rounding of how far it would go without them.
+    Positive on the side that the neuron is on.  The rounding is relative to |w| or to
+    the displacement that the neuron would have without sliding, whichever is larger.
     """
     start, end = trajectory.start, trajectory.end
     left = ((1 - trajectory.begin) * step.length)[:, None]

@@ -63,7 +63,7 @@ class Decision(NamedTuple):
 
     plane: Int[Array, "c s"]
     is_used: Bool[Array, "c s"]
-    gain: Int[Array, "c s"]
+    side_change: Int[Array, "c s"]
     is_kept: Bool[Array, "c p"]
     starts_sliding: Bool[Array, " c"]
     stays: Bool[Array, " c"]
@@ -73,11 +73,11 @@ class Decision(NamedTuple):
     ) -> Float[Array, "c k e"]:
         """What the moment loses by the planes that change sides."""
         normals = step.sample.normal[self.plane]
-        return moment_loss(self.gain, pull[self.plane], normals, step.slope)
+        return moment_loss(self.side_change, pull[self.plane], normals, step.slope)
 
     def sides(self, is_above: Bool[Array, "c n"], planes: Planes) -> Bool[Array, "c n"]:
         """Those of all planes afterwards."""
-        return with_flips(is_above, self.plane, self.gain, planes.first)
+        return with_flips(is_above, self.plane, self.side_change, planes.first)
 
 
 def decide(
@@ -90,10 +90,10 @@ def decide(
     """Cross, slide or stay, by the least subgradient over k and all planes slid on.
 
     A concave kink (the speed of w·u grows above it) is always crossed; only the planes
-    it slides on are decided anew, with k on its new side.  A convex one that the
-    subgradient leaves to the side where the neuron is, such as that of a neuron that
-    has just died on it, is neither crossed nor slid on: the neuron stays on its side,
-    at the plane.
+    it slides on are decided anew, with k on its new side.  At a convex kink it slides
+    if both sides push it back.  If the least subgradient points to the side where the
+    neuron is, the neuron stays on that side, at the plane; so does one that has just
+    died there.
     """
     sliding, data = trajectory.sliding, step.sample
     plane = jnp.concatenate([sliding.plane, k[:, None]], axis=1)
@@ -116,14 +116,14 @@ def decide(
     verdict = box_least_norm(normals, drive, jnp.maximum(-jump, 0), is_undecided)
     starts_sliding = can_slide & (verdict[:, -1] == 0)
     stays = can_slide & (verdict[:, -1] == jnp.where(was_above, 1, -1))
-    gain = (is_used & (verdict > 0)).astype(jnp.int32)
+    side_change = (is_used & (verdict > 0)).astype(jnp.int32)
     # A sliding neuron counts as below.
     across = jnp.where(was_above, -1, jnp.where(starts_sliding, 0, 1))
     here = jnp.where(stays, 0, across).astype(jnp.int32)
     return Decision(
         plane=plane,
         is_used=is_used,
-        gain=gain.at[:, -1].set(here),
+        side_change=side_change.at[:, -1].set(here),
         is_kept=is_used[:, :-1] & (verdict[:, :-1] == 0),
         starts_sliding=starts_sliding,
         stays=stays,
@@ -135,10 +135,10 @@ def sliding_after(
 ) -> tuple[Int[Array, "c p"], Bool[Array, " c"]]:
     """The planes that neurons slide on now, and whether one found no slot."""
     plane = jnp.where(decision.is_kept, plane, -1)
-    is_full = decision.starts_sliding & jnp.all(plane >= 0, axis=1)
+    has_no_slot = decision.starts_sliding & jnp.all(plane >= 0, axis=1)
     room = jnp.arange(plane.shape[1])[None, :] == jnp.argmin(plane, 1)[:, None]
-    takes = room & (decision.starts_sliding & ~is_full)[:, None]
-    return jnp.where(takes, decision.plane[:, -1:], plane), is_full
+    takes = room & (decision.starts_sliding & ~has_no_slot)[:, None]
+    return jnp.where(takes, decision.plane[:, -1:], plane), has_no_slot
 
 
 def jumps_at(

@@ -8,14 +8,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.flows._relu.by_class import frozen_step
 from simbias.flows._relu.clearance import prospect
 from simbias.flows._relu.crossings import follow_events
 from simbias.flows._relu.events import Events, no_events
-from simbias.flows._relu.frozen import FlowVector, Sample, neurons_first
+from simbias.flows._relu.frozen_field import FlowVector, Sample, neurons_first
+from simbias.flows._relu.frozen_step import frozen_step
 from simbias.flows._relu.masked_rows import rows_at_once
 from simbias.flows._relu.neuron_state import NeuronState
-from simbias.flows._relu.noninteracting import follow_noninteracting
+from simbias.flows._relu.noninteracting.follow import follow_noninteracting
 from simbias.flows._relu.single_neuron import Point
 from simbias.flows._relu.smooth_step import Stiffness
 from simbias.flows._relu.step_trajectory import StepData, Trajectory
@@ -139,13 +139,13 @@ def whole_step(
         early=neurons.rates.moment,
         late=end_rates.moment,
         shift=none,
-        lag=none,
+        remaining_shift=none,
         event_count=zero,
         crossings=zero,
         slides=zero,
         released=zero,
         nonunique_events=zero,
-        is_full=jnp.zeros(w0.shape[:1], bool),
+        has_no_slot=jnp.zeros(w0.shape[:1], bool),
         is_pending=jnp.zeros(w0.shape[:1], bool),
         events=events,
     )

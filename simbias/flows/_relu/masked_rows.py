@@ -141,10 +141,10 @@ def contains(slots: Int[Array, "c s"], place: Int[Array, " n"]) -> Bool[Array, "
 def with_flips(
     is_above: Bool[Array, "c n"],
     plane: Int[Array, "c s"],
-    gain: Int[Array, "c s"],
+    side_change: Int[Array, "c s"],
     first: Int[Array, " n"],
 ) -> Bool[Array, "c n"]:
-    """Sides after some planes were crossed upwards (gain 1) or downwards (−1)."""
-    goes_up = contains(jnp.where(gain > 0, plane, -1), first)
-    goes_down = contains(jnp.where(gain < 0, plane, -1), first)
+    """Sides after some planes were crossed, upwards (1) or downwards (−1)."""
+    goes_up = contains(jnp.where(side_change > 0, plane, -1), first)
+    goes_down = contains(jnp.where(side_change < 0, plane, -1), first)
     return (is_above | goes_up) & ~goes_down

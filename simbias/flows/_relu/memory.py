@@ -5,9 +5,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PyTree
 
 from simbias.flows._relu.events import Log
-from simbias.flows._relu.frozen import Sample
+from simbias.flows._relu.frozen_field import Sample
 from simbias.flows._relu.neuron_state import NeuronState
-from simbias.flows._relu.noninteracting import noninteracting_length
+from simbias.flows._relu.noninteracting.follow import noninteracting_length
 from simbias.flows._relu.smooth_step import Stiffness
 from simbias.numerics.planes import Planes
 

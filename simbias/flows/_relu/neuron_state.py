@@ -9,7 +9,12 @@ from simbias.flows._relu.activation_classes import (
     activation_classes,
     may_be_worth_it,
 )
-from simbias.flows._relu.frozen import FlowVector, Sample, frozen_field, neurons_first
+from simbias.flows._relu.frozen_field import (
+    FlowVector,
+    Sample,
+    frozen_field,
+    neurons_first,
+)
 from simbias.flows._relu.masked_rows import PAYS
 from simbias.flows._relu.norms import norm_of_rows, rounding, rounding_of
 from simbias.flows._relu.represented_neurons import RepresentedNeurons
@@ -53,9 +58,9 @@ def first_neurons(
 
     On a hyperplane the convention is that of the gradient, σ'(0) = 0 (or the negative
     slope): a neuron counts as on the side to which that sends it.  Where that side
-    pushes it back its first step finds out.  If it sends it to none, see `_side`.  If
-    this leaves a ReLU neuron without active samples, as one with w = 0, it is dead:
-    none it is on ever is, whichever way they point.
+    pushes it back its first step finds out.  If it sends it to none, see `_side`.  A
+    ReLU neuron without a strictly active sample, such as one with w = 0, is dead: the
+    samples on whose hyperplanes it lies count as inactive.
     """
     sliding = no_sliding(w, capacity)
     is_reversed = sample.planes.is_reversed[None, :]
@@ -88,11 +93,11 @@ def _side(
     planes = sample.planes
     sample_pull = sample.norm_x[:, None] * rates.residual
     split = lambda kept: planes.totals(jnp.where(kept[:, None], sample_pull, 0))
-    gain = lambda total: jumps(
+    side_change = lambda total: jumps(
         a, jnp.broadcast_to(total, (len(a), *total.shape)), slope
     )
-    up = gain(split(~planes.is_reversed))
-    down = -gain(split(planes.is_reversed))
+    up = side_change(split(~planes.is_reversed))
+    down = -side_change(split(planes.is_reversed))
     size = jnp.sum(jnp.abs(a), axis=1, keepdims=True) * jnp.sum(jnp.abs(sample_pull))
     limit = _NOTHING * jnp.finfo(a.dtype).eps * size
     speed = products(rates.w, sample)

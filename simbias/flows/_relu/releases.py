@@ -6,7 +6,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.flows._relu.frozen import Sample
+from simbias.flows._relu.frozen_field import Sample
 from simbias.flows._relu.masked_rows import on_wanted_rows, pack_rows, with_flips
 from simbias.flows._relu.sliding import (
     dual_basis,
@@ -48,7 +48,7 @@ def release(
     slope: float,
     tolerance: Float[Array, " c"],
     rows: int,
-    are_own: Bool[Array, " c"] | None,
+    follow_own_events: Bool[Array, " c"] | None,
 ) -> EndState:
     """Let go of neurons whose sliding no longer holds.
 
@@ -67,13 +67,13 @@ def release(
         slope: negative slope of the activation.
         tolerance: how far each neuron may be from where it should be.
         rows: how many neurons are let go at a time.
-        are_own: neurons that may be let go by themselves; None is all.
+        follow_own_events: neurons that may be let go by themselves; None is all.
     """
     end, is_due = _excursions(end, pull, length, slope, tolerance)
-    if are_own is not None:
-        excursion = jnp.where(are_own[:, None], end.sliding.excursion, 0)
+    if follow_own_events is not None:
+        excursion = jnp.where(follow_own_events[:, None], end.sliding.excursion, 0)
         end = end._replace(sliding=replace(end.sliding, excursion=excursion))
-        is_due &= are_own
+        is_due &= follow_own_events
 
     def let_go(context, due):
         end, is_due, tolerance = due
@@ -105,7 +105,7 @@ def _excursions(
     excursion = jnp.where(is_up, up, jnp.where(is_down, -down, 0))
     leaves = jnp.where(excursion > 0, above > 0, below < 0) & (room > 0)
     is_far = jnp.abs(excursion) > tolerance[:, None] * jnp.sqrt(room)
-    # Nothing pushes it up from below: it has died on the plane, and slides no more.
+    # Its speed below the plane is 0: it has died there, and is let go.
     is_tie = (room > 0) & (below == 0) & (above <= 0)
     is_due = jnp.any(leaves & is_far & (excursion != 0) | is_tie, axis=1)
     sliding = Sliding(sliding.plane, sliding.dual, below, above, excursion)

@@ -16,7 +16,7 @@ class RepresentedNeurons(eqx.Module):
     only one of a ray, the first principal axis of a bundle.
 
     Attributes:
-        size: 1 / max |cₖ|/|y|, the length of a row that moves a neuron by its size.
+        size: 1 / max |cₖ|/|y|, the change of a row that changes some neuron by 100 %.
         count: neurons that each row represents.
         w: weights at the start, when the rest was known.
         reach: max |cₖ|/|w|, how far a row turns the neurons.
@@ -83,7 +83,7 @@ class RepresentedNeurons(eqx.Module):
         rest = jnp.sum(part.reshape(-1, self.group, speed.shape[1]), axis=1)
         return self.least[:, None] * self.of_class(speed) > rest
 
-    def are_own(self) -> Bool[Array, " s"]:
+    def follow_own_events(self) -> Bool[Array, " s"]:
         """Rows that follow events of their own."""
         return ~jnp.repeat(self.is_bundle, self.group)
 

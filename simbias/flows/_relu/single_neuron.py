@@ -5,7 +5,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from simbias.flows._relu.frozen import output_rates
+from simbias.flows._relu.frozen_field import output_rates
 from simbias.flows._relu.sliding import project
 
 

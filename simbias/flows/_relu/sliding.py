@@ -44,13 +44,13 @@ def jumps(
 
 
 def moment_loss(
-    gain: Shaped[Array, "c s"],
+    side_change: Shaped[Array, "c s"],
     pull: Float[Array, "c s k"],
     normals: Float[Array, "c s e"],
     slope: float,
 ) -> Float[Array, "c k e"]:
     """(1 − s) Σₖ gₖ Rₖ xₖᵀ: what M loses by planes crossed up (g = 1) or down (−1)."""
-    weight = gain.astype(normals.dtype) * (1 - slope)
+    weight = side_change.astype(normals.dtype) * (1 - slope)
     part = (weight[:, :, None] * pull)[:, :, :, None]
     return jnp.sum(part * normals[:, :, None, :], axis=1)
 

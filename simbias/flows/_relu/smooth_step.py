@@ -15,15 +15,15 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.flows._relu.chebyshev import (
+from simbias.flows._relu.frozen_field import FlowVector, FrozenField
+from simbias.flows._relu.norms import norm
+from simbias.flows._relu.rkc_step import (
     ERROR_ORDER,
     chebyshev_step,
     error_estimate,
     largest_stretch,
     stages_for,
 )
-from simbias.flows._relu.frozen import FlowVector, FrozenField
-from simbias.flows._relu.norms import norm
 from simbias.flows._shared.solvers import error_order, is_chained, stages
 from simbias.numerics.conditionals import if_else
 

@@ -6,10 +6,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from simbias.flows._relu.coupling import Coupled
-from simbias.flows._relu.frozen import FlowVector
+from simbias.flows._relu.frozen_field import FlowVector
 from simbias.flows._relu.integrate_step import IntegratedStep, Options
 from simbias.flows._relu.neuron_state import NeuronState
-from simbias.flows._relu.noninteracting import lag_of_growth
+from simbias.flows._relu.noninteracting.follow import lag_of_growth
 from simbias.flows._relu.norms import norm_of_rows
 from simbias.flows._relu.releases import EndState
 from simbias.flows._relu.represented_neurons import RepresentedNeurons, sizes
@@ -24,7 +24,7 @@ def error_of_step(
     end: EndState,
     neurons: NeuronState,
     options: Options,
-    is_endless: Bool[Array, " m"],
+    is_at_event_limit: Bool[Array, " m"],
 ) -> Float[Array, ""]:
     """The largest of the errors of method, events and coupling, over the tolerance.
 
@@ -35,7 +35,7 @@ def error_of_step(
     moved = share(integrated.end.w - neurons.w, integrated.end.a - neurons.a)
     change = moved + _change(neurons.rates.moment, integrated.end_rates.moment)
     kink = share(integrated.trajectory.shift[:, None]) * change ** (_EVENT_ORDER - 1)
-    kink = kink + let_go * change + jnp.where(is_endless, moved, 0)
+    kink = kink + let_go * change + jnp.where(is_at_event_limit, moved, 0)
     relative = lambda v: _root_mean_square(v, moved, neurons.represented) / options.rtol
     return jnp.maximum(
         relative(share(integrated.error.w, integrated.error.a)),
@@ -57,9 +57,15 @@ def error_of_noninteracting(
     """The error of noninteracting neurons: what f changes in the residuals."""
     share, end = _share_of(neurons), integrated.trajectory.end
     moved = share(integrated.end.w - neurons.w, integrated.end.a - neurons.a)
-    felt = lag_of_growth(neurons, length) * share(rates.w - end.dw, rates.a - end.da)
-    felt = _root_mean_square(felt, moved, neurons.represented) / options.rtol
-    return jnp.where(jnp.all(integrated.trajectory.begin == 1), felt, jnp.inf)
+    interaction_error = lag_of_growth(neurons, length) * share(
+        rates.w - end.dw, rates.a - end.da
+    )
+    interaction_error = (
+        _root_mean_square(interaction_error, moved, neurons.represented) / options.rtol
+    )
+    return jnp.where(
+        jnp.all(integrated.trajectory.begin == 1), interaction_error, jnp.inf
+    )
 
 
 def _share_of(neurons: NeuronState) -> Callable[..., Float[Array, " m"]]:
@@ -73,9 +79,9 @@ def _root_mean_square(
     moved: Float[Array, " m"],
     represented: RepresentedNeurons | None,
 ) -> Float[Array, ""]:
-    """Over neurons, each weighted by its displacement.
+    """The root of Σ value² over the number of neurons, counted by displacement.
 
-    So resting neurons do not dilute the error.  A neuron of an aggregated network
+    So neurons at rest do not dilute the error.  A neuron of an aggregated network
     counts for all that it represents, and the errors of the rows of a class add up.
     """
     count = jnp.ones_like(value)

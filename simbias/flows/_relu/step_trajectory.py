@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._relu.events import Events
-from simbias.flows._relu.frozen import Sample
+from simbias.flows._relu.frozen_field import Sample
 from simbias.flows._relu.single_neuron import Point
 
 
@@ -45,10 +45,10 @@ class Trajectory(eqx.Module):
 
     `begin` is when it starts, as a fraction of the step.  `early` and `late` are the
     moments M at the two ends of the whole step, under the present sides and the
-    residuals of the frozen pattern.  `shift` sums how far the events moved w; `lag`
-    sums the same times the fraction of the step that remained.  `event_count` counts
-    all events, also those that change nothing.  `events` is None unless they are
-    recorded.
+    residuals of the frozen pattern.  `shift` sums how far the events moved w;
+    `remaining_shift` sums the same times the fraction of the step that remained.
+    `event_count` counts all events, also those that change nothing.  `events` is None
+    unless they are recorded.
     """
 
     begin: Float[Array, " c"]
@@ -59,13 +59,13 @@ class Trajectory(eqx.Module):
     early: Float[Array, "c k e"]
     late: Float[Array, "c k e"]
     shift: Float[Array, " c"]
-    lag: Float[Array, " c"]
+    remaining_shift: Float[Array, " c"]
     event_count: Int[Array, " c"]
     crossings: Int[Array, " c"]
     slides: Int[Array, " c"]
     released: Int[Array, " c"]
     nonunique_events: Int[Array, " c"]
-    is_full: Bool[Array, " c"]
+    has_no_slot: Bool[Array, " c"]
     is_pending: Bool[Array, " c"]
     events: Events | None
 

@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._relu.cubic import Cubic
-from simbias.flows._relu.moving import Moving, SlidingPlanes, chosen
+from simbias.flows._relu.noninteracting.moving import Moving, SlidingPlanes, chosen
 from simbias.flows._relu.norms import positive_or_one, rounding
 from simbias.flows._relu.step_trajectory import StepData
 from simbias.numerics.conditionals import repeat_while

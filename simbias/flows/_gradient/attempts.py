@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from simbias.core import FlowState, Loss, Real, Status
-from simbias.flows._shared.at_rest import Way
+from simbias.flows._gradient.at_rest import Way
 from simbias.flows._shared.objective import (
     CLIP,
     Sample,

@@ -9,7 +9,7 @@ from jaxtyping import Array, Bool, Float
 
 from simbias.flows._relu.activation_classes import ActivationClasses
 from simbias.flows._relu.class_basis import ClassBasis, class_basis
-from simbias.flows._relu.frozen import (
+from simbias.flows._relu.frozen_field import (
     FlowVector,
     Sample,
     frozen_field,

@@ -24,21 +24,22 @@ from jaxtyping import Array, Bool, Float
 
 from simbias.flows._relu.clearance import clearance_anew
 from simbias.flows._relu.event_rules import concave_first, decide, sliding_after
-from simbias.flows._relu.frozen import Sample
+from simbias.flows._relu.frozen_field import Sample
 from simbias.flows._relu.masked_rows import (
     on_some_rows,
     on_wanted_rows,
     pack_rows,
     rows_at_once,
 )
-from simbias.flows._relu.moving import (
+from simbias.flows._relu.neuron_state import NeuronState
+from simbias.flows._relu.noninteracting.moving import (
     line_of,
     most_events,
     slack_of,
     sliding_planes,
     velocity_of,
 )
-from simbias.flows._relu.neuron_state import NeuronState
+from simbias.flows._relu.noninteracting.straight_lines import cross_planes, next_plane
 from simbias.flows._relu.norms import direction_change, norm_of_rows, rounding
 from simbias.flows._relu.single_neuron import Point
 from simbias.flows._relu.sliding import (
@@ -49,7 +50,6 @@ from simbias.flows._relu.sliding import (
     sliding_normals,
 )
 from simbias.flows._relu.step_trajectory import Sliding, StepData, Trajectory
-from simbias.flows._relu.straight_lines import cross_planes, next_plane
 from simbias.numerics.conditionals import repeat_while
 
 # Share of the tolerance that the residuals may use up in a step.
@@ -95,7 +95,7 @@ def noninteracting_length(
 
 
 def lag_of_growth(neurons: NeuronState, length: Float[Array, ""]) -> Float[Array, ""]:
-    """∫ δ(t) dt over a step, per δ at its end, of what grows from 0 as e^{2vt} − 1."""
+    """∫ δ dt over a step divided by δ at its end, for δ ∝ e^{2vt} − 1."""
     twice = 2 * jnp.max(norm_of_rows(neurons.rates.moment[:, 0]))
     stretch = twice * length
     grows = stretch > jnp.sqrt(jnp.finfo(length.dtype).eps)
@@ -192,7 +192,7 @@ def _decided(
     ahead = replace(trajectory, end=trajectory.end._replace(w=there.w + velocity))
     k, is_choice = concave_first(ahead, step, k, trajectory.begin, there)
     decision = decide(trajectory, step, k, trajectory.begin, there)
-    plane, is_full = sliding_after(sliding.plane, decision)
+    plane, has_no_slot = sliding_after(sliding.plane, decision)
     normals = sliding_normals(data.normal, plane)
     moment = trajectory.early - decision.moment_loss(step.before, step)
     released = decision.is_used[:, :-1] & ~decision.is_kept
@@ -211,7 +211,7 @@ def _decided(
         slides=count(trajectory.slides, decision.starts_sliding),
         released=count(trajectory.released, jnp.sum(released, axis=1)),
         nonunique_events=count(trajectory.nonunique_events, is_choice),
-        is_full=trajectory.is_full | is_full,
+        has_no_slot=trajectory.has_no_slot | has_no_slot,
         is_pending=trajectory.event_count < most_events(step),
     )
     return new, jnp.zeros_like(is_held_up)

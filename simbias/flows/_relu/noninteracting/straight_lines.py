@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.flows._relu.batched_crossings import FIRST, in_batches
 from simbias.flows._relu.masked_rows import least_and_place
-from simbias.flows._relu.moving import (
+from simbias.flows._relu.noninteracting.batched_crossings import FIRST, in_batches
+from simbias.flows._relu.noninteracting.moving import (
     Moving,
     SlidingPlanes,
     chosen,
@@ -102,8 +102,8 @@ def next_plane(
 ) -> tuple[Float[Array, " c"], Int[Array, " c"]]:
     """The τ at which the next plane is met, infinite if none is, and which it is.
 
-    Planes along which a neuron moves, those it slides or rests on among them, are
-    none that it comes to.
+    Planes parallel to the motion are excluded, among them those that the neuron slides
+    or rests on.
     """
     side = jnp.where(is_above, 1, -1).astype(w.dtype)
     height = side * _along(w, normal)
@@ -206,13 +206,13 @@ def _across(
     a = sign * jnp.where(arrives, last_a, line.size_at(line.p + tau * line.speed))
 
     was_above = jnp.take_along_axis(moving.is_above, k[:, None], axis=1)[:, 0]
-    gain = jnp.where(was_above, -1, 1).astype(w.dtype)
+    side_change = jnp.where(was_above, -1, 1).astype(w.dtype)
     each = jnp.arange(k.shape[0])
     own = each if look.moment_jump.shape[0] > 1 else 0
     normal, moment_jump = look.normal[:, own, k].T, look.moment_jump[own, k]
-    moment = moving.moment - (gain * moment_jump)[:, None] * normal
+    moment = moving.moment - (side_change * moment_jump)[:, None] * normal
     beyond = velocity_of(moment, moving.a, sliding)
-    goes_on = gain * jnp.sum(beyond * normal, axis=1) > slack
+    goes_on = side_change * jnp.sum(beyond * normal, axis=1) > slack
     holds = _sliding_holds(
         sign[:, None] * moment, sign, sliding.plane, sliding.dual, step
     )

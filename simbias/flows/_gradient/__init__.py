@@ -1,0 +1,1 @@
+"""Parts of the gradient flow of smooth networks."""

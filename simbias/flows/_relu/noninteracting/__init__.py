@@ -1,0 +1,1 @@
+"""Neurons that do not interact yet: each by itself, under constant residuals."""
