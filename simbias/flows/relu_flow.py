@@ -29,7 +29,6 @@ from simbias.flows._shared.loss_kinks import refuse_kinks_of_loss
 from simbias.flows._shared.objective import clock, is_finite, where_status
 from simbias.introspection.array_network import original_network
 from simbias.network import hook
-from simbias.networks.two_layer import TwoLayer
 from simbias.numerics.conditionals import when
 from simbias.numerics.planes import Planes
 from simbias.validation.values import positive, positive_integer
@@ -280,11 +279,19 @@ def _slope(network: Any) -> float:
 def _refuse_own_gradient(network: Any) -> None:
     """Raise ValueError if training follows anything else than −∇L."""
     own = [name for name in ("in_training", "on_sample") if hook(network, name)]
-    if type(network).value_and_gradient is not TwoLayer.value_and_gradient:
-        own.append("value_and_gradient")
+    by_hand = "value_and_gradient"
+    if hook(network, by_hand) and _owner(network, by_hand) is not _owner(
+        network, "negative_slope"
+    ):
+        own.append(by_hand)
     if own:
         raise BadInput(
             "`flow`: relu_flow (ReluFlow) follows −∇L, got a "
             f"{type(original_network(network)).__name__} with a method `{own[0]}` of "
             "its own. Use descent (Descent)."
         )
+
+
+def _owner(network: Any, name: str) -> type | None:
+    """The class that defines an attribute."""
+    return next((kind for kind in type(network).__mro__ if name in vars(kind)), None)

@@ -50,7 +50,14 @@ def released(
     pull = jnp.asarray(pull, float)[:, None]
     left = jnp.asarray([tolerance])
     return let_go(
-        start, sample, pull, jnp.asarray(LENGTH), 0.0, left, rows=1, are_own=None
+        start,
+        sample,
+        pull,
+        jnp.asarray(LENGTH),
+        0.0,
+        left,
+        rows=1,
+        follow_own_events=None,
     )
 
 
