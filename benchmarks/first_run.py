@@ -7,7 +7,8 @@ in a process of its own, with all caches (compiled programs, fonts, Python's own
 empty folder at first: by the clock, in seconds of processor, and what JAX says of
 tracing, lowering and compiling, by the clock and summed over threads.  What the second
 run needs no more is what compiling costs: it traces and lowers as the first does, and
-reads its programs.  `--smallest` takes the preset smoke.
+reads its programs.  `--smallest` takes another
+experiment, `catapult`, with the preset smoke.
 """
 
 import argparse
@@ -44,7 +45,9 @@ def main() -> None:
         return counted(*options.one)
 
     preset = "smoke" if options.smallest else "quick"
-    experiment = "small_shapes.py" if options.small_shapes else "threshold"
+    experiment = "catapult" if options.smallest else "threshold"
+    if options.small_shapes:
+        experiment = "small_shapes.py"
     document = {
         "experiment": experiment,
         "preset": preset,

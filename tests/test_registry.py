@@ -208,6 +208,7 @@ LONGEST = (
     "stragglers",
     "symmetry_breaking_lattice",
     "threshold_scaling",
+    "threshold-large",
     "threshold-sgd",
     "unseen_entry",
     "xor_clusters",

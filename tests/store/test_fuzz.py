@@ -1,4 +1,4 @@
-"""Whatever is in the folder of a run, a command ends in order: 100 random cases."""
+"""Whatever is in the folder of a run, a command ends in order: random cases."""
 
 import sys
 
@@ -19,7 +19,7 @@ def known(tmp_path_factory):
 
 
 @settings(
-    max_examples=100,
+    max_examples=60,
     phases=(Phase.generate,),
     database=None,
     deadline=None,

@@ -7,15 +7,15 @@ import xarray as xr
 
 import simbias
 from simbias.errors import BadInput
-from simbias.experiments import threshold
+from simbias.experiments import three_points
 from simbias.flows.descent import Descent
 from simbias.verbs.simulate import simulate
 from simbias.workers import LocalWorkers, function_worker
 
 pytestmark = pytest.mark.process
 
-EXPERIMENT = threshold.experiment(
-    "smoke", n=(8,), m=8, flow=Descent(), times=(0.0, 5.0)
+EXPERIMENT = three_points.experiment(
+    "smoke", m=20, flow=Descent(), times=(0.0, 5.0), seeds=2
 )
 
 
