@@ -26,7 +26,7 @@ from simbias.errors import BadInput
 from simbias.figures.kind import Kind, Scale
 from simbias.figures.legends import legend_below
 from simbias.figures.look import Look, Names, label_of
-from simbias.figures.style import blank, style
+from simbias.figures.style import SLIDE, blank, style
 
 _ACROSS = 3
 _PLACE = re.compile(r"\{([\w.]+)(?::([^}]*))?\}")
@@ -53,7 +53,8 @@ class Panels:
         names: axis -> value -> name, or axis -> symbol; a value without a name is shown
             as it is.  In titles names may have places, as `title` has.
         title: above all panels; places such as {m} or {scale:g} hold coordinates.
-        size: inches of a panel, to the right and up.
+        size: inches of a panel, to the right and up; less where the figure would be
+            wider than a slide.
         legend: names side by side in the legend below; 0 for none, or "inside" for one
             in each panel, where colours mean different things.
         across: panels side by side, without `rows` and `columns`; the others follow in
@@ -122,7 +123,8 @@ class Panels:
         with style():
             down, across = self._shape(ds)
             width, height = self.size
-            whole = blank(width * across, height * down)
+            # On a wider figure text is too small, once it is as wide as a page.
+            whole = blank(min(width * across, SLIDE), height * down)
             is_row = self.columns is not None
             is_one_x = is_row and all(kind.x is None for kind in self.kinds)
             grid = whole.subplots(

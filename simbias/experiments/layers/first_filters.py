@@ -163,6 +163,7 @@ figure = Panels(
     ),
     xlabel="time, updates × rate",
     names={
+        "kind": {"gabor": "Gabor"},
         "permuted": {False: "images", True: "pixels permuted"},
         "pairing": {"opposite": "the most opposite", "signs": "… with signs tossed"},
     },
