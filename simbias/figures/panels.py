@@ -21,9 +21,11 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from simbias.errors import BadInput
 from simbias.figures.kind import Kind, Scale
+from simbias.figures.kinds import Drawing
 from simbias.figures.legends import legend_below
 from simbias.figures.look import Look, Names, label_of
 from simbias.figures.style import SLIDE, blank, style
@@ -126,7 +128,9 @@ class Panels:
             # On a wider figure text is too small, once it is as wide as a page.
             whole = blank(min(width * across, SLIDE), height * down)
             is_row = self.columns is not None
-            is_one_x = is_row and all(kind.x is None for kind in self.kinds)
+            is_one_x = is_row and all(
+                kind.x is None and not isinstance(kind, Drawing) for kind in self.kinds
+            )
             grid = whole.subplots(
                 *(down, across),
                 squeeze=False,
@@ -230,6 +234,11 @@ def _has(ds: xr.Dataset, dim: Hashable | None) -> bool:
     return dim is not None
 
 
+def _is_whole(values: np.ndarray) -> bool:
+    """Whether these are whole numbers, between which there is no tick."""
+    return values.dtype.kind in "iuf" and bool(np.all(values == np.round(values)))
+
+
 def _has_names(axes: Axes) -> bool:
     return bool(axes.get_legend_handles_labels()[1])
 
@@ -258,6 +267,10 @@ def _dress(axes: Axes, kind: Kind, part: xr.Dataset, look: Look, name: str) -> N
             set_scale(scale)
         if limits is not None:
             set_limits(*limits)
+    if kind.x is not None and _is_whole(kind.along(part).values):
+        locator = axes.xaxis.get_major_locator()
+        if isinstance(locator, MaxNLocator):
+            locator.set_params(integer=True)
     if kind.ticks:
         values = kind.along(part).values
         axes.set_xticks(values, [f"{v:g}" for v in values])
