@@ -267,7 +267,7 @@ def _dress(axes: Axes, kind: Kind, part: xr.Dataset, look: Look, name: str) -> N
             set_scale(scale)
         if limits is not None:
             set_limits(*limits)
-    if kind.x is not None and _is_whole(kind.along(part).values):
+    if not isinstance(kind, Drawing) and _is_whole(kind.along(part).values):
         locator = axes.xaxis.get_major_locator()
         if isinstance(locator, MaxNLocator):
             locator.set_params(integer=True)
