@@ -28,9 +28,11 @@ from simbias.figures.kind import Kind, Scale
 from simbias.figures.kinds import Drawing
 from simbias.figures.legends import legend_below
 from simbias.figures.look import Look, Names, label_of
-from simbias.figures.style import SLIDE, blank, style
+from simbias.figures.style import blank, style
 
 _ACROSS = 3
+# Inches of a slide: on a wider figure text is too small, once it fills a page.
+_WIDEST = 1280 / 96
 _PLACE = re.compile(r"\{([\w.]+)(?::([^}]*))?\}")
 
 
@@ -125,8 +127,7 @@ class Panels:
         with style():
             down, across = self._shape(ds)
             width, height = self.size
-            # On a wider figure text is too small, once it is as wide as a page.
-            whole = blank(min(width * across, SLIDE), height * down)
+            whole = blank(min(width * across, _WIDEST), height * down)
             is_row = self.columns is not None
             is_one_x = is_row and all(
                 kind.x is None and not isinstance(kind, Drawing) for kind in self.kinds

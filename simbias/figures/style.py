@@ -27,9 +27,8 @@ _STYLE = {
     "figure.constrained_layout.w_pad": 0.06,
     "font.size": 10,
 }
-# Inches of its width, and points of its text.
-SLIDE = 1280 / 96
-_SLIDE_TEXT = 14.0
+# Inches, and points of its text.
+_SLIDE, _SLIDE_TEXT = 1280 / 96, 14.0
 _IS_STYLED = contextvars.ContextVar("_IS_STYLED", default=False)
 
 
@@ -57,7 +56,7 @@ def text_size(width: float) -> float:
     A slide has 1280 pixels, 96 an inch.  A figure that is wider has 14 points, one that
     is narrower than a page has 10, which are more when it is enlarged.
     """
-    return min(max(_SLIDE_TEXT * width / SLIDE, 10.0), _SLIDE_TEXT)
+    return min(max(_SLIDE_TEXT * width / _SLIDE, 10.0), _SLIDE_TEXT)
 
 
 def blank(width: float = 6.0, height: float = 4.0) -> Figure:
