@@ -4,7 +4,6 @@ import itertools
 import textwrap
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.axis import XAxis
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -24,7 +23,7 @@ def fitted(figure: Figure) -> None:
     would touch the one before are left out.
     """
     for axes in figure.get_axes():
-        _keep_size_of_ticks(axes)
+        _keep_size_of_ticks(axes.xaxis)
     figure.draw_without_rendering()  # panels have their places from now on
     for axes in figure.get_axes():
         _keep_apart(axes.xaxis)
@@ -40,16 +39,14 @@ def fitted(figure: Figure) -> None:
         _fit(axes.yaxis.label, axes.get_window_extent().height)
 
 
-def _keep_size_of_ticks(axes: Axes) -> None:
+def _keep_size_of_ticks(axis: XAxis) -> None:
     """Automatic ticks are as many as have room for labels of the size that they have.
 
     Without it they are as many as have room for labels of the style's size when the
     figure is saved.
     """
-    for axis in (axes.xaxis, axes.yaxis):
-        (first, *_) = axis.get_major_ticks() or [None]
-        if first is not None:
-            axis.set_tick_params(labelsize=first.label1.get_fontsize())
+    size = axis.get_major_ticks(1)[0].label1.get_fontsize()
+    axis.set_tick_params(labelsize=size)
 
 
 def _keep_apart(axis: XAxis) -> None:
