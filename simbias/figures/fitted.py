@@ -2,6 +2,7 @@
 
 import itertools
 import textwrap
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axis import XAxis
@@ -9,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.textpath import TextPath
 from matplotlib.ticker import FixedLocator
+from matplotlib.transforms import BboxBase
 
 # Letters of a line at least.
 _LEAST = 12
@@ -19,8 +21,8 @@ _GAP = 0.3
 def fitted(figure: Figure) -> None:
     """Break what is longer than its panel into lines, and keep tick labels apart.
 
-    Titles, labels and names at ticks are broken.  Of numbers at fixed ticks, those that
-    would touch the one before are left out.
+    Titles, labels and names at ticks are broken.  Where numbers at fixed ticks would
+    touch, only every second, third, … is shown.
     """
     for axes in figure.get_axes():
         _keep_size_of_ticks(axes.xaxis)
@@ -50,30 +52,34 @@ def _keep_size_of_ticks(axis: XAxis) -> None:
 
 
 def _keep_apart(axis: XAxis) -> None:
-    """Labels at fixed ticks do not touch: names are broken, numbers left out."""
+    """Labels at fixed ticks do not touch: names are broken, numbers are left out."""
     labels = axis.get_ticklabels()
     if not isinstance(axis.get_major_locator(), FixedLocator) or len(labels) < 2:
         return
     boxes = [label.get_window_extent() for label in labels]
     gap = _GAP * max(box.height for box in boxes)
-    pairs = list(itertools.pairwise(boxes))
-    if all(before.x1 + gap <= after.x0 for before, after in pairs):
+    if _are_apart(boxes, gap):
         return
     if all(map(_is_number, labels)):
-        last = -np.inf
-        for label, box in zip(labels, boxes, strict=True):
-            if box.x0 < last + gap:
-                label.set_text("")
-            else:
-                last = box.x1
+        steps = range(2, len(boxes) + 1)
+        step = next(step for step in steps if _are_apart(boxes[::step], gap))
+        for i, label in enumerate(labels):
+            label.set_text(label.get_text() if i % step == 0 else "")
     else:
         middles = [(box.x0 + box.x1) / 2 for box in boxes]
-        slot = min(np.diff(middles)) - gap
+        slot = min(abs(np.diff(middles))) - gap
         for label in labels:
             words = label.get_text().split()
             _fit(label, slot, least=max(map(len, words), default=_LEAST))
     # As texts, because a list of labels is made anew whenever it is read.
     axis.set_ticklabels([label.get_text() for label in labels])
+
+
+def _are_apart(boxes: Sequence[BboxBase], gap: float) -> bool:
+    return all(
+        a.x1 + gap <= b.x0 or b.x1 + gap <= a.x0  # an axis may go to the left
+        for a, b in itertools.pairwise(boxes)
+    )
 
 
 def _is_number(label: Text) -> bool:

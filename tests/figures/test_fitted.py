@@ -105,6 +105,15 @@ def test_numbers_at_fixed_ticks_do_not_touch():
     assert len(axes.get_xticks()) == 11
 
 
+def test_numbers_that_do_not_touch_stay_on_an_axis_to_the_left():
+    with style():
+        axes = blank(6.0, 2.0).subplots()
+        axes.set_xticks(range(4), [str(k) for k in range(4)])
+        axes.set_xlim(3, 0)
+    fitted(axes.figure)
+    assert labels_of(axes) == ["0", "1", "2", "3"]
+
+
 def test_names_at_ticks_are_broken_between_words():
     with style():
         axes = blank(4.0, 2.0).subplots()
