@@ -33,6 +33,8 @@ from simbias.figures.style import blank, style
 _ACROSS = 3
 # Inches of a slide: on a wider figure text is too small, once it fills a page.
 _WIDEST = 1280 / 96
+# Inches of a legend of one line.
+_LINE = 0.4
 _PLACE = re.compile(r"\{([\w.]+)(?::([^}]*))?\}")
 
 
@@ -158,6 +160,7 @@ class Panels:
                     axes.legend()
             elif self.legend:
                 legend_below(whole, columns=self.legend)
+                _make_room(whole)
         return whole
 
     def _shape(self, ds: xr.Dataset) -> tuple[int, int]:
@@ -238,6 +241,14 @@ def _has(ds: xr.Dataset, dim: Hashable | None) -> bool:
 def _is_whole(values: np.ndarray) -> bool:
     """Whether these are whole numbers, between which there is no tick."""
     return values.dtype.kind in "iuf" and bool(np.all(values == np.round(values)))
+
+
+def _make_room(whole: Figure) -> None:
+    """The figure is higher by what its legend has beyond one line."""
+    whole.draw_without_rendering()
+    for legend in whole.legends:
+        excess = legend.get_window_extent().height / whole.dpi - _LINE
+        whole.set_figheight(whole.get_figheight() + max(0.0, excess))
 
 
 def _has_names(axes: Axes) -> bool:

@@ -146,6 +146,18 @@ def test_a_figure_is_at_most_as_wide_as_a_slide():
     assert figure.get_figwidth() == pytest.approx(1280 / 96)
 
 
+def test_a_legend_of_many_lines_takes_no_height_from_the_panels():
+    def height(count):
+        values = (("k", "seed", "time"), np.ones((count, 2, 4)))
+        ds = xr.Dataset({"v": values}, {"k": range(count), "time": np.arange(4.0)})
+        figure = Panels(Curves("v", colour="k"), legend=2)(ds)
+        figure.draw_without_rendering()
+        (axes,) = figure.get_axes()
+        return axes.get_window_extent().height
+
+    assert height(14) == pytest.approx(height(2), rel=0.1)
+
+
 def test_moments_of_two_names_have_two_lines():
     _, ds = of_a_run(2)
     laws = Moment(0.2, "first"), Moment(0.3), Moment(0.5, "last")
