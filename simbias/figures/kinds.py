@@ -73,9 +73,11 @@ class Curves(Kind):
                 slope = _exponent(one, dim) if self.has_exponent else None
                 label = ", ".join(filter(None, (name, dash, slope))) or None
                 style = i if self.line == self.colour else j
+                if not self.is_graded:
+                    style += number // len(COLOURS)
                 line = self.mark
                 if self.is_joined:
-                    line += line_of(style + number // len(COLOURS))
+                    line += line_of(style)
                 place = {self.colour: i, self.line: j}
                 along = x.isel({k: v for k, v in place.items() if k in x.dims})
                 along = along.transpose(dim, ...)

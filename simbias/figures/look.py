@@ -18,6 +18,8 @@ Reading = str | Callable[[xr.Dataset], xr.DataArray]
 # Axis -> value -> what it is called, or axis -> its symbol.
 Names = Mapping[str, Mapping[Any, str] | str]
 _LINES = ("-", "--", ":", "-.")
+# Of the moments of a figure, one after the other.
+_MOMENTS = (":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,6 +53,7 @@ class Look:
 
     def __init__(self, names: Names):
         self._names = names
+        self._moments: list[str] = []
 
     def names_of(self, dim: str) -> Mapping[Any, str]:
         """Value -> what it is called, of those that have a name of their own."""
@@ -68,6 +71,13 @@ class Look:
                 return value
             symbol = dim.removeprefix("flow.").replace("_", " ")
         return f"{symbol} = {value if isinstance(value, str) else f'{value:g}'}"
+
+    def line_of_moment(self, label: str | None) -> Any:
+        """The line of a moment, one per name; without a name that of the last one."""
+        if label is not None and label not in self._moments:
+            self._moments.append(label)
+        number = self._moments.index(label) if label else len(self._moments) - 1
+        return _MOMENTS[max(number, 0) % len(_MOMENTS)]
 
     def split(
         self, values: xr.DataArray, dim: str | None
@@ -134,7 +144,7 @@ def draw_laws(
         if callable(value) or isinstance(value, str):
             value = read(value, part)  # pyright: ignore[reportArgumentType]
         if isinstance(law, Moment):
-            law_moment(axes, float(value), law.label)
+            law_moment(axes, float(value), law.label, ls=look.line_of_moment(law.label))
         elif not isinstance(value, xr.DataArray) or not value.dims:
             shade = law.colour or LAW
             if not np.isnan(float(value)):

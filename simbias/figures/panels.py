@@ -21,14 +21,20 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from simbias.errors import BadInput
 from simbias.figures.kind import Kind, Scale
+from simbias.figures.kinds import Drawing
 from simbias.figures.legends import legend_below
 from simbias.figures.look import Look, Names, label_of
 from simbias.figures.style import blank, style
 
 _ACROSS = 3
+# Inches of a slide: on a wider figure text is too small, once it fills a page.
+_WIDEST = 1280 / 96
+# Inches of a legend of one line.
+_LINE = 0.4
 _PLACE = re.compile(r"\{([\w.]+)(?::([^}]*))?\}")
 
 
@@ -53,7 +59,8 @@ class Panels:
         names: axis -> value -> name, or axis -> symbol; a value without a name is shown
             as it is.  In titles names may have places, as `title` has.
         title: above all panels; places such as {m} or {scale:g} hold coordinates.
-        size: inches of a panel, to the right and up.
+        size: inches of a panel, to the right and up; less where the figure would be
+            wider than a slide.
         legend: names side by side in the legend below; 0 for none, or "inside" for one
             in each panel, where colours mean different things.
         across: panels side by side, without `rows` and `columns`; the others follow in
@@ -122,9 +129,11 @@ class Panels:
         with style():
             down, across = self._shape(ds)
             width, height = self.size
-            whole = blank(width * across, height * down)
+            whole = blank(min(width * across, _WIDEST), height * down)
             is_row = self.columns is not None
-            is_one_x = is_row and all(kind.x is None for kind in self.kinds)
+            is_one_x = is_row and all(
+                kind.x is None and not isinstance(kind, Drawing) for kind in self.kinds
+            )
             grid = whole.subplots(
                 *(down, across),
                 squeeze=False,
@@ -151,6 +160,7 @@ class Panels:
                     axes.legend()
             elif self.legend:
                 legend_below(whole, columns=self.legend)
+                _make_room(whole)
         return whole
 
     def _shape(self, ds: xr.Dataset) -> tuple[int, int]:
@@ -228,6 +238,19 @@ def _has(ds: xr.Dataset, dim: Hashable | None) -> bool:
     return dim is not None
 
 
+def _is_whole(values: np.ndarray) -> bool:
+    """Whether these are whole numbers, between which there is no tick."""
+    return values.dtype.kind in "iuf" and bool(np.all(values == np.round(values)))
+
+
+def _make_room(whole: Figure) -> None:
+    """The figure is higher by what its legend has beyond one line."""
+    whole.draw_without_rendering()
+    for legend in whole.legends:
+        excess = legend.get_window_extent().height / whole.dpi - _LINE
+        whole.set_figheight(whole.get_figheight() + max(0.0, excess))
+
+
 def _has_names(axes: Axes) -> bool:
     return bool(axes.get_legend_handles_labels()[1])
 
@@ -256,6 +279,10 @@ def _dress(axes: Axes, kind: Kind, part: xr.Dataset, look: Look, name: str) -> N
             set_scale(scale)
         if limits is not None:
             set_limits(*limits)
+    if not isinstance(kind, Drawing) and _is_whole(kind.along(part).values):
+        locator = axes.xaxis.get_major_locator()
+        if isinstance(locator, MaxNLocator):
+            locator.set_params(integer=True)
     if kind.ticks:
         values = kind.along(part).values
         axes.set_xticks(values, [f"{v:g}" for v in values])

@@ -24,6 +24,7 @@ _STYLE = {
     "legend.frameon": False,
     "legend.fontsize": "small",
     "figure.constrained_layout.use": True,
+    "figure.constrained_layout.w_pad": 0.06,
     "font.size": 10,
 }
 # Inches, and points of its text.

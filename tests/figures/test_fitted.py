@@ -1,5 +1,7 @@
 """Text of figures: as large as a slide needs, and within its panel."""
 
+import itertools
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ import xarray as xr
 
 from simbias.figures.fitted import fitted
 from simbias.figures.kinds import Curves
+from simbias.figures.look import Moment
 from simbias.figures.panels import Panels
 from simbias.figures.style import blank, style, text_size
 
@@ -80,3 +83,86 @@ def test_titles_that_fit_are_left_as_they_are():
         axes.set_title("two  spaces\nand a line")
     fitted(figure)
     assert axes.get_title("left") == "two  spaces\nand a line"
+
+
+def labels_of(axes):
+    return [one.get_text() for one in axes.get_xticklabels()]
+
+
+def do_touch(axes):
+    boxes = [one.get_window_extent() for one in axes.get_xticklabels()]
+    boxes = [box for box in boxes if box.width > 0]
+    return any(a.x1 > b.x0 for a, b in itertools.pairwise(boxes))
+
+
+def test_numbers_at_fixed_ticks_do_not_touch():
+    with style():
+        axes = blank(3.0, 2.0).subplots()
+        axes.set_xticks(range(11), [str(1000 * k) for k in range(11)])
+    fitted(axes.figure)
+    assert not do_touch(axes)
+    assert labels_of(axes)[0] == "0"
+    assert len(axes.get_xticks()) == 11
+
+
+def test_numbers_that_do_not_touch_stay_on_an_axis_to_the_left():
+    with style():
+        axes = blank(6.0, 2.0).subplots()
+        axes.set_xticks(range(4), [str(k) for k in range(4)])
+        axes.set_xlim(3, 0)
+    fitted(axes.figure)
+    assert labels_of(axes) == ["0", "1", "2", "3"]
+
+
+def test_names_at_ticks_are_broken_between_words():
+    with style():
+        axes = blank(4.0, 2.0).subplots()
+        axes.set_xticks(range(3), ["a wide network", "a deep network", "a line"])
+        axes.set_xlim(-0.5, 2.5)
+    fitted(axes.figure)
+    assert not do_touch(axes)
+    assert [one.split() for one in labels_of(axes)[:2]] == [
+        ["a", "wide", "network"],
+        ["a", "deep", "network"],
+    ]
+
+
+def test_ticks_of_large_text_are_as_few_outside_of_the_style_as_inside():
+    with style():
+        figure = blank(13.0, 3.0)
+        axes = figure.subplots(1, 3)[0]
+        axes.plot([0.0, 2.0], [0.0, 1.0])
+        figure.draw_without_rendering()
+        inside = len(axes.get_xticks())
+    fitted(figure)
+    figure.draw_without_rendering()
+    assert len(axes.get_xticks()) == inside
+
+
+def test_a_figure_is_at_most_as_wide_as_a_slide():
+    values = (("seed", "case", "time"), np.ones((2, 5, 4)))
+    ds = xr.Dataset({"v": values}, {"time": np.arange(4.0)})
+    figure = Panels(Curves("v"), columns="case")(ds.assign_coords(case=range(5)))
+    assert figure.get_figwidth() == pytest.approx(1280 / 96)
+
+
+def test_a_legend_of_many_lines_takes_no_height_from_the_panels():
+    def height(count):
+        values = (("k", "seed", "time"), np.ones((count, 2, 4)))
+        ds = xr.Dataset({"v": values}, {"k": range(count), "time": np.arange(4.0)})
+        figure = Panels(Curves("v", colour="k"), legend=2)(ds)
+        figure.draw_without_rendering()
+        (axes,) = figure.get_axes()
+        return axes.get_window_extent().height
+
+    assert height(14) == pytest.approx(height(2), rel=0.1)
+
+
+def test_moments_of_two_names_have_two_lines():
+    _, ds = of_a_run(2)
+    laws = Moment(0.2, "first"), Moment(0.3), Moment(0.5, "last")
+    axes, other = Panels(
+        Curves("v0", laws=laws), Curves("v1", laws=(Moment(0.5, "last"),))
+    )(ds).get_axes()
+    first, again, last = (line.get_linestyle() for line in axes.lines[-3:])
+    assert first == again != last == other.lines[-1].get_linestyle()

@@ -328,6 +328,26 @@ def test_where_colours_repeat_lines_differ():
     assert (first.get_linestyle(), last.get_linestyle()) == ("-", "--")
 
 
+def test_colours_in_order_do_not_repeat_and_so_lines_do_not_differ():
+    values = (("seed", "k", "time"), np.ones((2, 9, 3)))
+    ds = xr.Dataset({"v": values}, {"k": range(9), "time": np.arange(3.0)})
+    (axes,) = Panels(Curves("v", colour="k", is_graded=True))(ds).get_axes()
+    assert {line.get_linestyle() for line in axes.lines} == {"-"}
+
+
+def test_a_column_with_a_drawing_shares_no_axis_and_whole_numbers_have_whole_ticks():
+    def draw(axes, part):
+        axes.plot([0.0, 100.0], [0.0, float(part["m"])])
+
+    figure = Panels(Drawing(draw), Curves("risk", x="frequency"), columns="m")(
+        xr.Dataset({"risk": array("m", "seed", "frequency")})
+    )
+    first, _, last, _ = figure.get_axes()
+    figure.draw_without_rendering()
+    assert first.get_xlim()[1] >= 100 > 10 > last.get_xlim()[1]
+    assert all(float(tick).is_integer() for tick in last.get_xticks())
+
+
 def test_what_no_figure_can_have_is_named():
     with pytest.raises(BadInput, match="needs a kind"):
         Panels()

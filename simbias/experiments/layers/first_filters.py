@@ -47,8 +47,6 @@ STILL = (-0.05, 0.05)
 LEAST_TIME = 0.1
 # What the figure and the claims read.
 AXES = ("permuted",)
-# Per cent of the first layer of InceptionV1, by eye, Olah et al.
-PUBLISHED = "44 Gabor, 42 colour, 14 other"
 
 
 def make(
@@ -145,28 +143,29 @@ experiment = presets(
 
 
 figure = Panels(
-    Drawing(lambda axes, part: gallery(axes, part.isel(seed=0)), facet="permuted"),
+    Drawing(lambda axes, part: gallery(axes, part.isel(seed=0))),
     Curves(
         lambda part: 100 * part["kinds"].sel(kind=list(KINDS[:2])),
         colour="kind",
-        line="permuted",
         mark="o",
-        title=f"filters of a kind, %\n(InceptionV1, by eye: {PUBLISHED})",
+        ylabel="share of the filters, %",
     ),
     Curves(
         "pairs",
         colour="pairing",
         mark="o",
         first=2,
-        facet="permuted",
-        title="−cos of a filter and its partner",
+        ylabel="−cos of a filter and its partner",
     ),
+    columns="permuted",
     xlabel="time, updates × rate",
     names={
+        "kind": {"gabor": "Gabor"},
         "permuted": {False: "images", True: "pixels permuted"},
         "pairing": {"opposite": "the most opposite", "signs": "… with signs tossed"},
     },
-    across=3,
+    size=(4.4, 2.8),
+    legend=5,
 )
 
 

@@ -122,7 +122,7 @@ figure = Panels(
         spread="none",
         facet="slope",
         yscale="log",
-        title="gap (w₁ − w₂)·(e₁ − e₂)/4",
+        title="gap",
     ),
     Curves(
         "loss",
@@ -143,11 +143,12 @@ figure = Panels(
         xlabel="δ",
         xscale="log",
         has_median=False,
-        title="slope = 0: escape time, gap of ¼",
+        title="ReLU: time at which the gap is ¼",
         laws=(Law(escape_law, "slope 1/0.596 in ln(1/δ)"),),
     ),
-    names={"delta": "δ"},
-    across=3,
+    names={"delta": "δ", "slope": {0.0: "ReLU", 1.0: "identity, s = 1"}},
+    across=2,
+    size=(4.4, 2.7),
     of=lambda ds: ds.isel(seed=0),
 )
 

@@ -107,6 +107,7 @@ figure = Panels(
     Curves(_of(L2), title=L2, yscale="log"),
     Curves(_of(ERROR), title="test error; dashed: 1 − n/d", laws=(_level,)),
     x="scale",
+    xlabel="initial scale α",
     xscale="log",
 )
 

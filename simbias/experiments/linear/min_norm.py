@@ -224,7 +224,7 @@ figure = Panels(
     ),
     rows="exponent",
     names={
-        "exponent": {0.0: "X of variance 1", 1.0: "X of variance j^−1"},
+        "exponent": {0.0: "X of variance 1", 1.0: "X of variance 1/j"},
         "flow.way": _NAMES,
     },
     legend=8,

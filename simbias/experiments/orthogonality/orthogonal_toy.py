@@ -74,6 +74,7 @@ figure = Panels(
         laws=(Law(HALF_NORM, line=":", colour="black"),),
     ),
     xscale="log",
+    names={"scale": "λ"},
 )
 
 

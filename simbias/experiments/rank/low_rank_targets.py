@@ -110,14 +110,14 @@ figure = Panels(
         lambda part: xr.ufuncs.log10(part["train_loss"].isel(time=-1)),
         y="rank",
         title="½ mean squared error, training",
-        label="log₁₀ of train_loss",
+        label="log₁₀ of the error",
         is_even=True,
     ),
     HeatMap(
         lambda part: xr.ufuncs.log10(part["test_risk"].isel(time=-1)),
         y="rank",
         title="mean squared error, test",
-        label="log₁₀ of test_risk",
+        label="log₁₀ of the error",
         is_even=True,
     ),
     Curves(

@@ -151,7 +151,7 @@ figure = Panels(
     Curves(
         "accuracy",
         colour="sample",
-        ylabel="share of pairs that are told",
+        ylabel="accuracy",
         ylim=(0, 1.03),
     ),
     Curves(

@@ -144,7 +144,7 @@ figure = Panels(
         y="radius",
         ylabel="radius r",
         limits=(0, 1),
-        label="median of the amplitude over that at r = 0",
+        label="amplitude over that at r = 0",
     ),
     Curves(
         four_waves,

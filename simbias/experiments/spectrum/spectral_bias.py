@@ -108,7 +108,7 @@ figure = Panels(
         facet="sizes",
         ylabel="step",
         limits=(0, 1),
-        label="median of 2|f̂(k)|/(N A_k)",
+        label="2|f̂(k)|/(N·A_k)",
     ),
     Curves(
         lambda ds: times_to(shares_by_step(ds)),

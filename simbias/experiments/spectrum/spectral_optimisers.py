@@ -144,7 +144,7 @@ figure = Panels(
         title="all nets",
         ticks=True,
         limits=(0, 1),
-        label="median of 2|f̂(k)|/N",
+        label="2|f̂(k)|/N",
     ),
     Curves("risk", spread="each", title="all nets", ylabel="mean square", yscale="log"),
     rows="flow.optimiser",

@@ -121,7 +121,7 @@ figure = Panels(
         xlabel="frequency k",
         ylabel="step",
         limits=(0, 1),
-        label="median of 2|f̂(k)|/N",
+        label="2|f̂(k)|/N",
     ),
     Curves(
         learned,
