@@ -1,0 +1,1 @@
+from . import sliding_share as sliding_share
