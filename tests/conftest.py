@@ -48,6 +48,8 @@ gc.set_threshold(100_000, 50, 50)
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
+# The tests also keep the smallest programs, which are thousands.
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 
 
 # Pieces of compiled code from which on caches are emptied; Linux allows 65,530.

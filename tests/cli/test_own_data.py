@@ -322,7 +322,7 @@ def test_sizes_without_rows_enough_are_left_out(tmp_path):
     signs = {"y": np.resize([-1.0, 1.0], 12), "y_test": np.ones(5)}
     steps = [{"data": kept_file(saved(tmp_path, **signs))}]
     made = lambda name, preset: experiment_of(experiment_module(name), preset, steps)
-    assert made("spurious_minimum", "quick").cell["n"] == (10,)
+    assert made("spurious_minimum", "quick").cell["n"] == (5, 10)
     assert made("threshold", "quick").cell["n"] == (5, 10)
     assert made("early_alignment", "quick").cell["n"] == 12
     assert made("slabs", "smoke").cell["n"] == 12

@@ -20,6 +20,7 @@ from simbias.flows.deep_relu_flow import DeepReluFlow
 from simbias.network import Pattern
 from simbias.networks import Adversarial, Mlp, convolutional, deep_linear, mlp
 from simbias.networks.activations import gelu
+from simbias.numerics.factorisations import at_once
 
 # Half the digits of the references at most; see make_deep.py of the references.
 ACCURACY = 2e-5
@@ -156,6 +157,24 @@ def test_members_that_run_together_go_as_each_does_alone(run):
         assert distance(flat(member), flat(alone.network)) < 1e-10
         for name, count in alone.stats.items():
             assert int(together.stats[name][i]) == int(count), name
+
+
+def test_members_that_run_together_do_not_wait_for_each_other(run):
+    _, data, _ = run
+    flow, until = DeepReluFlow(rtol=jnp.asarray(1e-8)), jnp.asarray(2.0)
+    nets = [small_problem(seed=seed)[0] for seed in (3, 4)]
+    arrays, static = eqx.partition(nets[0], eqx.is_array)
+    many = jax.tree.map(
+        lambda *v: jnp.stack(v), arrays, eqx.filter(nets[1], eqx.is_array)
+    )
+
+    def step(arrays):
+        net = eqx.combine(arrays, static)
+        state = flow.init(net, data, losses.half_mse, KEY)
+        state = flow.step(state, data, losses.half_mse, until)
+        return eqx.filter(state, eqx.is_array)
+
+    assert at_once(jax.vmap(step), many) == set()
 
 
 def test_float32_follows_to_its_own_digits(run):

@@ -8,14 +8,21 @@ from proof_attack import attacked
 SEEDS = [seed for seed in range(150) if seed % 5 in (0, 3)]
 
 
-@pytest.mark.slow
-def test_no_claimed_limit_is_left_by_the_flow_or_by_descent():
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        pytest.param(SEEDS[:20], marks=pytest.mark.slow),
+        pytest.param(SEEDS[20:], marks=pytest.mark.long),
+    ],
+    ids=len,
+)
+def test_no_claimed_limit_is_left_by_the_flow_or_by_descent(seeds):
     try:
-        rows = list(attacked(SEEDS, descent_time=100.0))
+        rows = list(attacked(seeds, descent_time=100.0))
     except NoCompiler as error:
         pytest.skip(str(error))
     claimed = [row for row in rows if "flow" in row]
-    assert len(rows) == 60
-    assert len(claimed) > 40
+    assert len(rows) == len(seeds)
+    assert len(claimed) > 2 * len(seeds) / 3
     assert [row for row in claimed if not row["holds"]] == []
     assert sum(row["is_judged"] for row in claimed) > 0.9 * len(claimed)

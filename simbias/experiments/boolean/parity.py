@@ -49,6 +49,8 @@ FAILS = f"{PAPER}: stays at ½; ± 0.02 ours"
 RATE = 0.01
 # What the claims are about: 50,000 steps.
 LEAST_TIME = 500.0
+# Bits up to which a parity is learned in this time.
+MOST = 10
 AXES = ("relevant", "d")
 Relevant = Literal["half", "random", "one"]
 
@@ -105,6 +107,24 @@ def unlearned(part: xr.Dataset) -> xr.DataArray:
     return part["time"][-1].where(times(part).isnull().any("seed"))
 
 
+def exponential(part: xr.Dataset) -> xr.DataArray:
+    """exp(p d) through the times of half of the bits, p as claimed; up to all d."""
+    late = _times_of_few(at(part, "relevant", "half"))
+    d = late["d"].values
+    slope = slopes_of_seeds(d, late, "d").mean()
+    middle = float(np.log(late).mean())
+    return np.exp(middle + slope * (part["d"] - d.mean()))
+
+
+def _times_of_few(part: xr.Dataset) -> xr.DataArray:
+    """Times of up to `MOST` bits.
+
+    A network that has not learned counts as if at the end: the slope is too small.
+    """
+    few = part.sel(d=part["d"] <= MOST)
+    return times(few).fillna(float(few["time"][-1]))
+
+
 def curves(part: xr.Dataset) -> xr.DataArray:
     """Accuracy for half of the bits, and for one."""
     shown = part["relevant"].isin(["half", "one"])
@@ -115,6 +135,7 @@ figure = Panels(
     Curves(
         curves,
         colour="d",
+        is_graded=True,
         line="relevant",
         title="accuracy; dashed: one relevant bit",
         x=lambda part: part["time"].clip(min=0.1),
@@ -125,14 +146,18 @@ figure = Panels(
     Points(
         times,
         colour="relevant",
+        # Other colours than those of d.
+        first=3,
         has_median=False,
         title=f"time to an accuracy of {LEARNED}, every seed",
         x="d",
         xlabel="bits, d",
-        xscale="log",
         yscale="log",
         ticks=True,
-        laws=(Law(unlearned, "some never", "^"),),
+        laws=(
+            Law(unlearned, "some never by the end", "^", "black"),
+            Law(exponential, f"exponential, fitted to d ≤ {MOST}"),
+        ),
     ),
     names={
         "d": "d",
@@ -157,14 +182,10 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _of_many(part: xr.Dataset, whose: str) -> list[Claim]:
-    """Parities of many bits: accuracies at the end, and the rise of the time to learn.
-
-    A network that has not learned counts as if at the end: the slope is too small.
-    """
-    few = part.sel(d=part["d"] <= 10)
-    has_three = few.sizes["d"] > 2
-    late = times(few).fillna(float(few["time"][-1]))
-    slopes = slopes_of_seeds(few["d"].values, late, "d") if has_three else []
+    """Parities of many bits: accuracies at the end, and the rise of the times."""
+    late = _times_of_few(part)
+    has_three = late.sizes["d"] > 2
+    slopes = slopes_of_seeds(late["d"].values, late, "d") if has_three else []
     text, rise = (
         f"{whose} {{}} bits: accuracy at the end, {{}}",
         f"{whose} d ≤ 10 bits: slope of ln time to {LEARNED} in d",

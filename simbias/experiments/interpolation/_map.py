@@ -10,6 +10,8 @@ from matplotlib.colors import ListedColormap
 from simbias.analysis.wilson import wilson
 from simbias.core import Estimate
 from simbias.experiments.interpolation._rest import known_limits
+from simbias.figures import law_moment
+from simbias.theory.two_group import two_group_threshold
 
 AXES = ("n", "scale")
 VERDICTS = {-1: "does not", 0: "undecided", 1: "interpolates"}
@@ -66,7 +68,7 @@ def refined(ds: xr.Dataset, most: int) -> dict[tuple[int, float], int]:
 
 
 def draw_map(axes: Axes, ds: xr.Dataset) -> None:
-    """A colour for every cell that was run, and its share with the seeds."""
+    """A colour for every cell that was run, its share, and the sizes of theory."""
     found, d = counts(ds), int(ds["d"])
     scales = sorted({scale for _, scale in found})
     for i, scale in enumerate(scales):
@@ -93,12 +95,26 @@ def draw_map(axes: Axes, ds: xr.Dataset) -> None:
             )
     for colour, text in zip(_COLOURS, VERDICTS.values(), strict=True):
         axes.plot([], [], "s", color=colour, label=text)
+    _theory(axes, d, int(ds["m"]))
     axes.set_xscale("log")
     every = sorted({n / d for n, _ in found})
     axes.set_xticks(every, [f"{v:g}" for v in every])
     axes.minorticks_off()
     axes.set_yticks(range(len(scales)), [f"{v:g}" for v in scales])
     axes.grid(visible=False)
+
+
+def _theory(axes: Axes, d: int, m: int) -> None:
+    """The sizes that theory names, of those that are on the map."""
+    low, high = axes.get_xlim()
+    sizes = {
+        "two regressions interpolate half": (two_group_threshold(d), "-"),
+        "n = d³": (d**3, "--"),
+        "n = m": (m, ":"),
+    }
+    for label, (n, line) in sizes.items():
+        if low < n / d < high:
+            law_moment(axes, n / d, label, ls=line)
 
 
 def _label(won: int, lost: int, seeds: int) -> str:

@@ -73,6 +73,12 @@ experiment = presets(
         "seeds": 64,
         "times": log_times(10.0, 1e6, 40),
     },
+    # A size beyond d³, and as many seeds as decide most cells; a root of its own.
+    five={
+        "cell": {"d": 5, "n": (5, 10, 20, 40, 130), "m": 60},
+        "seeds": 32,
+        "root": 5000,
+    },
 )
 
 

@@ -7,20 +7,23 @@ and is right where labels were wrong; an LSTM fits the wrong labels, and ends ne
 it, and most transformers do not.
 
 Tossed labels are the control: all strings that were not seen are a matter of chance.
+Seeds are of two kinds, those that learn a parity and those that do not, so that shares
+are claimed beside means.  Of ten bits the sample is 39 % of all strings.
 
 Reference: Bhattamishra, Patel, Kanade & Blunsom (2023), arXiv:2211.12316, sections 5
 and 6, where n = 40, k = 4 and 30,000 strings; sizes, rate and steps are ours.
 """
 
 import itertools
-from typing import Literal, get_args
+from collections.abc import Callable
+from typing import Any, Literal, get_args
 
 import jax
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.at import at
-from simbias.claims import Claims, difference_of, mean_of
+from simbias.claims import Claims, difference_of, mean_of, share_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import strings
 from simbias.experiment_presets import presets
@@ -37,6 +40,8 @@ PAPER = "Bhattamishra et al. (2023), arXiv:2211.12316"
 RATE = 3e-3
 # What the claims are about.
 STEPS = 2000
+# Accuracies of networks that learned a parity, and of those near chance.
+LEARNED, CHANCE = 0.95, 0.6
 Target = Literal["sparse", "random", "full"]
 TITLES = {
     "sparse": "parity of {k} bits, {flips:.0%} of labels wrong",
@@ -128,12 +133,6 @@ experiment = presets(
 )
 
 
-def accuracies(ds: xr.Dataset) -> xr.DataArray:
-    """Accuracy on strings that were not seen, and on those that were."""
-    both = ds[["test_accuracy", "train_accuracy"]].to_dataarray("strings")
-    return both.assign_coords(strings=["not seen", "seen"])
-
-
 def level_of(ds: xr.Dataset) -> xr.DataArray:
     """Sensitivity of the target of a part."""
     return xr.DataArray(level(ds, str(ds["target"].item())))
@@ -143,24 +142,28 @@ figure = Panels(
     Curves(
         "sensitivity",
         colour="network",
+        spread="each",
         ylabel="sensitivity S",
         ylim=(-0.03, 1.03),
         laws=(Level(level_of, "S of the target; chance", ":", "black"),),
     ),
-    Curves(
-        accuracies,
-        colour="network",
-        line="strings",
-        ylabel="accuracy",
-        ylim=(0.3, 1.03),
-        laws=(Level(0.5, None, ":", "black"),),
+    *(
+        Curves(
+            of,
+            colour="network",
+            spread="each",
+            ylabel=f"accuracy on strings\n{which}",
+            ylim=(0.3, 1.03),
+            laws=(Level(0.5, None, ":", "black"),),
+        )
+        for of, which in (("test_accuracy", "not seen"), ("train_accuracy", "seen"))
     ),
     columns="target",
     x=lambda ds: ds["time"] / rate(ds),
     xlabel="steps of Adam",
     names={"network": NAMES, "target": TITLES},
-    title="median, 10–90 % of seeds",
-    size=(4.0, 3.1),
+    title="a line per seed",
+    size=(4.0, 2.7),
 )
 
 
@@ -220,7 +223,25 @@ def _of_wrong_labels(part: xr.Dataset) -> list[Claim]:
         mean_of(told, transformer["test_accuracy"], (0.95, 1), right),
         mean_of(text, lstm["train_accuracy"], (0.98, 1), fits),
         mean_of(f"{name}, LSTM: {unseen}", lstm["test_accuracy"], (0.4, 0.6), chance),
+        share_of(
+            f"{name}, transformers that learn the parity, of all",
+            _known(transformer, lambda accuracy: accuracy >= LEARNED),
+            (0.5, 1),
+            f"{right}; the share ours",
+        ),
+        share_of(
+            f"{name}, LSTMs at most {CHANCE} right on strings not seen, of all",
+            _known(lstm, lambda accuracy: accuracy <= CHANCE),
+            (0.5, 1),
+            f"{chance}; the share ours",
+        ),
     ]
+
+
+def _known(end: xr.Dataset, is_so: Callable[[xr.DataArray], Any]) -> xr.DataArray:
+    """What is so of the accuracy on strings not seen, as 1 and 0; NaN without one."""
+    seen = end["test_accuracy"]
+    return is_so(seen).astype(float).where(seen.notnull())
 
 
 def _of_tossed_labels(part: xr.Dataset) -> list[Claim]:
@@ -242,5 +263,18 @@ def _of_tossed_labels(part: xr.Dataset) -> list[Claim]:
 
 
 def _of_all_bits(part: xr.Dataset) -> list[Claim]:
-    text = "parity of all bits, accuracy on strings not seen"
-    return [_less(part, "test_accuracy", text, "lstm", "transformer")]
+    name, end = "parity of all bits", part.isel(time=-1)
+    out = [
+        _less(
+            part,
+            "test_accuracy",
+            f"{name}, accuracy on strings not seen",
+            "lstm",
+            "transformer",
+        )
+    ]
+    for kind, band in (("lstm", (0.5, 1)), ("transformer", (0, 0.5))):
+        text = f"{name}, {NAMES[kind]}s that learn it, of all"
+        is_so = _known(at(end, "network", kind), lambda accuracy: accuracy >= LEARNED)
+        out.append(share_of(text, is_so, band, f"{PAPER}; the share ours"))
+    return out

@@ -77,7 +77,7 @@ experiment = presets(
         name="spectral_bias",
         make=make,
         cell={"sizes": get_args(Sizes), "m": 64},
-        seeds=20,
+        seeds=80,
         flow=Descent(rate=RATE, optimiser="adam"),
         loss=mse,
         times=step_times(RATE, 10_000, 50),
@@ -91,6 +91,7 @@ experiment = presets(
     },
     paper={
         "cell": {"m": 256, "spacing": 5, "n": 200},
+        "seeds": 20,
         "times": step_times(RATE, 60_000, 500),
     },
 )

@@ -184,6 +184,7 @@ def _arrived(
     arrived = once(has_crossed, change, arrived)
     held = _with_entry(slots, jnp.where(is_stop, walked.stop, -1))
     there = back_to_pins(sample, arrived.theta, is_above, held)
+    arrived = arrived._replace(kink=arrived.kink + jnp.abs(there - arrived.theta))
     is_stuck = is_event & ~is_new & (fraction < _NO_TIME)
     stuck = jnp.where(is_stuck, memory.stuck + 1, 0).astype(jnp.int32)
     power = _AHEAD * 10.0 ** (stuck - 1).astype(theta.dtype)
@@ -237,14 +238,40 @@ def _second_order(
     is_off &= ~pinned & sample.is_real[:, None]
     # The entry at which a decision is due may be on either side.
     is_off = is_off.reshape(-1).at[walked.stop].min(walked.stop < 0)
+    # The walk found its time to first order: z is 0 a little before or after.
+    late = _until_zero(sample, theta, second, z, is_above, slots, walked.stop) / length
+    fraction = arrived.fraction + late
+    is_far = (jnp.abs(late) > 0.1 * arrived.fraction) | (fraction > 1)
+    late = jnp.where(is_far, 0, late)
+    bend = length * jnp.abs(second - memory.field) / arrived.fraction
     return arrived._replace(
-        theta=theta,
+        theta=theta + late * length * second,
+        fraction=arrived.fraction + late,
         field=second,
         z=z,
-        kink=kink,
-        is_alone=arrived.is_alone | jnp.any(is_off),
+        kink=kink + late**2 * bend,
+        is_alone=arrived.is_alone | jnp.any(is_off) | is_far,
         evaluations=arrived.evaluations + 2,
     )
+
+
+def _until_zero(
+    sample: GatedSample,
+    theta: Float[Array, " p"],
+    velocity: Float[Array, " p"],
+    z: Float[Array, "n u"],
+    is_above: Bool[Array, "n u"],
+    slots: Slots,
+    entry: Int[Array, ""],
+) -> Float[Array, ""]:
+    """Time until z of an entry is 0, to first order; 0 if it is −1 or z rests."""
+    units = z.shape[1]
+    i, u = jnp.maximum(entry, 0) // units, jnp.maximum(entry, 0) % units
+    scale = scales(sample, is_above, marked(slots.entry, slots.is_used, is_above))[i]
+    own = lambda theta: sample.one(theta, sample.x[i], scale, 0 * scale)[1][u]
+    _, speed = jax.jvp(own, (theta,), (velocity,))
+    moves = (entry >= 0) & (speed != 0)
+    return jnp.where(moves, -z[i, u] / jnp.where(moves, speed, 1), 0)
 
 
 def _with_entry(slots: Slots, entry: Int[Array, ""]) -> Slots:

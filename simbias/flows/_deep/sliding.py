@@ -9,6 +9,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._deep.gated_sample import GatedSample
 from simbias.numerics.conditionals import once
+from simbias.numerics.small_cholesky import small_cholesky, solved
 
 # Slots whose normals are computed at a time.
 BLOCK = 8
@@ -148,8 +149,9 @@ def _gram_solver(
     ridge = 1000 * jnp.finfo(dtype).eps
     own = jnp.diag(jnp.where(is_held, 0, 1).astype(dtype) + ridge)
     gram = jnp.where(both, rows.cosine, 0) + own
-    factor = jax.scipy.linalg.cho_factor(gram, lower=True)
-    return lambda v: jax.scipy.linalg.cho_solve(factor, v)
+    count = jnp.max(jnp.where(is_held, jnp.arange(1, 1 + is_held.shape[0]), 0))
+    factor = small_cholesky(gram, count)
+    return lambda v: solved(factor, v, count)
 
 
 def gradient(
