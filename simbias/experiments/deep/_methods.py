@@ -3,7 +3,6 @@
 from typing import Any
 
 import equinox as eqx
-import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss
@@ -17,10 +16,6 @@ METHODS: dict[str, AbstractFlow] = {
     "descent, 0.04": Descent(rate=0.04),
     "descent, 0.01": Descent(rate=0.01),
 }
-
-
-# What the flows count; 0 for one that does not.
-_COUNTED = ("evaluations", "accepted", "rejected", "crossings", "slides", "releases")
 
 
 class Method(AbstractFlow):
@@ -42,23 +37,14 @@ class Method(AbstractFlow):
         self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
     ) -> FlowState:
         """State at time 0."""
-        return _kept(self._flow.init(network, data, loss, key))
+        return self._flow.init(network, data, loss, key)
 
     def step(
         self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
     ) -> FlowState:
         """One attempt."""
-        stats, memory = state.memory
-        own = FlowState(state.network, state.time, state.status, stats, memory)
-        return _kept(self._flow.step(own, data, loss, until))
+        return self._flow.step(state, data, loss, until)
 
     @property
     def _flow(self) -> AbstractFlow:
         return METHODS[self.method] if self.flow is None else self.flow
-
-
-def _kept(state: FlowState) -> FlowState:
-    """The state with the same counts for every method."""
-    stats = {k: state.stats.get(k, jnp.int32(0)) for k in _COUNTED}
-    memory = (state.stats, state.memory)
-    return FlowState(state.network, state.time, state.status, stats, memory)
