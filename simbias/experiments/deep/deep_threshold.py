@@ -117,16 +117,28 @@ def numbers(ds: xr.Dataset) -> xr.Dataset:
     )
 
 
-_BY = {"x": "n", "colour": "depth", "line": "scale", "mark": "o", "xscale": "log"}
+def _curves(values: str, ylabel: str, law: float | None, *, yscale: str) -> Curves:
+    return Curves(
+        values,
+        colour="depth",
+        line="scale",
+        mark="o",
+        spread="none",
+        ylabel=ylabel,
+        yscale=yscale,
+        laws=() if law is None else (Law(law),),
+    )
+
+
 figure = Panels(
-    Curves("train", ylabel="train error over σ²", **_BY),
-    Curves(
-        "gap", ylabel="train error − two regressions, over σ²", laws=(Law(0),), **_BY
-    ),
-    Curves("test", ylabel="test error over σ²", yscale="log", laws=(Law(1),), **_BY),
-    Curves("first", ylabel="stable rank of the first layer", laws=(Law(1),), **_BY),
+    _curves("train", "train error over σ²", None, yscale="linear"),
+    _curves("gap", "train error − two regressions, over σ²", 0, yscale="linear"),
+    _curves("test", "test error over σ²", 1, yscale="log"),
+    _curves("first", "stable rank of the first layer", 1, yscale="linear"),
     of=numbers,
     across=2,
+    x="n",
+    xscale="log",
     xlabel="samples n",
     names={"depth": "layers", "scale": "λ"},
 )
