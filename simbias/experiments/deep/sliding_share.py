@@ -129,6 +129,7 @@ figure = Panels(
         line="m",
         mark="o",
         spread="none",
+        ticks=True,
         xlabel="layers",
         ylabel="share of time with sliding",
         ylim=(0, 1.03),
@@ -165,7 +166,10 @@ figure = Panels(
     of=numbers,
     across=2,
     legend="inside",
-    names={"depth": "layers", "n": "n", "m": "m"},
+    names={
+        **{"depth": "layers", "n": "n", "m": "m"},
+        METHOD: {name: name.replace(", ", "\n") for name in METHODS},
+    },
     size=(5.2, 3.6),
 )
 
