@@ -42,7 +42,7 @@ class SlidingPairs(AbstractMeasure):
             if b is not None:
                 z, size = z + b[None, :], size + jnp.abs(b)[None, :]
             is_held = (jnp.abs(z) <= self.tolerance * size) & (size > 0) & is_real
-            count = count + jnp.sum(is_held)
+            count = count + jnp.sum(is_held).astype(count.dtype)
         return count
 
 
