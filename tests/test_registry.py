@@ -157,6 +157,7 @@ LONGEST = (
     "condensation",
     "distributional_clones",
     "distributional_images",
+    "deep_threshold",
     "dominoes",
     "dominoes-fashion",
     "early_alignment",
@@ -198,6 +199,7 @@ LONGEST = (
     "sensitivity_patches",
     "simple_first",
     "simple_first-law",
+    "sliding_share",
     "slabs",
     "slabs-adversarial",
     "slabs-noisy",
@@ -248,6 +250,7 @@ SMALL = [
 # What a small run has is not enough for any of their claims.
 FEW_SEEDS = (
     "cantor",
+    "deep_threshold",
     "distributional",
     "distributional_clones",
     "distributional_images",
@@ -274,6 +277,7 @@ FEW_SEEDS = (
     "sensitivity_patches",
     "simple_first",
     "simple_first-law",
+    "sliding_share",
     "spectral_label_noise",
     "spurious_minimum",
     "threshold",

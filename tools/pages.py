@@ -41,6 +41,7 @@ EXPERIMENTS = ROOT / "simbias" / "experiments"
 EXAMPLES = {
     "alignment": "early_alignment",
     "boolean": "parity",
+    "deep": "sliding_share",
     "interpolation": "threshold",
     "layers": "mode_connectivity",
     "linear": "deep_linear",

@@ -55,6 +55,7 @@ class Plan:
     networks: Mapping[str, Field]
     """Arrays of the networks that are kept."""
     stats: tuple[str, ...]
+    """Counts of the flows of all cells."""
 
     @property
     def size(self) -> int:
@@ -102,7 +103,9 @@ def make_plan(experiment: Experiment) -> Plan:
     ]
     # The dearest first: what is left for the end is then short.
     groups.sort(key=lambda g: -g.cost)
-    stats = tuple(groups[0].lane.state.stats)
+    # Cells with flows of several kinds need not count the same.
+    counted = (name for group in groups for name in group.lane.state.stats)
+    stats = tuple(dict.fromkeys(counted))
     names = {*experiment.cell, *grid.cells[0].arguments}
     clash = {*stats} & {*experiment.measures, *experiment.final, *names}
     if clash:

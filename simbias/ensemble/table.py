@@ -23,7 +23,10 @@ class Column:
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """Columns in four groups.  Not reached is NaN, with status RUNNING; never 0."""
+    """Columns in four groups.  Not reached is NaN, with status RUNNING; never 0.
+
+    A count that a member does not have is −1.
+    """
 
     members: dict[str, Column]
     trajectories: dict[str, Column]

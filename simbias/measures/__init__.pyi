@@ -75,6 +75,7 @@ from .pairs.weight_path import WeightPath as WeightPath
 from .patterns.activation_patterns import ActivationPatterns as ActivationPatterns
 from .patterns.pattern_classes import PatternClasses as PatternClasses
 from .patterns.sliding_fraction import SlidingFraction as SlidingFraction
+from .patterns.sliding_pairs import SlidingPairs as SlidingPairs
 from .plane.extrema_counts import ExtremaCounts as ExtremaCounts
 from .randomised.adversarial_accuracy import AdversarialAccuracy as AdversarialAccuracy
 from .randomised.decision_plane import DecisionPlane as DecisionPlane

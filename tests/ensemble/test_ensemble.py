@@ -22,6 +22,7 @@ from simbias.ensemble.members import draw, maker, member_flow
 from simbias.ensemble.padding import bucket, padded
 from simbias.ensemble.plan import make_plan
 from simbias.ensemble.programs import Programs
+from simbias.ensemble.table import empty_table
 from simbias.flows.descent import Descent
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
@@ -492,6 +493,38 @@ def test_measures_are_traced_once_for_members_that_look_alike():
     assert traced(n=(19, 20)) == one
     again = 2  # of the first cell alone, to see that it measures the same again
     assert traced(n=(6, 20)) == 2 * (one - again) + again
+
+
+class CountsMore(PlainDescent):
+    """Counts its evaluations too, if asked to."""
+
+    has_evaluations: bool = eqx.field(static=True, default=False)
+
+    def init(self, network, data, loss, key):
+        state = PlainDescent.init(self, network, data, loss, key)
+        return self._counted(state)
+
+    def step(self, state, data, loss, until):
+        return self._counted(PlainDescent.step(self, state, data, loss, until))
+
+    def _counted(self, state):
+        if not self.has_evaluations:
+            return state
+        stats = {**state.stats, "evaluations": 2 * state.stats["accepted"]}
+        return eqx.tree_at(lambda s: s.stats, state, stats)
+
+
+def test_a_count_that_only_some_flows_have_is_minus_one_for_the_others():
+    cell = {"n": 6, "flow.has_evaluations": (False, True)}
+    plan = make_plan(small(cell=cell, flow=CountsMore(), seeds=1))
+    table = empty_table(plan)
+    for outcome in run_members(plan, {0, 1}):
+        table.put(outcome, outcome.member)
+    steps = table.members["accepted"].values
+    assert steps[0] == steps[1] > 0
+    np.testing.assert_array_equal(
+        table.members["evaluations"].values, [-1, 2 * steps[1]]
+    )
 
 
 def test_a_loss_is_asked_of_every_look_of_a_sample():

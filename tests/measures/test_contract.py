@@ -13,6 +13,7 @@ from simbias.core import Dataset
 from simbias.datasets import gaussian_teacher
 from simbias.ensemble.padding import padded
 from simbias.networks import mlp
+from simbias.networks.dense.mlp import Mlp
 from simbias.numerics.walsh_hadamard import cube
 
 KEYS = jax.random.split(jax.random.key(0), 5)
@@ -73,6 +74,7 @@ CASES = [
     (measures.GradientOverParities(5), mlp(KEYS[4], (3, 5, 1)), CUBE),
     (measures.ParityCorrelations(), ONE, CUBE),
     (measures.Guesses(100), DRAWN, STRINGS),
+    (measures.SlidingPairs(tolerance=0.05), mlp(KEYS[4], (2, 9, 9, 1)), PLANE),
 ]
 # Of all points of the cube, which has no padding; and coins, which are others with it.
 UNPADDED = (measures.GradientOverParities, measures.ParityCorrelations)
@@ -109,6 +111,26 @@ def test_a_measure_keeps_single_precision(measure, network, data):
     expected = jax.jit(measure)(network, data)
     # 1e-5 is a hundred roundings of float32.
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_a_pair_slides_at_0_but_not_where_all_inputs_of_the_neuron_are_0():
+    # On (1, 0): layer 1 is at 0, 1 and −1.  Layer 2 is at 0 twice: 1 − 1 with a bias,
+    # and with no weight on the one input that is not 0.
+    weights = (
+        jnp.array([[0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]]),
+        jnp.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0]]),
+        jnp.ones((1, 2)),
+    )
+    network = Mlp(weights, (None, jnp.array([-1.0, 0.0]), None))
+    data = rows(KEYS[0], 1, 2, 1)
+    data = dataclasses.replace(data, x=jnp.array([[1.0, 0.0]]))
+    pairs = measures.SlidingPairs()
+    assert pairs(network, padded(data, 4)) == 3
+    without = Mlp(weights, (None, None, None))
+    assert pairs(without, data) == 2
+    # One neuron at −1, one at 0, one without weights; layer 2 has inputs of 0.
+    silent = eqx.tree_at(lambda f: f.weights[0], without, -jnp.eye(3, 2))
+    assert pairs(silent, data) == 1
 
 
 def test_errors_and_outputs_are_those_of_each_network_alone():

@@ -1,0 +1,5 @@
+"""Deep ReLU networks under the exact flow."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

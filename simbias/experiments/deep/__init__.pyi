@@ -1,0 +1,2 @@
+from . import deep_threshold as deep_threshold
+from . import sliding_share as sliding_share

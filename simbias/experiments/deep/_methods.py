@@ -1,0 +1,50 @@
+"""The exact flow, and methods that do not know of kinks, as values of an axis."""
+
+from typing import Any
+
+import equinox as eqx
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from simbias.core import AbstractFlow, Dataset, FlowState, Loss
+from simbias.flows import DeepReluFlow, Descent, GradientFlow
+
+METHODS: dict[str, AbstractFlow] = {
+    "exact, 1e-5": DeepReluFlow(rtol=1e-5),
+    "exact, 1e-4": DeepReluFlow(rtol=1e-4),
+    "Tsit5, 1e-5": GradientFlow(rtol=1e-5, allow_kinks=True),
+    "Tsit5, 1e-4": GradientFlow(rtol=1e-4, allow_kinks=True),
+    "descent, 0.04": Descent(rate=0.04),
+    "descent, 0.01": Descent(rate=0.01),
+}
+
+
+class Method(AbstractFlow):
+    """One of `METHODS` by its name, in the time of the gradient flow.
+
+    Args:
+        method: its name, with the relative tolerance or the rate.
+        flow: filled in by `prepared`.
+    """
+
+    method: str = eqx.field(static=True, default="exact, 1e-5")
+    flow: AbstractFlow | None = None
+
+    def prepared(self) -> "Method":
+        """The flow itself: two tolerances of one method share a program."""
+        return Method("", METHODS[self.method].prepared())
+
+    def init(
+        self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
+    ) -> FlowState:
+        """State at time 0."""
+        return self._flow.init(network, data, loss, key)
+
+    def step(
+        self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
+    ) -> FlowState:
+        """One attempt."""
+        return self._flow.step(state, data, loss, until)
+
+    @property
+    def _flow(self) -> AbstractFlow:
+        return METHODS[self.method] if self.flow is None else self.flow

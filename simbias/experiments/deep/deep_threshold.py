@@ -1,0 +1,180 @@
+"""The optimisation threshold in deeper ReLU networks: does it exist, and where.
+
+Networks with 2 matrices or more, without biases, learn a noisy linear teacher from a
+small initialisation under the exact flow.  Beyond some n, two-layer networks from a
+vanishing initialisation end at one least-squares regression on each side of the
+teacher, and fit no more of the noise (`threshold`).  Measured is the train error less
+that of these two regressions, and the share of the sizes that are interpolated.
+
+The control is λ = 1: the same networks must interpolate from there.
+
+Reference: Boursier & Flammarion (2024), arXiv:2410.02348, prove the threshold for two
+layers.  The question for more layers, and all sizes, are ours.
+"""
+
+import jax
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+
+from simbias.analysis.at import at
+from simbias.claims import Claims, difference_of, median_of
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.datasets import gaussian_teacher
+from simbias.experiment_presets import presets
+from simbias.experiments._times import log_times
+from simbias.experiments.interpolation._rest import interpolates
+from simbias.figures import Curves, Law, Panels
+from simbias.flows import DeepReluFlow
+from simbias.losses import half_mse
+from simbias.measures import (
+    FirstLayerAlignment,
+    SlidingPairs,
+    StableRanks,
+    TestRisk,
+    TrainRisk,
+    TwoGroupGap,
+)
+from simbias.networks import mlp
+from simbias.theory.two_group import two_group_threshold
+
+AXES = ("depth", "scale", "n")
+END, LARGE = 300.0, 1.0
+OURS = "ours: diversity survives an escape by blow-up"
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    n: int,
+    depth: int = 3,
+    d: int = 5,
+    m: int = 10,
+    sigma: Real = 0.3,
+    scale: Real = 0.1,
+    n_test: int = 1000,
+) -> tuple[Dataset, AbstractNetwork]:
+    """A noisy linear teacher, and a network without biases from a small start.
+
+    Args:
+        key: random key.
+        n: samples to train on.
+        depth: matrices of the network, 2 or more.
+        d: entries of an input.
+        m: width of the hidden layers.
+        sigma: standard deviation of the noise of the targets.
+        scale: factor λ of the initial weights, N(0, 2λ²/inputs).
+        n_test: samples of the test set.
+    """
+    key_data, key_network = jax.random.split(key)
+    data = gaussian_teacher(key_data, n=n, d=d, sigma=sigma, n_test=n_test)
+    widths = (d, *[m] * (depth - 1), 1)
+    return data, mlp(key_network, widths, scale=scale, has_bias=False)
+
+
+experiment = presets(
+    Experiment(
+        name="deep_threshold",
+        make=make,
+        cell={
+            "depth": (2, 3),
+            "n": (10, 20, 40),
+            "scale": (0.1, 0.2, LARGE),
+        },
+        seeds=8,
+        shared=("depth", "scale"),
+        pad_to=40,
+        flow=DeepReluFlow(rtol=1e-4),
+        loss=half_mse,
+        times=log_times(1.0, END, 20),
+        measures={
+            "train_risk": TrainRisk(),
+            "test_risk": TestRisk(),
+            "two_group_gap": TwoGroupGap(),
+            "pairs": SlidingPairs(),
+            "alignment": FirstLayerAlignment("weights.0"),
+        },
+        final={"stable_rank": StableRanks()},
+    ),
+    smoke={
+        "cell": {"n": (8, 20), "m": 4},
+        "seeds": 2,
+        "times": log_times(1.0, 30.0, 6),
+    },
+    paper={
+        "cell": {"depth": (2, 3, 4), "n": (10, 20, 40, 80, 160), "m": 50},
+        "seeds": 20,
+        "pad_to": 160,
+        "times": log_times(1.0, 1000.0, 24),
+    },
+)
+
+
+def numbers(ds: xr.Dataset) -> xr.Dataset:
+    """What is read at the end; errors over σ²."""
+    last, variance = ds.isel(time=-1), ds["sigma"] ** 2
+    return ds.assign(
+        train=last["train_risk"] / variance,
+        test=last["test_risk"] / variance,
+        gap=last["two_group_gap"] / variance,
+        fitted=interpolates(ds),
+        first=ds["stable_rank"].isel(layer=0),
+    )
+
+
+def _curves(values: str, ylabel: str, law: float | None, *, yscale: str) -> Curves:
+    return Curves(
+        values,
+        colour="depth",
+        line="scale",
+        mark="o",
+        spread="none",
+        ylabel=ylabel,
+        yscale=yscale,
+        laws=() if law is None else (Law(law),),
+    )
+
+
+figure = Panels(
+    _curves("train", "train error over σ²", None, yscale="linear"),
+    _curves("gap", "train error − two regressions, over σ²", 0, yscale="linear"),
+    _curves("test", "test error over σ²", 1, yscale="log"),
+    _curves("first", "stable rank of the first layer", 1, yscale="linear"),
+    of=numbers,
+    across=2,
+    x="n",
+    xscale="log",
+    xlabel="samples n",
+    names={"depth": "layers", "scale": "λ"},
+)
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """Deeper networks against two regressions, and against two layers."""
+    seen, out = numbers(ds), []
+    needs = {f"t ≥ {END:g}": float(ds["time"][-1]) >= END}
+    n, d = int(ds["n"].values[-1]), int(ds["d"])
+    needs[f"n > {two_group_threshold(d):.3g}"] = n > two_group_threshold(d)
+    below = (-np.inf, -d / (2 * n))
+    for depth in [k for k in ds["depth"].values if k > 2]:
+        deep, two = at(seen, "depth", depth), at(seen, "depth", 2)
+        rows = []
+        for scale in ds["scale"].values:
+            text = "train error − that of two regressions, over σ²"
+            control = "control, " if scale >= LARGE else ""
+            gap = at(at(deep["gap"], "scale", scale), "n", max)
+            source = "ours: a large start" if control else OURS
+            rows.append(
+                median_of(f"{control}λ = {scale:g}: {text}", gap, below, source)
+            )
+        small, of_two = at(deep, "scale", min), at(two, "scale", min)
+        rank = at(small["first"], "n", max)
+        share = small["fitted"].mean("n", skipna=False)
+        of_two = of_two["fitted"].mean("n", skipna=False)
+        text = "share of the sizes n that are interpolated, less that with 2 layers"
+        rows += [
+            median_of("stable rank of the first layer", rank, (1.01, np.inf), OURS),
+            difference_of(text, share, of_two, (0, 1), OURS),
+        ]
+        out += Claims(needs, f"{depth} layers, n = {n}").rows(*rows)
+    return out
