@@ -14,24 +14,16 @@ from simbias.flows._deep.attempt_step import attempt_step
 from simbias.flows._deep.gated_sample import GatedSample, gated_sample, with_theta
 from simbias.flows._deep.memory import DeepMemory
 from simbias.flows._deep.sliding import free_slots, scales
-from simbias.flows._shared.absolute_tolerance import absolute_tolerance
 from simbias.flows._shared.eligibility import counted, eligibility_of, first_counts
 from simbias.flows._shared.loss_kinks import refuse_kinks_of_loss
-from simbias.flows._shared.objective import (
-    CLIP,
-    choose,
-    clock,
-    is_finite,
-    least_step,
-    where_status,
-)
+from simbias.flows._shared.objective import choose, is_finite, where_status
+from simbias.flows._shared.step_clock import clock, end_of_step, least_step
+from simbias.flows._shared.tolerances import absolute_tolerance, relative_tolerance
 from simbias.introspection.array_network import original_network
 from simbias.introspection.trained_arrays import size
 from simbias.network import hook
 from simbias.validation.values import positive, positive_integer
 
-# A tolerance below this many roundings would take their noise for events.
-_LEAST_RTOL = 1000
 # Room for pre-activations that are 0 at an event beside those that slide.
 _MET_AT_ONCE = 32
 # Events in a row without time between them, after which a member gives up.
@@ -122,7 +114,9 @@ class DeepReluFlow(AbstractFlow):
         status = where_status(~is_sane, Status.NONFINITE, jnp.int32(Status.RUNNING))
         counts = ("crossings", "slides", "releases", "choices")
         stats = first_counts(evaluations=0) | {name: jnp.int32(0) for name in counts}
-        atol = absolute_tolerance(self.atol, self._rtol(theta.dtype), theta)
+        atol = absolute_tolerance(
+            self.atol, relative_tolerance(self.rtol, theta.dtype), theta
+        )
         memory = DeepMemory(
             length=jnp.asarray(1.0 if self.dt0 is None else self.dt0, clock()),
             atol=atol,
@@ -144,11 +138,9 @@ class DeepReluFlow(AbstractFlow):
         sample, theta = gated_sample(state.network, data, loss)
         memory, time, dtype = state.memory, state.time, theta.dtype
         until = until.astype(time.dtype)
-        rounding = jnp.finfo(time.dtype).eps * until
-        is_clipped = time + memory.length > until - CLIP * rounding
-        tnext = jnp.where(is_clipped, until, time + memory.length)
+        tnext, is_clipped = end_of_step(time, memory.length, until)
         length = (tnext - time).astype(dtype)
-        rtol = self._rtol(dtype)
+        rtol = relative_tolerance(self.rtol, dtype)
         most = self._capacity(sample)
         new = attempt_step(sample, theta, memory, length, rtol, self.solver, most)
         arrival = new.arrival
@@ -236,10 +228,6 @@ class DeepReluFlow(AbstractFlow):
     def _capacity(self, sample: GatedSample) -> int:
         units = sample.layer.shape[0]
         return max(units, 32) if self.max_sliding is None else self.max_sliding
-
-    def _rtol(self, dtype: jnp.dtype) -> Float[Array, ""]:
-        least = _LEAST_RTOL * jnp.finfo(dtype).eps
-        return jnp.maximum(jnp.asarray(self.rtol, dtype), least)
 
 
 def _sides(sample: GatedSample, theta: Float[Array, " p"]) -> Array:

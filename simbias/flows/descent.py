@@ -53,7 +53,6 @@ from simbias.flows._descent.validation import (
 from simbias.flows._shared.eligibility import counted, eligibility_of, first_counts
 from simbias.flows._shared.objective import (
     choose,
-    clock,
     is_finite,
     loss_in_training,
     loss_of,
@@ -61,6 +60,7 @@ from simbias.flows._shared.objective import (
     value_gradient_and_rest,
     where_status,
 )
+from simbias.flows._shared.step_clock import clock
 from simbias.introspection.trained_arrays import size, split_trained
 from simbias.validation.values import positive, positive_integer
 

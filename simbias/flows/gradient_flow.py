@@ -19,18 +19,18 @@ from simbias.flows._gradient.attempts import (
     constant_attempt,
     make_problem,
 )
-from simbias.flows._shared.absolute_tolerance import absolute_tolerance
 from simbias.flows._shared.eligibility import counted, eligibility_of, first_counts
 from simbias.flows._shared.loss_kinks import refuse_kinks_of_loss
 from simbias.flows._shared.objective import (
     choose,
-    clock,
     is_finite,
     precision,
     value_and_gradient,
     where_status,
 )
 from simbias.flows._shared.solvers import check_solver, stages_at_once, stages_taken
+from simbias.flows._shared.step_clock import clock
+from simbias.flows._shared.tolerances import absolute_tolerance
 from simbias.introspection.array_network import original_network
 from simbias.introspection.kinks import kink
 from simbias.introspection.trained_arrays import size, split_trained

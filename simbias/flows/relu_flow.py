@@ -26,15 +26,15 @@ from simbias.flows._relu.smooth_step import unknown_stiffness
 from simbias.flows._relu.step_control import first_controller
 from simbias.flows._relu.weights import weights
 from simbias.flows._shared.loss_kinks import refuse_kinks_of_loss
-from simbias.flows._shared.objective import clock, is_finite, where_status
+from simbias.flows._shared.objective import is_finite, where_status
+from simbias.flows._shared.step_clock import clock
+from simbias.flows._shared.tolerances import relative_tolerance
 from simbias.introspection.array_network import original_network
 from simbias.network import hook
 from simbias.numerics.conditionals import when
 from simbias.numerics.planes import Planes
 from simbias.validation.values import positive, positive_integer
 
-# A tolerance below this many roundings would take their noise for events.
-_LEAST_RTOL = 1000
 # Neurons × samples from which steps of neurons by themselves are worth what they take
 # to compile: members take a half to two thirds of the time.
 NONINTERACTING_PAYS = 15_000
@@ -214,7 +214,8 @@ class ReluFlow(AbstractFlow):
     ) -> FlowState:
         """One attempt, or up to 32 of an aggregated network; `until` must be finite."""
         sample = _sample(state.network, data, loss, state.memory.planes)
-        rtol, until = self._rtol(state.network.w.dtype), until.astype(state.time.dtype)
+        rtol = relative_tolerance(self.rtol, state.network.w.dtype)
+        until = until.astype(state.time.dtype)
         here = sample, until, rtol
         records_events = self.events > 0
         options = Options(
@@ -234,10 +235,6 @@ class ReluFlow(AbstractFlow):
         by_all = lambda here, state: attempt(state, *here)[0]
         is_left = (ahead.status == Status.RUNNING) & (ahead.time == state.time)
         return when(by_all)(goes & is_left, here, ahead)
-
-    def _rtol(self, dtype: jnp.dtype) -> Float[Array, ""]:
-        least = _LEAST_RTOL * jnp.finfo(dtype).eps
-        return jnp.maximum(jnp.asarray(self.rtol, dtype), least)
 
     def _may_be_noninteracting(self, m: int, sample: Sample) -> bool:
         pays = m * sample.x.shape[0] >= NONINTERACTING_PAYS

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from simbias.errors import BadInput
-from simbias.flows._shared.objective import clock
+from simbias.flows._shared.step_clock import clock
 
 # Number of the step, from 0 -> factor of the rate.
 Schedule = Callable[[Int[Array, ""]], Float[Array, ""] | float]

@@ -7,7 +7,8 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, PyTree
 
 from simbias.core import Real
-from simbias.flows._shared.objective import CLIP, choose, clock
+from simbias.flows._shared.objective import choose
+from simbias.flows._shared.step_clock import CLIP, clock
 
 # Positions are compared each time that t has grown by this factor.
 _GROWTH = 1.5

@@ -12,16 +12,15 @@ from jaxtyping import Array, Bool, Float, Int, PyTree
 from simbias.core import FlowState, Loss, Real, Status
 from simbias.flows._gradient.at_rest import Way
 from simbias.flows._shared.objective import (
-    CLIP,
     Sample,
     choose,
     is_finite,
-    least_step,
     precision,
     value_and_gradient,
     where_status,
 )
 from simbias.flows._shared.solvers import with_tolerances
+from simbias.flows._shared.step_clock import CLIP, least_step
 
 
 class Problem(NamedTuple):

@@ -15,13 +15,8 @@ from simbias.flows._relu.neuron_state import NeuronState
 from simbias.flows._relu.step_control import controlled, first_controller
 from simbias.flows._relu.weights import with_weights
 from simbias.flows._shared.eligibility import counted, eligibility_of, first_counts
-from simbias.flows._shared.objective import (
-    CLIP,
-    choose,
-    is_finite,
-    least_step,
-    where_status,
-)
+from simbias.flows._shared.objective import choose, is_finite, where_status
+from simbias.flows._shared.step_clock import end_of_step, least_step
 
 # A rejected noninteracting step multiplies the length of the next one by this.
 _DISTRUST = 0.25
@@ -42,10 +37,8 @@ def controlled_step(
     options = options._replace(rtol=rtol)
     memory, time, network = state.memory, state.time, state.network
     dtype = network.w.dtype
-    rounding = jnp.finfo(until.dtype).eps * until
     wish, is_noninteracting = next_length(memory, sample, rtol)
-    is_clipped = time + wish > until - CLIP * rounding
-    tnext = jnp.where(is_clipped, until, time + wish)
+    tnext, is_clipped = end_of_step(time, wish, until)
     length = (tnext - time).astype(dtype)
     new = attempt_step(
         memory.neurons,

@@ -1,4 +1,4 @@
-"""What every flow does with a network: split it, measure its loss, look for NaN."""
+"""What every flow does with a network: its loss, its gradient, NaN in it."""
 
 import equinox as eqx
 import jax
@@ -11,11 +11,6 @@ from simbias.introspection.training import Keys, outputs_in_training, trained_on
 
 # x "n d", y "n k", weight "n": the sample, or a mini-batch of it.
 Sample = tuple[Float[Array, "n d"], Float[Array, "n k"], Float[Array, " n"]]
-
-# A step of fewer roundings of the time than this is no step.
-ROUNDINGS = 10
-# Within this many roundings before `until` a step is taken to be meant for it.
-CLIP = 100
 
 
 def loss_of(
@@ -79,21 +74,6 @@ def _keys(key: PRNGKeyArray | None, x: Float[Array, "n d"]) -> Keys:
 def precision(params: PyTree) -> jnp.dtype:
     """Type of the trained leaves."""
     return jnp.result_type(*jax.tree.leaves(params))
-
-
-def clock() -> jnp.dtype:
-    """Type of a time: the widest there is, so that t + h ≠ t for float32 weights."""
-    return jnp.result_type(float)
-
-
-def least_step(time: Float[Array, ""], until: Float[Array, ""]) -> Float[Array, ""]:
-    """Steps from here that are shorter hardly move the clock beyond its rounding.
-
-    It is the time reached that counts, or one unit of it at the start: how far beyond
-    that a member has to go says nothing of how well it can.
-    """
-    reached = jnp.maximum(time, jnp.minimum(until, 1))
-    return ROUNDINGS * jnp.finfo(time.dtype).eps * reached
 
 
 def is_finite(tree: PyTree) -> Bool[Array, ""]:

@@ -1,10 +1,19 @@
-"""The tolerance of weights near 0."""
+"""Tolerances: the relative one, and that of weights near 0."""
 
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PyTree
 
 from simbias.core import Real
+
+# A tolerance below this many roundings would take their noise for events.
+_LEAST_RTOL = 1000
+
+
+def relative_tolerance(rtol: Real, dtype: jnp.dtype) -> Float[Array, ""]:
+    """`rtol` in the type of the weights, at least 1000 of its roundings."""
+    least = _LEAST_RTOL * jnp.finfo(dtype).eps
+    return jnp.maximum(jnp.asarray(rtol, dtype), least)
 
 
 def absolute_tolerance(
