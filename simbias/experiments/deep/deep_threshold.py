@@ -79,12 +79,12 @@ experiment = presets(
         cell={
             "depth": (2, 3),
             "n": (10, 20, 40),
-            "scale": (0.1, 0.2, LARGE),
+            "scale": (0.1, LARGE),
         },
         seeds=8,
         shared=("depth", "scale"),
         pad_to=40,
-        flow=DeepReluFlow(rtol=1e-4),
+        flow=DeepReluFlow(rtol=1e-4, max_steps=2500),
         loss=half_mse,
         times=log_times(1.0, END, 20),
         measures={
@@ -102,7 +102,13 @@ experiment = presets(
         "times": log_times(1.0, 30.0, 6),
     },
     paper={
-        "cell": {"depth": (2, 3, 4), "n": (10, 20, 40, 80, 160), "m": 50},
+        "cell": {
+            "depth": (2, 3, 4),
+            "n": (10, 20, 40, 80, 160),
+            "scale": (0.1, 0.2, LARGE),
+            "m": 50,
+        },
+        "flow": DeepReluFlow(rtol=1e-4),
         "seeds": 20,
         "pad_to": 160,
         "times": log_times(1.0, 1000.0, 24),
@@ -129,6 +135,7 @@ def _curves(values: str, ylabel: str, law: float | None, *, yscale: str) -> Curv
         line="scale",
         mark="o",
         spread="none",
+        ticks=True,
         ylabel=ylabel,
         yscale=yscale,
         laws=() if law is None else (Law(law),),
