@@ -169,7 +169,6 @@ class ReluFlow(AbstractFlow):
             whose output weights are frozen.
         """
         del key
-        refuse_kinks_of_loss("ReluFlow", loss, data, "")
         for name in ("x", "y", "weight"):
             kind = getattr(data, name).dtype
             if not jnp.issubdtype(kind, jnp.floating):
@@ -177,6 +176,7 @@ class ReluFlow(AbstractFlow):
                     f"`data.{name}` must hold floats for ReluFlow, got {kind}. "
                     f"Example: {name}.astype(float)."
                 )
+        refuse_kinks_of_loss("ReluFlow", loss, data, "")
         slope = _slope(network)
         _refuse_own_gradient(network)
         w, a = weights(network)
