@@ -24,10 +24,12 @@ class Method(AbstractFlow):
     Args:
         method: its name, with the relative tolerance or the rate.
         flow: filled in by `prepared`.
+        allow_kinks: methods for smooth networks step over kinks here on purpose.
     """
 
     method: str = eqx.field(static=True, default="exact, 1e-5")
     flow: AbstractFlow | None = None
+    allow_kinks: bool = eqx.field(static=True, default=True)
 
     def prepared(self) -> "Method":
         """The flow itself: two tolerances of one method share a program."""

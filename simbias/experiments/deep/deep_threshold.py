@@ -168,10 +168,10 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     n, d = int(ds["n"].values[-1]), int(ds["d"])
     needs[f"n > {two_group_threshold(d):.3g}"] = n > two_group_threshold(d)
     below = (-np.inf, -d / (2 * n))
-    for depth in [k for k in ds["depth"].values if k > 2]:
+    for depth in [k for k in ds["depth"].values.tolist() if k > 2]:
         deep, two = at(seen, "depth", depth), at(seen, "depth", 2)
         rows = []
-        for scale in ds["scale"].values:
+        for scale in ds["scale"].values.tolist():
             text = "train error − that of two regressions, over σ²"
             control = "control, " if scale >= LARGE else ""
             gap = at(at(deep["gap"], "scale", scale), "n", max)

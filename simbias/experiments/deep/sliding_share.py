@@ -178,7 +178,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     """Shares by samples, width and depth; the error and the cost of other methods."""
     seen, out = numbers(ds), []
     is_long = {f"t ≥ {END:g}": float(ds["time"][-1]) >= END}
-    for depth in ds["depth"].values:
+    for depth in ds["depth"].values.tolist():
         part = seen.sel(depth=depth)
         rows = [*_shares(at(part, METHOD, EXACT)), *_others(largest(part))]
         out += Claims(is_long, f"{depth} layers").rows(*rows)
