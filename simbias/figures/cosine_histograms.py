@@ -31,7 +31,8 @@ def cosine_histograms(axes: Sequence[Axes], *shares: xr.DataArray) -> None:
                 dash = _DASHES[i % len(_DASHES)]
                 panel.stairs(mean, edges, color=colour, linestyle=dash, linewidth=1.3)
         panel.set_title(f"n = {n:g}")
+        panel.set_axisbelow(True)
         panel.set_xlim(-1.05, 1.05)
         panel.set_xticks([-1, 0, 1])
-        panel.set_xlabel("cos(wⱼ, OLS)")
+        panel.set_xlabel("cosine with least squares")
     axes[0].set_ylabel("share of neurons")

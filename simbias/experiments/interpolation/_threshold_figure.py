@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
@@ -17,47 +18,43 @@ from simbias.figures.cosine_histograms import cosine_histograms
 from simbias.figures.error_curves import error_curves
 from simbias.figures.laws import are_laws_drawn
 from simbias.figures.style import COLOURS, blank, style
-from simbias.results import is_finished
 from simbias.theory.two_group import ols_law, two_group_law
+
+# Inches of a panel, to the right and up, and of a line of the legend.
+_WIDTH, _HEIGHTS, _LINE = 4.4, (3.6, 2.6), 0.3
 
 
 def threshold_figure(ds: xr.Dataset) -> Figure:
-    """Errors against n with both laws, by pairs too; cosines with OLS per n."""
+    """Errors against n with both laws, by pairs too; cosines with OLS of three n."""
     with style():
         each = list(parts(ds, ("n",)))
-        sizes = each[0][1]["n"].values
-        heights = [4.6, 1.7 if len(each) == 1 else 2.2]
-        whole = blank(max(12.0, 1.35 * len(sizes)), sum(heights))
-        top, row = list(whole.subfigures(2, 1, height_ratios=heights))  # pyright: ignore
-        has_teacher = are_laws_drawn()
         # The third panel needs a teacher, and so does n*, in units of its noise.
-        train, test, *pairs = top.subplots(1, 3 if has_teacher else 2)
+        has_teacher = are_laws_drawn()
+        across = 3 if has_teacher else 2
+        heights = [_HEIGHTS[0] + _LINE * (1 + len(each)), _HEIGHTS[1]]
+        whole = blank(_WIDTH * across, sum(heights))
+        top, row = list(whole.subfigures(2, 1, height_ratios=heights))  # pyright: ignore
+        train, test, *pairs = top.subplots(1, across)
         for i, (label, part) in enumerate(each):
-            n_star = n_star_of(part) if has_teacher else None
             text = label or "median, 10–90 % of seeds"
-            if n_star is not None and n_star.is_bracketed:
-                colour = COLOURS[i % len(COLOURS)]
-                train.axvline(n_star.value, color=colour, linewidth=0.8)
-                text += f"; n* = {n_star.value:.3g} (line"
-                if part.sizes["seed"] >= ENOUGH_SEEDS:
-                    # An open end is that of the grid.
-                    ends = np.clip([n_star.low, n_star.high], sizes.min(), sizes.max())
-                    train.axvspan(*ends, color=colour, alpha=0.1, lw=0)
-                    text += ", 95 % interval)"
-                else:
-                    text += f", few seeds: {part.sizes['seed']})"
-            _errors(train, part, "train_risk", text, i, "train error (MSE)")
-            _errors(test, part, "test_risk", text, i, "test error (MSE)")
+            _errors(train, part, "train_risk", text, i, "train error")
+            _errors(test, part, "test_risk", text, i, "test error")
+            if has_teacher:
+                _n_star(train, part, label, COLOURS[i % len(COLOURS)])
             for axes in pairs:
                 _pairs(axes, part, i)
+        train.set_ylabel("mean squared error")
         test.set_yscale("log")
-        test.yaxis.set_major_locator(LogLocator(subs=(1, 1.2, 1.5, 2, 3, 5, 7)))
+        test.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         test.yaxis.set_major_formatter("{x:g}")
         test.yaxis.set_minor_locator(NullLocator())
         legend_below(top, train, columns=2)
-        panels = row.subplots(1, len(sizes), sharey=True, squeeze=False)[0]
-        cosine_histograms(list(panels), *(part["cosine_histogram"] for _, part in each))
-        top.suptitle(_caption(ds, has_teacher), fontsize="medium")
+        shown = _three_of(ds["n"].values)
+        panels = row.subplots(1, across, sharey=True)
+        for axes in panels[len(shown) :]:
+            axes.remove()
+        shares = [part["cosine_histogram"].sel(n=shown) for _, part in each]
+        cosine_histograms(list(panels[: len(shown)]), *shares)
     return whole
 
 
@@ -67,6 +64,28 @@ def n_star_of(ds: xr.Dataset) -> Threshold | None:
     return threshold(seen) if seen.sizes["n"] > 1 else None
 
 
+def _three_of(sizes: np.ndarray) -> np.ndarray:
+    """The smallest size, one near n* in the published range, and the largest."""
+    return np.unique(sizes[[0, len(sizes) // 3, -1]])
+
+
+def _n_star(axes: Axes, part: xr.Dataset, label: str | None, colour: str) -> None:
+    """A line at n*, and its interval as a stripe."""
+    n_star = n_star_of(part)
+    if n_star is None or not n_star.is_bracketed:
+        return
+    text = f"n* = {n_star.value:.3g}" + (f", {label}" if label else "")
+    if part.sizes["seed"] >= ENOUGH_SEEDS:
+        # An open end is that of the grid.
+        sizes = part["n"].values
+        ends = np.clip([n_star.low, n_star.high], sizes.min(), sizes.max())
+        axes.axvspan(*ends, color=colour, alpha=0.1, lw=0)
+        text += " and its 95 % interval"
+    else:
+        text += f" (few seeds: {part.sizes['seed']})"
+    axes.axvline(n_star.value, color=colour, linewidth=0.8, label=text)
+
+
 def _errors(
     axes: Any, part: xr.Dataset, name: str, label: str, i: int, title: str
 ) -> None:
@@ -74,8 +93,8 @@ def _errors(
     which = 0 if name == "train_risk" else 1
     n = part["n"].values.astype(float)
     laws = {
-        "least squares per sign, 1 ∓ 2d/n": two_group_law(n, d, variance)[which],
-        "least squares, 1 ∓ d/n": ols_law(n, d, variance)[which],
+        "two regressions, σ²(1 ∓ 2d/n)": two_group_law(n, d, variance)[which],
+        "one regression, σ²(1 ∓ d/n)": ols_law(n, d, variance)[which],
     }
     if i > 0:  # of several curves the first names the laws
         laws = {f"_{name}": law for name, law in laws.items()}
@@ -85,7 +104,7 @@ def _errors(
         noise_variance=variance,
         laws={k: xr.DataArray(v, {"n": n}, ("n",)) for k, v in laws.items()},
         title=title,
-        label=label or "median, 10–90 % of seeds",
+        label=label,
         colour=COLOURS[i % len(COLOURS)],
     )
 
@@ -103,21 +122,5 @@ def _pairs(axes: Any, part: xr.Dataset, i: int) -> None:
         axes.set_xticks(n, [f"{v:g}" for v in n])
         axes.minorticks_off()
         axes.set_xlabel("samples n")
-        axes.set_title("train error − two regressions, over σ²")
-
-
-def _caption(ds: xr.Dataset, has_teacher: bool) -> str:
-    seeds, missing = ds.sizes["seed"], int((~is_finished(ds)).sum())
-    teacher = " on a noisy linear teacher" if has_teacher else ""
-    text = (
-        f"two-layer networks{teacher}, "
-        f"t = {ds['time'].values[-1]:g}, {seeds} seeds per size, "
-        f"{missing} of {ds['status'].size} networks failed or missing"
-    )
-    if not has_teacher:
-        return text
-    return text + (
-        "\n"
-        "laws: means over samples. Trained below both is no better fit: the right "
-        "panel tells luck of the samples (0) from noise that was learned (below 0)"
-    )
+        axes.set_title("train error − two regressions")
+        axes.set_ylabel("difference over σ²")

@@ -182,8 +182,8 @@ figure = Panels(
     of=drawn,
     xscale="log",
     title="at t = {final:g}",
-    size=(4.6, 3.8),
-    legend="inside",
+    size=(4.6, 3.6),
+    legend=3,
 )
 
 

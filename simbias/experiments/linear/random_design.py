@@ -178,14 +178,14 @@ figure = Panels(
         _least,
         x=lambda ds: _least(ds)["share"],
         colour="n",
-        title="smallest eigenvalue at d = n: n·λmin(XXᵀ)",
+        first=2,
+        title="d = n: smallest n·λ(XXᵀ)",
         xlabel="share of draws below",
         yscale="log",
         ylim=(1e-5, 30),
         laws=(Law(_edelman, "Edelman", colour="black"),),
     ),
     across=3,
-    legend="inside",
 )
 
 

@@ -143,7 +143,7 @@ def cases(ds: xr.Dataset) -> xr.Dataset:
     """Networks with and without layer norm, with and without decay, side by side."""
     ds = ds.sortby("has_norm").sortby(DECAY, ascending=False)
     ds = ds.stack(case=("has_norm", DECAY))
-    names = [f"{NORMS[bool(v)]}, weight decay {w:g}" for v, w in ds["case"].values]
+    names = [f"{NORMS[bool(v)]}, decay {w:g}" for v, w in ds["case"].values]
     return ds.drop_vars(["case", "has_norm", DECAY]).assign_coords(case=names)
 
 
