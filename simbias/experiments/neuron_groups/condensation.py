@@ -176,7 +176,7 @@ def _error(name: str) -> Points:
         has_median=False,
         yscale="log",
         title=NAMES[name],
-        laws=(Law(functools.partial(law_of, name), "r^law", ":"),),
+        laws=(Law(functools.partial(law_of, name), "slope of the law", ":"),),
     )
 
 

@@ -210,8 +210,10 @@ figure = Panels(
     ),
     SHARES,
     PLANE,
-    rows="case",
+    columns="case",
     of=cases,
+    names={"case": {"l2": "ℓ₂ training", "linf": "ℓ∞ training"}},
+    size=(5.0, 3.0),
 )
 
 
