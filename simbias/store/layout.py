@@ -264,6 +264,11 @@ def open_store(address: Address) -> Store:
     place = place_at(address)
     try:
         held = place.held()
+    except NotADirectoryError as error:
+        raise BadInput(
+            f"`{place}` is not a simbias run: part of the path is a file. Give the "
+            "folder of a run."
+        ) from error
     except OSError as error:
         raise BadInput(
             f"`{place}` is not a simbias run: {error.strerror or error}."

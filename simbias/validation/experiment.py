@@ -159,7 +159,8 @@ def check_experiment(experiment: Any) -> None:
     keep = experiment.keep
     if not isinstance(keep, tuple) or any(time not in times for time in keep):
         raise BadInput(
-            f"`keep` must be a tuple of some of the `times`, {times}, got {keep}."
+            f"`keep` must be a tuple of some of the `times`, {times}, got {keep}. "
+            f"Example: keep={times[-1:]}."
         )
     if any(b <= a for a, b in zip(keep, keep[1:], strict=False)):
         raise BadInput(f"`keep` must increase, got {keep}.")

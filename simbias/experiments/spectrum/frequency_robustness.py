@@ -1,7 +1,7 @@
 """Robustness by frequency: low frequencies survive a perturbation of the weights.
 
-A trained ReLU network is moved in random directions of its weights.  What is made of
-few of them, such as a low frequency, is still there when the high ones are gone.
+A trained ReLU network is moved in random directions of its weights.  A low
+frequency depends on few directions and is still there when the high ones are gone.
 
 Reference: Rahaman et al. (2019), On the spectral bias of neural networks,
 arXiv:1806.08734, experiment 2.

@@ -2,7 +2,7 @@
 
 Of a wide two-layer ReLU network that trains its first layer, the residual along cos kθ
 and sin kθ falls as exp(−λ_k t), λ_k the k-th Fourier coefficient of the kernel, ∝ k⁻².
-Without bias it is 0 for odd k ≥ 3, and of no width does the network have such a part:
+Without bias it is 0 for odd k ≥ 3: at no width can the network represent such a part:
 f(x) − f(−x) is linear.
 
 Reference: Basri, Jacobs, Kasten & Kritchman (2019), arXiv:1906.00425.

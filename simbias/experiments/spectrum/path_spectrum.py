@@ -1,8 +1,8 @@
 """Spectrum between two digits: smoother within a class, rougher with label noise.
 
 Along straight paths between images a trained classifier is a function of one variable,
-with a spectrum.  Between classes it has to change, within a class it need not; labels
-that are wrong are learned as what varies fast.
+with a spectrum.  Between classes it has to change, within a class it need not; wrong
+labels are learned as high frequencies.
 
 How much is high depends on what the high frequencies are compared with.  R_q = ln(A_q/
 Σ A) compares them with the whole spectrum, of which q = 0, the mean of a path, is the

@@ -3,7 +3,7 @@
 Some labels of the training sample are wrong.  A classifier learns the classes, then the
 wrong labels one by one, at the cost of the test error, and this falls a second time
 when they are learned.  Along paths between images the share of high frequencies rises
-meanwhile; whether it falls again is asked, and what it does without noise.
+meanwhile; we ask whether it falls again, and what it does without noise.
 
 Reference: Zhang, Xiong & Wu (2021), Rethink the connections among generalization,
 memorization, and the spectral bias of DNNs, arXiv:2004.13954.

@@ -1,6 +1,6 @@
 """Spectral bias by optimiser: ten layers, five waves, SGD, Adam and AdamW.
 
-Whatever moves the weights, the long waves come first.
+With every optimiser the low frequencies come first.
 
 Reference: Rahaman et al. (2019), On the spectral bias of neural networks,
 arXiv:1806.08734; depth and width as in a set of notes on simplicity bias.
