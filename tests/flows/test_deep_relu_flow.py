@@ -16,6 +16,9 @@ from _deep_problems import (
 from simbias import losses
 from simbias.core import Status
 from simbias.errors import BadInput
+from simbias.flows._deep.decision import decide
+from simbias.flows._deep.gated_sample import gated_sample
+from simbias.flows._deep.sliding import free_slots, marked, scales
 from simbias.flows.deep_relu_flow import DeepReluFlow
 from simbias.network import Pattern
 from simbias.networks import Adversarial, Mlp, convolutional, deep_linear, mlp
@@ -206,6 +209,42 @@ def test_a_dead_unit_keeps_its_weights_bit_for_bit():
     np.testing.assert_array_equal(after.weights[0][0], net.weights[0][0])
     np.testing.assert_array_equal(after.weights[1][:, 0], net.weights[1][:, 0])
     assert distance(flat(after), flat(net)) > 0.01
+
+
+def sleeping_problem(seed):
+    """Four samples; all units of both hidden layers are 0 on the first."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.standard_normal((4, 3)), rng.standard_normal((4, 1))
+    first = rng.standard_normal((4, 3))
+    first -= np.outer(first @ x[0], x[0]) / (x[0] @ x[0])
+    theta = np.concatenate([first.ravel(), 0.7 * rng.standard_normal(20)])
+    return network((3, 4, 4, 1), theta), sample(x, y)
+
+
+@eqx.filter_jit
+def decided_at(net, data):
+    """A decision, and the speeds under the sides and pins that it found."""
+    one, theta = gated_sample(net, data, losses.half_mse)
+    no = jnp.zeros((4, 8), bool)
+    sides = lambda above: one.outputs(theta, scales(one, above, no))[1] > 0
+    above = sides(sides(no)).at[0].set(False)
+    new = decide(one, theta, above, free_slots(32), no, jnp.zeros_like(theta))
+    pinned = marked(new.slots.entry, new.slots.is_used, no)
+    scale = scales(one, new.is_above, pinned)
+    z = lambda theta: one.outputs(theta, scale)[1]
+    return new, pinned, jax.jvp(z, (theta,), (new.field,))[1]
+
+
+# All units of the first layer are 0 on the sample, and some rise.  Those of the second
+# layer wake by the speeds of the first; sides by speeds of an earlier turn were wrong.
+@pytest.mark.parametrize("seed", [33, 41, 42, 43, 51, 91])
+def test_units_that_wake_are_on_the_sides_of_their_speeds(seed):
+    new, pinned, speed = decided_at(*sleeping_problem(seed))
+    above, pinned, speed = (np.asarray(v[0]) for v in (new.is_above, pinned, speed))
+    moves = ~pinned & (speed != 0)
+    assert np.any(moves[4:])
+    np.testing.assert_array_equal(above[moves], speed[moves] > 0)
+    assert int(new.choices) == 0
 
 
 def test_too_many_pins_end_as_capacity():

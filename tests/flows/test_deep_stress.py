@@ -2,9 +2,17 @@
 
 import shutil
 
+import numpy as np
 import pytest
 from _deep_cases import PROGRAMS, Program, cases_of
+from _deep_euler import DeepProblem, reference
+from _deep_problems import distance, flat, flowed, sample
 from deep_stress import judged
+
+from simbias.core import Status
+from simbias.ensemble.grid import make_cell
+from simbias.ensemble.keys import member_keys
+from simbias.experiments.deep import deep_threshold
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs C")
 
@@ -25,6 +33,21 @@ def test_degenerate_networks_go_where_small_euler_steps_go():
 def test_an_event_behind_crossings_is_where_it_is():
     program = Program(4)
     assert verdicts(program, cases_of(program, 5)[-1:]) == ["right"]
+
+
+# A crossing shortly before an event: the correction of the time of the event took it
+# back, its side stayed, and the step after that was rejected at every length.
+def test_a_crossing_that_a_correction_takes_back_stops_nothing():
+    end, values = 1.0, {"n": 20, "scale": 0.2}
+    by = deep_threshold.experiment("quick")
+    cell = make_cell(by.make, values, by.shared)
+    data, net = by.make(member_keys(0, cell, 2)[0], **values)
+    one = sample(data.x, data.y)
+    state = flowed(net, one, (end,), rtol=1e-4)[0]
+    assert state.status == Status.RUNNING
+    x, y, widths = np.asarray(one.x), np.asarray(one.y), (5, 10, 10, 1)
+    start = DeepProblem(x, y, widths, False, 0.0, "half_mse", flat(net))
+    assert distance(flat(state.network), reference(start, end, 1e-4).end) < 1e-4
 
 
 @pytest.mark.long

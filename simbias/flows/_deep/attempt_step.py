@@ -233,19 +233,21 @@ def _second_order(
     second, z = field(sample, theta, is_above, slots)
     kink = deviation / 2 * jnp.abs(change)
     kink += mean / 3 * length * jnp.abs(second - first)
-    pinned = marked(slots.entry, slots.is_used, is_above)
-    is_off = tolerances.on_wrong_side(sample, is_above, z)
-    is_off &= ~pinned & sample.is_real[:, None]
-    # The entry at which a decision is due may be on either side.
-    is_off = is_off.reshape(-1).at[walked.stop].min(walked.stop < 0)
     # The walk found its time to first order: z is 0 a little before or after.
     late = _until_zero(sample, theta, second, z, is_above, slots, walked.stop) / length
     fraction = arrived.fraction + late
     is_far = (jnp.abs(late) > 0.1 * arrived.fraction) | (fraction > 1)
     late = jnp.where(is_far, 0, late)
+    theta = theta + late * length * second
+    pinned = marked(slots.entry, slots.is_used, is_above)
+    _, z = sample.outputs(theta, scales(sample, is_above, pinned))
+    is_off = tolerances.on_wrong_side(sample, is_above, z)
+    is_off &= ~pinned & sample.is_real[:, None]
+    # The entry at which a decision is due may be on either side.
+    is_off = is_off.reshape(-1).at[walked.stop].min(walked.stop < 0)
     bend = length * jnp.abs(second - memory.field) / arrived.fraction
     return arrived._replace(
-        theta=theta + late * length * second,
+        theta=theta,
         fraction=arrived.fraction + late,
         field=second,
         z=z,

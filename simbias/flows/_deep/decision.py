@@ -57,7 +57,7 @@ def decide(
     changes: to pinned, or to the other side where the kink is concave; from pinned to
     the side by whose bound it left.  Within one layer that solves the least-norm
     problem of the Clarke subdifferential.  If it goes on for long the first one
-    changes (Murty's rule).
+    changes (Murty's rule), and units that wake need not agree with their speeds.
 
     Args:
         sample: with its network.
@@ -98,14 +98,18 @@ def decide(
         leads = is_used & (leader == order)
         excess = jnp.where(leads, excess, 0)
         is_settled = jnp.all(state == pivot.state)
-        is_done = is_settled & ~jnp.any(excess > 0)
+        is_right = is_settled & ~jnp.any(excess > 0)
+        # Units wake by the speeds of the turn before, which may have been others.
+        is_same = ~jnp.any(idle) | jnp.all(scale == pivot.scale)
+        is_done = is_right & (is_same | (pivot.count >= 5 * number + 8))
         first = jnp.argmax(excess > 0)
         worst = jnp.where(pivot.count < 3 * number + 3, jnp.argmax(excess), first)
-        moves = (leader == worst.astype(jnp.int32)) & is_used & is_settled & ~is_done
+        moves = (leader == worst.astype(jnp.int32)) & is_used & is_settled & ~is_right
         # A pin that has become concave repels on both sides.
         is_concave = found.bounds.high < found.bounds.low
         is_choice = is_concave & (state == 0) & (pivot.last == 0)
-        is_choice = is_choice[worst] & is_settled & ~is_done
+        is_choice = is_choice[worst] & is_settled & ~is_right
+        is_choice |= is_done & ~is_same
         choices = pivot.choices + is_choice.astype(jnp.int32)
         new = jnp.sign(rows.ratios(leader)).astype(jnp.int32) * wish[worst]
         last = jnp.where(moves & (state != 0), state, pivot.last)
