@@ -1,4 +1,4 @@
-"""What a network learns first of a wave on a slope: the slope."""
+"""A network learns the slope of a wavy line first."""
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +10,7 @@ from simbias.figures.style import COLOURS, blank
 from simbias.losses import half_mse
 from simbias.networks import balanced
 
-AXES = ("wave",)  # what figure and claims read, once per value of any other axis
+AXES = ("wave",)  # used by figure and claims; any other axis gives one figure per value
 
 
 def make(key, *, n: int = 40, m: int = 20, wave: float = 0.3, scale: float = 0.03):
