@@ -87,10 +87,13 @@ def _check_limit(plan: Plan, devices: list[jax.Device]) -> None:
 def lanes_that_fit(group: Group, device: jax.Device) -> int:
     """Those that begin together on a CPU, as many as half the memory holds elsewhere.
 
-    A CPU computes one of its lanes at a time; the others wait for their turn.
+    A CPU computes one of its lanes at a time; the others wait for their turn.  Their
+    number is a power of 2 or the most there may be: a run of a few seeds more reads the
+    programs of the one before.
     """
     if device.platform == "cpu":
-        return min(group.size, _together(_bytes_of_arrays(group.lane)))
+        fewest = 1 << (group.size - 1).bit_length()
+        return min(fewest, _together(_bytes_of_arrays(group.lane)))
     limit = _memory_of(device) or 8 << 30
     fits = int(limit / 2 // bytes_per_lane(group))
     return max(1, min(group.size, fits, _MAX_LANES))
