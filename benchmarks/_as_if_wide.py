@@ -1,7 +1,8 @@
 """What the exact flow keeps for wide networks and large samples, for small ones too."""
 
 from simbias.flows import relu_flow
-from simbias.flows._relu import crossings, neuron_state, straight_lines
+from simbias.flows._relu import crossings, neuron_state
+from simbias.flows._relu.noninteracting import straight_lines
 
 
 def as_if_wide() -> None:

@@ -24,7 +24,7 @@ from time_to_limit import Run, Start, reached, root_mean_square
 
 from simbias.experiments.interpolation.threshold import make
 from simbias.flows import relu_flow
-from simbias.flows._relu import by_class
+from simbias.flows._relu import frozen_step
 from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
 from simbias.stops.stationary import Stationary
@@ -110,15 +110,15 @@ def compared(case: str, repeats: int, patience: float) -> list[dict[str, Any]]:
 @contextlib.contextmanager
 def only(*, classes: bool, aggregation: bool) -> Iterator[None]:
     """Programs that are traced here have these reductions."""
-    kept = by_class._basis, relu_flow.aggregated_steps
+    kept = frozen_step._basis, relu_flow.aggregated_steps
     if not classes:
-        by_class._basis = lambda *_: None
+        frozen_step._basis = lambda *_: None
     if not aggregation:
         relu_flow.aggregated_steps = lambda _, state, *__: state
     try:
         yield
     finally:
-        by_class._basis, relu_flow.aggregated_steps = kept
+        frozen_step._basis, relu_flow.aggregated_steps = kept
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ from .layers.epoch_similarity import EpochSimilarity as EpochSimilarity
 from .layers.layer_distance import LayerDistance as LayerDistance
 from .layers.matched_correlation import MatchedCorrelation as MatchedCorrelation
 from .layers.reset_accuracy import ResetAccuracy as ResetAccuracy
+from .layers.sliding_pairs import SlidingPairs as SlidingPairs
 from .linear.determinant_sign import DeterminantSign as DeterminantSign
 from .linear.early_strengths import EarlyStrengths as EarlyStrengths
 from .linear.effective_rank import EffectiveRank as EffectiveRank
@@ -75,7 +76,6 @@ from .pairs.weight_path import WeightPath as WeightPath
 from .patterns.activation_patterns import ActivationPatterns as ActivationPatterns
 from .patterns.pattern_classes import PatternClasses as PatternClasses
 from .patterns.sliding_fraction import SlidingFraction as SlidingFraction
-from .patterns.sliding_pairs import SlidingPairs as SlidingPairs
 from .plane.extrema_counts import ExtremaCounts as ExtremaCounts
 from .randomised.adversarial_accuracy import AdversarialAccuracy as AdversarialAccuracy
 from .randomised.decision_plane import DecisionPlane as DecisionPlane
