@@ -49,7 +49,7 @@ def threshold_figure(ds: xr.Dataset) -> Figure:
         test.yaxis.set_major_formatter("{x:g}")
         test.yaxis.set_minor_locator(NullLocator())
         legend_below(top, train, columns=2)
-        shown = _three_of(ds["n"].values)
+        shown = _three_of(np.atleast_1d(ds["n"].values))
         panels = row.subplots(1, across, sharey=True)
         for axes in panels[len(shown) :]:
             axes.remove()
