@@ -11,8 +11,8 @@ SEEDS = [seed for seed in range(150) if seed % 5 in (0, 3)]
 @pytest.mark.parametrize(
     "seeds",
     [
-        pytest.param(SEEDS[:8], marks=pytest.mark.slow),
-        pytest.param(SEEDS[8:], marks=pytest.mark.long),
+        pytest.param(SEEDS[:12], marks=pytest.mark.slow),
+        pytest.param(SEEDS[12:], marks=pytest.mark.long),
     ],
     ids=len,
 )
