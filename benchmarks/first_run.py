@@ -7,8 +7,7 @@ in a process of its own, with all caches (compiled programs, fonts, Python's own
 empty folder at first: by the clock, in seconds of processor, and what JAX says of
 tracing, lowering and compiling, by the clock and summed over threads.  What the second
 run needs no more is what compiling costs: it traces and lowers as the first does, and
-reads its programs.  `--smallest` takes another
-experiment, `catapult`, with the preset smoke.
+reads its programs.  `--smallest` takes `catapult` with the preset smoke instead.
 """
 
 import argparse

@@ -6,7 +6,7 @@ vanishing initialisation end at one least-squares regression on each side of the
 teacher, and fit no more of the noise (`threshold`).  Measured is the train error less
 that of these two regressions, and the share of the sizes that are interpolated.
 
-The control is λ = 1: the same networks must interpolate from there.
+The control is λ = 1: from there the train error must be below that of the regressions.
 
 Reference: Boursier & Flammarion (2024), arXiv:2410.02348, prove the threshold for two
 layers.  The question for more layers, and all sizes, are ours.

@@ -1,8 +1,8 @@
 """White noise in the labels is learned last: the test error has its minimum before.
 
-White noise has as much power at every frequency.  A target of low frequencies is fitted
-before most of it is, and the network is nearest to the law when it knows the target and
-little of the noise.
+White noise has as much power at every frequency.  The network fits a target of low
+frequencies before most of the noise.  It is nearest to the law when it has fitted the
+target and little of the noise.
 
 Reference: Rahaman et al. (2019), On the spectral bias of neural networks,
 arXiv:1806.08734; on wrong labels Zhang, Xiong & Wu (2021), arXiv:2004.13954.

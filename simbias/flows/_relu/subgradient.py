@@ -6,8 +6,8 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._relu.spd_solve import spd_solve
 
-# Blocks first.  One index at a time ends in at most 448 turns on 2,400 random problems
-# of 32 planes with normals that point alike; 20 for each plane, and 60, are room.
+# Blocks first.  One index at a time may take hundreds of turns if 32 normals point
+# alike, as in the test of this module: there is room for 20 for each plane, and 60.
 _BLOCK_PIVOTS, _PIVOTS, _OF_EACH = 6, 60, 20
 
 
