@@ -23,6 +23,7 @@ from typing import Any, Literal
 import jax
 import numpy as np
 
+from simbias.cli._option_names import naming_options
 from simbias.core import AbstractFlow, Experiment
 from simbias.datasets.npz import Npz
 from simbias.drawn_from import SIZES, OnSample
@@ -120,7 +121,8 @@ def kept_file(path: str) -> dict[str, str]:
     Raises:
         ValueError: if it is no sample.
     """
-    law = Npz(str(pathlib.Path(path).expanduser().resolve()))
+    with naming_options({"path": "--data"}):
+        law = Npz(str(pathlib.Path(path).expanduser().resolve()))
     return {"path": law.path, "sha256": law.sha256}
 
 

@@ -26,6 +26,7 @@ from simbias.numerics.cache_folder import cache_folder, write_whole
 from simbias.store.place import AbstractPlace
 
 _LEAST_SECONDS = 1.0
+_EARLIER = "as earlier runs on this machine took"
 # Final times within this factor need about as many steps per unit of time.
 _ALIKE = 3.0
 _TINY = 1e-300
@@ -42,7 +43,7 @@ class ProgressReporter:
     def announce(self, described: str, done: int) -> None:
         """A line for the person, and the event `plan`; `done` members are there."""
         plan, seconds = self._plan, estimate(self._plan)
-        how_long = "" if seconds is None else f"; {about(seconds)}, by earlier runs"
+        how_long = "" if seconds is None else f"; {about(seconds)}, {_EARLIER}"
         say(f"{described}{how_long}")
         output.emit(
             "plan",

@@ -22,6 +22,7 @@ from simbias.cli._figures_and_claims import (
     write_json,
 )
 from simbias.cli._live import live
+from simbias.cli._option_names import check_flow_options, naming_options, options_of
 from simbias.cli._options import (
     Folder,
     Format,
@@ -88,6 +89,7 @@ def run(arguments: list[str]) -> int:
     preset, steps, rest = resolved(rest)
     experiment = experiment_of(source.module, preset, steps)
     make_grid(experiment)  # a wrong value in the file is named before tyro sees it
+    check_flow_options(rest, experiment.flow)
     parsed = tyro.cli(
         options_class(experiment, preset, sizes(source.module)),
         args=rest,
@@ -100,15 +102,16 @@ def run(arguments: list[str]) -> int:
     recipe = {**source.recipe, "preset": preset, "overrides": steps}
     asked = (parsed.lanes, parsed.workers, parsed.format, parsed.live)
     request = _Request(source, recipe, out, *asked)
-    if parsed.decide:
-        if parsed.workers is not None or parsed.live:
-            option = "workers" if parsed.workers is not None else "live"
-            raise BadInput(
-                f"`--{option}` cannot be used with --decide: one process adds the "
-                "seeds. Leave it out."
-            )
-        return _decide(request, arguments, seconds_of(parsed.budget))
-    return _complete(request)
+    if parsed.decide and (parsed.workers is not None or parsed.live):
+        option = "workers" if parsed.workers is not None else "live"
+        raise BadInput(
+            f"`--{option}` cannot be used with --decide: one process adds the "
+            "seeds. Leave it out."
+        )
+    with naming_options(options_of(experiment)):
+        if parsed.decide:
+            return _decide(request, arguments, seconds_of(parsed.budget))
+        return _complete(request)
 
 
 @dataclasses.dataclass(frozen=True)

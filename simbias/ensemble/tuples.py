@@ -9,7 +9,6 @@ import jax
 import numpy as np
 
 from simbias.core import Experiment
-from simbias.validation.values import is_finite
 
 
 def with_tuples(experiment: Experiment) -> Experiment:
@@ -49,5 +48,13 @@ def _times(value: Any) -> Any:
     found = _plain(value)
     is_number = lambda v: isinstance(v, int | float) and not isinstance(v, bool)
     if isinstance(found, tuple) and all(map(is_number, found)):
-        return tuple(float(v) if is_finite(v) else math.inf for v in found)
+        return tuple(map(_number, found))
     return value
+
+
+def _number(value: float) -> float:
+    """As a float; an integer that no float holds is infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf

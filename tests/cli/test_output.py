@@ -190,7 +190,7 @@ def test_what_a_run_took_is_what_the_next_one_is_told(
     twice = planned(seeds=6)
     assert estimate(twice) == pytest.approx(20.0 + 2 * 80.0)
     ProgressReporter(twice, place_at(tmp_path / "run")).announce("12 networks", 0)
-    assert "12 networks; about 3 minutes, by earlier runs" in capsys.readouterr().err
+    assert "12 networks; about 3 minutes, as earlier runs" in capsys.readouterr().err
 
 
 def test_ten_times_the_steps_take_ten_times_as_long_and_the_rest_as_long_as_before(

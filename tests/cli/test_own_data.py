@@ -276,8 +276,8 @@ def test_a_sample_may_be_named_in_a_file_of_overrides(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("changes", "arguments", "message"),
     [
-        ({}, ["--cell.n", "13"], "`n` must be from 1 to 12"),
-        ({}, ["--cell.d", "5"], "`d` is that of the sample, 3: leave it out"),
+        ({}, ["--cell.n", "13"], "`--cell.n` must be from 1 to 12"),
+        ({}, ["--cell.d", "5"], "`--cell.d` is that of the sample, 3: leave it out"),
         ({"x_test": None, "y_test": None}, [], "needs a second sample"),
         ({"y": np.ones((12, 2)), "y_test": np.ones((5, 2))}, [], "targets of the samp"),
         ({"x": None}, [], "does not hold `x`"),
