@@ -14,24 +14,30 @@ DOCS = pathlib.Path(__file__).parent.parent / "docs"
 
 def table(one: dict[str, Any]) -> str:
     """A line for every claim of a stored check."""
-    lines = ["| claim | seen | band | |", "|---|---|---|---|"]
+    lines = ["| claim | value [interval] | band | verdict |", "|---|---|---|---|"]
     for claim in one["claims"]:
-        low, high = (_number(end) for end in claim["band"])
-        statement, seen = claim["statement"].replace("|", "\\|"), value(claim)
-        lines.append(f"| {statement} | {seen} | {low} … {high} | {claim['verdict']} |")
+        statement, band = claim["statement"].replace("|", "\\|"), _band(*claim["band"])
+        lines.append(f"| {statement} | {value(claim)} | {band} | {claim['verdict']} |")
     return "".join(f"{line}\n" for line in lines)
 
 
+def _band(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        ends = ("≥", low) if high is None else ("≤", high)
+        return "any" if ends[1] is None else f"{ends[0]} {_number(ends[1])}"
+    return f"{_number(low)} … {_number(high)}"
+
+
 def value(claim: dict[str, Any]) -> str:
-    """As seen, with its interval if it has one."""
-    seen = _number(claim["value"])
+    """The value of a claim, with its interval if it has one."""
+    text = _number(claim["value"])
     if (claim["low"], claim["high"]) != (claim["value"], claim["value"]):
-        seen += f" [{_number(claim['low'])}, {_number(claim['high'])}]"
-    return seen
+        text += f" [{_number(claim['low'])}, {_number(claim['high'])}]"
+    return text
 
 
 def _number(value: float | None) -> str:
-    return "open" if value is None else f"{value:.4g}"
+    return "none" if value is None else f"{value:.4g}"
 
 
 def tally(runs: Iterable[str], checked: dict[str, Any]) -> str:

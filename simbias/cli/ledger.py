@@ -99,7 +99,7 @@ def _print(row: dict[str, Any], *, with_claims: bool) -> None:
         size = f"{one['preset']}, {one['setting']}"
         put(f"    {one['command']}  ({size}): {_tally(one['claims'])}")
         for claim in (one["claims"] or ()) if with_claims else ():
-            value = "open" if claim["value"] is None else f"{claim['value']:.4g}"
+            value = "none" if claim["value"] is None else f"{claim['value']:.4g}"
             ends = [claim["low"], claim["high"]]
             if None not in ends and ends != [claim["value"]] * 2:
                 value += f" [{ends[0]:.4g}, {ends[1]:.4g}]"

@@ -13,6 +13,17 @@ from simbias.errors import BadInput
 from simbias.introspection.array_network import original_network
 from simbias.validation.experiment import RESERVED
 
+_NEEDS_VALUES = (
+    jax.errors.ConcretizationTypeError,
+    jax.errors.NonConcreteBooleanIndexError,
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+)
+_COMPILED = (
+    " It is compiled, for all networks at once, so that numbers are not known while it "
+    "is read: use jnp.where instead of `if`, and jax.numpy instead of numpy."
+)
+
 
 def measured_shape(
     name: str, measure: Measure, network: Any, data: Any
@@ -121,5 +132,6 @@ def tried(what: str, measure: Any, network: Any, *others: Any) -> Any:
         why = (str(error).strip() or repr(error)).splitlines()[0]
         raise BadInput(
             f"{what} cannot be computed for this network, a "
-            f"{type(original_network(network)).__name__}: {type(error).__name__}: {why}"
+            f"{type(original_network(network)).__name__}: {type(error).__name__}: "
+            f"{why}{_COMPILED if isinstance(error, _NEEDS_VALUES) else ''}"
         ) from error

@@ -475,6 +475,10 @@ def test_a_function_is_a_measure_and_its_axes_have_its_name():
             r"`q` cannot be computed .* network, a MLP: .*no attribute 'w'",
         ),
         (lambda network: 0, r"`q` cannot be computed .*TypeError"),
+        (
+            lambda network, data: float(jnp.sum(data.x)),
+            r"use jnp.where instead of `if`",
+        ),
         (lambda network, data: 1.0, r"`q` must return an array, got a float"),
         (Risk, r"`measures` must map names to measures"),
     ],

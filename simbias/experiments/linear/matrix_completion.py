@@ -138,7 +138,7 @@ def _of_low(values: xr.DataArray) -> xr.DataArray:
 
 _curves = functools.partial(Curves, colour="depth", line="rank", yscale="log")
 figure = Panels(
-    _curves("unseen_error", title="entries not seen: error over their size"),
+    _curves("unseen_error", title="unobserved entries: error over their size"),
     _curves(
         lambda ds: _of_low(ds["train_risk"]) ** 0.5,
         title="entries seen: error; dotted: rest",
@@ -160,7 +160,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     """Layers recover the other entries if the rank is low, three better than two."""
     rows, end = [], ds.isel(time=-1)
     ranks, depths = (ds[k].values.tolist() for k in ("rank", "depth"))
-    text = "error of the entries not seen over their size, median"
+    text = "error of the unobserved entries over their size, median"
     for rank in ranks:
         is_low = rank == min(ranks) and 2 * rank < int(ds["size"])
         # One matrix leaves the other entries as they are: the gradient there is 0.
@@ -185,7 +185,7 @@ def _deeper(before: xr.Dataset, after: xr.Dataset) -> list[Claim]:
     name = f"N = {int(before['depth'])} less N = {int(after['depth'])}"
     errors = [xr.ufuncs.log10(end["unseen_error"]) for end in (before, after)]
     ranks = [end["effective_rank"] for end in (before, after)]
-    text = f"lg error of the entries not seen, {name}, mean"
+    text = f"lg error of the unobserved entries, {name}, mean"
     band = (0, np.inf)
     return [
         difference_of(text, errors[0], errors[1], band, PAPER),

@@ -163,7 +163,7 @@ figure = Panels(
         ylim=(1e-2, 1e3),
         laws=(Law(lambda _: bound(LOSSES), "(1 − e)²/e", line="-", colour="black"),),
     ),
-    _curves("size", title="|w₁₁|, not seen", yscale="log", ylim=(1e-5, 1e3)),
+    _curves("size", title="|w₁₁|, unobserved", yscale="log", ylim=(1e-5, 1e3)),
     _curves(
         lambda ds: ds["effective_rank"].where(ds["case"] != "det > 0, factors"),
         title="effective rank",

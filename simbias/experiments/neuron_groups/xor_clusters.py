@@ -178,7 +178,7 @@ def _claims_of_cell(ds: xr.Dataset, where: str) -> list[Claim]:
     law = law_directions(ds)
     apart = np.abs((four[..., None] - law + 1) % 2 - 1).min(axis=-1)
     source, off = f"{PAPER}, figure 2", {"tolerance": TOLERANCE}
-    text = "rms(f − f₄)/rms(f) from t = 60 on, f₄ left to itself there, largest"
+    text = "rms(f − f₄)/rms(f) from t = 60 on, f₄ trained alone from there, largest"
     away = "direction of a group off the extremum of G, largest / π"
     out = [
         largest_of(f"{text}, {where}", late, (0, 1e-3), source, **off),

@@ -24,18 +24,19 @@ def left_at(part: xr.Dataset) -> xr.DataArray:
 
 
 def left_or_end(part: xr.Dataset) -> xr.DataArray:
-    """Time at which a clone is left; the end, a lower bound, if it never is."""
+    """Time of departure from a clone; without one the end, a lower bound."""
     is_known = part["accuracy"].notnull().all("time")
     return left_at(part).fillna(float(part["time"][-1])).where(is_known)
 
 
 def order_of_clones(part: xr.Dataset, name: str) -> list[Claim]:
-    """The clone of the means is left first."""
+    """The network departs from the clone of the means first."""
     log_left = xr.ufuncs.log(left_or_end(part))
     of = lambda kind: log_left.sel(trained_on=kind, drop=True)
+    text = "ln time of departure from"
     return [
         difference_of(
-            f"{name}: ln time at which the clone of {kind} is left − that of mean",
+            f"{name}: {text} the clone of {kind} − from that of mean",
             of(kind),
             of("mean"),
             (0, np.inf),

@@ -178,7 +178,7 @@ figure = Panels(
         _draw_rest,
         x="right",
         title="right on the rest",
-        xlabel="accuracy on the strings that were not seen",
+        xlabel="test accuracy",
         xlim=(0.2, 1),
         laws=(Moment(0.5),),
     ),

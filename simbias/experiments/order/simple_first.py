@@ -264,7 +264,7 @@ def _of_line(cell: xr.Dataset, name: str) -> list[Claim]:
         text = f"{name}: μ at the end, {high} − {low} (bit)"
         out.append(difference_of(text, end(high), end(low), (0.0, 1.0), LADDERS))
         early, late = (np.log(left_at(cell, k)) for k in (low, high))
-        text = f"{name}: ln time at which {high} is left − the same of {low}"
+        text = f"{name}: ln time of departure from {high} − the same for {low}"
         out.append(difference_of(text, late, early, (0.0, np.inf), LADDERS))
     return [*out, _of_permuted(cell, name)]
 

@@ -1,10 +1,10 @@
 """Grokking: sums modulo p are memorised, later generalised; sensitivity falls then.
 
-A transformer of one layer is trained on a part of all pairs (a, b), to tell a + b
-modulo p.  It soon tells all pairs that it is trained on, and only after many more steps
-those that it has not seen.  The sensitivity is the share of the pairs of the sample
-for which the class changes when Gaussian noise is added to the embeddings of a and b.
-In the paper it falls while the pairs that were not seen come to be told.
+A transformer of one layer learns a + b modulo p from a part of all pairs (a, b).  It
+soon fits these pairs.  Only after many more steps is it right on the others, the test
+set.  The sensitivity is the share of training pairs for which the class changes when
+Gaussian noise is added to the embeddings of a and b.  In the paper the sensitivity
+falls while the test accuracy rises.
 
 The published network has no layer normalisation.  With it the size of the embeddings
 does not matter to the outputs, weight decay shrinks them, and noise of one size grows
@@ -47,7 +47,7 @@ POWER = "Power et al. (2022), arXiv:2201.02177"
 RATE, STEPS = 3e-3, 2000
 NORMS = {False: "no layer norm", True: "layer norm"}
 KINDS = {"sensitivity": "noise 0.1", "relative": "relative noise ½"}
-# Accuracies at which pairs count as told: of the sample, and of the others.
+# Accuracies from which on pairs count as learned: training pairs, and test pairs.
 FITTED, UNDERSTOOD = 0.99, 0.95
 
 
@@ -164,7 +164,7 @@ figure = Panels(
     of=cases,
     x=lambda part: part["time"] / rate(part),
     xlabel="steps of AdamW",
-    names={"sample": {"train": "trained on", "test": "not seen"}},
+    names={"sample": {"train": "trained on", "test": "test pairs"}},
     size=(5.4, 3.4),
 )
 
@@ -175,10 +175,10 @@ def rate(ds: xr.Dataset) -> float:
 
 
 def moments(part: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
-    """When the sample is fitted, and when the other pairs are told; NaN if never."""
-    told = part["accuracy"]
-    fitted = first_passage(told.sel(sample="train", drop=True), FITTED)
-    return fitted, first_passage(told.sel(sample="test", drop=True), UNDERSTOOD)
+    """When the sample is fitted, and when the test accuracy follows; NaN if never."""
+    accuracy = part["accuracy"]
+    fitted = first_passage(accuracy.sel(sample="train", drop=True), FITTED)
+    return fitted, first_passage(accuracy.sel(sample="test", drop=True), UNDERSTOOD)
 
 
 def _or_never(when: xr.DataArray, part: xr.Dataset) -> xr.DataArray:
@@ -205,9 +205,9 @@ def fallen(part: xr.Dataset, name: str) -> xr.DataArray:
 
 
 def together(part: xr.Dataset, name: str) -> xr.DataArray:
-    """Correlation of a sensitivity with the accuracy on pairs not seen, once fitted."""
-    told = part["accuracy"].sel(sample="test", drop=True)
-    return xr.corr(since_fitted(part, name), told, dim="time")
+    """Correlation of a sensitivity with the test accuracy, after fitting."""
+    accuracy = part["accuracy"].sel(sample="test", drop=True)
+    return xr.corr(since_fitted(part, name), accuracy, dim="time")
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
@@ -223,7 +223,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _with_decay(ds: xr.Dataset, has_norm: bool) -> list[Claim]:
-    """Fitted early, told late; sensitivity falls with it."""
+    """Fitted early, generalises late; the sensitivity falls with it."""
     out, decay = [], float(ds[DECAY].max())
     if decay == 0:
         return out
@@ -232,18 +232,18 @@ def _with_decay(ds: xr.Dataset, has_norm: bool) -> list[Claim]:
     fitted, understood = moments(most)
     understood = _or_never(understood, most)
     gap = xr.ufuncs.log(understood / fitted)
-    said = f"{text}: ln of steps until {UNDERSTOOD:.0%} of pairs not seen are told "
-    said += f"over steps until {FITTED:.0%} of the sample are"
+    said = f"{text}: ln(steps until test accuracy {UNDERSTOOD:.0%} / "
+    said += f"steps until train accuracy {FITTED:.0%})"
     out.append(mean_of(said, gap, (math.log(2), np.inf), f"{POWER}; twice: ours"))
     for name, noise in KINDS.items():
         source = paper if name == "sensitivity" else f"{paper}; unit of noise: ours"
         said = f"{text}, {noise}: S when the sample is fitted less S at the end"
         out.append(mean_of(said, fall(most, name), (0, 1), source))
-        said = f"{text}, {noise}: correlation of S with the accuracy on pairs not "
-        said += "seen, once the sample is fitted"
+        said = f"{text}, {noise}: correlation of S with the test accuracy, once the "
+        said += "sample is fitted"
         out.append(mean_of(said, together(most, name), (-1, -0.5), f"{source}; ½ ours"))
-        said = f"{text}, {noise}: ln of steps until pairs not seen are told over "
-        said += "steps until S has fallen to half"
+        said = f"{text}, {noise}: ln(steps until test accuracy {UNDERSTOOD:.0%} / "
+        said += "steps until S has halved)"
         with np.errstate(divide="ignore", invalid="ignore"):  # never, or neither
             halved = _or_never(fallen(most, name), most)
             ahead = xr.ufuncs.log(understood / halved)
@@ -252,17 +252,17 @@ def _with_decay(ds: xr.Dataset, has_norm: bool) -> list[Claim]:
 
 
 def _without_decay(ds: xr.Dataset) -> list[Claim]:
-    """The control: fitted alike, and not told."""
+    """The control: fitted alike, and no generalisation."""
     out, decays = [], ds[DECAY].values
     if decays.min() > 0:
         return out
     none = ds.sel({DECAY: 0.0}, drop=True)
-    told, text = none["accuracy"].isel(time=-1), "control, no weight decay"
-    said = f"{text}: accuracy on the sample at the end, least"
-    fit = told.sel(sample="train")
+    accuracy, text = none["accuracy"].isel(time=-1), "control, no weight decay"
+    said = f"{text}: train accuracy at the end, least"
+    fit = accuracy.sel(sample="train")
     out.append(smallest_of(said, fit, (FITTED, 1), "ours: it is fitted alike"))
-    said = f"{text}: accuracy on pairs not seen at the end, largest"
-    unseen = told.sel(sample="test")
+    said = f"{text}: test accuracy at the end, largest"
+    unseen = accuracy.sel(sample="test")
     out.append(largest_of(said, unseen, (0, UNDERSTOOD), "ours: nothing is understood"))
     if decays.max() > 0:
         most = ds.sel({DECAY: decays.max()}, drop=True)

@@ -187,7 +187,7 @@ figure = Panels(
 def claims(ds: xr.Dataset) -> list[Claim]:
     """All fit; who is less sensitive, at the end and on the way; whole images."""
     end, chance = ds.isel(time=-1), odds(ds)
-    text = "accuracy on the sample at the end, least of all networks"
+    text = "train accuracy at the end, least of all networks"
     source = "ours: what is compared fits alike"
     out = [smallest_of(text, fit(end), (0.97, 1), source)]
     transformer = at(ds, "network", "transformer")
@@ -196,7 +196,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         one, less = ds.sel(network=kind), f"{NAMES.get(kind, kind)} less transformer"
         last = [part["sensitivity"].isel(time=-1) for part in (one, transformer)]
         ways = [on_the_way(part) for part in (one, transformer)]
-        text = f"S where {LEVEL:.0%} of the sample are told: {less}"
+        text = f"S at train accuracy {LEVEL:.0%}: {less}"
         out += [
             difference_of(f"S at the end: {less}", last[0], last[1], (0, 1), PAPER),
             difference_of(text, ways[0], ways[1], (0, 1), PAPER),

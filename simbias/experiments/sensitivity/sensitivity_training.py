@@ -6,7 +6,7 @@ and is right where labels were wrong; an LSTM fits the wrong labels, and ends ne
 ½, the S of a random function.  On the parity of all bits, of S = 1, most LSTMs learn
 it, and most transformers do not.
 
-Tossed labels are the control: all strings that were not seen are a matter of chance.
+Tossed labels are the control: the class of a test string is a matter of chance.
 Seeds are of two kinds, those that learn a parity and those that do not, so that shares
 are claimed beside means.  Of ten bits the sample is 39 % of all strings.
 
@@ -152,11 +152,11 @@ figure = Panels(
             of,
             colour="network",
             spread="each",
-            ylabel=f"accuracy on strings\n{which}",
+            ylabel=f"{which} accuracy",
             ylim=(0.3, 1.03),
             laws=(Level(0.5, None, ":", "black"),),
         )
-        for of, which in (("test_accuracy", "not seen"), ("train_accuracy", "seen"))
+        for of, which in (("test_accuracy", "test"), ("train_accuracy", "train"))
     ),
     columns="target",
     x=lambda ds: ds["time"] / rate(ds),
@@ -207,10 +207,10 @@ def _of_wrong_labels(part: xr.Dataset) -> list[Claim]:
     name, end, unseen = (
         "wrong labels",
         part.isel(time=-1),
-        "accuracy on strings not seen",
+        "test accuracy",
     )
     lstm, transformer = (at(end, "network", k) for k in ("lstm", "transformer"))
-    text = f"{name}, LSTM: accuracy on strings seen, wrong labels included"
+    text = f"{name}, LSTM: train accuracy, wrong labels included"
     fits, chance = (
         f"{PAPER}: fits the noise; 0.98 ours",
         f"{PAPER}: near chance; ± 0.1 ours",
@@ -230,7 +230,7 @@ def _of_wrong_labels(part: xr.Dataset) -> list[Claim]:
             f"{right}; the share ours",
         ),
         share_of(
-            f"{name}, LSTMs at most {CHANCE} right on strings not seen, of all",
+            f"{name}, LSTMs of test accuracy {CHANCE} or less, of all",
             _known(lstm, lambda accuracy: accuracy <= CHANCE),
             (0.5, 1),
             f"{chance}; the share ours",
@@ -239,14 +239,14 @@ def _of_wrong_labels(part: xr.Dataset) -> list[Claim]:
 
 
 def _known(end: xr.Dataset, is_so: Callable[[xr.DataArray], Any]) -> xr.DataArray:
-    """What is so of the accuracy on strings not seen, as 1 and 0; NaN without one."""
+    """What is so of the test accuracy, as 1 and 0; NaN without one."""
     seen = end["test_accuracy"]
     return is_so(seen).astype(float).where(seen.notnull())
 
 
 def _of_tossed_labels(part: xr.Dataset) -> list[Claim]:
     text, end = "tossed labels", part["test_accuracy"].isel(time=-1)
-    control = f"control, {text}, {{}}: accuracy on strings not seen"
+    control = f"control, {text}, {{}}: test accuracy"
     return [
         *_rises(part, text),
         _less(part, "sensitivity", f"{text}, S", "lstm", "transformer"),
@@ -268,7 +268,7 @@ def _of_all_bits(part: xr.Dataset) -> list[Claim]:
         _less(
             part,
             "test_accuracy",
-            f"{name}, accuracy on strings not seen",
+            f"{name}, test accuracy",
             "lstm",
             "transformer",
         )

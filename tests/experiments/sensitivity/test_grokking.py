@@ -64,7 +64,7 @@ def test_a_seed_that_never_tells_the_others_is_not_left_out():
     ds = history([[0, 1, 1, 1]], [[0, 0.5, 0.9, 1]], [[0.2, 0.9, 0.5, 0.1]])
     told = ds["accuracy"].copy()
     told.loc[{"seed": 3, "sample": "test"}] = 0.5
-    gap = "until 95% of pairs not seen"
+    gap = "/ steps until train accuracy 99%"
     (seen,) = (c for c in grokking.claims(ds) if gap in c.statement)
     assert np.isfinite(seen.estimate.value)
     (seen,) = (
