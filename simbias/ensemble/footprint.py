@@ -22,7 +22,13 @@ def footprint(f: Callable[..., Any], *arguments: Any) -> int:
         f: of arrays.
         arguments: of `f`, with or without values.
     """
-    return round(_of(jax.make_jaxpr(f)(*arguments).jaxpr))
+    return footprint_and_equations(f, *arguments)[0]
+
+
+def footprint_and_equations(f: Callable[..., Any], *arguments: Any) -> tuple[int, int]:
+    """Both of one trace, which takes longer than to count."""
+    jaxpr = jax.make_jaxpr(f)(*arguments).jaxpr
+    return round(_of(jaxpr)), _equations(jaxpr)
 
 
 def equations(f: Callable[..., Any], *arguments: Any) -> int:

@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Hashable, Iterator, Mapping
 
 from simbias.core import Experiment
-from simbias.ensemble.footprint import equations, footprint
+from simbias.ensemble.footprint import footprint, footprint_and_equations
 from simbias.ensemble.grid import Cell, Grid, make_grid
 from simbias.ensemble.lane import Lane, Recorder, taken
 from simbias.ensemble.repeats import check_repeats
@@ -139,5 +139,7 @@ def _recording(experiment: Experiment, lane: Lane) -> tuple[int, int]:
         stop = [lambda network, data: rule.status(network, data, experiment.loss)]
     along = measured([*experiment.measures.values(), *stop])
     end = measured([*experiment.final.values()])
-    sizes = [footprint(some, network, data) for some in (along, end)]
-    return max(sizes), equations(along, network, data)
+    size, count = footprint_and_equations(along, network, data)
+    if experiment.final:
+        size = max(size, footprint(end, network, data))
+    return size, count
