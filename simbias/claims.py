@@ -34,6 +34,8 @@ from simbias.errors import BadInput
 # A whole number may be given for one.
 Number = float | int
 Band = tuple[Number, Number]
+# Axes along which values are independent; `member` is that of a part of a grid.
+_REPLICATES = {"seed", "member"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +66,13 @@ class Claims:
 def estimate_of(
     statement: str, seen: Estimate, band: Band, source: str, *, of: Iterable[Any] = ()
 ) -> Claim:
-    """Any estimate; `of` are the arrays that it was computed from."""
+    """Any estimate; `of` are the arrays that it was computed from.
+
+    Raises:
+        ValueError: for a band that is no pair of numbers, low ≤ high.
+    """
+    if np.shape(band) != (2,) or not band[0] <= band[1]:
+        raise BadInput(f"`band` must be (low, high), low ≤ high, got {band}.")
     low, high = band
     missing = ", ".join(needs_of(*of))
     claim = Claim(statement, seen, float(low), float(high), source)
@@ -166,13 +174,44 @@ def statistic_of(
     return estimate_of(statement, estimate, band, source, of=[value])
 
 
-def mean_of(statement: str, values: ArrayLike, band: Band, source: str) -> Claim:
-    """The mean of one value per seed."""
-    return estimate_of(statement, mean_interval(values), band, source, of=[values])
+def mean_of(
+    statement: str,
+    values: ArrayLike,
+    band: Band,
+    source: str,
+    *,
+    within: Band = (-np.inf, np.inf),
+) -> Claim:
+    """The mean of one value per seed.
+
+    Args:
+        statement: what the values are.
+        values: one per seed, NaN for none.
+        band: where the paper, or theory, has the mean.
+        source: who says so.
+        within: range of all possible values, (−1, 1) for correlations.  The mean lies
+            in it too, so that the interval ends there at the latest.
+
+    Raises:
+        ValueError: for values along another axis beside seeds, or out of range.
+    """
+    _check_one_per_seed(values)
+    mean, (least, most) = mean_interval(values), within
+    seen = present(values)
+    if not np.all((least <= seen) & (seen <= most)):
+        raise BadInput(f"`values` must lie in `within`, {within}, got {seen}.")
+    low, high = np.clip([mean.low, mean.high], least, most).tolist()
+    mean = dataclasses.replace(mean, low=low, high=high)
+    return estimate_of(statement, mean, band, source, of=[values])
 
 
 def median_of(statement: str, values: ArrayLike, band: Band, source: str) -> Claim:
-    """The median of one value per seed."""
+    """The median of one value per seed.
+
+    Raises:
+        ValueError: for values along another axis beside seeds.
+    """
+    _check_one_per_seed(values)
     return estimate_of(statement, median_interval(values), band, source, of=[values])
 
 
@@ -186,8 +225,11 @@ def difference_of(
     """The mean over seeds of before − after, one value of each per seed.
 
     Raises:
-        ValueError: if the two are not of the same seeds, one by one.
+        ValueError: if the two are not of the same seeds, one by one, or lie along
+            another axis beside seeds.
     """
+    for values in (before, after):
+        _check_one_per_seed(values)
     if np.shape(before) != np.shape(after) or not _share_seeds(before, after):
         raise BadInput(
             "`before` and `after` must be of the same seeds, one by one, got the "
@@ -228,6 +270,25 @@ def slope_of(
     """
     shown = slope_interval(x, y) if np.size(x) > 1 else slope_interval([], [])
     return estimate_of(statement, shown, band, source, of=[x, y])
+
+
+def _check_one_per_seed(values: Any) -> None:
+    """Refuse what would count the places of an axis as seeds.
+
+    Cells of a grid may share the sample of a seed, so that they are no replicates.
+
+    Raises:
+        ValueError: for an array with another axis that is longer than 1.
+    """
+    shape = np.shape(values)
+    dims = getattr(values, "dims", None) or range(len(shape))
+    long = [dim for dim, size in zip(dims, shape, strict=True) if size > 1]
+    is_one = len(long) < 2 if isinstance(dims, range) else {*long} <= _REPLICATES
+    if not is_one:
+        raise BadInput(
+            f"`values` must be one per seed, got {dict(zip(dims, shape, strict=True))}."
+            " Select a value of each other axis, or reduce it: values.mean('n')."
+        )
 
 
 def _share_seeds(before: Any, after: Any) -> bool:

@@ -140,6 +140,23 @@ def test_pairs_tell_a_difference_that_the_spread_of_the_seeds_hides():
     assert apart.verdict == "inconclusive"
 
 
+def test_an_interval_ends_where_all_possible_values_do():
+    seeds = np.array([-1, -0.99, -0.98, -0.9, -0.99, -1])
+    of = lambda **known: claims.mean_of("r", seeds, (-1, -0.5), "ours", **known)
+    assert of().estimate.low < -1
+    assert of().verdict == "inconclusive"
+    one = of(within=(-1, 1))
+    assert (one.estimate.low, one.verdict) == (-1.0, "supported")
+    assert one.estimate.high == of().estimate.high
+
+
+def test_values_of_one_seed_count_once():
+    one = xr.DataArray(np.arange(6.0), {"seed": np.arange(6)}, ("seed",))
+    same = one.expand_dims(n=[5])
+    of = lambda values: claims.mean_of("s", values, (0, 9), "ours").estimate
+    assert of(same) == of(one)
+
+
 def test_a_slope_is_as_well_known_as_its_points_lie_on_a_line():
     x = np.arange(5.0)
     of = lambda y, at=x: claims.slope_of("p", at, y, (1.9, 2.1), "ours")
@@ -199,6 +216,16 @@ def test_claims_refuse_what_they_would_count_wrongly():
                 "s", one, one.assign_coords(seed=one["seed"] + 1), (0, 1), "ours"
             ),
             "same seeds",
+        ),
+        (lambda: claims.mean_of("s", seeds, (1, 0), "ours"), "`band` must be"),
+        (
+            lambda: claims.mean_of("s", seeds, (0, 9), "ours", within=(0, 1)),
+            "`values` must lie in `within`",
+        ),
+        *(
+            (lambda of=of, v=v: of("s", v, (0, 9), "ours"), "one per seed")
+            for of in (claims.mean_of, claims.median_of)
+            for v in (xr.concat([one, one], "n"), np.ones((6, 2)))
         ),
     ):
         with pytest.raises(BadInput, match=message):

@@ -241,7 +241,8 @@ def _with_decay(ds: xr.Dataset, has_norm: bool) -> list[Claim]:
         out.append(mean_of(said, fall(most, name), (0, 1), source))
         said = f"{text}, {noise}: correlation of S with the test accuracy, once the "
         said += "sample is fitted"
-        out.append(mean_of(said, together(most, name), (-1, -0.5), f"{source}; ½ ours"))
+        both, near = together(most, name), f"{source}; ½ ours"
+        out.append(mean_of(said, both, (-1, -0.5), near, within=(-1, 1)))
         said = f"{text}, {noise}: ln(steps until test accuracy {UNDERSTOOD:.0%} / "
         said += "steps until S has halved)"
         with np.errstate(divide="ignore", invalid="ignore"):  # never, or neither
