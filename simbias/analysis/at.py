@@ -13,7 +13,7 @@ Part = TypeVar("Part", xr.Dataset, xr.DataArray)
 
 
 def at(
-    ds: Part, dim: str, value: float | int | str | bool | Callable[[Any], Any]
+    ds: Part, dim: str, value: float | int | str | np.generic | Callable[[Any], Any]
 ) -> Part:
     """The part of a result where an axis has a value.
 

@@ -32,9 +32,11 @@ def slopes_of_seeds(
 
     Args:
         x: positions along the axis.
-        values: over the axis and `seed`; a NaN makes the slope of that seed NaN.
+        values: over the axis and `seed`; a NaN makes the slope of that seed NaN, and
+            so does a single position.
         along: name of the axis.
     """
     centred = np.asarray(x, float) - np.mean(x)
     logs = np.log(values.transpose(along, "seed").values)
-    return centred @ logs / (centred @ centred)
+    square = centred @ centred
+    return centred @ logs / (square if square > 0 else np.nan)
