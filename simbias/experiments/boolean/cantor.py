@@ -103,7 +103,7 @@ def law(part: xr.Dataset) -> xr.DataArray:
 
 
 def by_hand(part: xr.Dataset) -> xr.DataArray:
-    """Accuracy of the networks by hand that see 1, …, 5 levels, on 20,000 rows."""
+    """Accuracy of the networks by hand that resolve 1, …, 5 levels, on 20,000 rows."""
     d, degree = int(part["d"]), float(part["degree"])
     data = cantor(jax.random.key(0), n=20_000, d=d, levels=LEVELS, degree=degree)
     level = np.arange(1, LEVELS + 1)

@@ -161,7 +161,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """All are learned; exponents between two limits, and at one of them."""
+    """All are learned; exponents lie between two limits, and at one of them."""
     out = []
     if True in ds["trains_output"].values:
         out += _of_both(ds.sel(trains_output=True))

@@ -170,7 +170,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Gabor and colour shares rise from 0 and stand still; opposites exist.
+    """Gabor and colour shares rise from 0 and then stay; opposites exist.
 
     With permuted pixels no share rises.
     """

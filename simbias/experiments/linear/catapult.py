@@ -77,7 +77,7 @@ experiment = presets(
 
 
 def phases(ds: xr.Dataset) -> xr.Dataset:
-    """Growth of f² and change of λ; at first |f| grows by a factor ηλ₀ − 1 a step."""
+    """Growth of f² and change of λ; at first |f| grows by a factor ηλ₀ − 1 per step."""
     square, kernel, rate = ds["square"], ds["kernel"].isel(eigenvalue=0), ds[RATE]
     first, end = square.isel(time=0), kernel.isel(time=-1)
     delay = square.fillna(-1).argmax("time") * np.log((rate - 1).where(rate > 2))

@@ -139,7 +139,7 @@ def fit_times(ds: xr.Dataset) -> xr.DataArray:
 
 
 def times_of_columns(part: xr.Dataset) -> xr.DataArray:
-    """Time at which a column is half of the way; for ReLU, of its own change."""
+    """Time at which a column is half way to the optimum; for ReLU, to its own end."""
     if part["network"].item() == "relu":
         return own_half_times(part)
     return half_times(part)

@@ -104,7 +104,7 @@ experiment = presets(
 
 
 def drawn(ds: xr.Dataset) -> xr.Dataset:
-    """The neurons of the first network at the end, and the way of all, per angle."""
+    """The neurons of the first network at the end, the history of all, per angle."""
     cells: list[xr.Dataset] = []
     for i in range(ds.sizes["angle"]):
         cell = ds.isel(angle=i)

@@ -164,7 +164,7 @@ def _draw_rest(axes: Axes, part: xr.Dataset) -> None:
 
 
 def _means(part: xr.Dataset) -> xr.DataArray:
-    """On the rest, of what draws functions, of SGD at its first fit and at the end."""
+    """Accuracies on the rest: random functions, SGD at its first fit and at the end."""
     end = part["rest_accuracy"].isel(time=-1)
     rows = [accuracies(part).sel(guesser=name, drop=True) for name in GUESSERS]
     rows += [fitted(part)["rest_accuracy"], end]

@@ -1,4 +1,4 @@
-"""Images some of whose labels are wrong in training, and what is high on a path."""
+"""Images with some wrong training labels, and high frequencies on a path."""
 
 import dataclasses
 
@@ -94,7 +94,7 @@ def high_power(power: xr.DataArray) -> xr.DataArray:
 
 
 def high_share(power: xr.DataArray) -> xr.DataArray:
-    """Ln of the high frequencies' share of all power but that of the mean, q = 0."""
+    """Ln of the high frequencies' share of all power without the mean, q = 0."""
     return xr.ufuncs.log(
         _high(power) / power.sel({Q: slice(1, None)}).sum(Q, skipna=False)
     )
