@@ -51,7 +51,7 @@ def labels_of(cell: xr.Dataset) -> np.ndarray:
 
 
 def is_learned(cell: xr.Dataset) -> bool:
-    """True if every network has learned its training sample, by the level of its stop."""
+    """True if every network has learned its sample to the level of its stop."""
     return bool((cell["status"] == Status.CONVERGED).all())
 
 
