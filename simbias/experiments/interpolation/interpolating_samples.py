@@ -12,7 +12,7 @@ wrote down the prediction, the root and the bands before any of these datasets w
 Only the claim of a law, which is contradicted, was added later.
 
 Controls: the prediction made from the dataset of another seed; and an initialisation of
-λ = 1 (`--cell.scale 1`), which fits every dataset, whatever its extremal vectors are.
+λ = 1 (`--cell.scale 1`), which fits every dataset.
 
 Reference: Boursier & Flammarion (2024), arXiv:2410.02348, extremal vectors of finite
 samples and optimisation threshold; the prediction is ours.

@@ -3,8 +3,8 @@
 Linear and ReLU networks learn images in nearly the same order.  Images that few of the
 first principal components classify come first.  In the paper, accuracy through the
 first components alone peaks early in training, before the network relies on the others;
-on digits this effect is small.  Controls: white inputs, whose components all have one
-size, and inputs whose smallest components are amplified, for which the paper says that
+on digits this effect is small.  There are two controls.  White inputs have components
+of one size.  The other inputs have amplified smallest components; there, by the paper,
 early stopping gains more.
 
 Reference: Hacohen & Weinshall (2022), JMLR 23(155), sections 4 and 5, of CIFAR-10 and

@@ -7,8 +7,8 @@ half of L's.  Later F learns more and loses none of μ.
 
 The data are a disc cut by a sine, with a tenth of the labels wrong, and digits, 0 to 4
 against 5 to 9.  With few rows, a line fitted until convergence ("newton") overfits and
-explains less.  So the variant `law` has 20,000 rows, of the disc and of a Gaussian law
-with the moments of the digits, beside 1000 of each.
+explains less.  So the variant `law` has 1000 and 20,000 rows of the disc and of a
+Gaussian law with the moments of the digits.
 
 There are two controls.  On XOR-like clusters the best line has no information, and the
 network learns all.  L's answers in permuted order explain nothing on any data.

@@ -1,10 +1,10 @@
 """Sensitivity at initialisation: low for transformers, not for LSTMs.
 
 The sensitivity S(f) of a function on {−1, +1}ⁿ is the share of bits that change it when
-they are flipped: 0 for a constant, 1/n for one bit, ½ for a random function, 1 for the
-parity of all.  Networks have random weights of an initial law and are never trained.
-Transformers lie far below LSTMs, and the gap grows with the weights.  A multilayer
-perceptron with large weights lies between.
+they are flipped.  It is 0 for a constant, 1/n for one bit, ½ for a random function and
+1 for the parity of all bits.  Networks have random weights of an initial law and are
+never trained.  Transformers lie far below LSTMs, and the gap grows with the weights.  A
+multilayer perceptron with large weights lies between.
 
 One evaluation on the whole cube is enough: the neighbours of a string follow from its
 number.

@@ -1,12 +1,12 @@
 """Slabs: networks use the simplest of fifty coordinates that each suffice.
 
 In LMS-5 the first coordinate is linear and the others have five slabs; in MS-5-7 the
-first has five slabs and the others seven.  Every coordinate classifies alone, and all
-of them together do so with a far larger margin.  Yet SGD finds a network that depends
-on the first coordinate alone.  If this coordinate is randomised, the area under the ROC
-curve is ½; if all the others are, it stays 1.  An ensemble of such networks is no
-better, and one universal perturbation along the first coordinate changes the answers of
-all of them.
+first has five slabs and the others seven.  Each coordinate classifies alone; all of
+them together have a far larger margin.  Yet SGD finds a network that depends on the
+first coordinate alone.  If this coordinate is randomised, the area under the ROC curve
+is ½; if all the others are, it stays 1.  An ensemble of such networks is no better, and
+one universal perturbation along the first coordinate changes the answers of all of
+them.
 
 In the variant `noisy`, a tenth of the values of the linear coordinate are noise inside
 the margin.  Each of the other 49 coordinates has seven slabs and determines the class
