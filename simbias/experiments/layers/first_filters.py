@@ -74,7 +74,7 @@ def make(
         m: number of filters.
         p: neurons of the ReLU layer.
         scale: initialisation scale of the filters and their shifts.
-        source: which dataset.
+        source: name of the dataset.
         data_dir: folder that holds the files of the images; nothing is downloaded.
         verify: whether image files are checked against their published digests.
     """

@@ -51,7 +51,7 @@ def make(key: PRNGKeyArray, *, m: int = 1000) -> tuple[Dataset, AbstractNetwork]
     """The sample, and m hidden neurons with Gaussian weights of ‖u‖² + ‖v‖² = m.
 
     Args:
-        key: of the weights.
+        key: random key of the weights.
         m: hidden neurons.
     """
     z = jax.random.normal(key, (2, m), jnp.float64)

@@ -69,7 +69,7 @@ def make(
     """A sample in one of three frames, and a network of two layers.
 
     Args:
-        key: of the sample and of the networks.
+        key: random key of the sample and of the networks.
         inputs: "raw"; "rotated" into the principal components, with the first layer; or
             "white", every component divided by its standard deviation.
         labels: "true", or "shuffled" among the samples.

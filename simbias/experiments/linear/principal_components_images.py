@@ -62,7 +62,7 @@ def make(
     """Images, their largest variance 1, and a network of two layers.
 
     Args:
-        key: of the sample and of the networks.
+        key: random key of the sample and of the networks.
         inputs: "raw"; "white", every component of the training sample divided by its
             standard deviation; or "amplified", the smallest fifth of the components as
             large as the tenth, none made smaller.  Components below 0.001 are not

@@ -71,7 +71,7 @@ def make(
     """A sample, and a balanced leaky ReLU network of slope 0.1.
 
     Args:
-        key: of the symmetric points and of the network; hinted points are fixed.
+        key: random key of symmetric points and of the network; hinted ones are fixed.
         points: symmetric points, or other points with hints far away or close by.
         n: samples to train on.
         d: entries of an input.

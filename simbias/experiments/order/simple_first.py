@@ -112,7 +112,7 @@ def make(
 
     Args:
         key: random key.
-        source: of the sample.
+        source: name of the data.
         n: samples to train on.
         noise: share of wrong labels on the disc.
         network: "convolutional", for images, has kernels 32 and 64, and m neurons

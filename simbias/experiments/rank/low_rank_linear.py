@@ -66,7 +66,7 @@ def make(
     Args:
         key: random key.
         points: "separable", or "flipped", where on average every fifth label is wrong.
-        scale: of the initial weights.
+        scale: scale of the initial weights.
         depth: N, number of matrices, 2 or more.
         m: width of the hidden layers.
         n: training samples.

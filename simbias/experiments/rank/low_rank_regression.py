@@ -58,7 +58,7 @@ def make(
 
     Args:
         key: random key.
-        scale: of the initial weights, N(0, scale²/m).
+        scale: scale of the initial weights, N(0, scale²/m).
         rank: rank of the map, 1 to m.
         depth: number of matrices, 1 to `most`.
         most: the largest depth; as many matrices are drawn.

@@ -65,7 +65,7 @@ def make(
         key: random key.
         source: "blobs", "digits" or "mnist", the digits 0 and 1.
         linear: K, from 1 (an ordinary network) to 5 (a linear one).
-        scale: of the initial weights.
+        scale: scale of the initial weights.
         m: width of the hidden layers.
         n: training samples.
         d: inputs of the blobs.

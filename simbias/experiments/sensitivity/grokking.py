@@ -65,14 +65,14 @@ def make(
     """N of the p² pairs, `modular_sums`, and a transformer of one layer.
 
     Args:
-        key: of the pairs and of the start.
+        key: random key of the pairs and of the initial weights.
         p: the modulus.
-        n: pairs to train, fewer than p².
-        width: of a state.
-        feed_forward: neurons behind the attention.
-        heads: of the attention; they divide the width.
+        n: training pairs, fewer than p².
+        width: entries of a state.
+        feed_forward: neurons after the attention.
+        heads: heads of the attention, a divisor of the width.
         has_norm: whether layer normalisation precedes each part and the read-out.
-        has_skips: whether attention and neurons are added to what they read.
+        has_skips: whether attention and neurons are added to their inputs.
 
     Raises:
         ValueError: for a size that is no positive integer, or too many pairs.

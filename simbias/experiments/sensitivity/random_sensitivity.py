@@ -49,10 +49,10 @@ def make(
     Args:
         key: random key.
         network: "transformer", "lstm" or "mlp".
-        law: of the weights: "uniform" U(±10), "normal" of deviation 10, "xavier" or
+        law: law of the weights: "uniform" U(±10), "normal" of deviation 10, "xavier" or
             "default", that of torch; see `simbias.networks.transformer`.
         n: bits, 12 at most.
-        width: of a state or a hidden layer.
+        width: entries of a state, or neurons of a hidden layer.
         depth: layers; of an LSTM two at most.
     """
     key_data, key_network = jax.random.split(key)

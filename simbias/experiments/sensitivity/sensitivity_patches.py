@@ -68,14 +68,14 @@ def make(
     perceptron `depth` layers of 2w neurons.
 
     Args:
-        key: of the sample and of the start.
+        key: random key of the sample and of the initial weights.
         network: "transformer", "convolutional" or "mlp".
-        n: images to train.
-        n_test: of the test sample.
+        n: training images.
+        n_test: images of the test sample.
         width: w, divisible by four.
         depth: layers.
         noise: share of wrong labels; above 1 - 1/classes there is nothing to learn.
-        source: of the images, as for `simbias.datasets.vision.images`.
+        source: name of the images, as for `simbias.datasets.vision.images`.
         data_dir: folder with the files of MNIST or CIFAR-10.
     """
     one_of("network", network, get_args(Kind))

@@ -74,12 +74,12 @@ def make(
         network: "transformer", "lstm" or "mlp".
         n: bits; above 12 with `n_test`, and `Sensitivity(samples=…)`, as in "paper".
         k: relevant bits of "sparse".
-        rows: strings of the sample; the others are the test.
+        rows: training strings; the others are for the test.
         flips: share of wrong labels of "sparse".
-        width: of a state or a hidden layer.
+        width: entries of a state, or neurons of a hidden layer.
         depth: layers; of an LSTM two at most.
-        law: of the weights at the start; see `simbias.networks.transformer`.
-        heads: of the transformer; they divide the width.
+        law: law of the initial weights; see `simbias.networks.transformer`.
+        heads: heads of the transformer, a divisor of the width.
         n_test: strings of a test sample that is drawn, as is then the sample; 0 takes
             all strings that are not in the sample.
     """

@@ -84,7 +84,7 @@ def claims_at(part: xr.Dataset, scale: float, few: int) -> list[Claim]:
     """Claims for a rich or a lazy λ; none for a λ in between.
 
     Args:
-        part: of one λ: `scores`, of `ProjectedScores`, and `rank` of its first layer.
+        part: results for one λ: `scores`, of `ProjectedScores`, and `rank`, of W.
         scale: λ.
         few: the largest effective rank of a rich network.
     """

@@ -46,10 +46,10 @@ def pairs_on(
 
     Args:
         data: with labels ±1, and a test sample.
-        key: of the networks.
+        key: random key of the networks.
         m: neurons of each network, even.
         scale: λ of all networks.
-        rate: of the `STEPS` steps that the first network makes.
+        rate: learning rate of the `STEPS` steps of the first network.
 
     Raises:
         ValueError: for a size or number out of range, or without a test sample.

@@ -71,7 +71,7 @@ def auc_claims(cell: xr.Dataset, aucs: dict[str, float], source: str) -> list[Cl
     Args:
         cell: one point of the grid.
         aucs: by statement; those with "S-randomised" are expected at ½.
-        source: of all of them.
+        source: source of all claims.
     """
     half = int(cell["n_test"]) // 2
     chance = NAMES["simple"]

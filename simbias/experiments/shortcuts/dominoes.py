@@ -77,11 +77,11 @@ def make(
     Args:
         key: random key.
         correlation: probability that the upper block has the class of the lower one.
-        classes: the first so many, from 2 to 10.
+        classes: number of classes, from 2 to 10.
         n: samples to train on.
         n_test: samples of the test set.
         noise: σ of the textures, relative to the grating; of "digits" only.
-        source: which data set.
+        source: name of the dataset.
         network: kind of network; "narrow_resnet18" has an eighth of the channels.
         scale: factor of every weight.
         data_dir: folder that holds the files of the images; nothing is downloaded.

@@ -77,14 +77,14 @@ def make(
     """Dominoes of two classes, with their labels twice; and three networks.
 
     Args:
-        key: of the sample and of the networks.
+        key: random key of the sample and of the networks.
         correlation: probability that the digit has the class of the lower block.
         scale: λ of all networks, rich if small, lazy if large.
         noise: σ of the textures, relative to the grating; of "digits" only.
         n: samples.
         m: neurons of each network, even.
         n_test: test samples.
-        source: which data set.
+        source: name of the dataset.
         data_dir: folder that holds the files of the images; nothing is downloaded.
 
     Raises:

@@ -67,7 +67,7 @@ def make(
     """A sample, and a network of pairs of neurons that cancel.
 
     Args:
-        key: of the sample and of the network.
+        key: random key of the sample and of the network.
         scale: λ, rich if small, lazy if large.
         simple: slabs of the first coordinate; 2 is the linear one.
         others: slabs of all coordinates but the first.

@@ -53,7 +53,7 @@ def make(
     """A sample with its labels twice; the first network is trained here.
 
     Args:
-        key: of the sample and of the networks.
+        key: random key of the sample and of the networks.
         scale: λ of all networks.
         noise: share of rows whose linear coordinate is noise.
         n: samples.

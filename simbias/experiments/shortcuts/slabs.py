@@ -104,10 +104,10 @@ def make(
     """A sample, and a network of two logits under softmax cross-entropy.
 
     Args:
-        key: of the sample and of the networks.
-        law: of the slabs, as LMS-5.
-        training: plain, or on attacks of which norm and radius.
-        start: number of the network: an ensemble is of several on one sample.
+        key: random key of the sample and of the networks.
+        law: law of the slabs, such as LMS-5.
+        training: plain training, or the norm and radius of the attacks.
+        start: number of the network: an ensemble has several on one sample.
         d: entries of an input.
         n: samples to train on.
         n_test: samples of the test set.

@@ -41,10 +41,10 @@ def make(
         key: random key.
         noise: share of the training labels that are another class, drawn uniformly.
         n: samples.
-        n_test: of the test sample, whose classes are the true ones.
+        n_test: images of the test sample, with their true classes.
         m: width.
         depth: hidden layers.
-        source: of the images, as for `simbias.datasets.vision.images`.
+        source: name of the images, as for `simbias.datasets.vision.images`.
         data_dir: folder with the files of MNIST or CIFAR-10.
 
     Raises:
