@@ -8,8 +8,8 @@ concave.  Levels of the gradient can be counted in every dimension:
 
 Nothing is trained.  For each dataset, maxima are searched from random initial
 directions.  The search may miss some, so the numbers are lower bounds.  If an interval
-ends below the law, either the search or the law is wrong; the claims cannot decide
-which.  For d = 3, `benchmarks/extremal_restarts.py` has complete lists.
+ends below the law, either the search missed some or the law is too large; the claims
+cannot decide which.  For d = 3, `benchmarks/extremal_restarts.py` has complete lists.
 
 Reference: Boursier & Flammarion (2024), arXiv:2410.02348, extremal vectors of finite
 samples; the law is ours, derived in docs/alignment/extremal_count.md.
